@@ -1,0 +1,34 @@
+// swift-tools-version: 6.1
+
+import PackageDescription
+
+let package = Package(
+  name: "Rejoin",
+  platforms: [
+    .macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2),
+  ],
+  products: [
+    .library(name: "Rejoin", targets: ["Rejoin"]),
+    .library(name: "RejoinPolicies", targets: ["RejoinPolicies"]),
+    .library(name: "RejoinComparison", targets: ["RejoinComparison"]),
+    .executable(name: "rejoin", targets: ["RejoinCommand"]),
+  ],
+  targets: [
+    .target(name: "Rejoin"),
+    .target(name: "RejoinPolicies", dependencies: ["Rejoin"]),
+    .target(
+      name: "RejoinComparison", dependencies: ["Rejoin", "RejoinPolicies"]),
+    .executableTarget(
+      name: "RejoinCommand", dependencies: ["RejoinComparison"]),
+    .testTarget(name: "RejoinTests", dependencies: ["Rejoin"]),
+    .testTarget(
+      name: "RejoinPoliciesTests", dependencies: ["Rejoin", "RejoinPolicies"]),
+    .testTarget(
+      name: "RejoinComparisonTests",
+      dependencies: ["Rejoin", "RejoinPolicies", "RejoinComparison"]),
+    .testTarget(
+      name: "RejoinCommandTests", dependencies: ["RejoinCommand"],
+      resources: [.copy("Scripts")]),
+  ],
+  swiftLanguageModes: [.v6]
+)

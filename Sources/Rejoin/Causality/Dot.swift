@@ -1,0 +1,39 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+/// The name of one save: the `n`-th save of a device.
+///
+/// One save takes one dot, however many fields of however many records it
+/// touches. A removal, a deletion, a reset and a purge take one too; otherwise
+/// they could not travel.
+public struct Dot: Hashable, Sendable {
+  /// The device that saved.
+  public var device: DeviceID
+
+  /// The number of the save: 1, 2, 3, … without gaps.
+  public var n: UInt64
+
+  /// Creates the dot of the `n`-th save of `device`.
+  public init(_ device: DeviceID, _ n: UInt64) {
+    self.device = device
+    self.n = n
+  }
+}
+
+extension Dot: Comparable {
+  /// Orders dots for storage and encoding; it says nothing about causality.
+  public static func < (a: Dot, b: Dot) -> Bool {
+    a.device != b.device ? a.device < b.device : a.n < b.n
+  }
+}
+
+extension Dot: CustomStringConvertible {
+  /// The device and the number, for example `phone:3`.
+  public var description: String { "\(device):\(n)" }
+}

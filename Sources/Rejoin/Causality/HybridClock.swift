@@ -1,0 +1,81 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+/// The source of a device's timestamps: rises with every save, follows the wall
+/// clock, and is drawn by other devices' clocks only so far.
+///
+///     var clock = HybridClock()
+///     try clock.tick(now: 1000)             // 1000
+///     try clock.tick(now: 900)              // 1000+1: never backwards
+///     clock.receive(stamp, now: 1000)       // a year ahead: moves by `drag`
+///
+/// Kulkarni et al., *Logical Physical Clocks* (2014). The wall clock comes from
+/// outside; nothing here reads one.
+public struct HybridClock: Hashable, Sendable {
+  /// The last timestamp given out or learned.
+  public private(set) var latest: Timestamp
+
+  /// How far another device's clock can draw this one ahead of the wall clock,
+  /// in milliseconds.
+  public let drag: Int64
+
+  /// Five minutes, the drag bound unless another is given.
+  public static let defaultDrag: Int64 = 5 * 60 * 1000
+
+  /// The clock can give out no greater timestamp.
+  public struct Exhausted: Error, Hashable, CustomStringConvertible {
+    /// What happened, and how to mend it.
+    public var description: String {
+      "the hybrid clock is at its maximum: set the device's wall clock right "
+        + "and open the replica again"
+    }
+  }
+
+  /// Opens a clock that last stood at `latest`.
+  ///
+  /// Where our own wall clock was far ahead and has been mended since, the clock
+  /// goes back to it. That is safe, because no write is superseded by its
+  /// timestamp.
+  public init(
+    latest: Timestamp = .zero, now: Int64 = .max,
+    drag: Int64 = HybridClock.defaultDrag
+  ) {
+    self.drag = max(drag, 0)
+    self.latest = latest
+    if latest > bound(now) { self.latest = Timestamp(milliseconds: now) }
+  }
+
+  /// Takes the timestamp of a save at the wall-clock time `now`.
+  ///
+  /// - Parameter now: Milliseconds since 1970.
+  /// - Throws: ``Exhausted`` at the maximum; the clock is then unchanged.
+  @discardableResult
+  public mutating func tick(now: Int64) throws(Exhausted) -> Timestamp {
+    latest = try reading(now: now)
+    return latest
+  }
+
+  /// The timestamp that ``tick(now:)`` would take.
+  ///
+  /// - Throws: ``Exhausted`` at the maximum.
+  public func reading(now: Int64) throws(Exhausted) -> Timestamp {
+    guard let next = latest.next else { throw Exhausted() }
+    return max(next, Timestamp(milliseconds: now))
+  }
+
+  /// Learns of another device's timestamp at the wall-clock time `now`.
+  public mutating func receive(_ stamp: Timestamp, now: Int64) {
+    latest = max(latest, min(stamp, bound(now)))
+  }
+
+  private func bound(_ now: Int64) -> Timestamp {
+    let (ahead, overflow) = now.addingReportingOverflow(drag)
+    return Timestamp(milliseconds: overflow ? .max : ahead)
+  }
+}

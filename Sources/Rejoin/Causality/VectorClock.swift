@@ -1,0 +1,175 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+/// A set of saves that holds, of every device, the first so and so many.
+///
+///     var a: VectorClock = [phone: 2]
+///     let b: VectorClock = [phone: 1, tablet: 1]
+///     a.compare(b)                  // .concurrent
+///     a.merge(b)                    // [phone: 2, tablet: 1]
+///     a.contains(Dot(tablet, 1))    // true
+///
+/// A missing device counts as zero. Clocks form a lattice under the pointwise
+/// maximum (Fidge 1988, Mattern 1989). Entries lie sorted in one array, since
+/// most clocks have fewer than eight.
+public struct VectorClock: Hashable, Sendable {
+  /// One device and the number of its saves that are in the clock.
+  public struct Entry: Hashable, Sendable {
+    /// The device.
+    public let device: DeviceID
+
+    /// How many of its saves, never zero.
+    public fileprivate(set) var count: UInt64
+  }
+
+  /// The entries, sorted by device, none of them with a count of zero.
+  public private(set) var entries: [Entry] = []
+
+  /// Creates the clock that has seen nothing.
+  public init() {}
+
+  /// Creates the smallest clock that contains `dot`.
+  public init(_ dot: Dot) {
+    if dot.n > 0 { entries = [Entry(device: dot.device, count: dot.n)] }
+  }
+
+  /// Whether the clock has seen nothing.
+  public var isEmpty: Bool { entries.isEmpty }
+
+  /// The number of saves of `device` in the clock.
+  ///
+  /// - Complexity: O(log *r*) for *r* devices; setting is O(*r*).
+  public subscript(device: DeviceID) -> UInt64 {
+    get {
+      let i = position(of: device)
+      return i < entries.count && entries[i].device == device
+        ? entries[i].count : 0
+    }
+    set {
+      let i = position(of: device)
+      let present = i < entries.count && entries[i].device == device
+      switch (present, newValue) {
+      case (true, 0): entries.remove(at: i)
+      case (true, _): entries[i].count = newValue
+      case (false, 0): break
+      case (false, _):
+        entries.insert(Entry(device: device, count: newValue), at: i)
+      }
+    }
+  }
+
+  /// Adds `dot` and everything that its device saved before it.
+  public mutating func insert(_ dot: Dot) {
+    if dot.n > self[dot.device] { self[dot.device] = dot.n }
+  }
+
+  private func position(of device: DeviceID) -> Int {
+    var low = 0
+    var high = entries.count
+    while low < high {
+      let middle = (low + high) / 2
+      if entries[middle].device < device { low = middle + 1 } else {
+        high = middle
+      }
+    }
+    return low
+  }
+}
+
+extension VectorClock: DotSet {
+  /// Whether `dot` is among the saves in the clock.
+  public func contains(_ dot: Dot) -> Bool { dot.n <= self[dot.device] }
+}
+
+// MARK: Order
+
+extension VectorClock {
+  /// Compares two clocks by what they have seen.
+  ///
+  /// - Complexity: O(*r*) for the *r* devices in both.
+  public func compare(_ other: VectorClock) -> CausalOrder {
+    switch (isContained(in: other), other.isContained(in: self)) {
+    case (true, true): .equal
+    case (true, false): .before
+    case (false, true): .after
+    case (false, false): .concurrent
+    }
+  }
+
+  /// Whether `other` has seen every save in this clock.
+  public func isContained(in other: VectorClock) -> Bool {
+    var j = 0
+    for entry in entries {
+      while j < other.entries.count, other.entries[j].device < entry.device {
+        j += 1
+      }
+      guard j < other.entries.count,
+        other.entries[j].device == entry.device,
+        entry.count <= other.entries[j].count
+      else { return false }
+    }
+    return true
+  }
+
+  /// The saves that both clocks have seen.
+  public func intersection(_ other: VectorClock) -> VectorClock {
+    var meet = VectorClock()
+    for entry in entries {
+      let count = min(entry.count, other[entry.device])
+      if count > 0 {
+        meet.entries.append(Entry(device: entry.device, count: count))
+      }
+    }
+    return meet
+  }
+}
+
+extension VectorClock: Lattice {
+  /// Adds everything that `other` has seen.
+  ///
+  /// - Complexity: O(*r*) for the *r* devices in both.
+  public mutating func merge(_ other: VectorClock) {
+    guard !other.isContained(in: self) else { return }
+    var union: [Entry] = []
+    union.reserveCapacity(max(entries.count, other.entries.count))
+    var (i, j) = (0, 0)
+    while i < entries.count, j < other.entries.count {
+      let (a, b) = (entries[i], other.entries[j])
+      if a.device == b.device {
+        union.append(a.count < b.count ? b : a)
+        i += 1
+        j += 1
+      } else if a.device < b.device {
+        union.append(a)
+        i += 1
+      } else {
+        union.append(b)
+        j += 1
+      }
+    }
+    union.append(contentsOf: entries[i...])
+    union.append(contentsOf: other.entries[j...])
+    entries = union
+  }
+}
+
+extension VectorClock: ExpressibleByDictionaryLiteral {
+  /// Creates a clock from devices and the numbers of their saves.
+  public init(dictionaryLiteral elements: (DeviceID, UInt64)...) {
+    for (device, n) in elements { insert(Dot(device, n)) }
+  }
+}
+
+extension VectorClock: CustomStringConvertible {
+  /// The entries in order, for example `[phone: 2, tablet: 1]`.
+  public var description: String {
+    "[" + entries.map { "\($0.device): \($0.count)" }.joined(separator: ", ")
+      + "]"
+  }
+}

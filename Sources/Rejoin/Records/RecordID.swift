@@ -1,0 +1,52 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+/// The name of a record: an entity and a key within it.
+///
+///     RecordID("Profile", "ada")
+///
+/// Names are equal when their UTF-8 bytes are; Unicode equivalence plays no part.
+public struct RecordID: Sendable {
+  /// The name of the entity.
+  public let entity: String
+
+  /// The key within the entity.
+  public let key: String
+
+  /// Creates the name of a record.
+  public init(_ entity: String, _ key: String) {
+    self.entity = entity
+    self.key = key
+  }
+}
+
+extension RecordID: Hashable {
+  public static func == (a: RecordID, b: RecordID) -> Bool {
+    UTF8Order.equal(a.key, b.key) && UTF8Order.equal(a.entity, b.entity)
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    UTF8Order.hash(key, into: &hasher)
+    UTF8Order.hash(entity, into: &hasher)
+  }
+}
+
+extension RecordID: Comparable {
+  public static func < (a: RecordID, b: RecordID) -> Bool {
+    switch UTF8Order.compare(a.entity, b.entity) {
+    case 0: UTF8Order.compare(a.key, b.key) < 0
+    case let order: order < 0
+    }
+  }
+}
+
+extension RecordID: CustomStringConvertible {
+  /// The entity and the key, for example `Profile/ada`.
+  public var description: String { "\(entity)/\(key)" }
+}

@@ -1,0 +1,51 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+/// Equality, order and hash of text by its UTF-8 bytes.
+///
+/// `String` compares by Unicode equivalence, so that a composed and a decomposed
+/// "é" are equal. Replicas must agree on bytes, and on any version of Unicode.
+enum UTF8Order {
+  static func equal(_ a: String, _ b: String) -> Bool {
+    a.utf8.count == b.utf8.count && compare(a, b) == 0
+  }
+
+  /// Negative, zero or positive as `a` comes before, at or after `b`.
+  static func compare(_ a: String, _ b: String) -> Int {
+    let fast = a.utf8.withContiguousStorageIfAvailable { x in
+      b.utf8.withContiguousStorageIfAvailable { y in compare(x, y) }
+    }
+    if let fast, let order = fast { return order }
+    return Array(a.utf8).withUnsafeBufferPointer { x in
+      Array(b.utf8).withUnsafeBufferPointer { y in compare(x, y) }
+    }
+  }
+
+  static func compare(_ a: [UInt8], _ b: [UInt8]) -> Int {
+    a.withUnsafeBufferPointer { x in
+      b.withUnsafeBufferPointer { y in compare(x, y) }
+    }
+  }
+
+  static func hash(_ text: String, into hasher: inout Hasher) {
+    var text = text
+    text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    hasher.combine(0xff as UInt8)
+  }
+
+  private static func compare(
+    _ a: UnsafeBufferPointer<UInt8>, _ b: UnsafeBufferPointer<UInt8>
+  ) -> Int {
+    let common = min(a.count, b.count)
+    for i in 0..<common where a[i] != b[i] {
+      return a[i] < b[i] ? -1 : 1
+    }
+    return a.count - b.count
+  }
+}

@@ -1,0 +1,120 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+/// A value that a field of a record can hold.
+///
+/// Equality and order go by canonical bytes: text by its UTF-8 bytes, numbers by
+/// their IEEE bits, with one NaN and no negative zero.
+///
+///     Value.double(-0.0) == .double(0.0)         // true
+///     Value.string("e\u{301}") == .string("é")   // false: other bytes
+///     Value.int(1) == .double(1)                 // false: another type
+public enum Value: Sendable {
+  /// An explicit nothing, which is not the same as a field that is unset.
+  case null
+  /// A truth value.
+  case bool(Bool)
+  /// A signed integer.
+  case int(Int64)
+  /// A floating-point number.
+  case double(Double)
+  /// Text.
+  case string(String)
+  /// Bytes.
+  case bytes([UInt8])
+  /// A moment, in microseconds since 1970.
+  case date(Int64)
+  /// The name of another record.
+  indirect case reference(RecordID)
+}
+
+extension Value {
+  /// The IEEE bits of a number, the same for every NaN and for both zeros.
+  static func canonicalBits(_ number: Double) -> UInt64 {
+    if number.isNaN { return Double.nan.bitPattern }
+    return number == 0 ? 0 : number.bitPattern
+  }
+
+  /// The place of a value's type in the canonical order.
+  var tag: UInt8 {
+    switch self {
+    case .null: 0
+    case .bool: 1
+    case .int: 2
+    case .double: 3
+    case .string: 4
+    case .bytes: 5
+    case .date: 6
+    case .reference: 7
+    }
+  }
+}
+
+extension Value: Hashable {
+  public static func == (a: Value, b: Value) -> Bool {
+    switch (a, b) {
+    case (.null, .null): true
+    case (.bool(let a), .bool(let b)): a == b
+    case (.int(let a), .int(let b)), (.date(let a), .date(let b)): a == b
+    case (.double(let a), .double(let b)):
+      canonicalBits(a) == canonicalBits(b)
+    case (.string(let a), .string(let b)): UTF8Order.equal(a, b)
+    case (.bytes(let a), .bytes(let b)): a == b
+    case (.reference(let a), .reference(let b)): a == b
+    default: false
+    }
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(tag)
+    switch self {
+    case .null: break
+    case .bool(let flag): hasher.combine(flag)
+    case .int(let number), .date(let number): hasher.combine(number)
+    case .double(let number): hasher.combine(Value.canonicalBits(number))
+    case .string(let text): UTF8Order.hash(text, into: &hasher)
+    case .bytes(let bytes): hasher.combine(bytes)
+    case .reference(let id): hasher.combine(id)
+    }
+  }
+}
+
+extension Value: Comparable {
+  /// Orders values by their canonical bytes: the type first, then the content,
+  /// numbers as their big-endian bits.
+  public static func < (a: Value, b: Value) -> Bool {
+    switch (a, b) {
+    case (.bool(let a), .bool(let b)): !a && b
+    case (.int(let a), .int(let b)), (.date(let a), .date(let b)):
+      UInt64(bitPattern: a) < UInt64(bitPattern: b)
+    case (.double(let a), .double(let b)):
+      canonicalBits(a) < canonicalBits(b)
+    case (.string(let a), .string(let b)): UTF8Order.compare(a, b) < 0
+    case (.bytes(let a), .bytes(let b)): UTF8Order.compare(a, b) < 0
+    case (.reference(let a), .reference(let b)): a < b
+    default: a.tag < b.tag
+    }
+  }
+}
+
+extension Value: CustomStringConvertible {
+  /// The value as it would be written in a script.
+  public var description: String {
+    switch self {
+    case .null: "null"
+    case .bool(let flag): "\(flag)"
+    case .int(let number): "\(number)"
+    case .double(let number): "\(number)"
+    case .string(let text): "\"\(text)\""
+    case .bytes(let bytes): "\(bytes)"
+    case .date(let microseconds): "\(microseconds)µs"
+    case .reference(let id): "→\(id)"
+    }
+  }
+}

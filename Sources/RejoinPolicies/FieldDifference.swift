@@ -1,0 +1,41 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+
+/// A field of a record as three parties see it. `nil` is an unset field.
+public struct FieldDifference: Hashable, Sendable {
+  /// The name of the field.
+  public let field: String
+  /// The value when the context fetched it.
+  public let base: Value?
+  /// The value that the context holds now.
+  public let mine: Value?
+  /// The value that the store holds now.
+  public let store: Value?
+
+  /// Whether the store changed since the context fetched. A record that was
+  /// deleted since counts as changed in every field.
+  public let isChanged: Bool
+
+  /// Creates the three values of a field.
+  public init(
+    field: String, base: Value?, mine: Value?, store: Value?,
+    storeWasDeleted: Bool = false
+  ) {
+    self.field = field
+    self.base = base
+    self.mine = mine
+    self.store = store
+    isChanged = storeWasDeleted || store != base
+  }
+
+  /// Whether the context changed the field.
+  public var isDirty: Bool { mine != base }
+}

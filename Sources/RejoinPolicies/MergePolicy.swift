@@ -1,0 +1,46 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+
+/// What an editing context does at save, when what it edits has changed in the
+/// replica meanwhile. The names are Core Data's.
+///
+/// A policy decides once per save, between a context and its own replica, and
+/// turns the edit into ordinary writes. It is never consulted when a delta is
+/// received: a rule such as "mine wins" is not commutative, and devices that
+/// applied it to each other's state would differ for ever.
+public enum MergePolicy: Sendable {
+  /// Writes nothing and throws the conflict. The edits stay in the context.
+  case error
+  /// Writes the fields that only I changed; where both did, the store's stays.
+  case mergeByPropertyStoreTrump
+  /// Writes every field that I changed.
+  case mergeByPropertyObjectTrump
+  /// Writes every field whose value differs from the store's, also those that I
+  /// did not touch.
+  case overwrite
+  /// Writes nothing; the context takes the store's values.
+  case rollback
+  /// As object trump; and where a context inserts a record that exists, writes
+  /// the fields that hold a value.
+  case mergeNonNil
+  /// Writes what I changed if nothing changed in the store, else nothing.
+  case serverWins
+  /// Writes every field that I changed; where both did, the store's value stays
+  /// a sibling. Also called "last write wins".
+  case merge
+  /// Writes the fields that only I changed; where both did, queues a conflict.
+  case manual
+  /// Writes what a rule returns for every field that anyone changed.
+  case custom(@Sendable (FieldDifference) -> FieldOutcome)
+
+  /// Another name of ``merge``.
+  public static var lastWriteWins: MergePolicy { .merge }
+}

@@ -1,0 +1,99 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+
+/// What a policy makes of one record at save.
+///
+/// The decision is a pure function of three values per field, so that the same
+/// rules serve an ``EditingContext``, Core Data, and a comparison with clients
+/// that merge into a server's plain records.
+public struct PolicyDecision: Sendable {
+  /// What becomes of each field that is written, dropped or queued. Fields that
+  /// are missing stay as the store has them.
+  public var outcomes: [String: FieldOutcome] = [:]
+
+  /// Whether somebody else changed the record that I changed too.
+  public var isConflict = false
+
+  /// Whether nothing may be written and the save must throw.
+  public var isRefused = false
+
+  /// Whether edits of counters, sets and ledgers are dropped too.
+  public var dropsEdits = false
+}
+
+extension MergePolicy {
+  /// Decides what becomes of the register and `lww` fields of one record.
+  ///
+  /// There is a conflict if some field is dirty and some field is changed, as in
+  /// Core Data: per object, so that disjoint edits conflict too.
+  ///
+  /// - Parameters:
+  ///   - fields: Every field that has a value with any party.
+  ///   - hasEdits: Whether counters, sets or ledgers were edited or the record
+  ///     deleted in the context, which makes it dirty whatever the fields say.
+  ///   - isInsertion: Whether the context inserts a record that the store turns
+  ///     out to have.
+  public func decide(
+    _ fields: [FieldDifference], hasEdits: Bool = false,
+    isInsertion: Bool = false
+  ) -> PolicyDecision {
+    var decision = PolicyDecision()
+    let isDirty = hasEdits || fields.contains(where: \.isDirty)
+    decision.isConflict = isDirty && fields.contains(where: \.isChanged)
+    guard decision.isConflict else {
+      for field in fields where field.isDirty {
+        decision.outcomes[field.field] = .writeBeside(field.mine)
+      }
+      return decision
+    }
+    switch self {
+    case .error:
+      decision.isRefused = true
+    case .rollback, .serverWins:
+      decision.dropsEdits = true
+    default: break
+    }
+    for field in fields {
+      decision.outcomes[field.field] =
+        outcome(of: field, isInsertion: isInsertion)
+    }
+    return decision
+  }
+
+  private func outcome(
+    of field: FieldDifference, isInsertion: Bool
+  ) -> FieldOutcome? {
+    let (mine, isDirty) = (field.mine, field.isDirty)
+    let isContested = isDirty && field.isChanged
+    switch self {
+    case .error:
+      return nil
+    case .rollback, .serverWins:
+      return isDirty ? .keepStore : nil
+    case .mergeByPropertyStoreTrump:
+      guard isDirty else { return nil }
+      return isContested ? .keepStore : .writeBeside(mine)
+    case .mergeNonNil where isInsertion && (mine ?? .null) == .null:
+      return isDirty ? .keepStore : nil
+    case .mergeByPropertyObjectTrump, .mergeNonNil:
+      return isDirty ? .write(mine) : nil
+    case .overwrite:
+      return mine != field.store ? .write(mine) : nil
+    case .merge:
+      return isDirty ? .writeBeside(mine) : nil
+    case .manual:
+      guard isDirty else { return nil }
+      return isContested ? .queue : .writeBeside(mine)
+    case .custom(let rule):
+      return isDirty || field.isChanged ? rule(field) : nil
+    }
+  }
+}
