@@ -83,11 +83,11 @@ extension MergePolicy {
       return isContested ? .keepStore : .writeBeside(mine)
     case .mergeNonNil where isInsertion && (mine ?? .null) == .null:
       return isDirty ? .keepStore : nil
-    case .mergeByPropertyObjectTrump, .mergeNonNil:
+    case .mergeByPropertyObjectTrump:
       return isDirty ? .write(mine) : nil
     case .overwrite:
       return mine != field.store ? .write(mine) : nil
-    case .merge:
+    case .merge, .mergeNonNil:
       return isDirty ? .writeBeside(mine) : nil
     case .manual:
       guard isDirty else { return nil }

@@ -51,6 +51,18 @@ public struct DeviceID: Hashable, Sendable {
     self.init(high: halves.0, low: halves.1)
   }
 
+  /// Creates a device from its 32 hexadecimal digits.
+  ///
+  /// - Returns: `nil` if the text is anything else.
+  public init?(hexadecimal: String) {
+    guard hexadecimal.utf8.count == 32,
+      let high = UInt64(hexadecimal.prefix(16), radix: 16),
+      let low = UInt64(hexadecimal.dropFirst(16), radix: 16)
+    else { return nil }
+    self.init(high: high, low: low)
+    guard self.hexadecimal == hexadecimal else { return nil }
+  }
+
   /// Draws a device from a source of random numbers.
   public static func random(
     using source: inout some RandomNumberGenerator
@@ -78,15 +90,31 @@ extension DeviceID: CustomStringConvertible {
   }
 
   private var name: String? {
-    var bytes: [UInt8] = []
-    for half in [high, low] {
-      for shift in stride(from: 56, through: 0, by: -8) {
-        bytes.append(UInt8(truncatingIfNeeded: half >> UInt64(shift)))
+    guard let end = bytes.lastIndex(where: { $0 != 0 }) else { return nil }
+    let text = bytes[...end]
+    guard text.allSatisfy({ (0x21...0x7e).contains($0) }) else { return nil }
+    return String(decoding: text, as: UTF8.self)
+  }
+}
+
+extension DeviceID {
+  /// The 16 bytes, most significant first.
+  public var bytes: [UInt8] {
+    [high, low].flatMap { half in
+      stride(from: 56, through: 0, by: -8).map {
+        UInt8(truncatingIfNeeded: half >> UInt64($0))
       }
     }
-    while bytes.last == 0 { bytes.removeLast() }
-    guard !bytes.isEmpty, bytes.allSatisfy({ (0x21...0x7e).contains($0) })
-    else { return nil }
-    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// Creates a device from 16 bytes.
+  ///
+  /// - Returns: `nil` if there are more or fewer.
+  public init?(bytes: some Collection<UInt8>) {
+    guard bytes.count == 16 else { return nil }
+    let words = [bytes.prefix(8), bytes.dropFirst(8)].map {
+      $0.reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
+    }
+    self.init(high: words[0], low: words[1])
   }
 }

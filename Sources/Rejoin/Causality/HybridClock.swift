@@ -57,16 +57,9 @@ public struct HybridClock: Hashable, Sendable {
   /// - Throws: ``Exhausted`` at the maximum; the clock is then unchanged.
   @discardableResult
   public mutating func tick(now: Int64) throws(Exhausted) -> Timestamp {
-    latest = try reading(now: now)
-    return latest
-  }
-
-  /// The timestamp that ``tick(now:)`` would take.
-  ///
-  /// - Throws: ``Exhausted`` at the maximum.
-  public func reading(now: Int64) throws(Exhausted) -> Timestamp {
     guard let next = latest.next else { throw Exhausted() }
-    return max(next, Timestamp(milliseconds: now))
+    latest = max(next, Timestamp(milliseconds: now))
+    return latest
   }
 
   /// Learns of another device's timestamp at the wall-clock time `now`.

@@ -1,0 +1,75 @@
+/// A 64-bit digest of content, the same in every process.
+///
+/// It tells apart histories that differ by accident. It is no protection against
+/// somebody who wants two of them to collide.
+struct Digest {
+  private var state: UInt64
+
+  init(seed: UInt64 = 0) { state = seed ^ 0x9e37_79b9_7f4a_7c15 }
+
+  mutating func add(_ word: UInt64) {
+    // The finalizer of splitmix64, keyed by everything so far.
+    var mixed = (state ^ word) &+ 0x9e37_79b9_7f4a_7c15
+    mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+    state = mixed ^ (mixed >> 31) ^ (state << 1 | state >> 63)
+  }
+
+  mutating func add(_ bytes: some Sequence<UInt8>) {
+    var (word, count) = (0 as UInt64, 0 as UInt64)
+    for byte in bytes {
+      word = word << 8 | UInt64(byte)
+      count += 1
+      if count & 7 == 0 { add(word) }
+    }
+    add(word)
+    add(count)
+  }
+
+  mutating func add(_ text: String) { add(text.utf8) }
+
+  mutating func add(_ value: Value?) {
+    guard let value else { return add(0xff) }
+    add(UInt64(value.tag))
+    switch value {
+    case .null: break
+    case .bool(let flag): add(flag ? 1 : 0)
+    case .int(let number), .date(let number): add(UInt64(bitPattern: number))
+    case .double(let number): add(Value.canonicalBits(number))
+    case .string(let text): add(text)
+    case .bytes(let bytes): add(bytes)
+    case .reference(let id):
+      add(id.entity)
+      add(id.key)
+    }
+  }
+
+  /// The digest so far, never zero.
+  var value: UInt64 { state == 0 ? 1 : state }
+}
+
+extension Digest {
+  mutating func add(_ edit: FieldEdit) {
+    switch edit {
+    case .write(let value):
+      add(1)
+      add(value)
+    case .count(let edit):
+      add(edit.isReset ? 3 : 2)
+      add(edit.increments)
+      add(edit.decrements)
+    case .members(let edit):
+      add(edit.isCleared ? 5 : 4)
+      for element in edit.members.keys.sorted() {
+        add(element)
+        add(edit.members[element] == true ? 1 : 0)
+      }
+    case .append(let edit):
+      add(edit.isCancelled ? 7 : 6)
+      for entry in edit.entries {
+        add(UInt64(bitPattern: entry.amount))
+        add(entry.memo)
+      }
+    }
+  }
+}

@@ -1,0 +1,123 @@
+/// A counter that every device can raise, lower and reset independently.
+///
+///     var steps = PNCounter()
+///     try steps.increment(by: 1200, by: phone)
+///     var copy = steps
+///     try copy.increment(by: 800, by: tablet)
+///     steps.reset()
+///     steps.merge(copy)
+///     steps.value  // 800: the reset had not seen the tablet's steps
+///
+/// A lattice only grows, so a decrement grows a second sum, and reading subtracts
+/// (Shapiro et al. 2011, §3.1.3). A reset cancels exactly the increments it has
+/// seen; concurrent increments survive in full, and two concurrent resets cancel
+/// once.
+public struct PNCounter: Hashable, Sendable {
+  private var tally = Tally()
+
+  /// A device's sum would exceed `UInt64.max`.
+  public struct Overflow: Error, Hashable, CustomStringConvertible {
+    /// The device whose sum is exhausted.
+    public let device: DeviceID
+
+    /// What happened, and how to mend it.
+    public var description: String {
+      "the sum of \(device)'s changes would exceed UInt64.max: "
+        + "count under a new device"
+    }
+  }
+
+  /// Creates a counter whose value is zero.
+  public init() {}
+
+  /// The sum of all changes that no reset has cancelled, computed exactly and
+  /// then clamped to `Int64`.
+  ///
+  /// - Complexity: O(*r*), where *r* is the number of devices that changed it.
+  public var value: Int64 { tally.value }
+
+  /// Raises the counter.
+  ///
+  /// - Parameters:
+  ///   - amount: By how much.
+  ///   - device: The device that counts.
+  /// - Returns: The delta to merge elsewhere.
+  /// - Throws: ``Overflow`` if the increments of `device` would exceed
+  ///   `UInt64.max`; the counter is then unchanged.
+  /// - Complexity: O(log *r*) for a device that has changed it before.
+  @discardableResult
+  public mutating func increment(
+    by amount: UInt64 = 1, by device: DeviceID
+  ) throws(Overflow) -> PNCounter {
+    try add(amount, 0, by: device)
+  }
+
+  /// Lowers the counter.
+  ///
+  /// - Parameters:
+  ///   - amount: By how much.
+  ///   - device: The device that counts.
+  /// - Returns: The delta to merge elsewhere.
+  /// - Throws: ``Overflow`` if the decrements of `device` would exceed
+  ///   `UInt64.max`; the counter is then unchanged.
+  /// - Complexity: O(log *r*) for a device that has changed it before.
+  @discardableResult
+  public mutating func decrement(
+    by amount: UInt64 = 1, by device: DeviceID
+  ) throws(Overflow) -> PNCounter {
+    try add(0, amount, by: device)
+  }
+
+  /// Cancels every change that this value has seen.
+  ///
+  /// - Returns: The delta to merge elsewhere.
+  /// - Complexity: O(*r*) for *r* devices.
+  @discardableResult
+  public mutating func reset() -> PNCounter {
+    tally.reset()
+    return self
+  }
+
+  /// Makes the value `target`, by a reset and one change.
+  ///
+  /// - Returns: The delta to merge elsewhere.
+  /// - Throws: ``Overflow`` if the sums of `device` would exceed `UInt64.max`; the
+  ///   counter is then unchanged.
+  @discardableResult
+  public mutating func set(
+    to target: Int64, by device: DeviceID
+  ) throws(Overflow) -> PNCounter {
+    var changed = self
+    changed.reset()
+    if target > 0 {
+      try changed.increment(by: target.magnitude, by: device)
+    } else if target < 0 {
+      try changed.decrement(by: target.magnitude, by: device)
+    }
+    self = changed
+    return self
+  }
+
+  private mutating func add(
+    _ increments: UInt64, _ decrements: UInt64, by device: DeviceID
+  ) throws(Overflow) -> PNCounter {
+    let n = tally.entry(of: device).n
+    guard n < .max, tally.canAdd(increments, decrements, by: device) else {
+      throw Overflow(device: device)
+    }
+    tally.add(increments, decrements, at: Dot(device, n + 1))
+    var delta = PNCounter()
+    delta.tally = Tally(entries: [tally.entry(of: device)])
+    return delta
+  }
+}
+
+extension PNCounter: Lattice {
+  /// - Complexity: O(*r*), where *r* is the number of devices of both.
+  public mutating func merge(_ other: PNCounter) { tally.merge(other.tally) }
+}
+
+extension PNCounter: CustomStringConvertible {
+  /// The value.
+  public var description: String { "\(value)" }
+}

@@ -1,0 +1,62 @@
+/// Siblings for each of many keys, joined key by key under one clock.
+///
+/// This is the store of both sets. A key without siblings is not stored.
+public struct DotMap<Payload: Hashable & Comparable & Sendable>: Hashable,
+  Sendable
+{
+  private(set) var siblings: [Value: Siblings<Payload>] = [:]
+
+  /// Creates a map that holds nothing.
+  public init() {}
+
+  /// The siblings of a key.
+  ///
+  /// - Complexity: O(1) on average.
+  public internal(set) subscript(key: Value) -> Siblings<Payload> {
+    get { siblings[key] ?? Siblings() }
+    set { siblings[key] = newValue.isEmpty ? nil : newValue }
+  }
+
+  /// Removes what `seen` contains, of every key.
+  mutating func drop(seen: some DotSet) {
+    for key in Array(siblings.keys) { self[key].drop(seen: seen) }
+  }
+}
+
+extension DotMap: DotStore {
+  /// Whether no key has siblings.
+  public var isEmpty: Bool { siblings.isEmpty }
+
+  public func spells(_ clock: VectorClock) -> Bool {
+    siblings.isEmpty && clock.isEmpty
+  }
+
+  public var dots: VectorClock {
+    var clock = VectorClock()
+    for all in siblings.values {
+      for element in all { clock.insert(element.dot) }
+    }
+    return clock
+  }
+
+  /// Joins two maps.
+  ///
+  /// - Complexity: O(*n*) on average for the *n* keys of both.
+  public mutating func merge(
+    _ other: DotMap, seen: some DotSet, otherSeen: some DotSet
+  ) {
+    let nothing = Siblings<Payload>()
+    var superseded: [Value] = []
+    for (key, mine) in siblings where other.siblings[key] == nil {
+      if mine.contains(where: { otherSeen.contains($0.dot) }) {
+        superseded.append(key)
+      }
+    }
+    for key in superseded {
+      self[key].merge(nothing, seen: seen, otherSeen: otherSeen)
+    }
+    for (key, theirs) in other.siblings {
+      self[key].merge(theirs, seen: seen, otherSeen: otherSeen)
+    }
+  }
+}

@@ -1,0 +1,144 @@
+/// The payloads of concurrent saves, one per save: what a register holds, and what
+/// a set holds for each element.
+///
+/// This is the one place where the library decides what survives a join: what
+/// both hold stays, and what one holds stays unless the other has seen its dot.
+/// The second half is the rule by which anything is ever superseded or removed.
+///
+/// Where both hold the same dot with different payloads, a device's name was used
+/// twice. The greater payload stays, so that the join remains total.
+///
+/// A single sibling, by far the most common case, is stored without allocation.
+public struct Siblings<Payload: Hashable & Comparable & Sendable>: Sendable {
+  /// A payload and the save that put it there.
+  public struct Element: Hashable, Sendable {
+    /// The save.
+    public let dot: Dot
+    /// What it put there.
+    public let payload: Payload
+  }
+
+  private enum Storage: Hashable, Sendable {
+    case none
+    case one(Element)
+    /// Two or more, sorted by dot.
+    case many([Element])
+  }
+
+  private var storage: Storage
+
+  private init(_ storage: Storage) { self.storage = storage }
+
+  /// Creates the one sibling of a save.
+  public init(_ payload: Payload, at dot: Dot) {
+    storage = .one(Element(dot: dot, payload: payload))
+  }
+
+  private init(sorted elements: [Element]) {
+    switch elements.count {
+    case 0: storage = .none
+    case 1: storage = .one(elements[0])
+    default: storage = .many(elements)
+    }
+  }
+
+  /// Removes the siblings whose dots `seen` contains.
+  mutating func drop(seen: some DotSet) {
+    switch storage {
+    case .none: break
+    case .one(let only): if seen.contains(only.dot) { storage = .none }
+    case .many(let all):
+      self = Siblings(sorted: all.filter { !seen.contains($0.dot) })
+    }
+  }
+
+  /// Adds a sibling, in place of the one with the same dot.
+  mutating func insert(_ payload: Payload, at dot: Dot) {
+    let new = Element(dot: dot, payload: payload)
+    let others = filter { $0.dot != dot }
+    let place = others.firstIndex { dot < $0.dot } ?? others.count
+    self = Siblings(sorted: others[..<place] + [new] + others[place...])
+  }
+}
+
+extension Siblings: RandomAccessCollection {
+  /// The position of the first sibling.
+  public var startIndex: Int { 0 }
+
+  /// The number of siblings.
+  public var endIndex: Int {
+    switch storage {
+    case .none: 0
+    case .one: 1
+    case .many(let all): all.count
+    }
+  }
+
+  /// The sibling at `position`, in the order of dots.
+  public subscript(position: Int) -> Element {
+    switch storage {
+    case .none: preconditionFailure("a register without siblings")
+    case .one(let only):
+      precondition(position == 0, "a register with one sibling")
+      return only
+    case .many(let all): return all[position]
+    }
+  }
+}
+
+extension Siblings: DotStore {
+  /// Creates a store without siblings.
+  public init() { storage = .none }
+
+  public func spells(_ clock: VectorClock) -> Bool {
+    switch storage {
+    case .none: clock.isEmpty
+    case .one(let only):
+      clock.entries.count == 1 && clock[only.dot.device] == only.dot.n
+    case .many: clock == dots
+    }
+  }
+
+  public var dots: VectorClock {
+    var clock = VectorClock()
+    for element in self { clock.insert(element.dot) }
+    return clock
+  }
+
+  /// Joins two sets of siblings.
+  ///
+  /// - Complexity: O(*n*) for the *n* siblings of both, and a look-up in a clock
+  ///   for each that only one side holds.
+  public mutating func merge(
+    _ other: Siblings, seen: some DotSet, otherSeen: some DotSet
+  ) {
+    if case (.one(let a), .one(let b)) = (storage, other.storage), a == b {
+      return
+    }
+    var union: [Element] = []
+    var (i, j) = (0, 0)
+    while i < count || j < other.count {
+      if j == other.count || (i < count && self[i].dot < other[j].dot) {
+        if !otherSeen.contains(self[i].dot) { union.append(self[i]) }
+        i += 1
+      } else if i == count || other[j].dot < self[i].dot {
+        if !seen.contains(other[j].dot) { union.append(other[j]) }
+        j += 1
+      } else {
+        let (mine, theirs) = (self[i], other[j])
+        union.append(mine.payload < theirs.payload ? theirs : mine)
+        i += 1
+        j += 1
+      }
+    }
+    self = Siblings(sorted: union)
+  }
+}
+
+extension Siblings: Hashable {
+  public static func == (a: Siblings, b: Siblings) -> Bool {
+    a.storage == b.storage
+  }
+
+  public func hash(into hasher: inout Hasher) { hasher.combine(storage) }
+}

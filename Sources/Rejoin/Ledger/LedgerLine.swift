@@ -1,0 +1,117 @@
+/// The entries that one device has appended to a ledger: a folded beginning and
+/// the entries after it.
+public struct LedgerLine: Sendable {
+  /// One immutable entry.
+  public struct Entry: Hashable, Sendable {
+    /// The save that appended it.
+    public let n: UInt64
+    /// When it was appended.
+    public let time: Timestamp
+    /// The amount, negative for a reversal.
+    public let amount: Int64
+    /// What it was for.
+    public let memo: Value?
+  }
+
+  /// The number of entries that have been folded into ``foldedSum``.
+  public private(set) var folded: UInt64 = 0
+
+  /// The sum of the folded entries.
+  public private(set) var foldedSum: Int128 = 0
+
+  /// The entries after the folded ones.
+  public private(set) var tail: [Entry] = []
+
+  /// The number of entries that have been cancelled, at most ``folded``.
+  public private(set) var cancelled: UInt64 = 0
+
+  /// The sum of the cancelled entries.
+  public private(set) var cancelledSum: Int128 = 0
+
+  /// The number of all entries.
+  public var count: UInt64 { folded + UInt64(tail.count) }
+
+  /// The sum of all entries, cancelled ones included.
+  var sum: Int128 { tail.reduce(foldedSum) { $0 + Int128($1.amount) } }
+
+  /// The sum of the entries that have not been cancelled.
+  public var total: Int128 { sum - cancelledSum }
+
+  mutating func append(_ entry: Entry) { tail.append(entry) }
+
+  /// Folds the entries up to the `count`-th, as far as they are here.
+  mutating func fold(upTo count: UInt64) {
+    guard count > folded else { return }
+    let part = tail.prefix(Int(clamping: count - folded))
+    foldedSum = part.reduce(foldedSum) { $0 + Int128($1.amount) }
+    folded += UInt64(part.count)
+    tail.removeFirst(part.count)
+  }
+
+  /// Cancels the first `count` entries, which folds them. Entries beyond that
+  /// have been folded already are cancelled with them.
+  mutating func cancel(upTo count: UInt64) {
+    fold(upTo: count)
+    if folded > cancelled { (cancelled, cancelledSum) = (folded, foldedSum) }
+  }
+
+  /// The number of entries whose saves are among the first `n` of the device.
+  func entries(upToSave n: UInt64) -> UInt64 {
+    folded + UInt64(tail.prefix { $0.n <= n }.count)
+  }
+
+  /// Keeps the greater fold, the union of the entries after it, and the greater
+  /// cancellation.
+  mutating func merge(_ other: LedgerLine) {
+    let (mine, theirs) = (self, other)
+    if (theirs.folded, theirs.foldedSum) > (folded, foldedSum) {
+      (folded, foldedSum) = (theirs.folded, theirs.foldedSum)
+    }
+    tail = LedgerLine.join(
+      mine.entries(after: folded), theirs.entries(after: folded))
+    if (theirs.cancelled, theirs.cancelledSum) > (cancelled, cancelledSum) {
+      (cancelled, cancelledSum) = (theirs.cancelled, theirs.cancelledSum)
+    }
+  }
+
+  private func entries(after count: UInt64) -> ArraySlice<Entry> {
+    tail.dropFirst(Int(clamping: count - folded))
+  }
+
+  private static func join(
+    _ a: ArraySlice<Entry>, _ b: ArraySlice<Entry>
+  ) -> [Entry] {
+    let longer = a.count < b.count ? b : a
+    let common = zip(a, b).map { $0.isBefore($1) ? $1 : $0 }
+    return common + longer.dropFirst(common.count)
+  }
+}
+
+extension LedgerLine.Entry {
+  /// An order for the case that one place holds two entries, which only a device
+  /// name used twice produces.
+  fileprivate func isBefore(_ other: LedgerLine.Entry) -> Bool {
+    if (n, time.rawValue, amount) != (other.n, other.time.rawValue, other.amount)
+    {
+      return (n, time.rawValue, amount)
+        < (other.n, other.time.rawValue, other.amount)
+    }
+    return Stamped(memo, at: time) < Stamped(other.memo, at: other.time)
+  }
+}
+
+extension LedgerLine: Hashable {
+  /// Lines are equal when they have the same entries, however much of them has
+  /// been folded: a fold changes no total.
+  public static func == (a: LedgerLine, b: LedgerLine) -> Bool {
+    a.count == b.count && a.sum == b.sum && a.cancelled == b.cancelled
+      && a.cancelledSum == b.cancelledSum
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(count)
+    hasher.combine(sum)
+    hasher.combine(cancelled)
+    hasher.combine(cancelledSum)
+  }
+}

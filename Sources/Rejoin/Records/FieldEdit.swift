@@ -1,0 +1,145 @@
+/// What one save does to one field, however many verbs it took.
+public enum FieldEdit: Hashable, Sendable {
+  /// Writes a register; `nil` unsets it.
+  case write(Value?)
+  /// Changes a counter.
+  case count(CounterEdit)
+  /// Changes a set.
+  case members(SetEdit)
+  /// Appends to a ledger.
+  case append(LedgerEdit)
+}
+
+/// A reset, where there is one, and the changes after it.
+public struct CounterEdit: Hashable, Sendable {
+  /// Whether everything before is cancelled.
+  public internal(set) var isReset = false
+  /// The sum of what is added.
+  public internal(set) var increments: UInt64 = 0
+  /// The sum of what is subtracted.
+  public internal(set) var decrements: UInt64 = 0
+
+  /// Creates an edit without effect.
+  public init() {}
+
+  /// Creates a change by `amount`, or by reset and change to it.
+  public init(by amount: Int64, isReset: Bool = false) {
+    self.isReset = isReset
+    if amount >= 0 { increments = amount.magnitude } else {
+      decrements = amount.magnitude
+    }
+  }
+
+  /// Cancels everything so far.
+  mutating func reset() {
+    self = CounterEdit()
+    isReset = true
+  }
+
+  /// The value of a counter that shows `value` before the edit.
+  public func applied(to value: Int64) -> Int64 {
+    let change = Int128(increments) - Int128(decrements)
+    return Int64(clamping: (isReset ? 0 : Int128(value)) + change)
+  }
+}
+
+/// What becomes of the elements that the save names, after a removal of all where
+/// it says so. The last verb on an element counts.
+public struct SetEdit: Hashable, Sendable {
+  /// Whether every element is removed first.
+  public internal(set) var isCleared = false
+  /// Whether an element is inserted or removed.
+  public internal(set) var members: [Value: Bool] = [:]
+
+  /// Creates an edit without effect.
+  public init() {}
+
+  /// Creates an edit that inserts and removes the given elements.
+  public init(inserting: [Value], removing: [Value] = []) {
+    for element in inserting { members[element] = true }
+    for element in removing { members[element] = false }
+  }
+
+  /// Removes every element.
+  public static var clearing: SetEdit {
+    var edit = SetEdit()
+    edit.isCleared = true
+    return edit
+  }
+
+  /// The elements of a set that shows `elements` before the edit, sorted.
+  public func applied(to elements: [Value]) -> [Value] {
+    var result = isCleared ? [] : Set(elements)
+    for (element, isIn) in members {
+      if isIn { result.insert(element) } else { result.remove(element) }
+    }
+    return result.sorted()
+  }
+}
+
+/// The entries that a save appends, after a cancellation where it says so.
+public struct LedgerEdit: Hashable, Sendable {
+  /// An amount and what it is for.
+  public struct Entry: Hashable, Sendable {
+    /// The amount.
+    public let amount: Int64
+    /// What it is for.
+    public let memo: Value?
+  }
+
+  /// Whether every entry so far is cancelled.
+  public internal(set) var isCancelled = false
+  /// The entries to append.
+  public internal(set) var entries: [Entry] = []
+
+  /// Creates an edit without effect.
+  public init() {}
+
+  /// Cancels every entry.
+  public static var cancelling: LedgerEdit {
+    var edit = LedgerEdit()
+    edit.isCancelled = true
+    return edit
+  }
+
+  /// Adds an entry.
+  public mutating func append(_ amount: Int64, memo: Value?) {
+    entries.append(Entry(amount: amount, memo: memo))
+  }
+
+  /// The total of a ledger that shows `total` before the edit.
+  public func applied(to total: Int64) -> Int64 {
+    let sum = entries.reduce(isCancelled ? 0 : Int128(total)) {
+      $0 + Int128($1.amount)
+    }
+    return Int64(clamping: sum)
+  }
+}
+
+extension FieldEdit {
+  /// Puts `later`, an edit of the same field, after this one.
+  ///
+  /// - Returns: Whether a counter's sums bear it; otherwise nothing changes.
+  mutating func append(_ later: FieldEdit) -> Bool {
+    switch (self, later) {
+    case (.count(var edit), .count(let next)):
+      if next.isReset { edit.reset() }
+      let p = edit.increments.addingReportingOverflow(next.increments)
+      let n = edit.decrements.addingReportingOverflow(next.decrements)
+      if p.overflow || n.overflow { return false }
+      (edit.increments, edit.decrements) = (p.partialValue, n.partialValue)
+      self = .count(edit)
+    case (.members(var edit), .members(let next)):
+      if next.isCleared { edit = .clearing }
+      edit.members.merge(next.members) { $1 }
+      self = .members(edit)
+    case (.append(var edit), .append(let next)):
+      if next.isCancelled { edit = .cancelling }
+      edit.entries += next.entries
+      self = .append(edit)
+    default:
+      self = later
+    }
+    return true
+  }
+}

@@ -1,0 +1,157 @@
+/// The save in which fields are edited, and how.
+struct EditContext {
+  /// The save.
+  let dot: Dot
+  /// Its timestamp.
+  let time: Timestamp
+  /// The field as the author was shown it; `nil` means as it is here.
+  var observed: FieldState?
+  /// Whether what was observed is dropped first, because the record is created
+  /// again or purged.
+  var drops = false
+}
+
+/// Either a clock or everything, whichever the author of a save was shown.
+private struct Observed: DotSet {
+  let clock: VectorClock?
+
+  func contains(_ dot: Dot) -> Bool { clock?.contains(dot) ?? true }
+}
+
+extension FieldState {
+  /// Whether `edit` is one for this kind of field.
+  func accepts(_ edit: FieldEdit) -> Bool {
+    switch (self, edit) {
+    case (.register, .write), (.lww, .write), (.counter, .count),
+      (.set, .members), (.removeWinsSet, .members), (.ledger, .append):
+      true
+    default: false
+    }
+  }
+
+  /// Edits the field in one save.
+  ///
+  /// - Parameter edit: The edit, or `nil` to drop what was observed.
+  /// - Returns: The siblings that were superseded without having been observed,
+  ///   because nothing can be stamped above them.
+  mutating func change(
+    _ edit: FieldEdit?, in save: EditContext
+  ) -> [Siblings<Stamped>.Element] {
+    let taken = self
+    self = .register(Causal())
+    let (state, superseded) = taken.changed(edit, in: save)
+    self = state
+    return superseded
+  }
+
+  private consuming func changed(
+    _ edit: FieldEdit?, in save: EditContext
+  ) -> (FieldState, [Siblings<Stamped>.Element]) {
+    let seen = Observed(clock: save.observed?.clock)
+    let dot = save.dot
+    switch (consume self, edit) {
+    case (.register(var field), let edit):
+      let superseded = field.update(at: dot) {
+        $0.change(edit, in: save, seen: seen)
+      }
+      return (.register(field), superseded)
+    case (.lww(var field), let edit):
+      field.update(at: dot) { $0.change(edit, in: save) }
+      return (.lww(field), [])
+    case (.counter(var field), let edit):
+      field.update(at: dot) { $0.change(edit, in: save) }
+      return (.counter(field), [])
+    case (.set(var field), let edit):
+      field.update(at: dot) { $0.change(edit, in: save, seen: seen) }
+      return (.set(field), [])
+    case (.removeWinsSet(var field), let edit):
+      field.update(at: dot) { $0.change(edit, in: save, seen: seen) }
+      return (.removeWinsSet(field), [])
+    case (.ledger(var field), let edit):
+      field.update(at: dot) { $0.change(edit, in: save) }
+      return (.ledger(field), [])
+    }
+  }
+}
+
+extension Siblings<Stamped> {
+  fileprivate mutating func change(
+    _ edit: FieldEdit?, in save: EditContext, seen: Observed
+  ) -> [Element] {
+    guard case .write(let value) = edit else {
+      drop(seen: seen)
+      return []
+    }
+    return write(value, at: save.dot, time: save.time, observed: seen)
+  }
+}
+
+extension Latest {
+  fileprivate mutating func change(_ edit: FieldEdit?, in save: EditContext) {
+    let stamp = stamp(for: save.time) ?? .max
+    if case .write(let value) = edit {
+      write(value, at: save.dot, stamp: stamp)
+    } else {
+      write(nil, at: save.dot, stamp: stamp)
+    }
+  }
+}
+
+extension Tally {
+  fileprivate mutating func change(_ edit: FieldEdit?, in save: EditContext) {
+    let observed: Tally? =
+      if case .counter(let field) = save.observed { field.store } else { nil }
+    guard case .count(let edit) = edit else { return reset(observed: observed) }
+    if save.drops || edit.isReset { reset(observed: observed) }
+    if edit.increments > 0 || edit.decrements > 0 || !edit.isReset {
+      add(edit.increments, edit.decrements, at: save.dot)
+    }
+  }
+}
+
+extension DotMap<Presence> {
+  fileprivate mutating func change(
+    _ edit: FieldEdit?, in save: EditContext, seen: Observed
+  ) {
+    guard case .members(let edit) = edit else { return drop(seen: seen) }
+    if save.drops || edit.isCleared { drop(seen: seen) }
+    for (element, isIn) in edit.members {
+      if isIn {
+        insert(element, at: save.dot, seen: seen)
+      } else {
+        remove(element, seen: seen)
+      }
+    }
+  }
+}
+
+extension DotMap<Membership> {
+  fileprivate mutating func change(
+    _ edit: FieldEdit?, in save: EditContext, seen: Observed
+  ) {
+    guard case .members(let edit) = edit else { return drop(seen: seen) }
+    if save.drops { drop(seen: seen) }
+    if edit.isCleared {
+      for element in elements {
+        mark(element, .removed, at: save.dot, seen: seen)
+      }
+    }
+    for (element, isIn) in edit.members {
+      mark(element, isIn ? .added : .removed, at: save.dot, seen: seen)
+    }
+  }
+}
+
+extension LedgerLines {
+  fileprivate mutating func change(_ edit: FieldEdit?, in save: EditContext) {
+    let observed: LedgerLines? =
+      if case .ledger(let field) = save.observed { field.store } else { nil }
+    guard case .append(let edit) = edit else {
+      return cancel(observed: observed)
+    }
+    if save.drops || edit.isCancelled { cancel(observed: observed) }
+    for entry in edit.entries {
+      append(entry.amount, memo: entry.memo, at: save.dot, time: save.time)
+    }
+  }
+}

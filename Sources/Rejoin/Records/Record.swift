@@ -1,0 +1,156 @@
+/// A record as a replica holds it at one moment: a value that crosses threads.
+///
+/// Where other records are aliases of it, they are folded into what is read:
+/// registers show the latest of all writes, counters and ledgers add up, and sets
+/// unite.
+public struct Record: Sendable {
+  /// The name of the record.
+  public let id: RecordID
+
+  /// The states that are folded into one reading; nearly always one.
+  let parts: Parts
+  let names: FieldNames
+  let rule: DeletionRule
+  let kinds: [String: FieldKind]
+  let dangling: Set<RecordID>
+
+  enum Parts: Sendable {
+    case one(RecordState)
+    case many([RecordState])
+  }
+
+  /// Whether the record exists. A record that was deleted can still be asked who
+  /// deleted it, and when.
+  public var exists: Bool {
+    switch parts {
+    case .one(let part): part.exists(rule)
+    case .many(let all): all.contains { $0.exists(rule) }
+    }
+  }
+
+  /// Calls `body` with every part's state of a field.
+  private func forEach(
+    _ name: String, _ kind: FieldKind, _ body: (FieldState) -> Void
+  ) {
+    guard let number = names.number(of: FieldKey(name, kind)) else { return }
+    switch parts {
+    case .one(let part): if let state = part[number] { body(state) }
+    case .many(let all):
+      for part in all {
+        if let state = part[number] { body(state) }
+      }
+    }
+  }
+
+  /// The writes that a register holds, of all parts, the one shown first.
+  func writes(
+    of name: String, _ kind: FieldKind
+  ) -> [Siblings<Stamped>.Element] {
+    var writes: [Siblings<Stamped>.Element] = []
+    forEach(name, kind) { state in
+      switch state {
+      case .register(let field): writes += field.store
+      case .lww(let field): writes += field.store.write.map { [$0] } ?? []
+      default: break
+      }
+    }
+    guard writes.count > 1 else { return writes }
+    return writes.sorted {
+      ($1.payload.time, $1.dot) < ($0.payload.time, $0.dot)
+    }
+  }
+}
+
+// What follows reads one field. A reference to a record that does not exist reads
+// as unset.
+extension Record {
+  /// The shown value of a register.
+  public func value(of name: String, _ kind: FieldKind = .register) -> Value? {
+    writes(of: name, kind).first.flatMap { visible($0.payload.value) }
+  }
+
+  /// The distinct values of concurrent writes that are not shown, sorted.
+  public func conflicts(of name: String) -> [Value] {
+    let writes = writes(of: name, .register)
+    guard let winner = writes.first?.payload.value else {
+      return Set(writes.compactMap(\.payload.value)).sorted()
+    }
+    return Set(writes.compactMap(\.payload.value)).subtracting([winner]).sorted()
+  }
+
+  /// The value of a counter.
+  public func count(of name: String) -> Int64 {
+    var sum: Int128 = 0
+    forEach(name, .counter) { state in
+      if case .counter(let field) = state { sum += Int128(field.store.value) }
+    }
+    return Int64(clamping: sum)
+  }
+
+  /// The elements of a set, sorted.
+  public func elements(
+    of name: String, _ kind: FieldKind = .set
+  ) -> [Value] {
+    var elements: Set<Value> = []
+    var parts = 0
+    var sorted: [Value] = []
+    forEach(name, kind) { state in
+      switch state {
+      case .set(let field): sorted = field.store.elements
+      case .removeWinsSet(let field): sorted = field.store.elements
+      default: sorted = []
+      }
+      parts += 1
+      if parts > 1 || dangling.count > 0 { elements.formUnion(sorted) }
+      if parts == 1 { elements = Set(sorted) }
+    }
+    let all = parts > 1 ? elements.sorted() : sorted
+    return dangling.isEmpty ? all : all.filter { visible($0) != nil }
+  }
+
+  /// The total of a ledger.
+  public func total(of name: String) -> Int64 {
+    var sum: Int128 = 0
+    forEach(name, .ledger) { state in
+      if case .ledger(let field) = state { sum += Int128(field.store.total) }
+    }
+    return Int64(clamping: sum)
+  }
+
+  /// The entries of a ledger that are not folded, in the order of time.
+  public func entries(of name: String) -> [LedgerLine.Entry] {
+    var entries: [LedgerLine.Entry] = []
+    forEach(name, .ledger) { state in
+      if case .ledger(let field) = state {
+        entries += field.store.entries.map(\.entry)
+      }
+    }
+    return entries
+  }
+
+  /// Who wrote the shown value of a register, and when.
+  public func provenance(
+    of name: String, _ kind: FieldKind = .register
+  ) -> Provenance? {
+    writes(of: name, kind).first.map {
+      Provenance(dot: $0.dot, time: $0.payload.time)
+    }
+  }
+
+  private func visible(_ value: Value?) -> Value? {
+    if !dangling.isEmpty, case .reference(let id) = value,
+      dangling.contains(id)
+    {
+      return nil
+    }
+    return value
+  }
+}
+
+/// The save that wrote a value, and its time.
+public struct Provenance: Hashable, Sendable {
+  /// The save: the device and the number.
+  public let dot: Dot
+  /// The timestamp of the write.
+  public let time: Timestamp
+}

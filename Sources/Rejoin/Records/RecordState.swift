@@ -1,0 +1,72 @@
+/// The names of the fields that a replica has met. A record refers to them by
+/// number, which keeps a field small.
+struct FieldNames {
+  private(set) var keys: [FieldKey] = [.existence]
+  private var numbers: [FieldKey: UInt32] = [.existence: 0]
+
+  /// The number of a name, if it has been met.
+  func number(of key: FieldKey) -> UInt32? { numbers[key] }
+
+  /// The number of a name, which is added if it is new.
+  mutating func intern(_ key: FieldKey) -> UInt32 {
+    if let number = numbers[key] { return number }
+    let number = UInt32(keys.count)
+    keys.append(key)
+    numbers[key] = number
+    return number
+  }
+}
+
+/// A record as a replica stores it: a map from fields to their states, its
+/// existence being one of them.
+struct RecordState {
+  struct Slot {
+    let name: UInt32
+    var state: FieldState
+  }
+
+  let id: RecordID
+  /// Sorted by the number of the name; existence has number zero.
+  private(set) var slots: [Slot] = []
+
+  init(_ id: RecordID) { self.id = id }
+
+  func position(of name: UInt32) -> Int? {
+    slots.firstIndex { $0.name == name }
+  }
+
+  subscript(name: UInt32) -> FieldState? {
+    position(of: name).map { slots[$0].state }
+  }
+
+  /// Changes a field in place; one that is missing begins untouched.
+  mutating func update<Result>(
+    _ name: UInt32, kind: FieldKind, _ change: (inout FieldState) -> Result
+  ) -> Result {
+    if let i = position(of: name) { return change(&slots[i].state) }
+    let i = slots.firstIndex { name < $0.name } ?? slots.count
+    slots.insert(Slot(name: name, state: FieldState(kind)), at: i)
+    return change(&slots[i].state)
+  }
+
+  /// The marks that say whether the record exists.
+  var marks: Siblings<Stamped> {
+    guard let first = slots.first, first.name == 0,
+      case .register(let field) = first.state
+    else { return Siblings() }
+    return field.store
+  }
+
+  /// Whether the record exists, under a rule.
+  func exists(_ rule: DeletionRule) -> Bool {
+    let marks = marks
+    return switch rule {
+    case .updateWins: marks.contains { $0.payload.value == .bool(true) }
+    case .deleteWins:
+      !marks.isEmpty && marks.allSatisfy { $0.payload.value == .bool(true) }
+    }
+  }
+
+  /// Whether the record has been deleted or purged, under a rule.
+  func isDead(_ rule: DeletionRule) -> Bool { !marks.isEmpty && !exists(rule) }
+}

@@ -1,0 +1,49 @@
+/// The entities that an app knows, and how it reads them.
+///
+/// Records of other entities, and fields that are not declared, are kept, joined
+/// and passed on all the same.
+public struct Schema: Sendable, ExpressibleByArrayLiteral {
+  /// One entity.
+  public struct Definition: Hashable, Sendable {
+    /// The kind of each field that is declared by name.
+    public var fields: [String: FieldKind]
+    /// What becomes of a record that is deleted and edited at the same time.
+    public var deletion: DeletionRule
+    /// Whether the records stay on the device.
+    public var isLocalOnly: Bool
+
+    /// Creates an entity.
+    public init(
+      fields: [String: FieldKind] = [:], deletion: DeletionRule = .updateWins,
+      isLocalOnly: Bool = false
+    ) {
+      self.fields = fields
+      self.deletion = deletion
+      self.isLocalOnly = isLocalOnly
+    }
+  }
+
+  /// The entities by name.
+  public private(set) var entities: [String: Definition]
+
+  /// Creates a schema of entities that are known by name only at run time.
+  public init(_ entities: [String: Definition]) { self.entities = entities }
+
+  /// Creates a schema of declared entities.
+  ///
+  /// - Precondition: No two have the same name.
+  public init(arrayLiteral elements: any Entity.Type...) {
+    entities = [:]
+    for entity in elements {
+      let name = entity.entityName
+      precondition(entities[name] == nil, "two entities are named \(name)")
+      entities[name] = Definition(
+        deletion: entity.deletion, isLocalOnly: entity.isLocalOnly)
+    }
+  }
+
+  /// The entity with a name, or what is assumed of an unknown one.
+  public subscript(entity: String) -> Definition {
+    entities[entity] ?? Definition()
+  }
+}

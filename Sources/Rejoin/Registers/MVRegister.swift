@@ -1,0 +1,82 @@
+/// A register that keeps every concurrent write until somebody who has seen them
+/// writes again.
+///
+///     var title = MVRegister<String>()
+///     title.write("Draft", by: phone, at: Timestamp(milliseconds: 1))
+///     var copy = title
+///     title.write("Plan", by: phone, at: Timestamp(milliseconds: 2))
+///     copy.write("Sketch", by: tablet, at: Timestamp(milliseconds: 3))
+///     title.merge(copy)
+///     title.value      // "Sketch"
+///     title.conflicts  // ["Plan"]
+///
+/// The shown value is never one that a later write had seen, whatever the clocks
+/// say: supersession goes by dots, and timestamps only order writes that really
+/// are concurrent. Shapiro et al., *A comprehensive study* (2011), §3.2.2.
+public struct MVRegister<Element: FieldValue>: Hashable, Sendable {
+  private var state = Causal<Siblings<Stamped>>()
+
+  /// Creates a register that is unset.
+  public init() {}
+
+  /// The value of the write that is shown; `nil` while the register is unset.
+  public var value: Element? {
+    state.store.winner?.payload.value.flatMap { Element($0) }
+  }
+
+  /// The distinct values of the concurrent writes that are not shown.
+  public var conflicts: [Element] {
+    state.store.conflicts.compactMap { Element($0) }
+  }
+
+  /// The device whose write is shown.
+  public var author: DeviceID? { state.store.winner?.dot.device }
+
+  /// What the register has seen.
+  public var clock: VectorClock { state.clock }
+
+  /// Writes a value that supersedes every sibling present.
+  ///
+  /// - Parameters:
+  ///   - value: The value; `nil` unsets the register.
+  ///   - device: The device that writes.
+  ///   - time: The timestamp of the write, from the device's ``HybridClock``.
+  /// - Returns: The delta to merge elsewhere.
+  @discardableResult
+  public mutating func write(
+    _ value: Element?, by device: DeviceID, at time: Timestamp
+  ) -> MVRegister {
+    write(value, by: device, at: time, observed: clock)
+  }
+
+  /// Writes a value that supersedes only the siblings in `observed`.
+  ///
+  /// A sibling that was not observed stays. The write is stamped so that it is
+  /// shown all the same.
+  ///
+  /// - Returns: The delta to merge elsewhere.
+  @discardableResult
+  public mutating func write(
+    _ value: Element?, by device: DeviceID, at time: Timestamp,
+    observed: VectorClock
+  ) -> MVRegister {
+    let before = state.store
+    let dot = Dot(device, clock[device] + 1)
+    _ = state.update(at: dot) { siblings in
+      siblings.write(
+        value?.fieldValue, at: dot, time: time, observed: observed)
+    }
+    var delta = MVRegister()
+    let kept = Set(state.store.map(\.dot))
+    var change = state.store
+    change.drop(seen: CausalContext(dots: kept.subtracting([dot])))
+    let dropped = before.map(\.dot).filter { !kept.contains($0) }
+    delta.state = Causal(
+      store: change, context: CausalContext(dots: dropped + [dot]))
+    return delta
+  }
+}
+
+extension MVRegister: Lattice {
+  public mutating func merge(_ other: MVRegister) { state.merge(other.state) }
+}

@@ -1,0 +1,80 @@
+/// For every device, which fields its saves touched last: the inverse of the
+/// fields' clocks, from which it can be rebuilt.
+///
+/// With it a delta costs what has changed, not what there is. When a device
+/// touches a field again, the old entry goes stale; it is skipped on reading and
+/// removed when half of the entries are stale.
+struct ChangeIndex {
+  /// Where a field is: the position of the record and the number of its name.
+  struct Location: Hashable {
+    let record: UInt32
+    let name: UInt32
+  }
+
+  private struct Entry {
+    let n: UInt64
+    let location: Location
+  }
+
+  private struct Line {
+    var entries: [Entry] = []
+    var sorted = 0
+    var stale = 0
+  }
+
+  private var lines: [DeviceID: Line] = [:]
+
+  /// Notes that the clock of a field has moved.
+  mutating func note(
+    _ location: Location, from old: VectorClock, to new: VectorClock
+  ) {
+    for entry in new.entries {
+      let before = old[entry.device]
+      guard entry.count > before else { continue }
+      lines[entry.device, default: Line()].entries.append(
+        Entry(n: entry.count, location: location))
+      if before > 0 { lines[entry.device]?.stale += 1 }
+    }
+  }
+
+  /// The fields that hold saves which `basis` has not seen.
+  ///
+  /// - Parameter clock: The clock of the field at a location.
+  /// - Complexity: O(*k* log *k*) for *k* saves that are news, amortized.
+  mutating func locations(
+    since basis: VectorClock, clock: (Location) -> VectorClock
+  ) -> Set<Location> {
+    var result: Set<Location> = []
+    for device in Array(lines.keys) {
+      tidy(device, clock: clock)
+      guard let entries = lines[device]?.entries else { continue }
+      let known = basis[device]
+      for entry in entries.reversed() {
+        if entry.n <= known { break }
+        if clock(entry.location)[device] == entry.n {
+          result.insert(entry.location)
+        }
+      }
+    }
+    return result
+  }
+
+  /// Sorts what has been added to a line, and drops stale entries when they are
+  /// the half of it.
+  private mutating func tidy(
+    _ device: DeviceID, clock: (Location) -> VectorClock
+  ) {
+    guard var line = lines.removeValue(forKey: device) else { return }
+    if line.stale * 2 > line.entries.count {
+      line.entries.removeAll { clock($0.location)[device] != $0.n }
+      (line.stale, line.sorted) = (0, 0)
+    }
+    if line.sorted < line.entries.count {
+      let isSorted = zip(line.entries, line.entries.dropFirst())
+        .allSatisfy { $0.n <= $1.n }
+      if !isSorted { line.entries.sort { $0.n < $1.n } }
+      line.sorted = line.entries.count
+    }
+    lines[device] = line
+  }
+}

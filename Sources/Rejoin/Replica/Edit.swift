@@ -1,0 +1,129 @@
+/// The edits of one save.
+///
+///     try phone.save { edit in
+///       edit[Profile.self, "ada"].name = "Ada"
+///       edit[Profile.self, "ada"].steps.increment(by: 1200)
+///     }
+///
+/// Nothing changes before the closure has ended; then all of it does, under one
+/// dot, or none. Reading within the closure gives what the edits so far lead to.
+public final class Edit {
+  let replica: Replica
+  private(set) var pending: [RecordID: PendingRecord] = [:]
+  private(set) var failure: SaveError?
+
+  init(_ replica: Replica) { self.replica = replica }
+
+  /// Edits a record of a declared entity.
+  public subscript<E: Entity>(
+    entity: E.Type, key: String
+  ) -> RecordEditor<E> {
+    RecordEditor(id: RecordID(E.entityName, key), edit: self)
+  }
+
+  /// Edits a field, and thereby creates the record or keeps it alive.
+  ///
+  /// - Parameters:
+  ///   - edit: What to do, of the kind of the field.
+  ///   - key: The field.
+  ///   - id: The record.
+  ///   - observed: The field as the author was shown it, where that may be older
+  ///     than what the replica holds. Only that is superseded.
+  /// - Precondition: The edit is one for the kind of field.
+  public func apply(
+    _ edit: FieldEdit, to key: FieldKey, of id: RecordID,
+    observed: FieldState? = nil
+  ) {
+    precondition(
+      FieldState(key.kind).accepts(edit),
+      "\(edit) is no edit of a field of the kind \(key.kind)")
+    touch(id)
+    if pending[id]?.edits[key]?.append(edit) == false {
+      return fail(.counterOverflow(id, field: key.name))
+    }
+    if pending[id]?.edits[key] == nil { pending[id]?.edits[key] = edit }
+    if let observed { pending[id]?.observed[key] = observed }
+  }
+
+  /// Creates a record, or keeps it alive, without editing a field.
+  public func touch(_ id: RecordID) {
+    switch pending[id]?.mark {
+    case true: return
+    case nil where pending[id] == nil:
+      pending[id] = PendingRecord(mark: true, drops: replica.isDead(id))
+    default:
+      pending[id] = PendingRecord(mark: true, drops: true)
+    }
+  }
+
+  /// Writes a record that the author was shown in an earlier state.
+  ///
+  /// Its existence supersedes only the marks that were shown, so that the write is
+  /// concurrent with a deletion that was not.
+  ///
+  /// - Parameters:
+  ///   - id: The record.
+  ///   - existence: The marks that were shown.
+  ///   - fields: The fields that were shown, to be dropped where the record is
+  ///     created again; `nil` where it is not.
+  public func touch(
+    _ id: RecordID, observed existence: FieldState,
+    creatingAgain fields: [FieldKey: FieldState]?
+  ) {
+    var record = PendingRecord(mark: true, drops: fields != nil)
+    record.existence = existence
+    record.observed = fields ?? [:]
+    record.dropsOnlyObserved = true
+    pending[id] = record
+  }
+
+  /// Deletes a record. Deleting one that does not exist does nothing.
+  public func delete(_ id: RecordID) {
+    for alias in replica.aliases(of: id) where exists(alias) {
+      pending[alias, default: PendingRecord(mark: false)].mark = false
+    }
+  }
+
+  /// Deletes a record, superseding only the marks that the author was shown.
+  public func delete(_ id: RecordID, observed existence: FieldState) {
+    guard exists(id) else { return }
+    pending[id, default: PendingRecord(mark: false)].mark = false
+    pending[id]?.existence = existence
+  }
+
+  /// Drops what a dead record still holds.
+  func purge(_ id: RecordID) {
+    pending[id] = PendingRecord(mark: nil, drops: true)
+  }
+
+  private func exists(_ id: RecordID) -> Bool {
+    pending[id]?.mark ?? replica.existsAlone(id)
+  }
+
+  /// Remembers why the save cannot be done; the first reason counts.
+  func fail(_ error: SaveError) { failure = failure ?? error }
+
+  /// The edit of a field so far.
+  func edit(of key: FieldKey, in id: RecordID) -> FieldEdit? {
+    pending[id]?.edits[key]
+  }
+
+  /// Whether the record has been created again in this save, so that what the
+  /// replica holds of it is not shown.
+  func isCreatedAgain(_ id: RecordID) -> Bool { pending[id]?.drops ?? false }
+}
+
+/// What a save does to one record.
+struct PendingRecord {
+  /// Whether the record is alive or dead afterwards; `nil` leaves it as it is.
+  var mark: Bool?
+  /// Whether what was seen is dropped first.
+  var drops = false
+  /// The marks that were shown; `nil` means all that are here.
+  var existence: FieldState?
+  /// The fields that were shown; one that is missing is as it is here.
+  var observed: [FieldKey: FieldState] = [:]
+  /// Whether a field missing from `observed` was not shown, and stays.
+  var dropsOnlyObserved = false
+  var edits: [FieldKey: FieldEdit] = [:]
+}

@@ -1,0 +1,141 @@
+extension MergeReport {
+  /// Joins a field and notes what changed and which concurrent writes met.
+  mutating func join(
+    _ theirs: FieldState, into mine: inout FieldState, at location: Location
+  ) {
+    let before = mine
+    mine.merge(theirs)
+    guard mine != before else { return noteStale(theirs, before, location) }
+    records.insert(location.record)
+    if location.field != .existence, !mine.shows(sameAs: before) {
+      changedFields.insert(location)
+    }
+    noteEncounters(before, theirs, mine, location)
+  }
+
+  /// Two `lww` writes also met where ours stayed as it was.
+  private mutating func noteStale(
+    _ theirs: FieldState, _ mine: FieldState, _ location: Location
+  ) {
+    guard case .lww = mine else { return }
+    noteEncounters(mine, theirs, mine, location)
+  }
+
+  private mutating func noteEncounters(
+    _ before: FieldState, _ theirs: FieldState, _ after: FieldState,
+    _ location: Location
+  ) {
+    switch (before, theirs, after) {
+    case (.register(let before), _, .register(let after)):
+      let old = Set(before.store.map(\.dot))
+      for new in after.store where !old.contains(new.dot) {
+        for kept in after.store where old.contains(kept.dot) {
+          note(local: kept, remote: new, location)
+        }
+      }
+    case (.lww(let before), .lww(let theirs), _):
+      guard let local = before.store.write, let remote = theirs.store.write,
+        !before.clock.contains(remote.dot), !theirs.clock.contains(local.dot)
+      else { return }
+      note(local: local, remote: remote, location)
+    default: break
+    }
+  }
+
+  private mutating func note(
+    local: Siblings<Stamped>.Element, remote: Siblings<Stamped>.Element,
+    _ location: Location
+  ) {
+    let (x, y) = (Write(local), Write(remote))
+    let localWins = (y.time, y.dot) < (x.time, x.dot)
+    encounters.append(
+      Encounter(
+        location: location, winner: localWins ? x : y,
+        loser: localWins ? y : x, wasLocal: localWins,
+        reason: x.time == y.time ? .device : .time))
+  }
+}
+
+extension MergeReport.Write {
+  init(_ element: Siblings<Stamped>.Element) {
+    self.init(
+      dot: element.dot, time: element.payload.time,
+      value: element.payload.value)
+  }
+}
+
+extension FieldState {
+  /// Whether readers see the same in both states.
+  func shows(sameAs other: FieldState) -> Bool {
+    switch (self, other) {
+    case (.register(let a), .register(let b)):
+      a.store.winner?.payload.value == b.store.winner?.payload.value
+    case (.lww(let a), .lww(let b)):
+      a.store.write?.payload.value == b.store.write?.payload.value
+    case (.counter(let a), .counter(let b)): a.store.value == b.store.value
+    case (.set(let a), .set(let b)): a.store.elements == b.store.elements
+    case (.removeWinsSet(let a), .removeWinsSet(let b)):
+      a.store.elements == b.store.elements
+    case (.ledger(let a), .ledger(let b)): a.store.total == b.store.total
+    default: false
+    }
+  }
+
+  /// The dots under which the two states hold different things.
+  func clashes(with other: FieldState) -> [Dot] {
+    switch (self, other) {
+    case (.register(let a), .register(let b)): a.store.clashes(with: b.store)
+    case (.lww(let a), .lww(let b)):
+      if let x = a.store.write, let y = b.store.write, x.dot == y.dot, x != y {
+        [x.dot]
+      } else {
+        []
+      }
+    case (.counter(let a), .counter(let b)): a.store.clashes(with: b.store)
+    case (.removeWinsSet(let a), .removeWinsSet(let b)):
+      a.store.siblings.flatMap { key, marks in
+        marks.clashes(with: b.store[key])
+      }
+    case (.ledger(let a), .ledger(let b)): a.store.clashes(with: b.store)
+    default: []
+    }
+  }
+}
+
+extension Siblings {
+  fileprivate func clashes(with other: Siblings) -> [Dot] {
+    if isEmpty || other.isEmpty { return [] }
+    return compactMap { mine in
+      let theirs = other.first { $0.dot == mine.dot }
+      return theirs.map { $0 == mine } ?? true ? nil : mine.dot
+    }
+  }
+}
+
+extension Tally {
+  fileprivate func clashes(with other: Tally) -> [Dot] {
+    entries.compactMap { mine in
+      let theirs = other.entry(of: mine.device)
+      return theirs.n == mine.n && theirs != mine
+        ? Dot(mine.device, mine.n) : nil
+    }
+  }
+}
+
+extension LedgerLines {
+  fileprivate func clashes(with other: LedgerLines) -> [Dot] {
+    lines.flatMap { device, mine in
+      (other.lines[device].map(mine.clashes) ?? []).map { Dot(device, $0) }
+    }
+  }
+}
+
+extension LedgerLine {
+  fileprivate func clashes(with other: LedgerLine) -> [UInt64] {
+    let start = max(folded, other.folded)
+    let pairs = zip(
+      tail.dropFirst(Int(clamping: start - folded)),
+      other.tail.dropFirst(Int(clamping: start - other.folded)))
+    return pairs.compactMap { $0 == $1 ? nil : $0.n }
+  }
+}

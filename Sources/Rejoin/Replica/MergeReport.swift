@@ -1,0 +1,92 @@
+/// What receiving did: what changed, what met, and what went wrong.
+public struct MergeReport: Sendable {
+  /// How much a report tells.
+  public enum Detail: Sendable {
+    /// Only faults: gaps, what was kept aside, and names used twice.
+    case faults
+    /// Also what changed and which concurrent writes met. It compares every field
+    /// before and after.
+    case full
+  }
+
+  /// A field of a record.
+  public struct Location: Hashable, Sendable {
+    /// The record.
+    public let record: RecordID
+    /// The field.
+    public let field: FieldKey
+  }
+
+  /// One of two concurrent writes.
+  public struct Write: Hashable, Sendable {
+    /// The save.
+    public let dot: Dot
+    /// Its timestamp.
+    public let time: Timestamp
+    /// The value; `nil` where the write unset the register.
+    public let value: Value?
+  }
+
+  /// What decided which of two concurrent writes is shown.
+  public enum Reason: Hashable, Sendable {
+    /// The greater timestamp.
+    case time
+    /// The greater device, the timestamps being equal.
+    case device
+  }
+
+  /// Two concurrent writes of one register that met here.
+  public struct Encounter: Hashable, Sendable {
+    /// The field.
+    public let location: Location
+    /// The write that outranks the other. Where there are more than two, neither
+    /// need be the one shown.
+    public let winner: Write
+    /// The other write. A register keeps it as a sibling, an `lww` field loses it.
+    public let loser: Write
+    /// Whether the winner was here before.
+    public let wasLocal: Bool
+    /// What decided.
+    public let reason: Reason
+  }
+
+  /// Saves that the sender left out because it took us to have them: ask again
+  /// from this replica's clock.
+  public struct Gap: Hashable, Sendable {
+    /// The device whose saves are missing.
+    public let device: DeviceID
+    /// The last of its saves that is here.
+    public let held: UInt64
+    /// The last of its saves that the sender took to be here.
+    public let assumed: UInt64
+  }
+
+  /// The records of which any field was in the message and was news.
+  public internal(set) var records: Set<RecordID> = []
+  /// The fields whose visible value changed, existence aside.
+  public internal(set) var changedFields: Set<Location> = []
+  /// The concurrent writes that met, also where the local one won.
+  public internal(set) var encounters: [Encounter] = []
+  /// The saves that are missing.
+  public internal(set) var gaps: [Gap] = []
+  /// The devices and numbers that name two different saves.
+  public internal(set) var equivocations: Set<Dot> = []
+  /// Our last save before somebody showed us later ones of our own. It and those
+  /// before it may collide with saves of another incarnation.
+  public internal(set) var doubtful: Dot?
+  /// The message, where it holds saves of a retired device after its last one. It
+  /// was not joined; ``Replica/readmit(_:)`` enters its edits again.
+  public internal(set) var keptAside: Delta?
+  /// The retired device that the message was kept aside for.
+  public internal(set) var retired: DeviceID?
+  /// Fields that are declared with another kind than the message has them.
+  public internal(set) var kindMismatches: Set<Location> = []
+
+  init() {}
+
+  /// Whether nothing went wrong.
+  public var isClean: Bool {
+    gaps.isEmpty && equivocations.isEmpty && doubtful == nil
+      && keptAside == nil
+  }
+}

@@ -1,0 +1,56 @@
+extension Replica {
+  /// Brings in rows that every device already has, for example from the database
+  /// that the app used before.
+  ///
+  /// The rows become one save of a device whose name is made from their content.
+  /// Devices that import the same rows therefore make the same save: each record
+  /// is there once, counters count once, and nothing conflicts. The time of the
+  /// save is zero, so that any real edit is shown in its place. Import all rows in
+  /// one call, and the same ones everywhere; an import of other rows is another,
+  /// concurrent save.
+  ///
+  /// - Parameter body: Writes the rows. What the replica holds plays no part.
+  /// - Returns: What importing changed.
+  /// - Throws: ``SaveError/counterOverflow(_:field:)``.
+  @discardableResult
+  public func `import`(
+    _ body: (Edit) -> Void
+  ) throws(SaveError) -> MergeReport {
+    let blank = Replica(device: DeviceID(0), schema: [], clock: wallClock)
+    let edit = Edit(blank)
+    body(edit)
+    if let failure = edit.failure { throw failure }
+    guard !edit.pending.isEmpty else { return MergeReport() }
+    let records = edit.pending.sorted { $0.key < $1.key }
+    var name = Digest()
+    for (id, record) in records { name.add(record, of: id) }
+    let dot = Dot(DeviceID(high: DeviceID.importMark, low: name.value), 1)
+    for (id, record) in records {
+      _ = blank.stored.commit(
+        record, of: id, at: dot, time: .zero, into: &name)
+    }
+    blank.stored.clock.insert(
+      .init(n: 1, time: .zero, digest: name.value), of: dot.device)
+    return blank.delta().map { apply($0) } ?? MergeReport()
+  }
+}
+
+extension DeviceID {
+  /// `import` in ASCII, the first half of the names that imports are made under.
+  fileprivate static let importMark: UInt64 = 0x696d_706f_7274_0000
+
+  /// Whether the device stands for an import, and will never acknowledge.
+  var isImport: Bool { high == DeviceID.importMark }
+}
+
+extension Digest {
+  fileprivate mutating func add(_ record: PendingRecord, of id: RecordID) {
+    add(id.entity)
+    add(id.key)
+    for (key, edit) in record.edits.sorted(by: { $0.key < $1.key }) {
+      add(key.name)
+      add(key.kind.rawValue)
+      add(edit)
+    }
+  }
+}

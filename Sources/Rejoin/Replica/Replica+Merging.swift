@@ -1,0 +1,170 @@
+extension Replica {
+  /// What this replica knows that `basis` does not: every field that has a save
+  /// beyond it, complete, and which saves that makes.
+  ///
+  /// - Parameter basis: The receiver's clock, or any earlier one. Saves of ours
+  ///   that it knows and we do not are taken as a sign that our name is in use
+  ///   elsewhere, as in ``apply(_:reporting:)``.
+  /// - Returns: `nil` if there is nothing.
+  /// - Complexity: O(*k* log *k*) for *k* changed fields, whatever the replica
+  ///   holds.
+  public func delta(since basis: ReplicaClock) -> Delta? {
+    noticeOwnSaves(basis[device])
+    var known = basis.vector
+    for entry in stored.clock.vector.entries
+    where basis[entry.device].contradicts(stored.clock[entry.device]) {
+      known[entry.device] = 0
+    }
+    var intervals: [DeviceID: Delta.Interval] = [:]
+    for entry in stored.clock.vector.entries
+    where known[entry.device] < entry.count {
+      intervals[entry.device] = .init(
+        from: known[entry.device], to: stored.clock[entry.device])
+    }
+    let changes = stored.changes(since: known) { [schema] in
+      schema[$0.entity].isLocalOnly
+    }
+    if changes.isEmpty, intervals.isEmpty { return nil }
+    return Delta(changes: changes, intervals: intervals)
+  }
+
+  /// Everything that travels, as a delta from nothing.
+  ///
+  /// - Returns: `nil` if there is nothing.
+  public func delta() -> Delta? { delta(since: ReplicaClock()) }
+
+  /// Joins the whole state of another replica.
+  ///
+  /// - Complexity: That of what the other knows and this one does not.
+  @discardableResult
+  public func merge(
+    _ other: Replica, reporting detail: MergeReport.Detail = .full
+  ) -> MergeReport {
+    acknowledge(other.clock, by: other.device)
+    guard let delta = other.delta(since: clock) else { return MergeReport() }
+    return apply(delta, reporting: detail)
+  }
+
+  /// Joins a delta.
+  ///
+  /// A delta may come late, twice, split, by way of others, or without those before
+  /// it. Its fields are joined in any case. The clock advances by each interval
+  /// that begins at what is already here; another leaves a gap, which is reported.
+  /// Receiving creates no save and never changes the device.
+  ///
+  /// - Parameters:
+  ///   - delta: What another replica's ``delta(since:)`` gave, or a part of it.
+  ///   - detail: How much the report is to tell.
+  /// - Returns: What changed, and what went wrong.
+  /// - Complexity: O(*k*) for the *k* fields in the delta.
+  @discardableResult
+  public func apply(
+    _ delta: Delta, reporting detail: MergeReport.Detail = .full
+  ) -> MergeReport {
+    var report = MergeReport()
+    if let retired = retiredDevice(beyondFinal: delta) {
+      stored.aside.append(delta)
+      (report.retired, report.keptAside) = (retired, delta)
+      return report
+    }
+    lookForOwnSaves(in: delta, into: &report)
+    let now = wallClock.now
+    for (device, interval) in delta.intervals
+    where interval.to.n > stored.clock[device].n {
+      stored.hybrid.receive(interval.to.time, now: now)
+    }
+    for change in delta.changes {
+      join(change, detail: detail, into: &report)
+    }
+    for (device, interval) in delta.intervals.sorted(by: { $0.key < $1.key }) {
+      advance(device, interval, into: &report)
+    }
+    return report
+  }
+
+  private func advance(
+    _ device: DeviceID, _ interval: Delta.Interval,
+    into report: inout MergeReport
+  ) {
+    let held = stored.clock[device]
+    if interval.from > held.n {
+      stored.missing[device] = max(
+        stored.missing[device] ?? 0, interval.to.n)
+      report.gaps.append(
+        .init(device: device, held: held.n, assumed: interval.from))
+      return
+    }
+    if held.contradicts(interval.to) {
+      report.equivocations.insert(Dot(device, held.n))
+      if device == self.device { stored.mustRenew = true }
+    }
+    stored.clock.insert(interval.to, of: device)
+  }
+
+  private func join(
+    _ change: Delta.Change, detail: MergeReport.Detail,
+    into report: inout MergeReport
+  ) {
+    let position = stored.intern(change.id)
+    let declared = schema[change.id.entity].fields
+    for (key, state) in change.fields {
+      stored.update(key, at: position) { mine in
+        report.equivocations.formUnion(mine.clashes(with: state))
+        if detail == .full {
+          report.join(
+            state, into: &mine, at: .init(record: change.id, field: key))
+        } else {
+          mine.merge(state)
+        }
+      }
+      if let kind = declared[key.name], kind != key.kind {
+        report.kindMismatches.insert(.init(record: change.id, field: key))
+      }
+    }
+  }
+
+  /// Notes what the message knows of our own saves.
+  private func lookForOwnSaves(
+    in delta: Delta, into report: inout MergeReport
+  ) {
+    var shown = delta.intervals[device]?.to.n ?? 0
+    for change in delta.changes {
+      for state in change.fields.values {
+        shown = max(shown, state.clock[device])
+      }
+    }
+    let own = stored.clock[device]
+    if shown > own.n {
+      stored.mustRenew = true
+      report.doubtful = Dot(device, own.n)
+    }
+  }
+
+  /// Notes what another replica's clock knows of our own saves.
+  func noticeOwnSaves(_ shown: ReplicaClock.Save) {
+    let own = stored.clock[device]
+    if shown.n > own.n || shown.contradicts(own) { stored.mustRenew = true }
+  }
+}
+
+extension StoredReplica {
+  fileprivate mutating func changes(
+    since known: VectorClock, leavingOut isLocal: (RecordID) -> Bool
+  ) -> [Delta.Change] {
+    let locations = index.locations(since: known) { [records] location in
+      records[Int(location.record)][location.name]?.clock ?? [:]
+    }
+    var changes: [UInt32: Delta.Change] = [:]
+    for location in locations {
+      let record = records[Int(location.record)]
+      guard !isLocal(record.id), let state = record[location.name] else {
+        continue
+      }
+      let key = names.keys[Int(location.name)]
+      changes[
+        location.record, default: Delta.Change(id: record.id, fields: [:])
+      ].fields[key] = state
+    }
+    return Array(changes.values)
+  }
+}

@@ -1,0 +1,80 @@
+extension Replica {
+  /// Reads a record of a declared entity.
+  ///
+  /// - Returns: `nil` if the record does not exist.
+  /// - Complexity: O(1) on average, and O(log *f*) for each of its fields read.
+  public subscript<E: Entity>(
+    entity: E.Type, key: String
+  ) -> TypedRecord<E>? {
+    guard let record = record(RecordID(E.entityName, key)), record.exists
+    else { return nil }
+    return TypedRecord(record: record)
+  }
+
+  /// Reads a record, also one that has been deleted.
+  ///
+  /// - Returns: `nil` if the replica has never heard of the record.
+  public func record(_ id: RecordID) -> Record? {
+    let ids = aliases(of: id)
+    let states = ids.compactMap { stored.positions[$0] }
+      .map { stored.records[$0] }
+    guard let first = states.first else { return nil }
+    let definition = schema[id.entity]
+    return Record(
+      id: ids.min() ?? id, parts: states.count == 1 ? .one(first) : .many(states),
+      names: stored.names, rule: definition.deletion, kinds: definition.fields,
+      dangling: dangling(in: states))
+  }
+
+  /// The names of the records of an entity that exist, sorted. Of aliases, the
+  /// smallest represents.
+  public func records(of entity: String) -> [RecordID] {
+    let ids = (stored.byEntity[entity] ?? []).map { stored.records[$0].id }
+    return Set(ids.map { representative(of: $0) }).filter { record($0)?.exists == true }
+      .sorted()
+  }
+
+  /// Every record that exists, apart from the library's own, sorted.
+  public var allRecords: [RecordID] {
+    stored.byEntity.keys.filter { !BuiltIn.isBuiltIn($0) }
+      .flatMap { records(of: $0) }.sorted()
+  }
+
+  /// Whether a record exists.
+  public func exists(_ id: RecordID) -> Bool { record(id)?.exists ?? false }
+
+  /// The references in some records to others that do not exist.
+  private func dangling(in states: [RecordState]) -> Set<RecordID> {
+    var dangling: Set<RecordID> = []
+    for state in states {
+      for slot in state.slots {
+        slot.state.forEachReference { id in
+          let rule = schema[id.entity].deletion
+          let isThere = aliases(of: id).contains {
+            stored.positions[$0].map { stored.records[$0].exists(rule) }
+              ?? false
+          }
+          if !isThere { dangling.insert(id) }
+        }
+      }
+    }
+    return dangling
+  }
+}
+
+extension FieldState {
+  /// Calls `body` with every reference that the field may show.
+  func forEachReference(_ body: (RecordID) -> Void) {
+    func visit(_ value: Value?) {
+      if case .reference(let id) = value { body(id) }
+    }
+    switch self {
+    case .register(let field):
+      for sibling in field.store { visit(sibling.payload.value) }
+    case .lww(let field): visit(field.store.write?.payload.value)
+    case .set(let field): field.store.siblings.keys.forEach(visit)
+    case .removeWinsSet(let field): field.store.siblings.keys.forEach(visit)
+    case .counter, .ledger: break
+    }
+  }
+}

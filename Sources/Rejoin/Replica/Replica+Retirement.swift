@@ -1,0 +1,138 @@
+// A device that will not come back stops holding up the stability cut. What it
+// may have saved unheard is kept aside when it does come back.
+extension Replica {
+  /// Retires a device.
+  ///
+  /// Its last save is the greatest that anyone on the roster holds. Messages with
+  /// later ones are kept aside from then on.
+  ///
+  /// - Throws: ``SaveError``; nothing has changed then.
+  @discardableResult
+  public func retire(_ retired: DeviceID) throws(SaveError) -> SaveReport {
+    try save { edit in
+      edit.enterFinal(stored.clock[retired].n, of: retired)
+    }
+  }
+
+  /// The devices that are retired, with the number of their last save.
+  public var retirements: VectorClock {
+    var result = VectorClock()
+    for (retired, _) in devices(in: BuiltIn.retirement) {
+      result[retired] = finalSave(of: retired)
+    }
+    return result
+  }
+
+  /// Whether this replica saves as a device that somebody has retired: others will
+  /// keep its saves aside. Fork another device's replica, and send this one's last
+  /// delta for its edits to be entered again.
+  public var isRetired: Bool {
+    devices(in: BuiltIn.retirement).contains { $0.device == device }
+  }
+
+  /// Messages with saves of a retired device after its last one.
+  public var keptAside: [Delta] { stored.aside }
+
+  /// Whether a device's acknowledgement is waited for: it is not retired, or
+  /// somebody has yet to learn that it is.
+  func counts(_ other: DeviceID) -> Bool {
+    let retired = devices(in: BuiltIn.retirement)
+    guard let entry = retired.first(where: { $0.device == other }) else {
+      return true
+    }
+    let gone = Set(retired.map(\.device))
+    let dots = finals(in: entry.record).values.flatMap { $0.map(\.dot) }
+    return !roster.subtracting(gone).allSatisfy { witness in
+      witness == device
+        || dots.contains { dot in
+          dot.device == witness
+            || stored.acknowledged[witness]?.contains(dot) == true
+        }
+    }
+  }
+
+  /// The greatest number of a retired device that anyone on the roster, other than
+  /// itself, is known to hold.
+  func finalSave(of retired: DeviceID) -> UInt64 {
+    var last = stored.clock[retired].n
+    for (witness, clock) in stored.acknowledged where witness != retired {
+      last = max(last, clock[retired])
+    }
+    for (device, record) in devices(in: BuiltIn.retirement)
+    where device == retired {
+      last = finals(in: record).keys.reduce(last, Replica.greater)
+    }
+    return last
+  }
+
+  private static func greater(_ n: UInt64, _ value: Value) -> UInt64 {
+    if case .int(let number) = value { max(n, UInt64(bitPattern: number)) }
+    else { n }
+  }
+
+  /// The retired device that has saves in a message after its last one.
+  func retiredDevice(beyondFinal delta: Delta) -> DeviceID? {
+    for (retired, _) in devices(in: BuiltIn.retirement)
+    where retired != device {
+      let entered = delta.changes.filter {
+        $0.id == RecordID(BuiltIn.retirement, retired.hexadecimal)
+      }.flatMap { change -> [Value] in
+        guard case .set(let field) = change.fields[BuiltIn.final] else {
+          return []
+        }
+        return field.store.elements
+      }
+      let last = entered.reduce(finalSave(of: retired), Replica.greater)
+      if delta.lastSave(of: retired) > last { return retired }
+    }
+    return nil
+  }
+
+  /// Adds to a save what we hold of retired devices, where it is more than has
+  /// been entered.
+  func noteFinalSaves(in edit: Edit) {
+    for (retired, record) in devices(in: BuiltIn.retirement)
+    where retired != device {
+      let held = stored.clock[retired].n
+      let entered = finals(in: record).keys.reduce(0, Replica.greater)
+      if held > entered { edit.enterFinal(held, of: retired) }
+    }
+  }
+
+  /// The devices that the records of a built-in entity are about.
+  func devices(
+    in entity: String
+  ) -> [(device: DeviceID, record: RecordState)] {
+    (stored.byEntity[entity] ?? []).compactMap { position in
+      let record = stored.records[position]
+      return DeviceID(hexadecimal: record.id.key).map { ($0, record) }
+    }
+  }
+
+  private func finals(
+    in record: RecordState
+  ) -> [Value: Siblings<Presence>] {
+    guard let number = stored.names.number(of: BuiltIn.final),
+      case .set(let field) = record[number]
+    else { return [:] }
+    return field.store.siblings
+  }
+}
+
+extension Edit {
+  fileprivate func enterFinal(_ n: UInt64, of retired: DeviceID) {
+    apply(
+      .members(SetEdit(inserting: [.int(Int64(bitPattern: n))])),
+      to: BuiltIn.final,
+      of: RecordID(BuiltIn.retirement, retired.hexadecimal))
+  }
+}
+
+extension Delta {
+  /// The greatest number of a device's saves that the delta has.
+  func lastSave(of device: DeviceID) -> UInt64 {
+    changes.reduce(intervals[device]?.to.n ?? 0) { last, change in
+      change.fields.values.reduce(last) { max($0, $1.clock[device]) }
+    }
+  }
+}

@@ -1,0 +1,18 @@
+/// The wall clock of a device, which the library never reads by itself.
+///
+///     import Foundation
+///
+///     extension WallClock {
+///       static let system = WallClock {
+///         Int64(Date().timeIntervalSince1970 * 1000)
+///       }
+///     }
+public struct WallClock: Sendable {
+  private let read: @Sendable () -> Int64
+
+  /// Creates a clock from a function that gives milliseconds since 1970.
+  public init(_ read: @escaping @Sendable () -> Int64) { self.read = read }
+
+  /// Milliseconds since 1970.
+  public var now: Int64 { read() }
+}

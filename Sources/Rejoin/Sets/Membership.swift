@@ -1,0 +1,31 @@
+/// What a remove-wins set keeps for an element and a save.
+public enum Membership: UInt8, Hashable, Sendable, Comparable {
+  /// The save added the element.
+  case added
+  /// The save removed it.
+  case removed
+
+  /// A removal comes after an addition.
+  public static func < (a: Membership, b: Membership) -> Bool {
+    a.rawValue < b.rawValue
+  }
+}
+
+extension DotMap<Membership> {
+  /// Marks an element in place of the marks of it that `seen` contains.
+  mutating func mark(
+    _ element: Value, _ mark: Membership, at dot: Dot, seen: some DotSet
+  ) {
+    self[element].drop(seen: seen)
+    self[element].insert(mark, at: dot)
+  }
+
+  /// The elements that are in, sorted.
+  public var elements: [Value] { siblings.keys.filter(contains).sorted() }
+
+  /// Whether an element has been added and no sibling says that it was removed.
+  public func contains(_ element: Value) -> Bool {
+    let marks = self[element]
+    return !marks.isEmpty && marks.allSatisfy { $0.payload == .added }
+  }
+}

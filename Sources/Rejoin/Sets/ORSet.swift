@@ -1,0 +1,100 @@
+/// A set in which adding wins over removing at the same time.
+///
+///     var tags = ORSet<String>()
+///     tags.insert("runner", by: phone)
+///     var copy = tags
+///     tags.remove("runner", by: phone)
+///     copy.insert("runner", by: tablet)
+///     tags.merge(copy)
+///     tags.elements  // ["runner"]: the removal had not seen the tablet's
+///
+/// A removal takes out the additions it has seen, and leaves no tombstone. Bieniusa
+/// et al., *An optimized conflict-free replicated set* (2012).
+public struct ORSet<Element: FieldValue>: Hashable, Sendable {
+  private var state = Causal<DotMap<Presence>>()
+
+  /// Creates an empty set.
+  public init() {}
+
+  /// The elements, sorted by their canonical bytes.
+  ///
+  /// - Complexity: O(*n* log *n*).
+  public var elements: [Element] {
+    state.store.elements.compactMap { Element($0) }
+  }
+
+  /// The number of elements.
+  public var count: Int { state.store.siblings.count }
+
+  /// Whether there are no elements.
+  public var isEmpty: Bool { state.store.isEmpty }
+
+  /// What the set has seen.
+  public var clock: VectorClock { state.clock }
+
+  /// Whether an element is in the set.
+  ///
+  /// - Complexity: O(1) on average.
+  public func contains(_ element: Element) -> Bool {
+    state.store.contains(element.fieldValue)
+  }
+
+  /// Adds an element.
+  ///
+  /// - Returns: The delta to merge elsewhere.
+  /// - Complexity: O(1) on average, for a value that is not shared.
+  @discardableResult
+  public mutating func insert(
+    _ element: Element, by device: DeviceID
+  ) -> ORSet {
+    change(element, by: device) { map, key, dot in
+      map.insert(key, at: dot, seen: Everything())
+    }
+  }
+
+  /// Removes an element. Removing an absent one is a change without effect.
+  ///
+  /// - Returns: The delta to merge elsewhere.
+  /// - Complexity: O(1) on average, for a value that is not shared.
+  @discardableResult
+  public mutating func remove(
+    _ element: Element, by device: DeviceID
+  ) -> ORSet {
+    change(element, by: device) { map, key, _ in
+      map.remove(key, seen: Everything())
+    }
+  }
+
+  private mutating func change(
+    _ element: Element, by device: DeviceID,
+    _ body: (inout DotMap<Presence>, Value, Dot) -> Void
+  ) -> ORSet {
+    var delta = ORSet()
+    delta.state = state.change(element.fieldValue, by: device, body)
+    return delta
+  }
+}
+
+extension Causal {
+  /// Changes one key in the next save of `device` and returns the delta: what the
+  /// key holds now, having seen the change and what it superseded.
+  mutating func change<Payload>(
+    _ key: Value, by device: DeviceID,
+    _ body: (inout Store, Value, Dot) -> Void
+  ) -> Self where Store == DotMap<Payload> {
+    let dot = Dot(device, clock[device] + 1)
+    let before = store[key]
+    update(at: dot) { body(&$0, key, dot) }
+    var change = Store()
+    change[key] = store[key]
+    return Causal(
+      store: change,
+      context: CausalContext(
+        dots: before.map(\.dot) + store[key].map(\.dot) + [dot]))
+  }
+}
+
+extension ORSet: Lattice {
+  /// - Complexity: O(*n*) on average for the *n* elements of both.
+  public mutating func merge(_ other: ORSet) { state.merge(other.state) }
+}

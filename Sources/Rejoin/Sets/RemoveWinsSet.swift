@@ -1,0 +1,73 @@
+/// A set in which removing wins over adding at the same time.
+///
+///     var members = RemoveWinsSet<String>()
+///     members.insert("eve", by: phone)
+///     var copy = members
+///     members.remove("eve", by: phone)
+///     copy.insert("eve", by: tablet)
+///     members.merge(copy)
+///     members.elements  // []: nobody had seen the removal
+///
+/// For permissions and the like, where keeping something by mistake is worse than
+/// losing it. A removal is kept as a mark until it is superseded.
+public struct RemoveWinsSet<Element: FieldValue>: Hashable, Sendable {
+  private var state = Causal<DotMap<Membership>>()
+
+  /// Creates an empty set.
+  public init() {}
+
+  /// The elements, sorted by their canonical bytes.
+  ///
+  /// - Complexity: O(*n* log *n*).
+  public var elements: [Element] {
+    state.store.elements.compactMap { Element($0) }
+  }
+
+  /// What the set has seen.
+  public var clock: VectorClock { state.clock }
+
+  /// Whether an element is in the set.
+  ///
+  /// - Complexity: O(1) on average.
+  public func contains(_ element: Element) -> Bool {
+    state.store.contains(element.fieldValue)
+  }
+
+  /// Adds an element.
+  ///
+  /// - Returns: The delta to merge elsewhere.
+  @discardableResult
+  public mutating func insert(
+    _ element: Element, by device: DeviceID
+  ) -> RemoveWinsSet {
+    mark(element, .added, by: device)
+  }
+
+  /// Removes an element, also one that others may be adding.
+  ///
+  /// - Returns: The delta to merge elsewhere.
+  @discardableResult
+  public mutating func remove(
+    _ element: Element, by device: DeviceID
+  ) -> RemoveWinsSet {
+    mark(element, .removed, by: device)
+  }
+
+  private mutating func mark(
+    _ element: Element, _ mark: Membership, by device: DeviceID
+  ) -> RemoveWinsSet {
+    var delta = RemoveWinsSet()
+    delta.state = state.change(element.fieldValue, by: device) {
+      map, key, dot in
+      map.mark(key, mark, at: dot, seen: Everything())
+    }
+    return delta
+  }
+}
+
+extension RemoveWinsSet: Lattice {
+  /// - Complexity: O(*n*) on average for the *n* elements of both.
+  public mutating func merge(_ other: RemoveWinsSet) {
+    state.merge(other.state)
+  }
+}
