@@ -44,3 +44,38 @@ public enum MergePolicy: Sendable {
   /// Another name of ``merge``.
   public static var lastWriteWins: MergePolicy { .merge }
 }
+
+extension MergePolicy {
+  /// The name of the policy.
+  public var name: String {
+    switch self {
+    case .error: "error"
+    case .mergeByPropertyStoreTrump: "mergeByPropertyStoreTrump"
+    case .mergeByPropertyObjectTrump: "mergeByPropertyObjectTrump"
+    case .overwrite: "overwrite"
+    case .rollback: "rollback"
+    case .mergeNonNil: "mergeNonNil"
+    case .serverWins: "serverWins"
+    case .merge: "merge"
+    case .manual: "manual"
+    case .custom: "custom"
+    }
+  }
+
+  /// Every policy that needs no rule of the app's.
+  public static let named: [MergePolicy] = [
+    .error, .mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump,
+    .overwrite, .rollback, .mergeNonNil, .serverWins, .merge, .manual,
+  ]
+
+  /// The policy with a name.
+  ///
+  /// - Returns: `nil` if no policy is named so.
+  public init?(named name: String) {
+    let policy = MergePolicy.named.first { $0.name == name }
+    guard let policy = name == "lastWriteWins" ? .merge : policy else {
+      return nil
+    }
+    self = policy
+  }
+}

@@ -37,16 +37,16 @@ extension MergePolicy {
   ///
   /// - Parameters:
   ///   - fields: Every field that has a value with any party.
-  ///   - hasEdits: Whether counters, sets or ledgers were edited or the record
-  ///     deleted in the context, which makes it dirty whatever the fields say.
+  ///   - isDeletion: Whether the context deletes the record, which is dirty
+  ///     whatever the fields say.
   ///   - isInsertion: Whether the context inserts a record that the store turns
   ///     out to have.
   public func decide(
-    _ fields: [FieldDifference], hasEdits: Bool = false,
+    _ fields: [FieldDifference], isDeletion: Bool = false,
     isInsertion: Bool = false
   ) -> PolicyDecision {
     var decision = PolicyDecision()
-    let isDirty = hasEdits || fields.contains(where: \.isDirty)
+    let isDirty = isDeletion || fields.contains(where: \.isDirty)
     decision.isConflict = isDirty && fields.contains(where: \.isChanged)
     guard decision.isConflict else {
       for field in fields where field.isDirty {

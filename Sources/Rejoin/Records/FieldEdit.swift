@@ -120,7 +120,7 @@ extension FieldEdit {
   /// Puts `later`, an edit of the same field, after this one.
   ///
   /// - Returns: Whether a counter's sums bear it; otherwise nothing changes.
-  mutating func append(_ later: FieldEdit) -> Bool {
+  public mutating func append(_ later: FieldEdit) -> Bool {
     switch (self, later) {
     case (.count(var edit), .count(let next)):
       if next.isReset { edit.reset() }

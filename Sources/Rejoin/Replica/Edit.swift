@@ -87,8 +87,7 @@ public final class Edit {
   /// Deletes a record, superseding only the marks that the author was shown.
   public func delete(_ id: RecordID, observed existence: FieldState) {
     guard exists(id) else { return }
-    pending[id, default: PendingRecord(mark: false)].mark = false
-    pending[id]?.existence = existence
+    pending[id] = PendingRecord(mark: false, existence: existence)
   }
 
   /// Drops what a dead record still holds.

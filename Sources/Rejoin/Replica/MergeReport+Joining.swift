@@ -65,22 +65,6 @@ extension MergeReport.Write {
 }
 
 extension FieldState {
-  /// Whether readers see the same in both states.
-  func shows(sameAs other: FieldState) -> Bool {
-    switch (self, other) {
-    case (.register(let a), .register(let b)):
-      a.store.winner?.payload.value == b.store.winner?.payload.value
-    case (.lww(let a), .lww(let b)):
-      a.store.write?.payload.value == b.store.write?.payload.value
-    case (.counter(let a), .counter(let b)): a.store.value == b.store.value
-    case (.set(let a), .set(let b)): a.store.elements == b.store.elements
-    case (.removeWinsSet(let a), .removeWinsSet(let b)):
-      a.store.elements == b.store.elements
-    case (.ledger(let a), .ledger(let b)): a.store.total == b.store.total
-    default: false
-    }
-  }
-
   /// The dots under which the two states hold different things.
   func clashes(with other: FieldState) -> [Dot] {
     switch (self, other) {

@@ -1,0 +1,43 @@
+/// A record field by field, as it was when somebody fetched it in order to write
+/// it back later.
+public struct FetchedRecord: Sendable {
+  /// Whether the record existed.
+  public let exists: Bool
+
+  /// The marks that said so, as a register of truth values.
+  public internal(set) var existence: FieldState
+
+  /// The fields, existence aside.
+  public internal(set) var fields: [FieldKey: FieldState]
+
+  /// The field as it was fetched; one that no save had touched is empty.
+  public subscript(key: FieldKey) -> FieldState {
+    fields[key] ?? FieldState(key.kind)
+  }
+
+  /// Moves a field forward to how it is in a later fetch.
+  public mutating func refresh(_ key: FieldKey, from later: FetchedRecord) {
+    fields[key] = later.fields[key]
+  }
+
+  /// Whether the record had been deleted.
+  public var isDead: Bool { !exists && !existence.writes.isEmpty }
+}
+
+extension Replica {
+  /// Fetches a record in order to write it back later, its aliases aside.
+  public func fetch(_ id: RecordID) -> FetchedRecord {
+    guard let position = stored.positions[id] else {
+      return FetchedRecord(
+        exists: false, existence: FieldState(.register), fields: [:])
+    }
+    let record = stored.records[position]
+    var fields: [FieldKey: FieldState] = [:]
+    for slot in record.slots where slot.name != 0 {
+      fields[stored.names.keys[Int(slot.name)]] = slot.state
+    }
+    return FetchedRecord(
+      exists: record.exists(schema[id.entity].deletion),
+      existence: record[0] ?? FieldState(.register), fields: fields)
+  }
+}

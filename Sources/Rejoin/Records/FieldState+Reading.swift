@@ -1,0 +1,53 @@
+extension FieldState {
+  /// The shown value of a register.
+  public var value: Value? {
+    switch self {
+    case .register(let field): field.store.winner?.payload.value
+    case .lww(let field): field.store.write?.payload.value
+    default: nil
+    }
+  }
+
+  /// The write that a register shows.
+  public var write: Siblings<Stamped>.Element? {
+    switch self {
+    case .register(let field): field.store.winner
+    case .lww(let field): field.store.write
+    default: nil
+    }
+  }
+
+  /// The writes that a register holds, in the order of dots.
+  public var writes: [Siblings<Stamped>.Element] {
+    switch self {
+    case .register(let field): Array(field.store)
+    case .lww(let field): field.store.write.map { [$0] } ?? []
+    default: []
+    }
+  }
+
+  /// The value of a counter, zero for another kind.
+  public var count: Int64 {
+    if case .counter(let field) = self { field.store.value } else { 0 }
+  }
+
+  /// The elements of a set, sorted; none for another kind.
+  public var elements: [Value] {
+    switch self {
+    case .set(let field): field.store.elements
+    case .removeWinsSet(let field): field.store.elements
+    default: []
+    }
+  }
+
+  /// The total of a ledger, zero for another kind.
+  public var total: Int64 {
+    if case .ledger(let field) = self { field.store.total } else { 0 }
+  }
+
+  /// Whether readers see the same in both states.
+  public func shows(sameAs other: FieldState) -> Bool {
+    value == other.value && count == other.count && total == other.total
+      && elements == other.elements
+  }
+}

@@ -1,0 +1,16 @@
+import Rejoin
+
+/// What a context's save did.
+public struct ContextReport: Sendable {
+  /// The save; `nil` if nothing was written.
+  public internal(set) var dot: Dot?
+  /// The register and `lww` fields that were written, by record.
+  public internal(set) var written: [RecordID: Set<String>] = [:]
+  /// What the policy did not keep.
+  public internal(set) var dropped: [DroppedChange] = []
+  /// The records that were in conflict, whatever became of it.
+  public internal(set) var conflicts: [Conflict] = []
+  /// The records that could not be saved, and why. Their edits stay in the
+  /// context; the other records were saved.
+  public internal(set) var failures: [RecordID: SaveError] = [:]
+}

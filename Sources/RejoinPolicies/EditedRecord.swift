@@ -1,0 +1,63 @@
+import Rejoin
+
+/// What a context holds of one record: what it fetched, and the edits since.
+struct EditedRecord {
+  let id: RecordID
+  /// `base` and `seen`: the record when it was fetched, field by field.
+  var fetched: FetchedRecord
+  /// The values of the register and `lww` fields that were edited.
+  var values: [FieldKey: Value?] = [:]
+  /// The edits of counters, sets and ledgers.
+  var edits: [FieldKey: FieldEdit] = [:]
+  var isDeleted = false
+
+  init(_ id: RecordID, from replica: Replica) {
+    self.id = id
+    fetched = replica.fetch(id)
+  }
+
+  /// The value of a field when it was fetched.
+  func base(_ key: FieldKey) -> Value? {
+    fetched.exists ? fetched[key].value : nil
+  }
+
+  /// The value of a field now.
+  func value(_ key: FieldKey) -> Value? { values[key] ?? base(key) }
+
+  func isDirty(_ key: FieldKey) -> Bool {
+    edits[key] != nil || value(key) != base(key)
+  }
+
+  /// Whether saving would do anything.
+  var hasChanges: Bool {
+    isDeleted || !edits.isEmpty || values.keys.contains(where: isDirty)
+  }
+
+  /// Moves clean fields forward to how the replica has them.
+  mutating func refresh(from replica: Replica) {
+    if !hasChanges {
+      self = EditedRecord(id, from: replica)
+      return
+    }
+    let now = replica.fetch(id)
+    guard now.exists == fetched.exists else { return }
+    for key in Set(now.fields.keys).union(fetched.fields.keys)
+    where !isDirty(key) {
+      fetched.refresh(key, from: now)
+    }
+  }
+
+  /// The register and `lww` fields as three parties see them.
+  func differences(from now: FetchedRecord) -> [FieldKey: FieldDifference] {
+    let keys = Set(fetched.fields.keys).union(now.fields.keys)
+      .union(values.keys)
+    let wasDeleted = fetched.exists && !now.exists
+    var differences: [FieldKey: FieldDifference] = [:]
+    for key in keys where key.kind == .register || key.kind == .lww {
+      differences[key] = FieldDifference(
+        field: key.name, base: base(key), mine: value(key),
+        store: now.exists ? now[key].value : nil, storeWasDeleted: wasDeleted)
+    }
+    return differences
+  }
+}
