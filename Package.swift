@@ -19,7 +19,8 @@ let package = Package(
     .target(
       name: "RejoinComparison", dependencies: ["Rejoin", "RejoinPolicies"]),
     .executableTarget(
-      name: "RejoinCommand", dependencies: ["RejoinComparison"]),
+      name: "RejoinCommand",
+      dependencies: ["Rejoin", "RejoinPolicies", "RejoinComparison"]),
     .testTarget(name: "RejoinTests", dependencies: ["Rejoin"]),
     .testTarget(
       name: "RejoinPoliciesTests", dependencies: ["Rejoin", "RejoinPolicies"]),

@@ -1,1 +1,12 @@
-import RejoinComparison
+import Foundation
+
+let arguments = CommandLine.arguments.dropFirst()
+if arguments.first == "replay", let file = arguments.dropFirst().first {
+  do {
+    let text = try String(contentsOfFile: file, encoding: .utf8)
+    try Replay.run(text) { print($0) }
+  } catch let error as ScriptError {
+    FileHandle.standardError.write(Data("\(file): \(error)\n".utf8))
+    exit(2)
+  }
+}

@@ -16,6 +16,12 @@ public struct Conflict: Sendable {
   public var contested: [FieldDifference] {
     fields.filter { $0.isDirty && $0.isChanged }
   }
+
+  /// A contested field as it was displayed with the conflict.
+  func displayed(_ key: FieldKey) -> FieldState? {
+    contested.contains { Name($0.field) == Name(key.name) }
+      ? displayed[key] : nil
+  }
 }
 
 /// A save that the policy ``MergePolicy/error`` refused. Nothing was written, and

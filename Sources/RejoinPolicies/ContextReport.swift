@@ -5,7 +5,7 @@ public struct ContextReport: Sendable {
   /// The save; `nil` if nothing was written.
   public internal(set) var dot: Dot?
   /// The register and `lww` fields that were written, by record.
-  public internal(set) var written: [RecordID: Set<String>] = [:]
+  public internal(set) var written: [RecordID: Set<Name>] = [:]
   /// What the policy did not keep.
   public internal(set) var dropped: [DroppedChange] = []
   /// The records that were in conflict, whatever became of it.

@@ -63,13 +63,13 @@ extension EditingContext {
       for (key, value) in values.sorted(by: { $0.key < $1.key }) {
         edit.apply(
           .write(value), to: key, of: id,
-          observed: queued?.displayed[key] ?? record.fetched[key])
+          observed: queued?.displayed(key) ?? record.fetched[key])
       }
     }
-    let settled = Set(values.keys.map(\.name))
+    let settled = Set(values.keys.map { Name($0.name) })
     conflicts.removeAll {
       $0.record == id
-        && $0.contested.allSatisfy { settled.contains($0.field) }
+        && $0.contested.allSatisfy { settled.contains(Name($0.field)) }
     }
     records[id] = EditedRecord(id, from: replica)
     return report

@@ -17,7 +17,7 @@ import Rejoin
 public struct PolicyDecision: Sendable {
   /// What becomes of each field that is written, dropped or queued. Fields that
   /// are missing stay as the store has them.
-  public var outcomes: [String: FieldOutcome] = [:]
+  public var outcomes: [Name: FieldOutcome] = [:]
 
   /// Whether somebody else changed the record that I changed too.
   public var isConflict = false
@@ -50,7 +50,7 @@ extension MergePolicy {
     decision.isConflict = isDirty && fields.contains(where: \.isChanged)
     guard decision.isConflict else {
       for field in fields where field.isDirty {
-        decision.outcomes[field.field] = .writeBeside(field.mine)
+        decision.outcomes[Name(field.field)] = .writeBeside(field.mine)
       }
       return decision
     }
@@ -62,7 +62,7 @@ extension MergePolicy {
     default: break
     }
     for field in fields {
-      decision.outcomes[field.field] =
+      decision.outcomes[Name(field.field)] =
         outcome(of: field, isInsertion: isInsertion)
     }
     return decision

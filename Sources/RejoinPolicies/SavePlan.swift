@@ -24,7 +24,7 @@ struct SavePlan {
   }
 
   /// The register and `lww` fields that are written.
-  var written: Set<String> {
+  var written: Set<Name> {
     if record.isDeleted { return [] }
     return Set(
       decision.outcomes.compactMap { field, outcome in
@@ -74,7 +74,7 @@ struct SavePlan {
   }
 
   private func write(_ key: FieldKey, in edit: Edit) {
-    switch decision.outcomes[key.name] {
+    switch decision.outcomes[Name(key.name)] {
     case .write(let value):
       edit.apply(.write(value), to: key, of: record.id)
     case .writeBeside(let value):
@@ -157,7 +157,7 @@ struct SavePlan {
       .init(value: value, device: device, time: nil)
     }
     let store = now[key].write
-    switch decision.outcomes[key.name] {
+    switch decision.outcomes[Name(key.name)] {
     case .keepStore:
       guard difference.isDirty, difference.mine != difference.store else {
         return []

@@ -20,7 +20,7 @@ private struct Observed: DotSet {
 
 extension FieldState {
   /// Whether `edit` is one for this kind of field.
-  func accepts(_ edit: FieldEdit) -> Bool {
+  public func accepts(_ edit: FieldEdit) -> Bool {
     switch (self, edit) {
     case (.register, .write), (.lww, .write), (.counter, .count),
       (.set, .members), (.removeWinsSet, .members), (.ledger, .append):

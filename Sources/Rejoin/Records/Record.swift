@@ -11,7 +11,6 @@ public struct Record: Sendable {
   let parts: Parts
   let names: FieldNames
   let rule: DeletionRule
-  let kinds: [String: FieldKind]
   let dangling: Set<RecordID>
 
   enum Parts: Sendable {

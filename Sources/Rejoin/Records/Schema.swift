@@ -5,8 +5,8 @@
 public struct Schema: Sendable, ExpressibleByArrayLiteral {
   /// One entity.
   public struct Definition: Hashable, Sendable {
-    /// The kind of each field that is declared by name.
-    public var fields: [String: FieldKind]
+    /// The fields that are declared, as far as they are known at run time.
+    public var fields: Set<FieldKey>
     /// What becomes of a record that is deleted and edited at the same time.
     public var deletion: DeletionRule
     /// Whether the records stay on the device.
@@ -14,20 +14,26 @@ public struct Schema: Sendable, ExpressibleByArrayLiteral {
 
     /// Creates an entity.
     public init(
-      fields: [String: FieldKind] = [:], deletion: DeletionRule = .updateWins,
+      fields: Set<FieldKey> = [], deletion: DeletionRule = .updateWins,
       isLocalOnly: Bool = false
     ) {
       self.fields = fields
       self.deletion = deletion
       self.isLocalOnly = isLocalOnly
     }
+
+    /// The declared field with a name.
+    public func field(named name: String) -> FieldKey? {
+      FieldKind.allCases.lazy.map { FieldKey(name, $0) }
+        .first(where: fields.contains)
+    }
   }
 
   /// The entities by name.
-  public private(set) var entities: [String: Definition]
+  public private(set) var entities: [Name: Definition]
 
   /// Creates a schema of entities that are known by name only at run time.
-  public init(_ entities: [String: Definition]) { self.entities = entities }
+  public init(_ entities: [Name: Definition]) { self.entities = entities }
 
   /// Creates a schema of declared entities.
   ///
@@ -35,7 +41,7 @@ public struct Schema: Sendable, ExpressibleByArrayLiteral {
   public init(arrayLiteral elements: any Entity.Type...) {
     entities = [:]
     for entity in elements {
-      let name = entity.entityName
+      let name = Name(entity.entityName)
       precondition(entities[name] == nil, "two entities are named \(name)")
       entities[name] = Definition(
         deletion: entity.deletion, isLocalOnly: entity.isLocalOnly)
@@ -44,6 +50,6 @@ public struct Schema: Sendable, ExpressibleByArrayLiteral {
 
   /// The entity with a name, or what is assumed of an unknown one.
   public subscript(entity: String) -> Definition {
-    entities[entity] ?? Definition()
+    entities[Name(entity)] ?? Definition()
   }
 }

@@ -41,6 +41,12 @@ extension Value {
     return number == 0 ? 0 : number.bitPattern
   }
 
+  /// The bits of a number, arranged in numerical order.
+  private static func sortKey(_ number: Double) -> UInt64 {
+    let bits = canonicalBits(number)
+    return bits >> 63 == 1 ? ~bits : bits | 1 << 63
+  }
+
   /// The place of a value's type in the canonical order.
   var tag: UInt8 {
     switch self {
@@ -86,15 +92,14 @@ extension Value: Hashable {
 }
 
 extension Value: Comparable {
-  /// Orders values by their canonical bytes: the type first, then the content,
-  /// numbers as their big-endian bits.
+  /// Orders values by their canonical bytes: the type first, then the content.
+  /// The bits of numbers are arranged so that their order is the numerical one,
+  /// NaN coming last.
   public static func < (a: Value, b: Value) -> Bool {
     switch (a, b) {
     case (.bool(let a), .bool(let b)): !a && b
-    case (.int(let a), .int(let b)), (.date(let a), .date(let b)):
-      UInt64(bitPattern: a) < UInt64(bitPattern: b)
-    case (.double(let a), .double(let b)):
-      canonicalBits(a) < canonicalBits(b)
+    case (.int(let a), .int(let b)), (.date(let a), .date(let b)): a < b
+    case (.double(let a), .double(let b)): sortKey(a) < sortKey(b)
     case (.string(let a), .string(let b)): UTF8Order.compare(a, b) < 0
     case (.bytes(let a), .bytes(let b)): UTF8Order.compare(a, b) < 0
     case (.reference(let a), .reference(let b)): a < b

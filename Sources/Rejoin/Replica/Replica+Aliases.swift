@@ -47,7 +47,7 @@ extension Replica {
   }
 
   private var aliasPairs: [Set<RecordID>] {
-    guard let positions = stored.byEntity[BuiltIn.alias],
+    guard let positions = stored.byEntity[Name(BuiltIn.alias)],
       let number = stored.names.number(of: BuiltIn.names)
     else { return [] }
     return positions.compactMap { position in

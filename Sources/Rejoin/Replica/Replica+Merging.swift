@@ -117,7 +117,9 @@ extension Replica {
           mine.merge(state)
         }
       }
-      if let kind = declared[key.name], kind != key.kind {
+      if !declared.isEmpty, !declared.contains(key),
+        declared.contains(where: { Name($0.name) == Name(key.name) })
+      {
         report.kindMismatches.insert(.init(record: change.id, field: key))
       }
     }

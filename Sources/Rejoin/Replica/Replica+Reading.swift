@@ -22,22 +22,22 @@ extension Replica {
     let definition = schema[id.entity]
     return Record(
       id: ids.min() ?? id, parts: states.count == 1 ? .one(first) : .many(states),
-      names: stored.names, rule: definition.deletion, kinds: definition.fields,
+      names: stored.names, rule: definition.deletion,
       dangling: dangling(in: states))
   }
 
   /// The names of the records of an entity that exist, sorted. Of aliases, the
   /// smallest represents.
   public func records(of entity: String) -> [RecordID] {
-    let ids = (stored.byEntity[entity] ?? []).map { stored.records[$0].id }
+    let ids = (stored.byEntity[Name(entity)] ?? []).map { stored.records[$0].id }
     return Set(ids.map { representative(of: $0) }).filter { record($0)?.exists == true }
       .sorted()
   }
 
   /// Every record that exists, apart from the library's own, sorted.
   public var allRecords: [RecordID] {
-    stored.byEntity.keys.filter { !BuiltIn.isBuiltIn($0) }
-      .flatMap { records(of: $0) }.sorted()
+    stored.byEntity.keys.filter { !BuiltIn.isBuiltIn($0.text) }
+      .flatMap { records(of: $0.text) }.sorted()
   }
 
   /// Whether a record exists.

@@ -103,7 +103,7 @@ extension Replica {
   func devices(
     in entity: String
   ) -> [(device: DeviceID, record: RecordState)] {
-    (stored.byEntity[entity] ?? []).compactMap { position in
+    (stored.byEntity[Name(entity)] ?? []).compactMap { position in
       let record = stored.records[position]
       return DeviceID(hexadecimal: record.id.key).map { ($0, record) }
     }

@@ -68,10 +68,13 @@ public final class Replica {
     }
   }
 
-  private init(copying other: Replica, as device: DeviceID) {
+  private init(
+    copying other: Replica, as device: DeviceID, clock: WallClock,
+    renewal: (() -> DeviceID)?
+  ) {
     schema = other.schema
-    wallClock = other.wallClock
-    renewal = other.renewal
+    wallClock = clock
+    self.renewal = renewal
     stored = other.stored
     stored.acknowledged[stored.device] = stored.clock.vector
     stored.device = device
@@ -103,11 +106,21 @@ public final class Replica {
 
   /// A new replica with this one's state, for another device.
   ///
+  /// - Parameters:
+  ///   - device: The device.
+  ///   - clock: Its wall clock, where that is another.
+  ///   - renewal: Gives a device that has never been used, as in
+  ///     ``init(device:schema:clock:drag:renewal:)``.
   /// - Precondition: The device has never saved.
-  public func fork(as device: DeviceID) -> Replica {
+  public func fork(
+    as device: DeviceID, clock: WallClock? = nil,
+    renewal: (() -> DeviceID)? = nil
+  ) -> Replica {
     precondition(
       device != stored.device && stored.clock[device].n == 0,
       "\(device) has been used; fork as a device that is new")
-    return Replica(copying: self, as: device)
+    return Replica(
+      copying: self, as: device, clock: clock ?? wallClock,
+      renewal: renewal ?? self.renewal)
   }
 }

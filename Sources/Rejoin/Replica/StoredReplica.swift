@@ -10,7 +10,7 @@ public struct StoredReplica: Sendable {
   var names = FieldNames()
   var records: [RecordState] = []
   var positions: [RecordID: Int] = [:]
-  var byEntity: [String: [Int]] = [:]
+  var byEntity: [Name: [Int]] = [:]
   var index = ChangeIndex()
   /// The last clock that each other device is known to have reached.
   var acknowledged: [DeviceID: VectorClock] = [:]
@@ -32,7 +32,7 @@ public struct StoredReplica: Sendable {
     let position = records.count
     records.append(RecordState(id))
     positions[id] = position
-    byEntity[id.entity, default: []].append(position)
+    byEntity[Name(id.entity), default: []].append(position)
     return position
   }
 
@@ -65,7 +65,8 @@ public struct RestoreToken: Hashable, Sendable {
   public let device: DeviceID
   let save: ReplicaClock.Save
 
-  init(_ stored: StoredReplica) {
+  /// Creates the token that belongs to a stored replica.
+  public init(_ stored: StoredReplica) {
     device = stored.device
     save = stored.clock[stored.device]
   }

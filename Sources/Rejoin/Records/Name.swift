@@ -1,0 +1,37 @@
+/// A text that is compared, ordered and hashed by its UTF-8 bytes.
+///
+/// Entities and fields are told apart by it: to `String`, a composed and a
+/// decomposed "é" are the same key.
+public struct Name: Sendable {
+  /// The text.
+  public let text: String
+
+  /// Creates a name.
+  public init(_ text: String) { self.text = text }
+}
+
+extension Name: Hashable {
+  public static func == (a: Name, b: Name) -> Bool {
+    UTF8Order.equal(a.text, b.text)
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    UTF8Order.hash(text, into: &hasher)
+  }
+}
+
+extension Name: Comparable {
+  public static func < (a: Name, b: Name) -> Bool {
+    UTF8Order.compare(a.text, b.text) < 0
+  }
+}
+
+extension Name: ExpressibleByStringLiteral {
+  /// Creates a name.
+  public init(stringLiteral text: String) { self.init(text) }
+}
+
+extension Name: CustomStringConvertible {
+  /// The text.
+  public var description: String { text }
+}

@@ -1,0 +1,120 @@
+import Rejoin
+import RejoinPolicies
+
+/// The lines that a replay prints.
+enum ReplayOutput {
+  /// What a device sees.
+  static func line(for replica: Replica, names: [DeviceID: String]) -> String {
+    func name(_ device: DeviceID) -> String { names[device] ?? "\(device)" }
+    let clock = replica.clock.vector.entries.map {
+      (Name(name($0.device)), JSON.int(Int64(clamping: $0.count)))
+    }
+    let records = replica.allRecords.map {
+      (Name("\($0)"), record(replica.fetch($0), of: $0, in: replica))
+    }
+    return JSON.object([
+      ("clock", .object(clock)), ("device", .string(name(replica.device))),
+      ("gaps", .int(Int64(replica.missing.entries.count))),
+      ("records", .object(records)),
+    ]).description
+  }
+
+  private static func record(
+    _ record: FetchedRecord, of id: RecordID, in replica: Replica
+  ) -> JSON {
+    let declared = replica.schema[id.entity].fields
+    return .object(
+      declared.compactMap { key in
+        record.fields[key].flatMap(field).map { (Name(key.name), $0) }
+      })
+  }
+
+  private static func field(_ state: FieldState) -> JSON? {
+    switch state {
+    case .register(let field):
+      var members: [(Name, JSON)] = []
+      if let value = state.value { members.append(("value", JSON(value))) }
+      let conflicts = field.store.conflicts
+      if !conflicts.isEmpty {
+        members.append(("conflicts", .array(conflicts.map { JSON($0) })))
+      }
+      return members.isEmpty ? nil : .object(members)
+    case .lww: return state.value.map { JSON($0) }
+    case .counter: return .int(state.count)
+    case .set, .removeWinsSet: return .array(state.elements.map { JSON($0) })
+    case .ledger: return .object([("total", .int(state.total))])
+    }
+  }
+
+  /// The faults of a merge.
+  static func lines(
+    for report: MergeReport, names: [DeviceID: String]
+  ) -> [String] {
+    func fault(_ error: String, _ device: DeviceID, _ n: UInt64?) -> String {
+      var members: [(Name, JSON)] = [
+        ("error", .string(error)),
+        ("device", .string(names[device] ?? "\(device)")),
+      ]
+      if let n { members.append(("n", .int(Int64(clamping: n)))) }
+      return JSON.object(members).description
+    }
+    var lines = report.equivocations.sorted().map {
+      fault("equivocation", $0.device, $0.n)
+    }
+    if let doubtful = report.doubtful {
+      lines.append(fault("doubtful", doubtful.device, doubtful.n))
+    }
+    if let retired = report.retired {
+      lines.append(fault("retired", retired, nil))
+    }
+    return lines
+  }
+
+  /// What a context's save did.
+  static func line(
+    for report: ContextReport, of id: RecordID, context: String
+  ) -> String {
+    let contested = report.conflicts.flatMap(\.contested).map { Name($0.field) }
+    return line(
+      context, wrote: report.written[id] ?? [], conflicts: Set(contested))
+  }
+
+  /// A save that was refused for its conflicts.
+  static func line(for conflict: MergeConflict, context: String) -> String {
+    let contested = conflict.conflicts.flatMap(\.contested)
+      .map { Name($0.field) }
+    return line(context, wrote: [], conflicts: Set(contested))
+  }
+
+  private static func line(
+    _ context: String, wrote: Set<Name>, conflicts: Set<Name>
+  ) -> String {
+    func list(_ names: Set<Name>) -> JSON {
+      .array(names.sorted().map { .string($0.text) })
+    }
+    return JSON.object([
+      ("commit", .string(context)), ("wrote", list(wrote)),
+      ("conflicts", list(conflicts)),
+    ]).description
+  }
+
+  /// A save that was refused.
+  static func line(for error: SaveError) -> String {
+    JSON.object([
+      ("error", .string(error.name)), ("message", .string(error.description)),
+    ]).description
+  }
+}
+
+extension SaveError {
+  /// The name of the error in a replay's output.
+  fileprivate var name: String {
+    switch self {
+    case .clockExhausted: "clockExhausted"
+    case .numbersExhausted: "numbersExhausted"
+    case .counterOverflow: "counterOverflow"
+    case .registerExhausted: "registerExhausted"
+    case .identityInUse: "identityInUse"
+    }
+  }
+}

@@ -1,0 +1,106 @@
+import Rejoin
+import Synchronization
+
+/// A wall clock that a script sets.
+final class ScriptClock: Sendable {
+  private let time = Mutex<Int64>(0)
+
+  func set(_ now: Int64) { time.withLock { $0 = now } }
+
+  var now: Int64 { time.withLock { $0 } }
+
+  var wallClock: WallClock { WallClock { [self] in now } }
+}
+
+/// The devices of a script by name, and the names of all their incarnations.
+final class ScriptDevices {
+  let schema: Schema
+  private var replicas: [String: Replica] = [:]
+  private var clocks: [String: ScriptClock] = [:]
+  private var incarnations: [String: Int] = [:]
+  private(set) var names: [DeviceID: String] = [:]
+
+  init(_ schema: Schema) { self.schema = schema }
+
+  /// The device with a name, which begins to exist with its first mention.
+  func replica(
+    _ name: String, in line: ScriptLine
+  ) throws(ScriptError) -> Replica {
+    if let replica = replicas[name] { return replica }
+    let device = try identity(name, in: line)
+    let clock = ScriptClock()
+    let replica = Replica(
+      device: device, schema: schema, clock: clock.wallClock,
+      renewal: { [unowned self] in renew(name) })
+    (replicas[name], clocks[name]) = (replica, clock)
+    return replica
+  }
+
+  func exists(_ name: String) -> Bool { replicas[name] != nil }
+
+  func set(_ name: String, time: Int64?) {
+    if let time { clocks[name]?.set(time) }
+  }
+
+  /// Copies a device's state for a new device.
+  func fork(
+    _ name: String, as copy: String, in line: ScriptLine
+  ) throws(ScriptError) {
+    let original = try replica(name, in: line)
+    guard !exists(copy) else {
+      throw line.error("\"\(copy)\" exists; fork as a device that is new")
+    }
+    let device = try identity(copy, in: line)
+    guard original.clock[device].n == 0 else {
+      throw line.error("\"\(copy)\" has saved; fork as a device that is new")
+    }
+    let clock = ScriptClock()
+    clock.set(clocks[name]?.now ?? 0)
+    replicas[copy] = original.fork(
+      as: device, clock: clock.wallClock,
+      renewal: { [unowned self] in renew(copy) })
+    clocks[copy] = clock
+  }
+
+  /// Puts a stored state back.
+  func restore(
+    _ name: String, _ state: StoredReplica, isUnnoticed: Bool
+  ) {
+    let clock = clocks[name] ?? ScriptClock()
+    replicas[name] = Replica(
+      opening: state, token: isUnnoticed ? RestoreToken(state) : nil,
+      schema: schema, clock: clock.wallClock,
+      renewal: { [unowned self] in renew(name) })
+    clocks[name] = clock
+  }
+
+  private func identity(
+    _ name: String, in line: ScriptLine
+  ) throws(ScriptError) -> DeviceID {
+    guard let device = DeviceID(name: name) else {
+      throw line.error(
+        "\"\(name)\" cannot name a device: it takes 1 to 16 bytes")
+    }
+    guard names[device] == nil else {
+      throw line.error("\"\(name)\" is taken by an incarnation of a device")
+    }
+    names[device] = name
+    return device
+  }
+
+  /// The next incarnation of a device: `NAME#2`, `NAME#3` and so on.
+  private func renew(_ name: String) -> DeviceID {
+    while true {
+      let number = (incarnations[name] ?? 1) + 1
+      incarnations[name] = number
+      let suffix = Array("#\(number)".utf8)
+      let bytes = Array(name.utf8.prefix(16 - suffix.count)) + suffix
+      let padding = Array(repeating: 0 as UInt8, count: 16 - bytes.count)
+      guard let device = DeviceID(bytes: bytes + padding),
+        names[device] == nil
+      else { continue }
+      names[device] = "\(name)#\(number)"
+      return device
+    }
+  }
+}

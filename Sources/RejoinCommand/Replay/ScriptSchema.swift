@@ -1,0 +1,78 @@
+import Rejoin
+
+/// The first line of a script: the entities and their fields.
+struct ScriptSchema {
+  private(set) var entities: [Name: Schema.Definition] = [:]
+
+  /// The schema as the library takes it.
+  var schema: Schema { Schema(entities) }
+
+  init(_ line: consuming ScriptLine) throws(ScriptError) {
+    guard line.has("entities") else {
+      throw line.error(
+        "a script begins with its schema: {\"entities\": {…}}")
+    }
+    for (name, json) in try line.object("entities") {
+      var entity = try ScriptLine(
+        json, number: line.number, of: "entity \"\(name)\"")
+      guard !name.isEmpty, !name.contains("/"), !name.hasPrefix("rejoin.")
+      else {
+        throw line.error(
+          "\"\(name)\" cannot name an entity: no \"/\", no \"rejoin.\"")
+      }
+      entities[Name(name)] = try ScriptSchema.definition(&entity)
+      try entity.finish()
+    }
+    try line.finish()
+  }
+
+  private static func definition(
+    _ entity: inout ScriptLine
+  ) throws(ScriptError) -> Schema.Definition {
+    var definition = Schema.Definition()
+    for (field, json) in try entity.object("fields") {
+      guard !field.isEmpty, case .string(let kind) = json,
+        let kind = FieldKind(rawValue: kind)
+      else {
+        let kinds = FieldKind.allCases.map(\.rawValue)
+        throw entity.error(
+          "field \"\(field)\" needs a name and one of the kinds "
+            + kinds.joined(separator: ", "))
+      }
+      definition.fields.insert(FieldKey(field, kind))
+    }
+    if let rule = try entity.optionalText("deletion") {
+      guard let rule = DeletionRule(rawValue: rule) else {
+        throw entity.error("\"deletion\" is updateWins or deleteWins")
+      }
+      definition.deletion = rule
+    }
+    definition.isLocalOnly = try entity.flag("localOnly")
+    return definition
+  }
+
+  /// Reads the name of a record, `Entity/key`.
+  func record(
+    _ text: String, in line: ScriptLine
+  ) throws(ScriptError) -> RecordID {
+    guard let slash = text.utf8.firstIndex(of: UInt8(ascii: "/")) else {
+      throw line.error("\"\(text)\" is no record: write Entity/key")
+    }
+    let entity = String(text[..<slash])
+    guard entities[Name(entity)] != nil else {
+      throw line.error("entity \"\(entity)\" is not in the schema")
+    }
+    return RecordID(entity, String(text[text.utf8.index(after: slash)...]))
+  }
+
+  /// The field of an entity with a name.
+  func field(
+    _ name: String, of id: RecordID, in line: ScriptLine
+  ) throws(ScriptError) -> FieldKey {
+    guard let key = entities[Name(id.entity)]?.field(named: name) else {
+      throw line.error(
+        "\(id.entity) has no field \"\(name)\" in the schema")
+    }
+    return key
+  }
+}

@@ -1,0 +1,96 @@
+import Rejoin
+
+/// The verbs of a line on one record, in the order in which they are carried out:
+/// `set`, `clear`, `reset`, `increment`, `insert`, `remove`, `append`.
+struct ScriptVerbs {
+  let id: RecordID
+  private(set) var edits: [(key: FieldKey, edit: FieldEdit)] = []
+
+  init(
+    _ line: inout ScriptLine, on id: RecordID, _ schema: ScriptSchema
+  ) throws(ScriptError) {
+    self.id = id
+    for (name, json) in try line.object("set") {
+      let key = try schema.field(name, of: id, in: line)
+      guard let value = json.fieldValue else {
+        throw line.error("\"\(name)\" can be set to a scalar only")
+      }
+      try add(.write(value), to: key, "set", line)
+    }
+    for name in try line.texts("clear") {
+      let key = try schema.field(name, of: id, in: line)
+      edits.append((key, ScriptVerbs.clearing(key.kind)))
+    }
+    for name in try line.texts("reset") {
+      let key = try schema.field(name, of: id, in: line)
+      try add(.count(CounterEdit(by: 0, isReset: true)), to: key, "reset", line)
+    }
+    for (name, json) in try line.object("increment") {
+      let key = try schema.field(name, of: id, in: line)
+      guard case .int(let amount) = json else {
+        throw line.error("\"\(name)\" is incremented by a whole number")
+      }
+      try add(.count(CounterEdit(by: amount)), to: key, "increment", line)
+    }
+    try takeMembers("insert", &line, schema) { SetEdit(inserting: $0) }
+    try takeMembers("remove", &line, schema) {
+      SetEdit(inserting: [], removing: $0)
+    }
+    try takeEntries(&line, schema)
+  }
+
+  private mutating func add(
+    _ edit: FieldEdit, to key: FieldKey, _ verb: String, _ line: ScriptLine
+  ) throws(ScriptError) {
+    guard FieldState(key.kind).accepts(edit) else {
+      throw line.error(
+        "\"\(verb)\" is no verb for \"\(key.name)\", a \(key.kind.rawValue)")
+    }
+    edits.append((key, edit))
+  }
+
+  private mutating func takeMembers(
+    _ verb: Name, _ line: inout ScriptLine, _ schema: ScriptSchema,
+    _ edit: ([Value]) -> SetEdit
+  ) throws(ScriptError) {
+    for (name, json) in try line.object(verb) {
+      let key = try schema.field(name, of: id, in: line)
+      guard case .array(let elements) = json else {
+        throw line.error("\"\(verb)\" takes a list for \"\(name)\"")
+      }
+      let values = elements.compactMap(\.fieldValue)
+      guard values.count == elements.count else {
+        throw line.error("the elements of \"\(name)\" must be scalars")
+      }
+      try add(.members(edit(values)), to: key, verb.text, line)
+    }
+  }
+
+  private mutating func takeEntries(
+    _ line: inout ScriptLine, _ schema: ScriptSchema
+  ) throws(ScriptError) {
+    for (name, json) in try line.object("append") {
+      let key = try schema.field(name, of: id, in: line)
+      guard case .array(let elements) = json else {
+        throw line.error("\"append\" takes a list for \"\(name)\"")
+      }
+      var edit = LedgerEdit()
+      for element in elements {
+        guard case .int(let amount) = element else {
+          throw line.error("the entries of \"\(name)\" are whole numbers")
+        }
+        edit.append(amount, memo: nil)
+      }
+      try add(.append(edit), to: key, "append", line)
+    }
+  }
+
+  private static func clearing(_ kind: FieldKind) -> FieldEdit {
+    switch kind {
+    case .register, .lww: .write(nil)
+    case .counter: .count(CounterEdit(by: 0, isReset: true))
+    case .set, .removeWinsSet: .members(.clearing)
+    case .ledger: .append(.cancelling)
+    }
+  }
+}
