@@ -8,13 +8,17 @@ public struct Conflict: Sendable {
   /// The register and `lww` fields that either side changed.
   public let fields: [FieldDifference]
 
+  /// Whether the context deletes the record, which contests every field that
+  /// somebody changed.
+  public let isDeletion: Bool
+
   /// What was displayed with the conflict: resolving supersedes that, and nothing
   /// that has come since.
   let displayed: [FieldKey: FieldState]
 
   /// The fields that both sides changed.
   public var contested: [FieldDifference] {
-    fields.filter { $0.isDirty && $0.isChanged }
+    fields.filter { $0.isChanged && ($0.isDirty || isDeletion) }
   }
 
   /// A contested field as it was displayed with the conflict.

@@ -5,6 +5,8 @@ struct EditedRecord {
   let id: RecordID
   /// `base` and `seen`: the record when it was fetched, field by field.
   var fetched: FetchedRecord
+  /// What a refresh has moved the base of clean fields forward to.
+  private var bases: [FieldKey: Value?] = [:]
   /// The values of the register and `lww` fields that were edited.
   var values: [FieldKey: Value?] = [:]
   /// The edits of counters, sets and ledgers.
@@ -18,7 +20,7 @@ struct EditedRecord {
 
   /// The value of a field when it was fetched.
   func base(_ key: FieldKey) -> Value? {
-    fetched.exists ? fetched[key].value : nil
+    bases[key] ?? (fetched.exists ? fetched[key].value : nil)
   }
 
   /// The value of a field now.
@@ -40,10 +42,10 @@ struct EditedRecord {
       return
     }
     let now = replica.fetch(id)
-    guard now.exists == fetched.exists else { return }
     for key in Set(now.fields.keys).union(fetched.fields.keys)
     where !isDirty(key) {
       fetched.refresh(key, from: now)
+      bases[key] = .some(now.exists ? now[key].value : nil)
     }
   }
 

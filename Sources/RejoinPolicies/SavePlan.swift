@@ -40,7 +40,7 @@ struct SavePlan {
       record: record.id,
       fields: differences.sorted { $0.key < $1.key }.map(\.value)
         .filter { $0.isDirty || $0.isChanged },
-      displayed: now.fields)
+      isDeletion: record.isDeleted, displayed: now.fields)
   }
 
   /// Whether the policy lets a deletion in a conflict through, and whether that

@@ -61,9 +61,6 @@ enum ReplayOutput {
     var lines = report.equivocations.sorted().map {
       fault("equivocation", $0.device, $0.n)
     }
-    if let doubtful = report.doubtful {
-      lines.append(fault("doubtful", doubtful.device, doubtful.n))
-    }
     if let retired = report.retired {
       lines.append(fault("retired", retired, nil))
     }
