@@ -1,3 +1,12 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
 import Rejoin
 
 /// A record that a context and somebody else changed at the same time.
@@ -28,8 +37,9 @@ public struct Conflict: Sendable {
   }
 }
 
-/// A save that the policy ``MergePolicy/error`` refused. Nothing was written, and
-/// the edits stay in the context.
+/// A save that the policy ``MergePolicy/error`` refused.
+///
+/// Nothing was written, and the edits stay in the context.
 public struct MergeConflict: Error, Sendable, CustomStringConvertible {
   /// What is in conflict.
   public let conflicts: [Conflict]

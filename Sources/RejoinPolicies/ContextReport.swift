@@ -1,3 +1,12 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
 import Rejoin
 
 /// What a context's save did.
@@ -10,7 +19,8 @@ public struct ContextReport: Sendable {
   public internal(set) var dropped: [DroppedChange] = []
   /// The records that were in conflict, whatever became of it.
   public internal(set) var conflicts: [Conflict] = []
-  /// The records that could not be saved, and why. Their edits stay in the
-  /// context; the other records were saved.
+  /// The records that could not be saved, and why.
+  ///
+  /// Their edits stay in the context; the other records were saved.
   public internal(set) var failures: [RecordID: SaveError] = [:]
 }

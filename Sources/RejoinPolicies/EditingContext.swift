@@ -1,3 +1,12 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
 import Rejoin
 
 /// A place to edit records apart from the replica, and to save them under a merge
@@ -47,6 +56,7 @@ public final class EditingContext {
   }
 
   /// Moves the fields that were not edited forward to how the replica has them.
+  ///
   /// Of fields that were, what was fetched and shown stays as it was.
   public func refresh() {
     for id in Array(records.keys) { records[id]?.refresh(from: replica) }

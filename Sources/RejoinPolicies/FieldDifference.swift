@@ -9,7 +9,9 @@
 
 import Rejoin
 
-/// A field of a record as three parties see it. `nil` is an unset field.
+/// A field of a record as three parties see it.
+///
+/// `nil` is an unset field.
 public struct FieldDifference: Hashable, Sendable {
   /// The name of the field.
   public let field: String
@@ -20,8 +22,9 @@ public struct FieldDifference: Hashable, Sendable {
   /// The value that the store holds now.
   public let store: Value?
 
-  /// Whether the store changed since the context fetched. A record that was
-  /// deleted since counts as changed in every field.
+  /// Whether the store changed since the context fetched.
+  ///
+  /// A record that was deleted since counts as changed in every field.
   public let isChanged: Bool
 
   /// Creates the three values of a field.

@@ -10,7 +10,9 @@
 import Rejoin
 
 /// What an editing context does at save, when what it edits has changed in the
-/// replica meanwhile. The names are Core Data's.
+/// replica meanwhile.
+///
+/// The names are Core Data's.
 ///
 /// A policy decides once per save, between a context and its own replica, and
 /// turns the edit into ordinary writes. It is never consulted when a delta is

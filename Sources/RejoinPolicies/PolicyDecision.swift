@@ -15,8 +15,9 @@ import Rejoin
 /// rules serve an ``EditingContext``, Core Data, and a comparison with clients
 /// that merge into a server's plain records.
 public struct PolicyDecision: Sendable {
-  /// What becomes of each field that is written, dropped or queued. Fields that
-  /// are missing stay as the store has them.
+  /// What becomes of each field that is written, dropped or queued.
+  ///
+  /// Fields that are missing stay as the store has them.
   public var outcomes: [Name: FieldOutcome] = [:]
 
   /// Whether somebody else changed the record that I changed too.

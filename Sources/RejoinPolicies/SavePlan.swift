@@ -1,3 +1,12 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
 import Rejoin
 
 /// What saving one record of a context is going to do.
@@ -85,9 +94,7 @@ struct SavePlan {
   }
 
   /// The edits of counters, sets and ledgers, which never conflict.
-  private var editsToApply:
-    [FieldKey: (edit: FieldEdit, supersedesAll: Bool)]
-  {
+  private var editsToApply: [FieldKey: (edit: FieldEdit, supersedesAll: Bool)] {
     if decision.dropsEdits { return [:] }
     guard case .overwrite = policy, decision.isConflict else {
       return record.edits.mapValues { ($0, false) }
@@ -171,8 +178,9 @@ struct SavePlan {
       let seen = record.fetched[key].clock
       let losers = now[key].writes.filter { write in
         write.payload.value != value
-          && (!seen.contains(write.dot) || write == store
-            && difference.isChanged)
+          && (!seen.contains(write.dot)
+            || write == store
+              && difference.isChanged)
       }
       return losers.map { loser in
         drop(key, .value(dropped: .init(loser), kept: mine(value)))

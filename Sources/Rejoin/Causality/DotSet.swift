@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-/// A set of saves, as far as a join asks about it: has this dot been seen?
+/// A set of saves, of which a join asks only whether a dot is in it.
 public protocol DotSet {
   /// Whether the save that `dot` names has been seen.
   func contains(_ dot: Dot) -> Bool

@@ -74,7 +74,9 @@ public struct VectorClock: Hashable, Sendable {
     var high = entries.count
     while low < high {
       let middle = (low + high) / 2
-      if entries[middle].device < device { low = middle + 1 } else {
+      if entries[middle].device < device {
+        low = middle + 1
+      } else {
         high = middle
       }
     }

@@ -1,3 +1,12 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
 /// The store of a counter: what every device has added and subtracted so far, and
 /// how much of that resets have cancelled.
 ///
@@ -56,7 +65,9 @@ public struct Tally: Hashable, Sendable {
     var (low, high) = (0, entries.count)
     while low < high {
       let middle = (low + high) / 2
-      if entries[middle].device < device { low = middle + 1 } else {
+      if entries[middle].device < device {
+        low = middle + 1
+      } else {
         high = middle
       }
     }

@@ -1,3 +1,12 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
 /// The saves that a causal value has seen: a vector clock and, in small deltas,
 /// single dots beyond a gap.
 ///
@@ -50,7 +59,9 @@ public struct CausalContext: Hashable, Sendable {
     var clock = clock
     var rest: Set<Dot> = []
     for dot in dots.sorted() where !clock.contains(dot) {
-      if dot.n == clock[dot.device] + 1 { clock.insert(dot) } else {
+      if dot.n == clock[dot.device] + 1 {
+        clock.insert(dot)
+      } else {
         rest.insert(dot)
       }
     }

@@ -1,3 +1,12 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
 /// The entries that one device has appended to a ledger: a folded beginning and
 /// the entries after it.
 public struct LedgerLine: Sendable {
@@ -48,8 +57,9 @@ public struct LedgerLine: Sendable {
     tail.removeFirst(part.count)
   }
 
-  /// Cancels the first `count` entries, which folds them. Entries beyond that
-  /// have been folded already are cancelled with them.
+  /// Cancels the first `count` entries, which folds them.
+  ///
+  /// Entries beyond that have been folded already are cancelled with them.
   mutating func cancel(upTo count: UInt64) {
     fold(upTo: count)
     if folded > cancelled { (cancelled, cancelledSum) = (folded, foldedSum) }
@@ -91,8 +101,9 @@ extension LedgerLine.Entry {
   /// An order for the case that one place holds two entries, which only a device
   /// name used twice produces.
   fileprivate func isBefore(_ other: LedgerLine.Entry) -> Bool {
-    if (n, time.rawValue, amount) != (other.n, other.time.rawValue, other.amount)
-    {
+    if (n, time.rawValue, amount) != (
+      other.n, other.time.rawValue, other.amount
+    ) {
       return (n, time.rawValue, amount)
         < (other.n, other.time.rawValue, other.amount)
     }

@@ -1,3 +1,12 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
 /// The store of a ledger: a line of entries for each device.
 public struct LedgerLines: Hashable, Sendable {
   /// The lines by device.
@@ -16,7 +25,9 @@ public struct LedgerLines: Hashable, Sendable {
   public var entries: [(device: DeviceID, entry: LedgerLine.Entry)] {
     lines.flatMap { device, line in line.tail.map { (device, $0) } }
       .sorted { a, b in
-        (a.entry.time, a.device, a.entry.n) < (b.entry.time, b.device, b.entry.n)
+        (a.entry.time, a.device, a.entry.n) < (
+          b.entry.time, b.device, b.entry.n
+        )
       }
   }
 

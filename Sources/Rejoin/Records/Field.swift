@@ -1,3 +1,12 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
 /// A field of an entity, as its declaration names it.
 public struct Field<Owner: Entity, Kind: FieldType>: Sendable {
   /// The name and kind under which the field is stored.
@@ -7,7 +16,9 @@ public struct Field<Owner: Entity, Kind: FieldType>: Sendable {
   public init(_ name: String) { key = FieldKey(name, Kind.kind) }
 }
 
-/// What a kind of field is read as. The types that conform are never instantiated.
+/// What a kind of field is read as.
+///
+/// The types that conform are never instantiated.
 public protocol FieldType: Sendable {
   /// What reading the field gives.
   associatedtype Reading

@@ -1,3 +1,12 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
 /// What one save does to one field, however many verbs it took.
 public enum FieldEdit: Hashable, Sendable {
   /// Writes a register; `nil` unsets it.
@@ -25,7 +34,9 @@ public struct CounterEdit: Hashable, Sendable {
   /// Creates a change by `amount`, or by reset and change to it.
   public init(by amount: Int64, isReset: Bool = false) {
     self.isReset = isReset
-    if amount >= 0 { increments = amount.magnitude } else {
+    if amount >= 0 {
+      increments = amount.magnitude
+    } else {
       decrements = amount.magnitude
     }
   }
@@ -43,8 +54,10 @@ public struct CounterEdit: Hashable, Sendable {
   }
 }
 
-/// What becomes of the elements that the save names, after a removal of all where
-/// it says so. The last verb on an element counts.
+/// What becomes of the elements that the save names, after a removal of all
+/// where it says so.
+///
+/// The last verb on an element counts.
 public struct SetEdit: Hashable, Sendable {
   /// Whether every element is removed first.
   public internal(set) var isCleared = false

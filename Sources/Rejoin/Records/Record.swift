@@ -1,3 +1,12 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
 /// A record as a replica holds it at one moment: a value that crosses threads.
 ///
 /// Where other records are aliases of it, they are folded into what is read:
@@ -18,8 +27,9 @@ public struct Record: Sendable {
     case many([RecordState])
   }
 
-  /// Whether the record exists. A record that was deleted can still be asked who
-  /// deleted it, and when.
+  /// Whether the record exists.
+  ///
+  /// A record that was deleted can still be asked who deleted it, and when.
   public var exists: Bool {
     switch parts {
     case .one(let part): part.exists(rule)
@@ -74,7 +84,8 @@ extension Record {
     guard let winner = writes.first?.payload.value else {
       return Set(writes.compactMap(\.payload.value)).sorted()
     }
-    return Set(writes.compactMap(\.payload.value)).subtracting([winner]).sorted()
+    return Set(writes.compactMap(\.payload.value)).subtracting([winner])
+      .sorted()
   }
 
   /// The value of a counter.

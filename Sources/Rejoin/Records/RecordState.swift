@@ -1,5 +1,15 @@
-/// The names of the fields that a replica has met. A record refers to them by
-/// number, which keeps a field small.
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+/// The names of the fields that a replica has met.
+///
+/// A record refers to them by number, which keeps a field small.
 struct FieldNames {
   private(set) var keys: [FieldKey] = [.existence]
   private var numbers: [FieldKey: UInt32] = [.existence: 0]

@@ -93,6 +93,7 @@ extension Value: Hashable {
 
 extension Value: Comparable {
   /// Orders values by their canonical bytes: the type first, then the content.
+  ///
   /// The bits of numbers are arranged so that their order is the numerical one,
   /// NaN coming last.
   public static func < (a: Value, b: Value) -> Bool {

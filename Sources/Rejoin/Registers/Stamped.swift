@@ -1,3 +1,12 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
 /// A value with the time at which it was written; `nil` unsets the register.
 public struct Stamped: Hashable, Sendable {
   /// When it was written.
@@ -14,8 +23,10 @@ public struct Stamped: Hashable, Sendable {
 }
 
 extension Stamped: Comparable {
-  /// Orders by canonical bytes: the value first, then the time. It only chooses
-  /// between payloads of one dot; writes are ordered by ``Siblings/winner``.
+  /// Orders by canonical bytes: the value first, then the time.
+  ///
+  /// It only chooses between payloads of one dot; writes are ordered by
+  /// ``Siblings/winner``.
   public static func < (a: Stamped, b: Stamped) -> Bool {
     if a.value == b.value { return a.time < b.time }
     guard let y = b.value else { return false }
@@ -39,7 +50,9 @@ extension Siblings<Stamped> {
   public var winner: Element? { winnerIndex.map { self[$0] } }
 
   /// The values of the other writes that differ from the one shown, each once,
-  /// sorted. A write that unset the register is not listed.
+  /// sorted.
+  ///
+  /// A write that unset the register is not listed.
   public var conflicts: [Value] {
     guard count > 1, let winner else { return [] }
     let losers = Set(compactMap(\.payload.value))

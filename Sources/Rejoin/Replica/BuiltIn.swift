@@ -1,9 +1,20 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
 /// The entities that the library keeps for itself, as records like any other.
 enum BuiltIn {
   /// A device that is expected to acknowledge; the key is its hexadecimal form.
   static let roster = "rejoin.roster"
-  /// A retired device. `final` is the set of the greatest numbers of it that
-  /// somebody on the roster held, of which the greatest counts.
+  /// A retired device.
+  ///
+  /// `final` is the set of the greatest numbers of it that somebody on the
+  /// roster held, of which the greatest counts.
   static let retirement = "rejoin.retirement"
   /// Two names of one record, in `names`.
   static let alias = "rejoin.alias"

@@ -1,3 +1,12 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
 /// The edits of one save.
 ///
 ///     try phone.save { edit in
@@ -77,7 +86,9 @@ public final class Edit {
     pending[id] = record
   }
 
-  /// Deletes a record. Deleting one that does not exist does nothing.
+  /// Deletes a record.
+  ///
+  /// Deleting one that does not exist does nothing.
   public func delete(_ id: RecordID) {
     for alias in replica.aliases(of: id) where exists(alias) {
       pending[alias, default: PendingRecord(mark: false)].mark = false

@@ -1,3 +1,12 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
 /// What receiving did: what changed, what met, and what went wrong.
 public struct MergeReport: Sendable {
   /// How much a report tells.
@@ -39,10 +48,13 @@ public struct MergeReport: Sendable {
   public struct Encounter: Hashable, Sendable {
     /// The field.
     public let location: Location
-    /// The write that outranks the other. Where there are more than two, neither
-    /// need be the one shown.
+    /// The write that outranks the other.
+    ///
+    /// Where there are more than two, neither need be the one shown.
     public let winner: Write
-    /// The other write. A register keeps it as a sibling, an `lww` field loses it.
+    /// The other write.
+    ///
+    /// A register keeps it as a sibling, an `lww` field loses it.
     public let loser: Write
     /// Whether the winner was here before.
     public let wasLocal: Bool
@@ -71,11 +83,13 @@ public struct MergeReport: Sendable {
   public internal(set) var gaps: [Gap] = []
   /// The devices and numbers that name two different saves.
   public internal(set) var equivocations: Set<Dot> = []
-  /// Our last save before somebody showed us later ones of our own. It and those
-  /// before it may collide with saves of another incarnation.
+  /// Our last save before somebody showed us later ones of our own.
+  ///
+  /// It and those before it may collide with saves of another incarnation.
   public internal(set) var doubtful: Dot?
-  /// The message, where it holds saves of a retired device after its last one. It
-  /// was not joined; ``Replica/readmit(_:)`` enters its edits again.
+  /// The message, where it holds saves of a retired device after its last one.
+  ///
+  /// It was not joined; ``Replica/readmit(_:)`` enters its edits again.
   public internal(set) var keptAside: Delta?
   /// The retired device that the message was kept aside for.
   public internal(set) var retired: DeviceID?

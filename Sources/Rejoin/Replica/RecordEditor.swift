@@ -1,3 +1,12 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
 /// Edits one record within a save.
 @dynamicMemberLookup
 public struct RecordEditor<Owner: Entity> {
@@ -118,7 +127,9 @@ public struct CounterEditor {
   }
 }
 
-/// Edits a set within a save. The last verb on an element counts.
+/// Edits a set within a save.
+///
+/// The last verb on an element counts.
 public struct SetEditor<Element: FieldValue> {
   let id: RecordID
   let key: FieldKey

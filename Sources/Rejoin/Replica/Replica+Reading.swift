@@ -1,3 +1,12 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
 extension Replica {
   /// Reads a record of a declared entity.
   ///
@@ -21,17 +30,23 @@ extension Replica {
     guard let first = states.first else { return nil }
     let definition = schema[id.entity]
     return Record(
-      id: ids.min() ?? id, parts: states.count == 1 ? .one(first) : .many(states),
+      id: ids.min() ?? id,
+      parts: states.count == 1 ? .one(first) : .many(states),
       names: stored.names, rule: definition.deletion,
       dangling: dangling(in: states))
   }
 
-  /// The names of the records of an entity that exist, sorted. Of aliases, the
-  /// smallest represents.
+  /// The names of the records of an entity that exist, sorted.
+  ///
+  /// Of aliases, the smallest represents.
   public func records(of entity: String) -> [RecordID] {
-    let ids = (stored.byEntity[Name(entity)] ?? []).map { stored.records[$0].id }
-    return Set(ids.map { representative(of: $0) }).filter { record($0)?.exists == true }
-      .sorted()
+    let ids = (stored.byEntity[Name(entity)] ?? []).map {
+      stored.records[$0].id
+    }
+    return Set(ids.map { representative(of: $0) }).filter {
+      record($0)?.exists == true
+    }
+    .sorted()
   }
 
   /// Every record that exists, apart from the library's own, sorted.

@@ -1,3 +1,12 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
 extension Replica {
   /// Enters the edits of a message that was kept aside again, as a save of this
   /// device.
@@ -59,7 +68,9 @@ extension Edit {
       else { return }
       apply(.write(write.payload.value), to: key, of: id)
     case (.counter(let mine), .counter(let theirs)):
-      let (old, new) = (mine.store.entry(of: retired), theirs.store.entry(of: retired))
+      let (old, new) = (
+        mine.store.entry(of: retired), theirs.store.entry(of: retired)
+      )
       var change = CounterEdit()
       change.increments = new.increments - min(old.increments, new.increments)
       change.decrements = new.decrements - min(old.decrements, new.decrements)

@@ -1,3 +1,12 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
 // A device that will not come back stops holding up the stability cut. What it
 // may have saved unheard is kept aside when it does come back.
 extension Replica {
@@ -23,9 +32,11 @@ extension Replica {
     return result
   }
 
-  /// Whether this replica saves as a device that somebody has retired: others will
-  /// keep its saves aside. Fork another device's replica, and send this one's last
-  /// delta for its edits to be entered again.
+  /// Whether this replica saves as a device that somebody has retired: others
+  /// will keep its saves aside.
+  ///
+  /// Fork another device's replica, and send this one's last delta for its
+  /// edits to be entered again.
   public var isRetired: Bool {
     devices(in: BuiltIn.retirement).contains { $0.device == device }
   }
@@ -66,8 +77,11 @@ extension Replica {
   }
 
   private static func greater(_ n: UInt64, _ value: Value) -> UInt64 {
-    if case .int(let number) = value { max(n, UInt64(bitPattern: number)) }
-    else { n }
+    if case .int(let number) = value {
+      max(n, UInt64(bitPattern: number))
+    } else {
+      n
+    }
   }
 
   /// The retired device that has saves in a message after its last one.

@@ -1,3 +1,12 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
 // Roster, acknowledgements, and what may be forgotten.
 extension Replica {
   /// Puts a device on the roster: nothing is stable before it has acknowledged it.
@@ -51,8 +60,10 @@ extension Replica {
     return cut
   }
 
-  /// Drops what deleted records still hold, in one save, as far as the deletion is
-  /// stable. They stay deleted.
+  /// Drops what deleted records still hold, in one save, as far as the deletion
+  /// is stable.
+  ///
+  /// They stay deleted.
   ///
   /// - Returns: The dot; `nil` if there was nothing to drop.
   /// - Throws: ``SaveError``; nothing has changed then.

@@ -1,3 +1,12 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
 /// The records that one device holds, and what it knows of everybody's saves.
 ///
 ///     let phone = Replica(device: .init(1), schema: [Profile.self], clock: clock)

@@ -1,4 +1,15 @@
-/// Why a save was refused. Nothing has changed then.
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+/// Why a save was refused.
+///
+/// Nothing has changed then.
 public enum SaveError: Error, Hashable, Sendable {
   /// The hybrid clock is at its maximum.
   case clockExhausted

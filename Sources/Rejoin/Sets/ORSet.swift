@@ -1,3 +1,12 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
 /// A set in which adding wins over removing at the same time.
 ///
 ///     var tags = ORSet<String>()
@@ -52,7 +61,9 @@ public struct ORSet<Element: FieldValue>: Hashable, Sendable {
     }
   }
 
-  /// Removes an element. Removing an absent one is a change without effect.
+  /// Removes an element.
+  ///
+  /// Removing an absent one is a change without effect.
   ///
   /// - Returns: The delta to merge elsewhere.
   /// - Complexity: O(1) on average, for a value that is not shared.
