@@ -17,7 +17,7 @@
 ///     tablet[Profile.self, "ada"]?.steps  // 2000
 ///
 /// A replica is an identity and therefore a class: copying it would let two
-/// writers save under one name. ``fork(as:)`` copies the state for a new device.
+/// writers save under one name. ``fork(as:clock:renewal:)`` copies the state for a new device.
 /// It is not `Sendable`; the caller owns its isolation, for example by an actor
 /// around it. Everything that crosses threads is a value.
 public final class Replica {
