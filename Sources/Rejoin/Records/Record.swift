@@ -56,13 +56,7 @@ public struct Record: Sendable {
     of name: String, _ kind: FieldKind
   ) -> [Siblings<Stamped>.Element] {
     var writes: [Siblings<Stamped>.Element] = []
-    forEach(name, kind) { state in
-      switch state {
-      case .register(let field): writes += field.store
-      case .lww(let field): writes += field.store.write.map { [$0] } ?? []
-      default: break
-      }
-    }
+    forEach(name, kind) { writes += $0.writes }
     guard writes.count > 1 else { return writes }
     return writes.sorted {
       ($1.payload.time, $1.dot) < ($0.payload.time, $0.dot)
@@ -91,9 +85,7 @@ extension Record {
   /// The value of a counter.
   public func count(of name: String) -> Int64 {
     var sum: Int128 = 0
-    forEach(name, .counter) { state in
-      if case .counter(let field) = state { sum += Int128(field.store.value) }
-    }
+    forEach(name, .counter) { sum += Int128($0.count) }
     return Int64(clamping: sum)
   }
 
@@ -101,29 +93,20 @@ extension Record {
   public func elements(
     of name: String, _ kind: FieldKind = .set
   ) -> [Value] {
-    var elements: Set<Value> = []
+    var all: [Value] = []
     var parts = 0
-    var sorted: [Value] = []
     forEach(name, kind) { state in
-      switch state {
-      case .set(let field): sorted = field.store.elements
-      case .removeWinsSet(let field): sorted = field.store.elements
-      default: sorted = []
-      }
+      all = parts == 0 ? state.elements : all + state.elements
       parts += 1
-      if parts > 1 || dangling.count > 0 { elements.formUnion(sorted) }
-      if parts == 1 { elements = Set(sorted) }
     }
-    let all = parts > 1 ? elements.sorted() : sorted
+    if parts > 1 { all = Set(all).sorted() }
     return dangling.isEmpty ? all : all.filter { visible($0) != nil }
   }
 
   /// The total of a ledger.
   public func total(of name: String) -> Int64 {
     var sum: Int128 = 0
-    forEach(name, .ledger) { state in
-      if case .ledger(let field) = state { sum += Int128(field.store.total) }
-    }
+    forEach(name, .ledger) { sum += Int128($0.total) }
     return Int64(clamping: sum)
   }
 

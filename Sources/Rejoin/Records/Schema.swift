@@ -52,6 +52,8 @@ public struct Schema: Sendable, ExpressibleByArrayLiteral {
     for entity in elements {
       let name = Name(entity.entityName)
       precondition(entities[name] == nil, "two entities are named \(name)")
+      precondition(
+        !BuiltIn.isBuiltIn(name.text), "\(name) is a name of the library's own")
       entities[name] = Definition(
         deletion: entity.deletion, isLocalOnly: entity.isLocalOnly)
     }

@@ -34,11 +34,11 @@ extension Replica {
   ///
   /// - Complexity: O(*a*) for the *a* aliases in the replica.
   public func representative(of id: RecordID) -> RecordID {
-    aliases(of: id).min() ?? id
+    aliases(of: id)[0]
   }
 
-  /// All names of a record.
-  func aliases(of id: RecordID) -> Set<RecordID> {
+  /// All names of a record, sorted.
+  func aliases(of id: RecordID) -> [RecordID] {
     let pairs = aliasPairs
     if pairs.isEmpty { return [id] }
     var names: Set<RecordID> = [id]
@@ -52,7 +52,7 @@ extension Replica {
         }
       }
     }
-    return names
+    return names.sorted()
   }
 
   private var aliasPairs: [Set<RecordID>] {

@@ -72,7 +72,7 @@ extension Replica {
   ) -> MergeReport {
     var report = MergeReport()
     if let retired = retiredDevice(beyondFinal: delta) {
-      stored.aside.append(delta)
+      if !stored.aside.contains(delta) { stored.aside.append(delta) }
       (report.retired, report.keptAside) = (retired, delta)
       return report
     }

@@ -28,11 +28,9 @@ extension Replica {
     let states = ids.compactMap { stored.positions[$0] }
       .map { stored.records[$0] }
     guard let first = states.first else { return nil }
-    let definition = schema[id.entity]
     return Record(
-      id: ids.min() ?? id,
-      parts: states.count == 1 ? .one(first) : .many(states),
-      names: stored.names, rule: definition.deletion,
+      id: ids[0], parts: states.count == 1 ? .one(first) : .many(states),
+      names: stored.names, rule: schema[id.entity].deletion,
       dangling: dangling(in: states))
   }
 

@@ -38,14 +38,18 @@ extension Replica {
 
   /// Notes the clock that another device has reached, as it sent it to us.
   ///
-  /// It may bring back messages that were kept aside.
-  public func acknowledge(_ clock: ReplicaClock, by device: DeviceID) {
+  /// - Returns: What joining did of messages that had been kept aside, and that
+  ///   the clock vouches for.
+  @discardableResult
+  public func acknowledge(
+    _ clock: ReplicaClock, by device: DeviceID
+  ) -> [MergeReport] {
     noticeOwnSaves(clock[self.device])
-    guard device != self.device else { return }
+    guard device != self.device else { return [] }
     stored.acknowledged[device, default: VectorClock()].merge(clock.vector)
     let waiting = stored.aside
     stored.aside = []
-    for delta in waiting { apply(delta, reporting: .faults) }
+    return waiting.map { apply($0) }.filter { $0.keptAside == nil }
   }
 
   /// The saves that every device on the roster is known to hold.

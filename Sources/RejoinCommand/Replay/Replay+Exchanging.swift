@@ -1,0 +1,78 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+
+extension Replay {
+  func sync(_ line: inout ScriptLine) throws(ScriptError) {
+    let sender = try devices.replica(try line.text("from"), in: line)
+    let receiver = try device(&line, "to")
+    sender.acknowledge(receiver.clock, by: receiver.device)
+    let delta = sender.delta(since: receiver.clock)
+    receiver.acknowledge(sender.clock, by: sender.device)
+    if let delta { print(receiver.apply(delta)) }
+  }
+
+  func merge(_ line: inout ScriptLine) throws(ScriptError) {
+    let sender = try devices.replica(try line.text("from"), in: line)
+    let receiver = try device(&line, "to")
+    print(receiver.merge(sender))
+  }
+
+  mutating func delta(
+    _ line: inout ScriptLine
+  ) throws(ScriptError) {
+    let replica = try device(&line)
+    let name = try line.text("as")
+    switch line.take("since") {
+    case .null?:
+      deltas[name] = .some(replica.delta())
+    case .string(let other)?:
+      let basis = try devices.replica(other, in: line)
+      replica.acknowledge(basis.clock, by: basis.device)
+      deltas[name] = .some(replica.delta(since: basis.clock))
+    default:
+      throw line.error("\"since\" names a device, or is null for nothing")
+    }
+  }
+
+  mutating func apply(
+    _ line: inout ScriptLine
+  ) throws(ScriptError) {
+    let replica = try device(&line)
+    if let delta = try kept(try line.text("delta"), in: line) {
+      print(replica.apply(delta))
+    }
+  }
+
+  mutating func split(
+    _ line: inout ScriptLine
+  ) throws(ScriptError) {
+    let delta = try kept(try line.text("delta"), in: line)
+    let names = try line.texts("as")
+    guard !names.isEmpty else { throw line.error("\"as\" names the parts") }
+    let parts = delta?.split(into: names.count)
+    for (i, name) in names.enumerated() { deltas[name] = .some(parts?[i]) }
+  }
+
+  func kept(
+    _ name: String, in line: ScriptLine
+  ) throws(ScriptError) -> Delta? {
+    guard let delta = deltas[name] else {
+      throw line.error("no delta is kept as \"\(name)\"")
+    }
+    return delta
+  }
+
+  func print(_ report: MergeReport) {
+    for text in ReplayOutput.lines(for: report, names: devices.names) {
+      print(text)
+    }
+  }
+}

@@ -1,0 +1,37 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+
+extension Replay {
+  mutating func backup(
+    _ line: inout ScriptLine
+  ) throws(ScriptError) {
+    let replica = try device(&line)
+    backups[try line.text("as")] = replica.state
+  }
+
+  func restore(_ line: inout ScriptLine) throws(ScriptError) {
+    let name = try line.text("on")
+    _ = try devices.replica(name, in: line)
+    devices.set(name, time: try line.time())
+    let backup = try line.text("from")
+    guard let state = backups[backup] else {
+      throw line.error("no backup is kept as \"\(backup)\"")
+    }
+    devices.restore(
+      name, state, isUnnoticed: try line.flag("unnoticed"))
+  }
+
+  func fork(_ line: inout ScriptLine) throws(ScriptError) {
+    let name = try line.text("on")
+    try devices.fork(name, as: try line.text("as"), in: line)
+    devices.set(name, time: try line.time())
+  }
+}
