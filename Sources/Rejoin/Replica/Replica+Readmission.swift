@@ -52,62 +52,87 @@ extension Edit {
     at key: FieldKey, of id: RecordID
   ) {
     let mine = replica.state(of: key, in: id) ?? FieldState(key.kind)
-    switch (mine, theirs) {
-    case (_, .register(let field)):
-      guard let write = field.store.winner, write.dot.device == retired,
-        write.dot.n > last
-      else { return }
-      if key != .existence {
-        apply(.write(write.payload.value), to: key, of: id, observed: theirs)
-      } else if write.payload.value == .bool(false) {
-        delete(id)
-      }
-    case (_, .lww(let field)):
-      guard let write = field.store.write, write.dot.device == retired,
-        write.dot.n > last
-      else { return }
-      apply(.write(write.payload.value), to: key, of: id)
-    case (.counter(let mine), .counter(let theirs)):
-      let (old, new) = (
-        mine.store.entry(of: retired), theirs.store.entry(of: retired)
-      )
-      var change = CounterEdit()
-      change.increments = new.increments - min(old.increments, new.increments)
-      change.decrements = new.decrements - min(old.decrements, new.decrements)
-      apply(.count(change), to: key, of: id)
-    case (.set(let mine), .set(let theirs)):
-      let (old, new) = (mine.store.elements, theirs.store.elements)
-      let added = new.filter { element in
-        theirs.store[element].contains {
-          $0.dot.device == retired && $0.dot.n > last
-        }
-      }
-      let removed = old.filter { element in
-        !theirs.store.contains(element)
-          && mine.store[element].allSatisfy { theirs.clock.contains($0.dot) }
-      }
-      apply(
-        .members(SetEdit(inserting: added, removing: removed)), to: key, of: id)
-    case (_, .removeWinsSet(let theirs)):
-      var change = SetEdit()
-      for (element, marks) in theirs.store.siblings {
-        for mark in marks
-        where mark.dot.device == retired && mark.dot.n > last {
-          change.members[element] = mark.payload == .added
-        }
-      }
-      apply(.members(change), to: key, of: id)
-    case (.ledger(let mine), .ledger(let theirs)):
-      var change = LedgerEdit()
-      let known = mine.store.lines[retired]?.count ?? 0
-      let line = theirs.store.lines[retired] ?? LedgerLine()
-      for entry in line.tail.dropFirst(
-        Int(clamping: known - min(known, line.folded)))
-      {
-        change.append(entry.amount, memo: entry.memo)
-      }
-      apply(.append(change), to: key, of: id)
-    default: break
+    let late = LateSaves(device: retired, last: last)
+    guard let edit = theirs.edit(of: late, beyond: mine) else { return }
+    if key != .existence {
+      apply(edit, to: key, of: id, observed: theirs)
+    } else if edit == .write(.bool(false)) {
+      delete(id)
     }
+  }
+}
+
+/// The saves of a retired device after its last known one.
+private struct LateSaves: DotSet {
+  let device: DeviceID
+  let last: UInt64
+
+  func contains(_ dot: Dot) -> Bool { dot.device == device && dot.n > last }
+}
+
+extension FieldState {
+  /// What late saves did to a field that is otherwise as in `mine`.
+  fileprivate func edit(
+    of late: LateSaves, beyond mine: FieldState
+  ) -> FieldEdit? {
+    switch (mine, self) {
+    case (_, .register), (_, .lww):
+      write.flatMap { late.contains($0.dot) ? .write($0.payload.value) : nil }
+    case (.counter(let mine), .counter(let theirs)):
+      .count(theirs.store.edit(of: late, beyond: mine.store))
+    case (.set(let mine), .set(let theirs)):
+      .members(theirs.edit(of: late, beyond: mine))
+    case (_, .removeWinsSet(let theirs)):
+      .members(theirs.store.edit(of: late))
+    case (_, .ledger(let theirs)):
+      .append(theirs.store.edit(of: late))
+    default: nil
+    }
+  }
+}
+
+extension Tally {
+  fileprivate func edit(of late: LateSaves, beyond mine: Tally) -> CounterEdit {
+    let (old, new) = (mine.entry(of: late.device), entry(of: late.device))
+    var edit = CounterEdit()
+    edit.increments = new.increments - min(old.increments, new.increments)
+    edit.decrements = new.decrements - min(old.decrements, new.decrements)
+    return edit
+  }
+}
+
+extension Causal<DotMap<Presence>> {
+  fileprivate func edit(of late: LateSaves, beyond mine: Self) -> SetEdit {
+    let added = store.elements.filter { element in
+      store[element].contains { late.contains($0.dot) }
+    }
+    let removed = mine.store.elements.filter { element in
+      !store.contains(element)
+        && mine.store[element].allSatisfy { context.contains($0.dot) }
+    }
+    return SetEdit(inserting: added, removing: removed)
+  }
+}
+
+extension DotMap<Membership> {
+  fileprivate func edit(of late: LateSaves) -> SetEdit {
+    var edit = SetEdit()
+    for (element, marks) in siblings {
+      if let mark = marks.last(where: { late.contains($0.dot) }) {
+        edit.members[element] = mark.payload == .added
+      }
+    }
+    return edit
+  }
+}
+
+extension LedgerLines {
+  fileprivate func edit(of late: LateSaves) -> LedgerEdit {
+    var edit = LedgerEdit()
+    let line = lines[late.device] ?? LedgerLine()
+    for entry in line.tail where entry.n > late.last {
+      edit.append(entry.amount, memo: entry.memo)
+    }
+    return edit
   }
 }
