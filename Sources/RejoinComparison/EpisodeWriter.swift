@@ -59,7 +59,7 @@ struct EpisodeWriter {
   /// corrected now and then.
   private mutating func edits(
     of device: String, on base: PlainRecord?, _ fields: [String]
-  ) -> [Edit] {
+  ) -> [Episode.Edit] {
     var copy = base
     var offset = offset()
     var now: Int64 = 1_700_000_000_000
@@ -67,7 +67,7 @@ struct EpisodeWriter {
       now += Int64(1 + source.number(below: 60_000))
       if source.happens(0.1) { offset = self.offset() }
       let edit = edit(
-        Edit(device, at: max(now + offset, 0)), on: copy, fields)
+        Episode.Edit(device, at: max(now + offset, 0)), on: copy, fields)
       copy = edit.applied(to: copy, of: kinds)
       return edit
     }
@@ -80,8 +80,8 @@ struct EpisodeWriter {
   }
 
   private mutating func edit(
-    _ empty: Edit, on copy: PlainRecord?, _ fields: [String]
-  ) -> Edit {
+    _ empty: Episode.Edit, on copy: PlainRecord?, _ fields: [String]
+  ) -> Episode.Edit {
     var edit = empty
     if copy != nil && source.happens(workload.deletions) {
       edit.isDeletion = true
@@ -98,7 +98,7 @@ struct EpisodeWriter {
   }
 
   private mutating func change(
-    _ field: String, of copy: PlainRecord, in edit: inout Edit
+    _ field: String, of copy: PlainRecord, in edit: inout Episode.Edit
   ) {
     if source.happens(workload.clears) {
       edit.clear.append(field)

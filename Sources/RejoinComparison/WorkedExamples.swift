@@ -22,8 +22,8 @@ extension WorkedExample {
     episode: Episode(
       id: "steps", base: ["steps": .count(5000)], kinds: ["steps": .counter],
       edits: [
-        Edit("phone", at: 1000) { $0.increment = ["steps": 1200] },
-        Edit("watch", at: 2000) { $0.increment = ["steps": 800] },
+        .init("phone", at: 1000) { $0.increment = ["steps": 1200] },
+        .init("watch", at: 2000) { $0.increment = ["steps": 800] },
       ]))
 
   /// Two tills sell from one stock.
@@ -33,8 +33,8 @@ extension WorkedExample {
     episode: Episode(
       id: "stock", base: ["stock": .count(3)], kinds: ["stock": .counter],
       edits: [
-        Edit("till1", at: 1000) { $0.increment = ["stock": -1] },
-        Edit("till2", at: 2000) { $0.increment = ["stock": -1] },
+        .init("till1", at: 1000) { $0.increment = ["stock": -1] },
+        .init("till2", at: 2000) { $0.increment = ["stock": -1] },
       ]))
 
   /// The example by which Core Data's merge policies are usually explained.
@@ -48,11 +48,11 @@ extension WorkedExample {
         "phone": .text("(212) 555-1212"), "birthday": .text("Electronica"),
       ],
       edits: [
-        Edit("there", at: 1000) {
+        .init("there", at: 1000) {
           $0.set["address"] = .string("123 Sesame St")
           $0.set["phone"] = .string("(650) 253-0000")
         },
-        Edit("here", at: 2000) {
+        .init("here", at: 2000) {
           $0.set["name"] = .string("Taylor Jones")
           $0.set["phone"] = .string("1-800-275-2273")
         },
@@ -69,8 +69,12 @@ extension WorkedExample {
           ("attribute\(place)", Content.text("as it was"))
         }),
       edits: [
-        Edit("tablet", at: 1000) { $0.set = ["attribute3": .string("mine")] },
-        Edit("phone", at: 2000) { $0.set = ["attribute17": .string("yours")] },
+        .init("tablet", at: 1000) {
+          $0.set = ["attribute3": .string("mine")]
+        },
+        .init("phone", at: 2000) {
+          $0.set = ["attribute17": .string("yours")]
+        },
       ]))
 
   /// A list screen asks again and again, without the photo.
@@ -84,8 +88,12 @@ extension WorkedExample {
         "photo": .text("four megabytes"),
       ],
       edits: [
-        Edit("tablet", at: 1000) { $0.set = ["note": .string("in the hills")] },
-        Edit("phone", at: 2000) { $0.set = ["title": .string("Summer")] },
+        .init("tablet", at: 1000) {
+          $0.set = ["note": .string("in the hills")]
+        },
+        .init("phone", at: 2000) {
+          $0.set = ["title": .string("Summer")]
+        },
       ],
       fetched: ["phone": ["title", "note"]]))
 
@@ -97,8 +105,12 @@ extension WorkedExample {
       id: "tags", base: ["tags": .texts("draft", "sea")],
       kinds: ["tags": .set],
       edits: [
-        Edit("phone", at: 1000) { $0.insert = ["tags": [.string("sunny")]] },
-        Edit("tablet", at: 2000) { $0.remove = ["tags": [.string("draft")]] },
+        .init("phone", at: 1000) {
+          $0.insert = ["tags": [.string("sunny")]]
+        },
+        .init("tablet", at: 2000) {
+          $0.remove = ["tags": [.string("draft")]]
+        },
       ]))
 
   /// One device deletes the record that another updates.
@@ -108,13 +120,15 @@ extension WorkedExample {
     episode: Episode(
       id: "deletion", base: ["title": .text("Plan"), "note": .text("old")],
       edits: [
-        Edit("phone", at: 1000) { $0.set = ["note": .string("new")] },
-        Edit("tablet", at: 2000) { $0.isDeletion = true },
+        .init("phone", at: 1000) { $0.set = ["note": .string("new")] },
+        .init("tablet", at: 2000) { $0.isDeletion = true },
       ]))
 }
 
-extension Edit {
-  fileprivate init(_ device: String, at: Int64, _ fill: (inout Edit) -> Void) {
+extension Episode.Edit {
+  fileprivate init(
+    _ device: String, at: Int64, _ fill: (inout Episode.Edit) -> Void
+  ) {
     self.init(device, at: at)
     fill(&self)
   }
@@ -122,7 +136,7 @@ extension Edit {
 
 extension Episode {
   fileprivate init(
-    id: String, base: PlainRecord, edits: [Edit],
+    id: String, base: PlainRecord, edits: [Episode.Edit],
     fetched: [String: Set<String>]
   ) {
     self.init(id: id, base: base, edits: edits)

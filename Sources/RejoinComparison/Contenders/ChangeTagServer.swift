@@ -36,8 +36,7 @@ struct ChangeTagServer {
     }
     let differences = differences(of: upload)
     let decision = policy.decide(
-      differences, hasEdits: upload.after == nil,
-      isInsertion: upload.isCreation && record != nil)
+      differences, isInsertion: upload.isCreation && record != nil)
     if decision.isRefused {
       hold(upload)
     } else {

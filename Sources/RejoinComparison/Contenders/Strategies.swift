@@ -15,7 +15,7 @@ public enum Strategies {
     + ChangeTag.all
     + [
       FieldByTime(), AppendOnlyEntries(), RecordPerAttribute(),
-      TimestampThenVectorClock(), PendingChanges(),
+      TimestampThenVectorClock(), PendingChanges(), RejoinContender(),
     ]
 
   /// The strategy called `name`.

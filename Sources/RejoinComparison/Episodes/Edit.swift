@@ -9,33 +9,35 @@
 
 import Rejoin
 
-/// What one device did in one save.
-public struct Edit: Hashable, Sendable {
-  /// The device that made the edit.
-  public var device: String
-  /// The time on that device's clock, in milliseconds.
-  public var at: Int64
-  /// The registers written, and the counters set to a number.
-  public var set: [String: Value] = [:]
-  /// The fields cleared: registers unset, sets emptied, counters reset.
-  public var clear: [String] = []
-  /// The elements inserted into sets.
-  public var insert: [String: [Value]] = [:]
-  /// The elements removed from sets.
-  public var remove: [String: [Value]] = [:]
-  /// The amounts added to counters.
-  public var increment: [String: Int64] = [:]
-  /// Whether the edit deletes the record.
-  public var isDeletion = false
+extension Episode {
+  /// What one device did in one save.
+  public struct Edit: Hashable, Sendable {
+    /// The device that made the edit.
+    public var device: String
+    /// The time on that device's clock, in milliseconds.
+    public var at: Int64
+    /// The registers written, and the counters set to a number.
+    public var set: [String: Value] = [:]
+    /// The fields cleared: registers unset, sets emptied, counters reset.
+    public var clear: [String] = []
+    /// The elements inserted into sets.
+    public var insert: [String: [Value]] = [:]
+    /// The elements removed from sets.
+    public var remove: [String: [Value]] = [:]
+    /// The amounts added to counters.
+    public var increment: [String: Int64] = [:]
+    /// Whether the edit deletes the record.
+    public var isDeletion = false
 
-  /// Creates an edit that does nothing yet.
-  public init(_ device: String, at: Int64) {
-    self.device = device
-    self.at = at
+    /// Creates an edit that does nothing yet.
+    public init(_ device: String, at: Int64) {
+      self.device = device
+      self.at = at
+    }
   }
 }
 
-extension Edit {
+extension Episode.Edit {
   /// The fields that the edit names.
   public var fields: Set<String> {
     Set(clear).union(set.keys).union(insert.keys).union(remove.keys)

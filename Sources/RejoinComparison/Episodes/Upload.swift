@@ -12,7 +12,7 @@ import Rejoin
 /// One edit on its way to the others, with the device's own copy of the record
 /// before and after it.
 struct Upload {
-  let edit: Edit
+  let edit: Episode.Edit
   let before: PlainRecord?
   let after: PlainRecord?
   /// The fields that the device had seen before it deleted the record, if this
@@ -41,7 +41,7 @@ extension Episode {
     return devices.flatMap { uploads(of: $0, edits: edits[$0] ?? []) }
   }
 
-  private func uploads(of device: String, edits: [Edit]) -> [Upload] {
+  private func uploads(of device: String, edits: [Episode.Edit]) -> [Upload] {
     var copy = copy(of: device)
     var seen = Set((copy ?? [:]).keys)
     var uploads: [Upload] = []

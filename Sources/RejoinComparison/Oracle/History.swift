@@ -18,7 +18,7 @@ struct History {
 
   /// One edit.
   struct Step {
-    let edit: Edit
+    let edit: Episode.Edit
     /// Whether the edit creates the record after a deletion that its device
     /// had made, which gives up everything it had seen before.
     let startsAfresh: Bool

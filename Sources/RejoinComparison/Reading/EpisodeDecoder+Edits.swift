@@ -16,8 +16,8 @@ extension EpisodeDecoder {
 
   func edits(
     _ json: JSONValue, _ kinds: [String: FieldKind]
-  ) throws(EpisodeFileError) -> [Edit] {
-    var edits: [Edit] = []
+  ) throws(EpisodeFileError) -> [Episode.Edit] {
+    var edits: [Episode.Edit] = []
     for (place, item) in try array(json, "edits").enumerated() {
       edits.append(try edit(item, "edits[\(place)]", kinds))
     }
@@ -26,10 +26,10 @@ extension EpisodeDecoder {
 
   private func edit(
     _ json: JSONValue, _ path: String, _ kinds: [String: FieldKind]
-  ) throws(EpisodeFileError) -> Edit {
+  ) throws(EpisodeFileError) -> Episode.Edit {
     let json = try object(json, path)
     try check(json.keys, against: Self.editKeys, in: path)
-    var edit = Edit(
+    var edit = Episode.Edit(
       try text(required("device", of: json, in: path), "\(path).device"),
       at: try integer(required("at", of: json, in: path), "\(path).at"))
     edit.set = try set(json["set"], "\(path).set", kinds)
@@ -45,7 +45,7 @@ extension EpisodeDecoder {
   }
 
   private func readDeletion(
-    _ json: JSONValue?, _ path: String, into edit: inout Edit
+    _ json: JSONValue?, _ path: String, into edit: inout Episode.Edit
   ) throws(EpisodeFileError) {
     guard let json else { return }
     guard json == .scalar(.bool(true)) else {

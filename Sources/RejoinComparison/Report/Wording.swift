@@ -17,7 +17,7 @@ extension Content {
   }
 }
 
-extension Edit {
+extension Episode.Edit {
   /// The edit in plain words.
   var words: String {
     var words = isDeletion ? ["deletes the record"] : []
