@@ -10,7 +10,7 @@
 import Rejoin
 import RejoinPolicies
 
-/// A change tag is checked, as CloudKit's `ifServerRecordUnchanged`; on refusal the
+/// A change tag is checked, as CloudKit's `ifServerRecordUnchanged`, and a refused
 /// client merges into the server's copy by a merge policy and tries again.
 ///
 /// The policies are the table of ``MergePolicy``, with the server's copy as the
@@ -20,8 +20,8 @@ import RejoinPolicies
 ///
 /// What a policy drops is gone, as it is with Core Data's policies, unless the
 /// policy itself keeps it: `error` throws both sides and leaves the edit on its
-/// device, unsynced, until somebody acts; `manual` queues it; `merge` keeps the
-/// other value beside the one written.
+/// device, unsynced, until somebody acts; `manual` queues it; `merge` and
+/// `mergeNonNil` keep the other value beside the one written.
 struct ChangeTag: Contender {
   let name: String
   var rule: String { "on a refused save the client merges by \(policy)" }
@@ -45,8 +45,10 @@ struct ChangeTag: Contender {
     var server = ChangeTagServer(policy, episode)
     for upload in episode.uploads { server.receive(upload) }
     server.finish()
+    if server.stuck.isEmpty {
+      return Outcome(everywhere: server.record, kept: server.kept)
+    }
     let states = episode.devices.map { server.stuck[$0] ?? server.record }
-    return Outcome(
-      states: states.isEmpty ? [server.record] : states, kept: server.kept)
+    return Outcome(states: states, kept: server.kept)
   }
 }

@@ -19,10 +19,14 @@ struct RejoinContender: Contender {
   let rule =
     "a write replaces what its author was shown; concurrent ones are kept"
 
+  /// What becomes of a delta on its way, so that a test can damage it and see
+  /// the losses.
+  var transmit: @Sendable (Delta) -> Delta? = { $0 }
+
   func outcome(of episode: Episode) throws -> Outcome {
     var team = try RejoinTeam(episode)
     for upload in episode.uploads { try team.save(upload.edit) }
-    team.exchange()
+    team.exchange(transmit)
     return team.outcome
   }
 }
