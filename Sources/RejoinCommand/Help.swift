@@ -69,4 +69,24 @@ enum Help {
       rejoin compare episodes.jsonl --format json
 
     """
+
+  /// The answer to `rejoin replay --help`.
+  static let replay = """
+    rejoin replay: runs a script of what devices did.
+
+    usage: rejoin replay FILE
+
+    A script has one JSON object a line; blank lines and lines that start with #
+    are skipped. The first line is the schema, and each other line is a step: a
+    save, a deletion, a delta that is kept and applied, a backup that is restored,
+    an editing context. `show` prints what a device sees:
+
+      {"entities":{"Item":{"fields":{"name":"register","qty":"counter"}}}}
+      {"do":"save","on":"A","at":1000,"record":"Item/1","increment":{"qty":3}}
+      {"do":"sync","from":"A","to":"B","at":1001}
+      {"do":"show","on":"B"}
+
+    A mistake in the script ends it with its line's number and exit code 2.
+
+    """
 }

@@ -18,6 +18,11 @@ func run(_ words: [String]) throws {
       rest, options: CompareCommand.options, flags: ["help"])
     if arguments.has("help") { return Terminal.write(Help.compare) }
     try CompareCommand(arguments).run()
+  case "replay":
+    let arguments = try Arguments(
+      rest, options: [], flags: ReplayCommand.flags)
+    if arguments.has("help") { return Terminal.write(Help.replay) }
+    try ReplayCommand(arguments).run()
   case "--help", "-h", "help":
     Terminal.write(Help.overview)
   case nil:

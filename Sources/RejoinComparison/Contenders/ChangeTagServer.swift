@@ -67,7 +67,7 @@ struct ChangeTagServer {
   ) {
     var written: Set<String> = []
     for field in differences {
-      switch decision.outcomes[field.field] {
+      switch decision.outcomes[Name(field.field)] {
       case .write: written.insert(field.field)
       case .writeBeside:
         written.insert(field.field)
@@ -97,7 +97,7 @@ struct ChangeTagServer {
   private mutating func delete(
     _ decision: PolicyDecision, _ differences: [FieldDifference]
   ) {
-    if case .writeBeside = decision.outcomes[Self.existence] {
+    if case .writeBeside = decision.outcomes[Name(Self.existence)] {
       differences.filter(\.isChanged).forEach { keep($0.store, $0.field) }
     }
     record = nil

@@ -24,12 +24,12 @@ struct RejoinTeam {
     let ranks = episode.devices.sorted().enumerated()
     let numbers = Dictionary(
       uniqueKeysWithValues: ranks.map { ($1, UInt64($0 + 1)) })
+    let schema = Schema(["Episode": .init(fields: Set(episode.keys))])
     for device in episode.devices.isEmpty ? [""] : episode.devices {
       let clock = SetClock()
       let replica = Replica(
         device: DeviceID(numbers[device] ?? 1),
-        schema: Schema(["Episode": .init(fields: episode.kinds)]),
-        clock: WallClock { clock.now })
+        schema: schema, clock: WallClock { clock.now })
       places[device] = members.count
       members.append((replica, clock))
       try importBase(into: replica)
@@ -53,9 +53,7 @@ struct RejoinTeam {
     }
   }
 
-  private func key(_ field: String) -> FieldKey {
-    FieldKey(field, episode.kind(of: field))
-  }
+  private func key(_ field: String) -> FieldKey { episode.key(of: field) }
 
   /// Saves an edit on its device, at the time of that device's clock.
   mutating func save(_ edit: Episode.Edit) throws {
@@ -96,7 +94,7 @@ struct RejoinTeam {
   /// Notes the writes that met, as the report of receiving tells them.
   private mutating func list(_ report: MergeReport) {
     for encounter in report.encounters {
-      let field = encounter.location.field.name
+      let field = Episode.field(of: encounter.location.field)
       kept[field, default: []].insert(encounter.winner.value)
       kept[field, default: []].insert(encounter.loser.value)
     }
@@ -116,7 +114,7 @@ extension RejoinTeam {
       }
       for field in fields {
         outcome.kept[field, default: []]
-          .formUnion(record.conflicts(of: field))
+          .formUnion(record.conflicts(of: episode.key(of: field).name))
       }
       outcome.states.append(record.exists ? shown(record, fields) : nil)
     }
@@ -126,38 +124,14 @@ extension RejoinTeam {
   private func shown(_ record: Record, _ fields: Set<String>) -> PlainRecord {
     var shown: PlainRecord = [:]
     for field in fields {
+      let name = key(field).name
       switch episode.kind(of: field) {
-      case .counter: shown[field] = .count(record.count(of: field))
-      case .set: shown[field] = .elements(Set(record.elements(of: field)))
-      default: shown[field] = record.value(of: field).map(Content.value)
+      case .counter: shown[field] = .count(record.count(of: name))
+      case .set: shown[field] = .elements(Set(record.elements(of: name)))
+      default: shown[field] = record.value(of: name).map(Content.value)
       }
     }
     return shown
-  }
-}
-
-extension Episode.Edit {
-  /// The edit in the library's terms: each verb on a field, in order.
-  fileprivate func fieldEdits(
-    of kinds: [String: FieldKind]
-  ) -> [(String, FieldEdit)] {
-    let cleared = clear.map { field -> (String, FieldEdit) in
-      switch kinds[field] {
-      case .counter: (field, .count(CounterEdit(by: 0, isReset: true)))
-      case .set: (field, .members(.clearing))
-      default: (field, .write(nil))
-      }
-    }
-    let written = set.map { field, value -> (String, FieldEdit) in
-      guard kinds[field] == .counter, case .int(let number) = value else {
-        return (field, .write(value))
-      }
-      return (field, .count(CounterEdit(by: number, isReset: true)))
-    }
-    return cleared + written
-      + remove.map { ($0, .members(SetEdit(inserting: [], removing: $1))) }
-      + insert.map { ($0, .members(SetEdit(inserting: $1))) }
-      + increment.map { ($0, .count(CounterEdit(by: $1))) }
   }
 }
 

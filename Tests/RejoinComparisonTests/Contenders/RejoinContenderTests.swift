@@ -33,6 +33,13 @@ import Testing
     }
   }
 
+  @Test func aFieldMayHaveNoName() throws {
+    let episode = Episode(
+      ["": .text("old")], ("a", { $0.set[""] = "A" }),
+      ("b", { $0.set[""] = "B" }))
+    #expect(try losses(of: RejoinContender(), [episode]).isZero)
+  }
+
   private var episodes: [Episode] {
     var workload = Workload()
     workload.episodes = 100
