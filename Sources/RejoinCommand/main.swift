@@ -9,13 +9,36 @@
 
 import Foundation
 
-let arguments = CommandLine.arguments.dropFirst()
-if arguments.first == "replay", let file = arguments.dropFirst().first {
-  do {
-    let text = try String(contentsOfFile: file, encoding: .utf8)
-    try Replay.run(text) { print($0) }
-  } catch let error as ScriptError {
-    FileHandle.standardError.write(Data("\(file): \(error)\n".utf8))
-    exit(2)
+/// Runs the command that `words` spell.
+func run(_ words: [String]) throws {
+  let rest = words.dropFirst()
+  switch words.first {
+  case "compare":
+    let arguments = try Arguments(
+      rest, options: CompareCommand.options, flags: ["help"])
+    if arguments.has("help") { return Terminal.write(Help.compare) }
+    try CompareCommand(arguments).run()
+  case "replay":
+    let arguments = try Arguments(
+      rest, options: [], flags: ReplayCommand.flags)
+    if arguments.has("help") { return Terminal.write(Help.replay) }
+    try ReplayCommand(arguments).run()
+  case "--help", "-h", "help":
+    Terminal.write(Help.overview)
+  case nil:
+    throw CommandError.usage("say what to do\n\n\(Help.overview)")
+  case let word?:
+    throw CommandError.usage(
+      "unknown command \"\(word)\"; `rejoin --help` names them all")
   }
+}
+
+do {
+  try run(Array(CommandLine.arguments.dropFirst()))
+} catch let error as CommandError {
+  Terminal.complain("rejoin: \(error.message)\n")
+  exit(error.exitCode)
+} catch {
+  Terminal.complain("rejoin: \(error)\n")
+  exit(1)
 }

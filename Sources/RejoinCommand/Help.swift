@@ -1,0 +1,92 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+/// What the command says about itself.
+enum Help {
+  /// The answer to `rejoin --help`.
+  static let overview = """
+    rejoin: what happens to edits that devices made offline.
+
+    usage: rejoin compare [FILE…] [OPTION…]
+           rejoin replay FILE [--bytes]
+           rejoin --help
+
+      compare   runs the same concurrent edits under many strategies and counts
+                what each of them loses
+      replay    runs a script of what devices did and prints what each of them
+                sees
+
+    `rejoin compare --help` and `rejoin replay --help` say more.
+    Exit codes: 0 done, 1 failed, 2 called wrongly.
+
+    """
+
+  /// The answer to `rejoin compare --help`.
+  static let compare = """
+    rejoin compare: what every strategy loses on the same edits.
+
+    usage: rejoin compare [FILE…] [OPTION…]
+
+    An episode: some devices start from the same record, edit it without hearing
+    of each other, and then everybody syncs. Every strategy gets the same edits in
+    the same order of arrival. An oracle that knows only who had been shown what
+    counts what was lost:
+
+      lossless        episodes in which nothing was lost
+      excess          register edits lost beyond those that must be: of several
+                      concurrent values only one can be shown
+      unrecoverable   register edits lost that no conflict list or report holds
+      counter units   units by which counters are wrong
+      adds lost       insertions into sets that are gone
+      removes undone  removals from sets that did not last
+      records wrong   records that are there and should not be, or the reverse
+      never agree     episodes whose devices end with different records
+
+    Without FILE: a few worked examples, each with what every strategy ends with,
+    then generated episodes. A FILE has one episode a line, in JSON; where it says
+    how people settled a record, the table adds the share of changed fields, and
+    of whole records, that ended as they decided.
+
+    options:
+      --explain ID         one episode: the edits, what each strategy kept, and why
+      --format FORMAT      table (the default), markdown, or json
+      --strategies A,B,…   only these, by their names in the table
+      --seed N             seed of the generated episodes (1)
+      --episodes N         how many are generated (1000)
+      --devices N          devices in each (3)
+      --skew MS            how far a device's clock may be off, either way (60000)
+
+    examples:
+      rejoin compare
+      rejoin compare --explain steps
+      rejoin compare --devices 5 --skew 3600000 --strategies fieldByTime,rejoin
+      rejoin compare episodes.jsonl --format json
+
+    """
+
+  /// The answer to `rejoin replay --help`.
+  static let replay = """
+    rejoin replay: runs a script of what devices did.
+
+    usage: rejoin replay FILE
+
+    A script has one JSON object a line; blank lines and lines that start with #
+    are skipped. The first line is the schema, and each other line is a step: a
+    save, a deletion, a delta that is kept and applied, a backup that is restored,
+    an editing context. `show` prints what a device sees:
+
+      {"entities":{"Item":{"fields":{"name":"register","qty":"counter"}}}}
+      {"do":"save","on":"A","at":1000,"record":"Item/1","increment":{"qty":3}}
+      {"do":"sync","from":"A","to":"B","at":1001}
+      {"do":"show","on":"B"}
+
+    A mistake in the script ends it with its line's number and exit code 2.
+
+    """
+}

@@ -1,0 +1,43 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Foundation
+
+/// `rejoin replay`: runs a script of what devices did.
+struct ReplayCommand {
+  private let file: String
+
+  /// The options that take no value.
+  static let flags = ["bytes", "help"]
+
+  /// Reads the words after `replay`.
+  init(_ arguments: Arguments) throws(CommandError) {
+    guard let file = arguments.operands.first, arguments.operands.count == 1
+    else { throw .usage("replay needs one FILE; see `rejoin replay --help`") }
+    guard !arguments.has("bytes") else {
+      throw .usage("--bytes is not there yet; leave it out")
+    }
+    self.file = file
+  }
+
+  /// Prints what the devices see.
+  func run() throws(CommandError) {
+    let text: String
+    do {
+      text = try String(contentsOfFile: file, encoding: .utf8)
+    } catch {
+      throw .failed("\(file): cannot be read; check that it is there, in UTF-8")
+    }
+    do {
+      try Replay.run(text) { Terminal.write($0 + "\n") }
+    } catch {
+      throw .usage("\(file): \(error)")
+    }
+  }
+}

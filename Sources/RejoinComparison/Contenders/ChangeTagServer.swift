@@ -1,0 +1,145 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+import RejoinPolicies
+
+/// The server's copy of a record, and the clients that merge into it.
+struct ChangeTagServer {
+  private let policy: MergePolicy
+  private let episode: Episode
+  private(set) var record: PlainRecord?
+  /// The copies of the devices whose queue stands still.
+  private(set) var stuck: [String: PlainRecord?] = [:]
+  /// The register values that a policy keeps beside the record.
+  private(set) var kept: [String: Set<Value?>] = [:]
+
+  /// The field that stands for the record's existence.
+  private static let existence = "\u{0}exists"
+
+  init(_ policy: MergePolicy, _ episode: Episode) {
+    self.policy = policy
+    self.episode = episode
+    record = episode.base
+  }
+
+  mutating func receive(_ upload: Upload) {
+    if stuck[upload.device] != nil {
+      hold(upload)
+      return
+    }
+    let differences = differences(of: upload)
+    let decision = policy.decide(
+      differences, isInsertion: upload.isCreation && record != nil)
+    if decision.isRefused {
+      hold(upload)
+    } else {
+      write(decision, differences, of: upload)
+    }
+  }
+
+  /// Leaves an edit on its device, which holds what it wrote.
+  private mutating func hold(_ upload: Upload) {
+    let unfetched = episode.unfetched(by: upload.device)
+    let copy = upload.after?.merging(unfetched) { mine, _ in mine }
+    stuck.updateValue(copy, forKey: upload.device)
+    for field in upload.changes.keys {
+      keep(upload.after?.value(field), field)
+    }
+  }
+
+  /// Tells the devices that stand still what they are up against, as the error
+  /// of their last try does.
+  mutating func finish() {
+    guard !stuck.isEmpty else { return }
+    for field in episode.changedFields { keep(record?.value(field), field) }
+  }
+
+  private mutating func write(
+    _ decision: PolicyDecision, _ differences: [FieldDifference],
+    of upload: Upload
+  ) {
+    var written: Set<String> = []
+    for field in differences {
+      switch decision.outcomes[Name(field.field)] {
+      case .write: written.insert(field.field)
+      case .writeBeside:
+        written.insert(field.field)
+        if field.isChanged { keep(field.store, field.field) }
+      case .queue: keep(field.mine, field.field)
+      case .keepStore, nil: break
+      }
+    }
+    guard let after = upload.after else {
+      if written.contains(Self.existence) {
+        delete(decision, differences)
+      }
+      return
+    }
+    guard !written.isEmpty else { return }
+    guard var merged = record else {
+      record = after
+      return
+    }
+    written.remove(Self.existence)
+    for field in written { merged[field] = after[field] }
+    record = merged
+  }
+
+  /// Deletes the record; what somebody changed meanwhile is kept where the
+  /// policy writes beside it.
+  private mutating func delete(
+    _ decision: PolicyDecision, _ differences: [FieldDifference]
+  ) {
+    if case .writeBeside = decision.outcomes[Name(Self.existence)] {
+      differences.filter(\.isChanged).forEach { keep($0.store, $0.field) }
+    }
+    record = nil
+  }
+
+  private mutating func keep(_ value: Value?, _ field: String) {
+    guard episode.kind(of: field) == .register else { return }
+    kept[field, default: []].insert(value)
+  }
+}
+
+extension ChangeTagServer {
+  /// Every field as the client fetched it, as it is there now, and as the
+  /// server has it.
+  ///
+  /// Fields that the client's query left out are the server's.
+  private func differences(of upload: Upload) -> [FieldDifference] {
+    let before = upload.before ?? [:]
+    let mine = upload.after ?? before
+    let isGone = record == nil && upload.before != nil
+    var fields = Set(before.keys).union(mine.keys)
+    let fetched = episode.fetched[upload.device]
+    fields.formUnion(
+      (record ?? [:]).keys.filter { fetched?.contains($0) ?? true })
+    let registers = fields.sorted().map { field in
+      FieldDifference(
+        field: field, base: before[field]?.asOneValue,
+        mine: mine[field]?.asOneValue, store: record?[field]?.asOneValue,
+        storeWasDeleted: isGone)
+    }
+    return registers + [existence(upload, registers)]
+  }
+
+  /// A deletion contradicts whatever changed meanwhile.
+  private func existence(
+    _ upload: Upload, _ fields: [FieldDifference]
+  ) -> FieldDifference {
+    let isContested = fields.contains(where: \.isChanged)
+    return FieldDifference(
+      field: Self.existence, base: upload.before.map { _ in .bool(true) },
+      mine: upload.after.map { _ in .bool(true) },
+      store: record.map { _ in .bool(true) },
+      storeWasDeleted: upload.after == nil && isContested)
+  }
+}

@@ -1,0 +1,34 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+/// Last write wins, field by field: every field keeps the content with the
+/// latest wall-clock time.
+///
+/// Whether the record exists is one more field.
+struct FieldByTime: Contender {
+  let name = "fieldByTime"
+  let rule =
+    "of every field the content with the latest wall-clock time wins"
+
+  func outcome(of episode: Episode) -> Outcome {
+    var record = episode.base ?? [:]
+    var times: [String: Int64] = [:]
+    var existence = (exists: episode.base != nil, at: Int64.min)
+    for upload in episode.uploads {
+      let at = upload.edit.at
+      if at >= existence.at { existence = (upload.after != nil, at) }
+      for (field, content) in upload.changes
+      where at >= times[field] ?? .min {
+        times[field] = at
+        record[field] = content
+      }
+    }
+    return Outcome(everywhere: existence.exists ? record : nil)
+  }
+}

@@ -1,0 +1,25 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+/// Last write wins, record by record: the copy with the latest wall-clock time
+/// replaces the whole record, a deletion included.
+///
+/// Every device uploads its whole copy. Of equal times the later arrival wins.
+struct RecordByTime: Contender {
+  let name = "recordByTime"
+  let rule = "the whole record with the latest wall-clock time wins"
+
+  func outcome(of episode: Episode) -> Outcome {
+    var server = (record: episode.base, at: Int64.min)
+    for upload in episode.uploads where upload.edit.at >= server.at {
+      server = (upload.after, upload.edit.at)
+    }
+    return Outcome(everywhere: server.record)
+  }
+}

@@ -1,0 +1,41 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+/// One record per attribute, each with last write wins by time.
+///
+/// The remedy against disjoint edits that overwrite each other. Deleting the whole
+/// means deleting every attribute that the device knows; an attribute updated
+/// later is there again, alone.
+struct RecordPerAttribute: Contender {
+  let name = "recordPerAttribute"
+  let rule =
+    "every attribute is a record of its own, and its latest time wins"
+
+  func outcome(of episode: Episode) -> Outcome {
+    var rows = episode.base ?? [:]
+    var times: [String: Int64] = [:]
+    var exists = episode.base != nil
+    var wasDeleted = false
+    for upload in episode.uploads {
+      var changes = upload.changes
+      if upload.after == nil {
+        changes = (upload.before ?? [:]).mapValues { _ -> Content? in nil }
+      }
+      for (field, content) in changes
+      where upload.edit.at >= times[field] ?? .min {
+        times[field] = upload.edit.at
+        rows[field] = content
+      }
+      exists = exists || upload.after != nil
+      wasDeleted = wasDeleted || upload.after == nil
+    }
+    let isThere = wasDeleted ? !rows.isEmpty : exists
+    return Outcome(everywhere: isThere ? rows : nil)
+  }
+}

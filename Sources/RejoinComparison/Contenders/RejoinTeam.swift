@@ -1,0 +1,145 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+import Synchronization
+
+/// The replicas of an episode's devices.
+struct RejoinTeam {
+  private let episode: Episode
+  private var members: [(replica: Replica, clock: SetClock)] = []
+  private var places: [String: Int] = [:]
+  private var kept: [String: Set<Value?>] = [:]
+
+  private static let id = RecordID("Episode", "record")
+
+  init(_ episode: Episode) throws {
+    self.episode = episode
+    let ranks = episode.devices.sorted().enumerated()
+    let numbers = Dictionary(
+      uniqueKeysWithValues: ranks.map { ($1, UInt64($0 + 1)) })
+    let schema = Schema(["Episode": .init(fields: Set(episode.keys))])
+    for device in episode.devices.isEmpty ? [""] : episode.devices {
+      let clock = SetClock()
+      let replica = Replica(
+        device: DeviceID(numbers[device] ?? 1),
+        schema: schema, clock: WallClock { clock.now })
+      places[device] = members.count
+      members.append((replica, clock))
+      try importBase(into: replica)
+    }
+  }
+
+  private func importBase(into replica: Replica) throws {
+    guard let base = episode.base else { return }
+    try replica.import { edit in
+      edit.touch(Self.id)
+      for (field, content) in base {
+        let change: FieldEdit =
+          switch content {
+          case .value(let value): .write(value)
+          case .count(let number): .count(CounterEdit(by: number))
+          case .elements(let elements):
+            .members(SetEdit(inserting: elements.sorted()))
+          }
+        edit.apply(change, to: key(field), of: Self.id)
+      }
+    }
+  }
+
+  private func key(_ field: String) -> FieldKey { episode.key(of: field) }
+
+  /// Saves an edit on its device, at the time of that device's clock.
+  mutating func save(_ edit: Episode.Edit) throws {
+    guard let place = places[edit.device] else { return }
+    members[place].clock.set(edit.at)
+    try members[place].replica.save { save in
+      if edit.isDeletion { return save.delete(Self.id) }
+      for (field, change) in edit.fieldEdits(of: episode.kinds) {
+        save.apply(change, to: key(field), of: Self.id)
+      }
+    }
+  }
+
+  /// Sends deltas from each device to each other until there is no news.
+  ///
+  /// Where everybody sends to everybody, two rounds suffice. Replicas that had
+  /// news for longer would show in what they end with.
+  mutating func exchange(_ transmit: (Delta) -> Delta?) {
+    for _ in 0...members.count {
+      guard exchangeOnce(transmit) else { return }
+    }
+  }
+
+  private mutating func exchangeOnce(_ transmit: (Delta) -> Delta?) -> Bool {
+    var isNews = false
+    for (sender, _) in members {
+      for (receiver, _) in members where receiver !== sender {
+        guard let news = sender.delta(since: receiver.clock),
+          let delta = transmit(news)
+        else { continue }
+        list(receiver.apply(delta))
+        isNews = true
+      }
+    }
+    return isNews
+  }
+
+  /// Notes the writes that met, as the report of receiving tells them.
+  private mutating func list(_ report: MergeReport) {
+    for encounter in report.encounters {
+      let field = Episode.field(of: encounter.location.field)
+      kept[field, default: []].insert(encounter.winner.value)
+      kept[field, default: []].insert(encounter.loser.value)
+    }
+  }
+}
+
+extension RejoinTeam {
+  /// What every replica shows, with what its records and reports list as
+  /// conflicts.
+  var outcome: Outcome {
+    let fields = Set((episode.base ?? [:]).keys).union(episode.changedFields)
+    var outcome = Outcome(states: [], kept: kept)
+    for (replica, _) in members {
+      guard let record = replica.record(Self.id) else {
+        outcome.states.append(nil)
+        continue
+      }
+      for field in fields {
+        outcome.kept[field, default: []]
+          .formUnion(record.conflicts(of: episode.key(of: field).name))
+      }
+      outcome.states.append(record.exists ? shown(record, fields) : nil)
+    }
+    return outcome
+  }
+
+  private func shown(_ record: Record, _ fields: Set<String>) -> PlainRecord {
+    var shown: PlainRecord = [:]
+    for field in fields {
+      let name = key(field).name
+      switch episode.kind(of: field) {
+      case .counter: shown[field] = .count(record.count(of: name))
+      case .set: shown[field] = .elements(Set(record.elements(of: name)))
+      default: shown[field] = record.value(of: name).map(Content.value)
+      }
+    }
+    return shown
+  }
+}
+
+/// A wall clock that stands where it was set.
+private final class SetClock: Sendable {
+  private let time = Atomic<Int64>(0)
+
+  var now: Int64 { time.load(ordering: .relaxed) }
+
+  func set(_ now: Int64) { time.store(now, ordering: .relaxed) }
+}

@@ -1,0 +1,126 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+
+/// Writes one generated episode.
+struct EpisodeWriter {
+  private let workload: Workload
+  private var source: SplitMix64
+  private var kinds: [String: FieldKind] = [:]
+  private var writes = 0
+
+  init(_ workload: Workload, _ source: SplitMix64) {
+    self.workload = workload
+    self.source = source
+  }
+
+  mutating func episode(_ id: String) -> Episode {
+    let fields = (1...max(workload.fields, 1)).map { "field\($0)" }
+    let counters = share(workload.counters, of: fields.count)
+    let sets = share(workload.sets, of: fields.count)
+    for field in fields.prefix(counters) { kinds[field] = .counter }
+    for field in fields.dropFirst(counters).prefix(sets) {
+      kinds[field] = .set
+    }
+    let base = source.happens(0.05) ? nil : record(fields)
+    let devices = (1...max(workload.devices, 1)).map { "device\($0)" }
+    let edits = devices.flatMap { self.edits(of: $0, on: base, fields) }
+    return Episode(
+      id: id, base: base, kinds: kinds, edits: edits,
+      arrival: devices.shuffled(using: &source))
+  }
+
+  private func share(_ share: Double, of count: Int) -> Int {
+    Int((share * Double(count)).rounded())
+  }
+
+  private mutating func record(_ fields: [String]) -> PlainRecord {
+    var record: PlainRecord = [:]
+    for field in fields where source.happens(0.9) {
+      switch kinds[field] {
+      case .counter: record[field] = .count(Int64(source.number(below: 100)))
+      case .set: record[field] = .elements(Set((0..<3).map { _ in element() }))
+      default: record[field] = .value(value())
+      }
+    }
+    return record
+  }
+
+  /// A device's edits, each made on what the device sees.
+  ///
+  /// Its clock is off by a constant, which is set anew when the clock is
+  /// corrected now and then.
+  private mutating func edits(
+    of device: String, on base: PlainRecord?, _ fields: [String]
+  ) -> [Episode.Edit] {
+    var copy = base
+    var offset = offset()
+    var now: Int64 = 1_700_000_000_000
+    return (0..<workload.editsPerDevice).map { _ in
+      now += Int64(1 + source.number(below: 60_000))
+      if source.happens(0.1) { offset = self.offset() }
+      let edit = edit(
+        Episode.Edit(device, at: max(now + offset, 0)), on: copy, fields)
+      copy = edit.applied(to: copy, of: kinds)
+      return edit
+    }
+  }
+
+  private mutating func offset() -> Int64 {
+    guard workload.skew > 0 else { return 0 }
+    let width = min(workload.skew, 1 << 50) * 2 + 1
+    return Int64(source.number(below: Int(width))) - width / 2
+  }
+
+  private mutating func edit(
+    _ empty: Episode.Edit, on copy: PlainRecord?, _ fields: [String]
+  ) -> Episode.Edit {
+    var edit = empty
+    if copy != nil && source.happens(workload.deletions) {
+      edit.isDeletion = true
+      return edit
+    }
+    for field in fields.shuffled(using: &source).prefix(1 + choice(2)) {
+      change(field, of: copy ?? [:], in: &edit)
+    }
+    return edit
+  }
+
+  private mutating func choice(_ count: Int) -> Int {
+    source.number(below: count)
+  }
+
+  private mutating func change(
+    _ field: String, of copy: PlainRecord, in edit: inout Episode.Edit
+  ) {
+    if source.happens(workload.clears) {
+      edit.clear.append(field)
+      return
+    }
+    let present = copy.elements(field).sorted()
+    switch kinds[field] {
+    case .counter: edit.increment[field] = Int64(choice(19)) - 9
+    case .set where !present.isEmpty && source.happens(0.4):
+      edit.remove[field] = [present[choice(present.count)]]
+    case .set: edit.insert[field] = [element()]
+    default: edit.set[field] = value()
+    }
+  }
+
+  private mutating func element() -> Value {
+    .string("tag\(source.number(below: 8))")
+  }
+
+  /// A new value, or now and then one that others choose too.
+  private mutating func value() -> Value {
+    writes += 1
+    return source.happens(0.1) ? .string("same") : .string("text\(writes)")
+  }
+}

@@ -1,0 +1,111 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+
+extension Episode {
+  /// What one device did in one save.
+  public struct Edit: Hashable, Sendable {
+    /// The device that made the edit.
+    public var device: String
+    /// The time on that device's clock, in milliseconds.
+    public var at: Int64
+    /// The registers written, and the counters set to a number.
+    public var set: [String: Value] = [:]
+    /// The fields cleared: registers unset, sets emptied, counters reset.
+    public var clear: [String] = []
+    /// The elements inserted into sets.
+    public var insert: [String: [Value]] = [:]
+    /// The elements removed from sets.
+    public var remove: [String: [Value]] = [:]
+    /// The amounts added to counters.
+    public var increment: [String: Int64] = [:]
+    /// Whether the edit deletes the record.
+    public var isDeletion = false
+
+    /// Creates an edit that does nothing yet.
+    public init(_ device: String, at: Int64) {
+      self.device = device
+      self.at = at
+    }
+  }
+}
+
+extension Episode.Edit {
+  /// The fields that the edit names.
+  public var fields: Set<String> {
+    Set(clear).union(set.keys).union(insert.keys).union(remove.keys)
+      .union(increment.keys)
+  }
+
+  /// Whether the edit names no field and deletes nothing.
+  var isEmpty: Bool {
+    !isDeletion && set.isEmpty && clear.isEmpty && insert.isEmpty
+      && remove.isEmpty && increment.isEmpty
+  }
+
+  /// What becomes of `record` when somebody makes this edit on it, reading the
+  /// old content and writing the new one.
+  func applied(to record: PlainRecord?, of kinds: [String: FieldKind])
+    -> PlainRecord?
+  {
+    if isDeletion { return nil }
+    if isEmpty { return record }
+    var record = record ?? [:]
+    for field in clear { record[field] = nil }
+    for (field, value) in set {
+      record[field] = kinds[field] == .counter ? value.count : .value(value)
+    }
+    for (field, elements) in remove {
+      record[field] = .elements(record.elements(field).subtracting(elements))
+    }
+    for (field, elements) in insert {
+      record[field] = .elements(record.elements(field).union(elements))
+    }
+    for (field, amount) in increment {
+      record[field] = .count(record.count(field).addingClamped(amount))
+    }
+    return record
+  }
+}
+
+extension Value {
+  fileprivate var count: Content {
+    if case .int(let number) = self { return .count(number) }
+    return .value(self)
+  }
+}
+
+extension Dictionary where Key == String, Value == Content {
+  /// The number of a counter, zero where there is none.
+  func count(_ field: String) -> Int64 {
+    if case .count(let number) = self[field] { return number }
+    return 0
+  }
+
+  /// The elements of a set, none where there is none.
+  func elements(_ field: String) -> Set<Rejoin.Value> {
+    if case .elements(let elements) = self[field] { return elements }
+    return []
+  }
+
+  /// The value of a register, `nil` where it is unset.
+  func value(_ field: String) -> Rejoin.Value? {
+    if case .value(let value) = self[field] { return value }
+    return nil
+  }
+}
+
+extension Int64 {
+  /// The sum, or the nearest number there is.
+  func addingClamped(_ other: Int64) -> Int64 {
+    let (sum, overflow) = addingReportingOverflow(other)
+    return overflow ? (other < 0 ? .min : .max) : sum
+  }
+}

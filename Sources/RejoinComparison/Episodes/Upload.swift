@@ -1,0 +1,59 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+
+/// One edit on its way to the others, with the device's own copy of the record
+/// before and after it.
+struct Upload {
+  let edit: Episode.Edit
+  let before: PlainRecord?
+  let after: PlainRecord?
+  /// The fields that the device had seen before it deleted the record, if this
+  /// edit creates it again.
+  let forgotten: Set<String>
+
+  var device: String { edit.device }
+
+  /// Whether the device knew of no record and makes one.
+  var isCreation: Bool { before == nil }
+
+  /// The content of every field that the edit changes; `nil` unsets it.
+  var changes: [String: Content?] {
+    edit.fields.union(forgotten).reduce(into: [:]) { changes, field in
+      changes.updateValue(after?[field], forKey: field)
+    }
+  }
+}
+
+extension Episode {
+  /// Every edit that does something, in the order of arrival.
+  ///
+  /// Saving nothing and deleting a record that is not there are no edits.
+  var uploads: [Upload] {
+    let edits = Dictionary(grouping: edits, by: \.device)
+    return devices.flatMap { uploads(of: $0, edits: edits[$0] ?? []) }
+  }
+
+  private func uploads(of device: String, edits: [Episode.Edit]) -> [Upload] {
+    var copy = copy(of: device)
+    var seen = Set((copy ?? [:]).keys)
+    var uploads: [Upload] = []
+    for edit in edits where !edit.isEmpty {
+      if edit.isDeletion && copy == nil { continue }
+      let after = edit.applied(to: copy, of: kinds)
+      let forgotten = copy == nil ? seen : []
+      uploads.append(
+        Upload(edit: edit, before: copy, after: after, forgotten: forgotten))
+      copy = after
+      seen.formUnion((after ?? [:]).keys)
+    }
+    return uploads
+  }
+}

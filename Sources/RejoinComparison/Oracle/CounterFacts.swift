@@ -1,0 +1,52 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+
+/// What a counter must hold in the end: the base and every increment, unless a
+/// reset had seen it.
+struct CounterFacts {
+  let field: String
+  /// The base, unless somebody reset it.
+  private var start: Int64
+  /// What was counted and not reset.
+  private var counted: Int64 = 0
+  /// The part of it that its device deleted with the record.
+  private var withdrawn: Int64 = 0
+
+  init(_ field: String, base: Content?, _ histories: [History]) {
+    self.field = field
+    start = base.map { [field: $0].count(field) } ?? 0
+    for history in histories {
+      var sum: Int64 = 0
+      for verb in history.verbs(on: field) {
+        switch verb {
+        case .add(let amount): sum = sum.addingClamped(amount)
+        case .forget, .clear: (sum, start) = (0, 0)
+        case .set(.int(let number)): (sum, start) = (number, 0)
+        case .set, .remove, .insert: break
+        }
+      }
+      counted = counted.addingClamped(sum)
+      if history.isDeleted { withdrawn = withdrawn.addingClamped(sum) }
+    }
+  }
+
+  /// What a device counted before it deleted the record may count, and need not.
+  func losses(in state: PlainRecord?) -> [Loss] {
+    let found = state.map { $0.count(field) } ?? start
+    let without = counted.addingClamped(0 &- withdrawn)
+    let expected = [counted, without].map { start.addingClamped($0) }
+    let nearest = expected.min {
+      $0.distance(from: found) < $1.distance(from: found)
+    }
+    guard let nearest, nearest != found else { return [] }
+    return [.counter(field, expected: nearest, found: found)]
+  }
+}

@@ -1,0 +1,118 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+
+/// Makes an episode of one line of a file, strictly.
+struct EpisodeDecoder {
+  let file: String
+  let line: Int
+
+  private static let keys: Set = [
+    "arrival", "base", "edits", "group", "id", "kinds", "resolution",
+    "resolvedBy", "source",
+  ]
+
+  func error(
+    _ code: EpisodeFileError.Code, _ key: String?, _ problem: String,
+    _ mend: String
+  ) -> EpisodeFileError {
+    EpisodeFileError(
+      code: code, file: file, line: line, key: key, problem: problem, mend: mend
+    )
+  }
+
+  func episode(
+    _ row: ArraySlice<UInt8>
+  ) throws(EpisodeFileError) -> Episode {
+    let json = try object(parse(row), nil)
+    try check(json.keys, against: Self.keys, in: nil)
+    let kinds = try kinds(json["kinds"])
+    var episode = Episode(
+      id: try text(required("id", of: json, in: nil), "id"),
+      base: try record(required("base", of: json, in: nil), "base", kinds),
+      kinds: kinds,
+      edits: try edits(required("edits", of: json, in: nil), kinds))
+    episode.arrival = try arrival(json["arrival"], of: episode)
+    episode.resolution = try resolution(json["resolution"], kinds)
+    episode.resolvedBy = try resolver(json["resolvedBy"])
+    episode.group = try optionalText(json["group"], "group")
+    episode.source = try optionalText(json["source"], "source")
+    return episode
+  }
+
+  private func parse(
+    _ row: ArraySlice<UInt8>
+  ) throws(EpisodeFileError) -> JSONValue {
+    do {
+      return try JSONParser.value(of: row)
+    } catch {
+      throw self.error(
+        .malformed, nil, "column \(error.offset): \(error.problem)",
+        "write one JSON object on the line")
+    }
+  }
+
+  private func kinds(
+    _ json: JSONValue?
+  ) throws(EpisodeFileError) -> [String: FieldKind] {
+    guard let json else { return [:] }
+    var kinds: [String: FieldKind] = [:]
+    for (field, value) in try object(json, "kinds") {
+      let name = try text(value, "kinds.\(field)")
+      let kind = FieldKind(rawValue: name)
+      guard let kind, [.register, .set, .counter].contains(kind) else {
+        throw error(
+          .unknownKind, "kinds.\(field)", "unknown kind \"\(name)\"",
+          "use \"set\" or \"counter\"; leave a register out")
+      }
+      kinds[field] = kind == .register ? nil : kind
+    }
+    return kinds
+  }
+
+  private func arrival(
+    _ json: JSONValue?, of episode: Episode
+  ) throws(EpisodeFileError) -> [String]? {
+    guard let json else { return nil }
+    let names = try texts(json, "arrival")
+    guard Set(names).count == names.count,
+      Set(names).isSuperset(of: episode.edits.map(\.device))
+    else {
+      throw error(
+        .contradiction, "arrival", "a device is missing or stands twice",
+        "name every device that edits once")
+    }
+    return names
+  }
+
+  private func resolution(
+    _ json: JSONValue?, _ kinds: [String: FieldKind]
+  ) throws(EpisodeFileError) -> Episode.Resolution? {
+    guard let json else { return nil }
+    guard let record = try record(json, "resolution", kinds) else {
+      return .deleted
+    }
+    return .record(record)
+  }
+
+  private func resolver(
+    _ json: JSONValue?
+  ) throws(EpisodeFileError) -> Episode.Resolver? {
+    guard let json else { return nil }
+    let name = try text(json, "resolvedBy")
+    guard let resolver = Episode.Resolver(rawValue: name) else {
+      let known = Episode.Resolver.allCases.map { "\"\($0.rawValue)\"" }
+      throw error(
+        .unknownResolver, "resolvedBy", "unknown resolver \"\(name)\"",
+        "use one of \(known.joined(separator: ", "))")
+    }
+    return resolver
+  }
+}

@@ -1,0 +1,69 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Foundation
+
+/// A file of episodes: JSON Lines, one episode a line.
+///
+/// Blank lines are skipped.
+public enum EpisodeFile {
+  /// Reads every episode of the file at `path`.
+  ///
+  /// - Throws: ``EpisodeFileError``, naming the line, the key and the mend.
+  public static func read(
+    _ path: String
+  ) throws(EpisodeFileError) -> [Episode] {
+    let data: Data
+    do {
+      data = try Data(contentsOf: URL(fileURLWithPath: path))
+    } catch {
+      let exists = FileManager.default.fileExists(atPath: path)
+      throw EpisodeFileError(
+        code: .unreadable, file: path, line: nil, key: nil,
+        problem: exists ? "the file cannot be read" : "there is no such file",
+        mend: exists
+          ? "check that it is a file and may be read"
+          : "check the path")
+    }
+    return try episodes(in: [UInt8](data), file: path)
+  }
+
+  /// Reads every episode in `text`, which `file` names in messages.
+  ///
+  /// - Throws: ``EpisodeFileError``, naming the line, the key and the mend.
+  public static func episodes(
+    in text: String, file: String
+  ) throws(EpisodeFileError) -> [Episode] {
+    try episodes(in: Array(text.utf8), file: file)
+  }
+
+  private static func episodes(
+    in bytes: [UInt8], file: String
+  ) throws(EpisodeFileError) -> [Episode] {
+    var episodes: [Episode] = []
+    var lines: [String: Int] = [:]
+    let newline = UInt8(ascii: "\n")
+    let rows = bytes.split(separator: newline, omittingEmptySubsequences: false)
+    for (place, row) in rows.enumerated() where !row.allSatisfy(isSpace) {
+      let decoder = EpisodeDecoder(file: file, line: place + 1)
+      let episode = try decoder.episode(row)
+      if let first = lines.updateValue(place + 1, forKey: episode.id) {
+        throw decoder.error(
+          .duplicateID, "id", "\"\(episode.id)\" is also on line \(first)",
+          "give every episode an id of its own")
+      }
+      episodes.append(episode)
+    }
+    return episodes
+  }
+
+  private static func isSpace(_ byte: UInt8) -> Bool {
+    byte == 0x20 || byte == 0x09 || byte == 0x0d
+  }
+}

@@ -1,0 +1,94 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+/// One episode in plain words: the edits, what every strategy kept, and by which
+/// rule it lost the rest.
+public struct Explanation: Sendable {
+  private let episode: Episode
+  private let strategies: [any Contender]
+
+  /// Creates the explanation of an episode under `strategies`.
+  public init(
+    _ episode: Episode, _ strategies: [any Contender] = Strategies.all
+  ) {
+    self.episode = episode
+    self.strategies = strategies
+  }
+
+  /// The explanation.
+  public func text() throws -> String {
+    var lines = ["Episode \(episode.id)"]
+    if let source = episode.source { lines.append("  from \(source)") }
+    lines += ["", "Before they parted:"] + record(episode.base)
+    lines += ["", "Then, without hearing of each other:"]
+    lines += episode.edits.map { "  \($0.words)" }
+    lines += [
+      "",
+      "They sync in this order: "
+        + episode.devices.joined(separator: ", "),
+    ]
+    lines += resolution
+    let oracle = Oracle(episode)
+    for strategy in strategies {
+      lines += try words(for: strategy, oracle)
+    }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  private var resolution: [String] {
+    let by = episode.resolvedBy.map { " (\($0.rawValue))" } ?? ""
+    switch episode.resolution {
+    case nil: return []
+    case .deleted: return ["", "People deleted the record\(by)."]
+    case .record(let left): return ["", "People left\(by):"] + record(left)
+    }
+  }
+
+  private func record(_ record: PlainRecord?) -> [String] {
+    guard let record else { return ["  no record"] }
+    let fields = record.sortedByKey.map { "  \($0) \($1.short)" }
+    return fields.isEmpty ? ["  an empty record"] : fields
+  }
+
+  private func words(
+    for strategy: any Contender, _ oracle: Oracle
+  ) throws -> [String] {
+    let outcome = try strategy.outcome(of: episode)
+    let verdict = oracle.verdict(on: outcome)
+    var lines = [
+      "", "\(strategy.name): \(strategy.rule)",
+      "  ends with \(episode.words(for: outcome))",
+    ]
+    if verdict.losses.neverAgree > 0 {
+      lines.append("  never agrees: the devices keep different records")
+    }
+    for (place, losses) in verdict.perState.enumerated() {
+      let device =
+        verdict.perState.count > 1
+        ? "on \(episode.devices[place]), " : ""
+      lines += losses.map { "  \(device)\($0)" }
+    }
+    if verdict.losses.isZero { lines.append("  nothing lost") }
+    return lines + conflicts(outcome)
+  }
+
+  private func conflicts(_ outcome: Outcome) -> [String] {
+    let shown = outcome.states.first ?? nil
+    return outcome.kept.sortedByKey.compactMap { field, values in
+      let others = values.subtracting([shown?.value(field)])
+      guard episode.changedFields.contains(field), !others.isEmpty else {
+        return nil
+      }
+      let list = others.sortedWithUnset.map {
+        $0.map { Content.value($0).short } ?? "unset"
+      }
+      return "  still listed for \(field): " + list.joined(separator: ", ")
+    }
+  }
+}

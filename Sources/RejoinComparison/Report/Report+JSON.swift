@@ -1,0 +1,46 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+extension Report {
+  /// One object on one line.
+  ///
+  /// Its keys and their order stay as they are.
+  var json: String {
+    let strategies = result.strategies.map(object).joined(separator: ",")
+    return "{\"episodes\":\(result.episodes),\"strategies\":[\(strategies)]}\n"
+  }
+
+  private func object(_ strategy: StrategyResult) -> String {
+    let losses = strategy.losses
+    let counts: [(String, Int)] = [
+      ("episodes", strategy.episodes), ("lossless", strategy.lossless),
+      ("excess", losses.excess), ("unrecoverable", losses.unrecoverable),
+      ("counterUnits", losses.counterUnits), ("addsLost", losses.addsLost),
+      ("removesUndone", losses.removesUndone),
+      ("recordsWrong", losses.recordsWrong),
+      ("neverAgree", losses.neverAgree),
+    ]
+    var members = ["\"name\":\"\(strategy.name)\""]
+    members += counts.map { "\"\($0)\":\($1)" }
+    members +=
+      agreement(strategy.agreement).map { ["\"agreement\":\($0)"] } ?? []
+    return "{" + members.joined(separator: ",") + "}"
+  }
+
+  private func agreement(_ agreement: Agreement) -> String? {
+    let shares = [("all", agreement.all), ("person", agreement.person)]
+    let members = shares.compactMap { name, share in
+      share.records == 0
+        ? nil
+        : "\"\(name)\":{\"fields\":\(share.ofFields),"
+          + "\"records\":\(share.ofRecords)}"
+    }
+    return members.isEmpty ? nil : "{" + members.joined(separator: ",") + "}"
+  }
+}

@@ -1,0 +1,71 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+/// Rows of cells, aligned in columns.
+struct TextTable {
+  /// A cell, and whether it is good or bad news.
+  struct Cell {
+    let text: String
+    var mood = Mood.plain
+  }
+
+  /// How a cell is coloured.
+  enum Mood: String {
+    case plain = "0", good = "32", bad = "31", faint = "2"
+  }
+
+  let header: [String]
+  var rows: [[Cell]] = []
+  /// The columns that are aligned at the left.
+  var leading: Set<Int> = [0]
+
+  /// The table as aligned text.
+  func aligned(colours: Bool, indent: String = "") -> String {
+    let widths = header.indices.map { column in
+      ([header[column]] + rows.map { $0[column].text }).map(\.count).max() ?? 0
+    }
+    let lines = [header.map { Cell(text: $0, mood: .faint) }] + rows
+    return lines.map { row in
+      let cells = row.indices.map { column in
+        let space = String(
+          repeating: " ", count: widths[column] - row[column].text.count)
+        let text = row[column].coloured(colours)
+        return leading.contains(column) ? text + space : space + text
+      }
+      return indent + cells.joined(separator: "  ").trimmingTrailingSpace
+    }.joined(separator: "\n") + "\n"
+  }
+
+  /// The table in Markdown.
+  func markdown() -> String {
+    let rule = header.indices.map { leading.contains($0) ? "---" : "--:" }
+    let lines = [header, rule] + rows.map { $0.map(\.text.escapedForMarkdown) }
+    return lines.map { "| " + $0.joined(separator: " | ") + " |\n" }.joined()
+  }
+}
+
+extension TextTable.Cell {
+  fileprivate func coloured(_ colours: Bool) -> String {
+    guard colours, mood != .plain else { return text }
+    return "\u{1b}[\(mood.rawValue)m\(text)\u{1b}[0m"
+  }
+}
+
+extension String {
+  fileprivate var trimmingTrailingSpace: String {
+    var text = self
+    while text.last == " " { text.removeLast() }
+    return text
+  }
+
+  fileprivate var escapedForMarkdown: String {
+    split(separator: "|", omittingEmptySubsequences: false)
+      .joined(separator: "\\|")
+  }
+}

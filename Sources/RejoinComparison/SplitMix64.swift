@@ -1,0 +1,36 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+/// A small source of random numbers that gives the same ones for the same seed,
+/// on every machine (Steele, Lea, Flood 2014).
+public struct SplitMix64: RandomNumberGenerator, Sendable {
+  private var state: UInt64
+
+  /// Creates the source for a seed.
+  public init(seed: UInt64) { state = seed }
+
+  /// The next 64 random bits.
+  public mutating func next() -> UInt64 {
+    state &+= 0x9e37_79b9_7f4a_7c15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+    return mixed ^ (mixed >> 31)
+  }
+
+  /// A number below `bound`, which must be positive.
+  mutating func number(below bound: Int) -> Int {
+    Int(next() % UInt64(bound))
+  }
+
+  /// Whether something happens that happens with this probability.
+  mutating func happens(_ probability: Double) -> Bool {
+    Double(next() >> 11) < probability * 0x1p53
+  }
+}

@@ -1,0 +1,145 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+
+extension WorkedExample {
+  /// Every worked example.
+  public static let all = [
+    steps, stock, person, document, expensiveField, tags, deletion,
+  ]
+
+  /// Two phones count steps.
+  public static let steps = WorkedExample(
+    title: "Step counter: 5,000, +1,200 on one phone, +800 on the other",
+    lesson: "A total that is read and written back loses what others counted.",
+    episode: Episode(
+      id: "steps", base: ["steps": .count(5000)], kinds: ["steps": .counter],
+      edits: [
+        .init("phone", at: 1000) { $0.increment = ["steps": 1200] },
+        .init("watch", at: 2000) { $0.increment = ["steps": 800] },
+      ]))
+
+  /// Two tills sell from one stock.
+  public static let stock = WorkedExample(
+    title: "Stock of 3, one sold at each of two tills",
+    lesson: "Two sales that each write back 2 sell one piece too many.",
+    episode: Episode(
+      id: "stock", base: ["stock": .count(3)], kinds: ["stock": .counter],
+      edits: [
+        .init("till1", at: 1000) { $0.increment = ["stock": -1] },
+        .init("till2", at: 2000) { $0.increment = ["stock": -1] },
+      ]))
+
+  /// The example by which Core Data's merge policies are usually explained.
+  public static let person = WorkedExample(
+    title: "Person: name and phone here, address and phone there",
+    lesson: "Only the phone is contested, and its loser belongs in a list.",
+    episode: Episode(
+      id: "person",
+      base: [
+        "name": .text("Taylor Swift"), "address": .text("123 Main St"),
+        "phone": .text("(212) 555-1212"), "birthday": .text("Electronica"),
+      ],
+      edits: [
+        .init("there", at: 1000) {
+          $0.set["address"] = .string("123 Sesame St")
+          $0.set["phone"] = .string("(650) 253-0000")
+        },
+        .init("here", at: 2000) {
+          $0.set["name"] = .string("Taylor Jones")
+          $0.set["phone"] = .string("1-800-275-2273")
+        },
+      ]))
+
+  /// One document, edited in two places far from each other.
+  public static let document = WorkedExample(
+    title: "A document of 20 attributes, edited in two different places",
+    lesson: "A whole record as the unit makes strangers' edits compete.",
+    episode: Episode(
+      id: "document",
+      base: Dictionary(
+        uniqueKeysWithValues: (1...20).map { place in
+          ("attribute\(place)", Content.text("as it was"))
+        }),
+      edits: [
+        .init("tablet", at: 1000) {
+          $0.set = ["attribute3": .string("mine")]
+        },
+        .init("phone", at: 2000) {
+          $0.set = ["attribute17": .string("yours")]
+        },
+      ]))
+
+  /// A list screen asks again and again, without the photo.
+  public static let expensiveField = WorkedExample(
+    title: "A repeated query leaves the photo out; then a title is edited",
+    lesson: "What a message does not mention must never be taken as deleted.",
+    episode: Episode(
+      id: "expensive-field",
+      base: [
+        "title": .text("Holiday"), "note": .text("by the sea"),
+        "photo": .text("four megabytes"),
+      ],
+      edits: [
+        .init("tablet", at: 1000) {
+          $0.set = ["note": .string("in the hills")]
+        },
+        .init("phone", at: 2000) {
+          $0.set = ["title": .string("Summer")]
+        },
+      ],
+      fetched: ["phone": ["title", "note"]]))
+
+  /// One device adds tags while another removes one.
+  public static let tags = WorkedExample(
+    title: "Tags: one added here, while another is removed there",
+    lesson: "A set written back whole brings back or drops others' elements.",
+    episode: Episode(
+      id: "tags", base: ["tags": .texts("draft", "sea")],
+      kinds: ["tags": .set],
+      edits: [
+        .init("phone", at: 1000) {
+          $0.insert = ["tags": [.string("sunny")]]
+        },
+        .init("tablet", at: 2000) {
+          $0.remove = ["tags": [.string("draft")]]
+        },
+      ]))
+
+  /// One device deletes the record that another updates.
+  public static let deletion = WorkedExample(
+    title: "Deleted here, while updated there",
+    lesson: "Who deleted had not seen the update, so the update stays.",
+    episode: Episode(
+      id: "deletion", base: ["title": .text("Plan"), "note": .text("old")],
+      edits: [
+        .init("phone", at: 1000) { $0.set = ["note": .string("new")] },
+        .init("tablet", at: 2000) { $0.isDeletion = true },
+      ]))
+}
+
+extension Episode.Edit {
+  fileprivate init(
+    _ device: String, at: Int64, _ fill: (inout Episode.Edit) -> Void
+  ) {
+    self.init(device, at: at)
+    fill(&self)
+  }
+}
+
+extension Episode {
+  fileprivate init(
+    id: String, base: PlainRecord, edits: [Episode.Edit],
+    fetched: [String: Set<String>]
+  ) {
+    self.init(id: id, base: base, edits: edits)
+    self.fetched = fetched
+  }
+}

@@ -1,0 +1,67 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Testing
+
+@testable import RejoinCommand
+
+@Suite struct ArgumentsTests {
+  private func parse(_ words: String...) throws(CommandError) -> Arguments {
+    try Arguments(words, options: ["seed", "format"], flags: ["help"])
+  }
+
+  @Test func sortsOptionsFlagsAndTheRest() throws {
+    let arguments = try parse(
+      "a", "--seed", "7", "--format=json", "-h", "--", "--b")
+    #expect(arguments.operands == ["a", "--b"])
+    #expect(arguments.value("format") == "json")
+    #expect(arguments.has("help"))
+    #expect(try arguments.integer("seed", in: 0...9) == 7)
+  }
+
+  @Test(arguments: [
+    ["--sed", "1"], ["--seed"], ["--seed", "1", "--seed", "2"], ["-x"],
+    ["--help=1"],
+  ])
+  func refuses(words: [String]) {
+    let error = #expect(throws: CommandError.self) {
+      try Arguments(words, options: ["seed"], flags: ["help"])
+    }
+    #expect(error?.exitCode == 2)
+  }
+
+  @Test(arguments: ["x", "-1", "10", "1.5", ""])
+  func aNumberOutOfRangeIsRefused(text: String) throws {
+    let arguments = try parse("--seed=\(text)")
+    #expect(throws: CommandError.self) {
+      try arguments.integer("seed", in: 0...9)
+    }
+  }
+
+  @Test(arguments: [
+    ["--strategies", "lww"], ["--format", "xml"], ["--episodes", "0"],
+    ["--seed", "1", "file"],
+  ])
+  func compareRefuses(words: [String]) throws {
+    let arguments = try Arguments(words, options: CompareCommand.options)
+    let error = #expect(throws: CommandError.self) {
+      try CompareCommand(arguments)
+    }
+    #expect(error?.exitCode == 2)
+  }
+
+  @Test func aMissingFileFails() throws {
+    let arguments = try Arguments(
+      ["no/such/file"], options: CompareCommand.options)
+    let error = #expect(throws: CommandError.self) {
+      try CompareCommand(arguments).run()
+    }
+    #expect(error?.exitCode == 1)
+  }
+}

@@ -1,0 +1,56 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+
+@testable import RejoinComparison
+
+extension Value: ExpressibleByStringLiteral {
+  /// The text itself.
+  public init(stringLiteral text: String) { self = .string(text) }
+}
+
+extension Episode {
+  /// An episode with an edit per entry, a millisecond apart.
+  init(
+    _ base: PlainRecord?, kinds: [String: FieldKind] = [:],
+    _ edits: (String, (inout Edit) -> Void)...
+  ) {
+    self.init(id: "test", base: base, kinds: kinds, edits: [])
+    for (place, (device, fill)) in edits.enumerated() {
+      var edit = Edit(device, at: Int64(place + 1))
+      fill(&edit)
+      self.edits.append(edit)
+    }
+  }
+
+  /// What ending with `state` loses.
+  func losses(
+    _ state: PlainRecord?, kept: [String: Set<Value?>] = [:]
+  ) -> Losses {
+    Oracle(self).verdict(on: Outcome(everywhere: state, kept: kept)).losses
+  }
+}
+
+extension Losses {
+  init(
+    excess: Int = 0, unrecoverable: Int = 0, counterUnits: Int = 0,
+    addsLost: Int = 0, removesUndone: Int = 0, recordsWrong: Int = 0,
+    neverAgree: Int = 0
+  ) {
+    self.init()
+    self.excess = excess
+    self.unrecoverable = unrecoverable
+    self.counterUnits = counterUnits
+    self.addsLost = addsLost
+    self.removesUndone = removesUndone
+    self.recordsWrong = recordsWrong
+    self.neverAgree = neverAgree
+  }
+}

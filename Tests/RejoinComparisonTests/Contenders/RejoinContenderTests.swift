@@ -1,0 +1,115 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Testing
+
+@testable import Rejoin
+@testable import RejoinComparison
+
+@Suite struct RejoinContenderTests {
+  private func losses(
+    of contender: some Contender, _ episodes: [Episode]
+  ) throws -> Losses {
+    let result = try Comparison([contender]).run(episodes)
+    return try #require(result.strategies.first).losses
+  }
+
+  @Test(arguments: [(2, 0), (3, 60_000), (5, 36_000_000)] as [(Int, Int64)])
+  func losesNothing(devices: Int, skew: Int64) throws {
+    var workload = Workload()
+    workload.episodes = 200
+    (workload.devices, workload.skew) = (devices, skew)
+    for seed in 1...3 as ClosedRange<UInt64> {
+      workload.seed = seed
+      workload.deletions = seed == 3 ? 0.2 : 0.02
+      let losses = try losses(of: RejoinContender(), workload.generate())
+      #expect(losses.isZero, "seed \(seed)")
+    }
+  }
+
+  @Test func aFieldMayHaveNoName() throws {
+    let episode = Episode(
+      ["": .text("old")], ("a", { $0.set[""] = "A" }),
+      ("b", { $0.set[""] = "B" }))
+    #expect(try losses(of: RejoinContender(), [episode]).isZero)
+  }
+
+  private var episodes: [Episode] {
+    var workload = Workload()
+    workload.episodes = 100
+    workload.deletions = 0.1
+    return workload.generate()
+  }
+
+  /// A join that does not know what the other side has seen and superseded.
+  @Test func theOracleSeesAJoinThatForgetsRemovals() throws {
+    let sabotaged = RejoinContender { delta in
+      delta.damaged { field in
+        guard case .set(let set) = field else { return field }
+        return .set(
+          Causal(store: set.store, context: CausalContext(set.store.dots)))
+      }
+    }
+    let losses = try losses(of: sabotaged, episodes)
+    #expect(losses.removesUndone > 0)
+    #expect(losses.counterUnits == 0)
+  }
+
+  /// A join that takes everything here for superseded there.
+  @Test func theOracleSeesAJoinThatDropsConcurrentWrites() throws {
+    let all = VectorClock.claimingEverything
+    let sabotaged = RejoinContender { delta in
+      delta.damaged { field in
+        switch field {
+        case .register(let field):
+          .register(Causal(store: field.store, context: CausalContext(all)))
+        case .set(let field):
+          .set(Causal(store: field.store, context: CausalContext(all)))
+        default: field
+        }
+      }
+    }
+    let losses = try losses(of: sabotaged, episodes)
+    #expect(losses.excess > 0)
+    #expect(losses.unrecoverable > 0)
+    #expect(losses.addsLost > 0)
+    #expect(losses.recordsWrong > 0)
+  }
+
+  /// A join that adds nothing to a counter.
+  @Test func theOracleSeesAJoinThatLeavesCountersOut() throws {
+    let sabotaged = RejoinContender { delta in
+      delta.damaged { field in
+        if case .counter = field { FieldState(.counter) } else { field }
+      }
+    }
+    let losses = try losses(of: sabotaged, episodes)
+    #expect(losses.counterUnits > 0)
+    #expect(losses.neverAgree > 0)
+  }
+}
+
+extension Delta {
+  fileprivate func damaged(_ damage: (FieldState) -> FieldState) -> Delta {
+    let changes = changes.map { change in
+      var change = change
+      change.fields = change.fields.mapValues(damage)
+      return change
+    }
+    return Delta(changes: changes, intervals: intervals)
+  }
+}
+
+extension VectorClock {
+  fileprivate static var claimingEverything: VectorClock {
+    var clock = VectorClock()
+    for device in 1...3 as ClosedRange<UInt64> { clock[DeviceID(device)] = 99 }
+    return clock
+  }
+}

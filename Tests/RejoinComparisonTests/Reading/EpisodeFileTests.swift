@@ -1,0 +1,136 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+import Testing
+
+@testable import RejoinComparison
+
+@Suite struct EpisodeFileTests {
+  private func error(
+    _ text: String, _ location: SourceLocation = #_sourceLocation
+  ) throws -> EpisodeFileError {
+    try #require(throws: EpisodeFileError.self, sourceLocation: location) {
+      try EpisodeFile.episodes(in: text, file: "f.jsonl")
+    }
+  }
+
+  @Test func readsEveryKey() throws {
+    let text = #"""
+      {"id":"e1","base":{"a":1,"b":1.0,"c":true,"d":null,"t":["x"],"n":7},
+      "kinds":{"t":"set","n":"counter"},"arrival":["q","p"],
+      "edits":[{"device":"p","at":5,"set":{"a":"é\n"},"clear":["b"]},
+      {"device":"q","at":6,"insert":{"t":[]},"remove":{"t":["x"]},
+      "increment":{"n":-2}},{"device":"q","at":7,"delete":true}],
+      "resolution":null,"resolvedBy":"wholeFile","group":"merge","source":"s"}
+      """#.split(separator: "\n").joined()
+    let episode = try #require(
+      EpisodeFile.episodes(in: "\n" + text + "\r\n\n", file: "f").first)
+    #expect(
+      episode.base == [
+        "a": .value(.int(1)), "b": .value(.double(1)),
+        "c": .value(.bool(true)), "d": .value(.null), "t": .texts("x"),
+        "n": .count(7),
+      ])
+    #expect(episode.devices == ["q", "p"])
+    #expect(episode.edits[0].set == ["a": "é\n"])
+    #expect(episode.edits[1].increment == ["n": -2])
+    #expect(episode.edits[2].isDeletion)
+    #expect(episode.resolution == .deleted)
+    #expect(episode.resolvedBy == .wholeFile)
+  }
+
+  @Test func noResolutionIsNotANullOne() throws {
+    let episodes = try EpisodeFile.episodes(
+      in: #"{"id":"e","base":null,"edits":[]}"#, file: "f")
+    #expect(episodes.first?.resolution == nil)
+    #expect(episodes.first?.base == nil)
+  }
+
+  @Test func namesTheLineAndTheColumnOfWhatIsNotJSON() throws {
+    let error = try error(
+      #"{"id":"e","base":null,"edits":[]}"# + "\n\n{\"id\":,}")
+    #expect(error.code == .malformed)
+    #expect(error.line == 3)
+    #expect(
+      error.description == "f.jsonl:3: column 7: expected a value; "
+        + "write one JSON object on the line")
+  }
+
+  @Test(
+    arguments: [
+      (#"{"id":"e","base":{},"edits":[],"bas":1}"#, .unknownKey, "bas"),
+      (
+        #"{"id":"e","base":{},"edits":[{"device":"a","at":1,"put":1}]}"#,
+        .unknownKey, "edits[0].put"
+      ),
+      (#"{"base":{},"edits":[]}"#, .missingKey, "id"),
+      (#"{"id":"e","edits":[]}"#, .missingKey, "base"),
+      (
+        #"{"id":"e","base":{},"edits":[{"device":"a"}]}"#, .missingKey,
+        "edits[0].at"
+      ),
+      (#"{"id":1,"base":{},"edits":[]}"#, .wrongType, "id"),
+      (#"{"id":"e","base":{"x":[1]},"edits":[]}"#, .wrongType, "base.x"),
+      (
+        #"{"id":"e","base":{},"edits":[{"device":"a","at":1.5}]}"#, .wrongType,
+        "edits[0].at"
+      ),
+      (
+        #"{"id":"e","base":{"n":true},"kinds":{"n":"counter"},"edits":[]}"#,
+        .wrongType, "base.n"
+      ),
+      (
+        #"{"id":"e","base":{},"kinds":{"n":"list"},"edits":[]}"#, .unknownKind,
+        "kinds.n"
+      ),
+      (
+        #"{"id":"e","base":{},"edits":[],"resolvedBy":"me"}"#,
+        .unknownResolver, "resolvedBy"
+      ),
+      (
+        #"{"id":"e","base":{},"edits":[{"device":"a","at":1,"#
+          + #""insert":{"t":["x"]}}]}"#, .contradiction, "edits[0].insert.t"
+      ),
+      (
+        #"{"id":"e","base":{},"edits":[{"device":"a","at":1,"#
+          + #""delete":true,"clear":["x"]}]}"#, .contradiction,
+        "edits[0].delete"
+      ),
+      (
+        #"{"id":"e","base":{},"edits":[{"device":"a","at":1}],"arrival":[]}"#,
+        .contradiction, "arrival"
+      ),
+    ] as [(String, EpisodeFileError.Code, String)])
+  func namesTheKey(
+    line: String, code: EpisodeFileError.Code, key: String
+  ) throws {
+    let error = try error(line)
+    #expect(error.code == code)
+    #expect(error.key == key)
+    #expect(error.line == 1)
+    #expect(!error.mend.isEmpty)
+  }
+
+  @Test func twoEpisodesWithOneNameAreRefused() throws {
+    let line = #"{"id":"e","base":null,"edits":[]}"#
+    let error = try error(line + "\n" + line)
+    #expect(error.code == .duplicateID)
+    #expect(error.line == 2)
+    #expect(error.problem.contains("line 1"))
+  }
+
+  @Test func aMissingFileIsNamed() throws {
+    let error = try #require(throws: EpisodeFileError.self) {
+      try EpisodeFile.read("no/such/file.jsonl")
+    }
+    #expect(error.code == .unreadable)
+    #expect(error.description.hasPrefix("no/such/file.jsonl: there is no"))
+  }
+}

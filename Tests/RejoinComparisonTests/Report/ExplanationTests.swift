@@ -1,0 +1,44 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+import Testing
+
+@testable import RejoinComparison
+
+@Suite struct ExplanationTests {
+  @Test func tellsTheEditsWhatWasKeptAndWhy() throws {
+    let strategies = ["recordByTime", "pendingChanges", "rejoin"]
+      .compactMap(Strategies.named)
+    let text = try Explanation(WorkedExample.person.episode, strategies).text()
+    for line in [
+      "Episode person",
+      #"  phone "(212) 555-1212""#,
+      #"  here at 2000: sets name to "Taylor Jones"; sets phone to "#
+        + #""1-800-275-2273""#,
+      "They sync in this order: there, here",
+      "recordByTime: the whole record with the latest wall-clock time wins",
+      #"  address shows "123 Main St", not "123 Sesame St" (gone for good); "#
+        + "nobody meant that",
+      #"  phone shows "1-800-275-2273", not "(650) 253-0000" (gone for good)"#,
+      #"  still listed for phone: "1-800-275-2273""#,
+      "  nothing lost",
+    ] {
+      #expect(text.split(separator: "\n").contains(Substring(line)), "\(line)")
+    }
+  }
+
+  @Test func aWorkedExampleShowsWhatEveryStrategyEndsWith() throws {
+    let text = try ExampleReport(.steps).text(.table)
+    #expect(text.contains("steps 5,800"))
+    #expect(text.contains("steps 6,200"))
+    #expect(text.contains("steps 7,000"))
+    for strategy in Strategies.all { #expect(text.contains(strategy.name)) }
+  }
+}
