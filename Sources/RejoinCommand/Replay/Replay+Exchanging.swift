@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 import Rejoin
+import RejoinComparison
 
 extension Replay {
   func sync(_ line: inout ScriptLine) throws(ScriptError) {
@@ -31,9 +32,9 @@ extension Replay {
     let replica = try device(&line)
     let name = try line.text("as")
     switch line.take("since") {
-    case .null?:
+    case .scalar(.null)?:
       deltas[name] = .some(replica.delta())
-    case .string(let other)?:
+    case .scalar(.string(let other))?:
       let basis = try devices.replica(other, in: line)
       replica.acknowledge(basis.clock, by: basis.device)
       deltas[name] = .some(replica.delta(since: basis.clock))

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 import Rejoin
+import RejoinComparison
 
 extension Replay {
   func save(_ line: inout ScriptLine) throws(ScriptError) {

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 import Rejoin
+import RejoinComparison
 import RejoinPolicies
 
 /// The lines that a replay prints.
@@ -16,42 +17,44 @@ enum ReplayOutput {
   static func line(for replica: Replica, names: [DeviceID: String]) -> String {
     func name(_ device: DeviceID) -> String { names[device] ?? "\(device)" }
     let clock = replica.clock.vector.entries.map {
-      (Name(name($0.device)), JSON.int(Int64(clamping: $0.count)))
+      (Name(name($0.device)), JSONValue.int($0.count))
     }
     let records = replica.allRecords.map {
       (Name("\($0)"), record(replica.fetch($0), of: $0, in: replica))
     }
-    return JSON.object([
-      ("clock", .object(clock)), ("device", .string(name(replica.device))),
-      ("gaps", .int(Int64(replica.missing.entries.count))),
-      ("records", .object(records)),
+    return JSONValue.object([
+      "clock": .object(Dictionary(clock) { first, _ in first }),
+      "device": .text(name(replica.device)),
+      "gaps": .int(replica.missing.entries.count),
+      "records": .object(Dictionary(records) { first, _ in first }),
     ]).description
   }
 
   private static func record(
     _ record: FetchedRecord, of id: RecordID, in replica: Replica
-  ) -> JSON {
+  ) -> JSONValue {
     let declared = replica.schema[id.entity].fields
     return .object(
-      declared.compactMap { key in
-        record.fields[key].flatMap(field).map { (Name(key.name), $0) }
+      declared.reduce(into: [:]) { members, key in
+        members[Name(key.name)] = record.fields[key].flatMap(field)
       })
   }
 
-  private static func field(_ state: FieldState) -> JSON? {
+  private static func field(_ state: FieldState) -> JSONValue? {
     switch state {
     case .register(let field):
-      var members: [(Name, JSON)] = []
-      if let value = state.value { members.append(("value", JSON(value))) }
+      var members: [Name: JSONValue] = [:]
+      members["value"] = state.value.map { JSONValue($0) }
       let conflicts = field.store.conflicts
       if !conflicts.isEmpty {
-        members.append(("conflicts", .array(conflicts.map { JSON($0) })))
+        members["conflicts"] = .array(conflicts.map { JSONValue($0) })
       }
       return members.isEmpty ? nil : .object(members)
-    case .lww: return state.value.map { JSON($0) }
+    case .lww: return state.value.map { JSONValue($0) }
     case .counter: return .int(state.count)
-    case .set, .removeWinsSet: return .array(state.elements.map { JSON($0) })
-    case .ledger: return .object([("total", .int(state.total))])
+    case .set, .removeWinsSet:
+      return .array(state.elements.map { JSONValue($0) })
+    case .ledger: return .object(["total": .int(state.total)])
     }
   }
 
@@ -60,12 +63,11 @@ enum ReplayOutput {
     for report: MergeReport, names: [DeviceID: String]
   ) -> [String] {
     func fault(_ error: String, _ device: DeviceID, _ n: UInt64?) -> String {
-      var members: [(Name, JSON)] = [
-        ("error", .string(error)),
-        ("device", .string(names[device] ?? "\(device)")),
+      var members: [Name: JSONValue] = [
+        "error": .text(error), "device": .text(names[device] ?? "\(device)"),
       ]
-      if let n { members.append(("n", .int(Int64(clamping: n)))) }
-      return JSON.object(members).description
+      members["n"] = n.map { .int($0) }
+      return JSONValue.object(members).description
     }
     var lines = report.equivocations.sorted().map {
       fault("equivocation", $0.device, $0.n)
@@ -95,19 +97,19 @@ enum ReplayOutput {
   private static func line(
     _ context: String, wrote: Set<Name>, conflicts: Set<Name>
   ) -> String {
-    func list(_ names: Set<Name>) -> JSON {
-      .array(names.sorted().map { .string($0.text) })
+    func list(_ names: Set<Name>) -> JSONValue {
+      .array(names.sorted().map { .text($0.text) })
     }
-    return JSON.object([
-      ("commit", .string(context)), ("wrote", list(wrote)),
-      ("conflicts", list(conflicts)),
+    return JSONValue.object([
+      "commit": .text(context), "wrote": list(wrote),
+      "conflicts": list(conflicts),
     ]).description
   }
 
   /// A save that was refused.
   static func line(for error: SaveError) -> String {
-    JSON.object([
-      ("error", .string(error.name)), ("message", .string(error.description)),
+    JSONValue.object([
+      "error": .text(error.name), "message": .text(error.description),
     ]).description
   }
 }

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 import Rejoin
+import RejoinComparison
 
 /// What is wrong with a script, where, and how to mend it.
 struct ScriptError: Error, Hashable, CustomStringConvertible {
@@ -21,16 +22,19 @@ struct ScriptError: Error, Hashable, CustomStringConvertible {
 /// left over can be refused.
 struct ScriptLine {
   let number: Int
-  private var members: [(key: Name, value: JSON)]
+  private var members: [Name: JSONValue]
 
   /// Reads a line.
   init(_ text: String, number: Int) throws(ScriptError) {
     self.number = number
-    let json: JSON
+    let json: JSONValue
     do {
-      json = try JSON(parsing: text)
+      json = try JSONParser.value(of: Array(text.utf8)[...])
     } catch {
-      throw ScriptError(line: number, reason: "\(error)")
+      throw ScriptError(
+        line: number,
+        reason: "not JSON at column \(error.offset): \(error.problem); "
+          + "write one object a line")
     }
     guard case .object(let members) = json else {
       throw ScriptError(
@@ -40,7 +44,7 @@ struct ScriptLine {
   }
 
   /// A part of a line.
-  init(_ json: JSON, number: Int, of name: String) throws(ScriptError) {
+  init(_ json: JSONValue, number: Int, of name: String) throws(ScriptError) {
     self.number = number
     guard case .object(let members) = json else {
       throw ScriptError(line: number, reason: "\(name) must be an object")
@@ -53,17 +57,17 @@ struct ScriptLine {
   }
 
   func has(_ key: Name) -> Bool {
-    members.contains { $0.key == key }
+    members[key] != nil
   }
 
   /// Takes a key that may be missing.
-  mutating func take(_ key: Name) -> JSON? {
-    members.firstIndex { $0.key == key }.map { members.remove(at: $0).value }
+  mutating func take(_ key: Name) -> JSONValue? {
+    members.removeValue(forKey: key)
   }
 
   /// Takes a text.
   mutating func text(_ key: Name) throws(ScriptError) -> String {
-    guard case .string(let text)? = take(key) else {
+    guard case .scalar(.string(let text))? = take(key) else {
       throw error("\"\(key)\" is missing or no text")
     }
     return text
@@ -81,7 +85,7 @@ struct ScriptLine {
       throw error("\"\(key)\" must be a list of texts")
     }
     var texts: [String] = []
-    for case .string(let text) in elements { texts.append(text) }
+    for case .scalar(.string(let text)) in elements { texts.append(text) }
     guard texts.count == elements.count else {
       throw error("\"\(key)\" must be a list of texts")
     }
@@ -91,18 +95,19 @@ struct ScriptLine {
   /// Takes an object.
   mutating func object(
     _ key: Name
-  ) throws(ScriptError) -> [(key: String, value: JSON)] {
+  ) throws(ScriptError) -> [(key: String, value: JSONValue)] {
     guard let json = take(key) else { return [] }
     guard case .object(let members) = json else {
       throw error("\"\(key)\" must be an object")
     }
-    return members.map { ($0.key.text, $0.value) }
+    return members.sorted { $0.key < $1.key }
+      .map { ($0.key.text, $0.value) }
   }
 
   /// Takes a wall-clock time in milliseconds.
   mutating func time() throws(ScriptError) -> Int64? {
     guard let json = take("at") else { return nil }
-    guard case .int(let time) = json else {
+    guard case .scalar(.int(let time)) = json else {
       throw error("\"at\" must be a whole number of milliseconds")
     }
     return time
@@ -111,7 +116,7 @@ struct ScriptLine {
   /// Takes a truth value, false if missing.
   mutating func flag(_ key: Name) throws(ScriptError) -> Bool {
     guard let json = take(key) else { return false }
-    guard case .bool(let flag) = json else {
+    guard case .scalar(.bool(let flag)) = json else {
       throw error("\"\(key)\" must be true or false")
     }
     return flag
@@ -119,7 +124,7 @@ struct ScriptLine {
 
   /// Refuses what has not been taken.
   func finish() throws(ScriptError) {
-    guard let key = members.map(\.key).min() else { return }
+    guard let key = members.keys.min() else { return }
     throw error("unknown key \"\(key)\": take it out or mend its spelling")
   }
 }

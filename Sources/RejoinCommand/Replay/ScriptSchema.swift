@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 import Rejoin
+import RejoinComparison
 
 /// The first line of a script: the entities and their fields.
 struct ScriptSchema {
@@ -40,7 +41,7 @@ struct ScriptSchema {
   ) throws(ScriptError) -> Schema.Definition {
     var definition = Schema.Definition()
     for (field, json) in try entity.object("fields") {
-      guard !field.isEmpty, case .string(let kind) = json,
+      guard !field.isEmpty, case .scalar(.string(let kind)) = json,
         let kind = FieldKind(rawValue: kind)
       else {
         let kinds = FieldKind.allCases.map(\.rawValue)

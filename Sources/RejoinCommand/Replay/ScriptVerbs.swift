@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 import Rejoin
+import RejoinComparison
 
 /// The verbs of a line on one record, in the order in which they are carried out:
 /// `set`, `clear`, `reset`, `increment`, `insert`, `remove`, `append`.
@@ -36,7 +37,7 @@ struct ScriptVerbs {
     }
     for (name, json) in try line.object("increment") {
       let key = try schema.field(name, of: id, in: line)
-      guard case .int(let amount) = json else {
+      guard case .scalar(.int(let amount)) = json else {
         throw line.error("\"\(name)\" is incremented by a whole number")
       }
       try add(.count(CounterEdit(by: amount)), to: key, "increment", line)
@@ -85,7 +86,7 @@ struct ScriptVerbs {
       }
       var edit = LedgerEdit()
       for element in elements {
-        guard case .int(let amount) = element else {
+        guard case .scalar(.int(let amount)) = element else {
           throw line.error("the entries of \"\(name)\" are whole numbers")
         }
         edit.append(amount, memo: nil)

@@ -29,6 +29,12 @@ struct ChangeTagServer {
     record = episode.base
   }
 
+  /// Whether the client keeps a list of what it wrote over. Under the other
+  /// policies a plain record has no place for it.
+  private var keepsSiblings: Bool {
+    if case .merge = policy { true } else { false }
+  }
+
   mutating func receive(_ upload: Upload) {
     if stuck[upload.device] != nil {
       hold(upload)
@@ -71,7 +77,7 @@ struct ChangeTagServer {
       case .write: written.insert(field.field)
       case .writeBeside:
         written.insert(field.field)
-        if field.isChanged { keep(field.store, field.field) }
+        if field.isChanged, keepsSiblings { keep(field.store, field.field) }
       case .queue: keep(field.mine, field.field)
       case .keepStore, nil: break
       }
@@ -97,7 +103,7 @@ struct ChangeTagServer {
   private mutating func delete(
     _ decision: PolicyDecision, _ differences: [FieldDifference]
   ) {
-    if case .writeBeside = decision.outcomes[Name(Self.existence)] {
+    if keepsSiblings {
       differences.filter(\.isChanged).forEach { keep($0.store, $0.field) }
     }
     record = nil

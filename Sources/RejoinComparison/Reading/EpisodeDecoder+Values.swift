@@ -94,7 +94,14 @@ extension EpisodeDecoder {
     guard case .object(let object) = json else {
       throw wrongType(json, path, "an object")
     }
-    return object
+    let members = object.map { ($0.key.text, $0.value) }
+    let fields = Dictionary(members) { first, _ in first }
+    guard fields.count == object.count else {
+      throw error(
+        .malformed, path, "keys differ only in their Unicode form",
+        "spell them differently")
+    }
+    return fields
   }
 
   func required(

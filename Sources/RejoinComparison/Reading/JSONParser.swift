@@ -10,7 +10,7 @@
 import Rejoin
 
 /// Reads one JSON value from bytes (RFC 8259), refusing doubled keys.
-struct JSONParser {
+package struct JSONParser {
   let bytes: ArraySlice<UInt8>
   var index: Int
   private static let maximumDepth = 32
@@ -21,7 +21,8 @@ struct JSONParser {
   }
 
   /// The value that `bytes` hold, and nothing else.
-  static func value(of bytes: ArraySlice<UInt8>) throws(JSONError) -> JSONValue
+  package static func value(of bytes: ArraySlice<UInt8>) throws(JSONError)
+    -> JSONValue
   {
     var parser = JSONParser(bytes)
     let value = try parser.value(depth: 0)
@@ -76,13 +77,13 @@ struct JSONParser {
 
   private mutating func object(
     depth: Int
-  ) throws(JSONError) -> [String: JSONValue] {
-    var object: [String: JSONValue] = [:]
+  ) throws(JSONError) -> [Name: JSONValue] {
+    var object: [Name: JSONValue] = [:]
     try expect("{")
     if take("}") { return object }
     repeat {
       skipSpace()
-      let key = try string()
+      let key = Name(try string())
       try expect(":")
       let value = try value(depth: depth + 1)
       guard object.updateValue(value, forKey: key) == nil else {

@@ -12,10 +12,10 @@ import Rejoin
 /// A JSON value that remembers how its numbers were written.
 ///
 /// `1`, `1.0` and `true` are three different values of a field.
-enum JSONValue: Hashable {
+package enum JSONValue: Hashable, Sendable {
   case scalar(Value)
   case array([JSONValue])
-  case object([String: JSONValue])
+  case object([Name: JSONValue])
 
   /// The type's name in a message.
   var typeName: String {
@@ -32,7 +32,7 @@ enum JSONValue: Hashable {
 }
 
 /// Text that is not JSON.
-struct JSONError: Error, Hashable {
-  let offset: Int
-  let problem: String
+package struct JSONError: Error, Hashable {
+  package let offset: Int
+  package let problem: String
 }
