@@ -56,6 +56,17 @@ import Testing
     #expect(agreement(nil, .record([:])).all == share(0, 0))
   }
 
+  @Test func whereNobodyChangedAFieldTheRecordItselfMustAgree() {
+    var episode = Episode(["x": .text("old")], ("a", { $0.isDeletion = true }))
+    episode.resolution = .deleted
+    var agreement = Agreement()
+    agreement.count(Outcome(everywhere: ["x": .text("old")]), of: episode)
+    #expect(agreement.all.equalRecords == 0)
+    agreement.count(Outcome(everywhere: nil), of: episode)
+    #expect(agreement.all.equalRecords == 1)
+    #expect(agreement.all.records == 2)
+  }
+
   @Test func rowsSettledByAPersonAreCountedApart() {
     let resolution = Episode.Resolution.record(["x": .text("A")])
     #expect(
