@@ -29,8 +29,9 @@ struct ChangeTagServer {
     record = episode.base
   }
 
-  /// Whether the client keeps a list of what it wrote over. Under the other
-  /// policies a plain record has no place for it.
+  /// Whether the client keeps a list of what it wrote over.
+  ///
+  /// Under the other policies a plain record has no place for it.
   private var keepsSiblings: Bool {
     if case .merge = policy { true } else { false }
   }

@@ -94,12 +94,11 @@ import Testing
         ),
         (
           lastWrites, "1 unrecoverable",
-          perField + ["changeTag.mergeByPropertyObjectTrump"]
+          perField + [
+            "changeTag.mergeByPropertyObjectTrump", "changeTag.mergeNonNil",
+          ]
         ),
-        (
-          lastWrites, "nothing",
-          exact + ["changeTag.merge", "changeTag.mergeNonNil"]
-        ),
+        (lastWrites, "nothing", exact + ["changeTag.merge"]),
         (
           ends(sesame, jones, store), "1 unrecoverable",
           ["changeTag.mergeByPropertyStoreTrump"]
@@ -191,11 +190,13 @@ import Testing
         (
           "no record", "1 excess, 1 unrecoverable, 1 record wrong",
           wholeRecord + replacing + perField
-            + ["changeTag.mergeByPropertyObjectTrump"]
+            + [
+              "changeTag.mergeByPropertyObjectTrump", "changeTag.mergeNonNil",
+            ]
         ),
         (
           "no record", "1 excess, 1 record wrong",
-          ["changeTag.merge", "changeTag.mergeNonNil", "appendOnlyEntries"]
+          ["changeTag.merge", "appendOnlyEntries"]
         ),
         (
           #"note "new""#, "nothing",
