@@ -1,0 +1,46 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Foundation
+import Rejoin
+import RejoinPolicies
+import Testing
+
+private enum Person: Entity {
+  static let phone = register("phone", of: String.self)
+}
+
+/// The README's example of an editing context is compiled.
+@Suite struct ReadmeContextTests {
+  @Test func savesTheContext() throws {
+    let phone = Replica(
+      device: DeviceID(1), schema: [Person.self], clock: WallClock { 1 })
+    // README
+    let context = EditingContext(
+      phone, mergePolicy: .mergeByPropertyObjectTrump)
+    context.fetch(Person.self, "taylor").phone = "1-800-275-2273"
+    let report = try context.save()  // what was written, and what was dropped
+    // README
+    #expect(report.written.values.first == ["phone"])
+    #expect(phone[Person.self, "taylor"]?.phone == "1-800-275-2273")
+  }
+
+  @Test func isTheExampleOfTheReadme() throws {
+    let root = URL(filePath: #filePath).deletingLastPathComponent()
+      .deletingLastPathComponent().deletingLastPathComponent()
+    let readme = try String(
+      contentsOf: root.appending(path: "README.md"), encoding: .utf8)
+    let parts = try String(
+      contentsOf: URL(filePath: #filePath), encoding: .utf8
+    ).components(separatedBy: "    // README\n")
+    for line in parts[1].split(separator: "\n") {
+      #expect(readme.contains(line.dropFirst(4)))
+    }
+  }
+}

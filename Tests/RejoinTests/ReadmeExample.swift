@@ -1,0 +1,43 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+
+enum Profile: Entity {
+  static let name = register("name", of: String.self)
+  static let steps = counter("steps")
+  static let tags = set("tags", of: String.self)
+}
+
+func readmeExample(clock: WallClock) throws -> [String] {
+  let phone = Replica(device: .init(1), schema: [Profile.self], clock: clock)
+  let tablet = Replica(device: .init(2), schema: [Profile.self], clock: clock)
+  var printed: [String] = []
+
+  // Both are offline.
+  try phone.save { edit in
+    edit[Profile.self, "ada"].name = "Ada"
+    edit[Profile.self, "ada"].steps.increment(by: 1200)
+  }
+  try tablet.save { edit in
+    edit[Profile.self, "ada"].name = "Ada L."
+    edit[Profile.self, "ada"].steps.increment(by: 800)
+    edit[Profile.self, "ada"].tags.insert("runner")
+  }
+
+  // They meet, in any order, by any way, as often as you like.
+  if let delta = phone.delta(since: tablet.clock) { tablet.apply(delta) }
+  if let delta = tablet.delta(since: phone.clock) { phone.apply(delta) }
+
+  if let ada = phone[Profile.self, "ada"] {
+    printed.append("\(ada.steps) \(ada.tags) \(ada.name ?? "")")
+    printed.append("also written: \(ada.conflicts(Profile.name))")
+  }
+  return printed
+}
