@@ -57,12 +57,13 @@ public struct LedgerLine: Sendable {
     tail.removeFirst(part.count)
   }
 
-  /// Cancels the first `count` entries, which folds them.
-  ///
-  /// Entries beyond that have been folded already are cancelled with them.
-  mutating func cancel(upTo count: UInt64) {
-    fold(upTo: count)
-    if folded > cancelled { (cancelled, cancelledSum) = (folded, foldedSum) }
+  /// Cancels the entries of `observed`, an earlier state of this line, and folds
+  /// them. What has been folded beyond them is not cancelled.
+  mutating func cancel(_ observed: LedgerLine) {
+    fold(upTo: observed.count)
+    if observed.count > cancelled {
+      (cancelled, cancelledSum) = (observed.count, observed.sum)
+    }
   }
 
   /// The number of entries whose saves are among the first `n` of the device.

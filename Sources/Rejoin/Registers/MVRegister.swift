@@ -55,7 +55,7 @@ public struct MVRegister<Element: FieldValue>: Hashable, Sendable {
   public mutating func write(
     _ value: Element?, by device: DeviceID, at time: Timestamp
   ) -> MVRegister {
-    write(value, by: device, at: time, observed: clock)
+    write(value, by: device, at: time, seen: Everything())
   }
 
   /// Writes a value that supersedes only the siblings in `observed`.
@@ -69,11 +69,17 @@ public struct MVRegister<Element: FieldValue>: Hashable, Sendable {
     _ value: Element?, by device: DeviceID, at time: Timestamp,
     observed: VectorClock
   ) -> MVRegister {
+    write(value, by: device, at: time, seen: observed)
+  }
+
+  private mutating func write(
+    _ value: Element?, by device: DeviceID, at time: Timestamp,
+    seen: some DotSet
+  ) -> MVRegister {
     let before = state.store
     let dot = Dot(device, clock[device] + 1)
     _ = state.update(at: dot) { siblings in
-      siblings.write(
-        value?.fieldValue, at: dot, time: time, observed: observed)
+      siblings.write(value?.fieldValue, at: dot, time: time, observed: seen)
     }
     var delta = MVRegister()
     let kept = Set(state.store.map(\.dot))

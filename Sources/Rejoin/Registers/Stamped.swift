@@ -78,7 +78,7 @@ extension Siblings<Stamped> {
         stamp = next
       } else {
         stamp = .max
-        superseded = filter { $0.payload.time == .max }
+        superseded = filter { $0.payload.time == .max && dot < $0.dot }
         for element in superseded { drop(seen: Only(element.dot)) }
       }
     }

@@ -1,0 +1,28 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+import Testing
+
+@Suite struct DotTests {
+  @Test func devicesFirstThenNumbers() {
+    let dots = [
+      Dot(DeviceID(1), 9), Dot(DeviceID(1), 10), Dot(DeviceID(2), 1),
+      Dot(DeviceID(high: 1, low: 0), 0),
+    ]
+    for (i, a) in dots.enumerated() {
+      for (j, b) in dots.enumerated() { #expect((a < b) == (i < j)) }
+    }
+  }
+
+  @Test func aDotReadsAsDeviceAndNumber() throws {
+    let phone = try #require(DeviceID(name: "phone"))
+    #expect("\(Dot(phone, 3))" == "phone:3")
+  }
+}

@@ -1,0 +1,128 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+@testable import Rejoin
+import Testing
+
+@Suite struct HybridClockTests {
+  private func at(_ milliseconds: Int64) -> Timestamp {
+    Timestamp(milliseconds: milliseconds)
+  }
+
+  /// A clock that has given out every timestamp there is.
+  private func exhausted() throws -> HybridClock {
+    var clock = HybridClock(latest: Timestamp(milliseconds: .max))
+    while clock.latest != .max { try clock.tick(now: .max) }
+    return clock
+  }
+
+  @Test(
+    arguments: [
+      [1000, 1000, 1000], [1000, 900, 1], [0, 0, 0], [-5, -9, .min],
+      [.max, .min, .max, 0],
+    ] as [[Int64]])
+  func timestampsRiseWhateverTheWallClockDoes(_ walls: [Int64]) throws {
+    var clock = HybridClock()
+    var last = clock.latest
+    for now in walls {
+      let stamp = try clock.tick(now: now)
+      #expect(stamp > last)
+      #expect(stamp >= at(now))
+      #expect(clock.latest == stamp)
+      last = stamp
+    }
+  }
+
+  @Test func theWallClockIsFollowed() throws {
+    var clock = HybridClock()
+    #expect(try clock.tick(now: 1000) == at(1000))
+    #expect(try clock.tick(now: 900) == at(1000).next)
+    #expect(try clock.tick(now: 1001) == at(1001))
+  }
+
+  @Test func aHundredThousandSavesInOneMillisecond() throws {
+    var clock = HybridClock()
+    var (last, falls) = (clock.latest, 0)
+    for _ in 0..<100_000 {
+      let stamp = try clock.tick(now: 1000)
+      if stamp <= last { falls += 1 }
+      last = stamp
+    }
+    #expect(falls == 0)
+    #expect(last == Timestamp(rawValue: 1000 << 16 + 99_999))
+  }
+
+  @Test func anotherClockDrawsThisOneOnlySoFar() {
+    var clock = HybridClock(latest: at(1000), now: 1000, drag: 50)
+    clock.receive(at(1020), now: 1000)
+    #expect(clock.latest == at(1020))
+    clock.receive(at(999), now: 1000)
+    #expect(clock.latest == at(1020))
+    clock.receive(.max, now: 1000)
+    #expect(clock.latest == at(1050))
+    clock.receive(.max, now: 900)
+    #expect(clock.latest == at(1050))
+  }
+
+  @Test func theDefaultDragIsFiveMinutes() {
+    var clock = HybridClock(now: 0)
+    clock.receive(.max, now: 0)
+    #expect(clock.latest == at(300_000))
+    var behind = HybridClock(now: 0)
+    behind.receive(.max, now: -1_000_000)
+    #expect(behind.latest == .zero)
+  }
+
+  @Test func aNegativeDragIsNone() {
+    var clock = HybridClock(now: 1000, drag: -5)
+    #expect(clock.drag == 0)
+    clock.receive(.max, now: 1000)
+    #expect(clock.latest == at(1000))
+  }
+
+  @Test func aWriteAfterReceivingIsLater() throws {
+    var clock = HybridClock(now: 1000)
+    clock.receive(at(1200), now: 1000)
+    #expect(try clock.tick(now: 1000) == at(1200).next)
+  }
+
+  @Test func aMendedClockGoesBackAtOpen() {
+    let ahead = at(10_000)
+    #expect(HybridClock(latest: ahead, now: 9000, drag: 999).latest == at(9000))
+    #expect(HybridClock(latest: ahead, now: 9000, drag: 1000).latest == ahead)
+    #expect(HybridClock(latest: ahead, now: 20_000, drag: 0).latest == ahead)
+    #expect(HybridClock(latest: ahead, now: -1, drag: 0).latest == .zero)
+    #expect(HybridClock(latest: ahead).latest == ahead)
+  }
+
+  @Test func theExtremesDoNotTrap() throws {
+    for now in [Int64.min, -1, 0, .max] {
+      var clock = HybridClock(latest: .max, now: now, drag: .max)
+      clock.receive(.max, now: now)
+      clock.receive(.zero, now: now)
+      try clock.tick(now: now)
+    }
+  }
+
+  @Test func theMaximumThrowsAndChangesNothing() throws {
+    var clock = try exhausted()
+    let before = clock
+    #expect(throws: HybridClock.Exhausted()) { try clock.tick(now: 0) }
+    #expect(throws: HybridClock.Exhausted()) { try clock.tick(now: .max) }
+    #expect(clock == before)
+    clock.receive(.zero, now: 0)
+    #expect(clock == before)
+    #expect("\(HybridClock.Exhausted())".contains("wall clock right"))
+  }
+
+  @Test func anExhaustedClockIsMendedAtOpen() throws {
+    var clock = HybridClock(latest: try exhausted().latest, now: 1000)
+    #expect(try clock.tick(now: 1000) == at(1000).next)
+  }
+}

@@ -1,0 +1,160 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+@testable import Rejoin
+import Testing
+
+private let phone = DeviceID(1)
+private let tablet = DeviceID(2)
+
+private enum Act {
+  case add(Int64)
+  case reset
+  case set(Int64)
+}
+
+private typealias Scripts = SeenHistory<PNCounter, Act>
+
+extension Known<Act> {
+  /// The sum of the increments that no known reset had seen.
+  fileprivate var value: Int64 {
+    let resets = deeds.filter(\.act.isReset)
+    return deeds.reduce(0) { sum, deed in
+      let isCancelled = resets.contains { $0.seen.contains(deed.number) }
+      return isCancelled ? sum : sum + deed.act.amount
+    }
+  }
+}
+
+extension Act {
+  fileprivate var isReset: Bool { if case .add = self { false } else { true } }
+
+  fileprivate var amount: Int64 {
+    switch self {
+    case .add(let amount), .set(let amount): amount
+    case .reset: 0
+    }
+  }
+}
+
+@Suite struct PNCounterOracleTests {
+  @Test func resetsCancelWhatTheyHadSeen() {
+    let rules = Scripts.Rules(
+      initial: PNCounter(),
+      act: { counter, device, _, random in
+        let amount = Int64(random.below(21)) - 10
+        switch random.below(6) {
+        case 0: return (.reset, counter.reset())
+        case 1: return (.set(amount), try! counter.set(to: amount, by: device))
+        default: return (.add(amount), add(amount, to: &counter, by: device))
+        }
+      },
+      complaint: { $0.value == $1.value ? nil : "\($0), not \($1.value)" })
+    #expect(Scripts.complaints(rules, seeds: 0..<500) == [])
+  }
+
+  private func add(
+    _ amount: Int64, to counter: inout PNCounter, by device: DeviceID
+  ) -> PNCounter {
+    amount < 0
+      ? try! counter.decrement(by: amount.magnitude, by: device)
+      : try! counter.increment(by: amount.magnitude, by: device)
+  }
+}
+
+@Suite struct PNCounterTests {
+  @Test func theExampleInTheDocumentation() throws {
+    var steps = PNCounter()
+    try steps.increment(by: 1200, by: phone)
+    var copy = steps
+    try copy.increment(by: 800, by: tablet)
+    steps.reset()
+    steps.merge(copy)
+    #expect(steps.value == 800)
+    #expect("\(steps)" == "800")
+  }
+
+  @Test func twoConcurrentResetsCancelOnce() throws {
+    var steps = PNCounter()
+    try steps.increment(by: 10, by: phone)
+    var copy = steps
+    steps.reset()
+    copy.reset()
+    #expect(steps.merging(copy).value == 0)
+  }
+
+  @Test func aResetCancelsIncrementsThatArriveAfterIt() throws {
+    var steps = PNCounter()
+    let late = try steps.increment(by: 10, by: phone)
+    let reset = steps.reset()
+    var other = PNCounter()
+    other.merge(reset)
+    other.merge(late)
+    #expect(other.value == 0)
+  }
+
+  @Test func settingIsAResetAndOneChange() throws {
+    for target in [0, 7, -7, .max, .min] as [Int64] {
+      var counter = PNCounter()
+      try counter.increment(by: 3, by: phone)
+      try counter.set(to: target, by: tablet)
+      #expect(counter.value == target)
+      try counter.set(to: target, by: phone)
+      #expect(counter.value == target)
+    }
+  }
+
+  @Test func anOverflowThrowsAndChangesNothing() throws {
+    var counter = PNCounter()
+    try counter.increment(by: .max, by: phone)
+    let before = counter
+    let overflow = PNCounter.Overflow(device: phone)
+    #expect(throws: overflow) { try counter.increment(by: 1, by: phone) }
+    #expect(throws: overflow) { try counter.set(to: 1, by: phone) }
+    #expect(counter == before)
+    try counter.decrement(by: .max, by: phone)
+    #expect(counter.value == 0)
+    let full = counter
+    #expect(throws: overflow) { try counter.decrement(by: 1, by: phone) }
+    #expect(counter == full)
+    #expect("\(overflow)".contains("new device"))
+  }
+
+  @Test func afterAnOverflowAnotherDeviceGoesOn() throws {
+    var counter = PNCounter()
+    try counter.increment(by: .max, by: phone)
+    counter.reset()
+    #expect(throws: PNCounter.Overflow.self) {
+      try counter.increment(by: 1, by: phone)
+    }
+    try counter.increment(by: 5, by: tablet)
+    #expect(counter.value == 5)
+  }
+
+  @Test func theSumIsExactAndThenClamped() throws {
+    var counter = PNCounter()
+    try counter.increment(by: .max, by: phone)
+    try counter.increment(by: .max, by: tablet)
+    #expect(counter.value == .max)
+    try counter.decrement(by: .max, by: tablet)
+    try counter.decrement(by: UInt64(Int64.max), by: phone)
+    #expect(counter.value == .max)
+    try counter.decrement(by: 1 << 63, by: phone)
+    #expect(counter.value == 0)
+    try counter.decrement(by: .max, by: DeviceID(3))
+    #expect(counter.value == .min)
+  }
+
+  @Test func addingNothingIsAChange() throws {
+    var counter = PNCounter()
+    try counter.increment(by: 0, by: phone)
+    #expect(counter != PNCounter())
+    #expect(counter.value == 0)
+  }
+}

@@ -1,0 +1,75 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+@testable import Rejoin
+import Testing
+
+private let phone = DeviceID(1)
+private let tablet = DeviceID(2)
+
+@Suite struct CausalContextTests {
+  @Test func dotsBeyondAGapStayScattered() {
+    let context = CausalContext(dots: [Dot(phone, 3), Dot(phone, 1)])
+    #expect(context.clock == [phone: 1])
+    #expect(context.scattered == [Dot(phone, 3)])
+    #expect(context.contains(Dot(phone, 1)))
+    #expect(!context.contains(Dot(phone, 2)))
+    #expect(context.contains(Dot(phone, 3)))
+  }
+
+  @Test func contiguousDotsMoveIntoTheClock() {
+    var context = CausalContext(dots: [Dot(phone, 3), Dot(phone, 2)])
+    #expect(context.clock == [:])
+    context.merge(CausalContext(dots: [Dot(phone, 1), Dot(tablet, 2)]))
+    #expect(context.clock == [phone: 3])
+    #expect(context.scattered == [Dot(tablet, 2)])
+    context.insert(through: Dot(tablet, 1))
+    #expect(context == CausalContext([phone: 3, tablet: 2]))
+    #expect(context.scattered.isEmpty)
+  }
+
+  @Test func aClockSwallowsScatteredDots() {
+    var context = CausalContext(dots: [Dot(phone, 5), Dot(phone, 9)])
+    context.merge(CausalContext([phone: 8]))
+    #expect(context == CausalContext([phone: 9]))
+    var other = CausalContext([phone: 8])
+    other.merge(CausalContext(dots: [Dot(phone, 5), Dot(phone, 9)]))
+    #expect(other == context)
+  }
+
+  @Test func insertingThroughADotAddsWhatIsBeforeIt() {
+    var context = CausalContext()
+    context.insert(through: Dot(phone, 3))
+    #expect(context == CausalContext([phone: 3]))
+    context.insert(through: Dot(phone, 2))
+    #expect(context == CausalContext([phone: 3]))
+  }
+
+  @Test func anyOrderOfDotsIsOneContext() {
+    let dots =
+      (1...6).map { Dot(phone, $0) } + [Dot(tablet, 4), Dot(tablet, 5)]
+    for seed in 0..<100 as Range<UInt64> {
+      var random = ScriptRandom(seed: seed)
+      var context = CausalContext()
+      for dot in dots.shuffled(using: &random) {
+        context.merge(CausalContext(dots: [dot]))
+      }
+      #expect(context.clock == [phone: 6], "seed \(seed)")
+      #expect(context == CausalContext(dots: dots), "seed \(seed)")
+    }
+  }
+
+  @Test func theGreatestNumberDoesNotTrap() {
+    var context = CausalContext(dots: [Dot(phone, .max)])
+    #expect(context.contains(Dot(phone, .max)))
+    context.insert(through: Dot(phone, .max))
+    context.merge(CausalContext(dots: [Dot(phone, 1), Dot(phone, .max)]))
+    #expect(context == CausalContext([phone: .max]))
+  }
+}

@@ -1,0 +1,79 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+@testable import Rejoin
+import Testing
+
+private let a = Dot(DeviceID(1), 1)
+private let b = Dot(DeviceID(2), 1)
+
+@Suite struct DotMapTests {
+  private func map(_ pairs: [(String, Dot)]) -> DotMap<Presence> {
+    var map = DotMap<Presence>()
+    for (key, dot) in pairs {
+      map[.string(key)].insert(Presence(), at: dot)
+    }
+    return map
+  }
+
+  private func join(
+    _ mine: DotMap<Presence>, seen: [Dot], _ theirs: DotMap<Presence>,
+    otherSeen: [Dot]
+  ) -> DotMap<Presence> {
+    var all = mine
+    all.merge(
+      theirs, seen: CausalContext(dots: seen),
+      otherSeen: CausalContext(dots: otherSeen))
+    return all
+  }
+
+  @Test func aKeyThatOnlyThisSideHolds() {
+    let mine = map([("x", a), ("y", b)])
+    #expect(join(mine, seen: [a, b], map([]), otherSeen: []) == mine)
+    #expect(
+      join(mine, seen: [a, b], map([]), otherSeen: [a]) == map([("y", b)]))
+  }
+
+  @Test func aKeyThatOnlyTheOtherSideHolds() {
+    let theirs = map([("x", a), ("y", b)])
+    #expect(join(map([]), seen: [], theirs, otherSeen: [a, b]) == theirs)
+    #expect(
+      join(map([]), seen: [a], theirs, otherSeen: [a, b]) == map([("y", b)]))
+  }
+
+  @Test func aKeyOnBothSidesLosesTheDotsThatWereSeen() {
+    let (mine, theirs) = (map([("x", a), ("x", b)]), map([("x", b)]))
+    #expect(join(mine, seen: [a, b], theirs, otherSeen: [a, b]) == theirs)
+    #expect(join(theirs, seen: [a, b], mine, otherSeen: [a, b]) == theirs)
+  }
+
+  /// A key of two dots, of which the other side has seen one.
+  @Test func aKeyMayLoseOneOfItsDots() {
+    let mine = map([("x", a), ("x", b)])
+    let join = join(mine, seen: [a, b], map([]), otherSeen: [b])
+    #expect(join == map([("x", a)]))
+  }
+
+  @Test func aKeyWithoutSiblingsIsNotStored() {
+    var map = map([("x", a)])
+    map.drop(seen: VectorClock(b))
+    #expect(!map.isEmpty)
+    map.drop(seen: VectorClock(a))
+    #expect(map.isEmpty)
+    #expect(map == DotMap())
+    #expect(map.spells([:]))
+    #expect(!map.spells(VectorClock(a)))
+  }
+
+  @Test func keysAreToldApartByBytes() {
+    let map = map([("\u{e9}", a), ("e\u{301}", b)])
+    #expect(map.siblings.count == 2)
+    #expect(map.dots == [a.device: 1, b.device: 1])
+  }
+}

@@ -1,0 +1,141 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+@testable import Rejoin
+import Testing
+
+@Suite struct LedgerLineTests {
+  private func line(
+    _ amounts: [Int64], folded: UInt64 = 0
+  ) -> LedgerLine {
+    var line = LedgerLine()
+    for (i, amount) in amounts.enumerated() {
+      line.append(entry(UInt64(i) + 1, amount))
+    }
+    line.fold(upTo: folded)
+    return line
+  }
+
+  private func entry(
+    _ n: UInt64, _ amount: Int64, memo: Value? = nil, at time: UInt64 = 1
+  ) -> LedgerLine.Entry {
+    LedgerLine.Entry(
+      n: n, time: Timestamp(rawValue: time), amount: amount, memo: memo)
+  }
+
+  /// Every pair of beginnings and folds of one line.
+  @Test func joinsOfAllBeginningsAndFolds() {
+    let amounts: [Int64] = [1, 20, 300, 4000]
+    for (a, b) in pairs(of: amounts) {
+      var join = a
+      join.merge(b)
+      let whole = line(Array(amounts.prefix(Int(max(a.count, b.count)))))
+      #expect(join == whole)
+      #expect(join.folded == max(a.folded, b.folded))
+      #expect(join.tail == Array(whole.tail.dropFirst(Int(join.folded))))
+    }
+  }
+
+  private func pairs(of amounts: [Int64]) -> [(LedgerLine, LedgerLine)] {
+    let parts = (0...amounts.count).flatMap { count in
+      (0...count).map { fold in
+        line(Array(amounts.prefix(count)), folded: UInt64(fold))
+      }
+    }
+    return parts.flatMap { a in parts.map { (a, $0) } }
+  }
+
+  @Test func cancellingFoldsAndSubtracts() {
+    var part = line([1, 20, 300])
+    part.cancel(line([1, 20]))
+    #expect(part.total == 300)
+    #expect(part.cancelled == 2)
+    #expect(part.folded == 2)
+    #expect(part.count == 3)
+  }
+
+  @Test func cancellingLessChangesNothing() {
+    var part = line([1, 20, 300])
+    part.cancel(line([1, 20]))
+    let before = part
+    part.cancel(line([1]))
+    #expect(part == before)
+  }
+
+  @Test func theGreaterCancellationStays() {
+    var (a, b) = (line([1, 20, 300]), line([1, 20, 300]))
+    a.cancel(line([1]))
+    b.cancel(line([1, 20]))
+    for (x, y) in [(a, b), (b, a)] {
+      var join = x
+      join.merge(y)
+      #expect(join.total == 300)
+      #expect(join.cancelled == 2)
+    }
+  }
+
+  /// An observer who was shown less than has been folded since cancels only what
+  /// was shown.
+  @Test func aFoldBeyondWhatWasShownIsNotCancelled() {
+    var lines = LedgerLines()
+    let device = DeviceID(1)
+    lines.append(5, memo: nil, at: Dot(device, 1), time: .zero)
+    let observed = lines
+    lines.append(70, memo: nil, at: Dot(device, 2), time: .zero)
+    #expect(lines.fold(below: [device: 2]) == 2)
+    lines.cancel(observed: observed)
+    #expect(lines.total == 70)
+    #expect(lines.hasUncancelled)
+    lines.cancel()
+    #expect(lines.total == 0)
+    #expect(!lines.hasUncancelled)
+  }
+
+  @Test func aSaveMayAppendSeveralEntries() {
+    var lines = LedgerLines()
+    let device = DeviceID(1)
+    for (n, amount) in [(2, 1), (2, 20), (5, 300)] as [(UInt64, Int64)] {
+      lines.append(amount, memo: nil, at: Dot(device, n), time: .zero)
+    }
+    #expect(lines.fold(below: [device: 1]) == 0)
+    #expect(lines.fold(below: [device: 4]) == 2)
+    #expect(lines.fold(below: [device: 4]) == 0)
+    #expect(lines.entries.map(\.entry.amount) == [300])
+    #expect(lines.dots == [device: 5])
+  }
+
+  /// Entries are immutable; two in one place come of a device name used twice.
+  @Test func theGreaterOfTwoEntriesInOnePlaceStays() {
+    let rising = [
+      entry(1, 1), entry(1, 2), entry(1, 2, memo: .int(1)),
+      entry(1, 0, at: 2), entry(2, -9),
+    ]
+    for (i, a) in rising.enumerated() {
+      for b in rising[i...] {
+        var (x, y) = (LedgerLine(), LedgerLine())
+        x.append(a)
+        y.append(b)
+        let (before, other) = (x, y)
+        x.merge(other)
+        y.merge(before)
+        #expect(x.tail == [b])
+        #expect(y.tail == [b])
+      }
+    }
+  }
+
+  @Test func twoFoldsOfOneLengthKeepTheGreaterSum() {
+    let (a, b) = (line([1], folded: 1), line([2], folded: 1))
+    for (x, y) in [(a, b), (b, a)] {
+      var join = x
+      join.merge(y)
+      #expect(join.total == 2)
+    }
+  }
+}

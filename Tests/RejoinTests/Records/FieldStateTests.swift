@@ -1,0 +1,144 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+@testable import Rejoin
+import Testing
+
+/// A field as a lattice that begins untouched.
+private func subject(_ kind: FieldKind) -> LawSubject<FieldState> {
+  LawSubject(initial: FieldState(kind)) { field, device, random in
+    let dot = Dot(device, field.clock[device] + 1)
+    let edit: FieldEdit? =
+      random.below(6) == 0 ? nil : randomEdit(kind, &random)
+    var save = EditContext(dot: dot, time: random.time())
+    save.drops = random.below(6) == 0
+    _ = field.change(edit, in: save)
+    return field
+  }
+}
+
+private func randomEdit(
+  _ kind: FieldKind, _ random: inout ScriptRandom
+) -> FieldEdit {
+  let number = Int64(random.below(9)) - 4
+  switch kind {
+  case .register, .lww:
+    return .write(number == 0 ? nil : .int(number))
+  case .counter:
+    return .count(CounterEdit(by: number, isReset: random.below(5) == 0))
+  case .set, .removeWinsSet:
+    if random.below(6) == 0 { return .members(.clearing) }
+    return .members(
+      SetEdit(
+        inserting: [.int(number), .int(1)],
+        removing: random.below(2) == 0 ? [.int(2)] : []))
+  case .ledger:
+    var edit = random.below(6) == 0 ? LedgerEdit.cancelling : LedgerEdit()
+    edit.append(number, memo: nil)
+    return .append(edit)
+  }
+}
+
+@Suite struct FieldStateTests {
+  private func save(
+    _ device: UInt64, _ n: UInt64, at time: Int64 = 0,
+    observed: FieldState? = nil
+  ) -> EditContext {
+    EditContext(
+      dot: Dot(DeviceID(device), n), time: Timestamp(milliseconds: time),
+      observed: observed)
+  }
+
+  @Test(arguments: FieldKind.allCases)
+  func lawsOfEveryKind(_ kind: FieldKind) {
+    let result = LatticeLaws.check(subject(kind), seeds: 0..<60)
+    #expect(result.violations.isEmpty)
+  }
+
+  @Test(arguments: FieldKind.allCases)
+  func everySaveIsSeen(_ kind: FieldKind) {
+    var random = ScriptRandom(seed: 7)
+    var field = FieldState(kind)
+    #expect(field.clock.isEmpty)
+    #expect(!field.hasContent)
+    for n in 1...20 as ClosedRange<UInt64> {
+      let edit = n % 3 == 0 ? nil : randomEdit(kind, &random)
+      _ = field.change(edit, in: save(1, n))
+      #expect(field.clock == [DeviceID(1): n])
+    }
+    _ = field.change(nil, in: save(2, 1))
+    #expect(field.clock[DeviceID(2)] == 1)
+    #expect(!field.hasContent)
+  }
+
+  @Test func anotherKindIsLeftOut() {
+    var field = FieldState(.register)
+    _ = field.change(.write(.int(1)), in: save(1, 1))
+    let before = field
+    field.merge(FieldState(.counter))
+    #expect(field == before)
+  }
+
+  /// Dropping what was observed spares what was not.
+  @Test func whatWasNotObservedStays() {
+    let field = FieldState(.set)
+    var mine = field
+    _ = mine.change(.members(SetEdit(inserting: [.int(1)])), in: save(1, 1))
+    let observed = mine
+    _ = mine.change(.members(SetEdit(inserting: [.int(2)])), in: save(2, 1))
+    _ = mine.change(nil, in: save(1, 2, observed: observed))
+    #expect(mine.elements == [.int(2)])
+  }
+
+  @Test func aCounterDropsOnlyWhatWasObserved() {
+    var field = FieldState(.counter)
+    _ = field.change(.count(CounterEdit(by: 5)), in: save(1, 1))
+    let observed = field
+    _ = field.change(.count(CounterEdit(by: 70)), in: save(2, 1))
+    _ = field.change(nil, in: save(1, 2, observed: observed))
+    #expect(field.count == 70)
+  }
+
+  @Test func aLedgerDropsOnlyWhatWasObserved() {
+    var field = FieldState(.ledger)
+    var edit = LedgerEdit()
+    edit.append(5, memo: nil)
+    _ = field.change(.append(edit), in: save(1, 1))
+    let observed = field
+    _ = field.change(.append(edit), in: save(1, 2))
+    _ = field.change(nil, in: save(2, 1, observed: observed))
+    #expect(field.total == 5)
+  }
+
+  @Test func clearingARemoveWinsSetMarksItsElements() {
+    var field = FieldState(.removeWinsSet)
+    let one = SetEdit(inserting: [.int(1)])
+    _ = field.change(.members(one), in: save(1, 1))
+    var other = field
+    _ = field.change(.members(.clearing), in: save(1, 2))
+    _ = other.change(.members(one), in: save(2, 1))
+    #expect(field.merging(other).elements == [])
+  }
+
+  @Test func onlyEditsOfTheKindAreAccepted() {
+    let edits: [FieldKind: FieldEdit] = [
+      .register: .write(nil), .counter: .count(CounterEdit()),
+      .set: .members(SetEdit()), .ledger: .append(LedgerEdit()),
+    ]
+    let shapes: [FieldKind: FieldKind] = [
+      .lww: .register, .removeWinsSet: .set,
+    ]
+    for kind in FieldKind.allCases {
+      for (shape, edit) in edits {
+        let fits = shapes[kind, default: kind] == shape
+        #expect(FieldState(kind).accepts(edit) == fits)
+      }
+    }
+  }
+}

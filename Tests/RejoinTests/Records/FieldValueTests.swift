@@ -1,0 +1,96 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+import Testing
+
+private enum Colour: String, FieldValue { case red, green }
+private enum Level: Int8, FieldValue { case low = -1, high = 1 }
+private struct Token: RawRepresentable, FieldValue, Equatable {
+  let rawValue: [UInt8]
+}
+
+@Suite struct FieldValueTests {
+  private func roundTrips<Type: FieldValue & Equatable>(
+    _ values: [Type], as stored: [Value]
+  ) {
+    #expect(values.map(\.fieldValue) == stored)
+    #expect(stored.map { Type($0) } == values)
+  }
+
+  @Test func everyTypeRoundTrips() {
+    roundTrips([true, false], as: [.bool(true), .bool(false)])
+    roundTrips([Int.min, 0, .max], as: [.int(.min), .int(0), .int(.max)])
+    roundTrips([Int8.min, .max], as: [.int(-128), .int(127)])
+    roundTrips([Int16.min, .max], as: [.int(-32768), .int(32767)])
+    roundTrips([Int32.min], as: [.int(-1 << 31)])
+    roundTrips([Int64.min, .max], as: [.int(.min), .int(.max)])
+    roundTrips([UInt8.max, UInt8.min], as: [.int(255), .int(0)])
+    roundTrips([UInt16.max], as: [.int(65535)])
+    roundTrips([UInt32.max], as: [.int(1 << 32 - 1)])
+    roundTrips([1.5, -.infinity], as: [.double(1.5), .double(-.infinity)])
+    roundTrips(["", "a"], as: [.string(""), .string("a")])
+    roundTrips([[], [1, 2]] as [[UInt8]], as: [.bytes([]), .bytes([1, 2])])
+    let id = RecordID("A", "k")
+    roundTrips([id], as: [.reference(id)])
+    roundTrips([Value.null, .date(3)], as: [.null, .date(3)])
+  }
+
+  @Test func integersThatDoNotFitAreRefused() {
+    #expect(Int8(Value.int(128)) == nil)
+    #expect(Int8(Value.int(-129)) == nil)
+    #expect(UInt8(Value.int(-1)) == nil)
+    #expect(UInt8(Value.int(256)) == nil)
+    #expect(UInt16(Value.int(.max)) == nil)
+    #expect(UInt32(Value.int(1 << 32)) == nil)
+    #expect(UInt32(Value.int(.min)) == nil)
+    #expect(Int32(Value.int(.max)) == nil)
+  }
+
+  @Test func anotherTypeIsRefused() {
+    let others: [Value] = [.null, .date(1), .reference(RecordID("A", "k"))]
+    for value in others {
+      #expect(Bool(value) == nil)
+      #expect(Int(value) == nil)
+      #expect(Double(value) == nil)
+      #expect(String(value) == nil)
+      #expect([UInt8](value) == nil)
+      #expect(Colour(value) == nil)
+    }
+    #expect(RecordID(Value.string("A/k")) == nil)
+    #expect(Int(Value.double(1)) == nil)
+    #expect(Double(Value.int(1)) == nil)
+    #expect(Bool(Value.int(1)) == nil)
+  }
+
+  @Test func anOptionalIsNullOrItsValue() {
+    #expect(String?.none.fieldValue == .null)
+    #expect(String?.some("a").fieldValue == .string("a"))
+    #expect(String?(Value.null) == .some(.none))
+    #expect(String?(Value.string("a")) == .some(.some("a")))
+    #expect(String?(Value.int(1)) == .none)
+    #expect(Int8?(Value.int(500)) == .none)
+  }
+
+  @Test func rawValuesAreStored() {
+    roundTrips([Colour.red, .green], as: [.string("red"), .string("green")])
+    roundTrips([Level.low, .high], as: [.int(-1), .int(1)])
+    roundTrips([Token(rawValue: [9])], as: [.bytes([9])])
+    #expect(Colour(Value.string("blue")) == nil)
+    #expect(Level(Value.int(0)) == nil)
+    #expect(Level(Value.int(1000)) == nil)
+  }
+
+  @Test func aRegisterOfAnotherTypeShowsNothing() {
+    var text = MVRegister<Value>()
+    text.write(.string("blue"), by: DeviceID(1), at: .zero)
+    #expect(text.value == .string("blue"))
+    #expect(text.value.flatMap { Colour($0) } == nil)
+  }
+}

@@ -1,0 +1,94 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+@testable import Rejoin
+import Testing
+
+private let phone = DeviceID(1)
+private let tablet = DeviceID(2)
+
+private struct Write {
+  let value: String?
+  let time: Timestamp
+}
+
+private typealias Scripts = SeenHistory<LWWRegister<String>, Write>
+
+extension Known<Write> {
+  /// The write with the greatest timestamp, and then the greatest device.
+  fileprivate var last: Deed<Write>? {
+    deeds.max { ($0.act.time, $0.device) < ($1.act.time, $1.device) }
+  }
+
+  /// What a write at `time` must be stamped so that its author sees it.
+  fileprivate func stamp(_ time: Timestamp) -> Timestamp {
+    guard let last else { return time }
+    return max(time, Timestamp(rawValue: last.act.time.rawValue + 1))
+  }
+}
+
+@Suite struct LWWRegisterTests {
+  @Test func theGreatestWriteIsShown() {
+    let rules = Scripts.Rules(
+      initial: LWWRegister(),
+      act: { register, device, known, random in
+        let value = random.below(6) == 0 ? nil : "w\(random.below(1000))"
+        let time = random.time()
+        let delta = try! register.write(value, by: device, at: time)
+        return (Write(value: value, time: known.stamp(time)), delta)
+      },
+      complaint: { register, known in
+        register.value == known.last?.act.value
+          && register.author == known.last?.device
+          ? nil : "shows \(register.value as Any)"
+      })
+    #expect(Scripts.complaints(rules, seeds: 0..<400) == [])
+  }
+
+  @Test func aLaterWriteIsShownWhateverTheClockSays() throws {
+    var theme = LWWRegister<String>()
+    try theme.write("dark", by: tablet, at: Timestamp(milliseconds: 5))
+    try theme.write("light", by: phone, at: Timestamp(milliseconds: 1))
+    #expect(theme.value == "light")
+    #expect(theme.author == phone)
+  }
+
+  @Test func theGreaterDeviceSettlesEqualTimes() throws {
+    var mine = LWWRegister<String>()
+    var theirs = LWWRegister<String>()
+    try mine.write("z", by: phone, at: .zero)
+    try theirs.write("a", by: tablet, at: .zero)
+    #expect(mine.merging(theirs).value == "a")
+    #expect(theirs.merging(mine).value == "a")
+  }
+
+  @Test func aWriteAboveTheMaximumThrowsAndChangesNothing() throws {
+    var theme = LWWRegister<String>()
+    try theme.write("dark", by: phone, at: .max)
+    let before = theme
+    #expect(throws: LWWRegister<String>.Exhausted()) {
+      try theme.write("light", by: phone, at: .max)
+    }
+    #expect(throws: LWWRegister<String>.Exhausted()) {
+      try theme.write("light", by: tablet, at: .zero)
+    }
+    #expect(theme == before)
+    #expect("\(LWWRegister<String>.Exhausted())".contains("new register"))
+  }
+
+  @Test func unsettingIsAWrite() throws {
+    var theme = LWWRegister<String>()
+    try theme.write("dark", by: phone, at: Timestamp(milliseconds: 5))
+    let before = theme
+    try theme.write(nil, by: phone, at: .zero)
+    #expect(theme.value == nil)
+    #expect(theme.author == phone)
+    #expect(theme.merging(before).value == nil)
+  }
+}

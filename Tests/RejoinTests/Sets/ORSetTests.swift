@@ -1,0 +1,130 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+import Testing
+
+private let phone = DeviceID(1)
+private let tablet = DeviceID(2)
+
+private typealias Scripts = SeenHistory<ORSet<String>, SetAct>
+
+/// What was done to an element of a set.
+struct SetAct {
+  let element: String
+  let isAdded: Bool
+}
+
+extension Known<SetAct> {
+  /// The elements with an addition that no known removal had seen.
+  fileprivate var elements: [String] {
+    let removals = deeds.filter { !$0.act.isAdded }
+    let standing = deeds.filter { deed in
+      deed.act.isAdded
+        && !removals.contains {
+          $0.act.element == deed.act.element && $0.seen.contains(deed.number)
+        }
+    }
+    return Set(standing.map(\.act.element)).sorted()
+  }
+}
+
+@Suite struct ORSetTests {
+  @Test func removalsTakeOutWhatTheyHadSeen() {
+    let rules = Scripts.Rules(
+      initial: ORSet(),
+      act: { set, device, _, random in
+        let act = SetAct(
+          element: random.pick(["a", "b", "c"]), isAdded: random.below(5) > 1)
+        let delta =
+          act.isAdded
+          ? set.insert(act.element, by: device)
+          : set.remove(act.element, by: device)
+        return (act, delta)
+      },
+      complaint: { set, known in
+        set.elements == known.elements && set.count == known.elements.count
+          ? nil : "\(set.elements), not \(known.elements)"
+      })
+    #expect(Scripts.complaints(rules, seeds: 0..<400) == [])
+  }
+
+  @Test func theExampleInTheDocumentation() {
+    var tags = ORSet<String>()
+    tags.insert("runner", by: phone)
+    var copy = tags
+    tags.remove("runner", by: phone)
+    copy.insert("runner", by: tablet)
+    tags.merge(copy)
+    #expect(tags.elements == ["runner"])
+    #expect(tags.contains("runner"))
+  }
+
+  @Test func aRemovalLeavesNothingBehindButItsDot() {
+    var tags = ORSet<String>()
+    tags.insert("runner", by: phone)
+    let before = tags
+    tags.remove("runner", by: tablet)
+    #expect(tags.isEmpty)
+    #expect(tags.count == 0)
+    #expect(tags.clock == [phone: 1, tablet: 1])
+    tags.merge(before)
+    #expect(tags.isEmpty)
+  }
+
+  @Test func removingAnAbsentElementTakesADot() {
+    var tags = ORSet<String>()
+    tags.remove("runner", by: phone)
+    #expect(tags.clock == [phone: 1])
+    #expect(tags.isEmpty)
+  }
+
+  /// An element on both sides may still have lost some of its dots.
+  @Test func anElementOnBothSidesLosesTheDotsThatWereSeen() {
+    var mine = ORSet<String>()
+    mine.insert("a", by: phone)
+    var theirs = ORSet<String>()
+    theirs.insert("a", by: tablet)
+    mine.merge(theirs)
+    theirs.remove("a", by: tablet)
+    theirs.insert("a", by: DeviceID(3))
+    mine.merge(theirs)
+    var removal = theirs
+    removal.remove("a", by: DeviceID(3))
+    mine.merge(removal)
+    #expect(mine.elements == ["a"])
+    var last = mine
+    last.remove("a", by: tablet)
+    #expect(mine.merging(last).isEmpty)
+  }
+
+  @Test func elementsAreToldApartByBytes() {
+    var words = ORSet<String>()
+    words.insert("\u{e9}", by: phone)
+    words.insert("e\u{301}", by: phone)
+    #expect(words.count == 2)
+    #expect(
+      words.elements.map { Array($0.utf8) }
+        == [Array("e\u{301}".utf8), Array("\u{e9}".utf8)])
+    words.remove("\u{e9}", by: phone)
+    #expect(words.contains("e\u{301}"))
+    #expect(!words.contains("\u{e9}"))
+  }
+
+  @Test func zerosAreOneElementAndSoAreNaNs() {
+    var numbers = ORSet<Double>()
+    numbers.insert(0, by: phone)
+    numbers.insert(-0.0, by: phone)
+    numbers.insert(.nan, by: phone)
+    numbers.insert(-Double.nan, by: phone)
+    #expect(numbers.count == 2)
+    numbers.remove(.signalingNaN, by: phone)
+    #expect(numbers.elements == [0])
+  }
+}

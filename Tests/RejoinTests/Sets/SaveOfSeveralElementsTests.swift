@@ -1,0 +1,42 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+@testable import Rejoin
+import Testing
+
+/// One save may insert several elements under one dot.
+@Suite struct SaveOfSeveralElementsTests {
+  @Test func eachElementIsRemovedByItself() {
+    let dot = Dot(DeviceID(1), 1)
+    var field = Causal<DotMap<Presence>>()
+    field.update(at: dot) {
+      $0.insert(.string("a"), at: dot, seen: Everything())
+      $0.insert(.string("b"), at: dot, seen: Everything())
+    }
+    var other = field
+    other.update(at: Dot(DeviceID(2), 1)) {
+      $0.remove(.string("a"), seen: Everything())
+    }
+    #expect(field.merging(other).store.elements == [.string("b")])
+    #expect(other.merging(field).store.elements == [.string("b")])
+  }
+
+  @Test func theGreaterPayloadOfOneDotStays() {
+    let dot = Dot(DeviceID(1), 1)
+    var (a, b) = (Causal<DotMap<Membership>>(), Causal<DotMap<Membership>>())
+    a.update(at: dot) {
+      $0.mark(.null, .added, at: dot, seen: Everything())
+    }
+    b.update(at: dot) {
+      $0.mark(.null, .removed, at: dot, seen: Everything())
+    }
+    #expect(a.merging(b) == b)
+    #expect(b.merging(a) == b)
+  }
+}

@@ -1,0 +1,116 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+
+/// Something that a device did, and what it had seen when it did it.
+struct Deed<Act> {
+  /// Its place in the history; what was seen has a smaller one.
+  let number: Int
+  let device: DeviceID
+  let act: Act
+  let seen: Set<Int>
+}
+
+/// The declarative side of a test: who did what, having seen what.
+///
+/// It knows no join. An oracle reads the deeds that a replica knows and derives
+/// what the replica must show.
+struct Known<Act> {
+  let deeds: [Deed<Act>]
+
+  /// The deeds that no other known deed had seen, of those that `counts` selects
+  /// in both places.
+  func unseen(_ counts: (Deed<Act>) -> Bool) -> [Deed<Act>] {
+    let counted = deeds.filter(counts)
+    return counted.filter { deed in
+      !counted.contains { $0.seen.contains(deed.number) }
+    }
+  }
+}
+
+/// Plays random scripts and asks, after every step, whether the replica that
+/// took it shows what the oracle derives.
+struct SeenHistory<State: Lattice, Act> {
+  /// How a random change is made, and what an oracle expects.
+  struct Rules {
+    var initial: State
+    /// Changes the state and returns what was done, with the delta.
+    var act:
+      (inout State, DeviceID, Known<Act>, inout ScriptRandom) -> (Act, State)
+    /// What is wrong with the state, if anything.
+    var complaint: (State, Known<Act>) -> String?
+  }
+
+  private let rules: Rules
+  private var random: ScriptRandom
+  private var states: [State]
+  private var known: [Set<Int>]
+  private var deeds: [Deed<Act>] = []
+  private var deltas: [State] = []
+
+  private init(_ rules: Rules, seed: UInt64) {
+    self.rules = rules
+    random = ScriptRandom(seed: seed)
+    states = Array(repeating: rules.initial, count: 4)
+    known = Array(repeating: [], count: 4)
+  }
+
+  /// Plays one script for each seed and returns the complaints.
+  static func complaints(_ rules: Rules, seeds: Range<UInt64>) -> [String] {
+    seeds.compactMap { seed in
+      var run = SeenHistory(rules, seed: seed)
+      for step in 0..<30 {
+        if let complaint = run.step() {
+          return "seed \(seed), step \(step): \(complaint)"
+        }
+      }
+      return nil
+    }
+  }
+
+  private mutating func step() -> String? {
+    let here = random.below(states.count)
+    switch random.below(5) {
+    case 0: join(here, with: random.below(states.count))
+    case 1, 2: deliver(to: here)
+    default: act(here)
+    }
+    return rules.complaint(states[here], knowledge(here))
+  }
+
+  private func knowledge(_ here: Int) -> Known<Act> {
+    Known(deeds: known[here].sorted().map { deeds[$0] })
+  }
+
+  private mutating func act(_ here: Int) {
+    let device = DeviceID(UInt64(here + 1))
+    let (act, delta) = rules.act(
+      &states[here], device, knowledge(here), &random)
+    let deed = Deed(
+      number: deeds.count, device: device, act: act, seen: known[here])
+    known[here].insert(deed.number)
+    deeds.append(deed)
+    deltas.append(delta)
+  }
+
+  private mutating func join(_ here: Int, with there: Int) {
+    states[here].merge(states[there])
+    known[here].formUnion(known[there])
+  }
+
+  /// Joins a delta whose cause the replica knows, perhaps not for the first time.
+  private mutating func deliver(to here: Int) {
+    let ready = deeds.filter { $0.seen.isSubset(of: known[here]) }
+    guard !ready.isEmpty else { return }
+    let deed = random.pick(ready)
+    states[here].merge(deltas[deed.number])
+    known[here].insert(deed.number)
+  }
+}
