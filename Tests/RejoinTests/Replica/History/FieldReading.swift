@@ -19,25 +19,34 @@ struct FieldReading: Hashable {
   var author: Provenance?
 }
 
-extension Replica {
-  func reading(of path: FieldPath) -> FieldReading {
-    guard let record = record(path.id) else { return FieldReading() }
-    let (name, kind) = (path.key.name, path.key.kind)
-    return FieldReading(
-      value: record.value(of: name, kind),
-      conflicts: kind == .register ? record.conflicts(of: name) : [],
-      count: record.count(of: name),
-      elements: record.elements(of: name, kind),
-      total: record.total(of: name),
-      author: record.provenance(of: name, kind))
+extension Record {
+  func reading(of key: FieldKey) -> FieldReading {
+    let (name, kind) = (key.name, key.kind)
+    var reading = FieldReading()
+    switch kind {
+    case .register, .lww:
+      reading.value = value(of: name, kind)
+      reading.conflicts = kind == .register ? conflicts(of: name) : []
+      reading.author = provenance(of: name, kind)
+    case .counter: reading.count = count(of: name)
+    case .set, .removeWinsSet: reading.elements = elements(of: name, kind)
+    case .ledger: reading.total = total(of: name)
+    }
+    return reading
   }
 }
 
 extension OracleReplica {
-  func reading(of path: FieldPath) -> FieldReading {
-    let field = field(path)
+  /// What must be read of a field, where just some records exist.
+  func reading(
+    of field: OracleField, where existing: Set<RecordID>
+  ) -> FieldReading {
+    func visible(_ value: Value) -> Value? {
+      if case .reference(let id) = value, !existing.contains(id) { return nil }
+      return value
+    }
     var reading = FieldReading()
-    switch path.key.kind {
+    switch field.kind {
     case .register, .lww:
       reading.value = field.write?.value.flatMap(visible)
       reading.conflicts = field.conflicts
@@ -50,11 +59,5 @@ extension OracleReplica {
     case .ledger: reading.total = field.total
     }
     return reading
-  }
-
-  /// A reference to a record that does not exist is not shown.
-  private func visible(_ value: Value) -> Value? {
-    if case .reference(let id) = value, !exists(id) { return nil }
-    return value
   }
 }

@@ -43,7 +43,6 @@ extension RandomHistory {
     try agree("law 6: own number", clock[device].n, own)
     let isAsked = gaps.allSatisfy { peers[i].replica.missing[$0] > clock[$0].n }
     try agree("gaps are remembered", isAsked, true)
-    try peers[i].check()
   }
 
   private func checkChanges(
@@ -64,15 +63,18 @@ extension RandomHistory {
   /// Laws 4 and 5, of two replicas by chance.
   mutating func checkLaws() throws(HistoryMismatch) {
     let (s, t) = (random.pick(peers), random.pick(peers))
-    try checkDeltaLaw(s.replica, t.replica)
+    try s.checkSoundness()
+    if random.chance(25) { try checkDeltaLaw(s.replica, t.replica) }
     guard s.model.clock == t.model.clock, !s.model.isAhead, !t.model.isAhead
     else { return }
     try checkEqual(s.replica, t.replica)
+    try agree("law 5: no news", s.replica.delta(since: t.replica.clock), nil)
   }
 
-  func checkEqual(_ s: Replica, _ t: Replica) throws(HistoryMismatch) {
+  /// What holds of equal clocks, and at the end also where a part of a message
+  /// has outlived its author, so that no clock will ever vouch for it.
+  private func checkEqual(_ s: Replica, _ t: Replica) throws(HistoryMismatch) {
     try agree("law 5: clocks", s.clock, t.clock)
-    try agree("law 5: no news", s.delta(since: t.clock), nil)
     try agree("law 5: states", s.delta(), t.delta())
   }
 
@@ -100,6 +102,7 @@ extension RandomHistory {
     for _ in 0..<(peers.count / 2) { try exchange() }
     for peer in peers {
       try peer.check()
+      try peer.checkSoundness()
       try checkEqual(peer.replica, peers[0].replica)
       let saves = peer.replica.clock.vector.entries.reduce(0) { $0 + $1.count }
       if saves > UInt64(count) {

@@ -41,10 +41,11 @@ extension RandomHistory {
       }
     }
     for (path, value) in written {
+      let record = peers[i].replica.record(path.id)
       if case .reference = value { continue }
       try agree(
         "law 12: \(path.id).\(path.key.name)",
-        peers[i].replica.reading(of: path).value, value)
+        record?.value(of: path.key.name, path.key.kind), value)
     }
   }
 
@@ -55,6 +56,7 @@ extension RandomHistory {
     steps.append("\(sender.device) sends to \(receiver.device)")
     if let message = try HistoryMessage(from: peers[i], since: receiver.clock) {
       try receive(message, at: j)
+      try peers[j].check()
     }
   }
 
