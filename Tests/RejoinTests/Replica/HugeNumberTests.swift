@@ -17,7 +17,8 @@ import Testing
   private func written(_ n: UInt64, _ time: Timestamp) -> FieldState {
     .register(
       Causal(
-        store: Siblings(Stamped(.string("huge"), at: time), at: Dot(stranger, n)),
+        store: Siblings(
+          Stamped(.string("huge"), at: time), at: Dot(stranger, n)),
         context: CausalContext([stranger: n])))
   }
 
@@ -105,7 +106,9 @@ import Testing
     while hybrid.latest < .max { try hybrid.tick(now: 0) }
     a.stored.hybrid = hybrid
     let (clock, state) = (a.clock, a.delta())
-    #expect(throws: SaveError.clockExhausted) { try a.edit { $0.name = "late" } }
+    #expect(throws: SaveError.clockExhausted) {
+      try a.edit { $0.name = "late" }
+    }
     #expect(a.clock == clock)
     #expect(a.delta() == state)
     #expect(a.ada?.name == "early")

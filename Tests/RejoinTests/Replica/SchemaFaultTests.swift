@@ -40,7 +40,9 @@ import Testing
   }
 
   @Test func aFieldWhoseKindChangedIsKeptTwiceAndReported() throws {
-    let (was, `is`) = (FieldKey("miles", .register), FieldKey("miles", .counter))
+    let (was, `is`) = (
+      FieldKey("miles", .register), FieldKey("miles", .counter)
+    )
     let (old, new) = (replica(1, fields: [was]), replica(2, fields: [`is`]))
     try old.save { $0.apply(.write(.int(5)), to: was, of: Sailor.ada) }
     try new.save {

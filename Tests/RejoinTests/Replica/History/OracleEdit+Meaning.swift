@@ -17,7 +17,9 @@ extension OracleEdit {
   }
 
   var resets: Bool {
-    verbs.contains { if case .count(let edit) = $0 { edit.isReset } else { false } }
+    verbs.contains {
+      if case .count(let edit) = $0 { edit.isReset } else { false }
+    }
   }
 
   /// The change after the last reset; `nil` where there is only a reset.

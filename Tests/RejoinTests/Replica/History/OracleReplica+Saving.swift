@@ -42,7 +42,8 @@ extension OracleReplica {
     case .touch(let id): touch(id, in: &pending)
     case .delete(let id):
       guard pending[id]?.mark ?? exists(id) else { return }
-      pending[id, default: OraclePending(mark: false, drops: false)].mark = false
+      pending[id, default: OraclePending(mark: false, drops: false)].mark =
+        false
     case .edit(let id, let key, let edit):
       touch(id, in: &pending)
       pending[id]?.verbs[key, default: []].append(edit)

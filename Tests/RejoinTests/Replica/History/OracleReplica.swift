@@ -42,9 +42,13 @@ struct OracleReplica {
     OracleField(path, held: held[path] ?? SaveSet(), in: history)
   }
 
-  func rule(_ id: RecordID) -> DeletionRule { history.schema[id.entity].deletion }
+  func rule(_ id: RecordID) -> DeletionRule {
+    history.schema[id.entity].deletion
+  }
 
-  private func marks(_ id: RecordID) -> [(dot: Dot, time: Timestamp, value: Value?)] {
+  private func marks(_ id: RecordID) -> [(
+    dot: Dot, time: Timestamp, value: Value?
+  )] {
     field(FieldPath(id: id, key: .existence)).siblings
   }
 
@@ -107,7 +111,9 @@ extension OracleReplica {
     }
     var gaps: Set<DeviceID> = []
     for (device, interval) in delta.intervals {
-      if interval.from > clock[device] { gaps.insert(device) } else {
+      if interval.from > clock[device] {
+        gaps.insert(device)
+      } else {
         clock.insert(Dot(device, interval.to))
       }
     }

@@ -85,7 +85,9 @@ extension RandomHistory {
     let basis =
       random.chance(50) ? t.clock : lowered(t.clock.vector)
     let (one, other) = (copy(of: t), copy(of: t))
-    if let delta = s.delta(since: basis) { one.apply(delta, reporting: .faults) }
+    if let delta = s.delta(since: basis) {
+      one.apply(delta, reporting: .faults)
+    }
     if let delta = s.delta() { other.apply(delta) }
     try agree("law 4: clocks", one.clock, other.clock)
     try agree("law 4: states", one.delta(), other.delta())

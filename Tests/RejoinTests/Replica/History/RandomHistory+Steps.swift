@@ -155,8 +155,10 @@ extension RandomHistory {
   mutating func purge(_ i: Int) throws(HistoryMismatch) {
     steps.append("\(peers[i].replica.device) purges")
     let cut = peers[i].replica.stabilityCut
-    for peer in peers where peers[i].replica.roster.contains(peer.model.device) {
-      try agree("the cut is stable", cut.isContained(in: peer.model.clock), true)
+    for peer in peers where peers[i].replica.roster.contains(peer.model.device)
+    {
+      try agree(
+        "the cut is stable", cut.isContained(in: peer.model.clock), true)
     }
     let expected = peers[i].model.purge(below: cut, now: peers[i].clock.now)
     do {
