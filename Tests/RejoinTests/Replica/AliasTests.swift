@@ -1,0 +1,78 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+@testable import Rejoin
+import Testing
+
+@Suite struct AliasTests {
+  private let a = Replica.empty(1)
+  private let b = Replica.empty(2)
+  private let eve = RecordID("Sailor", "eve")
+
+  private func twoOfOne() throws {
+    try a.edit {
+      $0.name = "Ada"
+      $0.miles.increment(by: 2)
+      $0.tags.insert("x")
+      $0.roles.insert("cook")
+      $0.pay.append(3)
+    }
+    a.tell(b)
+    try b.save { edit in
+      edit[Sailor.self, "eve"].name = "Eve"
+      edit[Sailor.self, "eve"].miles.increment(by: 5)
+      edit[Sailor.self, "eve"].tags.insert("y")
+      edit[Sailor.self, "eve"].roles.insert("mate")
+      edit[Sailor.self, "eve"].pay.append(7)
+    }
+    try b.alias(Sailor.ada, eve)
+    settle(a, b)
+  }
+
+  @Test func bothNamesReadAsOneRecord() throws {
+    try twoOfOne()
+    for key in ["ada", "eve"] {
+      let record = try #require(a[Sailor.self, key])
+      #expect(record.record.id == Sailor.ada)
+      #expect(record.name == "Eve")
+      #expect(record.conflicts(Sailor.name) == ["Ada"])
+      #expect(record.miles == 7)
+      #expect(record.tags == ["x", "y"])
+      #expect(record.roles == ["cook", "mate"])
+      #expect(record.pay == 10)
+      #expect(record.record.entries(of: "pay").count == 2)
+    }
+    #expect(a.records(of: "Sailor") == [Sailor.ada])
+    #expect(a.allRecords == [Sailor.ada])
+    #expect(a.representative(of: eve) == Sailor.ada)
+  }
+
+  @Test func aliasesAreTransitive() throws {
+    let zoe = RecordID("Sailor", "zoe")
+    try a.save { $0[Sailor.self, "zoe"].name = "Zoe" }
+    try a.alias(zoe, eve)
+    try a.alias(eve, Sailor.ada)
+    #expect(a.representative(of: zoe) == Sailor.ada)
+    #expect(a.ada?.name == "Zoe")
+  }
+
+  @Test func theRecordsStayAsTheyAre() throws {
+    try twoOfOne()
+    #expect(a.fetch(Sailor.ada)[Sailor.miles.key].count == 2)
+    #expect(a.fetch(eve)[Sailor.miles.key].count == 5)
+  }
+
+  @Test func deletingOneDeletesAll() throws {
+    try twoOfOne()
+    try a.save { $0[Sailor.self, "eve"].delete() }
+    #expect(a.ada == nil)
+    #expect(a[Sailor.self, "eve"] == nil)
+    #expect(a.records(of: "Sailor") == [])
+  }
+}

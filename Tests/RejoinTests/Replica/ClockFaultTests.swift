@@ -1,0 +1,90 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+@testable import Rejoin
+import Testing
+
+@Suite struct ClockFaultTests {
+  private static let hour: Int64 = 3_600_000
+
+  @Test(arguments: [365, 50 * 365] as [Int64])
+  func aClockFarAheadMovesOthersByTheDrag(days: Int64) throws {
+    let here = HandSetClock(Self.hour)
+    let wrong = HandSetClock(Self.hour + days * 24 * Self.hour)
+    let (a, b, c) = (
+      Replica.empty(1, clock: here), Replica.empty(2, clock: wrong),
+      Replica.empty(3, clock: here)
+    )
+    try b.edit { ($0.name, $0.rank) = ("ahead", "ahead") }
+    #expect(b.tell(a).isClean)
+    let bound = Timestamp(milliseconds: Self.hour + HybridClock.defaultDrag)
+    #expect(a.state.hybrid.latest == bound)
+    try a.edit { ($0.name, $0.rank) = ("mine", "mine") }
+    settle(a, b, c)
+    for replica in [a, b, c] {
+      #expect(replica.ada?.name == "mine")
+      #expect(replica.ada?.rank == "mine")
+    }
+    #expect(a.state.hybrid.latest <= bound.next ?? .max)
+  }
+
+  @Test func aPartWithoutIntervalDoesNotMoveTheClock() throws {
+    let (a, b) = (Replica.empty(1), Replica.empty(2))
+    try b.edit { $0.name = "b" }
+    let part = try #require(b.delta()?.split(into: 1).first)
+    a.apply(part)
+    #expect(a.state.hybrid.latest == .zero)
+    #expect(a.ada?.name == "b")
+  }
+
+  @Test(arguments: [0, -1, .min, 1_000_000] as [Int64])
+  func ownLaterWriteBeatsOwnEarlierOneOnAWrongClock(now: Int64) throws {
+    let clock = HandSetClock()
+    let (a, b) = (Replica.empty(1, clock: clock), Replica.empty(2))
+    try a.edit { ($0.name, $0.rank) = ("early", "early") }
+    a.tell(b)
+    clock.now = now
+    try a.edit { ($0.name, $0.rank) = ("late", "late") }
+    a.tell(b)
+    #expect(b.ada?.name == "late")
+    #expect(b.ada?.rank == "late")
+    #expect(b.ada?.conflicts(Sailor.name) == [])
+  }
+
+  @Test func aHundredThousandSavesInAMillisecondRise() throws {
+    var clock = HybridClock()
+    var last = Timestamp.zero
+    for _ in 0..<100_000 {
+      let next = try clock.tick(now: 1000)
+      guard last < next else {
+        Issue.record("\(next) does not follow \(last)")
+        return
+      }
+      last = next
+    }
+  }
+
+  @Test func aMendedClockIsFollowedFromTheNextOpening() throws {
+    let clock = HandSetClock(1000 * Self.hour)
+    let a = Replica.empty(1, clock: clock)
+    try a.edit { $0.name = "ahead" }
+    clock.now = Self.hour
+    let opened = Replica(
+      opening: a.state, token: a.token, schema: a.schema, clock: clock.wall,
+      renewal: { DeviceID(9) })
+    let dot = try opened.edit { $0.name = "mended" }.dot
+    #expect(dot == Dot(DeviceID(1), 2))
+    #expect(opened.clock[DeviceID(1)].time.milliseconds == Self.hour)
+    #expect(opened.ada?.name == "mended")
+    let b = Replica.empty(2)
+    a.tell(b)
+    opened.tell(b)
+    #expect(b.ada?.name == "mended")
+  }
+}

@@ -1,0 +1,132 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+@testable import Rejoin
+import Testing
+
+/// Deltas that are lost, doubled, reordered, split, or made for somebody else.
+@Suite struct DeliveryFaultTests {
+  private let a = Replica.empty(1)
+  private let b = Replica.empty(2)
+
+  /// Three deltas, one for each of three saves.
+  private func deltas() throws -> [Delta] {
+    try (1...3).map { number in
+      let basis = a.clock
+      try a.edit {
+        $0.miles.increment(by: 1)
+        $0.pay.append(Int64(number))
+      }
+      try a.save { $0[Berth.self, "\(number)"].name = "b" }
+      return try #require(a.delta(since: basis))
+    }
+  }
+
+  @Test func aLostDeltaLeavesAGapThatOneExchangeCloses() throws {
+    let deltas = try deltas()
+    b.apply(deltas[0])
+    let report = b.apply(deltas[2])
+    #expect(!report.isClean)
+    #expect(report.gaps.map(\.device) == [a.device])
+    #expect(report.gaps.map(\.held) == [2])
+    #expect(report.gaps.map(\.assumed) == [4])
+    #expect(b.clock[a.device].n == 2)
+    #expect(b.missing == [a.device: 6])
+    #expect(b.ada?.miles == 3)
+    #expect(b[Berth.self, "2"] == nil)
+    #expect(a.tell(b).isClean)
+    #expect(b.missing.isEmpty)
+    #expect(areEqual(a, b))
+  }
+
+  @Test func aDoubledDeltaChangesNothing() throws {
+    let deltas = try deltas()
+    for delta in deltas { b.apply(delta) }
+    for delta in deltas {
+      let report = b.apply(delta)
+      #expect(report.records.isEmpty)
+      #expect(report.isClean)
+    }
+    #expect(areEqual(a, b))
+  }
+
+  @Test func reorderedDeltasAreEqualInTheEnd() throws {
+    let deltas = try deltas()
+    for delta in deltas.reversed() { b.apply(delta) }
+    for delta in deltas.reversed() { b.apply(delta) }
+    for delta in deltas.reversed() { b.apply(delta) }
+    #expect(areEqual(a, b))
+  }
+
+  @Test func partsOfADeltaBringFieldsAndAdvanceNothing() throws {
+    _ = try deltas()
+    let whole = try #require(a.delta())
+    let parts = whole.split(into: 3)
+    #expect(parts.count == 3)
+    #expect(parts.map(\.fieldCount).reduce(0, +) == whole.fieldCount)
+    #expect(parts.allSatisfy { $0.intervals.isEmpty && $0.fieldCount == 3 })
+    for part in parts.reversed() { b.apply(part) }
+    #expect(b.clock == ReplicaClock())
+    #expect(b.delta()?.changes == whole.changes)
+    #expect(a.tell(b).isClean)
+    #expect(areEqual(a, b))
+  }
+
+  @Test func aSplitIntoMorePartsThanFieldsHasEmptyParts() throws {
+    try a.edit { $0.name = "a" }
+    let parts = try #require(a.delta()).split(into: 5)
+    #expect(parts.count == 5)
+    #expect(parts.map(\.fieldCount).reduce(0, +) == 2)
+  }
+
+  @Test func aStaleBasisSendsTooMuchAndHarmsNothing() throws {
+    let early = b.clock
+    let deltas = try deltas()
+    for delta in deltas { b.apply(delta) }
+    let again = try #require(a.delta(since: early))
+    let report = b.apply(again)
+    #expect(report.isClean && report.records.isEmpty)
+    #expect(areEqual(a, b))
+  }
+
+  @Test func aDeltaMadeForAnotherLeavesAGapAndIsRelayed() throws {
+    let c = Replica.empty(3)
+    try a.edit { $0.name = "one" }
+    a.tell(b)
+    try a.edit { $0.miles.increment() }
+    let forB = try #require(a.delta(since: b.clock))
+    #expect(c.apply(forB).gaps.count == 1)
+    #expect(c.ada?.miles == 1)
+    #expect(c.ada?.name == nil)
+    b.apply(forB)
+    #expect(b.tell(c).isClean)
+    #expect(areEqual(a, b, c))
+  }
+
+  @Test func anIntervalThatBeginsBelowIsNoGap() throws {
+    try a.edit { $0.name = "one" }
+    a.tell(b)
+    try a.edit { $0.name = "two" }
+    #expect(a.delta().map { b.apply($0) }?.gaps.isEmpty == true)
+    #expect(b.clock[a.device].n == 2)
+  }
+
+  @Test func aDeltaCarriesOnlyWhatIsNews() throws {
+    try a.edit {
+      $0.name = "one"
+      $0.rank = "first"
+    }
+    a.tell(b)
+    try a.edit { $0.name = "two" }
+    let delta = try #require(a.delta(since: b.clock))
+    #expect(
+      Set(delta.changes.flatMap(\.fields.keys))
+        == [.existence, Sailor.name.key])
+  }
+}

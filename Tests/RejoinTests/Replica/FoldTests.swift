@@ -1,0 +1,60 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+@testable import Rejoin
+import Testing
+
+@Suite struct FoldTests {
+  private let a = Replica.empty(1)
+  private let b = Replica.empty(2)
+
+  private var entries: [LedgerLine.Entry] {
+    a.record(Sailor.ada)?.entries(of: "pay") ?? []
+  }
+
+  @Test func aFoldChangesNoTotalAndNoClock() throws {
+    try a.edit { $0.pay.append(5, memo: .string("five")) }
+    try a.edit { $0.pay.append(-2) }
+    let (clock, state) = (a.clock, a.delta())
+    #expect(entries.count == 2)
+    #expect(a.fold() == 2)
+    #expect(entries.isEmpty)
+    #expect(a.ada?.pay == 3)
+    #expect(a.clock == clock)
+    #expect(a.delta() == state)
+    #expect(a.fold() == 0)
+  }
+
+  @Test func onlyWhatIsStableIsFolded() throws {
+    try b.edit { $0.pay.append(1) }
+    try a.edit { $0.pay.append(5) }
+    settle(a, b)
+    try a.edit { $0.pay.append(7, memo: .string("seven")) }
+    #expect(a.fold() == 2)
+    #expect(entries.map(\.amount) == [7])
+    a.tell(b)
+    #expect(b.ada?.pay == 13)
+    #expect(b.record(Sailor.ada)?.entries(of: "pay").count == 1)
+    #expect(areEqual(a, b))
+  }
+
+  @Test func foldsAndEntriesNeverCountTwice() throws {
+    try a.edit { $0.pay.append(5) }
+    a.tell(b)
+    let late = try #require(a.delta())
+    a.acknowledge(b.clock, by: b.device)
+    #expect(a.fold() == 1)
+    try a.edit { $0.pay.append(6) }
+    a.tell(b)
+    b.apply(late)
+    a.apply(late)
+    #expect(a.ada?.pay == 11)
+    #expect(b.ada?.pay == 11)
+  }
+}

@@ -1,0 +1,81 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+@testable import Rejoin
+
+extension OracleEdit {
+  /// What was written in the end; `nil` if nothing was.
+  var written: Value?? {
+    for case .write(let value) in verbs.reversed() { return .some(value) }
+    return nil
+  }
+
+  var resets: Bool {
+    verbs.contains {
+      if case .count(let edit) = $0 { edit.isReset } else { false }
+    }
+  }
+
+  /// The change after the last reset; `nil` where there is only a reset.
+  var count: CounterEdit? {
+    var sum: CounterEdit?
+    for case .count(let edit) in verbs {
+      if edit.isReset || sum == nil { sum = CounterEdit() }
+      sum?.increments += edit.increments
+      sum?.decrements += edit.decrements
+    }
+    if resets, sum == CounterEdit() { return nil }
+    return sum
+  }
+
+  var cancels: Bool {
+    verbs.contains {
+      if case .append(let edit) = $0 { edit.isCancelled } else { false }
+    }
+  }
+
+  /// The entries after the last cancellation.
+  var appended: [LedgerEdit.Entry] {
+    var entries: [LedgerEdit.Entry] = []
+    for case .append(let edit) in verbs {
+      if edit.isCancelled { entries = [] }
+      entries += edit.entries
+    }
+    return entries
+  }
+
+  /// The last word on each element that was named or, at a clearing, shown.
+  private var words: [Value: Bool] {
+    var words: [Value: Bool] = [:]
+    for case .members(let edit) in verbs {
+      if edit.isCleared {
+        words = [:]
+        for element in drops ? [] : shown { words[element] = false }
+      }
+      words.merge(edit.members) { $1 }
+    }
+    return words
+  }
+
+  private var clears: Bool {
+    verbs.contains {
+      if case .members(let edit) = $0 { edit.isCleared } else { false }
+    }
+  }
+
+  /// The marks that the save leaves: in an add-wins set only of what is in.
+  func marks(_ kind: FieldKind) -> [Value: Bool] {
+    kind == .set ? words.filter(\.value) : words
+  }
+
+  /// Whether what was said before about an element is over.
+  func speaks(of element: Value, _ kind: FieldKind) -> Bool {
+    words[element] != nil || (kind == .set && clears)
+  }
+}

@@ -1,0 +1,146 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+@testable import Rejoin
+
+/// What must be seen of a field by somebody who has heard of some saves.
+///
+/// Nothing here joins anything: what counts is which saves were heard of, and
+/// which of them the authors of the others knew.
+struct OracleField {
+  let kind: FieldKind
+  /// The saves that have been heard of, with what they did to the field.
+  private let heard: [(place: Int, dot: Dot, time: Timestamp, edit: OracleEdit)]
+
+  init(_ path: FieldPath, held: SaveSet, in history: OracleHistory) {
+    kind = path.key.kind
+    heard = held.members.compactMap { place in
+      let save = history.saves[place]
+      return save.edits[path].map { (place, save.dot, save.time, $0) }
+    }
+  }
+
+  /// Of each device the last save that touched the field.
+  var clock: VectorClock {
+    var clock = VectorClock()
+    for save in heard { clock.insert(save.dot) }
+    return clock
+  }
+
+  /// Whether a save that knew of the one at `place` did `what`.
+  private func isFollowed(
+    _ place: Int, by what: (OracleEdit) -> Bool = { _ in true }
+  ) -> Bool {
+    heard.contains { $0.edit.seen.contains(place) && what($0.edit) }
+  }
+
+  /// Whether a save that was heard of knew of the one that `dot` names.
+  func isFollowed(_ dot: Dot) -> Bool {
+    heard.contains { $0.dot == dot && isFollowed($0.place) }
+  }
+}
+
+// Registers.
+extension OracleField {
+  /// The writes that nobody has followed.
+  var siblings: [(dot: Dot, time: Timestamp, value: Value?)] {
+    heard.compactMap { save in
+      guard let value = save.edit.written, !isFollowed(save.place) else {
+        return nil
+      }
+      return (save.dot, save.time, value)
+    }
+  }
+
+  /// The write that is shown.
+  var write: (dot: Dot, time: Timestamp, value: Value?)? {
+    guard kind == .lww else {
+      return siblings.max { ($0.time, $0.dot) < ($1.time, $1.dot) }
+    }
+    return heard.map { ($0.dot, $0.edit.stamp, $0.edit.written ?? nil) }
+      .max { ($0.1, $0.0) < ($1.1, $1.0) }
+  }
+
+  /// The values that are not shown.
+  var conflicts: [Value] {
+    guard kind == .register else { return [] }
+    let shown = write?.value
+    return Set(siblings.compactMap(\.value)).filter { $0 != shown }.sorted()
+  }
+}
+
+// Counters and ledgers.
+extension OracleField {
+  /// The changes that no reset has cancelled.
+  private var changes: [CounterEdit] {
+    heard.compactMap { save in
+      guard let change = save.edit.count,
+        !isFollowed(save.place, by: { $0.drops || $0.resets })
+      else { return nil }
+      return change
+    }
+  }
+
+  var count: Int64 {
+    let sum = changes.reduce(Int128(0)) {
+      $0 + Int128($1.increments) - Int128($1.decrements)
+    }
+    return Int64(clamping: sum)
+  }
+
+  /// The entries that nobody has cancelled.
+  var entries: [LedgerLine.Entry] {
+    heard.flatMap { save -> [LedgerLine.Entry] in
+      if isFollowed(save.place, by: { $0.drops || $0.cancels }) { return [] }
+      return save.edit.appended.map {
+        .init(n: save.dot.n, time: save.time, amount: $0.amount, memo: $0.memo)
+      }
+    }
+  }
+
+  var total: Int64 {
+    Int64(clamping: entries.reduce(Int128(0)) { $0 + Int128($1.amount) })
+  }
+}
+
+// Sets.
+extension OracleField {
+  /// What was said of each element and taken back by nobody who knew.
+  private var marks: [Value: [Bool]] {
+    var marks: [Value: [Bool]] = [:]
+    for save in heard {
+      for (element, isIn) in save.edit.marks(kind) {
+        let isOver = isFollowed(save.place) {
+          $0.drops || $0.speaks(of: element, kind)
+        }
+        if !isOver { marks[element, default: []].append(isIn) }
+      }
+    }
+    return marks
+  }
+
+  var elements: [Value] {
+    guard kind == .set || kind == .removeWinsSet else { return [] }
+    return marks.filter { _, said in
+      kind == .set ? said.contains(true) : !said.contains(false)
+    }.keys.sorted()
+  }
+
+  /// Whether there is anything that creating the record again must drop.
+  var hasContent: Bool {
+    switch kind {
+    case .register: !siblings.isEmpty
+    case .lww: write?.value != nil
+    case .counter: !changes.isEmpty
+    case .set: !elements.isEmpty
+    case .removeWinsSet: !marks.isEmpty
+    case .ledger: !entries.isEmpty
+    }
+  }
+}

@@ -1,0 +1,148 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+@testable import Rejoin
+import Testing
+
+/// `UInt64.max` wherever a number comes in.
+@Suite struct HugeNumberTests {
+  private let stranger = DeviceID(9)
+
+  private func written(_ n: UInt64, _ time: Timestamp) -> FieldState {
+    .register(
+      Causal(
+        store: Siblings(
+          Stamped(.string("huge"), at: time), at: Dot(stranger, n)),
+        context: CausalContext([stranger: n])))
+  }
+
+  private func save(_ n: UInt64, _ time: Timestamp) -> Delta.Interval {
+    .init(from: 0, to: .init(n: n, time: time, digest: 1))
+  }
+
+  @Test func aRegisterWithTheGreatestTimestampIsWrittenOver() throws {
+    let a = Replica.empty(1)
+    let report = a.apply(
+      Delta(
+        written(.max, .max), of: Sailor.name.key, in: Sailor.ada,
+        intervals: [stranger: save(.max, .max)]))
+    #expect(report.isClean)
+    #expect(a.clock[stranger].n == .max)
+    #expect(try a.edit { $0.name = "mine" }.superseded == [])
+    #expect(a.ada?.name == "mine")
+    #expect(a.ada?.conflicts(Sailor.name) == [])
+  }
+
+  @Test func anUnseenWriteWithTheGreatestTimestampIsReportedAsSuperseded()
+    throws
+  {
+    let a = Replica.empty(1)
+    let shown = FieldState(.register)
+    a.apply(Delta(written(1, .max), of: Sailor.name.key, in: Sailor.ada))
+    let report = try a.save {
+      $0.apply(
+        .write(.string("mine")), to: Sailor.name.key, of: Sailor.ada,
+        observed: shown)
+    }
+    #expect(report.superseded.map(\.write.dot) == [Dot(stranger, 1)])
+    #expect(a.ada?.name == "mine")
+  }
+
+  @Test func anUnseenWriteStaysBelowWhatIsWrittenOverIt() throws {
+    let a = Replica.empty(1)
+    let far = Timestamp(rawValue: .max - 1)
+    a.apply(Delta(written(1, far), of: Sailor.name.key, in: Sailor.ada))
+    let report = try a.save {
+      $0.apply(
+        .write(.string("mine")), to: Sailor.name.key, of: Sailor.ada,
+        observed: FieldState(.register))
+    }
+    #expect(report.superseded == [])
+    #expect(a.ada?.name == "mine")
+    #expect(a.ada?.conflicts(Sailor.name) == ["huge"])
+    #expect(a.state.hybrid.latest < far)
+  }
+
+  @Test func anExhaustedLastWriteThrowsAndChangesNothing() throws {
+    let a = Replica.empty(1)
+    let write = LWWState(stranger, .max)
+    a.apply(Delta(write.state, of: Sailor.rank.key, in: Sailor.ada))
+    let (clock, state) = (a.clock, a.delta())
+    #expect(throws: SaveError.registerExhausted(Sailor.ada, field: "rank")) {
+      try a.edit {
+        $0.name = "mine"
+        $0.rank = "mine"
+      }
+    }
+    #expect(a.clock == clock)
+    #expect(a.delta() == state)
+    #expect(a.state.hybrid.latest == .zero)
+    #expect(try a.edit { $0.name = "mine" }.dot == Dot(DeviceID(1), 1))
+  }
+
+  @Test func aCounterFullOfOthersStillCounts() throws {
+    let a = Replica.empty(1)
+    var tally = Tally()
+    tally.add(.max, 0, at: Dot(stranger, .max))
+    let state = FieldState.counter(
+      Causal(store: tally, context: CausalContext([stranger: .max])))
+    a.apply(Delta(state, of: Sailor.miles.key, in: Sailor.ada))
+    try a.edit { $0.miles.increment() }
+    #expect(a.ada?.miles == .max)
+    try a.edit { $0.miles.set(to: 3) }
+    #expect(a.ada?.miles == 3)
+  }
+
+  @Test func anExhaustedClockThrowsAndChangesNothing() throws {
+    let a = Replica.empty(1)
+    try a.edit { $0.name = "early" }
+    var hybrid = HybridClock(latest: .max)
+    while hybrid.latest < .max { try hybrid.tick(now: 0) }
+    a.stored.hybrid = hybrid
+    let (clock, state) = (a.clock, a.delta())
+    #expect(throws: SaveError.clockExhausted) {
+      try a.edit { $0.name = "late" }
+    }
+    #expect(a.clock == clock)
+    #expect(a.delta() == state)
+    #expect(a.ada?.name == "early")
+  }
+
+  @Test func ourOwnNumberUsedUpElsewhereMakesUsANewDevice() throws {
+    let a = Replica.empty(1) { DeviceID(5) }
+    let own = a.device
+    let report = a.apply(
+      Delta(changes: [], intervals: [own: save(.max, .max)]))
+    #expect(report.doubtful == Dot(own, 0))
+    #expect(try a.edit { $0.name = "mine" }.dot == Dot(DeviceID(5), 1))
+  }
+
+  @Test func numbersUsedUpThrowAndChangeNothing() throws {
+    let a = Replica.empty(1)
+    a.stored.clock.insert(.init(n: .max, time: .zero, digest: 1), of: a.device)
+    let clock = a.clock
+    #expect(throws: SaveError.numbersExhausted(a.device)) {
+      try a.edit { $0.name = "mine" }
+    }
+    #expect(a.clock == clock)
+    #expect(a.ada == nil)
+    #expect(a.state.hybrid.latest == .zero)
+  }
+}
+
+/// A write in an `lww` field by a stranger.
+private struct LWWState {
+  let state: FieldState
+
+  init(_ device: DeviceID, _ time: Timestamp) {
+    var latest = Latest()
+    latest.write(.string("huge"), at: Dot(device, 1), stamp: time)
+    state = .lww(Causal(store: latest, context: CausalContext([device: 1])))
+  }
+}

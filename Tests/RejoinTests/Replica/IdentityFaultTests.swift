@@ -1,0 +1,155 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+@testable import Rejoin
+import Testing
+
+/// Backups that are restored and files that are cloned.
+@Suite struct IdentityFaultTests {
+  private let a = Replica.empty(1) { DeviceID(11) }
+  private let b = Replica.empty(2)
+
+  /// A backup of `a`, after which it made one more save, which `b` has.
+  private func backupAndGoOn() throws -> (StoredReplica, RestoreToken) {
+    try a.edit { $0.name = "one" }
+    try a.edit { $0.miles.increment(by: 2) }
+    let (backup, token) = (a.state, a.token)
+    try a.edit { $0.miles.increment(by: 4) }
+    a.tell(b)
+    return (backup, token)
+  }
+
+  @Test func aRestoredBackupTakesANewDeviceBeforeItsFirstSave() throws {
+    let (backup, _) = try backupAndGoOn()
+    let restored = Replica.opening(backup, token: a.token, as: 7)
+    #expect(restored.device == DeviceID(7))
+    let dot = try restored.edit { $0.miles.increment(by: 8) }.dot
+    #expect(dot == Dot(DeviceID(7), 1))
+    let report = b.tell(restored)
+    #expect(report.isClean)
+    #expect(restored.ada?.miles == 14)
+    settle(a, b, restored)
+    #expect(areEqual(a, b, restored))
+    #expect(a.ada?.miles == 14)
+  }
+
+  @Test func theRightTokenKeepsTheDevice() throws {
+    _ = try backupAndGoOn()
+    let opened = Replica.opening(a.state, token: a.token, as: 7)
+    #expect(opened.device == a.device)
+    #expect(try opened.edit { $0.name = "on" }.dot == Dot(a.device, 4))
+  }
+
+  @Test func aMissingTokenIsAMismatch() throws {
+    let opened = Replica.opening(a.state, token: nil, as: 7)
+    #expect(opened.device == DeviceID(7))
+  }
+
+  @Test func anUnnoticedRestoreIsNoticedInTheFirstMessage() throws {
+    let (backup, token) = try backupAndGoOn()
+    let restored = Replica.opening(backup, token: token, as: 7)
+    #expect(restored.device == a.device)
+    let report = b.tell(restored)
+    #expect(report.doubtful == Dot(a.device, 2))
+    #expect(restored.clock[a.device].n == 3)
+    #expect(restored.device == a.device)
+    let dot = try restored.edit { $0.miles.increment(by: 8) }.dot
+    #expect(dot == Dot(DeviceID(7), 1))
+    #expect(restored.device == DeviceID(7))
+    #expect(try restored.edit { $0.name = "x" }.dot == Dot(DeviceID(7), 2))
+    settle(a, b, restored)
+    #expect(areEqual(a, b, restored))
+    #expect(b.ada?.miles == 14)
+  }
+
+  @Test func aFieldAloneBetraysTheOtherIncarnation() throws {
+    let (backup, token) = try backupAndGoOn()
+    let restored = Replica.opening(backup, token: token, as: 7)
+    let part = try #require(b.delta()?.split(into: 1).first)
+    #expect(restored.apply(part).doubtful == Dot(a.device, 2))
+    #expect(try restored.edit { $0.name = "x" }.dot?.device == DeviceID(7))
+  }
+
+  @Test func aClockAloneBetraysTheOtherIncarnation() throws {
+    let (backup, token) = try backupAndGoOn()
+    let asked = Replica.opening(backup, token: token, as: 7)
+    _ = asked.delta(since: b.clock)
+    #expect(try asked.edit { $0.name = "x" }.dot?.device == DeviceID(7))
+    let told = Replica.opening(backup, token: token, as: 8)
+    told.acknowledge(b.clock, by: b.device)
+    #expect(try told.edit { $0.name = "x" }.dot?.device == DeviceID(8))
+  }
+
+  @Test func withoutRenewalNothingIsSavedUnderANameInUse() throws {
+    let (c, other) = (Replica.empty(3), Replica.empty(3))
+    try c.edit { $0.name = "c" }
+    try other.edit { $0.name = "other" }
+    try other.edit { $0.miles.increment() }
+    other.tell(c)
+    let (clock, state, latest) = (c.clock, c.delta(), c.state.hybrid.latest)
+    #expect(throws: SaveError.identityInUse(DeviceID(3))) {
+      try c.edit { $0.name = "mine" }
+    }
+    #expect(c.clock == clock)
+    #expect(c.delta() == state)
+    #expect(c.state.hybrid.latest == latest)
+  }
+
+  @Test func renewalAsADeviceThatHasSavedIsRefused() throws {
+    let c = Replica.empty(3) { DeviceID(2) }
+    try b.edit { $0.name = "b" }
+    b.tell(c)
+    c.acknowledge(ReplicaClock([DeviceID(3): 1]), by: b.device)
+    #expect(throws: SaveError.identityInUse(DeviceID(3))) {
+      try c.edit { $0.name = "mine" }
+    }
+  }
+
+  @Test func twoSavesOfOneNameAreReportedAndEverybodyAgrees() throws {
+    let (backup, token) = try backupAndGoOn()
+    let copies = (
+      Replica.opening(backup, token: token, as: 7),
+      Replica.opening(backup, token: token, as: 8)
+    )
+    try editAll(copies.0, "x", 16)
+    try editAll(copies.1, "y", 32)
+    let c = Replica.empty(3)
+    #expect(copies.0.tell(c).isClean)
+    let report = copies.1.tell(c)
+    #expect(report.equivocations == [Dot(a.device, 3)])
+    #expect(c.ada != nil)
+    settle(copies.0, copies.1, c)
+    #expect(areEqual(copies.0, copies.1, c))
+    #expect(try copies.0.edit { $0.name = "z" }.dot?.device == DeviceID(7))
+    #expect(try copies.1.edit { $0.name = "z" }.dot?.device == DeviceID(8))
+    settle(copies.0, copies.1, c)
+    #expect(areEqual(copies.0, copies.1, c))
+  }
+
+  private func editAll(
+    _ replica: Replica, _ text: String, _ number: Int64
+  ) throws {
+    try replica.edit {
+      $0.name = text
+      $0.rank = text
+      $0.miles.increment(by: number)
+      $0.tags.insert(text)
+      $0.roles.insert(text)
+      $0.pay.append(number, memo: .string(text))
+    }
+  }
+
+  @Test func onePayloadUnderAnothersDotIsReportedWithoutDigests() throws {
+    let (backup, token) = try backupAndGoOn()
+    let other = Replica.opening(backup, token: token, as: 7)
+    try other.edit { $0.miles.increment(by: 5) }
+    let part = try #require(other.delta()?.split(into: 1).first)
+    #expect(b.apply(part).equivocations == [Dot(a.device, 3)])
+  }
+}

@@ -1,0 +1,81 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+@testable import Rejoin
+import Testing
+
+@Suite struct ImportTests {
+  private let a = Replica.empty(1)
+  private let b = Replica.empty(2)
+
+  private func rows(_ edit: Edit) {
+    for key in ["ada", "bob"] {
+      edit[Sailor.self, key].name = key
+      edit[Sailor.self, key].miles.increment(by: 5)
+      edit[Sailor.self, key].tags.insert("old")
+      edit[Sailor.self, key].pay.append(3)
+    }
+  }
+
+  @Test func theSameRowsOnTwoDevicesAreThereOnce() throws {
+    let clean = try a.import(rows)
+    #expect(clean.isClean && clean.records.count == 2)
+    try b.import(rows)
+    #expect(areEqual(a, b))
+    settle(a, b)
+    #expect(areEqual(a, b))
+    #expect(a.records(of: "Sailor").map(\.key) == ["ada", "bob"])
+    #expect(a.ada?.miles == 5)
+    #expect(a.ada?.pay == 3)
+    #expect(a.ada?.conflicts(Sailor.name) == [])
+  }
+
+  @Test func importingAgainDoesNothing() throws {
+    try a.import(rows)
+    let state = a.delta()
+    #expect(try a.import(rows).records.isEmpty)
+    #expect(a.delta() == state)
+  }
+
+  @Test func anImportTakesNoDotOfOurs() throws {
+    try a.import(rows)
+    #expect(a.clock[a.device].n == 0)
+    #expect(a.clock.vector.entries.map(\.count) == [1])
+    #expect(a.roster == [a.device])
+    #expect(a.stabilityCut == a.clock.vector)
+  }
+
+  @Test func aRealEditIsShownInPlaceOfWhatIsImported() throws {
+    try b.edit { $0.name = "real" }
+    try a.import(rows)
+    settle(a, b)
+    #expect(a.ada?.name == "real")
+    #expect(a.ada?.conflicts(Sailor.name) == ["ada"])
+    #expect(a.ada?.miles == 5)
+  }
+
+  @Test func otherRowsAreAnotherImport() throws {
+    try a.import(rows)
+    try b.import { $0[Sailor.self, "ada"].miles.increment(by: 7) }
+    settle(a, b)
+    #expect(areEqual(a, b))
+    #expect(a.ada?.miles == 12)
+  }
+
+  @Test func anImportThatOverflowsChangesNothing() throws {
+    #expect(throws: SaveError.self) {
+      try a.import { edit in
+        for _ in 0..<3 { edit[Sailor.self, "ada"].miles.increment(by: .max) }
+      }
+    }
+    #expect(a.delta() == nil)
+    #expect(try a.import { _ in }.records.isEmpty)
+    #expect(a.delta() == nil)
+  }
+}

@@ -1,0 +1,147 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+@testable import Rejoin
+import Testing
+
+@Suite struct MergeReportTests {
+  private let clocks = (HandSetClock(1000), HandSetClock(2000))
+  private let a: Replica
+  private let b: Replica
+
+  init() {
+    a = Replica.empty(1, clock: clocks.0)
+    b = Replica.empty(2, clock: clocks.1)
+  }
+
+  private func place(_ key: FieldKey) -> MergeReport.Location {
+    .init(record: Sailor.ada, field: key)
+  }
+
+  @Test func itNamesRecordsAndTheFieldsThatLookOtherwise() throws {
+    try a.edit {
+      $0.name = "Ada"
+      $0.miles.increment(by: 0)
+      $0.tags.insert("x")
+      $0.roles.remove("x")
+      $0.pay.append(3)
+    }
+    let report = a.tell(b)
+    #expect(report.records == [Sailor.ada])
+    #expect(
+      report.changedFields == [
+        place(Sailor.name.key), place(Sailor.tags.key), place(Sailor.pay.key),
+      ])
+    #expect(report.encounters.isEmpty)
+    #expect(report.isClean)
+  }
+
+  @Test func anEqualValueWrittenAgainIsNewsAndLooksTheSame() throws {
+    try a.edit { $0.name = "Ada" }
+    a.tell(b)
+    try a.edit { $0.name = "Ada" }
+    let report = a.tell(b)
+    #expect(report.records == [Sailor.ada])
+    #expect(report.changedFields.isEmpty)
+  }
+
+  @Test func anEncounterTellsBothWritesWhoeverWins() throws {
+    let first = try #require(try a.edit { $0.name = "a" }.dot)
+    let second = try #require(try b.edit { $0.name = "b" }.dot)
+    let (delta, other) = (a.delta(), b.delta())
+    let atB = b.apply(try #require(delta)).encounters(Sailor.name.key)
+    let atA = a.apply(try #require(other)).encounters(Sailor.name.key)
+    for met in [atA, atB] {
+      #expect(met.count == 1)
+      #expect(met.first?.winner.dot == second)
+      #expect(met.first?.winner.value == .string("b"))
+      #expect(met.first?.winner.time == Timestamp(milliseconds: 2000))
+      #expect(met.first?.loser.dot == first)
+      #expect(met.first?.loser.value == .string("a"))
+      #expect(met.first?.loser.time == Timestamp(milliseconds: 1000))
+      #expect(met.first?.reason == .time)
+    }
+    #expect(atB.first?.wasLocal == true)
+    #expect(atA.first?.wasLocal == false)
+  }
+
+  @Test func whereTheLocalWriteWonTheFieldHasNotChanged() throws {
+    try a.edit { $0.name = "a" }
+    try b.edit { $0.name = "b" }
+    #expect(!a.tell(b).changedFields.contains(place(Sailor.name.key)))
+  }
+
+  @Test func equalTimesAreDecidedByTheDevice() throws {
+    clocks.1.now = 1000
+    try a.edit { ($0.name, $0.rank) = ("a", "a") }
+    try b.edit { ($0.name, $0.rank) = ("b", "b") }
+    let report = b.tell(a)
+    for key in [Sailor.name.key, Sailor.rank.key] {
+      let met = report.encounters(key)
+      #expect(met.map(\.reason) == [.device])
+      #expect(met.first?.winner.dot.device == b.device)
+      #expect(met.first?.wasLocal == false)
+    }
+    #expect(a.ada?.name == "b")
+  }
+
+  @Test func lastWritesMeetAlsoWhereTheLocalOneStays() throws {
+    try a.edit { $0.rank = "a" }
+    try b.edit { $0.rank = "b" }
+    let met = a.tell(b).encounters(Sailor.rank.key)
+    #expect(met.map(\.wasLocal) == [true])
+    #expect(met.first?.loser.value == .string("a"))
+    #expect(met.first?.winner.value == .string("b"))
+  }
+
+  @Test func aWriteThatWasSeenIsNoEncounter() throws {
+    try a.edit { ($0.name, $0.rank) = ("a", "a") }
+    a.tell(b)
+    try b.edit { ($0.name, $0.rank) = ("b", "b") }
+    #expect(b.tell(a).encounters.isEmpty)
+    #expect(a.tell(b).encounters.isEmpty)
+  }
+
+  @Test func anEncounterIsToldOnce() throws {
+    try a.edit { $0.name = "a" }
+    try b.edit { $0.name = "b" }
+    let delta = try #require(a.delta())
+    #expect(!b.apply(delta).encounters.isEmpty)
+    #expect(b.apply(delta).encounters.isEmpty)
+  }
+
+  @Test func onlyFaultsAreToldWhereNobodyAsksForMore() throws {
+    try a.edit { $0.name = "a" }
+    try b.edit { $0.name = "b" }
+    let state = a.fork(as: DeviceID(3))
+    b.tell(state)
+    let report = a.apply(try #require(b.delta()), reporting: .faults)
+    #expect(report.records.isEmpty)
+    #expect(report.changedFields.isEmpty)
+    #expect(report.encounters.isEmpty)
+    #expect(a.delta() == state.delta())
+  }
+
+  @Test func gapsAreToldToThoseWhoAskOnlyForFaults() throws {
+    try a.edit { $0.name = "one" }
+    let early = a.clock
+    try a.edit { $0.name = "two" }
+    let delta = try #require(a.delta(since: early))
+    let report = b.apply(delta, reporting: .faults)
+    #expect(
+      report.gaps == [.init(device: a.device, held: 0, assumed: 1)])
+    #expect(!report.isClean)
+  }
+}
+
+extension MergeReport {
+  fileprivate func encounters(_ key: FieldKey) -> [Encounter] {
+    encounters.filter { $0.location.field == key }
+  }
+}

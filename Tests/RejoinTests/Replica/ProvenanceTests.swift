@@ -1,0 +1,52 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+@testable import Rejoin
+import Testing
+
+@Suite struct ProvenanceTests {
+  @Test func aShownValueTellsWhoWroteItAndWhen() throws {
+    let (early, late) = (HandSetClock(1000), HandSetClock(2000))
+    let (a, b) = (
+      Replica.empty(1, clock: early), Replica.empty(2, clock: late)
+    )
+    try a.edit { ($0.name, $0.rank) = ("a", "a") }
+    try b.edit { ($0.name, $0.rank) = ("b", "b") }
+    settle(a, b)
+    let expected = Provenance(
+      dot: Dot(b.device, 1), time: Timestamp(milliseconds: 2000))
+    for replica in [a, b] {
+      #expect(replica.ada?.provenance(Sailor.name) == expected)
+      #expect(replica.ada?.provenance(Sailor.rank) == expected)
+      #expect(replica.ada?.provenance(Sailor.mentor) == nil)
+    }
+  }
+
+  @Test func aDeletedRecordTellsWhoDeletedIt() throws {
+    let a = Replica.empty(1)
+    try a.edit { $0.name = "a" }
+    let dot = try a.edit { $0.delete() }.dot
+    let marks = a.fetch(Sailor.ada).existence
+    #expect(marks.write?.dot == dot)
+    #expect(marks.value == .bool(false))
+    #expect(a.record(Sailor.ada)?.provenance(of: "name")?.dot.n == 1)
+  }
+
+  @Test func anUnsetFieldAnExplicitNullAndAValueDiffer() throws {
+    let a = Replica.empty(1)
+    let key = Sailor.name.key
+    try a.edit { $0.touch() }
+    #expect(a.record(Sailor.ada)?.provenance(of: "name") == nil)
+    try a.save { $0.apply(.write(.null), to: key, of: Sailor.ada) }
+    #expect(a.record(Sailor.ada)?.value(of: "name") == .null)
+    try a.save { $0.apply(.write(nil), to: key, of: Sailor.ada) }
+    #expect(a.record(Sailor.ada)?.value(of: "name") == nil)
+    #expect(a.record(Sailor.ada)?.provenance(of: "name")?.dot.n == 3)
+  }
+}

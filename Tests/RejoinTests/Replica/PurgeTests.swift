@@ -1,0 +1,123 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+@testable import Rejoin
+import Testing
+
+@Suite struct PurgeTests {
+  private let a = Replica.empty(1)
+  private let b = Replica.empty(2)
+
+  private func fill(_ replica: Replica) throws {
+    try replica.edit {
+      ($0.name, $0.rank) = ("ada", "mate")
+      $0.miles.increment(by: 3)
+      $0.tags.insert("x")
+      $0.roles.insert("y")
+      $0.pay.append(4)
+    }
+  }
+
+  private func contents(_ replica: Replica) -> [FieldKey] {
+    replica.fetch(Sailor.ada).fields.filter { $0.value.hasContent }.map(\.key)
+  }
+
+  private func deleteEverywhere() throws {
+    try fill(a)
+    try b.save { $0[Berth.self, "b"].name = "b" }
+    settle(a, b)
+    try a.save { $0[Sailor.self, "ada"].delete() }
+  }
+
+  @Test func nothingIsPurgedAboveTheCut() throws {
+    try deleteEverywhere()
+    let clock = a.clock
+    #expect(try a.purge().dot == nil)
+    #expect(a.clock == clock)
+    #expect(contents(a).count == 6)
+  }
+
+  @Test func belowTheCutContentGoesAndTheRecordStaysDead() throws {
+    try deleteEverywhere()
+    settle(a, b)
+    #expect(try a.purge().dot == Dot(a.device, 3))
+    #expect(contents(a).isEmpty)
+    #expect(!a.exists(Sailor.ada))
+    #expect(a.fetch(Sailor.ada).isDead)
+    a.tell(b)
+    #expect(contents(b).isEmpty)
+    #expect(areEqual(a, b))
+  }
+
+  @Test func aSecondPurgeTakesNoDot() throws {
+    try deleteEverywhere()
+    settle(a, b)
+    try a.purge()
+    let clock = a.clock
+    #expect(try a.purge().dot == nil)
+    settle(a, b)
+    #expect(try a.purge().dot == nil)
+    #expect(try b.purge().dot == nil)
+    #expect(a.clock == clock)
+  }
+
+  @Test func aliveRecordsAreLeftAlone() throws {
+    try fill(a)
+    #expect(a.stabilityCut == a.clock.vector)
+    #expect(try a.purge().dot == nil)
+    #expect(contents(a).count == 6)
+  }
+
+  @Test func aConcurrentEditSurvivesAndBringsTheRecordBack() throws {
+    try fill(a)
+    a.tell(b)
+    let c = Replica.empty(3)
+    a.tell(c)
+    try c.edit {
+      $0.name = "from c"
+      $0.miles.increment(by: 10)
+      $0.tags.insert("z")
+      $0.pay.append(40)
+    }
+    try a.save { $0[Sailor.self, "ada"].delete() }
+    a.tell(b)
+    a.acknowledge(b.clock, by: b.device)
+    #expect(try a.purge().dot != nil)
+    settle(a, b, c)
+    #expect(areEqual(a, b, c))
+    #expect(a.ada?.name == "from c")
+    #expect(a.ada?.rank == nil)
+    #expect(a.ada?.miles == 10)
+    #expect(a.ada?.tags == ["z"])
+    #expect(a.ada?.roles == [])
+    #expect(a.ada?.pay == 40)
+  }
+
+  @Test func twoPurgesAtOnceAreOne() throws {
+    try deleteEverywhere()
+    settle(a, b)
+    try a.purge()
+    try b.purge()
+    settle(a, b)
+    #expect(areEqual(a, b))
+    #expect(contents(a).isEmpty)
+    #expect(!a.exists(Sailor.ada))
+  }
+
+  @Test func anEnrolledDeviceHoldsUpTheCut() throws {
+    try a.enroll(DeviceID(5), name: "spare")
+    try fill(a)
+    try a.save { $0[Sailor.self, "ada"].delete() }
+    #expect(a.roster == [a.device, DeviceID(5)])
+    #expect(a.stabilityCut.isEmpty)
+    #expect(try a.purge().dot == nil)
+    a.acknowledge(a.clock, by: DeviceID(5))
+    #expect(try a.purge().dot != nil)
+  }
+}

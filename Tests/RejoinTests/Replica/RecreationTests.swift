@@ -1,0 +1,133 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+@testable import Rejoin
+import Testing
+
+@Suite struct RecreationTests {
+  private let a = Replica.empty(1)
+  private let b = Replica.empty(2)
+
+  private func fill(_ replica: Replica) throws {
+    try replica.edit {
+      ($0.name, $0.rank) = ("old", "old")
+      $0.miles.increment(by: 3)
+      $0.tags.insert("old")
+      $0.roles.insert("old")
+      $0.pay.append(4)
+    }
+  }
+
+  @Test func whatWasSeenDoesNotComeBack() throws {
+    try fill(a)
+    try a.save { $0[Sailor.self, "ada"].delete() }
+    #expect(a.ada == nil)
+    try a.save { $0[Sailor.self, "ada"].touch() }
+    settle(a, b)
+    for replica in [a, b] {
+      #expect(replica.ada?.name == nil)
+      #expect(replica.ada?.rank == nil)
+      #expect(replica.ada?.miles == 0)
+      #expect(replica.ada?.tags == [])
+      #expect(replica.ada?.roles == [])
+      #expect(replica.ada?.pay == 0)
+      #expect(replica.ada?.conflicts(Sailor.name) == [])
+    }
+  }
+
+  @Test func whatIsWrittenWithItStays() throws {
+    try fill(a)
+    try a.save { $0[Sailor.self, "ada"].delete() }
+    try a.edit {
+      #expect($0.name == nil)
+      #expect($0.miles.value == 0)
+      ($0.name, $0.rank) = ("new", "new")
+      $0.miles.increment(by: 10)
+      $0.tags.insert("new")
+      $0.roles.insert("new")
+      $0.pay.append(40)
+    }
+    a.tell(b)
+    #expect(b.ada?.name == "new")
+    #expect(b.ada?.rank == "new")
+    #expect(b.ada?.miles == 10)
+    #expect(b.ada?.tags == ["new"])
+    #expect(b.ada?.roles == ["new"])
+    #expect(b.ada?.pay == 40)
+  }
+
+  @Test func aConcurrentEditThatWasNotSeenSurvives() throws {
+    try fill(a)
+    a.tell(b)
+    try b.edit {
+      $0.name = "from b"
+      $0.miles.increment(by: 10)
+      $0.tags.insert("from b")
+      $0.pay.append(40)
+    }
+    try a.save { $0[Sailor.self, "ada"].delete() }
+    try a.save { $0[Sailor.self, "ada"].touch() }
+    settle(a, b)
+    #expect(areEqual(a, b))
+    #expect(a.ada?.name == "from b")
+    #expect(a.ada?.miles == 10)
+    #expect(a.ada?.tags == ["from b"])
+    #expect(a.ada?.pay == 40)
+  }
+
+  @Test func deletingAndCreatingInOneSaveDropsWhatWasSeen() throws {
+    try fill(a)
+    let dot = try a.edit {
+      $0.tags.insert("in between")
+      $0.delete()
+      $0.name = "new"
+    }.dot
+    #expect(dot == Dot(a.device, 2))
+    #expect(a.ada?.name == "new")
+    #expect(a.ada?.miles == 0)
+    #expect(a.ada?.tags == [])
+  }
+
+  @Test func aDeletionHidesAndDoesNotDrop() throws {
+    try fill(a)
+    a.tell(b)
+    try a.save { $0[Sailor.self, "ada"].delete() }
+    try b.edit { $0.tags.insert("b") }
+    settle(a, b)
+    #expect(a.ada?.name == "old")
+    #expect(a.ada?.miles == 3)
+    #expect(a.ada?.tags == ["b", "old"])
+  }
+
+  @Test func underTheOtherRuleTheDeletionWins() throws {
+    try a.save { $0[Berth.self, "b"].name = "one" }
+    a.tell(b)
+    try a.save { $0[Berth.self, "b"].delete() }
+    try b.save { $0[Berth.self, "b"].name = "two" }
+    settle(a, b)
+    #expect(areEqual(a, b))
+    #expect(a[Berth.self, "b"] == nil)
+    try a.save { $0[Berth.self, "b"].touch() }
+    settle(a, b)
+    #expect(b[Berth.self, "b"] != nil)
+    #expect(b[Berth.self, "b"]?.name == nil)
+  }
+
+  @Test func anEditWithoutSeeingTheDeletionIsNoRecreation() throws {
+    try fill(a)
+    let shown = a.fetch(Sailor.ada)
+    try a.save { $0[Sailor.self, "ada"].delete() }
+    try a.save {
+      $0.touch(
+        Sailor.ada, observed: shown.existence, creatingAgain: nil)
+    }
+    #expect(a.ada?.name == "old")
+    #expect(a.fetch(Sailor.ada).existence.writes.count == 2)
+  }
+}

@@ -1,0 +1,65 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+@testable import Rejoin
+import Testing
+
+@Suite struct ReferenceTests {
+  private let a = Replica.empty(1)
+
+  private func refer() throws {
+    try a.save { edit in
+      edit[Sailor.self, "ada"].mentor = Reference("eve")
+      edit[Sailor.self, "ada"].crew.insert(Reference("eve"))
+      edit[Sailor.self, "ada"].crew.insert(Reference("bob"))
+      edit[Sailor.self, "bob"].touch()
+    }
+  }
+
+  @Test func aDanglingReferenceIsNotShown() throws {
+    try refer()
+    #expect(a.ada?.mentor == nil)
+    #expect(a.ada?.crew == [Reference("bob")])
+  }
+
+  @Test func aReferenceComesAndGoesWithItsRecord() throws {
+    try refer()
+    for _ in 0..<2 {
+      try a.save { $0[Sailor.self, "eve"].touch() }
+      #expect(a.ada?.mentor == Reference("eve"))
+      #expect(a.ada?.crew == [Reference("bob"), Reference("eve")])
+      try a.save { $0[Sailor.self, "eve"].delete() }
+      #expect(a.ada?.mentor == nil)
+      #expect(a.ada?.crew == [Reference("bob")])
+    }
+  }
+
+  @Test func aReferenceToAnAliasIsShown() throws {
+    try refer()
+    let (eve, zoe) = (RecordID("Sailor", "eve"), RecordID("Sailor", "zoe"))
+    try a.save { $0[Sailor.self, "zoe"].touch() }
+    try a.alias(eve, zoe)
+    #expect(a.ada?.mentor == Reference("eve"))
+  }
+
+  @Test func theRuleOfTheTargetDecidesWhetherItIsThere() throws {
+    let key = FieldKey("berth", .register)
+    let berth = RecordID("Berth", "b")
+    try a.save { edit in
+      edit.touch(berth)
+      edit.apply(.write(.reference(berth)), to: key, of: Sailor.ada)
+    }
+    let b = a.fork(as: DeviceID(2))
+    try a.save { $0.delete(berth) }
+    try b.save { $0.touch(berth) }
+    settle(a, b)
+    #expect(a.record(Sailor.ada)?.value(of: "berth") == nil)
+    #expect(a.fetch(Sailor.ada)[key].value == .reference(berth))
+  }
+}

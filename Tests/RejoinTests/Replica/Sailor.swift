@@ -1,0 +1,99 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+@testable import Rejoin
+
+/// An entity with a field of every kind.
+enum Sailor: Entity {
+  static let name = register("name", of: String.self)
+  static let rank = lww("rank", of: String.self)
+  static let miles = counter("miles")
+  static let tags = set("tags", of: String.self)
+  static let roles = removeWinsSet("roles", of: String.self)
+  static let pay = ledger("pay")
+  static let mentor = toOne("mentor", Sailor.self)
+  static let crew = toMany("crew", Sailor.self)
+
+  static let ada = RecordID("Sailor", "ada")
+}
+
+/// A record that stays on its device.
+enum Draft: Entity {
+  static let isLocalOnly = true
+  static let text = register("text", of: String.self)
+}
+
+/// A record that a deletion takes away from those who edit it.
+enum Berth: Entity {
+  static let deletion = DeletionRule.deleteWins
+  static let name = register("name", of: String.self)
+}
+
+extension Replica {
+  /// An empty replica of the entities above.
+  static func empty(
+    _ device: UInt64, clock: HandSetClock = HandSetClock(),
+    renewal: (() -> DeviceID)? = nil
+  ) -> Replica {
+    Replica(
+      device: DeviceID(device), schema: [Sailor.self, Draft.self, Berth.self],
+      clock: clock.wall, renewal: renewal)
+  }
+
+  /// Opens a stored replica that is taken for the one last in use.
+  static func opening(
+    _ stored: StoredReplica, token: RestoreToken?, as device: UInt64
+  ) -> Replica {
+    Replica(
+      opening: stored, token: token,
+      schema: [Sailor.self, Draft.self, Berth.self],
+      clock: HandSetClock().wall, renewal: { DeviceID(device) })
+  }
+
+  /// Tells another replica what it lacks.
+  @discardableResult
+  func tell(_ other: Replica) -> MergeReport {
+    delta(since: other.clock).map { other.apply($0) } ?? MergeReport()
+  }
+
+  var ada: TypedRecord<Sailor>? { self[Sailor.self, "ada"] }
+
+  /// Saves an edit of one record.
+  @discardableResult
+  func edit(_ body: (RecordEditor<Sailor>) -> Void) throws -> SaveReport {
+    try save { body($0[Sailor.self, "ada"]) }
+  }
+}
+
+/// Lets replicas merge with each other until all have heard of everything.
+func settle(_ replicas: Replica...) {
+  for _ in replicas {
+    for one in replicas {
+      for other in replicas where one !== other { one.merge(other) }
+    }
+  }
+}
+
+/// Whether replicas hold the same.
+func areEqual(_ replicas: Replica...) -> Bool {
+  replicas.allSatisfy {
+    $0.clock == replicas[0].clock && $0.delta() == replicas[0].delta()
+  }
+}
+
+extension Delta {
+  /// A delta of one field, as a stranger might have written it.
+  init(
+    _ state: FieldState, of key: FieldKey, in id: RecordID,
+    intervals: [DeviceID: Interval] = [:]
+  ) {
+    self.init(
+      changes: [Change(id: id, fields: [key: state])], intervals: intervals)
+  }
+}

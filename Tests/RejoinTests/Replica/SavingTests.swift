@@ -1,0 +1,109 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+@testable import Rejoin
+import Testing
+
+@Suite struct SavingTests {
+  private let a = Replica.empty(1)
+
+  @Test func aSaveWithoutVerbsTakesNoDot() throws {
+    let latest = a.state.hybrid.latest
+    #expect(try a.save { _ in }.dot == nil)
+    #expect(a.clock == ReplicaClock())
+    #expect(a.state.hybrid.latest == latest)
+  }
+
+  @Test func deletingWhatDoesNotExistTakesNoDot() throws {
+    #expect(try a.save { $0[Sailor.self, "ada"].delete() }.dot == nil)
+    try a.edit { $0.name = "a" }
+    try a.edit { $0.delete() }
+    #expect(try a.edit { $0.delete() }.dot == nil)
+    #expect(a.clock[a.device].n == 2)
+  }
+
+  @Test func everyVerbTakesADotEvenWithoutEffect() throws {
+    let verbs: [(RecordEditor<Sailor>) -> Void] = [
+      { $0.name = nil }, { $0.rank = nil }, { $0.miles.increment(by: 0) },
+      { $0.miles.reset() }, { $0.tags.remove("x") }, { $0.tags.removeAll() },
+      { $0.roles.remove("x") }, { $0.touch() }, { $0.delete() },
+    ]
+    for (i, verb) in verbs.enumerated() {
+      #expect(try a.edit(verb).dot == Dot(a.device, UInt64(i + 1)))
+    }
+  }
+
+  @Test func oneSaveHasOneDotInAllItsFields() throws {
+    let dot = try a.save { edit in
+      edit[Sailor.self, "ada"].name = "Ada"
+      edit[Berth.self, "b"].name = "bow"
+    }.dot
+    #expect(dot == Dot(a.device, 1))
+    #expect(a.ada?.provenance(Sailor.name)?.dot == dot)
+    #expect(a[Berth.self, "b"]?.provenance(Berth.name)?.dot == dot)
+  }
+
+  @Test func anOverflowingCounterLeavesEverythingAsItWas() throws {
+    try a.edit { $0.miles.increment(by: .max) }
+    try a.edit { $0.miles.increment(by: .max) }
+    let (clock, state, latest) = (a.clock, a.delta(), a.state.hybrid.latest)
+    let refused = SaveError.counterOverflow(Sailor.ada, field: "miles")
+    #expect(throws: refused) {
+      try a.save { edit in
+        edit[Berth.self, "b"].name = "bow"
+        edit[Sailor.self, "ada"].name = "Ada"
+        edit[Sailor.self, "ada"].miles.increment(by: 2)
+      }
+    }
+    #expect(a.clock == clock)
+    #expect(a.delta() == state)
+    #expect(a.state.hybrid.latest == latest)
+    #expect(a.ada?.name == nil)
+    #expect(a[Berth.self, "b"] == nil)
+    #expect(a.ada?.miles == .max)
+    #expect(try a.edit { $0.miles.increment(by: 1) }.dot?.n == 3)
+  }
+
+  @Test func anOverflowWithinOneSaveThrowsToo() throws {
+    let refused = SaveError.counterOverflow(Sailor.ada, field: "miles")
+    #expect(throws: refused) {
+      try a.edit {
+        for _ in 0..<3 { $0.miles.increment(by: .max) }
+      }
+    }
+    #expect(throws: refused) { try a.edit { $0.miles.decrement(by: .min) } }
+    #expect(a.clock == ReplicaClock())
+    #expect(a.delta() == nil)
+  }
+
+  @Test func readingWithinASaveShowsItsEdits() throws {
+    try a.edit { $0.miles.increment(by: 2) }
+    try a.edit { edit in
+      edit.miles.increment(by: 3)
+      #expect(edit.miles.value == 5)
+      edit.miles.set(to: 7)
+      #expect(edit.miles.value == 7)
+      edit.name = "Ada"
+      #expect(edit.name == "Ada")
+      edit.name = nil
+      #expect(edit.name == nil)
+    }
+    #expect(a.ada?.miles == 7)
+  }
+
+  @Test func aForkSavesUnderItsOwnNameOnly() throws {
+    try a.edit { $0.name = "a" }
+    let b = a.fork(as: DeviceID(2))
+    #expect(areEqual(a, b))
+    try b.edit { $0.name = "b" }
+    #expect(a.ada?.name == "a")
+    #expect(b.clock.vector == [a.device: 1, b.device: 1])
+    #expect(b.stabilityCut == [a.device: 1])
+  }
+}
