@@ -152,4 +152,53 @@ import Testing
     try scene.mine.save { $0[Item.self, "1"].delete() }
     #expect(try context.save().dot == nil)
   }
+
+  /// A context on a record that was dead, and that an update brought back since.
+  private func revivedContext(
+    _ scene: Scene, _ policy: MergePolicy
+  ) throws -> EditingContext {
+    try scene.mine.save { $0[Item.self, "1"].delete() }
+    let context = scene.context(policy)
+    try scene.otherEdits { $0.name = "theirs" }
+    #expect(scene.item?.qty == 10)
+    return context
+  }
+
+  @Test func recordRevivedSinceTheFetchIsNotCreatedAgain() throws {
+    let scene = try Scene.withItem()
+    let context = try revivedContext(scene, .merge)
+    try context.save()
+    #expect(scene.item?.name == "mine")
+    #expect(scene.item?.note == "n")
+    #expect(scene.item?.qty == 10)
+  }
+
+  @Test func overwriteSetsARevivedRecordToWhatWasShown() throws {
+    let scene = try Scene.withItem()
+    let context = try revivedContext(scene, .overwrite)
+    try context.save()
+    #expect(scene.item?.qty == 0)
+    #expect(scene.item?.tags == [])
+    #expect(scene.item?.note == nil)
+  }
+
+  @Test func overwriteWritesWhatTheDeletionHides() throws {
+    let scene = try Scene.withItem()
+    let context = scene.context(.overwrite)
+    try scene.mine.save { $0[Item.self, "1"].delete() }
+    let dot = try #require(try context.save().dot)
+    let fetched = scene.mine.fetch(Scene.item)
+    #expect(fetched[Item.qty.key].clock.contains(dot))
+    #expect(fetched[Item.tags.key].clock.contains(dot))
+    #expect(scene.item?.qty == 10)
+    #expect(scene.item?.tags == ["a", "b"])
+  }
+
+  @Test func deletionChangesFieldsWithoutAValueToo() throws {
+    let scene = Scene()
+    try scene.mine.save { $0[Item.self, "1"].qty.increment() }
+    let context = scene.context(.error)
+    try scene.mine.save { $0[Item.self, "1"].delete() }
+    #expect(throws: ContextSaveError.self) { try context.save() }
+  }
 }

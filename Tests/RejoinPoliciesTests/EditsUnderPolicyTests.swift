@@ -164,6 +164,8 @@ struct EditsRow: Sendable, CustomTestStringConvertible {
     #expect(scene.item?.tags == ["a"])
     let tags = scene.mine.fetch(Scene.item)[Item.tags.key]
     #expect(!tags.clock.contains(Dot(DeviceID(1), 2)))
+    let qty = scene.mine.fetch(Scene.item)[Item.qty.key]
+    #expect(!qty.clock.contains(Dot(DeviceID(1), 2)))
   }
 
   @Test func contextShowsCountersWithItsEdits() throws {
@@ -176,5 +178,28 @@ struct EditsRow: Sendable, CustomTestStringConvertible {
     #expect(context.fetch(Item.self, "new").count(Item.qty) == 0)
     try context.save()
     #expect(scene.item?.qty == 12)
+  }
+
+  @Test func overwriteReinsertsNothingThatIsThere() throws {
+    let scene = try Scene.withItem()
+    let third = Scene.replica(3)
+    third.merge(scene.mine)
+    let context = scene.context(.overwrite)
+    try otherEdits(scene)
+    try scene.otherEdits { $0.tags.insert("b") }
+    try third.save { $0[Item.self, "1"].tags.remove("a") }
+    try scene.otherEdits { $0.tags.remove("z") }
+    try context.save()
+    scene.mine.merge(third)
+    #expect(scene.item?.tags == ["b"], "the removal of a was concurrent")
+  }
+
+  @Test func overwriteCancelsEntriesSeenOnly() throws {
+    let scene = try Scene.withItem()
+    let context = scene.context(.overwrite)
+    context.apply(.append(.cancelling), to: Item.log.key, in: Scene.item)
+    try otherEdits(scene)
+    try context.save()
+    #expect(scene.item?.log == 70)
   }
 }

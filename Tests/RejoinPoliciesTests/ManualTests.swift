@@ -141,4 +141,20 @@ import Testing
     #expect(scene.item?.note == nil)
     #expect(scene.item?.qty == 0)
   }
+
+  @Test func resolvingForgetsTheEditOfTheField() throws {
+    let scene = try Scene.withItem()
+    let context = try queuedContext(scene)
+    context.fetch(Item.self, "1").name = "edited meanwhile"
+    try context.resolve(Scene.item, [Item.name.key: "settled"])
+    #expect(!context.hasChanges)
+    #expect(context.fetch(Item.self, "1").name == "settled")
+  }
+
+  @Test func resolvingSupersedesTheMarksSeen() throws {
+    let scene = try Scene.withItem()
+    let context = try queuedContext(scene)
+    try context.resolve(Scene.item, [Item.name.key: "settled"])
+    #expect(scene.mine.fetch(Scene.item).existence.writes.count == 1)
+  }
 }
