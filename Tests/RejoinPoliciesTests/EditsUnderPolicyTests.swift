@@ -188,7 +188,6 @@ struct EditsRow: Sendable, CustomTestStringConvertible {
     try otherEdits(scene)
     try scene.otherEdits { $0.tags.insert("b") }
     try third.save { $0[Item.self, "1"].tags.remove("a") }
-    try scene.otherEdits { $0.tags.remove("z") }
     try context.save()
     scene.mine.merge(third)
     #expect(scene.item?.tags == ["b"], "the removal of a was concurrent")
