@@ -30,10 +30,19 @@ public struct Conflict: Sendable {
     fields.filter { $0.isChanged && ($0.isDirty || isDeletion) }
   }
 
-  /// A contested field as it was displayed with the conflict.
+  /// A field of the conflict as it was displayed with it.
   func displayed(_ key: FieldKey) -> FieldState? {
-    contested.contains { Name($0.field) == Name(key.name) }
-      ? displayed[key] : nil
+    fields.contains { Name($0.field) == Name(key.name) }
+      ? displayed[key] ?? FieldState(key.kind) : nil
+  }
+
+  /// What is left of the conflict without some fields, if anything.
+  func without(_ settled: (Name) -> Bool) -> Conflict? {
+    let rest = fields.filter { !settled(Name($0.field)) }
+    if rest.isEmpty { return nil }
+    return Conflict(
+      record: record, fields: rest, isDeletion: isDeletion,
+      displayed: displayed)
   }
 }
 

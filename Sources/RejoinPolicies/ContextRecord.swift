@@ -46,7 +46,13 @@ public struct ContextRecord<Owner: Entity> {
   }
 
   /// Raises a counter, or lowers it by a negative amount.
-  public func increment(_ field: Field<Owner, Counter>, by amount: Int64 = 1) {
+  ///
+  /// - Returns: Whether the sum of the edits so far bears it; otherwise nothing
+  ///   changes.
+  @discardableResult
+  public func increment(
+    _ field: Field<Owner, Counter>, by amount: Int64 = 1
+  ) -> Bool {
     context.apply(.count(CounterEdit(by: amount)), to: field.key, in: id)
   }
 

@@ -53,9 +53,18 @@ struct EditedRecord {
     let now = replica.fetch(id)
     for key in Set(now.fields.keys).union(fetched.fields.keys)
     where !isDirty(key) {
+      values[key] = nil
       fetched.refresh(key, from: now)
       bases[key] = .some(now.exists ? now[key].value : nil)
     }
+  }
+
+  /// Forgets the edits of fields that were settled otherwise.
+  mutating func settle(
+    _ keys: some Sequence<FieldKey>, from replica: Replica
+  ) {
+    for key in keys { values[key] = nil }
+    refresh(from: replica)
   }
 
   /// The register and `lww` fields as three parties see them.

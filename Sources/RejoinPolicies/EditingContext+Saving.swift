@@ -37,6 +37,10 @@ extension EditingContext {
           for plan in plans { plan.carryOut(in: edit) }
         }
         report.dot = saved.dot
+        report.dropped = saved.superseded.compactMap { superseded in
+          plans.first { $0.record.id == superseded.record }?
+            .dropped(superseded)
+        }
         break
       } catch {
         guard let culprit = error.record,
@@ -64,7 +68,7 @@ extension EditingContext {
     _ id: RecordID, _ values: [FieldKey: Value?]
   ) throws(SaveError) -> SaveReport {
     let record = current(id)
-    let queued = conflicts.last { $0.record == id }
+    let queued = conflicts.filter { $0.record == id }
     let report = try replica.save { edit in
       edit.touch(
         id, observed: record.fetched.existence,
@@ -72,15 +76,15 @@ extension EditingContext {
       for (key, value) in values.sorted(by: { $0.key < $1.key }) {
         edit.apply(
           .write(value), to: key, of: id,
-          observed: queued?.displayed(key) ?? record.fetched[key])
+          observed: queued.last { $0.displayed(key) != nil }?.displayed(key)
+            ?? record.fetched[key])
       }
     }
     let settled = Set(values.keys.map { Name($0.name) })
-    conflicts.removeAll {
-      $0.record == id
-        && $0.contested.allSatisfy { settled.contains(Name($0.field)) }
+    conflicts = conflicts.compactMap {
+      $0.record == id ? $0.without(settled.contains) : $0
     }
-    records[id] = EditedRecord(id, from: replica)
+    records[id]?.settle(values.keys, from: replica)
     return report
   }
 
@@ -89,9 +93,10 @@ extension EditingContext {
     if !plan.written.isEmpty { report.written[id] = plan.written }
     report.dropped += plan.dropped
     if plan.decision.isConflict { report.conflicts.append(plan.conflict) }
-    if plan.decision.outcomes.values.contains(.queue) {
-      conflicts.append(plan.conflict)
+    let queued = plan.conflict.without {
+      plan.decision.outcomes[$0] != .queue
     }
+    if let queued { conflicts.append(queued) }
     records[id] = EditedRecord(id, from: replica)
   }
 }

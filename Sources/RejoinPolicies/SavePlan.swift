@@ -25,7 +25,10 @@ struct SavePlan {
     device = replica.device
     now = replica.fetch(record.id)
     fieldsToDrop = record.fieldsToDrop(in: replica)
-    differences = record.differences(from: now)
+    let schema = replica.schema[record.id.entity]
+    differences = record.differences(from: now).oneOfEachName { key in
+      record.values[key] != nil || schema.field(named: key.name) == key
+    }
     decision = policy.decide(
       differences.sorted { $0.key < $1.key }.map(\.value),
       isDeletion: record.isDeleted,
@@ -163,7 +166,7 @@ struct SavePlan {
     func mine(_ value: Value?) -> DroppedChange.Side {
       .init(value: value, device: device, time: nil)
     }
-    let store = now[key].write
+    let store = now.exists ? now[key].write : nil
     switch decision.outcomes[Name(key.name)] {
     case .keepStore:
       guard difference.isDirty, difference.mine != difference.store else {
@@ -185,9 +188,28 @@ struct SavePlan {
       return losers.map { loser in
         drop(key, .value(dropped: .init(loser), kept: mine(value)))
       }
-    case .writeBeside, .queue, nil:
+    case .writeBeside(let value):
+      // An `lww` field keeps no sibling.
+      guard key.kind == .lww, difference.isChanged, let store,
+        store.payload.value != value
+      else { return [] }
+      return [drop(key, .value(dropped: .init(store), kept: mine(value)))]
+    case .queue, nil:
       return []
     }
+  }
+
+  /// A write that had to go because nothing can be stamped above it.
+  func dropped(_ write: SaveReport.Superseded) -> DroppedChange? {
+    guard
+      case .writeBeside(let value) =
+        decision.outcomes[Name(write.field.name)]
+    else { return nil }
+    return drop(
+      write.field,
+      .value(
+        dropped: .init(write.write),
+        kept: .init(value: value, device: device, time: nil)))
   }
 
   private func drop(
@@ -195,5 +217,20 @@ struct SavePlan {
   ) -> DroppedChange {
     DroppedChange(
       record: record.id, field: key, content: content, rule: policy.name)
+  }
+}
+
+extension [FieldKey: FieldDifference] {
+  /// Only one field of each name: where the kind changed between versions of a
+  /// schema, there are two, and what is written to one is not meant for the other.
+  fileprivate func oneOfEachName(
+    preferring isMeant: (FieldKey) -> Bool
+  ) -> Self {
+    var chosen: [Name: FieldKey] = [:]
+    for key in keys.sorted() {
+      if let other = chosen[Name(key.name)], isMeant(other) { continue }
+      chosen[Name(key.name)] = key
+    }
+    return filter { chosen[Name($0.key.name)] == $0.key }
   }
 }

@@ -36,16 +36,24 @@ struct Replay {
     _ text: String, print: @escaping (String) -> Void
   ) throws(ScriptError) {
     var replay: Replay?
-    let lines = text.split(
-      separator: "\n", omittingEmptySubsequences: false)
-    for (i, text) in lines.enumerated() {
-      let content = text.drop { $0 == " " || $0 == "\t" || $0 == "\r" }
+    // A line that turns out to be wrong prints nothing.
+    var printed: [String] = []
+    // By bytes: to `Character`, "\r\n" is something else than "\n".
+    let lines = text.utf8.split(
+      separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+    for (i, line) in lines.enumerated() {
+      let text = Substring(line)
+      let content = text.unicodeScalars.drop {
+        " \t\r".unicodeScalars.contains($0)
+      }
       if content.isEmpty || content.first == "#" { continue }
       let line = try ScriptLine(String(text), number: i + 1)
       if replay == nil {
-        replay = Replay(try ScriptSchema(line), print)
+        replay = Replay(try ScriptSchema(line)) { printed.append($0) }
       } else {
         try replay?.carryOut(line)
+        printed.forEach(print)
+        printed = []
       }
     }
     if replay == nil {

@@ -1,0 +1,258 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Testing
+
+@testable import RejoinCommand
+
+/// A script that cannot be carried out.
+struct BrokenScript: Sendable, CustomTestStringConvertible {
+  let name: String
+  /// The line after the schema and one save.
+  let line: String
+  /// What the message must say for the reader to mend it.
+  let hint: String
+
+  init(_ name: String, _ line: String, says hint: String) {
+    (self.name, self.line, self.hint) = (name, line, hint)
+  }
+
+  var testDescription: String { name }
+}
+
+@Suite struct ReplayErrorTests {
+  private static let schema = """
+    {"entities": {"Item": {"fields": {"name": "register", "qty": "counter", \
+    "tags": "set", "log": "ledger"}}}}
+    """
+  private static let begin = """
+    # a comment
+
+    \(schema)
+    {"do":"save","on":"A","at":1,"record":"Item/1","set":{"name":"x"}}
+    {"do":"show","on":"A"}
+
+    """
+  private static let shown = """
+    {"clock":{"A":1},"device":"A","gaps":0,\
+    "records":{"Item/1":{"name":{"value":"x"}}}}
+    """
+
+  private func run(_ text: String) -> (printed: [String], error: ScriptError?) {
+    var printed: [String] = []
+    do {
+      try Replay.run(text) { printed.append($0) }
+      return (printed, nil)
+    } catch {
+      return (printed, error)
+    }
+  }
+
+  @Test(arguments: [
+    BrokenScript("malformed", #"{"do":"show","on":"A""#, says: "byte 21"),
+    BrokenScript(
+      "trailing text", #"{"do":"show","on":"A"} x"#, says: "byte 23"),
+    BrokenScript("a list", "[1]", says: "write one object a line"),
+    BrokenScript("a text", "\"show\"", says: "write one object a line"),
+    BrokenScript("no verb", #"{"on":"A"}"#, says: "\"do\" is missing"),
+    BrokenScript("unknown verb", #"{"do":"sing","on":"A"}"#, says: "\"sing\""),
+    BrokenScript(
+      "unknown key", #"{"do":"show","on":"A","loud":true}"#,
+      says: "unknown key \"loud\": take it out or mend its spelling"),
+    BrokenScript(
+      "doubled key", #"{"do":"show","on":"A","on":"B"}"#,
+      says: "\"on\" only once"),
+    BrokenScript(
+      "doubled field",
+      #"{"do":"save","on":"A","record":"Item/1","set":{"name":1,"name":2}}"#,
+      says: "\"name\" only once"),
+    BrokenScript(
+      "nested too deeply", String(repeating: "[", count: 40),
+      says: "no deeper nesting"),
+  ])
+  func brokenLine(_ script: BrokenScript) throws { try expectRefused(script) }
+
+  @Test(arguments: [
+    BrokenScript(
+      "unknown entity", #"{"do":"delete","on":"A","record":"Thing/1"}"#,
+      says: "entity \"Thing\" is not in the schema"),
+    BrokenScript(
+      "no record", #"{"do":"delete","on":"A","record":"Item"}"#,
+      says: "write Entity/key"),
+    BrokenScript(
+      "unknown field",
+      #"{"do":"save","on":"A","record":"Item/1","set":{"nmae":1}}"#,
+      says: "no field \"nmae\""),
+    BrokenScript(
+      "another form of a name",
+      #"{"do":"save","on":"A","record":"Item/1","set":{"name\u0301":1}}"#,
+      says: "no field"),
+    BrokenScript(
+      "device of 17 bytes", #"{"do":"show","on":"ABCDEFGHIJKLMNOPQ"}"#,
+      says: "1 to 16 bytes"),
+    BrokenScript(
+      "device without a name", #"{"do":"show","on":""}"#,
+      says: "1 to 16 bytes"),
+    BrokenScript(
+      "unknown policy",
+      #"{"do":"fetch","on":"A","context":"c","record":"Item/1","policy":"x"}"#,
+      says: "mergeByPropertyStoreTrump"),
+    BrokenScript(
+      "unknown delta", #"{"do":"apply","on":"A","delta":"d"}"#,
+      says: "\"d\""),
+    BrokenScript(
+      "unknown delta to split", #"{"do":"split","delta":"d","as":["e"]}"#,
+      says: "\"d\""),
+    BrokenScript(
+      "unknown backup", #"{"do":"restore","on":"A","from":"s"}"#,
+      says: "no backup is kept as \"s\""),
+    BrokenScript(
+      "unknown context", #"{"do":"commit","context":"c"}"#,
+      says: "no context is named \"c\": fetch it first"),
+    BrokenScript(
+      "fork as a device that exists", #"{"do":"fork","on":"B","as":"A"}"#,
+      says: "fork as a device that is new"),
+    BrokenScript(
+      "fork as itself", #"{"do":"fork","on":"A","as":"A"}"#,
+      says: "fork as a device that is new"),
+  ])
+  func unknownName(_ script: BrokenScript) throws { try expectRefused(script) }
+
+  @Test(arguments: [
+    BrokenScript("device", #"{"do":"show","on":7}"#, says: "\"on\""),
+    BrokenScript(
+      "time", #"{"do":"show","on":"A","at":"noon"}"#, says: "\"at\""),
+    BrokenScript(
+      "fraction", #"{"do":"show","on":"A","at":1.5}"#, says: "\"at\""),
+    BrokenScript(
+      "records", #"{"do":"save","on":"A","records":{}}"#,
+      says: "\"records\" must be a list"),
+    BrokenScript(
+      "one of the records", #"{"do":"save","on":"A","records":[1]}"#,
+      says: "must be an object"),
+    BrokenScript(
+      "key in one of the records",
+      #"{"do":"save","on":"A","records":[{"record":"Item/1","sett":{}}]}"#,
+      says: "\"sett\""),
+    BrokenScript(
+      "verbs", #"{"do":"save","on":"A","record":"Item/1","set":[]}"#,
+      says: "\"set\" must be an object"),
+    BrokenScript(
+      "value", #"{"do":"save","on":"A","record":"Item/1","set":{"name":[]}}"#,
+      says: "scalar"),
+    BrokenScript(
+      "list", #"{"do":"save","on":"A","record":"Item/1","clear":"name"}"#,
+      says: "list of texts"),
+    BrokenScript(
+      "element of a list",
+      #"{"do":"save","on":"A","record":"Item/1","clear":[1]}"#,
+      says: "list of texts"),
+    BrokenScript(
+      "increment",
+      #"{"do":"save","on":"A","record":"Item/1","increment":{"qty":0.5}}"#,
+      says: "whole number"),
+    BrokenScript(
+      "elements",
+      #"{"do":"save","on":"A","record":"Item/1","insert":{"tags":"a"}}"#,
+      says: "list"),
+    BrokenScript(
+      "element",
+      #"{"do":"save","on":"A","record":"Item/1","insert":{"tags":[{}]}}"#,
+      says: "scalars"),
+    BrokenScript(
+      "entry",
+      #"{"do":"save","on":"A","record":"Item/1","append":{"log":["a"]}}"#,
+      says: "whole numbers"),
+    BrokenScript(
+      "verb for another kind",
+      #"{"do":"save","on":"A","record":"Item/1","insert":{"name":["a"]}}"#,
+      says: "no verb for \"name\", a register"),
+    BrokenScript(
+      "basis", #"{"do":"delta","on":"A","since":1,"as":"d"}"#,
+      says: "null for nothing"),
+    BrokenScript(
+      "no basis", #"{"do":"delta","on":"A","as":"d"}"#,
+      says: "null for nothing"),
+  ])
+  func wrongType(_ script: BrokenScript) throws { try expectRefused(script) }
+
+  private func expectRefused(_ script: BrokenScript) throws {
+    let result = run(
+      Self.begin + script.line + "\n" + #"{"do":"show","on":"A"}"#)
+    let error = try #require(result.error)
+    #expect(error.line == 6)
+    #expect(error.reason.contains(script.hint), "\(error)")
+    #expect("\(error)".hasPrefix("line 6: "))
+    #expect(result.printed == [Self.shown], "what came before stands")
+  }
+
+  @Test func onlyRegistersAreResolved() throws {
+    let result = run(
+      Self.begin + #"""
+        {"do":"fetch","on":"A","context":"c","record":"Item/1","policy":"manual"}
+        {"do":"resolve","context":"c","increment":{"qty":1}}
+        """#)
+    #expect(result.error?.line == 7)
+    #expect(result.error?.reason.contains("use set and clear") == true)
+  }
+
+  @Test func unnoticedIsATruthValue() throws {
+    let result = run(
+      Self.begin + #"""
+        {"do":"backup","on":"A","as":"s"}
+        {"do":"restore","on":"A","from":"s","unnoticed":1}
+        """#)
+    #expect(result.error?.line == 7)
+    #expect(result.error?.reason.contains("true or false") == true)
+  }
+
+  @Test(arguments: [
+    "", "# nothing", #"{"do":"show","on":"A"}"#, "{}",
+  ])
+  func missingSchema(_ text: String) {
+    let result = run(text)
+    #expect(result.error?.line == 1)
+    #expect(result.error?.reason.contains("begins with its schema") == true)
+    #expect(result.printed.isEmpty)
+  }
+
+  @Test(arguments: [
+    (#"{"entities": []}"#, "must be an object"),
+    (#"{"entities": {"E": 1}}"#, "must be an object"),
+    (#"{"entities": {"E": {"fields": {"f": "list"}}}}"#, "removeWinsSet"),
+    (#"{"entities": {"E": {"fields": {"f": 1}}}}"#, "removeWinsSet"),
+    (#"{"entities": {"E": {"fields": {"": "set"}}}}"#, "needs a name"),
+    (#"{"entities": {"E": {"deletion": "x"}}}"#, "updateWins or deleteWins"),
+    (#"{"entities": {"E": {"deletion": 1}}}"#, "\"deletion\""),
+    (#"{"entities": {"E": {"localOnly": "no"}}}"#, "true or false"),
+    (#"{"entities": {"E": {"feilds": {}}}}"#, "\"feilds\""),
+    (#"{"entities": {"E/F": {}}}"#, "no \"/\""),
+    (#"{"entities": {"rejoin.roster": {}}}"#, "no \"rejoin.\""),
+    (#"{"entities": {}, "version": 1}"#, "unknown key \"version\""),
+  ])
+  func brokenSchema(_ schema: String, _ hint: String) {
+    let result = run("\n" + schema)
+    #expect(result.error?.line == 2)
+    #expect(result.error?.reason.contains(hint) == true)
+  }
+
+  @Test func aNameOfSixteenBytesIsADevice() {
+    let name = "ABCDEFGHIJKLMNOP"
+    let result = run(Self.schema + "\n{\"do\":\"show\",\"on\":\"\(name)\"}")
+    #expect(result.error == nil)
+    #expect(result.printed.first?.contains(name) == true)
+  }
+
+  @Test func linesMayEndLikeOnWindows() {
+    let lines = [Self.schema, "", "# more", #"{"do":"show","on":"A"}"#]
+    let result = run(lines.joined(separator: "\r\n"))
+    #expect(result.error == nil)
+    #expect(result.printed.count == 1)
+  }
+}

@@ -1,0 +1,90 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Foundation
+import Testing
+
+@testable import RejoinCommand
+
+/// A replay script that is checked in, and what it must print.
+struct CheckedInScript: Sendable, CustomTestStringConvertible {
+  let name: String
+  let text: String
+  let expected: [Substring]
+
+  var testDescription: String { name }
+
+  /// Every script, in the order of their names.
+  static let all: [CheckedInScript] = {
+    guard
+      let folder = Bundle.module.url(
+        forResource: "Scripts", withExtension: nil)
+    else { return [] }
+    let files = try? FileManager.default.contentsOfDirectory(
+      at: folder, includingPropertiesForKeys: nil)
+    return (files ?? []).filter { $0.pathExtension == "jsonl" }
+      .compactMap { CheckedInScript($0) }.sorted { $0.name < $1.name }
+  }()
+
+  private init?(_ file: URL) {
+    let answer = file.deletingPathExtension().appendingPathExtension("expected")
+    guard let text = try? String(contentsOf: file, encoding: .utf8),
+      let expected = try? String(contentsOf: answer, encoding: .utf8)
+    else { return nil }
+    name = file.deletingPathExtension().lastPathComponent
+    self.text = text
+    self.expected = expected.split(separator: "\n")
+  }
+}
+
+@Suite struct ReplayScriptTests {
+  @Test(arguments: CheckedInScript.all)
+  func scriptPrintsWhatIsExpected(_ script: CheckedInScript) throws {
+    var printed: [String] = []
+    try Replay.run(script.text) { printed.append($0) }
+    #expect(printed.count == script.expected.count)
+    for (line, expected) in zip(printed, script.expected) {
+      #expect(line.utf8.elementsEqual(expected.utf8), "\(line)")
+    }
+  }
+
+  @Test func everyScriptIsFoundAndSaysWhatItIsAbout() {
+    #expect(CheckedInScript.all.count >= 130)
+    for script in CheckedInScript.all {
+      #expect(script.text.hasPrefix("# §"), "\(script.name)")
+      #expect(!script.expected.isEmpty, "\(script.name)")
+    }
+  }
+
+  @Test(arguments: CheckedInScript.all.filter { $0.name.contains("random") })
+  func devicesOfALongScriptAgreeAtItsEnd(_ script: CheckedInScript) throws {
+    let shows = script.text.split(separator: "\n").reversed()
+      .prefix { $0.contains("\"do\": \"show\"") }
+    #expect(shows.count > 1)
+    let states = try script.expected.suffix(shows.count)
+      .map(Self.sharedState)
+    #expect(Set(states).count == 1)
+  }
+
+  /// What a line says apart from the device and its local-only records.
+  private static func sharedState(_ line: Substring) throws -> String {
+    let json = try JSON(parsing: String(line))
+    guard case .object(let members) = json else { return "" }
+    let kept = members.filter { $0.key != "device" && $0.key != "gaps" }
+    return JSON.object(
+      kept.map { member in
+        guard case .object(let records) = member.value else { return member }
+        return (
+          member.key,
+          .object(records.filter { !$0.key.text.hasPrefix("Mine/") })
+        )
+      }
+    ).description
+  }
+}

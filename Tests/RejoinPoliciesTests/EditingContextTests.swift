@@ -1,0 +1,106 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+import RejoinPolicies
+import Testing
+
+@Suite struct EditingContextTests {
+  @Test func nothingIsWrittenBeforeSaving() throws {
+    let scene = try Scene.withItem()
+    let context = scene.context(.error)
+    #expect(context.hasChanges)
+    #expect(context.fetch(Item.self, "1").name == "mine")
+    #expect(scene.item?.name == "base")
+  }
+
+  @Test func rollingBackForgetsTheEdits() throws {
+    let scene = try Scene.withItem()
+    let context = scene.context(.error)
+    context.rollback()
+    #expect(!context.hasChanges)
+    #expect(context.fetch(Item.self, "1").name == "base")
+    #expect(try context.save().dot == nil)
+  }
+
+  @Test func settingAFieldBackTakesNoDot() throws {
+    let scene = try Scene.withItem()
+    let context = scene.context(.error)
+    context.fetch(Item.self, "1").name = "base"
+    try scene.otherEdits { $0.name = "theirs" }
+    #expect(!context.hasChanges)
+    let report = try context.save()
+    #expect(report.dot == nil && report.conflicts.isEmpty)
+  }
+
+  @Test func fetchingAgainKeepsTheEdits() throws {
+    let scene = try Scene.withItem()
+    let context = scene.context(.error)
+    context.fetch(Scene.item)
+    #expect(context.fetch(Item.self, "1").name == "mine")
+  }
+
+  @Test func editingWhatDoesNotExistInserts() throws {
+    let scene = Scene()
+    let context = scene.context(.error)
+    context.fetch(Item.self, "1").theme = "dark"
+    let report = try context.save()
+    #expect(report.names == ["name", "theme"])
+    #expect(scene.item?.name == "mine")
+    #expect(scene.item?.theme == "dark")
+  }
+
+  @Test func nilUnsets() throws {
+    let scene = try Scene.withItem()
+    let context = scene.context(.error, name: nil)
+    context.fetch(Item.self, "1").theme = nil
+    #expect(try context.save().names == ["name", "theme"])
+    #expect(scene.item != nil)
+    #expect(scene.item?.name == nil)
+    #expect(scene.item?.theme == nil)
+  }
+
+  @Test func saveAfterSaveSupersedesTheFirst() throws {
+    let scene = try Scene.withItem()
+    let context = scene.context(.error)
+    try context.save()
+    context.fetch(Item.self, "1").name = "again"
+    #expect(try context.save().conflicts.isEmpty)
+    #expect(scene.item?.name == "again")
+    #expect(scene.nameConflicts == [])
+  }
+
+  @Test func registersCanBeEditedAsFieldEdits() throws {
+    let scene = try Scene.withItem()
+    let context = EditingContext(scene.mine)
+    context.apply(.write("mine"), to: Item.name.key, in: Scene.item)
+    #expect(context.value(of: Item.name.key, in: Scene.item) == "mine")
+    #expect(try context.save().names == ["name"])
+  }
+
+  @Test func fieldWhoseKindChangedIsWrittenAsDeclared() throws {
+    enum Old: Entity {
+      static let entityName = "Item"
+      static let theme = register("theme", of: String.self)
+    }
+    let old = Replica(
+      device: DeviceID(9), schema: [Old.self], clock: WallClock { 2000 })
+    try old.save { $0[Old.self, "1"].theme = "of the old kind" }
+    let scene = try Scene.withItem()
+    scene.mine.merge(old)
+    let context = EditingContext(scene.mine, mergePolicy: .overwrite)
+    context.fetch(Item.self, "1").theme = "mine"
+    try scene.otherEdits { $0.note = "theirs" }
+    try context.save()
+    #expect(scene.item?.theme == "mine")
+    let other = scene.mine.fetch(Scene.item)[Old.theme.key]
+    #expect(other.value == "of the old kind")
+    #expect(!other.clock.contains(Dot(DeviceID(1), 2)))
+  }
+}

@@ -1,0 +1,133 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+import RejoinPolicies
+import Testing
+
+/// One record that cannot be saved does not keep the others from being saved.
+@Suite struct PartialSaveTests {
+  private func fullCounter(_ scene: Scene, _ key: String) throws {
+    for _ in 0..<2 {
+      try scene.mine.save { $0[Item.self, key].qty.increment(by: .max) }
+    }
+  }
+
+  @Test func overflowingCounterIsReportedAndTheOthersAreSaved() throws {
+    let scene = try Scene.withItem()
+    try fullCounter(scene, "0")
+    let context = scene.context(.merge)
+    context.fetch(Item.self, "0").increment(Item.qty, by: .max)
+    context.fetch(Item.self, "0").name = "kept here"
+    context.fetch(Item.self, "2").name = "new"
+    try scene.otherEdits { $0.name = "theirs" }
+    let report = try context.save()
+    let full = RecordID("Item", "0")
+    #expect(report.failures == [full: .counterOverflow(full, field: "qty")])
+    #expect(report.dot != nil)
+    #expect(scene.item?.name == "mine")
+    #expect(report.conflicts.map(\.record) == [Scene.item])
+    #expect(scene.mine[Item.self, "2"]?.name == "new")
+    #expect(scene.mine[Item.self, "0"]?.name == nil)
+    #expect(context.hasChanges)
+    #expect(context.fetch(Item.self, "0").name == "kept here")
+    #expect(report.written[full] == nil)
+  }
+
+  @Test func twoThatCannotBeSaved() throws {
+    let scene = try Scene.withItem()
+    let context = scene.context(.error)
+    for key in ["0", "3"] {
+      try fullCounter(scene, key)
+      context.fetch(Item.self, key).increment(Item.qty, by: .max)
+    }
+    let report = try context.save()
+    #expect(report.failures.count == 2)
+    #expect(report.names == ["name"])
+  }
+
+  @Test func onlyThatOne() throws {
+    let scene = try Scene.withItem()
+    try fullCounter(scene, "0")
+    let context = EditingContext(scene.mine)
+    context.fetch(Item.self, "0").increment(Item.qty, by: .max)
+    let clock = scene.mine.clock
+    let report = try context.save()
+    #expect(report.failures.count == 1 && report.dot == nil)
+    #expect(scene.mine.clock == clock)
+    #expect(context.hasChanges)
+  }
+
+  @Test func editsThatOverflowInTheContextAreRefused() throws {
+    let scene = try Scene.withItem()
+    let context = EditingContext(scene.mine)
+    let item = context.fetch(Item.self, "2")
+    #expect(item.increment(Item.qty, by: .max))
+    #expect(item.increment(Item.qty, by: .max))
+    #expect(!item.increment(Item.qty, by: .max))
+    #expect(item.increment(Item.qty, by: 1))
+    context.fetch(Item.self, "1").name = "mine"
+    let report = try context.save()
+    #expect(report.failures.isEmpty)
+    #expect(scene.mine[Item.self, "2"]?.qty == .max)
+  }
+
+  @Test func oneDotForAllRecords() throws {
+    let scene = try Scene.withItem()
+    let context = scene.context(.error)
+    context.fetch(Item.self, "2").name = "new"
+    context.fetch(Person.self, "p").name = "person"
+    let report = try context.save()
+    #expect(report.dot == Dot(DeviceID(1), 2))
+    #expect(report.written.count == 3)
+  }
+
+  @Test func errorInOneRecordWritesNone() throws {
+    let scene = try Scene.withItem()
+    let context = scene.context(.error)
+    context.fetch(Item.self, "2").name = "new"
+    try scene.otherEdits { $0.name = "theirs" }
+    #expect(throws: ContextSaveError.self) { try context.save() }
+    #expect(scene.mine[Item.self, "2"] == nil)
+    #expect(context.fetch(Item.self, "2").name == "new")
+  }
+
+  @Test func policyDecidesRecordByRecord() throws {
+    let scene = try Scene.withItem()
+    let context = scene.context(.serverWins)
+    context.fetch(Item.self, "2").name = "new"
+    try scene.otherEdits { $0.name = "theirs" }
+    let report = try context.save()
+    #expect(Array(report.written.keys) == [RecordID("Item", "2")])
+    #expect(scene.item?.name == "theirs")
+  }
+
+  @Test func savingOutOfTheReplicasReachKeepsTheEdits() throws {
+    let scene = try Scene.withItem()
+    let context = scene.context(.merge)
+    let late = Replica(
+      device: DeviceID(4), schema: [Item.self], clock: WallClock { .max })
+    try late.save { $0[Item.self, "1"].name = "x" }
+    for _ in 0..<0xfffe { try late.save { $0[Item.self, "1"].touch() } }
+    let other = EditingContext(late)
+    other.fetch(Item.self, "1").name = "last"
+    try other.save()
+    other.fetch(Item.self, "1").name = "too late"
+    let error = #expect(throws: ContextSaveError.self) { try other.save() }
+    guard case .save(.clockExhausted)? = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(other.fetch(Item.self, "1").name == "too late")
+    scene.mine.merge(late)
+    let report = try context.save()
+    #expect(scene.item?.name == "mine")
+    #expect(report.dropped.map { $0.field?.name } == ["name"])
+  }
+}

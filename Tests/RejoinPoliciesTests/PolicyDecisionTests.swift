@@ -1,0 +1,153 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+import RejoinPolicies
+import Testing
+
+@Suite struct PolicyDecisionTests {
+  private static let clean = difference("clean", "x", "x", "x")
+  private static let dirty = difference("dirty", "x", "m", "x")
+  private static let changed = difference("changed", "x", "x", "s")
+  private static let both = difference("both", "x", "m", "s")
+  private static let all = [clean, dirty, changed, both]
+
+  private static func difference(
+    _ field: String, _ base: Value?, _ mine: Value?, _ store: Value?
+  ) -> FieldDifference {
+    FieldDifference(field: field, base: base, mine: mine, store: store)
+  }
+
+  /// The outcomes for fields that are clean, dirty, changed, and both.
+  private func outcomes(
+    _ policy: MergePolicy, insertion: Bool = false
+  ) -> [FieldOutcome?] {
+    let decision = policy.decide(Self.all, isInsertion: insertion)
+    return Self.all.map { decision.outcomes[Name($0.field)] }
+  }
+
+  @Test func errorRefuses() {
+    #expect(outcomes(.error) == [nil, nil, nil, nil])
+    #expect(MergePolicy.error.decide(Self.all).isRefused)
+    #expect(!MergePolicy.error.decide([Self.dirty]).isRefused)
+  }
+
+  @Test func storeTrump() {
+    #expect(
+      outcomes(.mergeByPropertyStoreTrump)
+        == [nil, .writeBeside("m"), nil, .keepStore])
+  }
+
+  @Test func objectTrump() {
+    #expect(
+      outcomes(.mergeByPropertyObjectTrump)
+        == [nil, .write("m"), nil, .write("m")])
+  }
+
+  @Test func overwrite() {
+    #expect(
+      outcomes(.overwrite) == [nil, .write("m"), .write("x"), .write("m")])
+  }
+
+  @Test func overwriteLeavesWhatIsEqual() {
+    let same = Self.difference("same", "x", "s", "s")
+    let decision = MergePolicy.overwrite.decide([same])
+    #expect(decision.isConflict)
+    #expect(decision.outcomes.isEmpty)
+  }
+
+  @Test(arguments: [MergePolicy.rollback, .serverWins])
+  func nothingOfMineIsKept(_ policy: MergePolicy) {
+    #expect(outcomes(policy) == [nil, .keepStore, nil, .keepStore])
+    #expect(policy.decide(Self.all).dropsEdits)
+    #expect(!policy.decide([Self.dirty, Self.clean]).dropsEdits)
+  }
+
+  @Test(arguments: [MergePolicy.merge, .mergeNonNil])
+  func mineIsWrittenBeside(_ policy: MergePolicy) {
+    #expect(
+      outcomes(policy) == [nil, .writeBeside("m"), nil, .writeBeside("m")])
+    #expect(!policy.decide(Self.all).dropsEdits)
+  }
+
+  @Test func manual() {
+    #expect(outcomes(.manual) == [nil, .writeBeside("m"), nil, .queue])
+  }
+
+  @Test func customIsAskedForWhatAnyoneChanged() {
+    let policy = MergePolicy.custom { difference in
+      difference.field == "clean" ? .write("asked") : .write(difference.store)
+    }
+    #expect(outcomes(policy) == [nil, .write("x"), .write("s"), .write("s")])
+  }
+
+  @Test func mergeNonNilInserting() {
+    let fields = [
+      Self.difference("value", nil, "m", "s"),
+      Self.difference("null", nil, .null, "s"),
+      Self.difference("unset", "x", nil, "s"),
+      Self.difference("theirs", nil, nil, "s"),
+    ]
+    let inserting = MergePolicy.mergeNonNil.decide(fields, isInsertion: true)
+    #expect(inserting.outcomes["value"] == .writeBeside("m"))
+    #expect(inserting.outcomes["null"] == .keepStore)
+    #expect(inserting.outcomes["unset"] == .keepStore)
+    #expect(inserting.outcomes["theirs"] == nil)
+    let editing = MergePolicy.mergeNonNil.decide(fields)
+    #expect(editing.outcomes["null"] == .writeBeside(.null))
+    #expect(editing.outcomes["unset"] == .writeBeside(nil))
+  }
+
+  @Test(arguments: MergePolicy.named)
+  func withoutAConflictDirtyIsWritten(_ policy: MergePolicy) {
+    let decision = policy.decide([Self.clean, Self.dirty])
+    #expect(!decision.isConflict && !decision.isRefused)
+    #expect(!decision.dropsEdits)
+    #expect(decision.outcomes == ["dirty": .writeBeside("m")])
+  }
+
+  @Test(arguments: MergePolicy.named)
+  func nothingDirtyIsNoConflict(_ policy: MergePolicy) {
+    let decision = policy.decide([Self.clean, Self.changed])
+    #expect(!decision.isConflict && decision.outcomes.isEmpty)
+    #expect(!decision.isRefused && !decision.dropsEdits)
+  }
+
+  @Test func disjointEditsAreAConflict() {
+    #expect(MergePolicy.error.decide([Self.dirty, Self.changed]).isRefused)
+  }
+
+  @Test func deletionIsDirtyWhateverTheFieldsSay() {
+    #expect(
+      MergePolicy.error.decide([Self.changed], isDeletion: true).isRefused)
+    #expect(
+      !MergePolicy.error.decide([Self.clean], isDeletion: true).isConflict)
+  }
+
+  @Test func deletedRecordsCountAsChangedInEveryField() {
+    let field = FieldDifference(
+      field: "f", base: nil, mine: "m", store: nil, storeWasDeleted: true)
+    #expect(field.isChanged && field.isDirty)
+    #expect(MergePolicy.manual.decide([field]).outcomes == ["f": .queue])
+  }
+
+  @Test func unsetAndNullAreDifferent() {
+    #expect(Self.difference("f", nil, .null, nil).isDirty)
+    #expect(Self.difference("f", nil, nil, .null).isChanged)
+  }
+
+  @Test func policiesAreFoundByTheirNames() {
+    for policy in MergePolicy.named {
+      #expect(MergePolicy(named: policy.name)?.name == policy.name)
+    }
+    #expect(MergePolicy(named: "lastWriteWins")?.name == "merge")
+    #expect(MergePolicy(named: "custom") == nil)
+    #expect(Set(MergePolicy.named.map(\.name)).count == 9)
+  }
+}

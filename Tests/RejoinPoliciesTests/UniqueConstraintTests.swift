@@ -1,0 +1,95 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+import RejoinPolicies
+import Testing
+
+/// A record ID made from a unique key makes two creations one record.
+@Suite struct UniqueConstraintTests {
+  private func insertingContext(
+    _ scene: Scene, _ policy: MergePolicy
+  ) throws -> EditingContext {
+    let context = EditingContext(scene.mine, mergePolicy: policy)
+    let mine = context.fetch(Person.self, "a@b.c")
+    mine.name = "Ann"
+    context.set(.null, for: Person.phone.key, in: RecordID("Person", "a@b.c"))
+    try scene.other.save { edit in
+      edit[Person.self, "a@b.c"].name = "Anna"
+      edit[Person.self, "a@b.c"].phone = "5"
+      edit[Person.self, "a@b.c"].address = "theirs"
+    }
+    scene.receive()
+    return context
+  }
+
+  @Test func mergeNonNilWritesFieldsWithAValue() throws {
+    let scene = Scene()
+    let report = try insertingContext(scene, .mergeNonNil).save()
+    let person = try #require(scene.mine[Person.self, "a@b.c"])
+    #expect(report.names == ["name"])
+    #expect(person.name == "Ann")
+    #expect(person.conflicts(Person.name) == ["Anna"])
+    #expect(person.phone == "5")
+    #expect(person.address == "theirs")
+    #expect(scene.mine.records(of: "Person").count == 1)
+  }
+
+  @Test func mergeNonNilReportsMyNils() throws {
+    let report = try insertingContext(Scene(), .mergeNonNil).save()
+    let change = try #require(report.dropped.first)
+    #expect(report.dropped.count == 1)
+    #expect(change.field == Person.phone.key)
+    guard case .value(let dropped, let kept) = change.content else {
+      Issue.record("no value was dropped")
+      return
+    }
+    #expect(dropped.value == .null)
+    #expect(kept.value == "5" && kept.device == DeviceID(2))
+  }
+
+  @Test func objectTrumpWritesMyNils() throws {
+    let scene = Scene()
+    let report = try insertingContext(
+      scene, .mergeByPropertyObjectTrump
+    ).save()
+    #expect(report.names == ["name", "phone"])
+    #expect(scene.mine[Person.self, "a@b.c"]?.phone == nil)
+  }
+
+  @Test func errorRefusesTheInsertion() throws {
+    let context = try insertingContext(Scene(), .error)
+    #expect(throws: ContextSaveError.self) { try context.save() }
+  }
+
+  @Test func insertionsOnTwoDevicesBecomeOneRecord() throws {
+    let scene = Scene()
+    for (replica, name) in [(scene.mine, "Ann"), (scene.other, "Anna")] {
+      let context = EditingContext(replica, mergePolicy: .mergeNonNil)
+      context.fetch(Person.self, "a@b.c").name = name
+      #expect(try context.save().conflicts.isEmpty)
+    }
+    scene.receive()
+    scene.send()
+    for replica in [scene.mine, scene.other] {
+      #expect(replica.records(of: "Person").count == 1)
+      #expect(replica[Person.self, "a@b.c"]?.name == "Anna")
+      #expect(replica[Person.self, "a@b.c"]?.conflicts(Person.name) == ["Ann"])
+    }
+  }
+
+  @Test func nilIsWrittenWhereTheRecordWasFetched() throws {
+    let scene = try Scene.withItem()
+    let context = scene.context(.mergeNonNil, name: nil)
+    try scene.otherEdits { $0.name = "theirs" }
+    #expect(try context.save().names == ["name"])
+    #expect(scene.item?.name == nil)
+    #expect(scene.nameConflicts == ["theirs"])
+  }
+}

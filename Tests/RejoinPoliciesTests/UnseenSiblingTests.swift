@@ -1,0 +1,104 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+import RejoinPolicies
+import Testing
+
+/// A sibling that a context had not shown is not superseded by its save.
+@Suite struct UnseenSiblingTests {
+  /// A write on a third device, concurrent with all, is heard of after the fetch.
+  private func thirdWrites(
+    _ name: String, to scene: Scene, at time: Int64
+  ) throws {
+    let third = Scene.replica(3, at: time)
+    try third.save { $0[Item.self, "1"].name = name }
+    scene.mine.merge(third)
+  }
+
+  @Test(arguments: MergePolicy.named)
+  func siblingThatLostStays(_ policy: MergePolicy) throws {
+    let scene = try Scene.withItem()
+    let context = scene.context(policy)
+    try thirdWrites("loser", to: scene, at: 1)
+    #expect(try context.save().names == ["name"])
+    #expect(scene.item?.name == "mine")
+    #expect(scene.nameConflicts == ["loser"])
+  }
+
+  @Test func siblingThatWasShownGoes() throws {
+    let scene = try Scene.withItem()
+    try thirdWrites("loser", to: scene, at: 1)
+    try scene.context(.error).save()
+    #expect(scene.nameConflicts == [])
+  }
+
+  @Test(arguments: [MergePolicy.merge, .mergeNonNil])
+  func bothStay(_ policy: MergePolicy) throws {
+    let scene = try Scene.withItem(otherClock: 9_000_000)
+    let context = scene.context(policy)
+    try thirdWrites("loser", to: scene, at: 1)
+    try scene.otherEdits { $0.name = "theirs" }
+    let report = try context.save()
+    #expect(report.dropped.isEmpty)
+    #expect(scene.item?.name == "mine")
+    #expect(scene.nameConflicts == ["loser", "theirs"])
+  }
+
+  @Test(arguments: [MergePolicy.mergeByPropertyStoreTrump, .manual])
+  func fieldThatNobodyElseShowsChanged(_ policy: MergePolicy) throws {
+    let scene = try Scene.withItem()
+    let context = scene.context(policy)
+    try thirdWrites("loser", to: scene, at: 1)
+    try scene.otherEdits { $0.note = "theirs" }
+    #expect(try context.save().names == ["name"])
+    #expect(scene.nameConflicts == ["loser"])
+  }
+
+  @Test(arguments: [MergePolicy.mergeByPropertyObjectTrump, .overwrite])
+  func trumpSupersedesAllAndReportsEach(_ policy: MergePolicy) throws {
+    let scene = try Scene.withItem(otherClock: 9000)
+    let context = scene.context(policy)
+    try thirdWrites("loser", to: scene, at: 1)
+    try scene.otherEdits { $0.name = "theirs" }
+    let report = try context.save()
+    #expect(scene.item?.name == "mine")
+    #expect(scene.nameConflicts == [])
+    let dropped = report.dropped.compactMap { change -> DroppedChange.Side? in
+      guard case .value(let side, let kept) = change.content else { return nil }
+      #expect(kept.value == "mine" && kept.time == nil)
+      #expect(kept.device == DeviceID(1))
+      return side
+    }
+    #expect(Set(dropped.map(\.value)) == ["loser", "theirs"])
+    #expect(Set(dropped.map(\.device)) == [DeviceID(2), DeviceID(3)])
+    #expect(Set(dropped.map { $0.time?.milliseconds }) == [1, 9000])
+  }
+
+  @Test func trumpReportsAnUnseenSiblingOfAFieldThatIsNotContested() throws {
+    let scene = try Scene.withItem()
+    let context = scene.context(.mergeByPropertyObjectTrump)
+    try thirdWrites("loser", to: scene, at: 1)
+    try scene.otherEdits { $0.note = "theirs" }
+    let report = try context.save()
+    #expect(scene.nameConflicts == [])
+    #expect(report.dropped.count == 1)
+    #expect(report.dropped.first?.field == Item.name.key)
+  }
+
+  @Test func writeIsShownThoughTheClockOfTheUnseenIsAhead() throws {
+    let scene = try Scene.withItem()
+    let context = scene.context(.merge)
+    try thirdWrites("future", to: scene, at: 1 << 45)
+    try context.save()
+    #expect(scene.item?.name == "mine")
+    #expect(scene.nameConflicts == ["future"])
+    #expect(scene.mine.clock[DeviceID(1)].time.milliseconds < 400_000)
+  }
+}
