@@ -28,7 +28,8 @@ let package = Package(
       name: "RejoinComparisonTests",
       dependencies: ["Rejoin", "RejoinPolicies", "RejoinComparison"]),
     .testTarget(
-      name: "RejoinCommandTests", dependencies: ["RejoinCommand"],
+      name: "RejoinCommandTests",
+      dependencies: ["Rejoin", "RejoinComparison", "RejoinCommand"],
       resources: [.copy("Scripts")]),
   ],
   swiftLanguageModes: [.v6]

@@ -55,9 +55,9 @@ struct BrokenScript: Sendable, CustomTestStringConvertible {
   }
 
   @Test(arguments: [
-    BrokenScript("malformed", #"{"do":"show","on":"A""#, says: "byte 21"),
+    BrokenScript("malformed", #"{"do":"show","on":"A""#, says: "column 22"),
     BrokenScript(
-      "trailing text", #"{"do":"show","on":"A"} x"#, says: "byte 23"),
+      "trailing text", #"{"do":"show","on":"A"} x"#, says: "column 24"),
     BrokenScript("a list", "[1]", says: "write one object a line"),
     BrokenScript("a text", "\"show\"", says: "write one object a line"),
     BrokenScript("no verb", #"{"on":"A"}"#, says: "\"do\" is missing"),
@@ -67,14 +67,14 @@ struct BrokenScript: Sendable, CustomTestStringConvertible {
       says: "unknown key \"loud\": take it out or mend its spelling"),
     BrokenScript(
       "doubled key", #"{"do":"show","on":"A","on":"B"}"#,
-      says: "\"on\" only once"),
+      says: "\"on\" stands twice"),
     BrokenScript(
       "doubled field",
       #"{"do":"save","on":"A","record":"Item/1","set":{"name":1,"name":2}}"#,
-      says: "\"name\" only once"),
+      says: "\"name\" stands twice"),
     BrokenScript(
       "nested too deeply", String(repeating: "[", count: 40),
-      says: "no deeper nesting"),
+      says: "nested too deeply"),
   ])
   func brokenLine(_ script: BrokenScript) throws { try expectRefused(script) }
 

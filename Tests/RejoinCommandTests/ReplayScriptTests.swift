@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 import Foundation
+import RejoinComparison
 import Testing
 
 @testable import RejoinCommand
@@ -74,17 +75,14 @@ struct CheckedInScript: Sendable, CustomTestStringConvertible {
 
   /// What a line says apart from the device and its local-only records.
   private static func sharedState(_ line: Substring) throws -> String {
-    let json = try JSON(parsing: String(line))
-    guard case .object(let members) = json else { return "" }
-    let kept = members.filter { $0.key != "device" && $0.key != "gaps" }
-    return JSON.object(
-      kept.map { member in
-        guard case .object(let records) = member.value else { return member }
-        return (
-          member.key,
-          .object(records.filter { !$0.key.text.hasPrefix("Mine/") })
-        )
-      }
-    ).description
+    let json = try JSONParser.value(of: Array(line.utf8)[...])
+    guard case .object(var members) = json else { return "" }
+    members["device"] = nil
+    members["gaps"] = nil
+    if case .object(let records) = members["records"] {
+      members["records"] = .object(
+        records.filter { !$0.key.text.hasPrefix("Mine/") })
+    }
+    return JSONValue.object(members).description
   }
 }

@@ -12,12 +12,12 @@ import Rejoin
 import RejoinPolicies
 import Testing
 
-private enum Person: Entity {
-  static let phone = register("phone", of: String.self)
-}
-
 /// The README's example of an editing context is compiled.
 @Suite struct ReadmeContextTests {
+  private enum Person: Entity {
+    static let phone = register("phone", of: String.self)
+  }
+
   @Test func savesTheContext() throws {
     let phone = Replica(
       device: DeviceID(1), schema: [Person.self], clock: WallClock { 1 })

@@ -56,6 +56,20 @@ public struct Causal<Store: DotStore>: Hashable, Sendable {
     return result
   }
 
+  /// Changes the store in the next change of `device`, which alone is thereby
+  /// seen: those before it may not have arrived.
+  mutating func updateNext<Result>(
+    of device: DeviceID, _ change: (inout Store, Dot) -> Result
+  ) -> (dot: Dot, Result) {
+    var context = context
+    let dot = context.next(of: device)
+    context.merge(CausalContext(dots: [dot]))
+    explicit = context
+    let result = change(&store, dot)
+    elide()
+    return (dot, result)
+  }
+
   /// Changes how the store is kept, not what it means.
   mutating func reshape(_ change: (inout Store) -> Void) {
     change(&store)

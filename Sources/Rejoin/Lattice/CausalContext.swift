@@ -42,6 +42,14 @@ public struct CausalContext: Hashable, Sendable {
     update(clock: VectorClock(), dots: Set(dots))
   }
 
+  /// The dot of the next change of `device`, after all that have been seen.
+  func next(of device: DeviceID) -> Dot {
+    let last = scattered.reduce(clock[device]) { last, dot in
+      dot.device == device ? max(last, dot.n) : last
+    }
+    return Dot(device, last + 1)
+  }
+
   /// Adds `dot` and everything that its device saved before it.
   mutating func insert(through dot: Dot) {
     switch storage {

@@ -58,7 +58,9 @@ public struct LedgerLine: Sendable {
   }
 
   /// Cancels the entries of `observed`, an earlier state of this line, and folds
-  /// them. What has been folded beyond them is not cancelled.
+  /// them.
+  ///
+  /// What has been folded beyond them is not cancelled.
   mutating func cancel(_ observed: LedgerLine) {
     fold(upTo: observed.count)
     if observed.count > cancelled {

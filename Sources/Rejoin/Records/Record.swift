@@ -75,11 +75,9 @@ extension Record {
   /// The distinct values of concurrent writes that are not shown, sorted.
   public func conflicts(of name: String) -> [Value] {
     let writes = writes(of: name, .register)
-    guard let winner = writes.first?.payload.value else {
-      return Set(writes.compactMap(\.payload.value)).sorted()
-    }
-    return Set(writes.compactMap(\.payload.value)).subtracting([winner])
-      .sorted()
+    var losers = Set(writes.compactMap(\.payload.value))
+    if let winner = writes.first?.payload.value { losers.remove(winner) }
+    return losers.filter { visible($0) != nil }.sorted()
   }
 
   /// The value of a counter.

@@ -77,8 +77,7 @@ public struct MVRegister<Element: FieldValue>: Hashable, Sendable {
     seen: some DotSet
   ) -> MVRegister {
     let before = state.store
-    let dot = Dot(device, clock[device] + 1)
-    _ = state.update(at: dot) { siblings in
+    let (dot, _) = state.updateNext(of: device) { siblings, dot in
       siblings.write(value?.fieldValue, at: dot, time: time, observed: seen)
     }
     var delta = MVRegister()

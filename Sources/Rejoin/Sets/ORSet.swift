@@ -93,9 +93,8 @@ extension Causal {
     _ key: Value, by device: DeviceID,
     _ body: (inout Store, Value, Dot) -> Void
   ) -> Self where Store == DotMap<Payload> {
-    let dot = Dot(device, clock[device] + 1)
     let before = store[key]
-    update(at: dot) { body(&$0, key, dot) }
+    let (dot, _) = updateNext(of: device) { body(&$0, key, $1) }
     var change = Store()
     change[key] = store[key]
     return Causal(

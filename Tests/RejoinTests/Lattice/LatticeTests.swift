@@ -11,20 +11,20 @@ import Rejoin
 import Testing
 
 /// What a user of the library composes.
-private struct Profile: Lattice, Hashable {
+private struct Card: Lattice, Hashable {
   var name = MVRegister<String>()
   var likes = PNCounter()
   var tags = ORSet<String>()
 
-  mutating func merge(_ other: Profile) {
+  mutating func merge(_ other: Card) {
     name.merge(other.name)
     likes.merge(other.likes)
     tags.merge(other.tags)
   }
 }
 
-private let profile = LawSubject(initial: Profile()) { state, device, random in
-  var delta = Profile()
+private let profile = LawSubject(initial: Card()) { state, device, random in
+  var delta = Card()
   switch random.below(3) {
   case 0:
     delta.name = LawSubjects.mvRegister.change(&state.name, device, &random)

@@ -1,0 +1,42 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+import Testing
+
+/// A device that gets its own changes back in pieces does not name a new change
+/// like an old one.
+@Suite struct OwnDeltaTests {
+  private let phone = DeviceID(1)
+
+  @Test func aSetGoesOnAfterItsLatestDelta() {
+    var original = ORSet<String>()
+    original.insert("a", by: phone)
+    let second = original.insert("b", by: phone)
+    var restored = ORSet<String>()
+    restored.merge(second)
+    restored.insert("c", by: phone)
+    restored.merge(original)
+    #expect(restored.elements == ["a", "b", "c"])
+    original.merge(restored)
+    #expect(original == restored)
+  }
+
+  @Test func aRegisterGoesOnAfterItsLatestDelta() {
+    var original = MVRegister<String>()
+    original.write("a", by: phone, at: Timestamp(milliseconds: 1))
+    let second = original.write("b", by: phone, at: Timestamp(milliseconds: 2))
+    var restored = MVRegister<String>()
+    restored.merge(second)
+    restored.write("c", by: phone, at: Timestamp(milliseconds: 3))
+    original.merge(restored)
+    #expect(original.value == "c")
+    #expect(original.conflicts == [])
+  }
+}
