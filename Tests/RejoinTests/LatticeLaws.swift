@@ -38,8 +38,8 @@ struct LawViolation: Hashable, CustomStringConvertible {
 
 /// Checks the laws of a lattice on states that random scripts reach.
 ///
-/// A script lets three devices change their values, join each other's values and
-/// join each other's deltas: late, twice, and in any order.
+/// A script lets three devices change their values, join each other's values
+/// and join each other's deltas: late, twice, and in any order.
 struct LatticeLaws<State: Lattice & Equatable & Sendable> {
   let subject: LawSubject<State>
   private let seed: UInt64
@@ -120,8 +120,8 @@ struct LatticeLaws<State: Lattice & Equatable & Sendable> {
     expect(same(a.merging(b).merging(b), a.merging(b)), .idempotent)
   }
 
-  /// Joining all deltas, shuffled and with repetitions, onto any value is joining
-  /// all values.
+  /// Joining all deltas, shuffled and with repetitions, onto any value is
+  /// joining all values.
   private mutating func checkConvergence() {
     let whole = replicas.reduce(subject.initial) { $0.merging($1) }
     for start in [subject.initial, random.pick(replicas), random.pick(reached)]

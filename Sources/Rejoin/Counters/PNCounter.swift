@@ -10,9 +10,9 @@
 /// A counter that every device can raise, lower and reset independently.
 ///
 ///     var steps = PNCounter()
-///     try steps.increment(by: 1200, by: phone)
+///     try steps.increment(by: 1200, at: phone)
 ///     var copy = steps
-///     try copy.increment(by: 800, by: tablet)
+///     try copy.increment(by: 800, at: tablet)
 ///     steps.reset()
 ///     steps.merge(copy)
 ///     steps.value  // 800: the reset had not seen the tablet's steps
@@ -56,7 +56,7 @@ public struct PNCounter: Hashable, Sendable {
   /// - Complexity: O(log *r*) for a device that has changed it before.
   @discardableResult
   public mutating func increment(
-    by amount: UInt64 = 1, by device: DeviceID
+    by amount: UInt64 = 1, at device: DeviceID
   ) throws(Overflow) -> PNCounter {
     try add(amount, 0, by: device)
   }
@@ -72,7 +72,7 @@ public struct PNCounter: Hashable, Sendable {
   /// - Complexity: O(log *r*) for a device that has changed it before.
   @discardableResult
   public mutating func decrement(
-    by amount: UInt64 = 1, by device: DeviceID
+    by amount: UInt64 = 1, at device: DeviceID
   ) throws(Overflow) -> PNCounter {
     try add(0, amount, by: device)
   }
@@ -94,14 +94,14 @@ public struct PNCounter: Hashable, Sendable {
   ///   counter is then unchanged.
   @discardableResult
   public mutating func set(
-    to target: Int64, by device: DeviceID
+    to target: Int64, at device: DeviceID
   ) throws(Overflow) -> PNCounter {
     var changed = self
     changed.reset()
     if target > 0 {
-      try changed.increment(by: target.magnitude, by: device)
+      try changed.increment(by: target.magnitude, at: device)
     } else if target < 0 {
-      try changed.decrement(by: target.magnitude, by: device)
+      try changed.decrement(by: target.magnitude, at: device)
     }
     self = changed
     return self

@@ -66,8 +66,11 @@ private let watch = DeviceID(3)
       #expect(a.isContained(in: b) == below, "seed \(seed)")
       #expect((a.merging(b) == b) == below, "seed \(seed)")
       for device in devices {
-        #expect(a.merging(b)[device] == max(a[device], b[device]))
-        #expect(a.intersection(b)[device] == min(a[device], b[device]))
+        #expect(
+          a.merging(b)[device] == max(a[device], b[device]), "seed \(seed)")
+        #expect(
+          a.intersection(b)[device] == min(a[device], b[device]), "seed \(seed)"
+        )
       }
       #expect(a.compare(b) == mirrored(b.compare(a)), "seed \(seed)")
       checkForm(of: a.merging(b), seed)

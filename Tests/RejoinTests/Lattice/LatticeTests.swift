@@ -38,7 +38,9 @@ private let profile = LawSubject(initial: Card()) { state, device, random in
 @Suite struct LatticeTests {
   private func check<State>(_ subject: LawSubject<State>) {
     let result = LatticeLaws.check(subject, seeds: 0..<120)
-    #expect(result.violations.isEmpty, "\(State.self)")
+    #expect(
+      result.violations.isEmpty, "\(State.self): \(result.violations.prefix(3))"
+    )
     #expect(result.cases > 1500)
   }
 

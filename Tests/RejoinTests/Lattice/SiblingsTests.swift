@@ -128,6 +128,18 @@ private let c = Dot(DeviceID(3), 1)
     #expect(all.conflicts == [.int(2), .int(3)])
   }
 
+  /// The later write of one save replaces the earlier, and need not outrank it.
+  @Test func aSaveThatWritesTwiceKeepsItsTime() {
+    var all = siblings([])
+    for (word, time) in [("first", 5), ("second", 3)] as [(String, UInt64)] {
+      _ = all.write(
+        .string(word), at: a, time: Timestamp(rawValue: time),
+        observed: VectorClock())
+    }
+    let last = Stamped(.string("second"), at: Timestamp(rawValue: 3))
+    #expect(all == Siblings(last, at: a))
+  }
+
   @Test func aWriteThatHasSeenAllReportsNothing() {
     var all = siblings([a, c])
     let lost = all.write(.null, at: b, time: .zero, observed: Everything())

@@ -51,6 +51,17 @@ import Testing
     return parts.flatMap { a in parts.map { (a, $0) } }
   }
 
+  @Test func aFoldStopsAtTheEntriesThereAre() {
+    var part = line([1, 20])
+    for count in [1, 9, .max, 0] as [UInt64] {
+      part.fold(upTo: count)
+      #expect(part.count == 2)
+      #expect(part.total == 21)
+    }
+    #expect(part.folded == 2)
+    #expect(part.tail.isEmpty)
+  }
+
   @Test func cancellingFoldsAndSubtracts() {
     var part = line([1, 20, 300])
     part.cancel(line([1, 20]))
@@ -80,8 +91,8 @@ import Testing
     }
   }
 
-  /// An observer who was shown less than has been folded since cancels only what
-  /// was shown.
+  /// An observer who was shown less than has been folded since cancels only
+  /// what was shown.
   @Test func aFoldBeyondWhatWasShownIsNotCancelled() {
     var lines = LedgerLines()
     let device = DeviceID(1)

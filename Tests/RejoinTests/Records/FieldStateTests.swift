@@ -58,7 +58,8 @@ private func randomEdit(
   @Test(arguments: FieldKind.allCases)
   func lawsOfEveryKind(_ kind: FieldKind) {
     let result = LatticeLaws.check(subject(kind), seeds: 0..<60)
-    #expect(result.violations.isEmpty)
+    #expect(
+      result.violations.isEmpty, "\(kind): \(result.violations.prefix(3))")
   }
 
   @Test(arguments: FieldKind.allCases)

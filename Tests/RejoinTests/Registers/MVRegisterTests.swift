@@ -103,6 +103,16 @@ private func at(_ milliseconds: Int64) -> Timestamp {
     #expect(register.conflicts == ["theirs"])
   }
 
+  @Test func aDeltaCarriesItsOwnWriteOnly() {
+    var register = MVRegister<String>()
+    register.write("theirs", by: tablet, at: at(1))
+    let delta = register.write("mine", by: phone, at: at(2), observed: [:])
+    #expect(register.conflicts == ["theirs"])
+    #expect(delta.value == "mine")
+    #expect(delta.conflicts.isEmpty)
+    #expect(delta.clock == [phone: 1])
+  }
+
   @Test func anObservedWriteIsStampedByOneTickOnly() {
     var register = MVRegister<String>()
     register.write("theirs", by: tablet, at: at(9))
@@ -134,7 +144,7 @@ private func at(_ milliseconds: Int64) -> Timestamp {
     #expect(register.conflicts == ["low"])
   }
 
-  /// A sibling at the maximum that the write outranks by its device need not go.
+  /// A sibling at the maximum that the write outranks by its device stays.
   @Test func atTheMaximumASiblingThatIsOutrankedStays() {
     var register = MVRegister<String>()
     register.write("watch", by: watch, at: .max)
@@ -146,7 +156,7 @@ private func at(_ milliseconds: Int64) -> Timestamp {
     #expect(register.conflicts == ["phone"])
   }
 
-  /// A delta that arrives before the one it follows leaves a gap in the context.
+  /// A delta that arrives before the one it follows leaves a gap.
   ///
   /// A plain write supersedes its sibling all the same.
   @Test func aPlainWriteSupersedesWhatLiesBeyondAGap() {

@@ -75,9 +75,9 @@ enum LawSubjects {
     let delta =
       switch random.below(6) {
       case 0: counter.reset()
-      case 1: try? counter.set(to: Int64(amount - 5), by: device)
-      case 2: try? counter.decrement(by: UInt64(amount), by: device)
-      default: try? counter.increment(by: UInt64(amount), by: device)
+      case 1: try? counter.set(to: Int64(amount - 5), at: device)
+      case 2: try? counter.decrement(by: UInt64(amount), at: device)
+      default: try? counter.increment(by: UInt64(amount), at: device)
       }
     return delta ?? PNCounter()
   }

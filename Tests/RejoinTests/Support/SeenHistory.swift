@@ -25,8 +25,8 @@ struct Deed<Act> {
 struct Known<Act> {
   let deeds: [Deed<Act>]
 
-  /// The deeds that no other known deed had seen, of those that `counts` selects
-  /// in both places.
+  /// The deeds that no other known deed had seen, of those that `counts`
+  /// selects in both places.
   func unseen(_ counts: (Deed<Act>) -> Bool) -> [Deed<Act>] {
     let counted = deeds.filter(counts)
     return counted.filter { deed in
@@ -105,7 +105,7 @@ struct SeenHistory<State: Lattice, Act> {
     known[here].formUnion(known[there])
   }
 
-  /// Joins a delta whose cause the replica knows, perhaps not for the first time.
+  /// Joins a delta whose cause the replica knows, perhaps once more.
   private mutating func deliver(to here: Int) {
     let ready = deeds.filter { $0.seen.isSubset(of: known[here]) }
     guard !ready.isEmpty else { return }
