@@ -53,6 +53,19 @@ enum Help {
     how people settled a record, the table adds the share of changed fields, and
     of whole records, that ended as they decided.
 
+    An episode (`kinds` names counters and sets, the rest are registers; `at` is
+    milliseconds on the device's clock; null for `base` is no record yet):
+
+      {"id":"e1","base":{"name":"Ada","steps":5000,"tags":["a"]},
+       "kinds":{"steps":"counter","tags":"set"},
+       "edits":[{"device":"phone","at":1000,"increment":{"steps":1200}},
+                {"device":"watch","at":2000,"set":{"name":"Ada L."},
+                 "insert":{"tags":["b"]},"remove":{"tags":["a"]}}]}
+
+    It may also `clear` fields, `"delete": true`, and say in which order devices
+    reach the server (`arrival`) and how people settled it (`resolution`,
+    `resolvedBy`). The whole episode stands on one line.
+
     options:
       --explain ID         one episode: the edits, what each strategy kept, and why
       --format FORMAT      table (the default), markdown, or json
