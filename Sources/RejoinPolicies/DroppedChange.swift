@@ -27,6 +27,9 @@ public struct DroppedChange: Hashable, Sendable {
     case value(dropped: Side, kept: Side)
     /// An edit of a counter, a set or a ledger.
     case edit(FieldEdit)
+    /// What a counter, a set or a ledger held, or a field of a record that the
+    /// context deleted: somebody had changed it since it was fetched.
+    case overwritten(FieldState)
     /// The deletion of the record.
     case deletion
   }

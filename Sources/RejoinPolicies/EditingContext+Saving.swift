@@ -67,6 +67,7 @@ extension EditingContext {
   public func resolve(
     _ id: RecordID, _ values: [FieldKey: Value?]
   ) throws(SaveError) -> SaveReport {
+    if values.isEmpty { return SaveReport() }
     let record = current(id)
     let queued = conflicts.filter { $0.record == id }
     let report = try replica.save { edit in

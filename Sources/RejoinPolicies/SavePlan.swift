@@ -146,18 +146,31 @@ struct SavePlan {
   /// What the policy does not keep.
   var dropped: [DroppedChange] {
     if record.isDeleted {
-      return deletion.isKept ? [] : [drop(nil, .deletion)]
+      guard deletion.isKept else { return [drop(nil, .deletion)] }
+      return deletion.supersedesAll ? overwritten(now.fields.keys) : []
     }
     var dropped: [DroppedChange] = []
     for (key, difference) in differences.sorted(by: { $0.key < $1.key }) {
       dropped += self.dropped(key, difference)
     }
+    dropped += overwritten(
+      editsToApply.filter { $0.value.supersedesAll }.keys)
     if decision.dropsEdits {
       for (key, edit) in record.edits.sorted(by: { $0.key < $1.key }) {
         dropped.append(drop(key, .edit(edit)))
       }
     }
     return dropped
+  }
+
+  /// Those of the fields that somebody changed since they were fetched.
+  private func overwritten(
+    _ keys: some Sequence<FieldKey>
+  ) -> [DroppedChange] {
+    guard decision.isConflict, now.exists else { return [] }
+    return keys.sorted()
+      .filter { !now[$0].shows(sameAs: record.fetched[$0]) }
+      .map { drop($0, .overwritten(now[$0])) }
   }
 
   private func dropped(

@@ -32,6 +32,11 @@ public struct ReplicaClock: Hashable, Sendable {
         && digest != other.digest
     }
 
+    /// The save with a digest that says it has met another history.
+    func marked(by other: Save) -> Save {
+      Save(n: n, time: time, digest: digest | other.digest)
+    }
+
     func joined(_ other: Save) -> Save {
       if n != other.n { return n < other.n ? other : self }
       return Save(

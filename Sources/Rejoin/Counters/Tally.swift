@@ -98,6 +98,7 @@ public struct Tally: Hashable, Sendable {
   /// change there is.
   mutating func reset(observed: Tally? = nil) {
     cancelled = Tally.join(cancelled, observed?.entries ?? entries)
+    entries = Tally.join(entries, cancelled)
   }
 
   /// Whether there is a change that no reset has cancelled.

@@ -62,6 +62,7 @@ public struct LedgerLine: Sendable {
   ///
   /// What has been folded beyond them is not cancelled.
   mutating func cancel(_ observed: LedgerLine) {
+    if observed.count > count { merge(observed) }
     fold(upTo: observed.count)
     if observed.count > cancelled {
       (cancelled, cancelledSum) = (observed.count, observed.sum)

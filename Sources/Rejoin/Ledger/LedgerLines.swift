@@ -63,7 +63,7 @@ public struct LedgerLines: Hashable, Sendable {
   /// entry there is.
   mutating func cancel(observed: LedgerLines? = nil) {
     for (device, line) in observed?.lines ?? lines {
-      lines[device]?.cancel(line)
+      lines[device, default: LedgerLine()].cancel(line)
     }
   }
 

@@ -141,7 +141,7 @@ extension DotMap<Membership> {
     guard case .members(let edit) = edit else { return drop(seen: seen) }
     if save.drops { drop(seen: seen) }
     if edit.isCleared {
-      for element in elements {
+      for element in save.observed?.elements ?? elements {
         mark(element, .removed, at: save.dot, seen: seen)
       }
     }

@@ -48,6 +48,13 @@ public enum FieldState: Hashable, Sendable {
     }
   }
 
+  /// Whether nothing can be written any more: an `lww` field at the greatest
+  /// timestamp that is not unset.
+  var isExhausted: Bool {
+    guard case .lww(let field) = self else { return false }
+    return hasContent && field.store.stamp(for: .zero) == nil
+  }
+
   /// Whether the field holds anything that a re-creation would have to drop.
   var hasContent: Bool {
     switch self {

@@ -33,8 +33,7 @@ public struct Schema: Sendable, ExpressibleByArrayLiteral {
 
     /// The declared field with a name.
     public func field(named name: String) -> FieldKey? {
-      FieldKind.allCases.lazy.map { FieldKey(name, $0) }
-        .first(where: fields.contains)
+      fields.filter { Name($0.name) == Name(name) }.min()
     }
   }
 
@@ -42,7 +41,16 @@ public struct Schema: Sendable, ExpressibleByArrayLiteral {
   public private(set) var entities: [Name: Definition]
 
   /// Creates a schema of entities that are known by name only at run time.
-  public init(_ entities: [Name: Definition]) { self.entities = entities }
+  ///
+  /// - Precondition: No name begins with `rejoin.`, which the library keeps for
+  ///   itself.
+  public init(_ entities: [Name: Definition]) {
+    for name in entities.keys {
+      precondition(
+        !BuiltIn.isBuiltIn(name.text), "\(name) is a name of the library's own")
+    }
+    self.entities = entities
+  }
 
   /// Creates a schema of declared entities.
   ///

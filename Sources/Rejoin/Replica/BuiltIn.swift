@@ -22,6 +22,9 @@ enum BuiltIn {
   static let name = FieldKey("name", .register)
   static let device = FieldKey("device", .register)
   static let final = FieldKey("final", .set)
+  /// The numbers up to which the late edits of a retired device have been entered
+  /// again; the greatest counts.
+  static let readmitted = FieldKey("readmitted", .set)
   static let names = FieldKey("names", .set)
 
   static func isBuiltIn(_ entity: String) -> Bool {

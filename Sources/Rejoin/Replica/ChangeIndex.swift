@@ -79,8 +79,8 @@ struct ChangeIndex {
       (line.stale, line.sorted) = (0, 0)
     }
     if line.sorted < line.entries.count {
-      let isSorted = zip(line.entries, line.entries.dropFirst())
-        .allSatisfy { $0.n <= $1.n }
+      let added = line.entries[max(line.sorted - 1, 0)...]
+      let isSorted = zip(added, added.dropFirst()).allSatisfy { $0.n <= $1.n }
       if !isSorted { line.entries.sort { $0.n < $1.n } }
       line.sorted = line.entries.count
     }

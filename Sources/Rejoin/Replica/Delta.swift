@@ -28,6 +28,11 @@ public struct Delta: Sendable {
     public let from: UInt64
     /// The last save in the interval.
     public let to: ReplicaClock.Save
+    /// The receiver's last save as the sender has it, where the two belong to
+    /// different histories of the device.
+    ///
+    /// The interval then begins at zero.
+    public internal(set) var disputed: ReplicaClock.Save?
   }
 
   /// The records with fields that are news, sorted by name.

@@ -115,12 +115,14 @@ public final class Edit {
 
   /// The edit of a field so far.
   func edit(of key: FieldKey, in id: RecordID) -> FieldEdit? {
-    pending[id]?.edits[key]
+    pending[id]?.mark == false ? nil : pending[id]?.edits[key]
   }
 
-  /// Whether the record has been created again in this save, so that what the
-  /// replica holds of it is not shown.
-  func isCreatedAgain(_ id: RecordID) -> Bool { pending[id]?.drops ?? false }
+  /// Whether the record has been deleted or created again in this save, so that
+  /// what the replica holds of it is not shown.
+  func hides(_ id: RecordID) -> Bool {
+    pending[id].map { $0.drops || $0.mark == false } ?? false
+  }
 }
 
 /// What a save does to one record.

@@ -98,6 +98,19 @@ public struct MergeReport: Sendable {
 
   init() {}
 
+  /// Adds what another step of the same exchange did.
+  mutating func add(_ other: MergeReport) {
+    records.formUnion(other.records)
+    changedFields.formUnion(other.changedFields)
+    encounters += other.encounters
+    gaps += other.gaps
+    equivocations.formUnion(other.equivocations)
+    doubtful = other.doubtful ?? doubtful
+    keptAside = other.keptAside ?? keptAside
+    retired = other.retired ?? retired
+    kindMismatches.formUnion(other.kindMismatches)
+  }
+
   /// Whether nothing went wrong.
   public var isClean: Bool {
     gaps.isEmpty && equivocations.isEmpty && doubtful == nil

@@ -78,7 +78,7 @@ public struct RecordEditor<Owner: Entity> {
 extension Edit {
   /// The record as the replica holds it, unless this save creates it again.
   func stored(_ id: RecordID) -> Record? {
-    guard !isCreatedAgain(id), let record = replica.record(id), record.exists
+    guard !hides(id), let record = replica.record(id), record.exists
     else { return nil }
     return record
   }

@@ -26,7 +26,8 @@ extension Replica {
         .members(
           SetEdit(inserting: [.reference(first), .reference(second)])),
         to: BuiltIn.names,
-        of: RecordID(BuiltIn.alias, "\(first)=\(second)"))
+        of: RecordID(
+          BuiltIn.alias, "\(first.key.utf8.count):\(first)=\(second)"))
     }
   }
 

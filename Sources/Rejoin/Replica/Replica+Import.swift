@@ -56,6 +56,7 @@ extension Digest {
   fileprivate mutating func add(_ record: PendingRecord, of id: RecordID) {
     add(id.entity)
     add(id.key)
+    add(record.mark == true ? 1 : 0)
     for (key, edit) in record.edits.sorted(by: { $0.key < $1.key }) {
       add(key.name)
       add(key.kind.rawValue)

@@ -20,15 +20,14 @@ extension Replica {
   public func delta(since basis: ReplicaClock) -> Delta? {
     noticeOwnSaves(basis[device])
     var known = basis.vector
-    for entry in stored.clock.vector.entries
-    where basis[entry.device].contradicts(stored.clock[entry.device]) {
-      known[entry.device] = 0
-    }
     var intervals: [DeviceID: Delta.Interval] = [:]
-    for entry in stored.clock.vector.entries
-    where known[entry.device] < entry.count {
+    for entry in stored.clock.vector.entries {
+      let disputed = dispute(basis[entry.device], of: entry.device)
+      if disputed != nil { known[entry.device] = 0 }
+      guard known[entry.device] < entry.count else { continue }
       intervals[entry.device] = .init(
-        from: known[entry.device], to: stored.clock[entry.device])
+        from: known[entry.device], to: stored.clock[entry.device],
+        disputed: disputed)
     }
     let changes = stored.changes(since: known) { [schema] in
       schema[$0.entity].isLocalOnly
@@ -49,9 +48,14 @@ extension Replica {
   public func merge(
     _ other: Replica, reporting detail: MergeReport.Detail = .full
   ) -> MergeReport {
-    acknowledge(other.clock, by: other.device)
-    guard let delta = other.delta(since: clock) else { return MergeReport() }
-    return apply(delta, reporting: detail)
+    var report = MergeReport()
+    for released in acknowledge(other.clock, by: other.device) {
+      report.add(released)
+    }
+    if let delta = other.delta(since: clock) {
+      report.add(apply(delta, reporting: detail))
+    }
+    return report
   }
 
   /// Joins a delta.
@@ -103,11 +107,15 @@ extension Replica {
         .init(device: device, held: held.n, assumed: interval.from))
       return
     }
-    if held.contradicts(interval.to) {
+    var latest = interval.to
+    let isDisputed = interval.disputed.map(held.contradicts) ?? false
+    if isDisputed || held.contradicts(latest) {
       report.equivocations.insert(Dot(device, held.n))
       if device == self.device { stored.mustRenew = true }
+      // So that whoever has met only one of the histories is sent the other.
+      latest = latest.marked(by: held)
     }
-    stored.clock.insert(interval.to, of: device)
+    stored.clock.insert(latest, of: device)
   }
 
   private func join(
@@ -153,8 +161,30 @@ extension Replica {
 
   /// Notes what another replica's clock knows of our own saves.
   func noticeOwnSaves(_ shown: ReplicaClock.Save) {
-    let own = stored.clock[device]
-    if shown.n > own.n || shown.contradicts(own) { stored.mustRenew = true }
+    if shown.n > stored.clock[device].n || dispute(shown, of: device) != nil {
+      stored.mustRenew = true
+    }
+  }
+
+  /// A device's save as we have it, where `shown` is one with the same number and
+  /// another history. Of our own device we remember every save, of others the
+  /// last.
+  private func dispute(
+    _ shown: ReplicaClock.Save, of device: DeviceID
+  ) -> ReplicaClock.Save? {
+    var ours = stored.clock[device]
+    if device == self.device, shown.n > 0, shown.n < ours.n,
+      let digest = ownDigest(of: shown.n)
+    {
+      ours = ReplicaClock.Save(n: shown.n, time: .zero, digest: digest)
+    }
+    return ours.contradicts(shown) ? ours : nil
+  }
+
+  private func ownDigest(of n: UInt64) -> UInt64? {
+    let place = Int(clamping: n) - 1
+    return stored.ownDigests.indices.contains(place)
+      ? stored.ownDigests[place] : nil
   }
 }
 

@@ -11,26 +11,27 @@ extension Replica {
   /// Enters the edits of a message that was kept aside again, as a save of this
   /// device.
   ///
-  /// Only what the retired device saved after its last known save counts: values
-  /// it wrote, elements it added or removed, amounts it counted or entered, and
-  /// records it deleted.
+  /// Only what a retired device saved after its last known save counts: values it
+  /// wrote, elements it added or removed, amounts it counted or entered, and
+  /// records it deleted; resets and cancellations are left out. Entering the same
+  /// saves once more does nothing, also on another replica that has heard of it.
+  /// Let one replica do it: two that do it at the same time count twice.
   ///
   /// - Throws: ``SaveError``; nothing has changed then.
   @discardableResult
   public func readmit(_ delta: Delta) throws(SaveError) -> SaveReport {
-    guard let retired = retiredDevice(beyondFinal: delta) else {
-      apply(delta)
-      return SaveReport()
-    }
-    let last = finalSave(of: retired)
+    let late = devices(in: BuiltIn.retirement).map { retired, record in
+      LateSaves(
+        device: retired,
+        last: numbers(in: record, BuiltIn.readmitted)
+          .reduce(finalSave(of: retired), Replica.greater))
+    }.filter { $0.device != device && delta.lastSave(of: $0.device) > $0.last }
     let report = try save { edit in
-      for change in delta.changes
-      where !BuiltIn.isBuiltIn(change.id.entity) {
-        for (key, state) in change.fields.sorted(by: { $0.key < $1.key })
-        where state.clock[retired] > last {
-          edit.readmit(
-            state, of: retired, after: last, at: key, of: change.id)
-        }
+      for saves in late {
+        edit.readmit(delta, saves)
+        edit.enter(
+          delta.lastSave(of: saves.device), in: BuiltIn.readmitted,
+          of: saves.device)
       }
     }
     stored.aside.removeAll { $0 == delta }
@@ -47,17 +48,23 @@ extension Replica {
 }
 
 extension Edit {
-  fileprivate func readmit(
-    _ theirs: FieldState, of retired: DeviceID, after last: UInt64,
-    at key: FieldKey, of id: RecordID
-  ) {
-    let mine = replica.state(of: key, in: id) ?? FieldState(key.kind)
-    let late = LateSaves(device: retired, last: last)
-    guard let edit = theirs.edit(of: late, beyond: mine) else { return }
-    if key != .existence {
-      apply(edit, to: key, of: id, observed: theirs)
-    } else if edit == .write(.bool(false)) {
-      delete(id)
+  fileprivate func readmit(_ delta: Delta, _ late: LateSaves) {
+    for change in delta.changes where !BuiltIn.isBuiltIn(change.id.entity) {
+      if case .write(.bool(false))? = change.fields[.existence]?
+        .edit(of: late, beyond: FieldState(.register))
+      {
+        delete(change.id)
+        continue
+      }
+      for (key, theirs) in change.fields.sorted(by: { $0.key < $1.key })
+      where key != .existence && theirs.clock[late.device] > late.last {
+        let mine = replica.state(of: key, in: change.id)
+        if let edit = theirs.edit(
+          of: late, beyond: mine ?? FieldState(key.kind))
+        {
+          apply(edit, to: key, of: change.id, observed: theirs)
+        }
+      }
     }
   }
 }
@@ -77,7 +84,7 @@ extension FieldState {
   ) -> FieldEdit? {
     switch (mine, self) {
     case (_, .register), (_, .lww):
-      write.flatMap { late.contains($0.dot) ? .write($0.payload.value) : nil }
+      writes.last { late.contains($0.dot) }.map { .write($0.payload.value) }
     case (.counter(let mine), .counter(let theirs)):
       .count(theirs.store.edit(of: late, beyond: mine.store))
     case (.set(let mine), .set(let theirs)):

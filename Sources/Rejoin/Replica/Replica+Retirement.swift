@@ -19,7 +19,7 @@ extension Replica {
   @discardableResult
   public func retire(_ retired: DeviceID) throws(SaveError) -> SaveReport {
     try save { edit in
-      edit.enterFinal(stored.clock[retired].n, of: retired)
+      edit.enter(stored.clock[retired].n, in: BuiltIn.final, of: retired)
     }
   }
 
@@ -76,7 +76,7 @@ extension Replica {
     return last
   }
 
-  private static func greater(_ n: UInt64, _ value: Value) -> UInt64 {
+  static func greater(_ n: UInt64, _ value: Value) -> UInt64 {
     if case .int(let number) = value {
       max(n, UInt64(bitPattern: number))
     } else {
@@ -88,8 +88,9 @@ extension Replica {
   func retiredDevice(beyondFinal delta: Delta) -> DeviceID? {
     for (retired, _) in devices(in: BuiltIn.retirement)
     where retired != device {
+      let id = RecordID(BuiltIn.retirement, retired.hexadecimal)
       let entered = delta.changes.filter {
-        $0.id == RecordID(BuiltIn.retirement, retired.hexadecimal)
+        $0.id == id
       }.flatMap { change -> [Value] in
         guard case .set(let field) = change.fields[BuiltIn.final] else {
           return []
@@ -109,7 +110,7 @@ extension Replica {
     where retired != device {
       let held = stored.clock[retired].n
       let entered = finals(in: record).keys.reduce(0, Replica.greater)
-      if held > entered { edit.enterFinal(held, of: retired) }
+      if held > entered { edit.enter(held, in: BuiltIn.final, of: retired) }
     }
   }
 
@@ -126,18 +127,29 @@ extension Replica {
   private func finals(
     in record: RecordState
   ) -> [Value: Siblings<Presence>] {
-    guard let number = stored.names.number(of: BuiltIn.final),
+    members(in: record, BuiltIn.final)
+  }
+
+  private func members(
+    in record: RecordState, _ key: FieldKey
+  ) -> [Value: Siblings<Presence>] {
+    guard let number = stored.names.number(of: key),
       case .set(let field) = record[number]
     else { return [:] }
     return field.store.siblings
   }
+
+  /// The numbers in a set of a built-in record.
+  func numbers(in record: RecordState, _ key: FieldKey) -> [Value] {
+    Array(members(in: record, key).keys)
+  }
 }
 
 extension Edit {
-  fileprivate func enterFinal(_ n: UInt64, of retired: DeviceID) {
+  /// Enters a number in a set of a device's retirement.
+  func enter(_ n: UInt64, in key: FieldKey, of retired: DeviceID) {
     apply(
-      .members(SetEdit(inserting: [.int(Int64(bitPattern: n))])),
-      to: BuiltIn.final,
+      .members(SetEdit(inserting: [.int(Int64(bitPattern: n))])), to: key,
       of: RecordID(BuiltIn.retirement, retired.hexadecimal))
   }
 }

@@ -57,9 +57,9 @@ extension Replica {
 
   private func deviceToSaveAs() throws(SaveError) -> DeviceID {
     guard stored.mustRenew else { return stored.device }
-    guard let device = renewal?(), stored.clock[device].n == 0 else {
-      throw .identityInUse(stored.device)
-    }
+    guard let device = renewal?(), device != stored.device,
+      stored.clock[device].n == 0
+    else { throw .identityInUse(stored.device) }
     return device
   }
 
@@ -68,17 +68,16 @@ extension Replica {
     _ record: PendingRecord, of id: RecordID, at dot: Dot, time: Timestamp
   ) throws(SaveError) {
     guard let position = stored.positions[id] else { return }
-    for slot in stored.records[position].slots {
-      let key = stored.names.keys[Int(slot.name)]
-      switch (slot.state, record.edits[key]) {
+    for key in stored.keysToChange(record, at: position) {
+      switch (state(of: key, in: id), record.edits[key]) {
       case (.counter(let field), .count(let edit)):
         if !field.store.canAdd(
           edit.increments, edit.decrements, by: dot.device)
         {
           throw .counterOverflow(id, field: key.name)
         }
-      case (.lww(let field), let edit):
-        if edit != nil || record.drops, field.store.stamp(for: time) == nil {
+      case (.lww(let field), _):
+        if field.store.stamp(for: time) == nil {
           throw .registerExhausted(id, field: key.name)
         }
       default: break
@@ -105,7 +104,9 @@ extension Replica {
     if dot.device != stored.device {
       stored.device = dot.device
       stored.mustRenew = false
+      stored.ownDigests = []
     }
+    stored.ownDigests.append(digest.value)
     return report
   }
 }
@@ -139,7 +140,7 @@ extension StoredReplica {
   }
 
   /// The fields that are edited, and those that a re-creation or a purge drops.
-  private func keysToChange(
+  func keysToChange(
     _ record: PendingRecord, at position: Int
   ) -> [FieldKey] {
     var keys = Set(record.edits.keys)

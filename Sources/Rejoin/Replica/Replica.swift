@@ -72,8 +72,13 @@ public final class Replica {
     self.stored.hybrid = HybridClock(
       latest: stored.hybrid.latest, now: clock.now, drag: stored.hybrid.drag)
     if token != RestoreToken(stored) {
-      self.stored.device = renewal()
+      let device = renewal()
+      precondition(
+        device != stored.device && stored.clock[device].n == 0,
+        "\(device) has been used; `renewal` must give a device that is new")
+      self.stored.device = device
       self.stored.mustRenew = false
+      self.stored.ownDigests = []
     }
   }
 
@@ -88,6 +93,7 @@ public final class Replica {
     stored.acknowledged[stored.device] = stored.clock.vector
     stored.device = device
     stored.mustRenew = false
+    stored.ownDigests = []
   }
 
   /// The device under which the replica saves.

@@ -49,6 +49,11 @@ public struct SaveReport: Hashable, Sendable {
   /// The save's name; `nil` if there was nothing to save.
   public internal(set) var dot: Dot?
 
+  /// Creates the report of a save that had nothing to do.
+  public init() {}
+
+  init(dot: Dot) { self.dot = dot }
+
   /// A write that had to go although the author had not been shown it, because
   /// nothing can be stamped above it.
   public struct Superseded: Hashable, Sendable {

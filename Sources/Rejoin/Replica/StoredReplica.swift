@@ -25,6 +25,9 @@ public struct StoredReplica: Sendable {
   var acknowledged: [DeviceID: VectorClock] = [:]
   /// The saves known to be missing: the last of each device.
   var missing: [DeviceID: UInt64] = [:]
+  /// The digest of each of our own saves, by which a clock is recognized that
+  /// stems from another history of ours.
+  var ownDigests: [UInt64] = []
   /// Set when another incarnation is seen to use our name.
   var mustRenew = false
   /// Messages with saves of a retired device after its last one.

@@ -43,7 +43,12 @@ extension Replay {
   func edit(_ line: inout ScriptLine) throws(ScriptError) {
     let target = try context(&line)
     for (key, edit) in try ScriptVerbs(&line, on: target.id, schema).edits {
-      target.context.apply(edit, to: key, in: target.id)
+      guard target.context.apply(edit, to: key, in: target.id) else {
+        print(
+          ReplayOutput.line(
+            for: .counterOverflow(target.id, field: key.name)))
+        continue
+      }
     }
   }
 

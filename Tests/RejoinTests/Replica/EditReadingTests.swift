@@ -1,0 +1,61 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+import Testing
+
+private enum Note: Entity {
+  static let text = register("text", of: String.self)
+  static let theme = lww("theme", of: String.self)
+}
+
+/// Reading within a save, and saves that one field stands in the way of.
+@Suite struct EditReadingTests {
+  private func replica(at now: Int64 = 1000) -> Replica {
+    Replica(
+      device: DeviceID(1), schema: [Note.self], clock: WallClock { now })
+  }
+
+  @Test func aRecordDeletedInTheSaveReadsAsUnset() throws {
+    let replica = replica()
+    try replica.save { $0[Note.self, "a"].text = "old" }
+    try replica.save { edit in
+      #expect(edit[Note.self, "a"].text == "old")
+      edit[Note.self, "a"].delete()
+      #expect(edit[Note.self, "a"].text == nil)
+      edit[Note.self, "a"].text = "new"
+      #expect(edit[Note.self, "a"].text == "new")
+    }
+    #expect(replica[Note.self, "a"]?.text == "new")
+  }
+
+  /// A replica whose record "bad" has its theme at the greatest timestamp.
+  private func exhausted() throws -> Replica {
+    let replica = replica(at: .max)
+    try replica.save { $0[Note.self, "good"].text = "x" }
+    for _ in 0..<65_534 { try replica.save { $0[Note.self, "bad"].touch() } }
+    try replica.save { $0[Note.self, "bad"].theme = "dark" }
+    return replica
+  }
+
+  @Test func anExhaustedRecordDoesNotKeepOthersFromBeingPurged() throws {
+    let other = Replica(
+      device: DeviceID(2), schema: [Note.self], clock: WallClock { 1000 })
+    let first = try exhausted()
+    other.merge(first)
+    try other.save {
+      $0[Note.self, "bad"].delete()
+      $0[Note.self, "good"].delete()
+    }
+    first.merge(other)
+    other.acknowledge(first.clock, by: first.device)
+    #expect(try other.purge().dot != nil)
+    #expect(other.record(RecordID("Note", "good"))?.value(of: "text") == nil)
+  }
+}
