@@ -166,9 +166,9 @@ extension Replica {
     }
   }
 
-  /// A device's save as we have it, where `shown` is one with the same number and
-  /// another history. Of our own device we remember every save, of others the
-  /// last.
+  /// Our version of a save, where `shown` has its number and another history.
+  ///
+  /// Of our own device we remember every save, of others the last.
   private func dispute(
     _ shown: ReplicaClock.Save, of device: DeviceID
   ) -> ReplicaClock.Save? {
