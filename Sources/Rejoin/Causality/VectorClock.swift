@@ -20,7 +20,7 @@
 /// most clocks have fewer than eight.
 public struct VectorClock: Hashable, Sendable {
   /// One device and the number of its saves that are in the clock.
-  public struct Entry: Hashable, Sendable {
+  public struct Entry: Hashable, Sendable, DeviceEntry {
     /// The device.
     public let device: DeviceID
 
@@ -47,12 +47,10 @@ public struct VectorClock: Hashable, Sendable {
   /// - Complexity: O(log *r*) for *r* devices; setting is O(*r*).
   public subscript(device: DeviceID) -> UInt64 {
     get {
-      let i = position(of: device)
-      return i < entries.count && entries[i].device == device
-        ? entries[i].count : 0
+      entries.entry(of: device)?.count ?? 0
     }
     set {
-      let i = position(of: device)
+      let i = entries.position(of: device)
       let present = i < entries.count && entries[i].device == device
       switch (present, newValue) {
       case (true, 0): entries.remove(at: i)
@@ -68,28 +66,12 @@ public struct VectorClock: Hashable, Sendable {
   public mutating func insert(_ dot: Dot) {
     if dot.n > self[dot.device] { self[dot.device] = dot.n }
   }
-
-  private func position(of device: DeviceID) -> Int {
-    var low = 0
-    var high = entries.count
-    while low < high {
-      let middle = (low + high) / 2
-      if entries[middle].device < device {
-        low = middle + 1
-      } else {
-        high = middle
-      }
-    }
-    return low
-  }
 }
 
 extension VectorClock: DotSet {
   /// Whether `dot` is among the saves in the clock.
   public func contains(_ dot: Dot) -> Bool { dot.n <= self[dot.device] }
 }
-
-// MARK: Order
 
 extension VectorClock {
   /// Compares two clocks by what they have seen.
@@ -138,26 +120,7 @@ extension VectorClock: Lattice {
   /// - Complexity: O(*r*) for the *r* devices in both.
   public mutating func merge(_ other: VectorClock) {
     guard !other.isContained(in: self) else { return }
-    var union: [Entry] = []
-    union.reserveCapacity(max(entries.count, other.entries.count))
-    var (i, j) = (0, 0)
-    while i < entries.count, j < other.entries.count {
-      let (a, b) = (entries[i], other.entries[j])
-      if a.device == b.device {
-        union.append(a.count < b.count ? b : a)
-        i += 1
-        j += 1
-      } else if a.device < b.device {
-        union.append(a)
-        i += 1
-      } else {
-        union.append(b)
-        j += 1
-      }
-    }
-    union.append(contentsOf: entries[i...])
-    union.append(contentsOf: other.entries[j...])
-    entries = union
+    entries = entries.union(other.entries) { $0.count < $1.count }
   }
 }
 

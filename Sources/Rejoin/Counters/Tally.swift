@@ -15,7 +15,7 @@
 /// lie above the copy and survive in full.
 public struct Tally: Hashable, Sendable {
   /// The sums of one device's changes up to one of them.
-  public struct Entry: Hashable, Sendable {
+  public struct Entry: Hashable, Sendable, DeviceEntry {
     /// The device.
     public let device: DeviceID
     /// The number of its last change.
@@ -56,22 +56,8 @@ public struct Tally: Hashable, Sendable {
 
   /// The sums of one device.
   func entry(of device: DeviceID) -> Entry {
-    let i = place(of: device)
-    return i < entries.count && entries[i].device == device
-      ? entries[i] : Entry(device: device, n: 0, increments: 0, decrements: 0)
-  }
-
-  private func place(of device: DeviceID) -> Int {
-    var (low, high) = (0, entries.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if entries[middle].device < device {
-        low = middle + 1
-      } else {
-        high = middle
-      }
-    }
-    return low
+    entries.entry(of: device)
+      ?? Entry(device: device, n: 0, increments: 0, decrements: 0)
   }
 
   /// Whether `increments` and `decrements` can be added to what `device` has.
@@ -85,7 +71,7 @@ public struct Tally: Hashable, Sendable {
 
   /// Adds a change of `device`, which ``canAdd(_:_:by:)`` must have allowed.
   mutating func add(_ increments: UInt64, _ decrements: UInt64, at dot: Dot) {
-    let i = place(of: dot.device)
+    let i = entries.position(of: dot.device)
     if i == entries.count || entries[i].device != dot.device {
       entries.insert(entry(of: dot.device), at: i)
     }
@@ -138,24 +124,7 @@ extension Tally: Lattice {
   }
 
   private static func join(_ a: [Entry], _ b: [Entry]) -> [Entry] {
-    if b.isEmpty { return a }
-    var union: [Entry] = []
-    union.reserveCapacity(max(a.count, b.count))
-    var (i, j) = (0, 0)
-    while i < a.count, j < b.count {
-      if a[i].device == b[j].device {
-        union.append(a[i].isBefore(b[j]) ? b[j] : a[i])
-        i += 1
-        j += 1
-      } else if a[i].device < b[j].device {
-        union.append(a[i])
-        i += 1
-      } else {
-        union.append(b[j])
-        j += 1
-      }
-    }
-    return union + a[i...] + b[j...]
+    a.union(b) { $0.isBefore($1) }
   }
 }
 

@@ -13,7 +13,9 @@ extension Replica {
   ///
   /// Reading either name then folds the records into one: registers show the
   /// latest of all writes, counters and ledgers add up, sets unite. The smallest
-  /// name represents them. The records themselves stay as they are.
+  /// name represents them. The records themselves stay as they are: a write, a
+  /// removal or a reset goes to the name that it is made under, and leaves what the
+  /// other name holds.
   ///
   /// - Throws: ``SaveError``; nothing has changed then.
   @discardableResult

@@ -11,7 +11,8 @@ extension Replica {
   /// Reads a record of a declared entity.
   ///
   /// - Returns: `nil` if the record does not exist.
-  /// - Complexity: O(1) on average, and O(log *f*) for each of its fields read.
+  /// - Complexity: O(*n*) for the *n* writes and elements in the record, which are
+  ///   looked through for references to records that do not exist.
   public subscript<E: Entity>(
     entity: E.Type, key: String
   ) -> TypedRecord<E>? {

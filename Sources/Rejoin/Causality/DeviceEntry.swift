@@ -1,0 +1,64 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+/// An entry about one device in a short array that is sorted by device.
+protocol DeviceEntry {
+  var device: DeviceID { get }
+}
+
+extension Array where Element: DeviceEntry {
+  /// The position of a device's entry, or where it would stand.
+  ///
+  /// - Complexity: O(log *n*).
+  func position(of device: DeviceID) -> Int {
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if self[middle].device < device {
+        low = middle + 1
+      } else {
+        high = middle
+      }
+    }
+    return low
+  }
+
+  /// The entry of a device, if there is one.
+  func entry(of device: DeviceID) -> Element? {
+    let i = position(of: device)
+    return i < count && self[i].device == device ? self[i] : nil
+  }
+
+  /// The entries of both arrays, where both have one the greater by `isBefore`.
+  ///
+  /// - Complexity: O(*n*) for the *n* entries of both.
+  func union(
+    _ other: [Element], by isBefore: (Element, Element) -> Bool
+  ) -> [Element] {
+    if other.isEmpty { return self }
+    var union: [Element] = []
+    union.reserveCapacity(Swift.max(count, other.count))
+    var (i, j) = (0, 0)
+    while i < count, j < other.count {
+      let (a, b) = (self[i], other[j])
+      if a.device == b.device {
+        union.append(isBefore(a, b) ? b : a)
+        i += 1
+        j += 1
+      } else if a.device < b.device {
+        union.append(a)
+        i += 1
+      } else {
+        union.append(b)
+        j += 1
+      }
+    }
+    return union + self[i...] + other[j...]
+  }
+}
