@@ -11,6 +11,7 @@ let package = Package(
     .library(name: "Rejoin", targets: ["Rejoin"]),
     .library(name: "RejoinPolicies", targets: ["RejoinPolicies"]),
     .library(name: "RejoinComparison", targets: ["RejoinComparison"]),
+    .library(name: "RejoinTesting", targets: ["RejoinTesting"]),
     .executable(name: "rejoin", targets: ["RejoinCommand"]),
   ],
   targets: [
@@ -18,10 +19,14 @@ let package = Package(
     .target(name: "RejoinPolicies", dependencies: ["Rejoin"]),
     .target(
       name: "RejoinComparison", dependencies: ["Rejoin", "RejoinPolicies"]),
+    .target(name: "RejoinTesting", dependencies: ["Rejoin"]),
     .executableTarget(
       name: "RejoinCommand",
       dependencies: ["Rejoin", "RejoinPolicies", "RejoinComparison"]),
-    .testTarget(name: "RejoinTests", dependencies: ["Rejoin"]),
+    .testTarget(
+      name: "RejoinTests", dependencies: ["Rejoin", "RejoinTesting"]),
+    .testTarget(
+      name: "RejoinTestingTests", dependencies: ["Rejoin", "RejoinTesting"]),
     .testTarget(
       name: "RejoinPoliciesTests", dependencies: ["Rejoin", "RejoinPolicies"]),
     .testTarget(

@@ -30,7 +30,7 @@ public struct FieldKey: Sendable {
   private init() { (name, kind) = ("", .register) }
 
   /// The field that says whether the record exists: a register of truth values.
-  static let existence = FieldKey()
+  package static let existence = FieldKey()
 }
 
 extension FieldKey: Hashable {

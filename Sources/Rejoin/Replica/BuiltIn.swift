@@ -8,26 +8,26 @@
 //===----------------------------------------------------------------------===//
 
 /// The entities that the library keeps for itself, as records like any other.
-enum BuiltIn {
+package enum BuiltIn {
   /// A device that is expected to acknowledge; the key is its hexadecimal form.
   static let roster = "rejoin.roster"
   /// A retired device.
   ///
   /// `final` is the set of the greatest numbers of it that somebody on the
   /// roster held, of which the greatest counts.
-  static let retirement = "rejoin.retirement"
+  package static let retirement = "rejoin.retirement"
   /// Two names of one record, in `names`.
   static let alias = "rejoin.alias"
 
   static let name = FieldKey("name", .register)
   static let device = FieldKey("device", .register)
-  static let final = FieldKey("final", .set)
+  package static let final = FieldKey("final", .set)
   /// The numbers up to which the late edits of a retired device have been entered
   /// again; the greatest counts.
   static let readmitted = FieldKey("readmitted", .set)
   static let names = FieldKey("names", .set)
 
-  static func isBuiltIn(_ entity: String) -> Bool {
+  package static func isBuiltIn(_ entity: String) -> Bool {
     entity.utf8.starts(with: "rejoin.".utf8)
   }
 

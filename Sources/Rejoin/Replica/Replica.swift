@@ -82,6 +82,17 @@ public final class Replica {
     }
   }
 
+  /// Goes on with a state as it is, under the same device.
+  package init(
+    resuming stored: StoredReplica, schema: Schema, clock: WallClock,
+    renewal: @escaping () -> DeviceID
+  ) {
+    self.schema = schema
+    self.renewal = renewal
+    self.stored = stored
+    wallClock = clock
+  }
+
   private init(
     copying other: Replica, as device: DeviceID, clock: WallClock,
     renewal: (() -> DeviceID)?

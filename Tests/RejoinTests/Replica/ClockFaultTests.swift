@@ -7,6 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+import RejoinTesting
+
 @testable import Rejoin
 import Testing
 

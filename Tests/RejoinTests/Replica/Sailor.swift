@@ -7,6 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+import RejoinTesting
+
 @testable import Rejoin
 
 /// An entity with a field of every kind.

@@ -8,12 +8,14 @@
 //===----------------------------------------------------------------------===//
 
 /// Random numbers that a seed determines: splitmix64.
-struct HistoryRandom: RandomNumberGenerator {
+public struct SeededRandom: RandomNumberGenerator {
   private var state: UInt64
 
-  init(seed: UInt64) { state = seed &* 0x9e37_79b9_7f4a_7c15 &+ 1 }
+  /// Creates the source with a seed.
+  public init(seed: UInt64) { state = seed &* 0x9e37_79b9_7f4a_7c15 &+ 1 }
 
-  mutating func next() -> UInt64 {
+  /// The next 64 bits.
+  public mutating func next() -> UInt64 {
     state &+= 0x9e37_79b9_7f4a_7c15
     var mixed = state
     mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
@@ -22,14 +24,17 @@ struct HistoryRandom: RandomNumberGenerator {
   }
 
   /// A number below `bound`.
-  mutating func below(_ bound: Int) -> Int {
+  public mutating func below(_ bound: Int) -> Int {
     Int(next() % UInt64(bound))
   }
 
   /// True in `percent` cases of a hundred.
-  mutating func chance(_ percent: Int) -> Bool { below(100) < percent }
+  public mutating func chance(_ percent: Int) -> Bool { below(100) < percent }
 
-  mutating func pick<Element>(_ choices: [Element]) -> Element {
+  /// One of the choices.
+  ///
+  /// - Precondition: There is one.
+  public mutating func pick<Element>(_ choices: [Element]) -> Element {
     choices[below(choices.count)]
   }
 }

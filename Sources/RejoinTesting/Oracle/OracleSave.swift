@@ -6,33 +6,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 //===----------------------------------------------------------------------===//
-
-@testable import Rejoin
-
-/// A field of a record.
-struct FieldPath: Hashable {
-  let id: RecordID
-  let key: FieldKey
-}
-
-/// What a test asks of a save.
-enum HistoryVerb: CustomStringConvertible {
-  case touch(RecordID)
-  case delete(RecordID)
-  case edit(RecordID, FieldKey, FieldEdit)
-
-  var description: String {
-    switch self {
-    case .touch(let id): "touch \(id)"
-    case .delete(let id): "delete \(id)"
-    case .edit(let id, let key, let edit): "\(id).\(key.name) \(edit)"
-    }
-  }
-}
+import Rejoin
 
 /// What one save did to one field, with what its author knew of the field.
-struct OracleEdit {
-  /// The saves of the field that the author held.
+struct OracleEdit: Hashable {
+  /// The saves of the field that the author was shown.
   let seen: SaveSet
   /// Whether everything seen was dropped first.
   let drops: Bool
@@ -45,20 +23,25 @@ struct OracleEdit {
 }
 
 /// One save, as somebody who watches everybody would write it down.
-struct OracleSave {
+struct OracleSave: Hashable {
   let dot: Dot
   let time: Timestamp
   var edits: [FieldPath: OracleEdit] = [:]
 }
 
-/// All saves of all devices.
+/// All saves of all devices, in all branches of what might have happened.
 final class OracleHistory {
-  var saves: [OracleSave] = []
+  private(set) var saves: [OracleSave] = []
+  private var places: [OracleSave: Int] = [:]
   let schema: Schema
 
   init(schema: Schema) { self.schema = schema }
 
-  func time(of dot: Dot) -> Timestamp {
-    saves.first { $0.dot == dot }?.time ?? .zero
+  /// The place of a save, which is added if it is new.
+  func place(of save: OracleSave) -> Int {
+    if let place = places[save] { return place }
+    places[save] = saves.count
+    saves.append(save)
+    return saves.count - 1
   }
 }

@@ -7,15 +7,16 @@
 //
 //===----------------------------------------------------------------------===//
 
+import RejoinTesting
 import Testing
 
-@Suite struct RandomHistoryTests {
+@Suite struct RandomScriptTests {
   @Test(arguments: 0..<30)
   func replicasShowWhatHasBeenHeardOf(block: UInt64) {
     for seed in (block * 11)..<(block * 11 + 11) {
-      var history = RandomHistory(seed: seed)
-      if let mismatch = history.run(steps: 80) {
-        Issue.record("\(mismatch)")
+      let script = ScriptGenerator.script(seed: seed, steps: 80)
+      do { try World<LibraryReplica>.run(script) } catch {
+        Issue.record("seed \(seed): \(error)")
         return
       }
     }

@@ -11,16 +11,18 @@ import Rejoin
 import Synchronization
 
 /// A wall clock that a test sets.
-final class HandSetClock: Sendable {
+public final class HandSetClock: Sendable {
   private let time: Atomic<Int64>
 
-  init(_ now: Int64 = 1_000_000) { time = Atomic(now) }
+  /// Creates a clock that shows `now`, in milliseconds since 1970.
+  public init(_ now: Int64 = 1_000_000) { time = Atomic(now) }
 
-  var now: Int64 {
+  /// Milliseconds since 1970.
+  public var now: Int64 {
     get { time.load(ordering: .relaxed) }
     set { time.store(newValue, ordering: .relaxed) }
   }
 
   /// The clock as a replica reads it.
-  var wall: WallClock { WallClock { self.now } }
+  public var wall: WallClock { WallClock { self.now } }
 }

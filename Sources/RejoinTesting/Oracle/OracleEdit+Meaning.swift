@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-@testable import Rejoin
+import Rejoin
 
 extension OracleEdit {
   /// What was written in the end; `nil` if nothing was.
@@ -23,15 +23,15 @@ extension OracleEdit {
   }
 
   /// The change after the last reset; `nil` where there is only a reset.
-  var count: CounterEdit? {
-    var sum: CounterEdit?
+  var count: Int128? {
+    var (sum, isChanged) = (Int128(0), false)
     for case .count(let edit) in verbs {
-      if edit.isReset || sum == nil { sum = CounterEdit() }
-      sum?.increments += edit.increments
-      sum?.decrements += edit.decrements
+      if edit.isReset { (sum, isChanged) = (0, false) }
+      sum += Int128(edit.increments) - Int128(edit.decrements)
+      let isNothing = edit.increments == 0 && edit.decrements == 0
+      isChanged = isChanged || !resets || !isNothing
     }
-    if resets, sum == CounterEdit() { return nil }
-    return sum
+    return isChanged ? sum : nil
   }
 
   var cancels: Bool {

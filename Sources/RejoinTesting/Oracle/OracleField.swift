@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-@testable import Rejoin
+import Rejoin
 
 /// What must be seen of a field by somebody who has heard of some saves.
 ///
@@ -20,7 +20,7 @@ struct OracleField {
 
   init(_ path: FieldPath, held: SaveSet, in history: OracleHistory) {
     kind = path.key.kind
-    heard = held.members.compactMap { place in
+    heard = held.members.map(Int.init).compactMap { place in
       let save = history.saves[place]
       return save.edits[path].map { (place, save.dot, save.time, $0) }
     }
@@ -48,21 +48,29 @@ struct OracleField {
 
 // Registers.
 extension OracleField {
+  /// A write, with its time.
+  typealias Write = (dot: Dot, time: Timestamp, value: Value?)
+
   /// The writes that nobody has followed.
-  var siblings: [(dot: Dot, time: Timestamp, value: Value?)] {
+  var siblings: [Write] { siblings(outside: SaveSet()) }
+
+  private func siblings(outside seen: SaveSet) -> [Write] {
     heard.compactMap { save in
-      guard let value = save.edit.written, !isFollowed(save.place) else {
-        return nil
-      }
-      return (save.dot, save.time, value)
+      guard let value = save.edit.written, !isFollowed(save.place),
+        !seen.contains(save.place)
+      else { return nil }
+      return (save.dot, save.edit.stamp, value)
     }
   }
 
+  /// The write that would be shown if those in `seen` were not there.
+  func greatestSibling(outside seen: SaveSet) -> Write? {
+    siblings(outside: seen).max { ($0.time, $0.dot) < ($1.time, $1.dot) }
+  }
+
   /// The write that is shown.
-  var write: (dot: Dot, time: Timestamp, value: Value?)? {
-    guard kind == .lww else {
-      return siblings.max { ($0.time, $0.dot) < ($1.time, $1.dot) }
-    }
+  var write: Write? {
+    guard kind == .lww else { return greatestSibling(outside: SaveSet()) }
     return heard.map { ($0.dot, $0.edit.stamp, $0.edit.written ?? nil) }
       .max { ($0.1, $0.0) < ($1.1, $1.0) }
   }
@@ -78,8 +86,9 @@ extension OracleField {
 // Counters and ledgers.
 extension OracleField {
   /// The changes that no reset has cancelled.
-  private var changes: [CounterEdit] {
-    heard.compactMap { save in
+  private var changes: [Int128] {
+    guard kind == .counter else { return [] }
+    return heard.compactMap { save in
       guard let change = save.edit.count,
         !isFollowed(save.place, by: { $0.drops || $0.resets })
       else { return nil }
@@ -87,26 +96,17 @@ extension OracleField {
     }
   }
 
-  var count: Int64 {
-    let sum = changes.reduce(Int128(0)) {
-      $0 + Int128($1.increments) - Int128($1.decrements)
-    }
-    return Int64(clamping: sum)
-  }
+  var count: Int64 { Int64(clamping: changes.reduce(0, +)) }
 
-  /// The entries that nobody has cancelled.
-  var entries: [LedgerLine.Entry] {
-    heard.flatMap { save -> [LedgerLine.Entry] in
+  /// The amounts that nobody has cancelled.
+  private var amounts: [Int128] {
+    heard.flatMap { save -> [Int128] in
       if isFollowed(save.place, by: { $0.drops || $0.cancels }) { return [] }
-      return save.edit.appended.map {
-        .init(n: save.dot.n, time: save.time, amount: $0.amount, memo: $0.memo)
-      }
+      return save.edit.appended.map { Int128($0.amount) }
     }
   }
 
-  var total: Int64 {
-    Int64(clamping: entries.reduce(Int128(0)) { $0 + Int128($1.amount) })
-  }
+  var total: Int64 { Int64(clamping: amounts.reduce(0, +)) }
 }
 
 // Sets.
@@ -140,7 +140,7 @@ extension OracleField {
     case .counter: !changes.isEmpty
     case .set: !elements.isEmpty
     case .removeWinsSet: !marks.isEmpty
-    case .ledger: !entries.isEmpty
+    case .ledger: !amounts.isEmpty
     }
   }
 }

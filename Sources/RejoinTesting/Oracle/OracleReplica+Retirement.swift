@@ -1,0 +1,75 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+import Rejoin
+
+extension OracleReplica {
+  /// Retires a device, and enters what is here of it.
+  mutating func retire(_ retired: DeviceID, now: Int64) -> Int? {
+    save([entering(clock[retired], of: retired)], now: now)
+  }
+
+  /// What a save has to enter of retired devices, where it is more than has been
+  /// entered.
+  var finalSavesToEnter: [ScriptVerb] {
+    retirements.compactMap { retired, entered in
+      let n = clock[retired]
+      return retired != device && n > entered
+        ? entering(n, of: retired) : nil
+    }
+  }
+
+  /// The retired devices, with the greatest number of each that was entered.
+  private var retirements: [DeviceID: UInt64] {
+    var result: [DeviceID: UInt64] = [:]
+    for path in held.keys where path.id.entity == BuiltIn.retirement {
+      guard path.key == BuiltIn.final,
+        let retired = DeviceID(hexadecimal: path.id.key)
+      else { continue }
+      result[retired] = field(path).elements.reduce(0) { last, value in
+        if case .int(let n) = value { max(last, UInt64(n)) } else { last }
+      }
+    }
+    return result
+  }
+
+  /// Whether a message has saves of a retired device after the last one that was
+  /// entered.
+  func mayKeepAside(_ delta: OracleDelta) -> Bool {
+    var informed = self
+    for (path, saves) in delta.fields
+    where path.id.entity == BuiltIn.retirement {
+      informed.knowledge.held[path, default: SaveSet()].formUnion(saves)
+    }
+    let saves = delta.saves(in: history)
+    return retirements.keys.contains { retired in
+      retired != device
+        && saves[retired] > (informed.retirements[retired] ?? 0)
+    }
+  }
+
+  private func entering(_ n: UInt64, of retired: DeviceID) -> ScriptVerb {
+    .edit(
+      RecordID(BuiltIn.retirement, retired.hexadecimal), BuiltIn.final,
+      .members(SetEdit(inserting: [.int(Int64(n))])))
+  }
+}
+
+extension OracleDelta {
+  /// Of each device the last save in the delta.
+  func saves(in history: OracleHistory) -> VectorClock {
+    var clock = VectorClock()
+    for (device, interval) in intervals {
+      clock.insert(Dot(device, interval.to))
+    }
+    for saves in fields.values {
+      for place in saves.members { clock.insert(history.saves[Int(place)].dot) }
+    }
+    return clock
+  }
+}

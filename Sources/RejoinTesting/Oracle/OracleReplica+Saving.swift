@@ -1,0 +1,129 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+import Rejoin
+
+/// What a save does to one record.
+private struct OraclePending {
+  var mark: Bool?
+  var drops = false
+  var verbs: [FieldKey: [FieldEdit]] = [:]
+  /// What the author was shown, where that is older than what is here.
+  var seen: [FieldPath: SaveSet]?
+}
+
+extension OracleReplica {
+  /// Saves as the verbs say.
+  ///
+  /// - Returns: The place of the save; `nil` if there was nothing to save.
+  mutating func save(_ verbs: [ScriptVerb], now: Int64) -> Int? {
+    var pending: [RecordID: OraclePending] = [:]
+    for verb in verbs { note(verb, in: &pending) }
+    return commit(pending, now: now)
+  }
+
+  /// Saves edits of a record that was fetched earlier, when `seen` was held.
+  mutating func save(
+    _ edits: [FieldKey: FieldEdit], of id: RecordID,
+    seen: [FieldPath: SaveSet], now: Int64
+  ) -> Int? {
+    if edits.isEmpty { return nil }
+    let record = OraclePending(
+      mark: true, verbs: edits.mapValues { [$0] }, seen: seen)
+    return commit([id: record], now: now)
+  }
+
+  /// Drops what dead records hold whose deletion lies below the cut.
+  mutating func purge(below cut: VectorClock, now: Int64) -> Int? {
+    var pending: [RecordID: OraclePending] = [:]
+    for id in Set(held.keys.map(\.id)) where isPurgeable(id, below: cut) {
+      pending[id] = OraclePending(drops: true)
+    }
+    return commit(pending, now: now)
+  }
+
+  private func note(
+    _ verb: ScriptVerb, in pending: inout [RecordID: OraclePending]
+  ) {
+    switch verb {
+    case .touch(let id): touch(id, in: &pending)
+    case .delete(let id):
+      guard pending[id]?.mark ?? exists(id) else { return }
+      pending[id, default: OraclePending(mark: false)].mark = false
+    case .edit(let id, let key, let edit):
+      touch(id, in: &pending)
+      pending[id]?.verbs[key, default: []].append(edit)
+    }
+  }
+
+  private func touch(
+    _ id: RecordID, in pending: inout [RecordID: OraclePending]
+  ) {
+    if pending[id]?.mark == true { return }
+    let isAgain = pending[id] != nil || isDead(id)
+    pending[id] = OraclePending(mark: true, drops: isAgain)
+  }
+
+  private mutating func commit(
+    _ pending: [RecordID: OraclePending], now: Int64
+  ) -> Int? {
+    if pending.isEmpty { return nil }
+    var pending = pending
+    for verb in finalSavesToEnter where pending[verb.id] == nil {
+      note(verb, in: &pending)
+    }
+    knowledge.latest = max(knowledge.latest + 1, Self.stamp(now))
+    let dot = Dot(device, clock[device] + 1)
+    var save = OracleSave(dot: dot, time: Timestamp(rawValue: knowledge.latest))
+    for (id, record) in pending {
+      var verbs = record.verbs
+      if record.drops {
+        for path in contents(of: id) { verbs[path.key, default: []] += [] }
+      }
+      if let mark = record.mark { verbs[.existence] = [.write(.bool(mark))] }
+      for (key, verbs) in verbs {
+        let path = FieldPath(id, key)
+        save.edits[path] = edit(verbs, of: path, record, in: save)
+      }
+    }
+    let place = history.place(of: save)
+    for path in save.edits.keys {
+      knowledge.held[path, default: SaveSet()].insert(place)
+    }
+    knowledge.clock.insert(dot)
+    knowledge.times[device] = save.time
+    return place
+  }
+
+  private func edit(
+    _ verbs: [FieldEdit], of path: FieldPath, _ record: OraclePending,
+    in save: OracleSave
+  ) -> OracleEdit {
+    let field = field(path)
+    let seen = record.seen.map { $0[path] ?? SaveSet() } ?? held[path]
+    let shown = OracleField(path, held: seen ?? SaveSet(), in: history)
+    return OracleEdit(
+      seen: seen ?? SaveSet(), drops: record.drops, verbs: verbs,
+      stamp: field.stamp(
+        for: save.dot, at: save.time, seen: seen ?? SaveSet()),
+      shown: shown.elements)
+  }
+}
+
+extension OracleField {
+  /// The time that makes a write the one shown, to its author at least.
+  fileprivate func stamp(
+    for dot: Dot, at time: Timestamp, seen: SaveSet
+  ) -> Timestamp {
+    let rival = kind == .lww ? write : greatestSibling(outside: seen)
+    guard let rival else { return time }
+    let next = Timestamp(rawValue: rival.time.rawValue + 1)
+    if kind == .lww { return max(time, next) }
+    return (time, dot) < (rival.time, rival.dot) ? next : time
+  }
+}

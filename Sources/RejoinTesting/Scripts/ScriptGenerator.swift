@@ -1,0 +1,183 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+import Rejoin
+
+/// How often each thing happens in a random script, relative to the others.
+public struct ScriptWeights: Sendable {
+  /// Saves.
+  public var saves = 36
+  /// Exchanges between two devices.
+  public var syncs = 14
+  /// Messages that are kept, and delivered late, in parts, twice or never.
+  public var messages = 10
+  /// Deliveries of kept messages.
+  public var deliveries = 14
+  /// Joins of whole states.
+  public var merges = 6
+  /// Backups.
+  public var backups = 4
+  /// Restores that are noticed.
+  public var restores = 2
+  /// Restores and clones that nobody notices.
+  public var unnoticedRestores = 0
+  /// Closing and opening again.
+  public var reopenings = 3
+  /// New devices that begin with another's state.
+  public var forks = 2
+  /// Jumps of a wall clock.
+  public var clockJumps = 5
+  /// Purges.
+  public var purges = 2
+  /// Folds of ledgers.
+  public var folds = 2
+  /// Edits of a record as it was shown some time before.
+  public var contexts = 6
+  /// Retirements.
+  public var retirements = 0
+
+  /// Weights of everything that loses nothing.
+  public init() {}
+
+  /// The weights, in the order of ``ScriptGenerator/Happening``.
+  var list: [Int] {
+    [
+      saves, syncs, messages, deliveries, merges, backups, restores,
+      unnoticedRestores, reopenings, forks, clockJumps, purges, folds,
+      contexts, retirements,
+    ]
+  }
+}
+
+/// Writes random scripts: the same seed gives the same script.
+public struct ScriptGenerator {
+  /// The kinds of steps, in the order of ``ScriptWeights/list``.
+  enum Happening: Int, CaseIterable {
+    case save, sync, write, deliver, merge, backUp, restore, forget, reopen
+    case fork, jump, purge, fold, context, retire
+  }
+
+  var random: SeededRandom
+  let weights: ScriptWeights
+  let universe: ScriptUniverse
+  private(set) var devices: Int
+  private var clocks: [Int64]
+  private var messages = 0
+  private var backups: [Int: Int] = [:]
+  private var contexts = 0
+
+  /// Creates a generator.
+  ///
+  /// - Parameter devices: How many devices there are at the beginning.
+  public init(
+    seed: UInt64, devices: Int? = nil, weights: ScriptWeights = .init(),
+    universe: ScriptUniverse = .standard
+  ) {
+    var random = SeededRandom(seed: seed)
+    (self.weights, self.universe) = (weights, universe)
+    self.devices = devices ?? 2 + random.below(3)
+    self.random = random
+    clocks = []
+  }
+
+  /// A script with about as many steps as asked for.
+  public static func script(
+    seed: UInt64, steps: Int, devices: Int? = nil,
+    weights: ScriptWeights = .init(), universe: ScriptUniverse = .standard
+  ) -> Script {
+    var generator = ScriptGenerator(
+      seed: seed, devices: devices, weights: weights, universe: universe)
+    var script = Script(deviceCount: generator.devices)
+    for i in 0..<generator.devices {
+      let now = 1_000_000 + Int64(generator.random.below(8)) * 3_600_000
+      generator.clocks.append(now)
+      script.steps.append(.setClock(of: i, to: now))
+    }
+    while script.steps.count < steps { script.steps += generator.next() }
+    return script
+  }
+
+  private mutating func next() -> [ScriptStep] {
+    let i = random.below(devices)
+    switch happening() {
+    case .save: return [.save(on: i, verbs())]
+    case .sync: return [.sync(from: i, to: other(than: i))]
+    case .write: return write(on: i)
+    case .deliver:
+      return messages == 0
+        ? [] : [.deliver(message: random.below(messages), to: i)]
+    case .merge: return [.merge(from: i, into: other(than: i))]
+    case .backUp:
+      let k = backups.count
+      backups[k] = i
+      return [.backUp(i, as: k)]
+    case .restore: return restore(isNoticed: true)
+    case .forget: return restore(isNoticed: false)
+    case .reopen: return [.reopen(i)]
+    case .fork:
+      guard devices < 6 else { return [] }
+      devices += 1
+      clocks.append(clocks[i])
+      return [.fork(i)]
+    case .jump:
+      clocks[i] +=
+        Int64(random.below(9) - 4) * 3_600_000 + Int64(random.below(1000))
+      return [.setClock(of: i, to: clocks[i])]
+    case .purge: return [.purge(i)]
+    case .fold: return [.fold(i)]
+    case .context: return context(on: i)
+    case .retire: return [.retire(on: i, other(than: i))]
+    }
+  }
+
+  private mutating func happening() -> Happening {
+    var rest = random.below(weights.list.reduce(0, +))
+    for (happening, weight) in zip(Happening.allCases, weights.list) {
+      if rest < weight { return happening }
+      rest -= weight
+    }
+    return .save
+  }
+
+  private mutating func other(than i: Int) -> Int {
+    (i + 1 + random.below(max(devices - 1, 1))) % devices
+  }
+
+  private mutating func write(on i: Int) -> [ScriptStep] {
+    let k = messages
+    messages += 1
+    let basis = random.chance(15) ? nil : random.below(devices)
+    var steps: [ScriptStep] = [.write(on: i, since: basis, message: k)]
+    if random.chance(30) {
+      messages += 2
+      steps.append(.split(message: k, into: k + 1, k + 2))
+    }
+    return steps
+  }
+
+  private mutating func restore(isNoticed: Bool) -> [ScriptStep] {
+    guard !backups.isEmpty else { return [] }
+    let k = random.below(backups.count)
+    guard let i = backups[k] else { return [] }
+    return [.restore(i, from: k, isNoticed: isNoticed)]
+  }
+
+  private mutating func context(on i: Int) -> [ScriptStep] {
+    if contexts == 0 || random.chance(50) {
+      contexts += 1
+      let id = random.pick(universe.records)
+      return [.fetch(on: i, id, context: contexts - 1)]
+    }
+    var edits: [FieldKey: FieldEdit] = [:]
+    for _ in 0...random.below(2) {
+      let key = random.pick(universe.fields)
+      edits[key] = edit(of: key.kind)
+    }
+    return [.commit(context: random.below(contexts), edits)]
+  }
+}

@@ -1,0 +1,73 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+import Rejoin
+
+/// One thing that happens to devices.
+///
+/// Devices are numbered in the order of their appearance; messages, backups and
+/// contexts have numbers of their own. A step about something that is not there
+/// does nothing, so that any part of a script is a script.
+public enum ScriptStep: Hashable, Sendable {
+  /// A device saves.
+  case save(on: Int, [ScriptVerb])
+  /// A device's wall clock is set, in milliseconds since 1970.
+  case setClock(of: Int, to: Int64)
+  /// A device tells another what it lacks, and both learn how far the other is.
+  case sync(from: Int, to: Int)
+  /// A device's whole state is joined at another.
+  case merge(from: Int, into: Int)
+  /// A device writes down what it knows and another does not, or all it knows.
+  case write(on: Int, since: Int?, message: Int)
+  /// A message is cut in two.
+  case split(message: Int, into: Int, Int)
+  /// A message arrives, which can happen any number of times.
+  case deliver(message: Int, to: Int)
+  /// A device's state is stored away.
+  case backUp(Int, as: Int)
+  /// A stored state is put back, and the device becomes another one unless nobody
+  /// notices.
+  case restore(Int, from: Int, isNoticed: Bool)
+  /// A device is opened again as it was left.
+  case reopen(Int)
+  /// A device's state is copied for a new one, which takes the next number.
+  case fork(Int)
+  /// A device drops what dead records hold.
+  case purge(Int)
+  /// A device folds its ledgers.
+  case fold(Int)
+  /// A device retires another.
+  case retire(on: Int, Int)
+  /// Somebody is shown a record.
+  case fetch(on: Int, RecordID, context: Int)
+  /// Somebody saves edits of the record that a context shows.
+  case commit(context: Int, [FieldKey: FieldEdit])
+}
+
+extension ScriptStep {
+  /// Whether the step is a save, so that it adds to what there is to lose.
+  var isSave: Bool {
+    switch self {
+    case .save, .commit, .purge, .retire: true
+    default: false
+    }
+  }
+}
+
+/// What happens to some devices, from the beginning.
+public struct Script: Hashable, Sendable {
+  /// How many devices there are at the beginning.
+  public var deviceCount: Int
+  /// What happens.
+  public var steps: [ScriptStep]
+
+  /// Creates a script.
+  public init(deviceCount: Int, steps: [ScriptStep] = []) {
+    (self.deviceCount, self.steps) = (deviceCount, steps)
+  }
+}

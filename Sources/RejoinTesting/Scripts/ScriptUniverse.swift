@@ -1,0 +1,50 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+import Rejoin
+
+/// The records and fields that a script is about.
+public struct ScriptUniverse: Sendable {
+  /// The entities.
+  public let schema: Schema
+  /// The records.
+  public let records: [RecordID]
+  /// The fields of every record.
+  public let fields: [FieldKey]
+
+  /// Creates a universe.
+  ///
+  /// - Precondition: There are records and fields.
+  public init(schema: Schema, records: [RecordID], fields: [FieldKey]) {
+    precondition(
+      !records.isEmpty && !fields.isEmpty, "a script needs records and fields")
+    (self.schema, self.records, self.fields) = (schema, records, fields)
+  }
+
+  /// Every field of every record.
+  public var paths: [FieldPath] {
+    records.flatMap { id in fields.map { FieldPath(id, $0) } }
+  }
+
+  /// Two records that an update brings back, one that it does not, and one that
+  /// stays on its device, with a field of each kind.
+  public static let standard: ScriptUniverse = {
+    let fields = FieldKind.allCases.map { FieldKey($0.rawValue, $0) }
+    return ScriptUniverse(
+      schema: Schema([
+        "Note": .init(fields: Set(fields)),
+        "Task": .init(fields: Set(fields), deletion: .deleteWins),
+        "Draft": .init(fields: Set(fields), isLocalOnly: true),
+      ]),
+      records: [
+        RecordID("Note", "a"), RecordID("Note", "b"), RecordID("Task", "a"),
+        RecordID("Draft", "a"),
+      ],
+      fields: fields)
+  }()
+}

@@ -1,0 +1,63 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+import Rejoin
+
+/// Everything that reading a field tells.
+public struct FieldReading: Hashable, Sendable {
+  /// The shown value of a register.
+  public var value: Value?
+  /// The values of concurrent writes that are not shown, sorted.
+  public var conflicts: [Value] = []
+  /// The value of a counter.
+  public var count: Int64 = 0
+  /// The elements of a set, sorted.
+  public var elements: [Value] = []
+  /// The total of a ledger.
+  public var total: Int64 = 0
+  /// The save that wrote the shown value.
+  public var author: Dot?
+
+  /// Creates the reading of a field that no save has touched.
+  public init() {}
+}
+
+extension Record {
+  func reading(of key: FieldKey) -> FieldReading {
+    let (name, kind) = (key.name, key.kind)
+    var reading = FieldReading()
+    switch kind {
+    case .register, .lww:
+      reading.value = value(of: name, kind)
+      reading.conflicts = kind == .register ? conflicts(of: name) : []
+      reading.author = provenance(of: name, kind)?.dot
+    case .counter: reading.count = count(of: name)
+    case .set, .removeWinsSet: reading.elements = elements(of: name, kind)
+    case .ledger: reading.total = total(of: name)
+    }
+    return reading
+  }
+}
+
+extension OracleField {
+  /// What must be read of the field.
+  var reading: FieldReading {
+    var reading = FieldReading()
+    switch kind {
+    case .register, .lww:
+      let write = write
+      reading.value = write?.value
+      reading.conflicts = conflicts
+      reading.author = write?.dot
+    case .counter: reading.count = count
+    case .set, .removeWinsSet: reading.elements = elements
+    case .ledger: reading.total = total
+    }
+    return reading
+  }
+}

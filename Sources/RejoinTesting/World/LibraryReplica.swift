@@ -1,0 +1,156 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+import Rejoin
+
+/// A replica of the library, as the checkers drive it.
+public struct LibraryReplica: TestedReplica {
+  /// The replica.
+  public let replica: Replica
+  private let hand: HandSetClock
+  private let renewal: () -> DeviceID
+
+  /// Creates an empty replica.
+  public init(
+    device: DeviceID, schema: Schema, renewal: @escaping () -> DeviceID
+  ) {
+    self.renewal = renewal
+    hand = HandSetClock()
+    replica = Replica(
+      device: device, schema: schema, clock: hand.wall, renewal: renewal)
+  }
+
+  private init(
+    resuming stored: StoredReplica, _ schema: Schema,
+    _ renewal: @escaping () -> DeviceID
+  ) {
+    self.renewal = renewal
+    hand = HandSetClock()
+    replica = Replica(
+      resuming: stored, schema: schema, clock: hand.wall, renewal: renewal)
+  }
+
+  public func copy() -> LibraryReplica {
+    LibraryReplica(resuming: replica.state, replica.schema, renewal)
+  }
+
+  public func forked(
+    as device: DeviceID, renewal: @escaping () -> DeviceID
+  ) -> LibraryReplica {
+    LibraryReplica(
+      resuming: replica.fork(as: device).state, replica.schema, renewal)
+  }
+
+  public mutating func reopen(as device: DeviceID?, now: Int64) {
+    let opened = Replica(
+      opening: replica.state, token: device == nil ? replica.token : nil,
+      schema: replica.schema, clock: HandSetClock(now).wall,
+      renewal: { [replica] in device ?? replica.device })
+    self = LibraryReplica(resuming: opened.state, replica.schema, renewal)
+  }
+
+  public var device: DeviceID { replica.device }
+  public var clock: ReplicaClock { replica.clock }
+
+  /// What replicas with the same saves agree on.
+  public struct Contents: Hashable {
+    let clock: ReplicaClock
+    let fields: Delta?
+  }
+
+  /// The clock with its digests, and every field that travels.
+  public var contents: Contents {
+    Contents(clock: replica.clock, fields: replica.delta())
+  }
+
+  public func exists(_ id: RecordID) -> Bool { replica.exists(id) }
+
+  public func reading(of path: FieldPath) -> FieldReading {
+    replica.record(path.id)?.reading(of: path.key) ?? FieldReading()
+  }
+}
+
+// Saving.
+extension LibraryReplica {
+  public mutating func save(
+    _ verbs: [ScriptVerb], now: Int64
+  ) throws -> Dot? {
+    hand.now = now
+    return try replica.save { edit in
+      for verb in verbs { edit.perform(verb) }
+    }.dot
+  }
+
+  public func fetch(_ id: RecordID) -> FetchedRecord { replica.fetch(id) }
+
+  public mutating func save(
+    _ edits: [FieldKey: FieldEdit], of id: RecordID, shown: FetchedRecord,
+    now: Int64
+  ) throws -> Dot? {
+    hand.now = now
+    return try replica.save { edit in
+      edit.touch(id, observed: shown.existence, creatingAgain: nil)
+      for (key, change) in edits {
+        edit.apply(change, to: key, of: id, observed: shown[key])
+      }
+    }.dot
+  }
+
+  public var stabilityCut: VectorClock { replica.stabilityCut }
+
+  public mutating func purge(now: Int64) throws -> Dot? {
+    hand.now = now
+    return try replica.purge().dot
+  }
+
+  public mutating func fold() { replica.fold() }
+
+  public mutating func retire(
+    _ device: DeviceID, now: Int64
+  ) throws -> Dot? {
+    hand.now = now
+    return try replica.retire(device).dot
+  }
+}
+
+// Telling and being told.
+extension LibraryReplica {
+  public func message(since basis: ReplicaClock) -> Delta? {
+    replica.delta(since: basis)
+  }
+
+  public func parts(of message: Delta, count: Int) -> [Delta] {
+    message.split(into: count)
+  }
+
+  public func outline(of message: Delta) -> MessageOutline {
+    MessageOutline(
+      fields: Set(
+        message.changes.flatMap { change in
+          change.fields.keys.map { FieldPath(change.id, $0) }
+        }),
+      intervals: message.intervals.mapValues { $0.from...$0.to.n })
+  }
+
+  public mutating func apply(_ message: Delta, now: Int64) -> MessageReceipt {
+    hand.now = now
+    let report = replica.apply(message, reporting: .faults)
+    var receipt = MessageReceipt()
+    receipt.gaps = Set(report.gaps.map(\.device))
+    receipt.isKeptAside = report.keptAside != nil
+    receipt.equivocations = report.equivocations
+    return receipt
+  }
+
+  public mutating func acknowledge(_ other: LibraryReplica, now: Int64) {
+    hand.now = now
+    replica.acknowledge(other.clock, by: other.device)
+  }
+
+  public var keptAside: [Delta] { replica.keptAside }
+}

@@ -1,0 +1,107 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+import Rejoin
+
+/// A replica as the checkers drive it: the library's own, or a broken one that
+/// they must reject.
+public protocol TestedReplica {
+  /// What one replica tells another.
+  associatedtype Message: Hashable
+  /// A record as somebody was shown it.
+  associatedtype Fetched
+  /// Everything that replicas with the same saves must agree on.
+  associatedtype Contents: Hashable
+
+  /// Creates an empty replica.
+  ///
+  /// - Parameter renewal: Gives a device that is new, when the replica learns
+  ///   that its own is in use elsewhere.
+  init(device: DeviceID, schema: Schema, renewal: @escaping () -> DeviceID)
+
+  /// Another replica with the same state and the same device, as a backup is.
+  func copy() -> Self
+  /// Another replica with the same state, for another device.
+  func forked(as device: DeviceID, renewal: @escaping () -> DeviceID) -> Self
+
+  /// The device that saves next.
+  var device: DeviceID { get }
+  /// The saves that the replica claims to hold.
+  var clock: ReplicaClock { get }
+  /// What replicas with the same saves must agree on.
+  var contents: Contents { get }
+  /// Whether a record exists.
+  func exists(_ id: RecordID) -> Bool
+  /// Reads a field.
+  func reading(of path: FieldPath) -> FieldReading
+
+  /// Saves what the verbs say.
+  ///
+  /// - Returns: The dot; `nil` if there was nothing to save.
+  mutating func save(_ verbs: [ScriptVerb], now: Int64) throws -> Dot?
+  /// Shows a record to somebody who edits it later.
+  func fetch(_ id: RecordID) -> Fetched
+  /// Saves edits of a record as it was shown.
+  mutating func save(
+    _ edits: [FieldKey: FieldEdit], of id: RecordID, shown: Fetched, now: Int64
+  ) throws -> Dot?
+
+  /// What this replica knows and `basis` does not.
+  func message(since basis: ReplicaClock) -> Message?
+  /// Cuts a message into parts.
+  func parts(of message: Message, count: Int) -> [Message]
+  /// The fields in a message and its intervals.
+  func outline(of message: Message) -> MessageOutline
+  /// Joins a message.
+  mutating func apply(_ message: Message, now: Int64) -> MessageReceipt
+  /// Notes the clock that another replica has reached.
+  mutating func acknowledge(_ other: Self, now: Int64)
+
+  /// The saves that everybody is known to hold.
+  var stabilityCut: VectorClock { get }
+  /// Drops what dead records hold, as far as the deletion is stable.
+  mutating func purge(now: Int64) throws -> Dot?
+  /// Folds ledgers below the stability cut.
+  mutating func fold()
+  /// Opens again, as another device where the token is not there.
+  mutating func reopen(as device: DeviceID?, now: Int64)
+  /// Retires a device.
+  ///
+  /// - Returns: The dot; `nil` if the replica knows no retirement.
+  mutating func retire(_ device: DeviceID, now: Int64) throws -> Dot?
+  /// The messages with saves of a retired device after its last one.
+  var keptAside: [Message] { get }
+}
+
+/// What is in a message.
+public struct MessageOutline: Equatable {
+  /// The fields.
+  public var fields: Set<FieldPath>
+  /// Of each device with news the last save before them, and the last of them.
+  public var intervals: [DeviceID: ClosedRange<UInt64>]
+
+  /// Describes a message.
+  public init(
+    fields: Set<FieldPath>, intervals: [DeviceID: ClosedRange<UInt64>]
+  ) {
+    (self.fields, self.intervals) = (fields, intervals)
+  }
+}
+
+/// What receiving a message did.
+public struct MessageReceipt {
+  /// The devices of which saves are missing.
+  public var gaps: Set<DeviceID> = []
+  /// Whether the message was refused whole, because of a retired device.
+  public var isKeptAside = false
+  /// The names that were found to be used twice.
+  public var equivocations: Set<Dot> = []
+
+  /// Says that nothing went wrong.
+  public init() {}
+}

@@ -1,0 +1,85 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+import Rejoin
+
+extension World {
+  /// Compares everything that can be read at a device with what the oracle says.
+  mutating func check(_ i: Int) throws(ScriptMismatch) {
+    guard collisions.isEmpty else { return }
+    let (replica, model) = (peers[i].replica, peers[i].model)
+    try agree("clock of \(name(i))", replica.clock.vector, model.clock)
+    for id in universe.records {
+      try agree(
+        "\(id) exists on \(name(i))", replica.exists(id), model.exists(id))
+      for key in universe.fields { try check(FieldPath(id, key), i) }
+    }
+    counts.checks += 1
+  }
+
+  private func check(
+    _ path: FieldPath, _ i: Int
+  ) throws(ScriptMismatch) {
+    let (real, field) = (
+      peers[i].replica.reading(of: path), peers[i].model.field(path)
+    )
+    try agree("\(path) on \(name(i))", real, field.reading)
+    if path.key.kind == .register, let author = real.author,
+      field.isFollowed(author)
+    {
+      throw ScriptMismatch("law 7: \(path) on \(name(i)) shows what is over")
+    }
+  }
+
+  /// Law 12: what a save wrote is what is read after it.
+  func checkReadBack(
+    _ verbs: [ScriptVerb], _ i: Int
+  ) throws(ScriptMismatch) {
+    var written: [FieldPath: Value?] = [:]
+    for verb in verbs {
+      switch verb {
+      case .edit(let id, let key, .write(let value)):
+        written[FieldPath(id, key)] = .some(value)
+      case .delete(let id): written = written.filter { $0.key.id != id }
+      default: break
+      }
+    }
+    for (path, value) in written {
+      try agree(
+        "law 12: \(path) on \(name(i))",
+        peers[i].replica.reading(of: path).value, value)
+    }
+  }
+
+  /// That everybody who is expected to hold what is stable does.
+  func checkStability(
+    of cut: VectorClock, _ i: Int
+  ) throws(ScriptMismatch) {
+    guard retired.isEmpty, collisions.isEmpty else { return }
+    let known = peers[i].model.clock
+    for peer in peers where known[peer.model.device] > 0 {
+      try agree(
+        "the cut is stable", cut.isContained(in: peer.model.clock), true)
+    }
+  }
+
+  /// Law 8: every effect of every save in the clock is here.
+  func checkSoundness(_ i: Int) throws(ScriptMismatch) {
+    let model = peers[i].model
+    for place in Set(places.values)
+    where model.clock.contains(history.saves[place].dot) {
+      for path in history.saves[place].edits.keys
+      where !model.isLocal(path) && model.held[path]?.contains(place) != true {
+        let dot = history.saves[place].dot
+        throw ScriptMismatch("law 8: \(dot) of \(path) is not on \(name(i))")
+      }
+    }
+  }
+
+  func name(_ i: Int) -> String { DeviceNames.name(i) }
+}

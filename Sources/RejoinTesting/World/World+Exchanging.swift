@@ -1,0 +1,92 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+import Rejoin
+
+extension World {
+  /// Tells a device what it lacks, both learning how far the other is.
+  mutating func sync(from i: Int, to j: Int) throws(ScriptMismatch) -> Int {
+    try acknowledge(j, by: i)
+    let letter = try letter(from: i, since: peers[j].replica.clock)
+    try acknowledge(i, by: j)
+    if let letter { try receive(letter, at: j) }
+    return j
+  }
+
+  mutating func merge(from i: Int, into j: Int) throws(ScriptMismatch) -> Int {
+    try acknowledge(i, by: j)
+    if let letter = try letter(from: i, since: peers[j].replica.clock) {
+      try receive(letter, at: j)
+    }
+    return j
+  }
+
+  /// Tells a device how far another is, which may vouch for messages that were
+  /// kept aside.
+  private mutating func acknowledge(
+    _ i: Int, by j: Int
+  ) throws(ScriptMismatch) {
+    show(peers[i].model.clock, to: j)
+    peers[j].replica.acknowledge(peers[i].replica, now: peers[j].now)
+    let kept = Set(peers[j].replica.keptAside)
+    let released = peers[j].aside.filter { !kept.contains($0.message) }
+    peers[j].aside.removeAll { !kept.contains($0.message) }
+    for letter in released {
+      _ = peers[j].model.apply(letter.model, now: peers[j].now)
+    }
+  }
+
+  /// Notes which of its own saves a device is shown.
+  private mutating func show(_ clock: VectorClock, to i: Int) {
+    let device = peers[i].model.device
+    peers[i].shownOwn = max(peers[i].shownOwn, clock[device])
+  }
+
+  /// What a device knows and `basis` does not; `nil` if nothing.
+  mutating func letter(
+    from i: Int, since basis: ReplicaClock?
+  ) throws(ScriptMismatch) -> Letter? {
+    let basis = basis ?? ReplicaClock()
+    show(basis.vector, to: i)
+    let model = peers[i].model.delta(since: basis.vector)
+    let message = peers[i].replica.message(since: basis)
+    if !collisions.isEmpty {
+      return message.map { Letter(message: $0, model: model ?? OracleDelta()) }
+    }
+    try agree("there is news", message != nil, model != nil)
+    guard let message, let model else { return nil }
+    let outline = peers[i].replica.outline(of: message)
+    try agree("fields in a message", outline.fields, Set(model.fields.keys))
+    try agree(
+      "intervals of a message", outline.intervals,
+      model.intervals.mapValues { $0.from...$0.to })
+    return Letter(message: message, model: model)
+  }
+
+  /// Joins a message, and compares what that did with what it must do.
+  mutating func receive(_ letter: Letter, at i: Int) throws(ScriptMismatch) {
+    let now = peers[i].now
+    let receipt = peers[i].replica.apply(letter.message, now: now)
+    if receipt.isKeptAside {
+      try agree(
+        "a message is kept aside for a retired device",
+        peers[i].model.mayKeepAside(letter.model), true)
+      let isNew = !peers[i].aside.contains { $0.message == letter.message }
+      if isNew { peers[i].aside.append(letter) }
+      counts.keptAside += 1
+      return
+    }
+    show(letter.model.saves(in: history), to: i)
+    let gaps = peers[i].model.apply(letter.model, now: now)
+    counts.deliveries += 1
+    counts.gaps += gaps.isEmpty ? 0 : 1
+    if !collisions.isEmpty { return }
+    try agree("gaps", receipt.gaps, gaps)
+    try agree("equivocations", receipt.equivocations, [])
+  }
+}

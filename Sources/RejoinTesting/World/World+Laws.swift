@@ -1,0 +1,102 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+import Rejoin
+
+extension World {
+  /// Law 5: who has heard of the same saves is equal, and has nothing to tell.
+  func checkEquality(_ i: Int, _ j: Int) throws(ScriptMismatch) {
+    guard collisions.isEmpty, i != j else { return }
+    let (s, t) = (peers[i], peers[j])
+    guard s.model.clock == t.model.clock, !s.model.isAhead, !t.model.isAhead
+    else { return }
+    try agree(
+      "law 5: \(name(i)) and \(name(j)) are equal",
+      s.replica.contents == t.replica.contents, true)
+    try agree(
+      "law 5: news for an equal",
+      s.replica.message(since: t.replica.clock) == nil, true)
+  }
+
+  /// Law 4: what a device lacks makes it as all that the other knows would.
+  public func checkDeltaLaw(
+    from i: Int, to j: Int
+  ) throws(ScriptMismatch) {
+    guard collisions.isEmpty, !peers[i].model.isAhead else { return }
+    var (one, other) = (peers[j].replica.copy(), peers[j].replica.copy())
+    let s = peers[i].replica
+    if let news = s.message(since: one.clock) {
+      _ = one.apply(news, now: peers[j].now)
+    }
+    if let all = s.message(since: ReplicaClock()) {
+      _ = other.apply(all, now: peers[j].now)
+    }
+    try agree(
+      "law 4: from \(name(i)) to \(name(j))", one.contents == other.contents,
+      true)
+  }
+
+  /// Law 13: when nobody saves any more, everybody is equal within the diameter
+  /// of the network, here a ring, and nothing is lost.
+  public mutating func settle() throws(ScriptMismatch) {
+    let ring = peers.indices.filter {
+      !retired.contains(peers[$0].model.device)
+    }
+    guard ring.count > 1 else { return }
+    let count = counts.saves
+    let rounds = collisions.isEmpty ? ring.count / 2 : 2 * ring.count
+    for _ in 0..<rounds { try exchange(ring) }
+    for (i, j) in zip(ring, ring.dropFirst() + ring.prefix(1)) {
+      try check(i)
+      try agree(
+        "law 13: \(name(i)) and \(name(j)) are equal",
+        peers[i].replica.contents == peers[j].replica.contents, true)
+    }
+    try agree("law 13: saves", counts.saves, count)
+    guard collisions.isEmpty else { return }
+    for i in ring {
+      try checkSoundness(i)
+      try checkIntentions(i, of: ring)
+    }
+  }
+
+  /// One round: everybody tells both neighbours what it had before the round.
+  private mutating func exchange(_ ring: [Int]) throws(ScriptMismatch) {
+    var mail: [(to: Int, letter: Letter)] = []
+    for (place, i) in ring.enumerated() {
+      let neighbours = Set([
+        ring[(place + 1) % ring.count],
+        ring[(place + ring.count - 1) % ring.count],
+      ])
+      for j in neighbours.sorted() where j != i {
+        let letter = try letter(from: j, since: peers[i].replica.clock)
+        if let letter { mail.append((i, letter)) }
+      }
+    }
+    for (i, letter) in mail { try receive(letter, at: i) }
+  }
+
+  /// That every save of a device that is still there has reached a device.
+  private func checkIntentions(
+    _ i: Int, of ring: [Int]
+  ) throws(ScriptMismatch) {
+    for (dot, place) in places.sorted(by: { $0.key < $1.key }) {
+      let isThere = ring.contains {
+        peers[$0].model.device == dot.device
+          && peers[$0].model.clock.contains(dot)
+      }
+      guard isThere else { continue }
+      for path in history.saves[place].edits.keys
+      where !peers[i].model.isLocal(path)
+        && peers[i].model.held[path]?.contains(place) != true
+      {
+        throw ScriptMismatch("\(dot) of \(path) is lost on \(name(i))")
+      }
+    }
+  }
+}

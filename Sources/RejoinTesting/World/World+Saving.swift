@@ -1,0 +1,114 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+import Rejoin
+
+extension World {
+  mutating func save(
+    _ i: Int, _ verbs: [ScriptVerb]
+  ) throws(ScriptMismatch) -> Int {
+    let now = peers[i].now
+    try note(i, "a save") { (replica) throws in
+      try replica.save(verbs, now: now)
+    } expecting: {
+      $0.save(verbs, now: now)
+    }
+    try checkReadBack(verbs, i)
+    return i
+  }
+
+  mutating func purge(_ i: Int) throws(ScriptMismatch) -> Int {
+    let (now, cut) = (peers[i].now, peers[i].replica.stabilityCut)
+    try checkStability(of: cut, i)
+    try note(i, "a purge") { (replica) throws in
+      try replica.purge(now: now)
+    } expecting: {
+      $0.purge(below: cut, now: now)
+    }
+    return i
+  }
+
+  mutating func retire(_ j: Int, on i: Int) throws(ScriptMismatch) -> Int {
+    let (now, device) = (peers[i].now, peers[j].model.device)
+    try note(i, "a retirement") { (replica) throws in
+      try replica.retire(device, now: now)
+    } expecting: {
+      $0.retire(device, now: now)
+    }
+    retired.insert(device)
+    return i
+  }
+
+  mutating func fetch(_ id: RecordID, on i: Int, as k: Int) {
+    let model = peers[i].model
+    if model.isDead(id) { return }
+    contexts[k] = Context(
+      peer: i, device: model.device, id: id,
+      shown: peers[i].replica.fetch(id), model: model)
+  }
+
+  /// Saves the edits of a context that make a difference to what it shows.
+  mutating func commit(
+    _ k: Int, _ edits: [FieldKey: FieldEdit]
+  ) throws(ScriptMismatch) -> Int? {
+    guard let context = contexts[k], peers.indices.contains(context.peer)
+    else { return nil }
+    let (i, id) = (context.peer, context.id)
+    let now = peers[i].now
+    let changes = edits.filter { key, edit in
+      guard case .write(let value) = edit else { return true }
+      return value != context.model.field(FieldPath(id, key)).write?.value
+        ?? nil
+    }
+    if changes.isEmpty { return nil }
+    contexts[k] = nil
+    try note(i, "a commit") { (replica) throws in
+      try replica.save(changes, of: id, shown: context.shown, now: now)
+    } expecting: {
+      $0.save(changes, of: id, seen: context.model.held, now: now)
+    }
+    try checkReadBack(
+      changes.map { ScriptVerb.edit(id, $0.key, $0.value) }, i)
+    return i
+  }
+
+  /// Saves, and notes the save as the oracle would.
+  private mutating func note(
+    _ i: Int, _ what: String,
+    _ body: (inout Replica) throws -> Dot?,
+    expecting model: (inout OracleReplica) -> Int?
+  ) throws(ScriptMismatch) {
+    let dot: Dot?
+    do { dot = try body(&peers[i].replica) } catch {
+      throw ScriptMismatch("\(what) throws \(error)")
+    }
+    let old = peers[i].model.device
+    if let dot, dot.device != old {
+      try agree(
+        "\(old) is given up for nothing", peers[i].mustRenew, true)
+      peers[i].model.knowledge.device = dot.device
+      peers[i].shownOwn = 0
+    }
+    let place = model(&peers[i].model)
+    guard let place, let dot else {
+      return try agree("\(what) takes a dot", dot != nil, place != nil)
+    }
+    try agree("dot of \(what)", dot, history.saves[place].dot)
+    if dot.n <= peers[i].shownOwn {
+      throw ScriptMismatch("law 11: \(dot) had been shown to its author")
+    }
+    if let other = places[dot], other != place { collisions.insert(dot) }
+    places[dot] = place
+    counts.saves += 1
+  }
+}
+
+extension World.Peer {
+  /// Whether somebody has shown the device saves of its own that it lacks.
+  var mustRenew: Bool { shownOwn > model.clock[model.device] }
+}

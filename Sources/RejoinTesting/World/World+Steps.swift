@@ -1,0 +1,117 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+import Rejoin
+
+extension World {
+  /// Does one step, and checks the device that it was about.
+  public mutating func perform(_ step: ScriptStep) throws(ScriptMismatch) {
+    guard let i = try carryOut(step) else { return }
+    try check(i)
+    try checkEquality(i, (i + 1) % peers.count)
+  }
+
+  /// Does one step.
+  ///
+  /// - Returns: The device that may have changed.
+  private mutating func carryOut(
+    _ step: ScriptStep
+  ) throws(ScriptMismatch) -> Int? {
+    guard involved(step).allSatisfy(peers.indices.contains) else { return nil }
+    switch step {
+    case .save(let i, let verbs): return try save(i, verbs)
+    case .setClock(let i, let now):
+      peers[i].now = now
+      return nil
+    case .sync(let i, let j): return try sync(from: i, to: j)
+    case .merge(let i, let j): return try merge(from: i, into: j)
+    case .write(let i, let j, let k):
+      letters[k] = try letter(from: i, since: j.map { peers[$0].replica.clock })
+      return nil
+    case .split(let k, let a, let b):
+      split(k, a, b)
+      return nil
+    case .deliver(let k, let i):
+      guard let letter = letters[k] else { return nil }
+      try receive(letter, at: i)
+      return i
+    case .backUp(let i, let k):
+      backups[k] = peers[i]
+      backups[k]?.replica = peers[i].replica.copy()
+      return nil
+    case .restore(let i, let k, let isNoticed):
+      return restore(i, from: k, isNoticed: isNoticed)
+    case .reopen(let i):
+      peers[i].replica.reopen(as: nil, now: peers[i].now)
+      peers[i].model.reopen(as: peers[i].model.device, now: peers[i].now)
+      return i
+    case .fork(let i): return fork(i)
+    case .purge(let i): return try purge(i)
+    case .fold(let i):
+      peers[i].replica.fold()
+      return i
+    case .retire(let i, let j): return try retire(j, on: i)
+    case .fetch(let i, let id, let k):
+      fetch(id, on: i, as: k)
+      return nil
+    case .commit(let k, let edits): return try commit(k, edits)
+    }
+  }
+
+  private func involved(_ step: ScriptStep) -> [Int] {
+    switch step {
+    case .save(let i, _), .setClock(let i, _), .deliver(_, let i),
+      .backUp(let i, _), .restore(let i, _, _), .reopen(let i), .fork(let i),
+      .purge(let i), .fold(let i), .fetch(let i, _, _):
+      [i]
+    case .sync(let i, let j), .merge(let i, let j), .retire(let i, let j):
+      i == j ? [-1] : [i, j]
+    case .write(let i, let j, _): [i, j ?? i]
+    case .split, .commit: []
+    }
+  }
+
+  private mutating func split(_ k: Int, _ a: Int, _ b: Int) {
+    guard let letter = letters[k], let sender = peers.first else { return }
+    let parts = sender.replica.parts(of: letter.message, count: 2)
+    for (part, name) in zip(parts, [a, b]) {
+      let paths = sender.replica.outline(of: part).fields
+      letters[name] = Letter(message: part, model: letter.model.part(paths))
+    }
+  }
+
+  private mutating func restore(
+    _ i: Int, from k: Int, isNoticed: Bool
+  ) -> Int? {
+    guard let backup = backups[k], backup.home == peers[i].home else {
+      return nil
+    }
+    let now = peers[i].now
+    peers[i] = backup
+    peers[i].replica = backup.replica.copy()
+    peers[i].now = now
+    let device = isNoticed ? names.renew(i) : backup.model.device
+    peers[i].replica.reopen(as: isNoticed ? device : nil, now: now)
+    peers[i].model.reopen(as: device, now: now)
+    if isNoticed { peers[i].shownOwn = 0 }
+    return i
+  }
+
+  private mutating func fork(_ i: Int) -> Int {
+    let number = peers.count
+    let device = names.device(number)
+    var peer = peers[i]
+    peer.replica = peers[i].replica.forked(
+      as: device, renewal: { [names] in names.renew(number) })
+    peer.model.knowledge.device = device
+    peer.shownOwn = 0
+    peer.home = number
+    peers.append(peer)
+    return number
+  }
+}

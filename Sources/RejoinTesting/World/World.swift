@@ -1,0 +1,120 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+import Rejoin
+
+/// Devices that follow a script, each watched by an oracle that keeps account of
+/// who has heard of which save.
+///
+/// After every step the device that it was about must show what the oracle says.
+public struct World<Replica: TestedReplica> {
+  /// A device: its replica, and what must be true of it.
+  struct Peer {
+    var replica: Replica
+    var model: OracleReplica
+    /// The number of the installation, which a restored backup belongs to.
+    var home: Int
+    /// The wall clock, in milliseconds since 1970.
+    var now: Int64 = 0
+    /// The greatest number of the device that anybody has shown to it.
+    var shownOwn: UInt64 = 0
+    /// The messages that were refused because of a retired device.
+    var aside: [Letter] = []
+  }
+
+  /// A message, and what must be in it.
+  struct Letter {
+    let message: Replica.Message
+    let model: OracleDelta
+  }
+
+  /// A record as somebody was shown it.
+  struct Context {
+    let peer: Int
+    let device: DeviceID
+    let id: RecordID
+    let shown: Replica.Fetched
+    let model: OracleReplica
+  }
+
+  let universe: ScriptUniverse
+  let history: OracleHistory
+  let names = DeviceNames()
+  var peers: [Peer] = []
+  var letters: [Int: Letter] = [:]
+  var backups: [Int: Peer] = [:]
+  var contexts: [Int: Context] = [:]
+  /// The devices that somebody has retired.
+  var retired: Set<DeviceID> = []
+  /// The dots of all saves, to find those that two saves share.
+  var places: [Dot: Int] = [:]
+  /// The dots that two different saves share.
+  public internal(set) var collisions: Set<Dot> = []
+  /// What has been done so far.
+  public internal(set) var counts = WorldCounts()
+
+  /// Creates devices without any saves.
+  public init(deviceCount: Int, universe: ScriptUniverse = .standard) {
+    self.universe = universe
+    history = OracleHistory(schema: universe.schema)
+    for _ in 0..<deviceCount { addPeer() }
+  }
+
+  private mutating func addPeer() {
+    let number = peers.count
+    let device = names.device(number)
+    let replica = Replica(
+      device: device, schema: universe.schema,
+      renewal: { [names] in names.renew(number) })
+    peers.append(
+      Peer(
+        replica: replica,
+        model: OracleReplica(device, history: history), home: number))
+  }
+
+  /// Runs a script from the beginning.
+  ///
+  /// - Returns: What has been done.
+  /// - Throws: The first thing in which a replica differs from the oracle.
+  @discardableResult
+  public static func run(
+    _ script: Script, universe: ScriptUniverse = .standard
+  ) throws(ScriptMismatch) -> WorldCounts {
+    var world = World(deviceCount: script.deviceCount, universe: universe)
+    for (number, step) in script.steps.enumerated() {
+      do throws(ScriptMismatch) { try world.perform(step) } catch {
+        throw error.at(step: number)
+      }
+    }
+    try world.settle()
+    return world.counts
+  }
+}
+
+/// What has been done and checked.
+public struct WorldCounts: Hashable, Sendable {
+  /// The saves.
+  public internal(set) var saves = 0
+  /// The messages that were joined.
+  public internal(set) var deliveries = 0
+  /// The messages that left a gap.
+  public internal(set) var gaps = 0
+  /// The messages that were kept aside.
+  public internal(set) var keptAside = 0
+  /// The comparisons with the oracle.
+  public internal(set) var checks = 0
+
+  /// Adds what was done elsewhere.
+  public static func += (a: inout WorldCounts, b: WorldCounts) {
+    a.saves += b.saves
+    a.deliveries += b.deliveries
+    a.gaps += b.gaps
+    a.keptAside += b.keptAside
+    a.checks += b.checks
+  }
+}
