@@ -22,7 +22,9 @@ let package = Package(
     .target(name: "RejoinTesting", dependencies: ["Rejoin"]),
     .executableTarget(
       name: "RejoinCommand",
-      dependencies: ["Rejoin", "RejoinPolicies", "RejoinComparison"]),
+      dependencies: [
+        "Rejoin", "RejoinPolicies", "RejoinComparison", "RejoinTesting",
+      ]),
     .testTarget(
       name: "RejoinTests", dependencies: ["Rejoin", "RejoinTesting"]),
     .testTarget(
@@ -34,7 +36,9 @@ let package = Package(
       dependencies: ["Rejoin", "RejoinPolicies", "RejoinComparison"]),
     .testTarget(
       name: "RejoinCommandTests",
-      dependencies: ["Rejoin", "RejoinComparison", "RejoinCommand"],
+      dependencies: [
+        "Rejoin", "RejoinComparison", "RejoinTesting", "RejoinCommand",
+      ],
       resources: [.copy("Scripts")]),
   ],
   swiftLanguageModes: [.v6]

@@ -12,12 +12,20 @@ public struct SeededRandom: RandomNumberGenerator {
   private var state: UInt64
 
   /// Creates the source with a seed.
-  public init(seed: UInt64) { state = seed &* 0x9e37_79b9_7f4a_7c15 &+ 1 }
+  public init(seed: UInt64) {
+    // Mixed once, so that neighbouring seeds do not begin one number apart in the
+    // same sequence.
+    state = Self.mix(seed &+ 0x9e37_79b9_7f4a_7c15)
+  }
 
   /// The next 64 bits.
   public mutating func next() -> UInt64 {
     state &+= 0x9e37_79b9_7f4a_7c15
-    var mixed = state
+    return Self.mix(state)
+  }
+
+  private static func mix(_ word: UInt64) -> UInt64 {
+    var mixed = word
     mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
     mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
     return mixed ^ (mixed >> 31)

@@ -48,25 +48,23 @@ extension World {
     let model = peers[i].model
     if model.isDead(id) { return }
     contexts[k] = Context(
-      peer: i, device: model.device, id: id,
-      shown: peers[i].replica.fetch(id), model: model)
+      peer: i, id: id, shown: peers[i].replica.fetch(id), model: model)
   }
 
   /// Saves the edits of a context that make a difference to what it shows.
   mutating func commit(
     _ k: Int, _ edits: [FieldKey: FieldEdit]
   ) throws(ScriptMismatch) -> Int? {
-    guard let context = contexts[k], peers.indices.contains(context.peer)
-    else { return nil }
+    guard let context = contexts[k] else { return nil }
     let (i, id) = (context.peer, context.id)
     let now = peers[i].now
+    contexts[k] = nil
     let changes = edits.filter { key, edit in
       guard case .write(let value) = edit else { return true }
       return value != context.model.field(FieldPath(id, key)).write?.value
         ?? nil
     }
     if changes.isEmpty { return nil }
-    contexts[k] = nil
     try note(i, "a commit") { (replica) throws in
       try replica.save(changes, of: id, shown: context.shown, now: now)
     } expecting: {

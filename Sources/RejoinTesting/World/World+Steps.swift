@@ -47,6 +47,7 @@ extension World {
     case .restore(let i, let k, let isNoticed):
       return restore(i, from: k, isNoticed: isNoticed)
     case .reopen(let i):
+      closeContexts(of: i)
       peers[i].replica.reopen(as: nil, now: peers[i].now)
       peers[i].model.reopen(as: peers[i].model.device, now: peers[i].now)
       return i
@@ -91,6 +92,7 @@ extension World {
     guard let backup = backups[k], backup.home == peers[i].home else {
       return nil
     }
+    closeContexts(of: i)
     let now = peers[i].now
     peers[i] = backup
     peers[i].replica = backup.replica.copy()
@@ -100,6 +102,11 @@ extension World {
     peers[i].model.reopen(as: device, now: now)
     if isNoticed { peers[i].shownOwn = 0 }
     return i
+  }
+
+  /// What somebody was shown is gone when the app closes.
+  private mutating func closeContexts(of i: Int) {
+    contexts = contexts.filter { $0.value.peer != i }
   }
 
   private mutating func fork(_ i: Int) -> Int {

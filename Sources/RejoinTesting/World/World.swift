@@ -36,7 +36,6 @@ public struct World<Replica: TestedReplica> {
   /// A record as somebody was shown it.
   struct Context {
     let peer: Int
-    let device: DeviceID
     let id: RecordID
     let shown: Replica.Fetched
     let model: OracleReplica

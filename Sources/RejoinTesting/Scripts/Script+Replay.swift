@@ -1,0 +1,207 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+import Rejoin
+
+extension Script {
+  /// The script as `rejoin replay` reads it: JSON, an object a line.
+  ///
+  /// Steps about things that are not there are left out. What a replay script
+  /// cannot say in one save, such as deleting a record and creating it again, is
+  /// printed as several, with a comment.
+  ///
+  /// - Parameter showing: The devices to show at the end; all by default.
+  public func replayText(
+    universe: ScriptUniverse = .standard, showing: [Int]? = nil
+  ) -> String {
+    var printer = ReplayPrinter(deviceCount: deviceCount)
+    printer.printSchema(universe, used: paths)
+    for step in steps { printer.print(step) }
+    for i in showing ?? Array(0..<printer.deviceCount) { printer.show(i) }
+    return printer.lines.joined(separator: "\n") + "\n"
+  }
+
+  /// The fields that the script names.
+  private var paths: Set<FieldPath> {
+    var records: [Int: RecordID] = [:]
+    var paths: Set<FieldPath> = []
+    for step in steps {
+      switch step {
+      case .save(_, let verbs):
+        for case .edit(let id, let key, _) in verbs {
+          paths.insert(FieldPath(id, key))
+        }
+        for verb in verbs { paths.insert(FieldPath(verb.id, .existence)) }
+      case .fetch(_, let id, let context):
+        records[context] = id
+        paths.insert(FieldPath(id, .existence))
+      case .commit(let context, let edits):
+        guard let id = records[context] else { continue }
+        for key in edits.keys { paths.insert(FieldPath(id, key)) }
+      default: break
+      }
+    }
+    return paths
+  }
+}
+
+/// Writes steps as lines, and keeps account of what there is to name.
+private struct ReplayPrinter {
+  var lines: [String] = []
+  private(set) var deviceCount: Int
+  private var now: [Int: Int64] = [:]
+  private var messages: Set<Int> = []
+  private var backups: [Int: Int] = [:]
+  private var contexts: [Int: Int] = [:]
+  private var reopenings = 0
+
+  init(deviceCount: Int) { self.deviceCount = deviceCount }
+
+  mutating func printSchema(
+    _ universe: ScriptUniverse, used: Set<FieldPath>
+  ) {
+    let entities = Set(used.map(\.id.entity)).sorted().map { entity in
+      let fields = Set(
+        used.filter { $0.id.entity == entity && $0.key != .existence }
+          .map(\.key)
+      ).sorted()
+        .map { "\(ReplayJSON.text($0.name)):\"\($0.kind.rawValue)\"" }
+      let definition = universe.schema[entity]
+      let rule =
+        definition.deletion == .deleteWins
+        ? ",\"deletion\":\"deleteWins\"" : ""
+      let local = definition.isLocalOnly ? ",\"localOnly\":true" : ""
+      return "\(ReplayJSON.text(entity)):{\"fields\":"
+        + "{\(fields.joined(separator: ","))}\(rule)\(local)}"
+    }
+    lines.append("{\"entities\":{\(entities.joined(separator: ","))}}")
+  }
+
+  mutating func show(_ i: Int) { add("show", "on", i) }
+
+  private mutating func add(
+    _ what: String, _ role: String? = nil, _ i: Int? = nil,
+    _ rest: [(String, String)] = []
+  ) {
+    var members = [("do", ReplayJSON.text(what))]
+    if let role, let i { members.append((role, name(i))) }
+    members += rest
+    if let i, what != "show" { members.append(("at", "\(now[i] ?? 0)")) }
+    lines.append(ReplayJSON.object(members))
+  }
+
+  private func name(_ i: Int) -> String {
+    ReplayJSON.text(DeviceNames.name(i))
+  }
+
+  private func isThere(_ devices: Int...) -> Bool {
+    devices.allSatisfy { (0..<deviceCount).contains($0) }
+      && Set(devices).count == devices.count
+  }
+
+  mutating func print(_ step: ScriptStep) {
+    switch step {
+    case .save(let i, let verbs) where isThere(i): save(i, verbs)
+    case .setClock(let i, let time): now[i] = time
+    case .sync(let i, let j) where isThere(i, j):
+      add("sync", "to", j, [("from", name(i))])
+    case .merge(let i, let j) where isThere(i, j):
+      add("merge", "to", j, [("from", name(i))])
+    case .write(let i, let basis, let k) where isThere(i):
+      guard basis.map({ isThere($0) }) != false else { return }
+      messages.insert(k)
+      add(
+        "delta", "on", i,
+        [("since", basis.map(name) ?? "null"), ("as", "\"m\(k)\"")])
+    case .split(let k, let a, let b) where messages.contains(k):
+      messages.formUnion([a, b])
+      add(
+        "split", nil, nil,
+        [("delta", "\"m\(k)\""), ("as", "[\"m\(a)\",\"m\(b)\"]")])
+    case .deliver(let k, let i) where isThere(i) && messages.contains(k):
+      add("apply", "on", i, [("delta", "\"m\(k)\"")])
+    case .backUp(let i, let k) where isThere(i):
+      backups[k] = i
+      add("backup", "on", i, [("as", "\"b\(k)\"")])
+    case .restore(let i, let k, let isNoticed) where backups[k] == i:
+      contexts = contexts.filter { $0.value != i }
+      let flag = isNoticed ? [] : [("unnoticed", "true")]
+      add("restore", "on", i, [("from", "\"b\(k)\"")] + flag)
+    case .reopen(let i) where isThere(i):
+      reopenings += 1
+      contexts = contexts.filter { $0.value != i }
+      add("backup", "on", i, [("as", "\"r\(reopenings)\"")])
+      add(
+        "restore", "on", i,
+        [("from", "\"r\(reopenings)\""), ("unnoticed", "true")])
+    case .fork(let i) where isThere(i):
+      let copy = deviceCount
+      deviceCount += 1
+      now[copy] = now[i]
+      add("fork", "on", i, [("as", name(copy))])
+    case .purge(let i) where isThere(i): add("purge", "on", i)
+    case .fold(let i) where isThere(i): add("fold", "on", i)
+    case .retire(let i, let j) where isThere(i, j):
+      add("retire", "on", i, [("device", name(j))])
+    case .fetch(let i, let id, let k) where isThere(i):
+      contexts[k] = i
+      add(
+        "fetch", "on", i,
+        [
+          ("context", "\"c\(k)\""), ("record", ReplayJSON.text("\(id)")),
+          ("policy", "\"merge\""),
+        ])
+    case .commit(let k, let edits): commit(k, edits)
+    default: break
+    }
+  }
+
+  private mutating func commit(_ k: Int, _ edits: [FieldKey: FieldEdit]) {
+    guard let i = contexts.removeValue(forKey: k) else { return }
+    let context = [("context", "\"c\(k)\"")]
+    add("edit", nil, nil, context + ReplayJSON.members(edits))
+    add("commit", nil, nil, context + [("at", "\(now[i] ?? 0)")])
+  }
+
+  private mutating func save(_ i: Int, _ verbs: [ScriptVerb]) {
+    let deletions = verbs.filter {
+      if case .delete = $0 { true } else { false }
+    }
+    if !deletions.isEmpty, verbs.count > 1 {
+      lines.append("# What follows up to the next comment was one save.")
+    }
+    var records: [(id: RecordID, edits: [FieldKey: FieldEdit])] = []
+    func flush(_ printer: inout ReplayPrinter) {
+      let objects = records.filter { !$0.edits.isEmpty }.map { record in
+        ReplayJSON.object(
+          [("record", ReplayJSON.text("\(record.id)"))]
+            + ReplayJSON.members(record.edits))
+      }
+      records = []
+      if objects.isEmpty { return }
+      printer.add(
+        "save", "on", i, [("records", "[\(objects.joined(separator: ","))]")])
+    }
+    for verb in verbs {
+      switch verb {
+      case .touch: break
+      case .delete(let id):
+        flush(&self)
+        add("delete", "on", i, [("record", ReplayJSON.text("\(id)"))])
+      case .edit(let id, let key, let edit):
+        let place = records.firstIndex { $0.id == id } ?? records.count
+        if place == records.count { records.append((id, [:])) }
+        if records[place].edits[key]?.append(edit) == nil {
+          records[place].edits[key] = edit
+        }
+      }
+    }
+    flush(&self)
+    if !deletions.isEmpty, verbs.count > 1 { lines.append("#") }
+  }
+}
