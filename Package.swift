@@ -10,18 +10,23 @@ let package = Package(
   products: [
     .library(name: "Rejoin", targets: ["Rejoin"]),
     .library(name: "RejoinPolicies", targets: ["RejoinPolicies"]),
+    .library(name: "RejoinTesting", targets: ["RejoinTesting"]),
     .library(name: "RejoinComparison", targets: ["RejoinComparison"]),
     .executable(name: "rejoin", targets: ["RejoinCommand"]),
   ],
   targets: [
     .target(name: "Rejoin"),
     .target(name: "RejoinPolicies", dependencies: ["Rejoin"]),
+    .target(name: "RejoinTesting", dependencies: ["Rejoin"]),
     .target(
       name: "RejoinComparison", dependencies: ["Rejoin", "RejoinPolicies"]),
     .executableTarget(
       name: "RejoinCommand",
       dependencies: ["Rejoin", "RejoinPolicies", "RejoinComparison"]),
-    .testTarget(name: "RejoinTests", dependencies: ["Rejoin"]),
+    .testTarget(
+      name: "RejoinTests", dependencies: ["Rejoin", "RejoinTesting"]),
+    .testTarget(
+      name: "RejoinTestingTests", dependencies: ["Rejoin", "RejoinTesting"]),
     .testTarget(
       name: "RejoinPoliciesTests", dependencies: ["Rejoin", "RejoinPolicies"]),
     .testTarget(
