@@ -10,16 +10,16 @@ let package = Package(
   products: [
     .library(name: "Rejoin", targets: ["Rejoin"]),
     .library(name: "RejoinPolicies", targets: ["RejoinPolicies"]),
-    .library(name: "RejoinComparison", targets: ["RejoinComparison"]),
     .library(name: "RejoinTesting", targets: ["RejoinTesting"]),
+    .library(name: "RejoinComparison", targets: ["RejoinComparison"]),
     .executable(name: "rejoin", targets: ["RejoinCommand"]),
   ],
   targets: [
     .target(name: "Rejoin"),
     .target(name: "RejoinPolicies", dependencies: ["Rejoin"]),
+    .target(name: "RejoinTesting", dependencies: ["Rejoin"]),
     .target(
       name: "RejoinComparison", dependencies: ["Rejoin", "RejoinPolicies"]),
-    .target(name: "RejoinTesting", dependencies: ["Rejoin"]),
     .executableTarget(
       name: "RejoinCommand",
       dependencies: [

@@ -7,42 +7,59 @@
 //
 //===----------------------------------------------------------------------===//
 
+import Rejoin
+
 /// Random numbers that a seed determines: splitmix64.
-public struct SeededRandom: RandomNumberGenerator {
+///
+///     var random = SeededRandom(seed: 7)
+///     random.below(10)          // 7, today and everywhere
+///     random.pick(["a", "b"])   // "a"
+///
+/// A seed gives the same numbers on every platform and with every version of the
+/// standard library, so that a failure can be replayed from it. Steele, Lea,
+/// Flood, *Fast splittable pseudorandom number generators* (2014).
+public struct SeededRandom: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
-  /// Creates the source with a seed.
-  public init(seed: UInt64) {
-    // Mixed once, so that neighbouring seeds do not begin one number apart in the
-    // same sequence.
-    state = Self.mix(seed &+ 0x9e37_79b9_7f4a_7c15)
-  }
+  /// Creates the source that `seed` determines.
+  public init(seed: UInt64) { state = seed }
 
-  /// The next 64 bits.
   public mutating func next() -> UInt64 {
     state &+= 0x9e37_79b9_7f4a_7c15
-    return Self.mix(state)
-  }
-
-  private static func mix(_ word: UInt64) -> UInt64 {
-    var mixed = word
+    var mixed = state
     mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
     mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
     return mixed ^ (mixed >> 31)
   }
 
-  /// A number below `bound`.
+  /// A number from zero up to, and not including, `bound`.
+  ///
+  /// - Precondition: `bound` is positive.
   public mutating func below(_ bound: Int) -> Int {
-    Int(next() % UInt64(bound))
+    precondition(bound > 0, "there is no number below \(bound)")
+    return Int(next() % UInt64(bound))
   }
 
   /// True in `percent` cases of a hundred.
   public mutating func chance(_ percent: Int) -> Bool { below(100) < percent }
 
-  /// One of the choices.
+  /// One of `choices`.
   ///
-  /// - Precondition: There is one.
-  public mutating func pick<Element>(_ choices: [Element]) -> Element {
+  /// - Precondition: There is at least one.
+  public mutating func pick<Choice>(_ choices: [Choice]) -> Choice {
     choices[below(choices.count)]
+  }
+
+  /// The elements of `list` in some order.
+  public mutating func shuffled<Element>(_ list: [Element]) -> [Element] {
+    var list = list
+    for i in list.indices.dropFirst() { list.swapAt(i, below(i + 1)) }
+    return list
+  }
+
+  /// A timestamp that has nothing to do with any other: clocks are wrong, and
+  /// often they agree.
+  public mutating func time() -> Timestamp {
+    Timestamp(milliseconds: Int64(below(5)))
   }
 }

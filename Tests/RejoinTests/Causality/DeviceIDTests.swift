@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 import Rejoin
+import RejoinTesting
 import Testing
 
 @Suite struct DeviceIDTests {
@@ -18,7 +19,7 @@ import Testing
   ]
 
   @Test func theOrderIsThatOfUnsignedBytes() {
-    var random = ScriptRandom(seed: 1)
+    var random = SeededRandom(seed: 1)
     let drawn = (0..<40).map { _ in DeviceID.random(using: &random) }
     for a in DeviceIDTests.samples + drawn {
       for b in DeviceIDTests.samples + drawn {
@@ -89,7 +90,7 @@ import Testing
   }
 
   @Test func drawingTakesBothHalvesFromTheSource() {
-    var (a, b) = (ScriptRandom(seed: 4), ScriptRandom(seed: 4))
+    var (a, b) = (SeededRandom(seed: 4), SeededRandom(seed: 4))
     #expect(DeviceID.random(using: &a) == DeviceID.random(using: &b))
     #expect(DeviceID.random(using: &a).high != DeviceID.random(using: &b).low)
     #expect(DeviceID.random(using: &a) != DeviceID.random(using: &a))

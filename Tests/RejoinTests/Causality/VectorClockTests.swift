@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 import Rejoin
+import RejoinTesting
 import Testing
 
 private let phone = DeviceID(1)
@@ -15,7 +16,7 @@ private let tablet = DeviceID(2)
 private let watch = DeviceID(3)
 
 @Suite struct VectorClockTests {
-  private func drawn(_ random: inout ScriptRandom) -> VectorClock {
+  private func drawn(_ random: inout SeededRandom) -> VectorClock {
     var clock = VectorClock()
     for device in 0..<4 as Range<UInt64> {
       clock[DeviceID(device)] = UInt64(random.below(3))
@@ -59,7 +60,7 @@ private let watch = DeviceID(3)
 
   @Test func comparisonJoinAndMeetArePointwise() {
     for seed in 0..<500 as Range<UInt64> {
-      var random = ScriptRandom(seed: seed)
+      var random = SeededRandom(seed: seed)
       let (a, b) = (drawn(&random), drawn(&random))
       let devices = (0..<4).map { DeviceID($0) }
       let below = devices.allSatisfy { a[$0] <= b[$0] }

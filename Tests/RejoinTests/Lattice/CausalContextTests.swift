@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 @testable import Rejoin
+import RejoinTesting
 import Testing
 
 private let phone = DeviceID(1)
@@ -55,7 +56,7 @@ private let tablet = DeviceID(2)
     let dots =
       (1...6).map { Dot(phone, $0) } + [Dot(tablet, 4), Dot(tablet, 5)]
     for seed in 0..<100 as Range<UInt64> {
-      var random = ScriptRandom(seed: seed)
+      var random = SeededRandom(seed: seed)
       var context = CausalContext()
       for dot in dots.shuffled(using: &random) {
         context.merge(CausalContext(dots: [dot]))

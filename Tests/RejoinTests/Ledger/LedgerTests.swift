@@ -52,7 +52,7 @@ extension Known<Int64?> {
       initial: Ledger(),
       act: { ledger, device, _, random in
         if random.below(3) == 0 {
-          ledger.fold(upTo: LawSubjects.prefix(of: ledger.counts, &random))
+          ledger.fold(upTo: RandomChanges.prefix(of: ledger.counts, &random))
           return (nil, Ledger())
         }
         let amount = Int64(random.below(200)) - 100

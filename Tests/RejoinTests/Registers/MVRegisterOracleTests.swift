@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 @testable import Rejoin
+import RejoinTesting
 import Testing
 
 /// A write, and the writes it superseded.
@@ -59,7 +60,7 @@ private struct Rank: Comparable {
 private typealias Scripts = SeenHistory<MVRegister<String>, Write>
 
 @Suite struct MVRegisterOracleTests {
-  private func word(_ random: inout ScriptRandom) -> String? {
+  private func word(_ random: inout SeededRandom) -> String? {
     random.below(6) == 0 ? nil : "w\(random.below(1000))"
   }
 
@@ -82,7 +83,7 @@ private typealias Scripts = SeenHistory<MVRegister<String>, Write>
       initial: MVRegister(),
       act: { register, device, known, random in
         let (value, time) = (word(&random), random.time())
-        let observed = LawSubjects.prefix(of: register.clock, &random)
+        let observed = RandomChanges.prefix(of: register.clock, &random)
         let delta = register.write(
           value, by: device, at: time, observed: observed)
         let seen = observedDeeds(known, observed)

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 import Rejoin
+import RejoinTesting
 
 /// Something that a device did, and what it had seen when it did it.
 struct Deed<Act> {
@@ -43,13 +44,13 @@ struct SeenHistory<State: Lattice, Act> {
     var initial: State
     /// Changes the state and returns what was done, with the delta.
     var act:
-      (inout State, DeviceID, Known<Act>, inout ScriptRandom) -> (Act, State)
+      (inout State, DeviceID, Known<Act>, inout SeededRandom) -> (Act, State)
     /// What is wrong with the state, if anything.
     var complaint: (State, Known<Act>) -> String?
   }
 
   private let rules: Rules
-  private var random: ScriptRandom
+  private var random: SeededRandom
   private var states: [State]
   private var known: [Set<Int>]
   private var deeds: [Deed<Act>] = []
@@ -57,7 +58,7 @@ struct SeenHistory<State: Lattice, Act> {
 
   private init(_ rules: Rules, seed: UInt64) {
     self.rules = rules
-    random = ScriptRandom(seed: seed)
+    random = SeededRandom(seed: seed)
     states = Array(repeating: rules.initial, count: 4)
     known = Array(repeating: [], count: 4)
   }

@@ -1,0 +1,53 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+
+/// Checks that equal histories, by whatever route they came, compare equal and
+/// hash equal, on the values that random scripts reach.
+///
+/// Sameness that depends on the order of arrival, on capacities, or on anything
+/// else that no user did, makes replicas differ that have nothing to tell each
+/// other.
+///
+/// - Parameters:
+///   - initial: The value on which every device begins.
+///   - seeds: One script is played for each.
+///   - change: Changes a value and returns the delta or the value itself.
+/// - Returns: How much was tried.
+/// - Throws: ``LawFailure``, with a smallest script and its seed.
+@discardableResult
+public func checkCanonical<State: Lattice & Hashable>(
+  from initial: State, seeds: Range<UInt64> = 0..<100,
+  change: @escaping RandomChange<State>
+) throws(LawFailure) -> LawChecks {
+  let check = ScriptedCheck(
+    checker: "checkCanonical", initial: initial, change: change
+  ) { run, cases in
+    CanonicalLaws.violation(in: run, &cases)
+  }
+  return try check.run(seeds: seeds)
+}
+
+/// Checks that the given values, merged in every order, compare equal and hash
+/// equal.
+///
+/// - Returns: How much was tried.
+/// - Throws: ``LawFailure``, with the values that show it.
+/// - Complexity: O(*n*³) merges for *n* samples.
+@discardableResult
+public func checkCanonical<State: Lattice & Hashable>(
+  samples: [State]
+) throws(LawFailure) -> LawChecks {
+  var cases = LatticeCases.all
+  if let found = CanonicalLaws.violation(among: samples, &cases) {
+    throw found.failure(of: State.self, in: "checkCanonical")
+  }
+  return LawChecks(cases)
+}

@@ -1,0 +1,60 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+
+/// Checks that the deltas of a type say what its changes did, neither less nor
+/// more, on the values that random scripts reach.
+///
+///     try checkDelta(from: PNCounter()) { counter, device, random in
+///       try counter.increment(by: 2, at: device)
+///     }
+///
+/// - Parameters:
+///   - initial: The value on which every device begins.
+///   - seeds: One script is played for each.
+///   - change: Changes a value and returns the delta.
+/// - Returns: How much was tried.
+/// - Throws: ``LawFailure``, with a smallest script and its seed.
+@discardableResult
+public func checkDelta<State: Lattice & Equatable>(
+  from initial: State, seeds: Range<UInt64> = 0..<100,
+  change: @escaping RandomChange<State>
+) throws(LawFailure) -> LawChecks {
+  let check = ScriptedCheck(
+    checker: "checkDelta", initial: initial, change: change
+  ) { run, cases in
+    DeltaLaws.violation(in: run, &cases)
+  }
+  return try check.run(seeds: seeds)
+}
+
+/// Checks that the delta of a change says what the change did, on each of the
+/// given values.
+///
+///     try checkDelta(samples: sets) { $0.remove("a", by: phone) }
+///
+/// - Parameters:
+///   - samples: The values to change.
+///   - change: Changes a value and returns the delta.
+/// - Returns: How much was tried.
+/// - Throws: ``LawFailure``, with the values that show it.
+@discardableResult
+public func checkDelta<State: Lattice & Equatable>(
+  samples: [State], change: (inout State) throws -> State
+) throws(LawFailure) -> LawChecks {
+  var checks = LawChecks()
+  for before in samples {
+    checks.cases += 1
+    if let found = DeltaLaws.violation(before, change) {
+      throw found.failure(of: State.self, in: "checkDelta")
+    }
+  }
+  return checks
+}

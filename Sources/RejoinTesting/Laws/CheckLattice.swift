@@ -1,0 +1,63 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+
+/// Checks that a type is a lattice and that its changes only add, on the values
+/// that random scripts reach.
+///
+///     try checkLattice(from: ORSet<String>()) { set, device, random in
+///       set.insert(random.pick(["a", "b"]), by: device)
+///     }
+///
+/// In a script, three devices change their values, merge each other's values and
+/// each other's deltas, late, twice and in any order.
+///
+/// - Parameters:
+///   - initial: The value on which every device begins.
+///   - seeds: One script is played for each.
+///   - change: Changes a value and returns the delta or the value itself.
+/// - Returns: How much was tried.
+/// - Throws: ``LawFailure``, with a smallest script and its seed.
+@discardableResult
+public func checkLattice<State: Lattice & Equatable>(
+  from initial: State, seeds: Range<UInt64> = 0..<100,
+  change: @escaping RandomChange<State>
+) throws(LawFailure) -> LawChecks {
+  let check = ScriptedCheck(
+    checker: "checkLattice", initial: initial, change: change
+  ) { run, cases in
+    JoinLaws.violation(in: run, &cases)
+  }
+  return try check.run(seeds: seeds)
+}
+
+/// Checks that merging is idempotent, commutative and associative on every choice
+/// of the given values.
+///
+///     try checkLattice(samples: [VectorClock(), [phone: 1], [phone: 2]])
+///
+/// - Returns: How much was tried.
+/// - Throws: ``LawFailure``, with the values that show it.
+/// - Complexity: O(*n*³) merges for *n* samples.
+@discardableResult
+public func checkLattice<State: Lattice & Equatable>(
+  samples: [State]
+) throws(LawFailure) -> LawChecks {
+  var cases = LatticeCases.all
+  if let found = JoinLaws.violation(among: samples, &cases) {
+    throw found.failure(of: State.self, in: "checkLattice")
+  }
+  return LawChecks(cases)
+}
+
+extension LawChecks {
+  /// The count of cases on samples.
+  init(_ cases: LatticeCases) { self.cases = cases.count }
+}

@@ -1,0 +1,40 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+
+/// Checks all laws of a type: those of its join, of its deltas, and of its
+/// equality.
+///
+///     try checkLaws(from: Card()) { card, device, random in
+///       let name = card.name.write("Ada", by: device, at: random.time())
+///       let tags = card.tags.insert(random.pick(["a", "b"]), by: device)
+///       return Card(name: name, likes: card.likes.reset(), tags: tags)
+///     }
+///
+/// - Parameters:
+///   - initial: The value on which every device begins.
+///   - seeds: One script is played for each.
+///   - change: Changes a value and returns the delta.
+/// - Returns: How much was tried.
+/// - Throws: ``LawFailure``, with a smallest script and its seed.
+@discardableResult
+public func checkLaws<State: Lattice & Hashable>(
+  from initial: State, seeds: Range<UInt64> = 0..<100,
+  change: @escaping RandomChange<State>
+) throws(LawFailure) -> LawChecks {
+  let check = ScriptedCheck(
+    checker: "checkLaws", initial: initial, change: change
+  ) { run, cases in
+    JoinLaws.violation(in: run, &cases)
+      ?? DeltaLaws.violation(in: run, &cases)
+      ?? CanonicalLaws.violation(in: run, &cases)
+  }
+  return try check.run(seeds: seeds)
+}

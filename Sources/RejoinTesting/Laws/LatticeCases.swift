@@ -1,0 +1,63 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+/// The choices of values on which laws are tried: some, drawn from a seed, or all.
+struct LatticeCases {
+  private var random: SeededRandom?
+  private(set) var count = 0
+
+  /// Every choice there is, as far as they can be counted.
+  static let all = LatticeCases(random: nil)
+
+  /// A few choices that a seed determines.
+  static func drawn(seed: UInt64) -> LatticeCases {
+    LatticeCases(random: SeededRandom(seed: seed))
+  }
+
+  private init(random: SeededRandom?) { self.random = random }
+
+  mutating func tried() { count += 1 }
+
+  /// Tuples of `values`, in which a value may occur repeatedly.
+  mutating func tuples<Element>(
+    of values: [Element], size: Int
+  ) -> [[Element]] {
+    guard var random else {
+      return (0..<size).reduce([[]]) { tuples, _ in
+        tuples.flatMap { tuple in values.map { tuple + [$0] } }
+      }
+    }
+    defer { self.random = random }
+    return (0..<6).map { _ in (0..<size).map { _ in random.pick(values) } }
+  }
+
+  /// Orders of `values`: all where there are few.
+  mutating func orders<Element>(of values: [Element]) -> [[Element]] {
+    if random == nil, values.count <= 4 {
+      return LatticeCases.permutations(values)
+    }
+    var source = random ?? SeededRandom(seed: 0)
+    let orders = (0..<(random == nil ? 24 : 3)).map { _ in
+      source.shuffled(values)
+    }
+    if random != nil { random = source }
+    return orders
+  }
+
+  private static func permutations<Element>(
+    _ values: [Element]
+  ) -> [[Element]] {
+    guard values.count > 1 else { return [values] }
+    return values.indices.flatMap { i in
+      var rest = values
+      let first = rest.remove(at: i)
+      return permutations(rest).map { [first] + $0 }
+    }
+  }
+}

@@ -1,0 +1,62 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+/// What must hold for all values of a lattice, its changes and its equality.
+///
+/// `a ⊔ b` is the result of merging `b` into `a`; `m` is a change and `δ` the delta
+/// that it returns.
+public enum LatticeLaw: String, Hashable, Sendable, CaseIterable {
+  /// Merging what is known already changes nothing: `a ⊔ a = a`.
+  case idempotent
+  /// It does not matter who merges whom: `a ⊔ b = b ⊔ a`.
+  case commutative
+  /// It does not matter in which order: `(a ⊔ b) ⊔ c = a ⊔ (b ⊔ c)`.
+  case associative
+  /// A change only adds: `a ⊔ m(a) = m(a)`.
+  case inflationary
+
+  /// A delta does what the change did: `a ⊔ δ = m(a)`.
+  case delta
+  /// A delta says nothing that the change did not do: `m(a) ⊔ δ = m(a)`.
+  case absorbed
+  /// The deltas of a history, late, doubled and in any order, are the history.
+  case anyOrder
+
+  /// Whoever has heard the same changes, by whatever route, has an equal value.
+  case canonical
+  /// Equality is reflexive and symmetric.
+  case equality
+  /// Equal values have equal hashes.
+  case hashing
+
+  /// A random change throws nothing.
+  case accepted
+  /// Some random change has an effect; otherwise nothing was checked.
+  case effective
+}
+
+extension LatticeLaw {
+  /// The law in a few words.
+  public var statement: String {
+    switch self {
+    case .idempotent: "a ⊔ a = a"
+    case .commutative: "a ⊔ b = b ⊔ a"
+    case .associative: "(a ⊔ b) ⊔ c = a ⊔ (b ⊔ c)"
+    case .inflationary: "a change only adds: a ⊔ m(a) = m(a)"
+    case .delta: "a delta does what the change did: a ⊔ δ = m(a)"
+    case .absorbed: "a delta says no more than the change: m(a) ⊔ δ = m(a)"
+    case .anyOrder: "all deltas, doubled and in any order, are all changes"
+    case .canonical: "equal histories by different routes are equal values"
+    case .equality: "== is reflexive and symmetric"
+    case .hashing: "equal values have equal hashes"
+    case .accepted: "a random change throws nothing"
+    case .effective: "some random change has an effect"
+    }
+  }
+}

@@ -1,0 +1,69 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+
+/// What three devices do to their values of one lattice.
+///
+/// Every change has a seed of its own, so that a script from which steps are taken
+/// out still makes the others as before.
+struct LatticeScript {
+  enum Step {
+    /// The change named by a number, drawn from a seed.
+    case change(Int, on: Int, seed: UInt64)
+    /// A whole value is merged.
+    case merge(from: Int, into: Int)
+    /// The delta of a change is merged: late, again, or before those it follows.
+    case deliver(Int, to: Int)
+
+    /// The place of the device that takes the step.
+    var place: Int {
+      switch self {
+      case .change(_, let here, _), .merge(_, let here), .deliver(_, let here):
+        here
+      }
+    }
+
+    /// The same step on another device.
+    func moved(to place: Int) -> Step {
+      switch self {
+      case .change(let number, _, let seed):
+        .change(number, on: place, seed: seed)
+      case .merge(let there, _): .merge(from: there, into: place)
+      case .deliver(let number, _): .deliver(number, to: place)
+      }
+    }
+  }
+
+  static let devices = (0..<3).map { DeviceID(high: (0x41 + $0) << 56, low: 0) }
+
+  var steps: [Step]
+
+  init(steps: [Step]) { self.steps = steps }
+
+  /// Creates the script that a seed determines.
+  init(seed: UInt64) {
+    var random = SeededRandom(seed: seed)
+    steps = []
+    var changes = 0
+    for _ in 0..<(3 + random.below(14)) {
+      let here = random.below(LatticeScript.devices.count)
+      switch random.below(5) {
+      case 0:
+        let there = random.below(LatticeScript.devices.count)
+        steps.append(.merge(from: there, into: here))
+      case 1 where changes > 0:
+        steps.append(.deliver(random.below(changes), to: here))
+      default:
+        steps.append(.change(changes, on: here, seed: random.next()))
+        changes += 1
+      }
+    }
+  }
+}

@@ -1,0 +1,69 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+
+/// A law that does not hold for some values.
+struct LatticeViolation {
+  let law: LatticeLaw
+  let exhibits: [LawFailure.Exhibit]
+
+  init(_ law: LatticeLaw, _ exhibits: [LawFailure.Exhibit] = []) {
+    self.law = law
+    self.exhibits = exhibits
+  }
+
+  /// The violation that a change threw.
+  init(refusal error: any Error) {
+    self.init(
+      .accepted, [LawFailure.Exhibit(name: "thrown", text: "\(error)")])
+  }
+
+  /// The failure of values that were given.
+  func failure<State>(
+    of type: State.Type, in checker: String
+  ) -> LawFailure {
+    LawFailure(
+      law: law, type: "\(type)", exhibits: exhibits, steps: [], seed: nil,
+      checker: checker, originalCount: 0)
+  }
+}
+
+/// A value under the name that a law gives it.
+struct Named<State> {
+  let name: String
+  let value: State
+
+  init(_ name: String, _ value: State) {
+    self.name = name
+    self.value = value
+  }
+
+  var exhibit: LawFailure.Exhibit {
+    LawFailure.Exhibit(name: name, text: ValueText.of(value))
+  }
+}
+
+extension LatticeLaw {
+  /// The violation that `left` and `right` differ; `nil` if they are equal.
+  func unless<State: Equatable>(
+    _ left: Named<State>, equals right: Named<State>,
+    given: @autoclosure () -> [Named<State>]
+  ) -> LatticeViolation? {
+    left.value == right.value
+      ? nil : violation(left, right, given: given())
+  }
+
+  /// The violation that two values show.
+  func violation<State>(
+    _ left: Named<State>, _ right: Named<State>, given: [Named<State>]
+  ) -> LatticeViolation {
+    LatticeViolation(self, (given + [left, right]).map(\.exhibit))
+  }
+}

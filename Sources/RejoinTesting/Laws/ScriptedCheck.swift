@@ -1,0 +1,77 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+
+/// Plays scripts, has every run inspected, and cuts a script that breaks a law to
+/// a smallest one that does.
+struct ScriptedCheck<State: Lattice & Equatable> {
+  typealias Inspection = (
+    LatticeRun<State>, inout LatticeCases
+  ) -> LatticeViolation?
+
+  /// The name of the function that checks.
+  let checker: String
+  let initial: State
+  let change: RandomChange<State>
+  let inspect: Inspection
+
+  func run(seeds: Range<UInt64>) throws(LawFailure) -> LawChecks {
+    var checks = LawChecks()
+    var isEffective = false
+    for seed in seeds {
+      let run = play(LatticeScript(seed: seed))
+      var cases = LatticeCases.drawn(seed: ~seed)
+      if let found = violation(in: run, &cases) {
+        throw failure(found, seed: seed)
+      }
+      if run.changes.contains(where: { $0.before != $0.after }) {
+        isEffective = true
+      }
+      checks.scripts += 1
+      checks.cases += cases.count
+    }
+    if !isEffective, !seeds.isEmpty {
+      throw LatticeViolation(.effective).failure(of: State.self, in: checker)
+    }
+    return checks
+  }
+
+  private func play(_ script: LatticeScript) -> LatticeRun<State> {
+    LatticeRun(script, from: initial, change: change)
+  }
+
+  private func violation(
+    in run: LatticeRun<State>, _ cases: inout LatticeCases
+  ) -> LatticeViolation? {
+    if let error = run.refusal { return LatticeViolation(refusal: error) }
+    return inspect(run, &cases)
+  }
+
+  /// The failure of the smallest script, in which all cases are tried.
+  private func failure(
+    _ found: LatticeViolation, seed: UInt64
+  ) -> LawFailure {
+    var script = LatticeScript(seed: seed)
+    let originalCount = script.steps.count
+    var smallest = found
+    script.shrink { part in
+      var cases = LatticeCases.all
+      guard let violation = violation(in: play(part), &cases) else {
+        return false
+      }
+      smallest = violation
+      return true
+    }
+    return LawFailure(
+      law: smallest.law, type: "\(State.self)", exhibits: smallest.exhibits,
+      steps: play(script).story, seed: seed, checker: checker,
+      originalCount: originalCount)
+  }
+}

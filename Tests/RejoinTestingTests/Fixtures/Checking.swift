@@ -1,0 +1,41 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import RejoinTesting
+import Testing
+
+/// Runs a checker over some seeds.
+typealias Check = (Range<UInt64>) throws(LawFailure) -> LawChecks
+
+/// What a checker complains of, if anything.
+func failure(seeds: Range<UInt64> = 0..<300, _ check: Check) -> LawFailure? {
+  do throws(LawFailure) {
+    _ = try check(seeds)
+    return nil
+  } catch {
+    return error
+  }
+}
+
+/// Expects that a law is broken, that few steps show it, and that the seed in the
+/// failure repeats it to the letter.
+func expect(
+  _ law: LatticeLaw, brokenIn steps: Int,
+  sourceLocation: SourceLocation = #_sourceLocation, _ check: Check
+) throws {
+  let first = failure(check)
+  let found = try #require(first, "accepted", sourceLocation: sourceLocation)
+  #expect(found.law == law, "\(found)", sourceLocation: sourceLocation)
+  #expect(
+    found.steps.count == steps, "\(found)", sourceLocation: sourceLocation)
+  let seed = try #require(found.seed, sourceLocation: sourceLocation)
+  let replayed = failure(seeds: seed..<(seed + 1), check)
+  #expect(
+    replayed?.description == found.description, sourceLocation: sourceLocation)
+}

@@ -1,0 +1,81 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+import RejoinTesting
+
+/// A counter with a number and a sum for each device, and ways to get it wrong.
+struct FaultyCounter: Lattice, Hashable {
+  enum Fault: CaseIterable {
+    /// The greater sum stays, not the later one.
+    case maximumOfSums
+    /// A reset's delta adds the negative of what is shown.
+    case resetIsNegative
+    /// The numbers are added where clocks are merged.
+    case addsClocks
+    /// The number in a delta is taken to mean that all before it have arrived.
+    case clockAsReceived
+  }
+
+  struct Entry: Hashable {
+    var n: UInt64 = 0
+    var sum = 0
+  }
+
+  let fault: Fault?
+  private var entries: [DeviceID: Entry] = [:]
+  private var isDifference = false
+
+  init(_ fault: Fault? = nil) { self.fault = fault }
+
+  mutating func merge(_ other: FaultyCounter) {
+    if other.isDifference { return add(other) }
+    entries.merge(other.entries) { mine, theirs in
+      switch fault {
+      case .maximumOfSums:
+        Entry(n: max(mine.n, theirs.n), sum: max(mine.sum, theirs.sum))
+      case .addsClocks:
+        Entry(n: mine.n + theirs.n, sum: max(mine, theirs).sum)
+      default: max(mine, theirs)
+      }
+    }
+  }
+
+  private mutating func add(_ difference: FaultyCounter) {
+    for (device, theirs) in difference.entries {
+      let mine = entries[device] ?? Entry()
+      if theirs.n > mine.n {
+        entries[device] = Entry(n: theirs.n, sum: mine.sum + theirs.sum)
+      }
+    }
+  }
+
+  mutating func change(
+    _ device: DeviceID, _ random: inout SeededRandom
+  ) -> FaultyCounter {
+    let shown = entries.values.reduce(0) { $0 + $1.sum }
+    let isReset = random.chance(30)
+    let amount = isReset ? -shown : 1 + random.below(5)
+    var entry = entries[device] ?? Entry()
+    entry = Entry(n: entry.n + 1, sum: entry.sum + amount)
+    entries[device] = entry
+    if isReset, fault == .resetIsNegative { entry.sum = amount }
+    var delta = FaultyCounter(fault)
+    if fault == .clockAsReceived {
+      entry.sum = amount
+      delta.isDifference = true
+    }
+    delta.entries[device] = entry
+    return delta
+  }
+}
+
+extension FaultyCounter.Entry: Comparable {
+  static func < (a: Self, b: Self) -> Bool { (a.n, a.sum) < (b.n, b.sum) }
+}

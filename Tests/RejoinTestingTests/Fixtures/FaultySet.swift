@@ -1,0 +1,69 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+import RejoinTesting
+
+/// An add-wins set of numbers, small enough to be seen through, and ways to get
+/// it wrong.
+struct FaultySet: Lattice, Hashable {
+  enum Fault: CaseIterable {
+    /// Where both sides hold an element, all of its dots stay.
+    case unionOfDots
+    /// The delta of a removal carries no dot.
+    case removalWithoutDot
+    /// The delta of an insertion has not seen what it superseded.
+    case forgetsContext
+    /// The delta has seen all that its author had.
+    case claimsContext
+  }
+
+  let fault: Fault?
+  private var elements: [Int: Set<Dot>] = [:]
+  private var seen = CausalContext()
+
+  init(_ fault: Fault? = nil) { self.fault = fault }
+
+  mutating func merge(_ other: FaultySet) {
+    let elements = Set(elements.keys).union(other.elements.keys)
+    for element in elements {
+      let mine = self.elements[element, default: []]
+      let theirs = other.elements[element, default: []]
+      var dots = mine.intersection(theirs)
+      dots.formUnion(mine.filter { !other.seen.contains($0) })
+      dots.formUnion(theirs.filter { !seen.contains($0) })
+      if fault == .unionOfDots, !mine.isEmpty, !theirs.isEmpty {
+        dots = mine.union(theirs)
+      }
+      self.elements[element] = dots.isEmpty ? nil : dots
+    }
+    seen.merge(other.seen)
+  }
+
+  mutating func change(
+    _ device: DeviceID, _ random: inout SeededRandom
+  ) -> FaultySet {
+    let element = random.below(3)
+    let dot = Dot(device, seen.clock[device] + 1)
+    let isRemoval = random.chance(40)
+    let superseded = elements[element] ?? []
+    elements[element] = isRemoval ? nil : [dot]
+    seen.merge(CausalContext(dots: [dot]))
+    var delta = FaultySet(fault)
+    delta.elements[element] = elements[element]
+    delta.seen =
+      switch fault {
+      case .removalWithoutDot where isRemoval: CausalContext()
+      case .forgetsContext: CausalContext(dots: [dot])
+      case .claimsContext: seen
+      default: CausalContext(dots: superseded.union([dot]))
+      }
+    return delta
+  }
+}

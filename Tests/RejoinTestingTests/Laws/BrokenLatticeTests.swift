@@ -1,0 +1,133 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import RejoinTesting
+import Testing
+
+/// A checker that accepts a broken lattice is blind.
+///
+/// Every fixture must be rejected by the law that it breaks, in the fewest steps
+/// that show it; its sound twin must be accepted.
+@Suite struct BrokenLatticeTests {
+  @Test(
+    arguments: [
+      (.tiesByArrival, .commutative, 2), (.sums, .idempotent, 1),
+      (.averages, .associative, 1), (.maximumOfValues, .inflationary, 1),
+      (.copiesIdentity, .commutative, 1),
+    ] as [(FaultyValue.Fault, LatticeLaw, Int)])
+  func valuesThatDoNotJoin(
+    _ fault: FaultyValue.Fault, _ law: LatticeLaw, _ steps: Int
+  ) throws {
+    try expect(law, brokenIn: steps) { seeds throws(LawFailure) in
+      try checkLattice(from: FaultyValue(fault), seeds: seeds) {
+        try $0.change($1, &$2)
+      }
+    }
+  }
+
+  @Test(
+    arguments: [
+      (.saysDifference, .delta, 2), (.saysTooMuch, .delta, 1),
+      (.throwsErrors, .accepted, 1),
+    ] as [(FaultyValue.Fault, LatticeLaw, Int)])
+  func valuesWhoseDeltasAreWrong(
+    _ fault: FaultyValue.Fault, _ law: LatticeLaw, _ steps: Int
+  ) throws {
+    try expect(law, brokenIn: steps) { seeds throws(LawFailure) in
+      try checkDelta(from: FaultyValue(fault), seeds: seeds) {
+        try $0.change($1, &$2)
+      }
+    }
+  }
+
+  @Test(
+    arguments: [
+      (.unionOfDots, .inflationary, 2), (.removalWithoutDot, .delta, 1),
+      (.forgetsContext, .delta, 2), (.claimsContext, .delta, 2),
+    ] as [(FaultySet.Fault, LatticeLaw, Int)])
+  func setsThatLoseOrKeepTooMuch(
+    _ fault: FaultySet.Fault, _ law: LatticeLaw, _ steps: Int
+  ) throws {
+    try expect(law, brokenIn: steps) { seeds throws(LawFailure) in
+      try checkLaws(from: FaultySet(fault), seeds: seeds) {
+        $0.change($1, &$2)
+      }
+    }
+  }
+
+  @Test(
+    arguments: [
+      (.prunesLosers, .associative, 3), (.dropsPayloads, .associative, 3),
+    ] as [(FaultyRegister.Fault, LatticeLaw, Int)])
+  func registersThatLoseSiblings(
+    _ fault: FaultyRegister.Fault, _ law: LatticeLaw, _ steps: Int
+  ) throws {
+    try expect(law, brokenIn: steps) { seeds throws(LawFailure) in
+      try checkLattice(from: FaultyRegister(fault), seeds: seeds) {
+        $0.change($1, &$2)
+      }
+    }
+  }
+
+  @Test func clockThenTimeThenDeviceIsNoOrder() throws {
+    try expect(.associative, brokenIn: 3) { seeds throws(LawFailure) in
+      try checkLattice(from: OrderedRegister(.clockFirst), seeds: seeds) {
+        $0.change($1, &$2)
+      }
+    }
+  }
+
+  @Test(
+    arguments: [
+      (.maximumOfSums, .inflationary, 2), (.resetIsNegative, .delta, 2),
+      (.addsClocks, .idempotent, 1),
+    ] as [(FaultyCounter.Fault, LatticeLaw, Int)])
+  func countersThatCountWrong(
+    _ fault: FaultyCounter.Fault, _ law: LatticeLaw, _ steps: Int
+  ) throws {
+    try expect(law, brokenIn: steps) { seeds throws(LawFailure) in
+      try checkLaws(from: FaultyCounter(fault), seeds: seeds) {
+        $0.change($1, &$2)
+      }
+    }
+  }
+
+  @Test func aDeltaIsNotAllThatWentBefore() throws {
+    try expect(.anyOrder, brokenIn: 2) { seeds throws(LawFailure) in
+      try checkDelta(from: FaultyCounter(.clockAsReceived), seeds: seeds) {
+        $0.change($1, &$2)
+      }
+    }
+  }
+
+  @Test(
+    arguments: [
+      (.equalityByArrival, .canonical, 2), (.hashByArrival, .hashing, 2),
+      (.oneSidedEquality, .equality, 1),
+    ] as [(FaultyList.Fault, LatticeLaw, Int)])
+  func listsThatCompareWrongly(
+    _ fault: FaultyList.Fault, _ law: LatticeLaw, _ steps: Int
+  ) throws {
+    try expect(law, brokenIn: steps) { seeds throws(LawFailure) in
+      try checkCanonical(from: FaultyList(fault), seeds: seeds) {
+        $0.change($1, &$2)
+      }
+    }
+  }
+
+  @Test func changesWithoutEffectProveNothing() {
+    let found = failure { seeds throws(LawFailure) in
+      try checkLattice(from: FaultyValue(.changesNothing), seeds: seeds) {
+        try $0.change($1, &$2)
+      }
+    }
+    #expect(found?.law == .effective)
+    #expect(found?.seed == nil)
+  }
+}

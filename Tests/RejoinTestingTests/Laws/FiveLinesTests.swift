@@ -1,0 +1,34 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+import RejoinTesting
+import Testing
+
+/// The example of the article *Checking your own lattice*, as it stands there.
+struct Card: Lattice, Hashable {
+  var name = MVRegister<String>()
+  var likes = PNCounter()
+  var tags = ORSet<String>()
+
+  mutating func merge(_ other: Card) {
+    name.merge(other.name)
+    likes.merge(other.likes)
+    tags.merge(other.tags)
+  }
+}
+
+@Test func cardKeepsTheLaws() throws {
+  try checkLaws(from: Card()) { card, device, random in
+    let name = card.name.write("Ada", by: device, at: random.time())
+    let likes = try card.likes.increment(by: 2, at: device)
+    let tags = card.tags.insert(random.pick(["a", "b"]), by: device)
+    return Card(name: name, likes: likes, tags: tags)
+  }
+}

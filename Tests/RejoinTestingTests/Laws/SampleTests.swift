@@ -1,0 +1,100 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+import RejoinTesting
+import Testing
+
+/// Checks over given values.
+@Suite struct SampleTests {
+  private func values(
+    _ fault: FaultyValue.Fault?, _ count: Int
+  ) throws -> [FaultyValue] {
+    var random = SeededRandom(seed: 3)
+    return try (0..<count).map { _ in
+      var value = FaultyValue(fault)
+      _ = try value.change(DeviceID(1), &random)
+      return value
+    }
+  }
+
+  private func list(_ fault: FaultyList.Fault?, seed: UInt64) -> FaultyList {
+    var random = SeededRandom(seed: seed)
+    var list = FaultyList(fault)
+    _ = list.change(DeviceID(1), &random)
+    return list
+  }
+
+  @Test func everyChoiceOfSamplesIsTried() throws {
+    let samples = try values(nil, 4)
+    #expect(try checkLattice(samples: samples).cases == 4 + 16 + 64)
+    #expect(try checkLattice(samples: samples).scripts == 0)
+    let deltas = try checkDelta(samples: samples) { value in
+      var random = SeededRandom(seed: 1)
+      return try value.change(DeviceID(1), &random)
+    }
+    #expect(deltas.cases == 4)
+    #expect(try checkCanonical(samples: samples).cases == 16 + 64 * 6)
+  }
+
+  @Test func noSamplesAreNoCases() throws {
+    #expect(try checkLattice(samples: [VectorClock]()).cases == 0)
+    #expect(try checkCanonical(samples: [VectorClock]()).cases == 0)
+  }
+
+  @Test func theSamplesThatBreakALawAreShown() throws {
+    let samples = try values(.tiesByArrival, 2)
+    let failure = failure { _ throws(LawFailure) in
+      try checkLattice(samples: samples)
+    }
+    #expect(failure?.law == .commutative)
+    #expect(failure?.exhibits.map(\.name) == ["a", "b", "a ⊔ b", "b ⊔ a"])
+    #expect(failure?.steps == [])
+    #expect(failure?.seed == nil)
+    #expect(failure?.description.contains("replay") == false)
+  }
+
+  @Test func aWrongDeltaIsShown() throws {
+    let samples = try values(.saysTooMuch, 2)
+    let failure = failure { _ throws(LawFailure) in
+      try checkDelta(samples: samples) { value in
+        var random = SeededRandom(seed: 1)
+        return try value.change(DeviceID(1), &random)
+      }
+    }
+    #expect(failure?.law == .delta)
+    #expect(failure?.exhibits.map(\.name) == ["a", "δ", "a ⊔ δ", "m(a)"])
+  }
+
+  @Test func aChangeThatThrowsIsShown() throws {
+    let failure = failure { _ throws(LawFailure) in
+      try checkDelta(samples: [VectorClock()]) { _ in
+        throw FaultyValue.Refused()
+      }
+    }
+    #expect(failure?.law == .accepted)
+    #expect(failure?.exhibits.map(\.text) == ["Refused()"])
+  }
+
+  @Test(
+    arguments: [
+      (.equalityByArrival, .canonical), (.hashByArrival, .hashing),
+      (.oneSidedEquality, .equality),
+    ] as [(FaultyList.Fault, LatticeLaw)])
+  func samplesThatCompareWrongly(
+    _ fault: FaultyList.Fault, _ law: LatticeLaw
+  ) {
+    let both = list(fault, seed: 1).merging(list(fault, seed: 2))
+    let samples = [list(fault, seed: 1), list(fault, seed: 2), both]
+    let failure = failure { _ throws(LawFailure) in
+      try checkCanonical(samples: samples)
+    }
+    #expect(failure?.law == law)
+  }
+}

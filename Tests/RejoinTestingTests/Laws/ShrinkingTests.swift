@@ -1,0 +1,35 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+@testable import RejoinTesting
+import Testing
+
+@Suite struct ShrinkingTests {
+  @Test func whatDoesNotMatterIsTakenOut() {
+    let shrunk = Array(0..<100).shrunk { part in
+      Set(part).isSuperset(of: [7, 50, 51, 99])
+    }
+    #expect(shrunk == [7, 50, 51, 99])
+  }
+
+  /// An element that can go only after a later one has gone.
+  @Test func whatCanGoLaterIsTriedAgain() {
+    for count in 1...20 {
+      let shrunk = Array(0..<count).shrunk { part in
+        !part.isEmpty && part == Array(0..<part.count)
+      }
+      #expect(shrunk == [0])
+    }
+  }
+
+  @Test func theOriginalStaysWhereNothingCanGo() {
+    #expect([1, 2, 3].shrunk { _ in false } == [1, 2, 3])
+    #expect([Int]().shrunk { _ in false } == [])
+  }
+}

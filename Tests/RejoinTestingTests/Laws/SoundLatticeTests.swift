@@ -1,0 +1,62 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import RejoinTesting
+import Testing
+
+/// The sound twins of the broken lattices.
+@Suite struct SoundLatticeTests {
+  private func expectSound(_ check: Check) throws {
+    let checks = try check(0..<300)
+    #expect(checks.scripts == 300)
+    #expect(checks.cases > 300 * 20)
+  }
+
+  @Test func value() throws {
+    try expectSound { seeds throws(LawFailure) in
+      try checkLaws(from: FaultyValue(), seeds: seeds) {
+        try $0.change($1, &$2)
+      }
+    }
+  }
+
+  @Test func set() throws {
+    try expectSound { seeds throws(LawFailure) in
+      try checkLaws(from: FaultySet(), seeds: seeds) { $0.change($1, &$2) }
+    }
+  }
+
+  @Test func register() throws {
+    try expectSound { seeds throws(LawFailure) in
+      try checkLaws(from: FaultyRegister(), seeds: seeds) {
+        $0.change($1, &$2)
+      }
+    }
+  }
+
+  @Test func orderedRegister() throws {
+    try expectSound { seeds throws(LawFailure) in
+      try checkLaws(from: OrderedRegister(), seeds: seeds) {
+        $0.change($1, &$2)
+      }
+    }
+  }
+
+  @Test func counter() throws {
+    try expectSound { seeds throws(LawFailure) in
+      try checkLaws(from: FaultyCounter(), seeds: seeds) { $0.change($1, &$2) }
+    }
+  }
+
+  @Test func list() throws {
+    try expectSound { seeds throws(LawFailure) in
+      try checkLaws(from: FaultyList(), seeds: seeds) { $0.change($1, &$2) }
+    }
+  }
+}

@@ -1,0 +1,64 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+import RejoinTesting
+import Testing
+
+@Suite struct SeededRandomTests {
+  /// The first numbers of the reference implementation for the seed 1234567.
+  @Test func theNumbersAreThoseOfSplitmix64() {
+    var random = SeededRandom(seed: 1_234_567)
+    let numbers = (0..<3).map { _ in random.next() }
+    #expect(
+      numbers == [
+        6_457_827_717_110_365_317, 3_203_168_211_198_807_973,
+        9_817_491_932_198_370_423,
+      ])
+  }
+
+  @Test func theExampleIsRight() {
+    var random = SeededRandom(seed: 7)
+    #expect(random.below(10) == 7)
+    #expect(random.pick(["a", "b"]) == "a")
+  }
+
+  @Test func aSeedRepeatsEverything() {
+    func draw(_ seed: UInt64) -> String {
+      var random = SeededRandom(seed: seed)
+      let list = random.shuffled(Array(0..<9))
+      return "\(random.below(90)) \(random.chance(50)) \(list) "
+        + "\(random.pick(list)) \(random.time())"
+    }
+    #expect(draw(5) == draw(5))
+    #expect(Set((0..<50).map { draw(UInt64($0)) }).count == 50)
+  }
+
+  @Test func numbersAreBelowTheirBound() {
+    var random = SeededRandom(seed: 1)
+    #expect(Set((0..<200).map { _ in random.below(5) }) == [0, 1, 2, 3, 4])
+    #expect(random.below(1) == 0)
+  }
+
+  @Test func chancesAreShares() {
+    var random = SeededRandom(seed: 2)
+    let count = (0..<10_000).count { _ in random.chance(30) }
+    #expect((2_800...3_200).contains(count))
+    #expect((0..<100).allSatisfy { _ in !random.chance(0) })
+    #expect((0..<100).allSatisfy { _ in random.chance(100) })
+  }
+
+  @Test func everyOrderIsDrawn() {
+    var random = SeededRandom(seed: 3)
+    let orders = Set((0..<200).map { _ in random.shuffled([1, 2, 3]) })
+    #expect(orders.count == 6)
+    #expect(orders.allSatisfy { $0.sorted() == [1, 2, 3] })
+    #expect(random.shuffled([Int]()) == [])
+  }
+}

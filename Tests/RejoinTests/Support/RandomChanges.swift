@@ -1,0 +1,134 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+@testable import Rejoin
+import RejoinTesting
+
+/// How random scripts change each of the library's stand-alone types.
+enum RandomChanges {
+  private static let words = ["a", "b", "e\u{301}", "\u{e9}"]
+
+  private static func word(_ random: inout SeededRandom) -> String? {
+    random.below(6) == 0 ? nil : random.pick(words)
+  }
+
+  static func vectorClock(
+    _ clock: inout VectorClock, _ device: DeviceID,
+    _ random: inout SeededRandom
+  ) -> VectorClock {
+    let dot = Dot(device, clock[device] + UInt64(random.below(3)))
+    clock.insert(dot)
+    return VectorClock(dot)
+  }
+
+  static func causalContext(
+    _ context: inout CausalContext, _ device: DeviceID,
+    _ random: inout SeededRandom
+  ) -> CausalContext {
+    let dots = (0..<random.below(3)).map { _ in
+      Dot(DeviceID(UInt64(random.below(3))), UInt64(random.below(8)))
+    }
+    let delta = CausalContext(dots: dots)
+    context.merge(delta)
+    return delta
+  }
+
+  /// Now and then a number is used twice, with another history.
+  static func replicaClock(
+    _ clock: inout ReplicaClock, _ device: DeviceID,
+    _ random: inout SeededRandom
+  ) -> ReplicaClock {
+    let n = clock[device].n + UInt64(random.below(3))
+    let save = ReplicaClock.Save(
+      n: n, time: random.time(), digest: UInt64(random.below(4)))
+    var delta = ReplicaClock()
+    delta.insert(save, of: device)
+    clock.insert(save, of: device)
+    return delta
+  }
+
+  static func lwwRegister(
+    _ register: inout LWWRegister<String>, _ device: DeviceID,
+    _ random: inout SeededRandom
+  ) throws -> LWWRegister<String> {
+    try register.write(word(&random), by: device, at: random.time())
+  }
+
+  static func mvRegister(
+    _ register: inout MVRegister<String>, _ device: DeviceID,
+    _ random: inout SeededRandom
+  ) -> MVRegister<String> {
+    register.write(word(&random), by: device, at: random.time())
+  }
+
+  /// The author was shown the register as it was some time ago.
+  static func observedMVRegister(
+    _ register: inout MVRegister<String>, _ device: DeviceID,
+    _ random: inout SeededRandom
+  ) -> MVRegister<String> {
+    let time = random.below(8) == 0 ? .max : random.time()
+    let observed = prefix(of: register.clock, &random)
+    return register.write(
+      word(&random), by: device, at: time, observed: observed)
+  }
+
+  static func counter(
+    _ counter: inout PNCounter, _ device: DeviceID,
+    _ random: inout SeededRandom
+  ) throws -> PNCounter {
+    let amount = random.below(10)
+    switch random.below(6) {
+    case 0: return counter.reset()
+    case 1: return try counter.set(to: Int64(amount - 5), at: device)
+    case 2: return try counter.decrement(by: UInt64(amount), at: device)
+    default: return try counter.increment(by: UInt64(amount), at: device)
+    }
+  }
+
+  static func set(
+    _ set: inout ORSet<String>, _ device: DeviceID,
+    _ random: inout SeededRandom
+  ) -> ORSet<String> {
+    let word = random.pick(words)
+    return random.below(3) == 0
+      ? set.remove(word, by: device) : set.insert(word, by: device)
+  }
+
+  static func removeWinsSet(
+    _ set: inout RemoveWinsSet<String>, _ device: DeviceID,
+    _ random: inout SeededRandom
+  ) -> RemoveWinsSet<String> {
+    let word = random.pick(words)
+    return random.below(3) == 0
+      ? set.remove(word, by: device) : set.insert(word, by: device)
+  }
+
+  /// Folds have no delta: nobody needs to hear of them.
+  static func ledger(
+    _ ledger: inout Ledger, _ device: DeviceID, _ random: inout SeededRandom
+  ) -> Ledger {
+    if random.below(3) > 0 {
+      let amount = Int64(random.below(100)) - 50
+      return ledger.append(amount, by: device, at: random.time())
+    }
+    ledger.fold(upTo: prefix(of: ledger.counts, &random))
+    return Ledger()
+  }
+
+  /// A clock somewhere below another.
+  static func prefix(
+    of clock: VectorClock, _ random: inout SeededRandom
+  ) -> VectorClock {
+    var part = VectorClock()
+    for entry in clock.entries {
+      part[entry.device] = UInt64(random.below(Int(entry.count) + 1))
+    }
+    return part
+  }
+}

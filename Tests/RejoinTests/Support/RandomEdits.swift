@@ -1,0 +1,65 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+@testable import Rejoin
+import RejoinTesting
+
+/// How random scripts change the fields of records and the stores in them.
+enum RandomEdits {
+  /// A save that edits a field, or drops what it holds.
+  static func field(
+    _ field: inout FieldState, _ kind: FieldKind, _ device: DeviceID,
+    _ random: inout SeededRandom
+  ) -> FieldState {
+    let dot = Dot(device, field.clock[device] + 1)
+    let edit = random.below(6) == 0 ? nil : edit(kind, &random)
+    var save = EditContext(dot: dot, time: random.time())
+    save.drops = random.below(6) == 0
+    _ = field.change(edit, in: save)
+    return field
+  }
+
+  static func edit(
+    _ kind: FieldKind, _ random: inout SeededRandom
+  ) -> FieldEdit {
+    let number = Int64(random.below(9)) - 4
+    switch kind {
+    case .register, .lww:
+      return .write(number == 0 ? nil : .int(number))
+    case .counter:
+      return .count(CounterEdit(by: number, isReset: random.below(5) == 0))
+    case .set, .removeWinsSet:
+      if random.below(6) == 0 { return .members(.clearing) }
+      return .members(
+        SetEdit(
+          inserting: [.int(number), .int(1)],
+          removing: random.below(2) == 0 ? [.int(2)] : []))
+    case .ledger:
+      var edit = random.below(6) == 0 ? LedgerEdit.cancelling : LedgerEdit()
+      edit.append(number, memo: nil)
+      return .append(edit)
+    }
+  }
+
+  /// A save that puts keys in and takes another out.
+  ///
+  /// Keys that one save put in share its dot. A delta that takes out one of them
+  /// says that the dot was seen, and so must say of the others that they stay.
+  static func map(
+    _ map: inout Causal<DotMap<Presence>>, _ device: DeviceID,
+    _ random: inout SeededRandom
+  ) -> Causal<DotMap<Presence>> {
+    let keys = (0..<3).map { _ in Value.int(Int64(random.below(4))) }
+    _ = map.updateNext(of: device) { store, dot in
+      store.remove(keys[0], seen: Everything())
+      for key in keys[1...] { store.insert(key, at: dot, seen: Everything()) }
+    }
+    return map
+  }
+}
