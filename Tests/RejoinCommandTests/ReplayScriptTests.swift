@@ -58,7 +58,7 @@ struct CheckedInScript: Sendable, CustomTestStringConvertible {
   @Test func everyScriptIsFoundAndSaysWhatItIsAbout() {
     #expect(CheckedInScript.all.count >= 130)
     for script in CheckedInScript.all {
-      #expect(script.text.hasPrefix("# §"), "\(script.name)")
+      #expect(script.text.hasPrefix("# "), "\(script.name)")
       #expect(!script.expected.isEmpty, "\(script.name)")
     }
   }
