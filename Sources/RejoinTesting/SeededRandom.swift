@@ -24,6 +24,7 @@ public struct SeededRandom: RandomNumberGenerator, Sendable {
   /// Creates the source that `seed` determines.
   public init(seed: UInt64) { state = seed }
 
+  /// The next 64 random bits.
   public mutating func next() -> UInt64 {
     state &+= 0x9e37_79b9_7f4a_7c15
     var mixed = state

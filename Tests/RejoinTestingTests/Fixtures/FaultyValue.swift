@@ -17,6 +17,8 @@ struct FaultyValue: Lattice, Hashable {
     case tiesByArrival
     /// Merging adds.
     case sums
+    /// Merging adds, and a delta is what is to be added.
+    case sumsDifferences
     /// Merging takes the middle.
     case averages
     /// Merging keeps the greater value, though a change may lower it.
@@ -45,7 +47,7 @@ struct FaultyValue: Lattice, Hashable {
   mutating func merge(_ other: FaultyValue) {
     switch fault {
     case .tiesByArrival: if other.time >= time { self = other }
-    case .sums:
+    case .sums, .sumsDifferences:
       (time, value) = (max(time, other.time), value + other.value)
     case .averages:
       (time, value) = (max(time, other.time), (value + other.value) / 2)
@@ -75,7 +77,9 @@ struct FaultyValue: Lattice, Hashable {
     time += 1
     value += random.below(20) - 10
     var delta = self
-    if fault == .saysDifference { delta.value -= before.value }
+    if fault == .saysDifference || fault == .sumsDifferences {
+      delta.value -= before.value
+    }
     if fault == .saysTooMuch { delta.time += 1 }
     return delta
   }

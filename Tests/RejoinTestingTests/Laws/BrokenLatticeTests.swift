@@ -33,7 +33,8 @@ import Testing
 
   @Test(
     arguments: [
-      (.saysDifference, .delta, 2), (.saysTooMuch, .delta, 1),
+      (.saysDifference, .delta, 2), (.sumsDifferences, .absorbed, 1),
+      (.saysTooMuch, .delta, 1),
       (.throwsErrors, .accepted, 1),
     ] as [(FaultyValue.Fault, LatticeLaw, Int)])
   func valuesWhoseDeltasAreWrong(
