@@ -66,7 +66,10 @@ import Testing
 
   @Test func aPrintedScriptShowsWhatTheScriptDid() throws {
     for seed in 0..<60 as Range<UInt64> {
-      let script = try sayable(ScriptGenerator.script(seed: seed, steps: 60))
+      var weights = ScriptWeights()
+      (weights.unnoticedRestores, weights.retirements) = (2, 1)
+      let script = try sayable(
+        ScriptGenerator.script(seed: seed, steps: 60, weights: weights))
       if try isFaithful(script) { continue }
       var shrinker = Shrinker { (try? isFaithful($0)) == false }
       let shortest = shrinker.shrink(script)

@@ -27,6 +27,7 @@ struct ChangeIndex {
 
   private struct Line {
     var entries: [Entry] = []
+    var last: UInt64 = 0
     var sorted = 0
     var stale = 0
   }
@@ -42,9 +43,15 @@ struct ChangeIndex {
       guard entry.count > before else { continue }
       lines[entry.device, default: Line()].entries.append(
         Entry(n: entry.count, location: location))
+      if entry.count > lines[entry.device]?.last ?? 0 {
+        lines[entry.device]?.last = entry.count
+      }
       if before > 0 { lines[entry.device]?.stale += 1 }
     }
   }
+
+  /// The greatest number of a device's saves that has touched a field here.
+  func last(of device: DeviceID) -> UInt64 { lines[device]?.last ?? 0 }
 
   /// The fields that hold saves which `basis` has not seen.
   ///

@@ -19,7 +19,7 @@ extension Replica {
   @discardableResult
   public func retire(_ retired: DeviceID) throws(SaveError) -> SaveReport {
     try save { edit in
-      edit.enter(stored.clock[retired].n, in: BuiltIn.final, of: retired)
+      edit.enter(lastHeld(of: retired), in: BuiltIn.final, of: retired)
     }
   }
 
@@ -65,7 +65,7 @@ extension Replica {
   /// The greatest number of a retired device that anyone on the roster, other than
   /// itself, is known to hold.
   func finalSave(of retired: DeviceID) -> UInt64 {
-    var last = stored.clock[retired].n
+    var last = lastHeld(of: retired)
     for (witness, clock) in stored.acknowledged where witness != retired {
       last = max(last, clock[retired])
     }
@@ -74,6 +74,15 @@ extension Replica {
       last = finals(in: record).keys.reduce(last, Replica.greater)
     }
     return last
+  }
+
+  /// The greatest number of a device's saves of which anything is here, be it
+  /// only a field that came without the rest.
+  ///
+  /// Whoever holds such a field passes it on in every message. Were it not
+  /// entered, all of them would be kept aside.
+  private func lastHeld(of device: DeviceID) -> UInt64 {
+    max(stored.clock[device].n, stored.index.last(of: device))
   }
 
   static func greater(_ n: UInt64, _ value: Value) -> UInt64 {
@@ -108,7 +117,7 @@ extension Replica {
   func noteFinalSaves(in edit: Edit) {
     for (retired, record) in devices(in: BuiltIn.retirement)
     where retired != device {
-      let held = stored.clock[retired].n
+      let held = lastHeld(of: retired)
       let entered = finals(in: record).keys.reduce(0, Replica.greater)
       if held > entered { edit.enter(held, in: BuiltIn.final, of: retired) }
     }

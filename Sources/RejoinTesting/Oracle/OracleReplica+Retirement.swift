@@ -11,16 +11,24 @@ import Rejoin
 extension OracleReplica {
   /// Retires a device, and enters what is here of it.
   mutating func retire(_ retired: DeviceID, now: Int64) -> Int? {
-    save([entering(clock[retired], of: retired)], now: now)
+    save([entering(lastHeld(of: retired), of: retired)], now: now)
   }
 
   /// What a save has to enter of retired devices, where it is more than has been
   /// entered.
   var finalSavesToEnter: [ScriptVerb] {
     retirements.compactMap { retired, entered in
-      let n = clock[retired]
+      let n = lastHeld(of: retired)
       return retired != device && n > entered
         ? entering(n, of: retired) : nil
+    }
+  }
+
+  /// The greatest number of a device's saves of which anything has been heard.
+  private func lastHeld(of device: DeviceID) -> UInt64 {
+    held.values.flatMap(\.members).reduce(clock[device]) { last, place in
+      let dot = history.saves[Int(place)].dot
+      return dot.device == device ? max(last, dot.n) : last
     }
   }
 

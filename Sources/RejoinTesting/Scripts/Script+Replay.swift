@@ -56,7 +56,7 @@ private struct ReplayPrinter {
   private(set) var deviceCount: Int
   private var now: [Int: Int64] = [:]
   private var messages: Set<Int> = []
-  private var backups: [Int: Int] = [:]
+  private var backups: Set<Int> = []
   private var contexts: [Int: Int] = [:]
   private var reopenings = 0
 
@@ -126,9 +126,10 @@ private struct ReplayPrinter {
     case .deliver(let k, let i) where isThere(i) && messages.contains(k):
       add("apply", "on", i, [("delta", "\"m\(k)\"")])
     case .backUp(let i, let k) where isThere(i):
-      backups[k] = i
+      backups.insert(k)
       add("backup", "on", i, [("as", "\"b\(k)\"")])
-    case .restore(let i, let k, let isNoticed) where backups[k] == i:
+    case .restore(let i, let k, let isNoticed)
+    where isThere(i) && backups.contains(k):
       contexts = contexts.filter { $0.value != i }
       let flag = isNoticed ? [] : [("unnoticed", "true")]
       add("restore", "on", i, [("from", "\"b\(k)\"")] + flag)

@@ -28,23 +28,23 @@ extension World {
 
   /// Tells a device how far another is, which may vouch for messages that were
   /// kept aside.
-  private mutating func acknowledge(
-    _ i: Int, by j: Int
-  ) throws(ScriptMismatch) {
+  mutating func acknowledge(_ i: Int, by j: Int) throws(ScriptMismatch) {
     show(peers[i].model.clock, to: j)
     peers[j].replica.acknowledge(peers[i].replica, now: peers[j].now)
     let kept = Set(peers[j].replica.keptAside)
     let released = peers[j].aside.filter { !kept.contains($0.message) }
     peers[j].aside.removeAll { !kept.contains($0.message) }
     for letter in released {
+      show(letter.model.saves(in: history), to: j)
       _ = peers[j].model.apply(letter.model, now: peers[j].now)
     }
   }
 
   /// Notes which of its own saves a device is shown.
   private mutating func show(_ clock: VectorClock, to i: Int) {
-    let device = peers[i].model.device
-    peers[i].shownOwn = max(peers[i].shownOwn, clock[device])
+    let own = peers[i].model.device
+    peers[i].shownOwn = max(peers[i].shownOwn, clock[own])
+    if clock[own] > peers[i].model.clock[own] { peers[i].mustRenew = true }
   }
 
   /// What a device knows and `basis` does not; `nil` if nothing.
@@ -55,9 +55,7 @@ extension World {
     show(basis.vector, to: i)
     let model = peers[i].model.delta(since: basis.vector)
     let message = peers[i].replica.message(since: basis)
-    if !collisions.isEmpty {
-      return message.map { Letter(message: $0, model: model ?? OracleDelta()) }
-    }
+    if !collisions.isEmpty { return message.map { letter(from: i, $0) } }
     try agree("there is news", message != nil, model != nil)
     guard let message, let model else { return nil }
     let outline = peers[i].replica.outline(of: message)
@@ -65,6 +63,22 @@ extension World {
     try agree(
       "intervals of a message", outline.intervals,
       model.intervals.mapValues { $0.from...$0.to })
+    return Letter(message: message, model: model)
+  }
+
+  /// What is in a message of a device that may have met two histories of one name,
+  /// so that which fields are news depends on more than numbers.
+  private func letter(from i: Int, _ message: Replica.Message) -> Letter {
+    let outline = peers[i].replica.outline(of: message)
+    var model = OracleDelta()
+    for path in outline.fields {
+      model.fields[path] = peers[i].model.held[path]
+    }
+    for (device, interval) in outline.intervals {
+      model.intervals[device] = .init(
+        from: interval.lowerBound, to: interval.upperBound,
+        time: peers[i].model.knowledge.times[device] ?? .zero)
+    }
     return Letter(message: message, model: model)
   }
 
@@ -85,8 +99,21 @@ extension World {
     let gaps = peers[i].model.apply(letter.model, now: now)
     counts.deliveries += 1
     counts.gaps += gaps.isEmpty ? 0 : 1
-    if !collisions.isEmpty { return }
     try agree("gaps", receipt.gaps, gaps)
-    try agree("equivocations", receipt.equivocations, [])
+    for dot in receipt.equivocations { try noteReport(dot) }
+  }
+
+  /// Notes that a name was reported to have been used twice, which must be so.
+  private mutating func noteReport(_ dot: Dot) throws(ScriptMismatch) {
+    if !isDoubtful(dot) {
+      throw ScriptMismatch("\(dot) is reported and is only one save")
+    }
+    reported.insert(dot.device)
+  }
+
+  /// Whether a save has a number of its device from which on the device was used
+  /// twice.
+  func isDoubtful(_ dot: Dot) -> Bool {
+    dot.n >= firstCollisions[dot.device] ?? .max
   }
 }

@@ -85,13 +85,7 @@ extension World {
     do { dot = try body(&peers[i].replica) } catch {
       throw ScriptMismatch("\(what) throws \(error)")
     }
-    let old = peers[i].model.device
-    if let dot, dot.device != old {
-      try agree(
-        "\(old) is given up for nothing", peers[i].mustRenew, true)
-      peers[i].model.knowledge.device = dot.device
-      peers[i].shownOwn = 0
-    }
+    if let dot { try checkRenewal(i, dot.device) }
     let place = model(&peers[i].model)
     guard let place, let dot else {
       return try agree("\(what) takes a dot", dot != nil, place != nil)
@@ -100,13 +94,47 @@ extension World {
     if dot.n <= peers[i].shownOwn {
       throw ScriptMismatch("law 11: \(dot) had been shown to its author")
     }
-    if let other = places[dot], other != place { collisions.insert(dot) }
-    places[dot] = place
+    note(dot, place, by: i)
+  }
+
+  /// That a device is given up if and only if somebody has shown it a save of its
+  /// own that it does not know.
+  private mutating func checkRenewal(
+    _ i: Int, _ device: DeviceID
+  ) throws(ScriptMismatch) {
+    let old = peers[i].model.device
+    if device == old {
+      return try agree("\(old) must be given up", peers[i].mustRenew, false)
+    }
+    let isUsedTwice = firstCollisions[old] != nil
+    try agree(
+      "\(old) is given up for nothing", peers[i].mustRenew || isUsedTwice, true)
+    peers[i].model.knowledge.device = device
+    peers[i].startAnew()
+  }
+
+  private mutating func note(_ dot: Dot, _ place: Int, by i: Int) {
+    if places[dot, default: []].insert(place).inserted,
+      places[dot, default: []].count == 2
+    {
+      collisions.insert(dot)
+      firstCollisions[dot.device] = min(
+        dot.n, firstCollisions[dot.device] ?? .max)
+      counts.collisions += 1
+    }
+    for (dot, places) in places where !collisions.isEmpty && isDoubtful(dot) {
+      for place in places {
+        doubtful.formUnion(history.saves[place].edits.keys.map(\.id))
+      }
+    }
+    peers[i].authored.insert(place)
     counts.saves += 1
   }
 }
 
 extension World.Peer {
-  /// Whether somebody has shown the device saves of its own that it lacks.
-  var mustRenew: Bool { shownOwn > model.clock[model.device] }
+  /// Goes on as a device that nobody has heard of.
+  mutating func startAnew() {
+    (shownOwn, mustRenew, forgotten) = (0, false, VectorClock())
+  }
 }

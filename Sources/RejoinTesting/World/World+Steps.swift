@@ -89,18 +89,22 @@ extension World {
   private mutating func restore(
     _ i: Int, from k: Int, isNoticed: Bool
   ) -> Int? {
-    guard let backup = backups[k], backup.home == peers[i].home else {
-      return nil
-    }
+    guard let backup = backups[k] else { return nil }
     closeContexts(of: i)
-    let now = peers[i].now
+    let (now, forgotten) = (peers[i].now, peers[i].model.clock)
     peers[i] = backup
     peers[i].replica = backup.replica.copy()
     peers[i].now = now
     let device = isNoticed ? names.renew(i) : backup.model.device
+    counts.restores += 1
     peers[i].replica.reopen(as: isNoticed ? device : nil, now: now)
     peers[i].model.reopen(as: device, now: now)
-    if isNoticed { peers[i].shownOwn = 0 }
+    if isNoticed {
+      peers[i].startAnew()
+    } else {
+      peers[i].forgotten.merge(forgotten)
+      counts.unnoticedRestores += 1
+    }
     return i
   }
 
@@ -116,8 +120,7 @@ extension World {
     peer.replica = peers[i].replica.forked(
       as: device, renewal: { [names] in names.renew(number) })
     peer.model.knowledge.device = device
-    peer.shownOwn = 0
-    peer.home = number
+    peer.startAnew()
     peers.append(peer)
     return number
   }

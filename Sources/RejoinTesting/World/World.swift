@@ -17,12 +17,17 @@ public struct World<Replica: TestedReplica> {
   struct Peer {
     var replica: Replica
     var model: OracleReplica
-    /// The number of the installation, which a restored backup belongs to.
-    var home: Int
     /// The wall clock, in milliseconds since 1970.
     var now: Int64 = 0
     /// The greatest number of the device that anybody has shown to it.
     var shownOwn: UInt64 = 0
+    /// Whether that was more than the device had, so that its next save must be
+    /// another's.
+    var mustRenew = false
+    /// What the device knew before a restore that nobody noticed.
+    var forgotten = VectorClock()
+    /// The places of the saves that were made in this storage.
+    var authored: Set<Int> = []
     /// The messages that were refused because of a retired device.
     var aside: [Letter] = []
   }
@@ -51,9 +56,16 @@ public struct World<Replica: TestedReplica> {
   /// The devices that somebody has retired.
   var retired: Set<DeviceID> = []
   /// The dots of all saves, to find those that two saves share.
-  var places: [Dot: Int] = [:]
+  var places: [Dot: Set<Int>] = [:]
   /// The dots that two different saves share.
   public internal(set) var collisions: Set<Dot> = []
+  /// Of each device the first number that two of its saves share.
+  var firstCollisions: [DeviceID: UInt64] = [:]
+  /// The records touched by saves whose name another save may have too, so that
+  /// only one of the two need be seen.
+  var doubtful: Set<RecordID> = []
+  /// The devices that were reported to have been used twice.
+  var reported: Set<DeviceID> = []
   /// What has been done so far.
   public internal(set) var counts = WorldCounts()
 
@@ -73,7 +85,7 @@ public struct World<Replica: TestedReplica> {
     peers.append(
       Peer(
         replica: replica,
-        model: OracleReplica(device, history: history), home: number))
+        model: OracleReplica(device, history: history)))
   }
 
   /// Runs a script from the beginning.
@@ -105,6 +117,12 @@ public struct WorldCounts: Hashable, Sendable {
   public internal(set) var gaps = 0
   /// The messages that were kept aside.
   public internal(set) var keptAside = 0
+  /// The backups that were put back.
+  public internal(set) var restores = 0
+  /// Those that nobody noticed, on the same machine or on another.
+  public internal(set) var unnoticedRestores = 0
+  /// The dots that two different saves shared.
+  public internal(set) var collisions = 0
   /// The comparisons with the oracle.
   public internal(set) var checks = 0
 
@@ -114,6 +132,9 @@ public struct WorldCounts: Hashable, Sendable {
     a.deliveries += b.deliveries
     a.gaps += b.gaps
     a.keptAside += b.keptAside
+    a.restores += b.restores
+    a.unnoticedRestores += b.unnoticedRestores
+    a.collisions += b.collisions
     a.checks += b.checks
   }
 }
