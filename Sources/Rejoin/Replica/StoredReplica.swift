@@ -14,7 +14,7 @@
 public struct StoredReplica: Sendable {
   /// The device under which the replica saves.
   public internal(set) var device: DeviceID
-  var hybrid: HybridClock
+  package internal(set) var hybrid: HybridClock
   var clock = ReplicaClock()
   var names = FieldNames()
   var records: [RecordState] = []

@@ -56,6 +56,7 @@ public struct LibraryReplica: TestedReplica {
 
   public var device: DeviceID { replica.device }
   public var clock: ReplicaClock { replica.clock }
+  public var latest: Timestamp? { replica.state.hybrid.latest }
 
   /// What replicas with the same saves agree on.
   public struct Contents: Hashable {

@@ -33,6 +33,8 @@ public protocol TestedReplica {
   var device: DeviceID { get }
   /// The saves that the replica claims to hold.
   var clock: ReplicaClock { get }
+  /// The last timestamp given out or learned; `nil` if the replica does not tell.
+  var latest: Timestamp? { get }
   /// What replicas with the same saves must agree on.
   var contents: Contents { get }
   /// Whether a record exists.
@@ -76,6 +78,11 @@ public protocol TestedReplica {
   mutating func retire(_ device: DeviceID, now: Int64) throws -> Dot?
   /// The messages with saves of a retired device after its last one.
   var keptAside: [Message] { get }
+}
+
+extension TestedReplica {
+  /// Nothing.
+  public var latest: Timestamp? { nil }
 }
 
 /// What is in a message.

@@ -11,49 +11,10 @@ import Rejoin
 extension World {
   /// Compares everything that can be read at a device with what the oracle says.
   mutating func check(_ i: Int) throws(ScriptMismatch) {
-    let (replica, model) = (peers[i].replica, peers[i].model)
-    try agree("clock of \(name(i))", replica.clock.vector, model.clock)
-    for id in universe.records {
-      if doubtful.contains(id) { continue }
-      try agree(
-        "\(id) exists on \(name(i))", replica.exists(id), model.exists(id))
-      for key in universe.fields { try check(FieldPath(id, key), i) }
-    }
+    try peers[i].replica.check(
+      against: peers[i].model, in: universe, named: name(i),
+      leavingOut: doubtful)
     counts.checks += 1
-  }
-
-  private func check(
-    _ path: FieldPath, _ i: Int
-  ) throws(ScriptMismatch) {
-    let (real, field) = (
-      peers[i].replica.reading(of: path), peers[i].model.field(path)
-    )
-    try agree("\(path) on \(name(i))", real, field.reading)
-    if path.key.kind == .register, let author = real.author,
-      field.isFollowed(author)
-    {
-      throw ScriptMismatch("law 7: \(path) on \(name(i)) shows what is over")
-    }
-  }
-
-  /// Law 12: what a save wrote is what is read after it.
-  func checkReadBack(
-    _ verbs: [ScriptVerb], _ i: Int
-  ) throws(ScriptMismatch) {
-    var written: [FieldPath: Value?] = [:]
-    for verb in verbs {
-      switch verb {
-      case .edit(let id, let key, .write(let value)):
-        written[FieldPath(id, key)] = .some(value)
-      case .delete(let id): written = written.filter { $0.key.id != id }
-      default: break
-      }
-    }
-    for (path, value) in written {
-      try agree(
-        "law 12: \(path) on \(name(i))",
-        peers[i].replica.reading(of: path).value, value)
-    }
   }
 
   /// That everybody who is expected to hold what is stable does.
@@ -85,4 +46,54 @@ extension World {
   }
 
   func name(_ i: Int) -> String { DeviceNames.name(i) }
+}
+
+extension TestedReplica {
+  /// Compares everything that can be read with what the oracle says.
+  func check(
+    against model: OracleReplica, in universe: ScriptUniverse,
+    named name: String, leavingOut doubtful: Set<RecordID> = []
+  ) throws(ScriptMismatch) {
+    try agree("clock of \(name)", clock.vector, model.clock)
+    if let latest, doubtful.isEmpty {
+      try agree(
+        "hybrid clock of \(name)", latest.rawValue, model.knowledge.latest)
+    }
+    for id in universe.records where !doubtful.contains(id) {
+      try agree("\(id) exists on \(name)", exists(id), model.exists(id))
+      for key in universe.fields {
+        try check(FieldPath(id, key), against: model, named: name)
+      }
+    }
+  }
+
+  private func check(
+    _ path: FieldPath, against model: OracleReplica, named name: String
+  ) throws(ScriptMismatch) {
+    let (real, field) = (reading(of: path), model.field(path))
+    try agree("\(path) on \(name)", real, field.reading)
+    if path.key.kind == .register, let author = real.author,
+      field.isFollowed(author)
+    {
+      throw ScriptMismatch("law 7: \(path) on \(name) shows what is over")
+    }
+  }
+
+  /// Law 12: what a save wrote is what is read after it.
+  func checkReadBack(
+    _ verbs: [ScriptVerb], named name: String
+  ) throws(ScriptMismatch) {
+    var written: [FieldPath: Value?] = [:]
+    for verb in verbs {
+      switch verb {
+      case .edit(let id, let key, .write(let value)):
+        written[FieldPath(id, key)] = .some(value)
+      case .delete(let id): written = written.filter { $0.key.id != id }
+      default: break
+      }
+    }
+    for (path, value) in written {
+      try agree("law 12: \(path) on \(name)", reading(of: path).value, value)
+    }
+  }
 }

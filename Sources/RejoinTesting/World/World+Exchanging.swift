@@ -53,12 +53,22 @@ extension World {
   ) throws(ScriptMismatch) -> Letter? {
     let basis = basis ?? ReplicaClock()
     show(basis.vector, to: i)
-    let model = peers[i].model.delta(since: basis.vector)
-    let message = peers[i].replica.message(since: basis)
-    if !collisions.isEmpty { return message.map { letter(from: i, $0) } }
+    if !collisions.isEmpty {
+      return peers[i].replica.message(since: basis).map { letter(from: i, $0) }
+    }
+    return try Self.letter(
+      from: peers[i].replica, peers[i].model, since: basis)
+  }
+
+  /// A message, compared with what must be in it.
+  static func letter(
+    from replica: Replica, _ model: OracleReplica, since basis: ReplicaClock
+  ) throws(ScriptMismatch) -> Letter? {
+    let model = model.delta(since: basis.vector)
+    let message = replica.message(since: basis)
     try agree("there is news", message != nil, model != nil)
     guard let message, let model else { return nil }
-    let outline = peers[i].replica.outline(of: message)
+    let outline = replica.outline(of: message)
     try agree("fields in a message", outline.fields, Set(model.fields.keys))
     try agree(
       "intervals of a message", outline.intervals,

@@ -18,7 +18,7 @@ extension World {
     } expecting: {
       $0.save(verbs, now: now)
     }
-    try checkReadBack(verbs, i)
+    try peers[i].replica.checkReadBack(verbs, named: name(i))
     return i
   }
 
@@ -70,8 +70,8 @@ extension World {
     } expecting: {
       $0.save(changes, of: id, seen: context.model.held, now: now)
     }
-    try checkReadBack(
-      changes.map { ScriptVerb.edit(id, $0.key, $0.value) }, i)
+    try peers[i].replica.checkReadBack(
+      changes.map { ScriptVerb.edit(id, $0.key, $0.value) }, named: name(i))
     return i
   }
 

@@ -1,0 +1,315 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+import Rejoin
+
+/// The states that replicas have been in and the messages that they have written,
+/// as numbers, with what became of each state at each input.
+///
+/// A replica is a function of its state and of what it is given, so each pair of the
+/// two is carried out once, by the replica's own code, and compared with the oracle.
+/// States are the same if the oracle's knowledge is; that the replicas' contents are
+/// the same then is compared each time, and so is what they write since the clock
+/// they had before.
+final class ExploredReplicas<Replica: TestedReplica> {
+  typealias Letter = World<Replica>.Letter
+
+  /// A replica and what is true of it.
+  struct State {
+    let replica: Replica
+    let model: OracleReplica
+    /// The number of what is shared with others.
+    let contents: Int
+    /// The number of the clock.
+    let clock: Int
+    /// Whether a field holds saves that the clock does not.
+    let isAhead: Bool
+  }
+
+  let program: ExplorerProgram
+  let history: OracleHistory
+  let devices: [DeviceID]
+  /// Every field, those included that say whether a record exists.
+  let paths: [FieldPath]
+  var counts = ExplorerCounts()
+
+  private(set) var states: [State] = []
+  private var places: [[Int]: Int] = [:]
+  private var contents: [Replica.Contents] = []
+  private var contentsPlaces: [[Int]: Int] = [:]
+  /// The clocks that can be a basis; the first holds nothing.
+  private(set) var clocks: [ReplicaClock] = []
+  private var clockPlaces: [ReplicaClock: Int] = [:]
+  /// The messages; number `i` stands at `i - 1`, and zero is no message.
+  private(set) var letters: [Letter] = []
+  private var letterPlaces: [[Int]: Int] = [:]
+  private var halves: [Int: (Int, Int)] = [:]
+  private var lowered: [Int: [Int]] = [:]
+  private var written = ExplorerMemo()
+  private var applied = ExplorerMemo()
+  private var saved = ExplorerMemo()
+
+  init(_ program: ExplorerProgram) {
+    self.program = program
+    let names = DeviceNames()
+    devices = (0..<3).map(names.device)
+    history = OracleHistory(schema: program.universe.schema)
+    paths = program.universe.records.flatMap { id in
+      ([.existence] + program.universe.fields).map { FieldPath(id, $0) }
+    }
+    _ = place(of: ReplicaClock())
+  }
+
+  /// The state of a replica that has never been used.
+  func empty(_ i: Int) throws(ScriptMismatch) -> Int {
+    let device = devices[i]
+    let replica = Replica(
+      device: device, schema: program.universe.schema, renewal: { device })
+    return try intern(
+      replica, OracleReplica(device, history: history), before: 0)
+  }
+
+  func letter(_ number: Int) -> Letter { letters[number - 1] }
+
+  /// The number of a clock.
+  func place(of clock: ReplicaClock) -> Int {
+    if let place = clockPlaces[clock] { return place }
+    clockPlaces[clock] = clocks.count
+    clocks.append(clock)
+    return clocks.count - 1
+  }
+
+}
+
+// What a state becomes.
+extension ExploredReplicas {
+  /// Makes a save.
+  ///
+  /// - Returns: The new state; the old one if there was nothing to save.
+  func saving(
+    _ save: Int, on state: Int, at time: Int
+  ) throws(ScriptMismatch) -> Int {
+    let input = save &* program.times.count &+ time
+    if let known = saved[state, input] { return known }
+    let old = states[state]
+    var (replica, model) = (old.replica.copy(), old.model)
+    let (verbs, now) = (program.saves[save], program.times[time])
+    let dot: Dot?
+    do { dot = try replica.save(verbs, now: now) } catch {
+      throw ScriptMismatch("a save throws \(error)")
+    }
+    counts.executions += 1
+    let place = model.save(verbs, now: now)
+    try agree("dot of a save", dot, place.map { history.saves[$0].dot })
+    if place != nil {
+      try replica.checkReadBack(verbs, named: name(model.device))
+    }
+    let result =
+      place == nil ? state : try intern(replica, model, before: old.clock)
+    saved.insert(state, input, result)
+    return result
+  }
+
+  /// What a state knows and a clock does not.
+  ///
+  /// - Returns: The number of the message; zero if there is nothing.
+  func writing(
+    on state: Int, since clock: Int
+  ) throws(ScriptMismatch) -> Int {
+    if let known = written[state, clock] { return known }
+    let letter = try World<Replica>.letter(
+      from: states[state].replica, states[state].model, since: clocks[clock])
+    counts.executions += 1
+    counts.checks += 1
+    let result = try letter.map { (letter) throws(ScriptMismatch) in
+      try intern(letter, by: states[state].replica.clock)
+    }
+    written.insert(state, clock, result ?? 0)
+    return result ?? 0
+  }
+
+  /// Delivers a message.
+  ///
+  /// - Returns: The new state, and whether there was a gap.
+  func delivering(
+    _ letter: Int, to state: Int
+  ) throws(ScriptMismatch) -> (state: Int, isGap: Bool) {
+    if let known = applied[state, letter] {
+      return (known >> 1, known & 1 == 1)
+    }
+    let old = states[state]
+    let number = letter
+    let letter = self.letter(number)
+    var (replica, model) = (old.replica.copy(), old.model)
+    let receipt = replica.apply(letter.message, now: 0)
+    counts.executions += 1
+    let gaps = model.apply(letter.model, now: 0)
+    try agree("gaps", receipt.gaps, gaps)
+    try agree("equivocations", receipt.equivocations, [])
+    try agree("kept aside", receipt.isKeptAside, false)
+    try agree("law 6: the device", replica.device, old.replica.device)
+    let result = try intern(replica, model, before: old.clock)
+    applied.insert(state, number, result << 1 | (gaps.isEmpty ? 0 : 1))
+    return (result, !gaps.isEmpty)
+  }
+
+  /// The halves of a message, each zero if there is but one field.
+  func halves(of letter: Int) throws(ScriptMismatch) -> (Int, Int) {
+    if let known = halves[letter] { return known }
+    let (whole, sender) = (self.letter(letter), states[0].replica)
+    var result = (0, 0)
+    if whole.model.fields.count > 1 {
+      let parts = sender.parts(of: whole.message, count: 2)
+      counts.executions += 1
+      let numbers = try parts.map { (part) throws(ScriptMismatch) in
+        try intern(
+          Letter(
+            message: part,
+            model: whole.model.part(sender.outline(of: part).fields)),
+          by: ReplicaClock())
+      }
+      if numbers.count == 2 { result = (numbers[0], numbers[1]) }
+    }
+    halves[letter] = result
+    return result
+  }
+
+  func name(_ device: DeviceID) -> String {
+    DeviceNames.name(devices.firstIndex(of: device) ?? 3)
+  }
+}
+
+// Numbers.
+extension ExploredReplicas {
+  /// The number of a state, which is compared with the oracle, and with the state
+  /// of the same knowledge if there is one.
+  ///
+  /// - Parameter before: The clock that the replica had before.
+  private func intern(
+    _ replica: Replica, _ model: OracleReplica, before: Int
+  ) throws(ScriptMismatch) -> Int {
+    let name = name(model.device)
+    try replica.check(against: model, in: program.universe, named: name)
+    counts.checks += 1
+    let common = try internContents(replica, model)
+    let key = privateKey(model) + [common]
+    if let place = places[key] {
+      counts.checks += 1
+      try agree(
+        "messages of \(name) after different histories are equal",
+        replica.message(since: clocks[before])
+          == states[place].replica.message(since: clocks[before]), true)
+      return place
+    }
+    places[key] = states.count
+    states.append(
+      State(
+        replica: replica, model: model, contents: common,
+        clock: place(of: replica.clock), isAhead: model.isAhead))
+    return states.count - 1
+  }
+
+  /// The number of what replicas that have heard of the same saves agree on.
+  private func internContents(
+    _ replica: Replica, _ model: OracleReplica
+  ) throws(ScriptMismatch) -> Int {
+    let key = sharedKey(model)
+    guard let place = contentsPlaces[key] else {
+      contentsPlaces[key] = contents.count
+      contents.append(replica.contents)
+      return contents.count - 1
+    }
+    counts.checks += 1
+    try agree(
+      "law 5: contents of \(name(model.device)) after different histories are "
+        + "equal", replica.contents == contents[place], true)
+    return place
+  }
+
+  /// The number of a message.
+  ///
+  /// - Parameter sender: The clock of its author, whose digests are in it.
+  private func intern(
+    _ letter: Letter, by sender: ReplicaClock
+  ) throws(ScriptMismatch) -> Int {
+    let key = key(letter.model, by: sender)
+    if let number = letterPlaces[key] {
+      counts.checks += 1
+      try agree(
+        "messages with the same saves are equal",
+        letter.message == self.letter(number).message, true)
+      return number
+    }
+    letters.append(letter)
+    letterPlaces[key] = letters.count
+    return letters.count
+  }
+
+  /// The saves that a replica has heard of, as far as they travel.
+  private func sharedKey(_ model: OracleReplica) -> [Int] {
+    var key: [Int] = []
+    for device in devices {
+      key.append(Int(model.clock[device]))
+      key.append(Int(model.knowledge.times[device]?.rawValue ?? 0))
+    }
+    for path in paths where !model.isLocal(path) {
+      key += (model.held[path]?.members ?? []).map(Int.init) + [-1]
+    }
+    return key
+  }
+
+  /// What a replica knows alone: its device, its hybrid clock and what stays there.
+  private func privateKey(_ model: OracleReplica) -> [Int] {
+    var key = [
+      devices.firstIndex(of: model.device) ?? 3, Int(model.knowledge.latest),
+    ]
+    for path in paths where model.isLocal(path) {
+      key += (model.held[path]?.members ?? []).map(Int.init) + [-1]
+    }
+    return key
+  }
+
+  private func key(
+    _ delta: OracleDelta, by sender: ReplicaClock
+  ) -> [Int] {
+    var key: [Int] = []
+    for device in devices {
+      let interval = delta.intervals[device]
+      key.append(Int(interval?.from ?? 0))
+      key.append(Int(interval?.to ?? 0))
+      key.append(Int(interval?.time.rawValue ?? 0))
+      let digest = interval == nil ? 0 : sender[device].digest
+      key.append(Int(truncatingIfNeeded: digest))
+    }
+    for path in paths {
+      key += (delta.fields[path]?.members ?? []).map(Int.init) + [-1]
+    }
+    return key
+  }
+}
+
+// Earlier clocks.
+extension ExploredReplicas {
+  /// Every clock below another, from numbers alone.
+  func bases(below clock: Int) -> [Int] {
+    if let known = lowered[clock] { return known }
+    var below: [VectorClock] = [VectorClock()]
+    for entry in clocks[clock].vector.entries {
+      below = below.flatMap { lower in
+        (0...entry.count).map { n in
+          var next = lower
+          next[entry.device] = n
+          return next
+        }
+      }
+    }
+    let result = below.map { place(of: ReplicaClock($0)) }
+    lowered[clock] = result
+    return result
+  }
+}

@@ -1,0 +1,88 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+import Rejoin
+
+// What must be true of the replicas of every configuration.
+extension Explorer {
+  /// Checks the laws about two and three replicas, once for each three states.
+  mutating func checkLaws(
+    _ configuration: ExplorerConfiguration
+  ) throws(ScriptMismatch) {
+    let rest = configuration.state(1) << 20 | configuration.state(2)
+    guard triples.insert(configuration.state(0), rest, 0) else { return }
+    for i in 0..<3 {
+      for j in 0..<3 where i != j {
+        let (s, t) = (configuration.state(i), configuration.state(j))
+        if pairs.insert(s, t, 0) { try checkPair(s, i, t, j) }
+      }
+      try checkOrder(configuration, i)
+    }
+    tried = []
+  }
+
+  /// The state of a replica that is told what it lacks.
+  private func joined(
+    _ t: Int, with s: Int
+  ) throws(ScriptMismatch) -> Int {
+    let letter = try replicas.writing(
+      on: s, since: replicas.states[t].clock)
+    return letter == 0 ? t : try replicas.delivering(letter, to: t).state
+  }
+
+  private mutating func checkPair(
+    _ s: Int, _ i: Int, _ t: Int, _ j: Int
+  ) throws(ScriptMismatch) {
+    tried = [.sync(from: i, to: j)]
+    let (sender, receiver) = (replicas.states[s], replicas.states[t])
+    let after = try joined(t, with: s)
+    counts.checks += 2
+    if !sender.isAhead, !receiver.isAhead,
+      sender.model.clock == receiver.model.clock
+    {
+      try agree(
+        "law 5: equal clocks have equal contents", sender.contents,
+        receiver.contents)
+      try agree("law 5: news for an equal", after, t)
+    }
+    let clock = replicas.states[after].model.clock
+    try agree(
+      "law 2: a join takes nothing back",
+      sender.model.clock.isContained(in: clock)
+        && receiver.model.clock.isContained(in: clock), true)
+    for basis in replicas.bases(below: receiver.clock) {
+      counts.checks += 1
+      let letter = try replicas.writing(on: s, since: basis)
+      let other =
+        letter == 0 ? t : try replicas.delivering(letter, to: t).state
+      try agree(
+        "law 4: since \(replicas.clocks[basis]) and since the receiver's clock",
+        other, after)
+    }
+  }
+
+  /// Law 1: the order in which a replica is told by others makes no difference,
+  /// and neither does it whether one tells it by way of the other.
+  private mutating func checkOrder(
+    _ configuration: ExplorerConfiguration, _ i: Int
+  ) throws(ScriptMismatch) {
+    let (j, k) = ((i + 1) % 3, (i + 2) % 3)
+    let (t, s, u) = (
+      configuration.state(i), configuration.state(j), configuration.state(k)
+    )
+    tried = [.sync(from: j, to: i), .sync(from: k, to: i)]
+    let one = try joined(joined(t, with: s), with: u)
+    tried = [.sync(from: k, to: i), .sync(from: j, to: i)]
+    let other = try joined(joined(t, with: u), with: s)
+    tried = [.sync(from: k, to: j), .sync(from: j, to: i)]
+    let third = try joined(t, with: joined(s, with: u))
+    counts.checks += 2
+    try agree("law 1: commutativity", one, other)
+    try agree("law 1: associativity", one, third)
+  }
+}

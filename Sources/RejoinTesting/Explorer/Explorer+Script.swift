@@ -1,0 +1,83 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+extension Explorer {
+  /// A shortest script that leads to a configuration, and what was tried there.
+  func script(to place: Int) -> Script {
+    var path = [place]
+    while let last = path.last, last != 0 {
+      path.append(table.parent(of: last))
+    }
+    path.reverse()
+    var writer = ExplorerScriptWriter()
+    for (from, to) in zip(path, path.dropFirst()) {
+      if let action = action(from: table[from], to: table[to]) {
+        add(action, in: table[from], to: &writer)
+      }
+    }
+    if let attempt { add(attempt, in: table[place], to: &writer) }
+    return Script(deviceCount: 3, steps: writer.steps + tried)
+  }
+
+  private func action(
+    from: ExplorerConfiguration, to: ExplorerConfiguration
+  ) -> ExplorerAction? {
+    var copy = self
+    return actions.first {
+      (try? copy.successor(of: from, $0)) == to
+    }
+  }
+
+  private func add(
+    _ action: ExplorerAction, in configuration: ExplorerConfiguration,
+    to writer: inout ExplorerScriptWriter
+  ) {
+    switch action {
+    case .save(let save, let i, let time):
+      writer.save(program.saves[save], on: i, at: program.times[time])
+    case .sync(let i, let j): writer.steps.append(.sync(from: i, to: j))
+    case .write(let i, let j):
+      let letter = try? message(from: i, since: j, in: configuration)
+      writer.write(letter ?? 0, on: i, since: j)
+    case .deliver(let slot, let half, let i):
+      writer.deliver(configuration.message(slot), half: half, to: i)
+    }
+  }
+}
+
+/// Writes down what an explorer did as a script.
+struct ExplorerScriptWriter {
+  var steps: [ScriptStep] = []
+  /// The number in the script of each message.
+  private var names: [Int: Int] = [:]
+  private var next = 0
+
+  /// A save, for which the device's clock shows `time`.
+  mutating func save(_ verbs: [ScriptVerb], on i: Int, at time: Int64) {
+    if time != 0 { steps.append(.setClock(of: i, to: time)) }
+    steps.append(.save(on: i, verbs))
+    if time != 0 { steps.append(.setClock(of: i, to: 0)) }
+  }
+
+  mutating func write(_ letter: Int, on i: Int, since j: Int?) {
+    steps.append(.write(on: i, since: j, message: next))
+    names[letter] = next
+    next += 1
+  }
+
+  mutating func deliver(_ letter: Int, half: Int?, to i: Int) {
+    guard let name = names[letter] else { return }
+    guard let half else {
+      return steps.append(.deliver(message: name, to: i))
+    }
+    steps.append(.split(message: name, into: next, next + 1))
+    steps.append(.deliver(message: next + half, to: i))
+    next += 2
+  }
+}

@@ -1,0 +1,45 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+/// One thing that can happen to three devices and the messages that are kept.
+enum ExplorerAction {
+  /// A device makes one of the saves at one of the times.
+  case save(Int, on: Int, at: Int)
+  /// A device tells another what it lacks.
+  case sync(from: Int, to: Int)
+  /// A device writes down what it knows and another does not, or all it knows.
+  case write(on: Int, since: Int?)
+  /// A message arrives whole, or half of it does.
+  case deliver(slot: Int, half: Int?, to: Int)
+
+  /// Everything that can happen in a program.
+  static func all(_ program: ExplorerProgram) -> [ExplorerAction] {
+    var actions: [ExplorerAction] = []
+    for i in 0..<3 {
+      for save in program.saves.indices {
+        actions += program.times.indices.map { .save(save, on: i, at: $0) }
+      }
+      for j in 0..<3 where i != j { actions.append(.sync(from: i, to: j)) }
+    }
+    for slot in 0..<program.keptMessages {
+      for i in 0..<3 {
+        for half in [nil, 0, 1] as [Int?] where program.splits || half == nil {
+          actions.append(.deliver(slot: slot, half: half, to: i))
+        }
+      }
+    }
+    if program.keptMessages == 0 { return actions }
+    for i in 0..<3 {
+      for j in [nil, 0, 1, 2] as [Int?] where j != i {
+        actions.append(.write(on: i, since: j))
+      }
+    }
+    return actions
+  }
+}

@@ -1,0 +1,65 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+/// What an explorer has done.
+public struct ExplorerCounts: Hashable, Sendable {
+  /// The distinct configurations: the states of three replicas, the saves that are
+  /// still to be made, and the messages that are kept.
+  public internal(set) var configurations = 0
+  /// The steps from one configuration to another or to itself.
+  public internal(set) var transitions = 0
+  /// The distinct states of replicas.
+  public internal(set) var states = 0
+  /// The distinct messages.
+  public internal(set) var messages = 0
+  /// The saves, messages and deliveries that the replicas' own code carried out.
+  public internal(set) var executions = 0
+  /// The comparisons with the oracle and of states with each other.
+  public internal(set) var checks = 0
+  /// The transitions that delivered a message, whole or in part.
+  public internal(set) var applied = 0
+  /// Those of them that left a gap.
+  public internal(set) var gaps = 0
+  /// Those of them that delivered one half of a message.
+  public internal(set) var split = 0
+  /// Those of them that brought saves of both other devices, so that at least one
+  /// was passed on.
+  public internal(set) var relayed = 0
+  /// Whether every configuration that can be reached has been met.
+  public internal(set) var isComplete = true
+
+  /// Creates counts of nothing.
+  public init() {}
+
+  /// Adds what was done elsewhere.
+  public static func += (a: inout ExplorerCounts, b: ExplorerCounts) {
+    a.configurations += b.configurations
+    a.transitions += b.transitions
+    a.states += b.states
+    a.messages += b.messages
+    a.executions += b.executions
+    a.checks += b.checks
+    a.applied += b.applied
+    a.gaps += b.gaps
+    a.split += b.split
+    a.relayed += b.relayed
+    a.isComplete = a.isComplete && b.isComplete
+  }
+}
+
+extension ExplorerCounts: CustomStringConvertible {
+  /// The counts in one line.
+  public var description: String {
+    "\(configurations) configurations, \(transitions) transitions, "
+      + "\(checks) checks; deltas: \(applied) applied, \(gaps) refused as gaps, "
+      + "\(split) split, \(relayed) relayed; \(states) states, "
+      + "\(messages) messages and \(executions) executions of replicas"
+      + (isComplete ? "" : "; not complete")
+  }
+}

@@ -1,0 +1,65 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+/// What became of pairs of numbers, the second below 2⁴⁰, as a number.
+///
+/// A hash table with open addressing over flat arrays, because its look-ups are most
+/// of what an explorer does.
+struct ExplorerMemo {
+  private var keys = [UInt64](repeating: .max, count: 1 << 10)
+  private var values = [UInt32](repeating: 0, count: 1 << 10)
+  private var count = 0
+
+  /// The value of a pair; `nil` if there is none yet.
+  subscript(a: Int, b: Int) -> Int? {
+    let key = Self.key(a, b)
+    let place = self.place(of: key)
+    return keys[place] == key ? Int(truncatingIfNeeded: values[place]) : nil
+  }
+
+  /// Adds the value of a pair.
+  ///
+  /// - Returns: Whether the pair is new.
+  @discardableResult
+  mutating func insert(_ a: Int, _ b: Int, _ value: Int) -> Bool {
+    let key = Self.key(a, b)
+    let place = self.place(of: key)
+    if keys[place] == key { return false }
+    (keys[place], values[place]) = (key, UInt32(truncatingIfNeeded: value))
+    count &+= 1
+    if count &* 2 > keys.count { grow() }
+    return true
+  }
+
+  private static func key(_ a: Int, _ b: Int) -> UInt64 {
+    UInt64(truncatingIfNeeded: a) << 40 | UInt64(truncatingIfNeeded: b)
+  }
+
+  private func place(of key: UInt64) -> Int {
+    let mask = keys.count &- 1
+    var mixed = key &* 0x9e37_79b9_7f4a_7c15
+    mixed ^= mixed >> 32
+    var place = Int(truncatingIfNeeded: mixed) & mask
+    while true {
+      let found = keys[place]
+      if found == key || found == .max { return place }
+      place = (place &+ 1) & mask
+    }
+  }
+
+  private mutating func grow() {
+    let (oldKeys, oldValues) = (keys, values)
+    keys = [UInt64](repeating: .max, count: oldKeys.count * 2)
+    values = [UInt32](repeating: 0, count: oldKeys.count * 2)
+    for (key, value) in zip(oldKeys, oldValues) where key != .max {
+      let place = self.place(of: key)
+      (keys[place], values[place]) = (key, value)
+    }
+  }
+}
