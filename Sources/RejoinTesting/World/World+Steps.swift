@@ -115,6 +115,7 @@ extension World {
     peer.model.knowledge.device = device
     peer.startAnew()
     peers.append(peer)
+    counts.forks += 1
     return number
   }
 }
