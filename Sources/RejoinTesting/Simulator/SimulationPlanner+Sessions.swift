@@ -17,7 +17,7 @@ extension SimulationPlanner {
     planSession(of: i)
     if random.chance(faults.absences) { return leave(i) }
     if random.chance(faults.crashes) { add(.reopen(i), by: i) }
-    for _ in 0...random.below(3) {
+    for _ in 0...random.below(2) {
       if random.chance(20) {
         fetch(on: i)
       } else {
@@ -26,7 +26,7 @@ extension SimulationPlanner {
     }
     keepHouse(on: i)
     suffer(i)
-    for _ in 0...random.below(2) { tell(from: i) }
+    for _ in 0...random.below(3) { tell(from: i) }
   }
 
   /// A device is away for a week, or for months.

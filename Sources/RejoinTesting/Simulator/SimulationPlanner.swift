@@ -73,7 +73,7 @@ struct SimulationPlanner {
   }
 
   mutating func planSession(of i: Int) {
-    timeline.plan(.session(i), at: later(upTo: 12 * 60 * Self.minute))
+    timeline.plan(.session(i), at: later(upTo: 4 * Self.day))
   }
 
   /// A time from now on.
