@@ -23,10 +23,10 @@ extension World {
   ) throws(ScriptMismatch) {
     guard retired.isEmpty, collisions.isEmpty else { return }
     let known = peers[i].model.clock
-    for peer in peers
-    where known[peer.model.device] > 0
-      && peer.forgotten.isContained(in: peer.model.clock)
-    {
+    let names = Dictionary(grouping: peers, by: \.model.device)
+    for (device, peers) in names where known[device] > 0 && peers.count == 1 {
+      let peer = peers[0]
+      if !peer.forgotten.isContained(in: peer.model.clock) { continue }
       try agree(
         "the cut is stable", cut.isContained(in: peer.model.clock), true)
     }

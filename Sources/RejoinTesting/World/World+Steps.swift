@@ -97,6 +97,8 @@ extension World {
     peers[i].now = now
     let device = isNoticed ? names.renew(i) : backup.model.device
     counts.restores += 1
+    // What was being edited is gone with what it was shown from.
+    contexts = contexts.filter { $0.value.peer != i }
     peers[i].replica.reopen(as: isNoticed ? device : nil, now: now)
     peers[i].model.reopen(as: device, now: now)
     if isNoticed {
@@ -122,6 +124,7 @@ extension World {
     peer.model.knowledge.device = device
     peer.startAnew()
     peers.append(peer)
+    counts.forks += 1
     return number
   }
 }

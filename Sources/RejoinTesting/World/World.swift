@@ -121,6 +121,8 @@ public struct WorldCounts: Hashable, Sendable {
   public internal(set) var restores = 0
   /// Those that nobody noticed, on the same machine or on another.
   public internal(set) var unnoticedRestores = 0
+  /// The new devices that began with another's state.
+  public internal(set) var forks = 0
   /// The dots that two different saves shared.
   public internal(set) var collisions = 0
   /// The comparisons with the oracle.
@@ -134,6 +136,7 @@ public struct WorldCounts: Hashable, Sendable {
     a.keptAside += b.keptAside
     a.restores += b.restores
     a.unnoticedRestores += b.unnoticedRestores
+    a.forks += b.forks
     a.collisions += b.collisions
     a.checks += b.checks
   }

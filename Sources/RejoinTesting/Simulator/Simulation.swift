@@ -1,0 +1,35 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+import Rejoin
+
+/// Devices over days, weeks and months, on a timeline that a seed determines.
+///
+///     let simulation = Simulation(seed: 7, scale: .quick)
+///     try World<LibraryReplica>.run(simulation.script)
+///
+/// Time, network, storage and chance are all made up, so that a simulation is
+/// no more than a script: it can be run again, shortened and printed. The same
+/// seed gives the same script.
+public struct Simulation: Sendable {
+  /// The seed.
+  public let seed: UInt64
+  /// What happens.
+  public let script: Script
+
+  /// Works out what happens.
+  public init(
+    seed: UInt64, scale: SimulationScale = .quick,
+    universe: ScriptUniverse = .standard
+  ) {
+    self.seed = seed
+    var planner = SimulationPlanner(
+      seed: seed, scale: scale, universe: universe)
+    script = planner.plan()
+  }
+}

@@ -1,0 +1,68 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+import Rejoin
+
+// What the network does.
+extension SimulationPlanner {
+  /// A device tells another, if it can reach it, what that lacks.
+  mutating func tell(from i: Int) {
+    let j = other(than: i)
+    guard isConnected(i, j) else { return }
+    switch random.below(10) {
+    case 0..<4: add(.sync(from: i, to: j), by: j)
+    case 4: add(.merge(from: i, into: j), by: j)
+    default: send(from: i, to: j)
+    }
+  }
+
+  private mutating func send(from i: Int, to j: Int) {
+    let k = messages
+    messages += 1
+    add(.write(on: i, since: basis(for: j), message: k), by: i)
+    if random.chance(faults.splits) {
+      messages += 2
+      add(.split(message: k, into: k + 1, k + 2), by: i)
+      post(k + 1, to: j)
+      post(k + 2, to: j)
+    }
+    post(k, to: j)
+    if random.chance(faults.relays) { post(k, to: other(than: i)) }
+  }
+
+  /// Whose clock a message is written from; `nil` means from nothing.
+  private mutating func basis(for j: Int) -> Int? {
+    guard random.chance(faults.wrongBases) else { return j }
+    return random.chance(30) ? nil : other(than: j)
+  }
+
+  /// Sends a message on its way, which it need not arrive by.
+  private mutating func post(_ k: Int, to j: Int) {
+    if random.chance(faults.losses) { return }
+    let copies = random.chance(faults.duplicates) ? 2 + random.below(2) : 1
+    for _ in 0..<copies {
+      timeline.plan(.arrival(message: k, at: j), at: delivery())
+    }
+  }
+
+  private mutating func delivery() -> Int64 {
+    guard random.chance(faults.delays) else {
+      return later(upTo: Self.minute)
+    }
+    return later(upTo: random.chance(70) ? Self.day : 30 * Self.day)
+  }
+
+  /// A message arrives, when its receiver is there.
+  mutating func arrive(_ k: Int, at j: Int) {
+    if let end = absences[j], end > now {
+      timeline.plan(.arrival(message: k, at: j), at: end)
+    } else {
+      add(.deliver(message: k, to: j), by: j)
+    }
+  }
+}

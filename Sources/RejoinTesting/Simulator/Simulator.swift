@@ -1,0 +1,67 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+import Rejoin
+
+/// Runs simulations, one seed after another.
+///
+///     let result = Simulator.run(seeds: 0..<1000)
+///     result.failure      // nil
+///     print(result)
+public enum Simulator {
+  /// Runs the simulations of some seeds, up to the first in which a replica is
+  /// not as the oracle says.
+  ///
+  /// - Parameter goesOn: Asked after every seed; `false` ends the run.
+  public static func run(
+    seeds: some Sequence<UInt64>, scale: SimulationScale = .quick,
+    goesOn: () -> Bool = { true }
+  ) -> SimulationResult {
+    var result = SimulationResult()
+    for seed in seeds where result.failure == nil {
+      let script = Simulation(seed: seed, scale: scale).script
+      do throws(ScriptMismatch) {
+        result.counts += try World<LibraryReplica>.run(script)
+        result.seeds += 1
+      } catch {
+        result.failure = .init(seed: seed, mismatch: error)
+      }
+      if !goesOn() { break }
+    }
+    return result
+  }
+}
+
+/// What some simulations did.
+public struct SimulationResult: Sendable, CustomStringConvertible {
+  /// The first simulation in which a replica was not as the oracle says.
+  public struct Failure: Sendable {
+    /// Its seed.
+    public let seed: UInt64
+    /// What was wrong.
+    public let mismatch: ScriptMismatch
+  }
+
+  /// How many seeds were run without a failure.
+  public internal(set) var seeds = 0
+  /// What they did.
+  public internal(set) var counts = WorldCounts()
+  /// What went wrong, if anything did.
+  public internal(set) var failure: Failure?
+
+  /// One line with all counts, and the seed that failed.
+  public var description: String {
+    let line =
+      "simulator: \(seeds) seeds, \(counts.saves) saves, "
+      + "\(counts.deliveries) deliveries, \(counts.gaps) gaps, "
+      + "\(counts.keptAside) kept aside, \(counts.restores) restores "
+      + "(\(counts.unnoticedRestores) unnoticed), \(counts.forks) clones, "
+      + "\(counts.collisions) collisions, \(counts.checks) checks"
+    return failure.map { "\(line); seed \($0.seed): \($0.mismatch)" } ?? line
+  }
+}
