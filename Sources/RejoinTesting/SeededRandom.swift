@@ -12,7 +12,11 @@ public struct SeededRandom: RandomNumberGenerator {
   private var state: UInt64
 
   /// Creates the source with a seed.
-  public init(seed: UInt64) { state = seed &* 0x9e37_79b9_7f4a_7c15 &+ 1 }
+  public init(seed: UInt64) {
+    // Mixed, since from seeds at equal distances comes one sequence, shifted.
+    state = seed &* 0x9e37_79b9_7f4a_7c15 &+ 1
+    state = next()
+  }
 
   /// The next 64 bits.
   public mutating func next() -> UInt64 {

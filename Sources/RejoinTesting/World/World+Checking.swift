@@ -9,11 +9,15 @@
 import Rejoin
 
 extension World {
-  /// Compares everything that can be read at a device with what the oracle says.
-  mutating func check(_ i: Int) throws(ScriptMismatch) {
+  /// Compares everything that can be read of some records at a device with what
+  /// the oracle says.
+  mutating func check(
+    _ i: Int, _ records: [RecordID]
+  ) throws(ScriptMismatch) {
     let (replica, model) = (peers[i].replica, peers[i].model)
     try agree("clock of \(name(i))", replica.clock.vector, model.clock)
-    for id in universe.records {
+    observe(model.clock)
+    for id in records {
       if doubtful.contains(id) { continue }
       try agree(
         "\(id) exists on \(name(i))", replica.exists(id), model.exists(id))
@@ -22,13 +26,14 @@ extension World {
     counts.checks += 1
   }
 
-  private func check(
+  private mutating func check(
     _ path: FieldPath, _ i: Int
   ) throws(ScriptMismatch) {
     let (real, field) = (
       peers[i].replica.reading(of: path), peers[i].model.field(path)
     )
     try agree("\(path) on \(name(i))", real, field.reading)
+    observe(real)
     if path.key.kind == .register, let author = real.author,
       field.isFollowed(author)
     {

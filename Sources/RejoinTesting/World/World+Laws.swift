@@ -54,7 +54,7 @@ extension World {
     let rounds = isPlain ? ring.count / 2 : 2 * ring.count
     for _ in 0..<rounds { try exchange(ring) }
     for (i, j) in zip(ring, ring.dropFirst() + ring.prefix(1)) {
-      try check(i)
+      try check(i, universe.records)
       guard collisions.isEmpty else { continue }
       try agree(
         "law 13: \(name(i)) and \(name(j)) are equal",
