@@ -11,12 +11,12 @@
 ///
 /// It tells apart histories that differ by accident. It is no protection against
 /// somebody who wants two of them to collide.
-struct Digest {
+package struct Digest {
   private var state: UInt64
 
-  init(seed: UInt64 = 0) { state = seed ^ 0x9e37_79b9_7f4a_7c15 }
+  package init(seed: UInt64 = 0) { state = seed ^ 0x9e37_79b9_7f4a_7c15 }
 
-  mutating func add(_ word: UInt64) {
+  package mutating func add(_ word: UInt64) {
     // The finalizer of splitmix64, keyed by everything so far.
     var mixed = (state ^ word) &+ 0x9e37_79b9_7f4a_7c15
     mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
@@ -24,7 +24,7 @@ struct Digest {
     state = mixed ^ (mixed >> 31) ^ (state << 1 | state >> 63)
   }
 
-  mutating func add(_ bytes: some Sequence<UInt8>) {
+  package mutating func add(_ bytes: some Sequence<UInt8>) {
     var (word, count) = (0 as UInt64, 0 as UInt64)
     for byte in bytes {
       word = word << 8 | UInt64(byte)
@@ -35,9 +35,9 @@ struct Digest {
     add(count)
   }
 
-  mutating func add(_ text: String) { add(text.utf8) }
+  package mutating func add(_ text: String) { add(text.utf8) }
 
-  mutating func add(_ value: Value?) {
+  package mutating func add(_ value: Value?) {
     guard let value else { return add(0xff) }
     add(UInt64(value.tag))
     switch value {
@@ -54,11 +54,11 @@ struct Digest {
   }
 
   /// The digest so far, never zero.
-  var value: UInt64 { state == 0 ? 1 : state }
+  package var value: UInt64 { state == 0 ? 1 : state }
 }
 
 extension Digest {
-  mutating func add(_ edit: FieldEdit) {
+  package mutating func add(_ edit: FieldEdit) {
     switch edit {
     case .write(let value):
       add(1)

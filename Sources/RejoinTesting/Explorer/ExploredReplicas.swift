@@ -194,7 +194,10 @@ extension ExploredReplicas {
     _ replica: Replica, _ model: OracleReplica, before: Int
   ) throws(ScriptMismatch) -> Int {
     let name = name(model.device)
-    try replica.check(against: model, in: program.universe, named: name)
+    try replica.check(
+      against: model, program.universe.records, program.universe.fields,
+      named: name)
+    try replica.checkLatest(against: model, named: name)
     counts.checks += 1
     let common = try internContents(replica, model)
     let key = privateKey(model) + [common]

@@ -32,4 +32,13 @@ public struct Simulation: Sendable {
       seed: seed, scale: scale, universe: universe)
     script = planner.plan()
   }
+
+  /// Runs the simulation.
+  ///
+  /// - Returns: A digest of everything that was read on the way; it is the same in
+  ///   every run and in every process.
+  /// - Throws: The first thing in which a replica differs from the oracle.
+  public func trace() throws(ScriptMismatch) -> UInt64 {
+    try World<LibraryReplica>.ran(script).trace.value
+  }
 }

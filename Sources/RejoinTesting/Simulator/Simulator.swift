@@ -54,6 +54,17 @@ public struct SimulationResult: Sendable, CustomStringConvertible {
   /// What went wrong, if anything did.
   public internal(set) var failure: Failure?
 
+  /// Creates the result of no simulation.
+  public init() {}
+
+  /// Adds what other seeds did; of two failures that of the smaller seed stays.
+  public static func += (a: inout SimulationResult, b: SimulationResult) {
+    a.seeds += b.seeds
+    a.counts += b.counts
+    guard let theirs = b.failure else { return }
+    if theirs.seed < a.failure?.seed ?? .max { a.failure = theirs }
+  }
+
   /// One line with all counts, and the seed that failed.
   public var description: String {
     let line =

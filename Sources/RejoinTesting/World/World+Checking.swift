@@ -9,11 +9,19 @@
 import Rejoin
 
 extension World {
-  /// Compares everything that can be read at a device with what the oracle says.
-  mutating func check(_ i: Int) throws(ScriptMismatch) {
-    try peers[i].replica.check(
-      against: peers[i].model, in: universe, named: name(i),
-      leavingOut: doubtful)
+  /// Compares everything that can be read of some records at a device with what
+  /// the oracle says.
+  mutating func check(
+    _ i: Int, _ records: [RecordID]
+  ) throws(ScriptMismatch) {
+    let readings = try peers[i].replica.check(
+      against: peers[i].model, records.filter { !doubtful.contains($0) },
+      universe.fields, named: name(i))
+    if doubtful.isEmpty {
+      try peers[i].replica.checkLatest(against: peers[i].model, named: name(i))
+    }
+    observe(peers[i].model.clock)
+    for reading in readings { observe(reading) }
     counts.checks += 1
   }
 
@@ -49,27 +57,39 @@ extension World {
 }
 
 extension TestedReplica {
-  /// Compares everything that can be read with what the oracle says.
+  /// Compares everything that can be read of some records with what the oracle
+  /// says.
+  ///
+  /// - Returns: What was read.
+  @discardableResult
   func check(
-    against model: OracleReplica, in universe: ScriptUniverse,
-    named name: String, leavingOut doubtful: Set<RecordID> = []
-  ) throws(ScriptMismatch) {
+    against model: OracleReplica, _ records: [RecordID],
+    _ fields: [FieldKey], named name: String
+  ) throws(ScriptMismatch) -> [FieldReading] {
     try agree("clock of \(name)", clock.vector, model.clock)
-    if let latest, doubtful.isEmpty {
-      try agree(
-        "hybrid clock of \(name)", latest.rawValue, model.knowledge.latest)
-    }
-    for id in universe.records where !doubtful.contains(id) {
+    var readings: [FieldReading] = []
+    for id in records {
       try agree("\(id) exists on \(name)", exists(id), model.exists(id))
-      for key in universe.fields {
-        try check(FieldPath(id, key), against: model, named: name)
+      for key in fields {
+        readings.append(
+          try check(FieldPath(id, key), against: model, named: name))
       }
     }
+    return readings
+  }
+
+  /// Compares the hybrid clock with what the oracle says.
+  func checkLatest(
+    against model: OracleReplica, named name: String
+  ) throws(ScriptMismatch) {
+    guard let latest else { return }
+    try agree(
+      "hybrid clock of \(name)", latest.rawValue, model.knowledge.latest)
   }
 
   private func check(
     _ path: FieldPath, against model: OracleReplica, named name: String
-  ) throws(ScriptMismatch) {
+  ) throws(ScriptMismatch) -> FieldReading {
     let (real, field) = (reading(of: path), model.field(path))
     try agree("\(path) on \(name)", real, field.reading)
     if path.key.kind == .register, let author = real.author,
@@ -77,6 +97,7 @@ extension TestedReplica {
     {
       throw ScriptMismatch("law 7: \(path) on \(name) shows what is over")
     }
+    return real
   }
 
   /// Law 12: what a save wrote is what is read after it.

@@ -36,6 +36,7 @@ extension World {
     peers[j].aside.removeAll { !kept.contains($0.message) }
     for letter in released {
       show(letter.model.saves(in: history), to: j)
+      touched.formUnion(letter.model.fields.keys.map(\.id))
       _ = peers[j].model.apply(letter.model, now: peers[j].now)
     }
   }
@@ -106,6 +107,7 @@ extension World {
       return
     }
     show(letter.model.saves(in: history), to: i)
+    touched.formUnion(letter.model.fields.keys.map(\.id))
     let gaps = peers[i].model.apply(letter.model, now: now)
     counts.deliveries += 1
     counts.gaps += gaps.isEmpty ? 0 : 1

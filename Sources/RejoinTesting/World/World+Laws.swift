@@ -52,9 +52,9 @@ extension World {
     let count = counts.saves
     let isPlain = collisions.isEmpty && retired.isEmpty
     let rounds = isPlain ? ring.count / 2 : 2 * ring.count
-    for _ in 0..<rounds { try exchange(ring) }
+    try exchange(ring, rounds: rounds)
     for (i, j) in zip(ring, ring.dropFirst() + ring.prefix(1)) {
-      try check(i)
+      try check(i, universe.records)
       guard collisions.isEmpty else { continue }
       try agree(
         "law 13: \(name(i)) and \(name(j)) are equal",
@@ -71,12 +71,26 @@ extension World {
     _ ring: [Int]
   ) throws(ScriptMismatch) {
     if retired.isEmpty { return }
-    for _ in ring { try exchange(ring) }
+    try exchange(ring, rounds: ring.count)
     for i in ring { _ = try save(i, [.touch(universe.records[0])]) }
   }
 
+  /// So many rounds, or fewer if in two of them nobody had anything to tell.
+  private mutating func exchange(
+    _ ring: [Int], rounds: Int
+  ) throws(ScriptMismatch) {
+    var silences = 0
+    for _ in 0..<rounds where silences < 2 {
+      silences = try exchange(ring) ? 0 : silences + 1
+    }
+  }
+
   /// One round: everybody tells both neighbours what it had before the round.
-  private mutating func exchange(_ ring: [Int]) throws(ScriptMismatch) {
+  ///
+  /// - Returns: Whether there was anything to tell.
+  private mutating func exchange(
+    _ ring: [Int]
+  ) throws(ScriptMismatch) -> Bool {
     var mail: [(to: Int, letter: Letter)] = []
     for (place, i) in ring.enumerated() {
       let neighbours = Set([
@@ -90,5 +104,6 @@ extension World {
       }
     }
     for (i, letter) in mail { try receive(letter, at: i) }
+    return !mail.isEmpty
   }
 }

@@ -128,6 +128,7 @@ extension World {
       }
     }
     peers[i].authored.insert(place)
+    touched.formUnion(history.saves[place].edits.keys.map(\.id))
     counts.saves += 1
   }
 }

@@ -66,8 +66,12 @@ public struct World<Replica: TestedReplica> {
   var doubtful: Set<RecordID> = []
   /// The devices that were reported to have been used twice.
   var reported: Set<DeviceID> = []
+  /// The records that the step in hand has touched.
+  var touched: Set<RecordID> = []
   /// What has been done so far.
   public internal(set) var counts = WorldCounts()
+  /// A digest of everything that has been read, the same in every process.
+  var trace = Digest()
 
   /// Creates devices without any saves.
   public init(deviceCount: Int, universe: ScriptUniverse = .standard) {
@@ -96,6 +100,13 @@ public struct World<Replica: TestedReplica> {
   public static func run(
     _ script: Script, universe: ScriptUniverse = .standard
   ) throws(ScriptMismatch) -> WorldCounts {
+    try ran(script, universe: universe).counts
+  }
+
+  /// The world after a script.
+  static func ran(
+    _ script: Script, universe: ScriptUniverse = .standard
+  ) throws(ScriptMismatch) -> World {
     var world = World(deviceCount: script.deviceCount, universe: universe)
     for (number, step) in script.steps.enumerated() {
       do throws(ScriptMismatch) { try world.perform(step) } catch {
@@ -103,7 +114,7 @@ public struct World<Replica: TestedReplica> {
       }
     }
     try world.settle()
-    return world.counts
+    return world
   }
 }
 

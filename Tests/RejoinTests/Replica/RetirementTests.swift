@@ -68,6 +68,19 @@ import Testing
     #expect(a.ada?.name == nil)
   }
 
+  @Test func whoHoldsALateFieldIsStillHeard() throws {
+    try lost.edit { $0.miles.increment(by: 1) }
+    lost.tell(a)
+    try lost.edit { $0.name = "late" }
+    b.apply(try #require(lost.delta()).split(into: 1)[0])
+    try a.retire(lost.device)
+    a.tell(b)
+    try b.edit { $0.rank = "b" }
+    #expect(b.tell(a).isClean)
+    #expect(a.ada?.name == "late")
+    #expect(areEqual(a, b))
+  }
+
   @Test func whatWasKeptAsideIsEnteredAgain() throws {
     try lost.edit {
       $0.tags.insert("old")
