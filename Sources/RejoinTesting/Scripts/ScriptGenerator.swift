@@ -37,7 +37,7 @@ public struct ScriptWeights: Sendable {
   /// Folds of ledgers.
   public var folds = 2
   /// Edits of a record as it was shown some time before.
-  public var contexts = 6
+  public var contexts = 12
   /// Retirements.
   public var retirements = 0
 
@@ -70,6 +70,8 @@ public struct ScriptGenerator {
   private var messages = 0
   private var backups: [Int: Int] = [:]
   private var contexts = 0
+  /// The contexts that have not been saved.
+  private var openContexts: [Int] = []
 
   /// Creates a generator.
   ///
@@ -108,9 +110,7 @@ public struct ScriptGenerator {
     case .save: return [.save(on: i, verbs())]
     case .sync: return [.sync(from: i, to: other(than: i))]
     case .write: return write(on: i)
-    case .deliver:
-      return messages == 0
-        ? [] : [.deliver(message: random.below(messages), to: i)]
+    case .deliver: return deliver(to: i)
     case .merge: return [.merge(from: i, into: other(than: i))]
     case .backUp:
       let k = backups.count
@@ -151,13 +151,28 @@ public struct ScriptGenerator {
   private mutating func write(on i: Int) -> [ScriptStep] {
     let k = messages
     messages += 1
-    let basis = random.chance(15) ? nil : random.below(devices)
-    var steps: [ScriptStep] = [.write(on: i, since: basis, message: k)]
+    let basis = random.chance(15) ? nil : other(than: i)
+    var steps: [ScriptStep] = []
+    if let basis, random.chance(40) {
+      // The basis has just been told, which leaves gaps everywhere else.
+      steps = [.sync(from: i, to: basis), .save(on: i, verbs())]
+    }
+    steps.append(.write(on: i, since: basis, message: k))
     if random.chance(30) {
       messages += 2
       steps.append(.split(message: k, into: k + 1, k + 2))
     }
+    if random.chance(50) {
+      steps.append(.deliver(message: k, to: other(than: i)))
+    }
     return steps
+  }
+
+  /// An arrival, more often of a recent message than of an old one.
+  private mutating func deliver(to i: Int) -> [ScriptStep] {
+    if messages == 0 { return [] }
+    let age = random.below(random.chance(60) ? min(messages, 4) : messages)
+    return [.deliver(message: messages - 1 - age, to: i)]
   }
 
   private mutating func restore(isNoticed: Bool) -> [ScriptStep] {
@@ -168,16 +183,21 @@ public struct ScriptGenerator {
   }
 
   private mutating func context(on i: Int) -> [ScriptStep] {
-    if contexts == 0 || random.chance(50) {
+    if openContexts.isEmpty || random.chance(40) {
+      openContexts.append(contexts)
       contexts += 1
       let id = random.pick(universe.records)
       return [.fetch(on: i, id, context: contexts - 1)]
     }
     var edits: [FieldKey: FieldEdit] = [:]
     for _ in 0...random.below(2) {
-      let key = random.pick(universe.fields)
+      // Registers have the conflicts that a context can show.
+      let registers = universe.fields.filter { $0.kind == .register }
+      let isPlain = registers.isEmpty || random.chance(50)
+      let key = random.pick(isPlain ? universe.fields : registers)
       edits[key] = edit(of: key.kind)
     }
-    return [.commit(context: random.below(contexts), edits)]
+    let k = openContexts.remove(at: random.below(openContexts.count))
+    return [.commit(context: k, edits)]
   }
 }

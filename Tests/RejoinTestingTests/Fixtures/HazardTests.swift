@@ -1,0 +1,52 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Foundation
+import Rejoin
+import RejoinTesting
+import Testing
+
+/// A checker that lets everything pass proves nothing.
+///
+/// Random scripts must find each mistake that a replica can make, and nothing in a
+/// replica without any. They need eighteen scripts at most, most often one.
+@Suite struct HazardTests {
+  static let isNightly =
+    ProcessInfo.processInfo.environment["REJOIN_TIER"] == "nightly"
+
+  @Test(arguments: 0..<4)
+  func soundReplicaPasses(block: UInt64) {
+    let count: UInt64 = Self.isNightly ? 1000 : 25
+    for seed in (block * count)..<(block * count + count) {
+      if let mismatch = mismatch(seed) {
+        Issue.record("seed \(seed): \(mismatch)")
+        return
+      }
+    }
+  }
+
+  @Test(arguments: Hazard.allCases)
+  func hazardIsFound(hazard: Hazard) {
+    Hazard.$current.withValue(hazard) {
+      for seed in 0..<100 as Range<UInt64> {
+        if mismatch(seed) != nil { return }
+      }
+      Issue.record("\(hazard) passes a hundred scripts")
+    }
+  }
+
+  /// The first thing that is wrong in a random script.
+  private func mismatch(_ seed: UInt64) -> ScriptMismatch? {
+    let script = ScriptGenerator.script(seed: seed, steps: 80, universe: .toy)
+    do throws(ScriptMismatch) {
+      try World<ToyReplica>.run(script, universe: .toy)
+      return nil
+    } catch { return error }
+  }
+}

@@ -1,0 +1,100 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+
+/// One save, as a field hears of it.
+struct ToySave {
+  let dot: Dot
+  let time: Timestamp
+  /// What the author was shown; `nil` means what is here.
+  var seen: VectorClock?
+  /// Whether everything seen is dropped first.
+  var drops = false
+}
+
+extension ToyField {
+  /// Does what one save does to the field, or drops what its author saw.
+  mutating func change(_ edit: FieldEdit?, in save: ToySave) {
+    switch edit {
+    case _ where kind == .lww:
+      if case .write(let value) = edit {
+        write(value, in: save)
+      } else {
+        write(nil, in: save)
+      }
+    case nil where kind == .counter: reset(in: save)
+    case nil: drop(in: save)
+    case .write(let value): write(value, in: save)
+    case .count(let edit): count(edit, in: save)
+    case .members(let edit): change(edit, in: save)
+    case .append: break
+    }
+    let isTrace = entries.contains { $0.dot == save.dot }
+    if hazard != .removalWithoutDot || kind != .set || isTrace {
+      clock.insert(save.dot)
+    }
+  }
+
+  private mutating func drop(
+    in save: ToySave, where isMeant: (Entry) -> Bool = { _ in true }
+  ) {
+    entries.removeAll { isMeant($0) && save.seen?.contains($0.dot) ?? true }
+  }
+
+  private mutating func write(_ value: Value?, in save: ToySave) {
+    var entry = Entry(
+      dot: save.dot, time: save.time, value: value, seen: clock)
+    if kind == .lww {
+      if let winner { entry.rise(above: winner, orEqual: true, hazard) }
+      entries = []
+    } else {
+      drop(in: save)
+      if let winner, !outranks(entry, winner) {
+        entry.rise(above: winner, orEqual: false, hazard)
+      }
+    }
+    entries.append(entry)
+  }
+
+  private mutating func count(_ edit: CounterEdit, in save: ToySave) {
+    if save.drops || edit.isReset { reset(in: save) }
+    if edit.increments > 0 || edit.decrements > 0 || !edit.isReset {
+      let change = Int128(edit.increments) - Int128(edit.decrements)
+      let sum = entries.first { $0.dot == save.dot }?.amount ?? 0
+      entries.removeAll { $0.dot == save.dot }
+      entries.append(Entry(dot: save.dot, amount: sum + change))
+    }
+  }
+
+  private mutating func reset(in save: ToySave) {
+    guard hazard == .resetAddsNegative else { return drop(in: save) }
+    entries.append(Entry(dot: save.dot, amount: -count))
+  }
+
+  private mutating func change(_ edit: SetEdit, in save: ToySave) {
+    if save.drops || edit.isCleared { drop(in: save) }
+    for (element, isIn) in edit.members {
+      drop(in: save) { $0.value == element }
+      if isIn { entries.append(Entry(dot: save.dot, value: element)) }
+    }
+  }
+}
+
+extension ToyField.Entry {
+  /// Takes a later time than `other`, so that the author sees what was written.
+  fileprivate mutating func rise(
+    above other: ToyField.Entry, orEqual: Bool, _ hazard: Hazard?
+  ) {
+    if hazard == .wallClockStamps || hazard == .clockThenTimeThenDevice {
+      return
+    }
+    if orEqual ? time <= other.time : true { time = other.time.next ?? .max }
+  }
+}

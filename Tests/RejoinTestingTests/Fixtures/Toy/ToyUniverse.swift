@@ -1,0 +1,29 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+import RejoinTesting
+
+extension ScriptUniverse {
+  /// Two records that an update brings back and one that it does not, with a
+  /// field of each kind that a toy replica has.
+  static let toy: ScriptUniverse = {
+    let kinds: [FieldKind] = [.register, .lww, .counter, .set]
+    let fields = kinds.map { FieldKey($0.rawValue, $0) }
+    return ScriptUniverse(
+      schema: Schema([
+        "Note": .init(fields: Set(fields)),
+        "Task": .init(fields: Set(fields), deletion: .deleteWins),
+      ]),
+      records: [
+        RecordID("Note", "a"), RecordID("Note", "b"), RecordID("Task", "a"),
+      ],
+      fields: fields)
+  }()
+}
