@@ -51,28 +51,12 @@ extension TestedReplica {
     against model: OracleReplica, in universe: ScriptUniverse,
     named name: String
   ) throws(ScriptMismatch) {
-    try agree("clock of \(name)", clock.vector, model.clock)
-    if let latest {
-      try agree(
-        "hybrid clock of \(name)", latest.rawValue, model.knowledge.latest)
-    }
-    for id in universe.records {
-      try agree("\(id) exists on \(name)", exists(id), model.exists(id))
-      for key in universe.fields {
-        try check(FieldPath(id, key), against: model, named: name)
+    try ReplicaFacts(model, in: universe).check(self, named: name)
+    for path in universe.paths where path.key.kind == .register {
+      guard let author = reading(of: path).author else { continue }
+      if model.field(path).isFollowed(author) {
+        throw ScriptMismatch("law 7: \(path) on \(name) shows what is over")
       }
-    }
-  }
-
-  private func check(
-    _ path: FieldPath, against model: OracleReplica, named name: String
-  ) throws(ScriptMismatch) {
-    let (real, field) = (reading(of: path), model.field(path))
-    try agree("\(path) on \(name)", real, field.reading)
-    if path.key.kind == .register, let author = real.author,
-      field.isFollowed(author)
-    {
-      throw ScriptMismatch("law 7: \(path) on \(name) shows what is over")
     }
   }
 
