@@ -15,14 +15,17 @@ enum Help {
 
     usage: rejoin compare [FILE…] [OPTION…]
            rejoin replay FILE [--bytes]
+           rejoin simulate [OPTION…]
            rejoin --help
 
       compare   runs the same concurrent edits under many strategies and counts
                 what each of them loses
       replay    runs a script of what devices did and prints what each of them
                 sees
+      simulate  looks for a fault in the library itself, and prints the shortest
+                script that shows one
 
-    `rejoin compare --help` and `rejoin replay --help` say more.
+    `rejoin compare --help` and the like say more.
     Exit codes: 0 done, 1 failed, 2 called wrongly.
 
     """
@@ -100,6 +103,37 @@ enum Help {
       {"do":"show","on":"B"}
 
     A mistake in the script ends it with its line's number and exit code 2.
+
+    """
+
+  /// The answer to `rejoin simulate --help`.
+  static let simulate = """
+    rejoin simulate: looks for a fault in the library.
+
+    usage: rejoin simulate [OPTION…]
+
+    Two searches run side by side. The explorer goes through every interleaving
+    of a few saves on three replicas: exchanges, messages kept back, halved,
+    doubled and passed on, and clocks. The simulator lets many devices work for
+    weeks, with networks, clocks and storages that fail, as a seed determines.
+    After every step an oracle that knows only who has heard of which save says
+    what each device must show.
+
+    If a device shows something else, the script that led there is cut down and
+    printed for `rejoin replay`, and the exit code is 1. Without a fault, the
+    counts are printed.
+
+    options:
+      --nightly      larger programs, and longer simulations of more devices
+      --minutes M    begin nothing new after that time
+      --seeds N      how many simulations (1000; 100000 with --nightly)
+      --seed S       the seed of the first (0)
+      --report FILE  write the counts, the seeds and the time as Markdown
+
+    examples:
+      rejoin simulate
+      rejoin simulate --seed 4711 --seeds 1
+      rejoin simulate --nightly --minutes 30 --report nightly.md
 
     """
 }

@@ -10,7 +10,7 @@
 import Foundation
 
 /// Runs the command that `words` spell.
-func run(_ words: [String]) throws {
+func run(_ words: [String]) async throws {
   let rest = words.dropFirst()
   switch words.first {
   case "compare":
@@ -23,6 +23,11 @@ func run(_ words: [String]) throws {
       rest, options: [], flags: ReplayCommand.flags)
     if arguments.has("help") { return Terminal.write(Help.replay) }
     try ReplayCommand(arguments).run()
+  case "simulate":
+    let arguments = try Arguments(
+      rest, options: SimulateCommand.options, flags: SimulateCommand.flags)
+    if arguments.has("help") { return Terminal.write(Help.simulate) }
+    try await SimulateCommand(arguments).run()
   case "--help", "-h", "help":
     Terminal.write(Help.overview)
   case nil:
@@ -34,7 +39,7 @@ func run(_ words: [String]) throws {
 }
 
 do {
-  try run(Array(CommandLine.arguments.dropFirst()))
+  try await run(Array(CommandLine.arguments.dropFirst()))
 } catch let error as CommandError {
   Terminal.complain("rejoin: \(error.message)\n")
   exit(error.exitCode)

@@ -29,6 +29,8 @@ final class ExploredReplicas<Replica: TestedReplica> {
     let clock: Int
     /// Whether a field holds saves that the clock does not.
     let isAhead: Bool
+    /// What must be read of it.
+    let facts: ReplicaFacts
   }
 
   let program: ExplorerProgram
@@ -48,6 +50,8 @@ final class ExploredReplicas<Replica: TestedReplica> {
   /// The messages; number `i` stands at `i - 1`, and zero is no message.
   private(set) var letters: [Letter] = []
   private var letterPlaces: [[Int]: Int] = [:]
+  /// The devices whose saves are in a message, a bit for each.
+  private(set) var origins: [Int] = []
   private var halves: [Int: (Int, Int)] = [:]
   private var lowered: [Int: [Int]] = [:]
   private var written = ExplorerMemo()
@@ -166,6 +170,10 @@ extension ExploredReplicas {
     if whole.model.fields.count > 1 {
       let parts = sender.parts(of: whole.message, count: 2)
       counts.executions += 1
+      try agree(
+        "fields of the parts of a message",
+        Set(parts.flatMap { sender.outline(of: $0).fields }),
+        Set(whole.model.fields.keys))
       let numbers = try parts.map { (part) throws(ScriptMismatch) in
         try intern(
           Letter(
@@ -194,14 +202,11 @@ extension ExploredReplicas {
     _ replica: Replica, _ model: OracleReplica, before: Int
   ) throws(ScriptMismatch) -> Int {
     let name = name(model.device)
-    try replica.check(
-      against: model, program.universe.records, program.universe.fields,
-      named: name)
-    try replica.checkLatest(against: model, named: name)
     counts.checks += 1
     let common = try internContents(replica, model)
     let key = privateKey(model) + [common]
     if let place = places[key] {
+      try states[place].facts.check(replica, named: name)
       counts.checks += 1
       try agree(
         "messages of \(name) after different histories are equal",
@@ -209,11 +214,19 @@ extension ExploredReplicas {
           == states[place].replica.message(since: clocks[before]), true)
       return place
     }
+    try replica.check(
+      against: model, program.universe.records, program.universe.fields,
+      named: name)
+    try replica.checkLatest(against: model, named: name)
+    precondition(
+      states.count < ExplorerConfiguration.stateLimit,
+      "the program has too many states: take fewer saves or times")
     places[key] = states.count
     states.append(
       State(
         replica: replica, model: model, contents: common,
-        clock: place(of: replica.clock), isAhead: model.isAhead))
+        clock: place(of: replica.clock), isAhead: model.isAhead,
+        facts: ReplicaFacts(model, in: program.universe)))
     return states.count - 1
   }
 
@@ -248,7 +261,15 @@ extension ExploredReplicas {
         letter.message == self.letter(number).message, true)
       return number
     }
+    precondition(
+      letters.count + 1 < ExplorerConfiguration.messageLimit,
+      "the program has too many messages: take fewer saves or times")
     letters.append(letter)
+    let saves = letter.model.saves(in: history)
+    origins.append(
+      devices.indices.reduce(0) { bits, i in
+        saves[devices[i]] > 0 ? bits | 1 << i : bits
+      })
     letterPlaces[key] = letters.count
     return letters.count
   }

@@ -8,7 +8,40 @@
 //===----------------------------------------------------------------------===//
 import Rejoin
 
-/// Goes through everything that can happen to three replicas within a program.
+/// Goes through everything that can happen to three replicas within a program,
+/// breadth first.
+///
+///     let counts = try Explorer<LibraryReplica>(.counters).search()
+///
+/// A configuration is where three replicas stand, which saves have been made, and
+/// which messages are kept. From each one everything is tried: each save on each
+/// device at each time; each device telling each other what it lacks; writing down a
+/// message since nothing or since the clock of any other device, and keeping it;
+/// delivering a kept message to any device, again and again, whole or a half of it.
+///
+/// What makes millions of configurations affordable is that a replica is a function
+/// of its state and of what it is given. States and messages are numbers here; each
+/// pair of a state and an input is carried out once, by the replica's own code, and
+/// compared with an oracle that joins nothing. The search itself is arithmetic on
+/// numbers. ``ExplorerCounts/executions`` tells how often the replicas' code ran, and
+/// ``ExplorerCounts/transitions`` how often a result of it was used.
+///
+/// Two states have the same number if they agree on the device, the hybrid clock and
+/// every save heard of, field by field. Each time a state is reached by another way,
+/// what can be read there, the contents and the message since the clock before are
+/// compared with those of the first; a difference is a violation. What is left out is
+/// what no action here reads: acknowledged clocks, and which gaps were reported. What
+/// a replica keeps besides, such as the order in which it met its records, could make
+/// a difference later that these comparisons do not show.
+///
+/// Kept messages have no order, so configurations that differ in it only are one.
+/// Devices are not renamed, since they break ties; programs that differ by the names
+/// of records only are not written down twice.
+///
+/// In each configuration with states that have not met, the laws hold: equal clocks
+/// have equal contents and no news; a join takes nothing back; a delta since any clock
+/// below the receiver's does the same; the order of two joins makes no difference, and
+/// neither does joining by way of another.
 public struct Explorer<Replica: TestedReplica> {
   let program: ExplorerProgram
   let replicas: ExploredReplicas<Replica>
@@ -136,6 +169,8 @@ extension Explorer {
       letter, to: configuration.state(i))
     counts.applied &+= 1
     counts.gaps &+= isGap ? 1 : 0
+    let others = replicas.origins[letter - 1] & ~(1 << i)
+    counts.relayed &+= others.nonzeroBitCount > 1 ? 1 : 0
     return configuration.replacing(i, by: state)
   }
 }

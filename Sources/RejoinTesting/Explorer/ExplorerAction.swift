@@ -22,7 +22,8 @@ enum ExplorerAction {
   static func all(_ program: ExplorerProgram) -> [ExplorerAction] {
     var actions: [ExplorerAction] = []
     for i in 0..<3 {
-      for save in program.saves.indices {
+      for save in program.saves.indices
+      where program.savers[save].contains(i) {
         actions += program.times.indices.map { .save(save, on: i, at: $0) }
       }
       for j in 0..<3 where i != j { actions.append(.sync(from: i, to: j)) }

@@ -5,18 +5,17 @@
 // Copyright (c) 2026 the Rejoin authors
 // SPDX-License-Identifier: Apache-2.0
 //
-//===----------------------------------------------------------------------===//
 import Rejoin
 
 /// What three devices save, and what else can happen between their saves.
 ///
-///     let program = ExplorerProgram(
-///       "one register", universe: .standard,
-///       saves: [[.touch(RecordID("Note", "a"))], [.touch(RecordID("Note", "b"))]])
-///     try Explorer<LibraryReplica>(program).search()
+///     var program = ExplorerProgram.registers
+///     program.times = [0, 1, 3_600_000]
+///     let counts = try Explorer<LibraryReplica>(program).search()
+///     print(counts)  // 12345 configurations, …
 ///
-/// Any device makes any of the saves, in any order, when its wall clock shows any of
-/// the times, or leaves it.
+/// A save is made by any of its devices, in any order, when the wall clock shows any
+/// of the times, or never. Wall clocks show zero at all other moments.
 public struct ExplorerProgram: Sendable {
   /// What the program is about.
   public let name: String
@@ -24,14 +23,19 @@ public struct ExplorerProgram: Sendable {
   public let universe: ScriptUniverse
   /// The saves, up to seven.
   public let saves: [[ScriptVerb]]
+  /// For each save the devices that can make it: any, unless it says otherwise.
+  public var savers: [[Int]]
   /// What a wall clock can show at a save, in milliseconds since 1970.
   public var times: [Int64] = [0, 1]
   /// How many messages are kept for late and repeated delivery, up to three.
   public var keptMessages = 1
-  /// Whether the kept messages are cut in two as well.
+  /// Whether halves of the kept messages are delivered as well.
   public var splits = true
 
   /// Creates a program.
+  ///
+  /// Only saves that touch a field that travels tell histories apart, so each save
+  /// needs one.
   ///
   /// - Precondition: There are one to seven saves.
   public init(
@@ -39,5 +43,6 @@ public struct ExplorerProgram: Sendable {
   ) {
     precondition((1...7).contains(saves.count), "a program has 1 to 7 saves")
     (self.name, self.universe, self.saves) = (name, universe, saves)
+    savers = saves.map { _ in [0, 1, 2] }
   }
 }

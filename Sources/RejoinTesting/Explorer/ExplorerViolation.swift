@@ -18,6 +18,17 @@ public struct ExplorerViolation: Error, CustomStringConvertible {
   /// What had been done.
   public let counts: ExplorerCounts
 
+  /// What ``World/run(_:universe:)`` finds wrong in the script, without sharing any
+  /// code of the search; `nil` if nothing.
+  public func reproduced<Replica: TestedReplica>(
+    with _: Replica.Type
+  ) -> ScriptMismatch? {
+    do throws(ScriptMismatch) {
+      try World<Replica>.run(script, universe: program.universe)
+      return nil
+    } catch { return error }
+  }
+
   /// What is wrong in which program, and the steps.
   public var description: String {
     "\(program.name): \(mismatch.what)\n"

@@ -5,20 +5,43 @@
 // Copyright (c) 2026 the Rejoin authors
 // SPDX-License-Identifier: Apache-2.0
 //
-//===----------------------------------------------------------------------===//
 import Foundation
 import RejoinTesting
 import Testing
 
 @Suite struct ExplorerTests {
-  @Test func everythingIsAsTheOracleSays() throws {
-    let env = ProcessInfo.processInfo.environment
-    var program = ExplorerProgram.registers
-    if env["T1"] != nil { program.times = [0] }
-    program.keptMessages = Int(env["KEPT"] ?? "1")!
-    var explorer = Explorer<LibraryReplica>(program)
+  private let isNight =
+    ProcessInfo.processInfo.environment["REJOIN_TIER"] == "nightly"
+
+  @Test func everyConfigurationIsAsTheOracleSays() async throws {
+    let programs = isNight ? ExplorerProgram.nightly : ExplorerProgram.quick
     let start = ContinuousClock.now
-    let counts = try explorer.search(atMost: Int(env["MAX"] ?? "100000")!)
-    print(counts, ContinuousClock.now - start)
+    let counts = try await explore(programs)
+    print("explorer: \(counts); \(ContinuousClock.now - start)")
+    #expect(counts.isComplete)
+    #expect(counts.configurations >= (isNight ? 10_000_000 : 1_000_000))
+    #expect(counts.gaps > 0 && counts.split > 0 && counts.relayed > 0)
+  }
+
+  /// Explores the programs, one on each core, and adds up.
+  private func explore(
+    _ programs: [ExplorerProgram]
+  ) async throws -> ExplorerCounts {
+    try await withThrowingTaskGroup(of: ExplorerCounts.self) { group in
+      for program in programs {
+        group.addTask {
+          var explorer = Explorer<LibraryReplica>(program)
+          return try explorer.search()
+        }
+      }
+      return try await group.reduce(into: ExplorerCounts()) { $0 += $1 }
+    }
+  }
+
+  @Test func aLimitStopsTheSearch() throws {
+    var explorer = Explorer<LibraryReplica>(.registers)
+    let counts = try explorer.search(atMost: 100)
+    #expect(counts.configurations == 100)
+    #expect(!counts.isComplete)
   }
 }

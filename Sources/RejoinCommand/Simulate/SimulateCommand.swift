@@ -1,0 +1,86 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+import Foundation
+import RejoinTesting
+
+/// `rejoin simulate`: looks for a fault in the library, and prints the shortest
+/// script that shows one.
+struct SimulateCommand {
+  static let options = ["minutes", "report", "seed", "seeds"]
+  static let flags = ["help", "nightly"]
+
+  private let isNightly: Bool
+  private let seeds: Range<UInt64>
+  private let deadline: ContinuousClock.Instant?
+  private let report: String?
+
+  init(_ arguments: Arguments) throws(CommandError) {
+    guard arguments.operands.isEmpty else {
+      throw .usage("`rejoin simulate` takes no files")
+    }
+    isNightly = arguments.has("nightly")
+    let bounds: ClosedRange<UInt64> = 0...1_000_000_000_000
+    let first = try arguments.integer("seed", in: bounds) ?? 0
+    let count =
+      try arguments.integer("seeds", in: bounds)
+      ?? (isNightly ? 100_000 : 1_000)
+    seeds = first..<(first + count)
+    let minutes = try arguments.integer("minutes", in: 1...100_000)
+    deadline = minutes.map { .now + .seconds(60 * $0) }
+    report = arguments.value("report")
+  }
+
+  private var scale: SimulationScale { isNightly ? .long : .quick }
+
+  /// Explores and simulates side by side.
+  func run() async throws {
+    let start = ContinuousClock.now
+    async let simulated = simulate()
+    async let explored = explore()
+    let result = SimulateResult(
+      explored: await explored, simulated: await simulated, seeds: seeds,
+      scale: scale, time: .now - start)
+    Terminal.write(result.text)
+    if let report {
+      do {
+        try result.markdown.write(
+          toFile: report, atomically: true, encoding: .utf8)
+      } catch {
+        throw CommandError.failed("cannot write \(report): \(error)")
+      }
+    }
+    guard let fault = result.fault else { return }
+    Terminal.write(fault.script)
+    throw CommandError.failed(
+      "\(fault.what)\nThe script above shows it: save it, and `rejoin replay` "
+        + "it.")
+  }
+
+  private func explore() async -> SimulateResult.Explored {
+    var result = SimulateResult.Explored()
+    for program in isNightly ? ExplorerProgram.nightly : ExplorerProgram.quick {
+      if let deadline, .now > deadline { break }
+      var explorer = Explorer<LibraryReplica>(program)
+      do {
+        result.counts += try explorer.search()
+        result.programs.append(program.name)
+      } catch {
+        result.violation = error
+        break
+      }
+    }
+    return result
+  }
+
+  private func simulate() async -> SimulationResult {
+    Simulator.run(seeds: seeds, scale: scale) {
+      deadline.map { .now < $0 } ?? true
+    }
+  }
+}

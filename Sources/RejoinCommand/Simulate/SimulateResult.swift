@@ -1,0 +1,76 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+import RejoinTesting
+
+/// What exploring and simulating did, and the fault, if there is one.
+struct SimulateResult {
+  /// What the explorer did.
+  struct Explored {
+    var counts = ExplorerCounts()
+    var programs: [String] = []
+    var violation: ExplorerViolation?
+  }
+
+  let explored: Explored
+  let simulated: SimulationResult
+  let seeds: Range<UInt64>
+  let scale: SimulationScale
+  let time: Duration
+
+  private var lines: [String] {
+    [
+      "explorer: \(explored.programs.count) programs, \(explored.counts)",
+      "\(simulated), seeds from \(seeds.lowerBound)",
+      "time: \(time.components.seconds) s",
+    ]
+  }
+
+  var text: String { lines.map { $0 + "\n" }.joined() }
+
+  var markdown: String {
+    let verdict =
+      fault.map {
+        "**A fault was found.** \($0.what)\n\n```\n\($0.script)```\n"
+      }
+      ?? "No violation.\n"
+    return "# What was checked\n\n" + lines.map { "- \($0)\n" }.joined()
+      + "- programs: \(explored.programs.joined(separator: ", "))\n\n"
+      + verdict
+  }
+
+  /// The fault, and the shortest script that shows it.
+  ///
+  /// The explorer's is preferred: it is the shortest there is.
+  var fault: (what: String, script: String)? {
+    if let violation = explored.violation {
+      return (
+        "\(violation.program.name): \(violation.mismatch)",
+        SimulateResult.text(
+          violation.script, universe: violation.program.universe)
+      )
+    }
+    return simulated.failure.map { failure in
+      let script = Simulation(seed: failure.seed, scale: scale).script
+      return (
+        "seed \(failure.seed): \(failure.mismatch)",
+        SimulateResult.text(script, universe: .standard)
+      )
+    }
+  }
+
+  private static func text(
+    _ script: Script, universe: ScriptUniverse
+  ) -> String {
+    let shortest = World<LibraryReplica>.counterexample(
+      in: script, universe: universe)
+    guard let shortest else { return script.replayText(universe: universe) }
+    return "# \(shortest.mismatch)\n"
+      + shortest.script.replayText(universe: universe)
+  }
+}

@@ -1,0 +1,143 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+import Rejoin
+
+// The programs that together touch every kind of field, deletions, and the
+// creation of what was deleted.
+extension ExplorerProgram {
+  private static let a = RecordID("Note", "a")
+  private static let b = RecordID("Note", "b")
+  private static let draft = RecordID("Draft", "a")
+  private static let name = FieldKey("name", .register)
+  private static let theme = FieldKey("theme", .lww)
+  private static let count = FieldKey("count", .counter)
+  private static let tags = FieldKey("tags", .set)
+  private static let marks = FieldKey("marks", .removeWinsSet)
+  private static let log = FieldKey("log", .ledger)
+
+  private init(
+    _ name: String, _ fields: [FieldKey], deletion: DeletionRule = .updateWins,
+    others: [RecordID] = [], _ saves: [ScriptVerb]...
+  ) {
+    let fieldSet = Set(fields)
+    self.init(
+      name,
+      universe: ScriptUniverse(
+        schema: Schema([
+          "Note": .init(fields: fieldSet, deletion: deletion),
+          "Draft": .init(fields: fieldSet, isLocalOnly: true),
+        ]), records: [Self.a, Self.b] + others, fields: fields),
+      saves: saves)
+  }
+
+  /// Two records with registers.
+  public static let registers = ExplorerProgram(
+    "registers", [name],
+    [a[name, .int(1)], b[name, .int(1)]],
+    [a[name, .int(2)], b[name, .int(2)]],
+    [a[name, .int(3)], b[name, nil]])
+
+  /// A deletion beside updates that win over it, or do not.
+  public static func deletion(_ rule: DeletionRule) -> ExplorerProgram {
+    ExplorerProgram(
+      "deletion, \(rule.rawValue)", [name], deletion: rule,
+      [a[name, .int(1)], b[name, .int(1)]],
+      [.delete(a), .touch(b)],
+      [a[name, .int(2)]])
+  }
+
+  /// A record with fields of every kind that is deleted and created again.
+  public static func creation(_ rule: DeletionRule) -> ExplorerProgram {
+    ExplorerProgram(
+      "re-creation, \(rule.rawValue)", [name, theme, count, tags, log],
+      deletion: rule,
+      [
+        a[name, .int(1)], a[theme, .int(1)], a.adding(2, to: count),
+        a.inserting(["x"], into: tags), a.appending(5, to: log), .touch(b),
+      ],
+      [.delete(a)],
+      [a.adding(1, to: count), b.adding(1, to: count)])
+  }
+
+  /// Counters that are reset.
+  public static let counters = ExplorerProgram(
+    "counters", [count],
+    [a.adding(2, to: count), b.adding(1, to: count)],
+    [a.resetting(count, to: 5)],
+    [a.adding(-1, to: count), b.resetting(count, to: 0)])
+
+  /// Sets of both kinds.
+  public static let sets = ExplorerProgram(
+    "sets", [tags, marks],
+    [
+      a.inserting(["x"], into: tags), a.inserting(["x"], into: marks),
+      b.inserting(["x"], into: tags),
+    ],
+    [a.removing(["x"], from: tags), a.removing(["x"], from: marks)],
+    [
+      a.inserting(["x", "y"], into: tags), a.inserting(["x"], into: marks),
+      b.removing(["x"], from: tags),
+    ])
+
+  /// Registers whose last write wins, and ledgers that are cancelled.
+  public static let ledgers = ExplorerProgram(
+    "lww and ledgers", [theme, log],
+    [a[theme, .int(1)], a.appending(5, to: log), b[theme, .int(1)]],
+    [a[theme, .int(2)], .edit(a, log, .append(.cancelling))],
+    [a[theme, nil], a.appending(-1, to: log), b.appending(3, to: log)])
+
+  /// Saves of which a part stays on its device.
+  public static let drafts = ExplorerProgram(
+    "drafts", [name], others: [draft],
+    [a[name, .int(1)], draft[name, .int(1)]],
+    [b[name, .int(2)], draft[name, .int(2)]],
+    [a[name, .int(3)], .delete(draft)])
+
+  /// Every program.
+  static let menu: [ExplorerProgram] = [
+    registers, deletion(.updateWins), deletion(.deleteWins),
+    creation(.updateWins), creation(.deleteWins), counters, sets, ledgers,
+    drafts,
+  ]
+}
+
+extension RecordID {
+  fileprivate subscript(key: FieldKey, value: Value?) -> ScriptVerb {
+    .edit(self, key, .write(value))
+  }
+
+  fileprivate func adding(_ amount: Int64, to key: FieldKey) -> ScriptVerb {
+    .edit(self, key, .count(CounterEdit(by: amount)))
+  }
+
+  fileprivate func resetting(_ key: FieldKey, to value: Int64) -> ScriptVerb {
+    .edit(self, key, .count(CounterEdit(by: value, isReset: true)))
+  }
+
+  fileprivate func inserting(
+    _ elements: [String], into key: FieldKey
+  ) -> ScriptVerb {
+    .edit(
+      self, key, .members(SetEdit(inserting: elements.map(Value.string))))
+  }
+
+  fileprivate func removing(
+    _ elements: [String], from key: FieldKey
+  ) -> ScriptVerb {
+    let elements = elements.map(Value.string)
+    return .edit(
+      self, key, .members(SetEdit(inserting: [], removing: elements)))
+  }
+
+  fileprivate func appending(_ amount: Int64, to key: FieldKey) -> ScriptVerb {
+    var edit = LedgerEdit()
+    edit.append(amount, memo: nil)
+    return .edit(self, key, .append(edit))
+  }
+}

@@ -1,0 +1,74 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+
+// How far the programs are explored.
+extension ExplorerProgram {
+  /// The programs for every day: about a million configurations.
+  ///
+  /// In most of them one device saves twice and the others once or not at all, all
+  /// clocks show the same, and up to three messages arrive late. Others vary the
+  /// times, by more than one clock can draw another too, and cut messages in two.
+  public static let quick: [ExplorerProgram] = {
+    let hour: Int64 = 3_600_000
+    var programs: [ExplorerProgram] = []
+    for (i, program) in menu.enumerated() {
+      // Each device is in turn the one that saves first.
+      let savers = [[i % 3], [(i + 1) % 3], [i % 3, (i + 2) % 3]]
+      let kept = [registers, counters, sets].contains {
+        $0.name == program.name
+      }
+      programs.append(
+        program.reduced(savers: savers, times: [0], kept: kept ? 3 : 2))
+    }
+    programs += [
+      registers.reduced(savers: [[0], [1], [2]], times: [0, hour], kept: 2),
+      ledgers.reduced(savers: [[2], [1], [0]], times: [0, 1], kept: 1),
+      registers.first(2).splitting(savers: [[0], [0, 1]]),
+      sets.first(2).splitting(savers: [[2], [0, 2]]),
+      creation(.deleteWins).splitting(savers: [[1], [0], [0]]),
+    ]
+    return programs
+  }()
+
+  /// The programs for a night: more than ten million configurations.
+  ///
+  /// Any device makes any save here.
+  public static let nightly: [ExplorerProgram] =
+    menu.map { $0.reduced(times: [0], kept: 3) }
+    + menu.map { $0.reduced(times: [0, 1], kept: 1) }
+    + menu.map { $0.splitting(savers: [[0], [1], [0, 2]]) }
+    + menu.map { $0.first(2).splitting(savers: [[0, 1, 2], [0, 1, 2]]) }
+    + [
+      registers.reduced(
+        savers: [[0], [1], [2]], times: [0, 1, 3_600_000], kept: 3)
+    ]
+
+  /// The program with fewer devices for each save, other times, and so many kept
+  /// messages, all of them whole.
+  public func reduced(
+    savers: [[Int]]? = nil, times: [Int64], kept: Int
+  ) -> ExplorerProgram {
+    var copy = self
+    copy.savers = savers ?? self.savers
+    (copy.times, copy.keptMessages, copy.splits) = (times, kept, false)
+    return copy
+  }
+
+  /// The program with one kept message that arrives whole or by halves.
+  func splitting(savers: [[Int]]) -> ExplorerProgram {
+    var copy = reduced(savers: savers, times: [0], kept: 1)
+    copy.splits = true
+    return copy
+  }
+
+  /// The program with the first saves only.
+  func first(_ count: Int) -> ExplorerProgram {
+    ExplorerProgram(
+      name, universe: universe, saves: Array(saves.prefix(count)))
+  }
+}

@@ -1,0 +1,39 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+import Rejoin
+
+/// Everything that must be read of a replica with certain knowledge.
+struct ReplicaFacts {
+  private let clock: VectorClock
+  private let latest: UInt64
+  private var records: [(id: RecordID, exists: Bool)] = []
+  private var fields: [(path: FieldPath, reading: FieldReading)] = []
+
+  init(_ model: OracleReplica, in universe: ScriptUniverse) {
+    (clock, latest) = (model.clock, model.knowledge.latest)
+    records = universe.records.map { ($0, model.exists($0)) }
+    fields = universe.paths.map { ($0, model.field($0).reading) }
+  }
+
+  /// Compares everything that can be read with what must be.
+  func check(
+    _ replica: some TestedReplica, named name: String
+  ) throws(ScriptMismatch) {
+    try agree("clock of \(name)", replica.clock.vector, clock)
+    if let shown = replica.latest {
+      try agree("hybrid clock of \(name)", shown.rawValue, latest)
+    }
+    for (id, exists) in records {
+      try agree("\(id) exists on \(name)", replica.exists(id), exists)
+    }
+    for (path, reading) in fields {
+      try agree("\(path) on \(name)", replica.reading(of: path), reading)
+    }
+  }
+}
