@@ -104,6 +104,7 @@ private let c = Dot(DeviceID(3), 1)
     #expect(siblings([a]).spells(VectorClock(a)))
     #expect(!siblings([a]).spells([a.device: 2]))
     #expect(!siblings([a]).spells([:]))
+    #expect(!siblings([a]).spells([a.device: 1, b.device: 1]))
     #expect(siblings([a, b]).spells([a.device: 1, b.device: 1]))
     #expect(!siblings([a, b]).spells([a.device: 1, b.device: 2]))
   }
