@@ -141,6 +141,13 @@ private let c = Dot(DeviceID(3), 1)
     #expect(all == Siblings(last, at: a))
   }
 
+  @Test func aWriteOverAnUnseenOneOfItsTimeIsShown() {
+    var all = siblings([b])
+    _ = all.write(.null, at: a, time: .zero, observed: VectorClock())
+    #expect(all.winner?.dot == a)
+    #expect(all.map(\.dot) == [a, b])
+  }
+
   @Test func aWriteThatHasSeenAllReportsNothing() {
     var all = siblings([a, c])
     let lost = all.write(.null, at: b, time: .zero, observed: Everything())

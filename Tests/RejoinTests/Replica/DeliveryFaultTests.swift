@@ -128,5 +128,7 @@ import Testing
     #expect(
       Set(delta.changes.flatMap(\.fields.keys))
         == [.existence, Sailor.name.key])
+    a.tell(b)
+    #expect(a.delta(since: b.clock) == nil)
   }
 }

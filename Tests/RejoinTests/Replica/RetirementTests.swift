@@ -55,6 +55,7 @@ import Testing
     #expect(report.retired == lost.device)
     #expect(report.keptAside == delta)
     #expect(!report.isClean)
+    #expect(a.apply(delta).keptAside == delta)
     #expect(a.keptAside == [delta])
     #expect(a.clock == clock)
     #expect(a.delta() == state)
@@ -144,6 +145,13 @@ import Testing
     try retireUnheard()
     try lost.edit { $0.miles.increment(by: 2) }
     #expect(a.merge(lost).retired == lost.device)
+    #expect(a.retirements == [lost.device: 1])
+  }
+
+  @Test func aWordInOurOwnNameDoesNotRaiseItEither() throws {
+    try retireUnheard()
+    try lost.edit { $0.miles.increment(by: 2) }
+    a.acknowledge(lost.clock, by: a.device)
     #expect(a.retirements == [lost.device: 1])
   }
 
