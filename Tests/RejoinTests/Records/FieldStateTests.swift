@@ -107,6 +107,18 @@ private func randomEdit(
     #expect(mine.elements == [.int(2)])
   }
 
+  @Test func aRemovalSparesAnInsertionThatWasNotObserved() {
+    let one = SetEdit(inserting: [.int(1)])
+    var (field, other) = (FieldState(.set), FieldState(.set))
+    _ = field.change(.members(one), in: save(1, 1))
+    _ = other.change(.members(one), in: save(2, 1))
+    let observed = field
+    field.merge(other)
+    let removal = SetEdit(inserting: [], removing: [.int(1)])
+    _ = field.change(.members(removal), in: save(1, 2, observed: observed))
+    #expect(field.elements == [.int(1)])
+  }
+
   @Test func aCounterDropsOnlyWhatWasObserved() {
     var field = FieldState(.counter)
     _ = field.change(.count(CounterEdit(by: 5)), in: save(1, 1))

@@ -172,6 +172,14 @@ import Testing
     #expect(try x.edit { $0.rank = "x" }.dot == Dot(DeviceID(14), 1))
   }
 
+  @Test func aClockAloneBetraysAnotherHistoryOfOurSaves() throws {
+    let (x, y) = (Replica.empty(4) { DeviceID(14) }, Replica.empty(4))
+    for name in ["x", "on"] { try x.edit { $0.name = name } }
+    try y.edit { $0.name = "y" }
+    _ = x.delta(since: y.clock)
+    #expect(try x.edit { $0.rank = "x" }.dot == Dot(DeviceID(14), 1))
+  }
+
   @Test func aForkOfAReplicaWhoseNameIsInUseKeepsItsOwn() throws {
     let (x, y) = (Replica.empty(4), Replica.empty(4))
     try x.edit { $0.name = "x" }

@@ -163,6 +163,17 @@ import Testing
     #expect(!a.isRetired)
   }
 
+  @Test func aRetirementThatOthersHaveNotHeardOfFreesNothing() throws {
+    try b.edit { $0.name = "b" }
+    try lost.edit { $0.miles.increment(by: 1) }
+    lost.tell(a)
+    settle(a, b)
+    try a.retire(lost.device)
+    #expect(a.stabilityCut.isEmpty)
+    settle(a, b)
+    #expect(a.stabilityCut == a.clock.vector)
+  }
+
   @Test func aRetiredDeviceHoldsUpTheCutUntilOthersKnow() throws {
     try b.edit { $0.name = "b" }
     try retireUnheard()
