@@ -88,7 +88,7 @@ extension FieldState {
     case (.counter(let mine), .counter(let theirs)):
       .count(theirs.store.edit(of: late, beyond: mine.store))
     case (.set(let mine), .set(let theirs)):
-      .members(theirs.edit(of: late, beyond: mine))
+      .members(theirs.store.edit(of: late, beyond: mine.store))
     case (_, .removeWinsSet(let theirs)):
       .members(theirs.store.edit(of: late))
     case (_, .ledger(let theirs)):
@@ -108,15 +108,13 @@ extension Tally {
   }
 }
 
-extension Causal<DotMap<Presence>> {
+extension DotMap<Presence> {
+  /// What is not here was removed, or not seen: such a removal has no effect.
   fileprivate func edit(of late: LateSaves, beyond mine: Self) -> SetEdit {
-    let added = store.elements.filter { element in
-      store[element].contains { late.contains($0.dot) }
+    let added = elements.filter { element in
+      self[element].contains { late.contains($0.dot) }
     }
-    let removed = mine.store.elements.filter { element in
-      !store.contains(element)
-        && mine.store[element].allSatisfy { context.contains($0.dot) }
-    }
+    let removed = mine.elements.filter { !contains($0) }
     return SetEdit(inserting: added, removing: removed)
   }
 }

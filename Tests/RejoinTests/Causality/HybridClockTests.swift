@@ -93,6 +93,13 @@ import Testing
     #expect(try clock.tick(now: 1000) == at(1200).next)
   }
 
+  @Test func anAnswerInTheSameMillisecondIsLater() throws {
+    let stamp = Timestamp(rawValue: at(1000).rawValue + 7)
+    var clock = HybridClock(now: 1000)
+    clock.receive(stamp, now: 1000)
+    #expect(try clock.tick(now: 1000) == stamp.next)
+  }
+
   @Test func aMendedClockGoesBackAtOpen() {
     let ahead = at(10_000)
     #expect(HybridClock(latest: ahead, now: 9000, drag: 999).latest == at(9000))

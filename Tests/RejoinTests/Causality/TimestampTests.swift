@@ -30,6 +30,7 @@ import Testing
   }
 
   @Test func theNextIsOneTickLater() {
+    #expect(Timestamp(rawValue: 1 << 16 | 1) < Timestamp(rawValue: 1 << 16 | 2))
     #expect(Timestamp.zero.next == Timestamp(rawValue: 1))
     #expect(
       Timestamp(rawValue: 0xffff).next == Timestamp(milliseconds: 1))

@@ -60,6 +60,14 @@ import Testing
     #expect(tally.value == 0)
   }
 
+  /// What was observed may be ahead of what is held.
+  @Test func aResetOfWhatHasNotArrived() {
+    var tally = Tally(entries: [entry(1, 1, 3, 0)])
+    tally.reset(observed: Tally(entries: [entry(1, 2, 7, 0)]))
+    #expect(tally.value == 0)
+    #expect(tally.entries == [entry(1, 2, 7, 0)])
+  }
+
   @Test func entriesStaySortedByDevice() {
     var tally = Tally()
     for device in [5, 1, 3, 2, 4, 3, 1] as [UInt64] {

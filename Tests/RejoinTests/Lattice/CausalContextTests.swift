@@ -52,6 +52,13 @@ private let tablet = DeviceID(2)
     #expect(context == CausalContext([phone: 3]))
   }
 
+  @Test func theNextDotIsBeyondAllThatWereSeen() {
+    let context = CausalContext(
+      dots: [Dot(phone, 1), Dot(phone, 5), Dot(phone, 3), Dot(tablet, 9)])
+    #expect(context.next(of: phone) == Dot(phone, 6))
+    #expect(context.next(of: DeviceID(3)) == Dot(DeviceID(3), 1))
+  }
+
   @Test func anyOrderOfDotsIsOneContext() {
     let dots =
       (1...6).map { Dot(phone, $0) } + [Dot(tablet, 4), Dot(tablet, 5)]

@@ -104,6 +104,7 @@ private let c = Dot(DeviceID(3), 1)
     #expect(siblings([a]).spells(VectorClock(a)))
     #expect(!siblings([a]).spells([a.device: 2]))
     #expect(!siblings([a]).spells([:]))
+    #expect(!siblings([a]).spells([a.device: 1, b.device: 1]))
     #expect(siblings([a, b]).spells([a.device: 1, b.device: 1]))
     #expect(!siblings([a, b]).spells([a.device: 1, b.device: 2]))
   }
@@ -138,6 +139,13 @@ private let c = Dot(DeviceID(3), 1)
     }
     let last = Stamped(.string("second"), at: Timestamp(rawValue: 3))
     #expect(all == Siblings(last, at: a))
+  }
+
+  @Test func aWriteOverAnUnseenOneOfItsTimeIsShown() {
+    var all = siblings([b])
+    _ = all.write(.null, at: a, time: .zero, observed: VectorClock())
+    #expect(all.winner?.dot == a)
+    #expect(all.map(\.dot) == [a, b])
   }
 
   @Test func aWriteThatHasSeenAllReportsNothing() {

@@ -62,6 +62,14 @@ import Testing
     #expect(part.tail.isEmpty)
   }
 
+  @Test func foldingGoesOnWhereItStopped() {
+    var part = line([1, 20, 300, 4000], folded: 2)
+    part.fold(upTo: 3)
+    #expect(part == line([1, 20, 300, 4000]))
+    #expect(part.folded == 3)
+    #expect(part.tail.map(\.amount) == [4000])
+  }
+
   @Test func cancellingFoldsAndSubtracts() {
     var part = line([1, 20, 300])
     part.cancel(line([1, 20]))

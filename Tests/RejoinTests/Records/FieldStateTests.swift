@@ -37,6 +37,16 @@ import Testing
     #expect(!field.hasContent)
   }
 
+  @Test(arguments: [FieldKind.set, .removeWinsSet])
+  func anElementInsertedAgainHasOneDot(_ kind: FieldKind) {
+    let one = FieldEdit.members(SetEdit(inserting: [.int(1)]))
+    var (once, twice) = (FieldState(kind), FieldState(kind))
+    _ = once.change(nil, in: save(1, 1))
+    _ = once.change(one, in: save(1, 2))
+    for n in [1, 2] as [UInt64] { _ = twice.change(one, in: save(1, n)) }
+    #expect(twice == once)
+  }
+
   @Test func anotherKindIsLeftOut() {
     var field = FieldState(.register)
     _ = field.change(.write(.int(1)), in: save(1, 1))
@@ -56,6 +66,18 @@ import Testing
     #expect(mine.elements == [.int(2)])
   }
 
+  @Test func aRemovalSparesAnInsertionThatWasNotObserved() {
+    let one = SetEdit(inserting: [.int(1)])
+    var (field, other) = (FieldState(.set), FieldState(.set))
+    _ = field.change(.members(one), in: save(1, 1))
+    _ = other.change(.members(one), in: save(2, 1))
+    let observed = field
+    field.merge(other)
+    let removal = SetEdit(inserting: [], removing: [.int(1)])
+    _ = field.change(.members(removal), in: save(1, 2, observed: observed))
+    #expect(field.elements == [.int(1)])
+  }
+
   @Test func aCounterDropsOnlyWhatWasObserved() {
     var field = FieldState(.counter)
     _ = field.change(.count(CounterEdit(by: 5)), in: save(1, 1))
@@ -63,6 +85,18 @@ import Testing
     _ = field.change(.count(CounterEdit(by: 70)), in: save(2, 1))
     _ = field.change(nil, in: save(1, 2, observed: observed))
     #expect(field.count == 70)
+  }
+
+  @Test func countingNothingIsAChangeAndSettingToNothingIsNone() {
+    var field = FieldState(.counter)
+    _ = field.change(
+      .count(CounterEdit(by: 0, isReset: true)), in: save(1, 1))
+    #expect(!field.hasContent)
+    _ = field.change(.count(CounterEdit(by: 0)), in: save(1, 2))
+    #expect(field.hasContent)
+    _ = field.change(
+      .count(CounterEdit(by: 0, isReset: true)), in: save(2, 1))
+    #expect(!field.hasContent)
   }
 
   @Test func aLedgerDropsOnlyWhatWasObserved() {
@@ -84,6 +118,18 @@ import Testing
     _ = field.change(.members(.clearing), in: save(1, 2))
     _ = other.change(.members(one), in: save(2, 1))
     #expect(field.merging(other).elements == [])
+  }
+
+  @Test func clearingARemoveWinsSetSparesWhatWasNotObserved() {
+    var field = FieldState(.removeWinsSet)
+    _ = field.change(
+      .members(SetEdit(inserting: [.int(1)])), in: save(1, 1))
+    let observed = field
+    _ = field.change(
+      .members(SetEdit(inserting: [.int(2)])), in: save(2, 1))
+    _ = field.change(
+      .members(.clearing), in: save(1, 2, observed: observed))
+    #expect(field.elements == [.int(2)])
   }
 
   @Test func onlyEditsOfTheKindAreAccepted() {

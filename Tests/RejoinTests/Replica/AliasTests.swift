@@ -62,6 +62,21 @@ import Testing
     #expect(a.ada?.name == "Zoe")
   }
 
+  @Test func ofTwoWritesAtOneTimeTheGreaterDeviceIsShown() throws {
+    try a.edit { $0.name = "Ada" }
+    try b.save { $0[Sailor.self, "eve"].name = "Eve" }
+    settle(a, b)
+    try a.alias(eve, Sailor.ada)
+    #expect(a.ada?.name == "Eve")
+  }
+
+  @Test func anAliasIsOneWhicheverNameComesFirst() throws {
+    try a.alias(eve, Sailor.ada)
+    try b.alias(Sailor.ada, eve)
+    settle(a, b)
+    #expect(a.delta()?.changes.count == 1)
+  }
+
   @Test func theRecordsStayAsTheyAre() throws {
     try twoOfOne()
     #expect(a.fetch(Sailor.ada)[Sailor.miles.key].count == 2)

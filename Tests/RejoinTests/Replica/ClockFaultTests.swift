@@ -36,6 +36,20 @@ import Testing
     #expect(a.state.hybrid.latest <= bound.next ?? .max)
   }
 
+  @Test func whatIsHeardAgainDoesNotMoveTheClockAgain() throws {
+    let here = HandSetClock(Self.hour)
+    let wrong = HandSetClock(Self.hour * 1000)
+    let a = Replica.empty(1, clock: here)
+    let b = Replica.empty(2, clock: wrong)
+    try b.edit { $0.name = "ahead" }
+    let delta = try #require(b.delta())
+    a.apply(delta)
+    let latest = a.state.hybrid.latest
+    here.now += 1000
+    a.apply(delta)
+    #expect(a.state.hybrid.latest == latest)
+  }
+
   @Test func aPartWithoutIntervalDoesNotMoveTheClock() throws {
     let (a, b) = (Replica.empty(1), Replica.empty(2))
     try b.edit { $0.name = "b" }
@@ -57,6 +71,15 @@ import Testing
     #expect(b.ada?.name == "late")
     #expect(b.ada?.rank == "late")
     #expect(b.ada?.conflicts(Sailor.name) == [])
+  }
+
+  /// Also where no field is written twice.
+  @Test func aReplicasSavesRise() throws {
+    let a = Replica.empty(1)
+    try a.edit { $0.name = "first" }
+    let first = a.clock[a.device].time
+    try a.edit { $0.miles.increment() }
+    #expect(a.clock[a.device].time > first)
   }
 
   @Test func aHundredThousandSavesInAMillisecondRise() throws {

@@ -45,6 +45,13 @@ import Testing
     #expect(areEqual(a, b))
   }
 
+  @Test func theLatestOfSeveralGapsIsWhatIsMissing() throws {
+    let deltas = try deltas()
+    b.apply(deltas[2])
+    b.apply(deltas[1])
+    #expect(b.missing == [a.device: 6])
+  }
+
   @Test func aDoubledDeltaChangesNothing() throws {
     let deltas = try deltas()
     for delta in deltas { b.apply(delta) }
@@ -128,5 +135,7 @@ import Testing
     #expect(
       Set(delta.changes.flatMap(\.fields.keys))
         == [.existence, Sailor.name.key])
+    a.tell(b)
+    #expect(a.delta(since: b.clock) == nil)
   }
 }

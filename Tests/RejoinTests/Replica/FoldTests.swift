@@ -31,6 +31,17 @@ import Testing
     #expect(a.fold() == 0)
   }
 
+  @Test func anOlderClockTakesNothingBack() throws {
+    try a.edit { $0.pay.append(1) }
+    a.tell(b)
+    let older = b.clock
+    try b.edit { $0.pay.append(2) }
+    b.tell(a)
+    a.acknowledge(b.clock, by: b.device)
+    a.acknowledge(older, by: b.device)
+    #expect(a.stabilityCut == a.clock.vector)
+  }
+
   @Test func onlyWhatIsStableIsFolded() throws {
     try b.edit { $0.pay.append(1) }
     try a.edit { $0.pay.append(5) }

@@ -132,6 +132,83 @@ import Testing
     #expect(areEqual(copies.0, copies.1, c))
   }
 
+  /// Two histories of one name whose last save is the same stand apart by
+  /// the saves before; those of one beginning by what the last one did.
+  @Test(arguments: [false, true])
+  func savesThatReadAlikeAreToldApart(lastIsTheSame: Bool) throws {
+    let (c, twins) = (Replica.empty(3), [Replica.empty(4), Replica.empty(4)])
+    for (i, twin) in twins.enumerated() {
+      try twin.edit { $0.name = lastIsTheSame ? "\(i)" : "x" }
+      try twin.edit { i == 0 || lastIsTheSame ? $0.touch() : $0.delete() }
+    }
+    twins[0].tell(c)
+    let report = twins[1].tell(c)
+    #expect(report.equivocations.contains(Dot(DeviceID(4), 2)))
+    c.tell(twins[1])
+    #expect(areEqual(c, twins[1]))
+  }
+
+  /// A later save does not make its device's number one history again.
+  @Test func aNameUsedTwiceIsNotForgottenWithTheNextSave() throws {
+    let (c, d) = (Replica.empty(3), Replica.empty(5))
+    let (x, y) = (Replica.empty(4), Replica.empty(4))
+    try x.edit { $0.name = "x" }
+    try y.edit { $0.rank = "y" }
+    try y.edit { $0.miles.increment() }
+    x.tell(c)
+    y.tell(c)
+    y.tell(d)
+    c.tell(d)
+    #expect(d.ada?.name == "x")
+    #expect(areEqual(c, d))
+  }
+
+  @Test func anotherHistoryOfOurSavesTakesOurName() throws {
+    let (x, y) = (Replica.empty(4) { DeviceID(14) }, Replica.empty(4))
+    try x.edit { $0.name = "x" }
+    try y.edit { $0.name = "y" }
+    let delta = try #require(y.delta())
+    #expect(x.apply(delta).equivocations.contains(Dot(DeviceID(4), 1)))
+    #expect(try x.edit { $0.rank = "x" }.dot == Dot(DeviceID(14), 1))
+  }
+
+  @Test func aClockAloneBetraysAnotherHistoryOfOurSaves() throws {
+    let (x, y) = (Replica.empty(4) { DeviceID(14) }, Replica.empty(4))
+    for name in ["x", "on"] { try x.edit { $0.name = name } }
+    try y.edit { $0.name = "y" }
+    _ = x.delta(since: y.clock)
+    #expect(try x.edit { $0.rank = "x" }.dot == Dot(DeviceID(14), 1))
+  }
+
+  @Test func aForkOfAReplicaWhoseNameIsInUseKeepsItsOwn() throws {
+    let (x, y) = (Replica.empty(4), Replica.empty(4))
+    try x.edit { $0.name = "x" }
+    try y.edit { $0.name = "y" }
+    x.apply(try #require(y.delta()))
+    let fork = x.fork(as: DeviceID(9))
+    #expect(try fork.edit { $0.rank = "x" }.dot == Dot(DeviceID(9), 1))
+  }
+
+  /// What others have heard under the new name is not held against the
+  /// saves under the old one.
+  @Test func aNewNameBeginsItsOwnHistory() throws {
+    let (backup, token) = try backupAndGoOn()
+    let renewed = Replica.opening(backup, token: token, as: 7)
+    b.tell(renewed)
+    let replicas = [
+      a.fork(as: DeviceID(8)), Replica.opening(backup, token: nil, as: 9),
+      renewed,
+    ]
+    for replica in replicas {
+      let first = try #require(try replica.edit { $0.name = "1" }.dot)
+      replica.tell(b)
+      try replica.edit { $0.name = "2" }
+      #expect(replica.tell(b).isClean)
+      let third = try replica.edit { $0.name = "3" }.dot
+      #expect(third == Dot(first.device, 3))
+    }
+  }
+
   private func editAll(
     _ replica: Replica, _ text: String, _ number: Int64
   ) throws {

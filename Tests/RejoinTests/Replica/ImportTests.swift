@@ -68,6 +68,14 @@ import Testing
     #expect(a.ada?.miles == 12)
   }
 
+  @Test func otherValuesInTheSameRowsAreAnotherImport() throws {
+    try a.import { $0[Sailor.self, "ada"].name = "Ada" }
+    try a.import { $0[Sailor.self, "ada"].name = "Eve" }
+    let shown = [a.ada?.name].compactMap { $0 }
+    let other = a.ada?.conflicts(Sailor.name) ?? []
+    #expect(Set(shown + other) == ["Ada", "Eve"])
+  }
+
   @Test func anImportThatOverflowsChangesNothing() throws {
     #expect(throws: SaveError.self) {
       try a.import { edit in

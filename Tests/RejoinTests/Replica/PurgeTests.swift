@@ -46,7 +46,9 @@ import Testing
   @Test func belowTheCutContentGoesAndTheRecordStaysDead() throws {
     try deleteEverywhere()
     settle(a, b)
+    let marks = a.fetch(Sailor.ada).existence
     #expect(try a.purge().dot == Dot(a.device, 3))
+    #expect(a.fetch(Sailor.ada).existence == marks)
     #expect(contents(a).isEmpty)
     #expect(!a.exists(Sailor.ada))
     #expect(a.fetch(Sailor.ada).isDead)

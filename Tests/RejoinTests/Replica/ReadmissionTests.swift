@@ -68,6 +68,45 @@ import Testing
     #expect(!a.exists(item))
   }
 
+  @Test func onlyWhatTheRetiredDeviceWroteIsEntered() throws {
+    let (a, b, _) = try team()
+    let d = replica(4)
+    try b.save { $0.apply(.write(.string("late")), to: name, of: item) }
+    try d.save { $0.apply(.write(.string("d")), to: name, of: item) }
+    b.merge(d)
+    try a.readmit(try #require(b.delta(since: a.clock)))
+    #expect(a.record(item)?.value(of: "name") == .string("late"))
+  }
+
+  @Test func whatTheRetiredDeviceHadNotSeenStays() throws {
+    let (a, b, _) = try team()
+    let tags = FieldKey("tags", .set)
+    try a.save { edit in
+      edit.apply(.write(.string("a")), to: name, of: item)
+      edit.apply(.members(SetEdit(inserting: [.int(1)])), to: tags, of: item)
+    }
+    try b.save { edit in
+      edit.apply(.write(.string("late")), to: name, of: item)
+      edit.apply(.members(.clearing), to: tags, of: item)
+    }
+    try a.readmit(try #require(b.delta(since: a.clock)))
+    let record = try #require(a.record(item))
+    #expect(record.value(of: "name") == .string("late"))
+    #expect(record.conflicts(of: "name") == [.string("a")])
+    #expect(record.elements(of: "tags") == [.int(1)])
+  }
+
+  @Test func aRetiredDeviceReadmitsNothingOfItsOwn() throws {
+    let (a, b, _) = try team()
+    b.merge(a)
+    let restored = Replica(
+      opening: b.state, token: b.token, schema: Self.schema,
+      clock: WallClock { 1000 }, renewal: { DeviceID(9) })
+    try b.save { $0.apply(.count(.init(by: 10)), to: quantity, of: item) }
+    let late = try #require(b.delta(since: a.clock))
+    #expect(try restored.readmit(late).dot == nil)
+  }
+
   @Test func aCounterReadmittedAfterADeletionIsTheSameEverywhere() throws {
     let (a, b, _) = try team()
     try a.save { $0.delete(item) }

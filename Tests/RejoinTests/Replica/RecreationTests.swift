@@ -41,6 +41,35 @@ import Testing
     }
   }
 
+  @Test func whatHoldsNothingIsNotTouched() throws {
+    try fill(a)
+    try a.edit { $0.delete() }
+    try a.edit { $0.name = "again" }
+    try a.edit { $0.delete() }
+    let clock = a.clock
+    try a.edit { $0.name = "and again" }
+    #expect(a.delta(since: clock)?.fieldCount == 2)
+  }
+
+  /// Somebody who creates a record again as it was fetched.
+  @Test func whatWasNotFetchedIsNotDropped() throws {
+    let berth = RecordID("Berth", "b")
+    let (name, note) = (Berth.name.key, FieldKey("note", .register))
+    try a.save { $0.apply(.write(.string("old")), to: name, of: berth) }
+    a.tell(b)
+    try a.save { $0.delete(berth) }
+    let fetched = a.fetch(berth)
+    try b.save { $0.apply(.write(.string("new")), to: note, of: berth) }
+    b.tell(a)
+    try a.save { edit in
+      edit.touch(
+        berth, observed: fetched.existence, creatingAgain: fetched.fields)
+    }
+    #expect(a.exists(berth))
+    #expect(a.fetch(berth)[name].value == nil)
+    #expect(a.fetch(berth)[note].value == .string("new"))
+  }
+
   @Test func whatIsWrittenWithItStays() throws {
     try fill(a)
     try a.save { $0[Sailor.self, "ada"].delete() }

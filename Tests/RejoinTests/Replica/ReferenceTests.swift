@@ -40,6 +40,18 @@ import Testing
     }
   }
 
+  @Test func aDanglingReferenceIsNoConflict() throws {
+    let b = Replica.empty(2)
+    try a.edit { $0.mentor = Reference("zoe") }
+    try b.save { $0[Sailor.self, "eve"].name = "Eve" }
+    try b.edit { $0.mentor = Reference("eve") }
+    settle(a, b)
+    #expect(a.ada?.mentor?.key == "eve")
+    #expect(a.ada?.conflicts(Sailor.mentor) == [])
+    try a.save { $0[Sailor.self, "zoe"].name = "Zoe" }
+    #expect(a.ada?.conflicts(Sailor.mentor).map(\.key) == ["zoe"])
+  }
+
   @Test func aReferenceToAnAliasIsShown() throws {
     try refer()
     let (eve, zoe) = (RecordID("Sailor", "eve"), RecordID("Sailor", "zoe"))

@@ -55,6 +55,7 @@ import Testing
     #expect(report.retired == lost.device)
     #expect(report.keptAside == delta)
     #expect(!report.isClean)
+    #expect(a.apply(delta).keptAside == delta)
     #expect(a.keptAside == [delta])
     #expect(a.clock == clock)
     #expect(a.delta() == state)
@@ -160,12 +161,30 @@ import Testing
     #expect(a.retirements == [lost.device: 1])
   }
 
+  @Test func aWordInOurOwnNameDoesNotRaiseItEither() throws {
+    try retireUnheard()
+    try lost.edit { $0.miles.increment(by: 2) }
+    a.acknowledge(lost.clock, by: a.device)
+    #expect(a.retirements == [lost.device: 1])
+  }
+
   @Test func aRetiredDeviceLearnsOfIt() throws {
     try retireUnheard()
     #expect(!lost.isRetired)
     a.tell(lost)
     #expect(lost.isRetired)
     #expect(!a.isRetired)
+  }
+
+  @Test func aRetirementThatOthersHaveNotHeardOfFreesNothing() throws {
+    try b.edit { $0.name = "b" }
+    try lost.edit { $0.miles.increment(by: 1) }
+    lost.tell(a)
+    settle(a, b)
+    try a.retire(lost.device)
+    #expect(a.stabilityCut.isEmpty)
+    settle(a, b)
+    #expect(a.stabilityCut == a.clock.vector)
   }
 
   @Test func aRetiredDeviceHoldsUpTheCutUntilOthersKnow() throws {

@@ -1,0 +1,91 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+@testable import Rejoin
+import Testing
+
+/// An index beside the field clocks of which it is the inverse.
+private final class IndexedClocks {
+  private var index = ChangeIndex()
+  private var clocks: [ChangeIndex.Location: VectorClock] = [:]
+
+  func insert(_ device: UInt64, _ n: UInt64, in field: UInt32) {
+    let location = ChangeIndex.Location(record: field, name: 1)
+    let old = clocks[location] ?? [:]
+    let new = old.merging([DeviceID(device): n])
+    clocks[location] = new
+    index.note(location, from: old, to: new)
+  }
+
+  /// The fields that the index finds.
+  func fields(since basis: VectorClock) -> [UInt32] {
+    let clocks = clocks
+    return index.locations(since: basis) { clocks[$0] ?? [:] }
+      .map(\.record).sorted()
+  }
+
+  /// The fields whose clocks the basis does not contain.
+  func news(since basis: VectorClock) -> [UInt32] {
+    clocks.filter { !$0.value.isContained(in: basis) }.map(\.key.record)
+      .sorted()
+  }
+}
+
+@Suite struct ChangeIndexTests {
+  private let phone = DeviceID(1)
+
+  @Test func aFieldIsFoundByItsLastChange() {
+    let clocks = IndexedClocks()
+    clocks.insert(1, 1, in: 0)
+    clocks.insert(1, 2, in: 1)
+    clocks.insert(1, 3, in: 0)
+    #expect(clocks.fields(since: [:]) == [0, 1])
+    #expect(clocks.fields(since: [phone: 2]) == [0])
+    #expect(clocks.fields(since: [phone: 3]) == [])
+  }
+
+  @Test func savesThatArriveOutOfOrderAreFound() {
+    let clocks = IndexedClocks()
+    clocks.insert(1, 5, in: 0)
+    #expect(clocks.fields(since: [phone: 4]) == [0])
+    clocks.insert(1, 3, in: 1)
+    #expect(clocks.fields(since: [phone: 4]) == [0])
+    #expect(clocks.fields(since: [phone: 2]) == [0, 1])
+  }
+
+  @Test func aFieldThatChangesOftenHidesNoOther() {
+    let clocks = IndexedClocks()
+    clocks.insert(1, 1, in: 0)
+    for n in 2...20 { clocks.insert(1, UInt64(n), in: 1) }
+    #expect(clocks.fields(since: [:]) == [0, 1])
+    clocks.insert(1, 30, in: 1)
+    clocks.insert(1, 25, in: 2)
+    #expect(clocks.fields(since: [phone: 27]) == [1])
+    #expect(clocks.fields(since: [phone: 20]) == [1, 2])
+  }
+
+  /// Whatever is noted in whatever order, and asked for in between.
+  @Test(arguments: 0..<200 as Range<UInt64>)
+  func itIsTheInverseOfTheClocks(_ seed: UInt64) {
+    var random = ScriptRandom(seed: seed)
+    let clocks = IndexedClocks()
+    for _ in 0..<60 {
+      clocks.insert(
+        UInt64(random.below(2) + 1), UInt64(random.below(40) + 1),
+        in: UInt32(random.below(4)))
+      if random.below(4) == 0 {
+        let basis: VectorClock = [
+          phone: UInt64(random.below(40)),
+          DeviceID(2): UInt64(random.below(40)),
+        ]
+        #expect(clocks.fields(since: basis) == clocks.news(since: basis))
+      }
+    }
+  }
+}
