@@ -15,14 +15,17 @@ enum Help {
 
     usage: rejoin compare [FILE…] [OPTION…]
            rejoin replay FILE [--bytes]
+           rejoin inspect FILE [--format table|json]
            rejoin --help
 
       compare   runs the same concurrent edits under many strategies and counts
                 what each of them loses
       replay    runs a script of what devices did and prints what each of them
                 sees
+      inspect   tells what a delta, a snapshot, a record, a clock or a stored
+                replica holds
 
-    `rejoin compare --help` and `rejoin replay --help` say more.
+    `rejoin compare --help` and its like say more.
     Exit codes: 0 done, 1 failed, 2 called wrongly.
 
     """
@@ -87,7 +90,7 @@ enum Help {
   static let replay = """
     rejoin replay: runs a script of what devices did.
 
-    usage: rejoin replay FILE
+    usage: rejoin replay FILE [--bytes]
 
     A script has one JSON object a line; blank lines and lines that start with #
     are skipped. The first line is the schema, and each other line is a step: a
@@ -99,7 +102,24 @@ enum Help {
       {"do":"sync","from":"A","to":"B","at":1001}
       {"do":"show","on":"B"}
 
+    Deltas and backups pass through bytes on the way. With --bytes,
+    `show` also prints a digest of the bytes of what the device shares, ledgers
+    folded: devices that know the same print the same.
+
     A mistake in the script ends it with its line's number and exit code 2.
+
+    """
+
+  /// The answer to `rejoin inspect --help`.
+  static let inspect = """
+    rejoin inspect: what a message holds.
+
+    usage: rejoin inspect FILE [--format table|json]
+
+    FILE has the bytes of a delta, a snapshot, a single record, a clock or a stored
+    replica. The command prints how many bytes each part takes, what is said of
+    each device, and every field of every record. Of a damaged file it tells the
+    place and the fault, and ends with exit code 1.
 
     """
 }

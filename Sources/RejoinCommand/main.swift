@@ -23,6 +23,11 @@ func run(_ words: [String]) throws {
       rest, options: [], flags: ReplayCommand.flags)
     if arguments.has("help") { return Terminal.write(Help.replay) }
     try ReplayCommand(arguments).run()
+  case "inspect":
+    let arguments = try Arguments(
+      rest, options: InspectCommand.options, flags: ["help"])
+    if arguments.has("help") { return Terminal.write(Help.inspect) }
+    try InspectCommand(arguments).run()
   case "--help", "-h", "help":
     Terminal.write(Help.overview)
   case nil:

@@ -29,6 +29,14 @@ public struct DotMap<Payload: Hashable & Comparable & Sendable>: Hashable,
     set { siblings[key] = newValue.isEmpty ? nil : newValue }
   }
 
+  /// Every key with its siblings, sorted.
+  ///
+  /// - Complexity: O(*n* log *n*).
+  public var contents: [(key: Value, siblings: Siblings<Payload>)] {
+    siblings.sorted { $0.key < $1.key }
+      .map { (key: $0.key, siblings: $0.value) }
+  }
+
   /// Removes what `seen` contains, of every key.
   mutating func drop(seen: some DotSet) {
     for key in Array(siblings.keys) { self[key].drop(seen: seen) }

@@ -115,6 +115,10 @@ extension Siblings: DotStore {
     return clock
   }
 
+  public func lastDot(of device: DeviceID) -> UInt64 {
+    reduce(0) { $1.dot.device == device ? Swift.max($0, $1.dot.n) : $0 }
+  }
+
   /// Joins two sets of siblings.
   ///
   /// - Complexity: O(*n*) for the *n* siblings of both, and a look-up in a clock

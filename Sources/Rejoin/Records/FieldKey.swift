@@ -41,7 +41,7 @@ public struct FieldKey: Sendable {
   private init() { (name, kind, variant) = ("", .register, nil) }
 
   /// The field that says whether the record exists: a register of truth values.
-  static let existence = FieldKey()
+  public static let existence = FieldKey()
 
   /// Whether a field can be named so.
   static func isValid(

@@ -185,8 +185,8 @@ extension StoredReplica {
   fileprivate mutating func changes(
     since known: VectorClock, leavingOut isLocal: (RecordID) -> Bool
   ) -> [Delta.Change] {
-    let locations = index.locations(since: known) { [records] location in
-      records[Int(location.record)][location.name]?.clock ?? [:]
+    let locations = index.locations(since: known) { [records] at, device in
+      records[Int(at.record)][at.name]?.lastSave(of: device) ?? 0
     }
     var changes: [UInt32: Delta.Change] = [:]
     for location in locations {

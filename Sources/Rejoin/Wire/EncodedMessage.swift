@@ -48,13 +48,13 @@ struct EncodedMessage: Sendable {
 
 /// Reads a message from beginning to end.
 struct MessageScan {
-  private var message: MessageReader
+  private(set) var message: MessageReader
   private var intervals: IntervalReader?
 
   init(
     _ bytes: UnsafeRawBufferPointer, as kind: WireKind
   ) throws(WireError) {
-    message = try MessageReader(try WireReader(opening: bytes, as: kind))
+    message = try MessageReader(try WireReader(opening: bytes, as: [kind]))
   }
 
   /// Looks at all of a message and keeps nothing.
@@ -62,11 +62,16 @@ struct MessageScan {
     _ bytes: UnsafeRawBufferPointer, as kind: WireKind
   ) throws(WireError) -> (WireVersion, VectorClock) {
     var scan = try MessageScan(bytes, as: kind)
-    var nothing = Discard()
-    while try scan.message.next(into: &nothing) != nil {}
+    try scan.skipRecords()
     try scan.finish()
     while try scan.intervals?.next() != nil {}
     return (scan.message.reader.version, scan.message.latestClock)
+  }
+
+  /// Reads every record and keeps nothing.
+  mutating func skipRecords() throws(WireError) {
+    var nothing = Discard()
+    while try message.next(into: &nothing) != nil {}
   }
 
   /// Calls `change` with every record and then `interval` with every interval.
@@ -86,7 +91,7 @@ struct MessageScan {
     while let (device, news) = try intervals?.next() { interval(device, news) }
   }
 
-  private mutating func finish(
+  mutating func finish(
     section: (WireSection, inout WireReader) throws(WireError) -> Void = {
       _, part throws(WireError) in _ = try part.take(part.remaining)
     }

@@ -26,6 +26,8 @@ struct MessageReader {
   private var entitiesLeft: Int
   private var table = EntityTable()
   private(set) var recordCount = 0
+  /// How many bytes name entities and fields, and how many name records.
+  private(set) var sizes = (tables: 0, keys: 0)
   var hasIntervals: Bool { saves.hasIntervals }
 
   /// Reads up to the first record.
@@ -54,10 +56,14 @@ struct MessageReader {
       try table.checkUse(reader)
       guard entitiesLeft > 0 else { return nil }
       entitiesLeft -= 1
+      let start = reader.offset
       try table.begin(&reader)
+      sizes.tables += reader.offset - start
     }
+    let beginning = reader.offset
     let key = try table.key(&reader)
     let start = reader.offset
+    sizes.keys += start - beginning
     let head = try reader.varint()
     guard let form = RecordForm(rawValue: head >> 2 & 3) else {
       throw reader.error(.invalid, "a form of a record", at: start)

@@ -95,7 +95,7 @@ extension MessageWriter {
     isRemoved: (Payload) -> Bool?
   ) {
     out.varint(UInt64(map.siblings.count) << 1 | flag)
-    for (element, marks) in map.siblings.sorted(by: { $0.key < $1.key }) {
+    for (element, marks) in map.contents {
       out.value(element)
       for (i, mark) in marks.enumerated() {
         let place = saves.find(mark.dot).place

@@ -25,7 +25,7 @@ extension ReplicaClock {
     reading bytes: UnsafeRawBufferPointer
   ) throws(WireError) {
     self.init()
-    var reader = try WireReader(opening: bytes, as: .replicaClock)
+    var reader = try WireReader(opening: bytes, as: [.replicaClock])
     let hasDigests = reader.version.hasHistories
     let count = try reader.count(of: hasDigests ? 12 : 4)
     var times = TimeChain()

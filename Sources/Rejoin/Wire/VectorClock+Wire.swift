@@ -18,7 +18,7 @@ extension VectorClock {
     self = try Array(bytes).withUnsafeBufferPointer {
       buffer throws(WireError) in
       var reader = try WireReader(
-        opening: UnsafeRawBufferPointer(buffer), as: .vectorClock)
+        opening: UnsafeRawBufferPointer(buffer), as: [.vectorClock])
       let clock = try reader.clock()
       try reader.finish()
       return clock

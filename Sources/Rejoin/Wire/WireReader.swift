@@ -21,7 +21,7 @@ struct WireReader {
 
   /// Opens a message: looks at its beginning, its version and its checksum.
   init(
-    opening bytes: UnsafeRawBufferPointer, as kinds: WireKind...
+    opening bytes: UnsafeRawBufferPointer, as kinds: [WireKind]
   ) throws(WireError) {
     func fail(
       _ code: WireError.Code, _ offset: Int, _ expected: String

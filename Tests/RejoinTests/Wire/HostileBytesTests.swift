@@ -38,9 +38,16 @@ import Testing
   }
 
   private var sample: [Message] {
-    let all = WireCorpus.shared.messages
-    #expect(all.count >= 200)
-    return all
+    let all = WireCorpus.shared.messages.filter { $0.bytes.count <= 300 }
+      .sorted { $0.bytes.count < $1.bytes.count }
+    let deltas = all.filter { $0.kind == .delta }
+    let snapshots = all.filter { $0.kind == .snapshot }
+    let step = max(deltas.count / 190, 1)
+    let sample =
+      deltas.enumerated().filter { $0.offset.isMultiple(of: step) }
+      .map(\.element).prefix(190) + snapshots.prefix(20)
+    #expect(sample.count >= 200)
+    return Array(sample)
   }
 
   @Test func everyPrefixIsRefused() {
