@@ -21,7 +21,8 @@ let package = Package(
     .executableTarget(
       name: "RejoinCommand",
       dependencies: ["Rejoin", "RejoinPolicies", "RejoinComparison"]),
-    .testTarget(name: "RejoinTests", dependencies: ["Rejoin"]),
+    .testTarget(
+      name: "RejoinTests", dependencies: ["Rejoin"], exclude: ["Golden"]),
     .testTarget(
       name: "RejoinPoliciesTests", dependencies: ["Rejoin", "RejoinPolicies"]),
     .testTarget(
