@@ -26,7 +26,8 @@ let package = Package(
         "Rejoin", "RejoinPolicies", "RejoinComparison", "RejoinTesting",
       ]),
     .testTarget(
-      name: "RejoinTests", dependencies: ["Rejoin", "RejoinTesting"]),
+      name: "RejoinTests", dependencies: ["Rejoin", "RejoinTesting"],
+      exclude: ["Golden"]),
     .testTarget(
       name: "RejoinTestingTests", dependencies: ["Rejoin", "RejoinTesting"]),
     .testTarget(

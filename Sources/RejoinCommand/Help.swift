@@ -16,6 +16,7 @@ enum Help {
     usage: rejoin compare [FILE…] [OPTION…]
            rejoin replay FILE [--bytes]
            rejoin simulate [OPTION…]
+           rejoin inspect FILE [--format table|json]
            rejoin --help
 
       compare   runs the same concurrent edits under many strategies and counts
@@ -24,8 +25,10 @@ enum Help {
                 sees
       simulate  looks for a fault in the library itself, and prints the shortest
                 script that shows one
+      inspect   tells what a delta, a snapshot, a record, a clock or a stored
+                replica holds
 
-    `rejoin compare --help` and the like say more.
+    `rejoin compare --help` and its like say more.
     Exit codes: 0 done, 1 failed, 2 called wrongly.
 
     """
@@ -90,7 +93,7 @@ enum Help {
   static let replay = """
     rejoin replay: runs a script of what devices did.
 
-    usage: rejoin replay FILE
+    usage: rejoin replay FILE [--bytes]
 
     A script has one JSON object a line; blank lines and lines that start with #
     are skipped. The first line is the schema, and each other line is a step: a
@@ -101,6 +104,10 @@ enum Help {
       {"do":"save","on":"A","at":1000,"record":"Item/1","increment":{"qty":3}}
       {"do":"sync","from":"A","to":"B","at":1001}
       {"do":"show","on":"B"}
+
+    Deltas and backups pass through bytes on the way. With --bytes,
+    `show` also prints a digest of the bytes of what the device shares, ledgers
+    folded: devices that know the same print the same.
 
     A mistake in the script ends it with its line's number and exit code 2.
 
@@ -134,6 +141,19 @@ enum Help {
       rejoin simulate
       rejoin simulate --seed 4711 --seeds 1
       rejoin simulate --nightly --minutes 30 --report nightly.md
+
+    """
+
+  /// The answer to `rejoin inspect --help`.
+  static let inspect = """
+    rejoin inspect: what a message holds.
+
+    usage: rejoin inspect FILE [--format table|json]
+
+    FILE has the bytes of a delta, a snapshot, a single record, a clock or a stored
+    replica. The command prints how many bytes each part takes, what is said of
+    each device, and every field of every record. Of a damaged file it tells the
+    place and the fault, and ends with exit code 1.
 
     """
 }

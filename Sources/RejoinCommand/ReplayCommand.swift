@@ -12,6 +12,7 @@ import Foundation
 /// `rejoin replay`: runs a script of what devices did.
 struct ReplayCommand {
   private let file: String
+  private let showsBytes: Bool
 
   /// The options that take no value.
   static let flags = ["bytes", "help"]
@@ -20,10 +21,8 @@ struct ReplayCommand {
   init(_ arguments: Arguments) throws(CommandError) {
     guard let file = arguments.operands.first, arguments.operands.count == 1
     else { throw .usage("replay needs one FILE; see `rejoin replay --help`") }
-    guard !arguments.has("bytes") else {
-      throw .usage("--bytes is not there yet; leave it out")
-    }
     self.file = file
+    showsBytes = arguments.has("bytes")
   }
 
   /// Prints what the devices see.
@@ -35,7 +34,7 @@ struct ReplayCommand {
       throw .failed("\(file): cannot be read; check that it is there, in UTF-8")
     }
     do {
-      try Replay.run(text) { Terminal.write($0 + "\n") }
+      try Replay.run(text, showsBytes: showsBytes) { Terminal.write($0 + "\n") }
     } catch {
       throw .usage("\(file): \(error)")
     }

@@ -28,6 +28,11 @@ func run(_ words: [String]) async throws {
       rest, options: SimulateCommand.options, flags: SimulateCommand.flags)
     if arguments.has("help") { return Terminal.write(Help.simulate) }
     try await SimulateCommand(arguments).run()
+  case "inspect":
+    let arguments = try Arguments(
+      rest, options: InspectCommand.options, flags: ["help"])
+    if arguments.has("help") { return Terminal.write(Help.inspect) }
+    try InspectCommand(arguments).run()
   case "--help", "-h", "help":
     Terminal.write(Help.overview)
   case nil:

@@ -23,7 +23,8 @@ import Testing
       for entry in replica.clock.vector.entries {
         names[entry.device] = entry.device.description
       }
-      return ReplayOutput.line(for: replica, names: names)
+      return ReplayOutput.line(
+        for: replica, names: names, showsBytes: true)
     }
   }
 
@@ -60,7 +61,7 @@ import Testing
   /// Whether a script prints as what it did.
   private func isFaithful(_ script: Script) throws -> Bool {
     var printed: [String] = []
-    try Replay.run(script.replayText()) { printed.append($0) }
+    try Replay.run(script.replayText(), showsBytes: true) { printed.append($0) }
     return try printed.filter { $0.hasPrefix("{\"clock\"") } == shows(script)
   }
 

@@ -41,6 +41,14 @@ public struct Causal<Store: DotStore>: Hashable, Sendable {
   /// The contiguous part of the saves that the value has seen.
   public var clock: VectorClock { explicit?.clock ?? store.dots }
 
+  /// The number of a device's last save in the contiguous part.
+  func lastSave(of device: DeviceID) -> UInt64 {
+    explicit?.clock[device] ?? store.lastDot(of: device)
+  }
+
+  /// Whether the context is known to be the dots in the store.
+  var isSpelled: Bool { explicit == nil }
+
   /// Whether the value has seen no save.
   public var isUntouched: Bool { explicit == nil && store.isEmpty }
 

@@ -18,12 +18,23 @@ public struct DotMap<Payload: Hashable & Comparable & Sendable>: Hashable,
   /// Creates a map that holds nothing.
   public init() {}
 
+  /// Creates a map from keys that have siblings.
+  init(_ siblings: [Value: Siblings<Payload>]) { self.siblings = siblings }
+
   /// The siblings of a key.
   ///
   /// - Complexity: O(1) on average.
   public internal(set) subscript(key: Value) -> Siblings<Payload> {
     get { siblings[key] ?? Siblings() }
     set { siblings[key] = newValue.isEmpty ? nil : newValue }
+  }
+
+  /// Every key with its siblings, sorted.
+  ///
+  /// - Complexity: O(*n* log *n*).
+  public var contents: [(key: Value, siblings: Siblings<Payload>)] {
+    siblings.sorted { $0.key < $1.key }
+      .map { (key: $0.key, siblings: $0.value) }
   }
 
   /// Removes what `seen` contains, of every key.

@@ -27,6 +27,9 @@ public protocol DotStore: Hashable, Sendable {
   /// The clock of the dots in the store.
   var dots: VectorClock { get }
 
+  /// The number of a device's last dot in the store, zero if it has none.
+  func lastDot(of device: DeviceID) -> UInt64
+
   /// Joins `other` into this store.
   ///
   /// - Parameters:
@@ -35,4 +38,9 @@ public protocol DotStore: Hashable, Sendable {
   ///   - otherSeen: The saves that the owner of the other store has seen.
   mutating func merge(
     _ other: Self, seen: some DotSet, otherSeen: some DotSet)
+}
+
+extension DotStore {
+  /// The number of a device's last dot in the store, zero if it has none.
+  public func lastDot(of device: DeviceID) -> UInt64 { dots[device] }
 }

@@ -43,7 +43,8 @@ public struct Siblings<Payload: Hashable & Comparable & Sendable>: Sendable {
     storage = .one(Element(dot: dot, payload: payload))
   }
 
-  private init(sorted elements: [Element]) {
+  /// Creates the siblings of several saves, sorted by dot.
+  init(sorted elements: [Element]) {
     switch elements.count {
     case 0: storage = .none
     case 1: storage = .one(elements[0])
@@ -112,6 +113,10 @@ extension Siblings: DotStore {
     var clock = VectorClock()
     for element in self { clock.insert(element.dot) }
     return clock
+  }
+
+  public func lastDot(of device: DeviceID) -> UInt64 {
+    reduce(0) { $1.dot.device == device ? Swift.max($0, $1.dot.n) : $0 }
   }
 
   /// Joins two sets of siblings.

@@ -48,6 +48,18 @@ public enum FieldState: Hashable, Sendable {
     }
   }
 
+  /// The number of a device's last save that touched the field, zero if none did.
+  func lastSave(of device: DeviceID) -> UInt64 {
+    switch self {
+    case .register(let field): field.lastSave(of: device)
+    case .lww(let field): field.lastSave(of: device)
+    case .counter(let field): field.lastSave(of: device)
+    case .set(let field): field.lastSave(of: device)
+    case .removeWinsSet(let field): field.lastSave(of: device)
+    case .ledger(let field): field.lastSave(of: device)
+    }
+  }
+
   /// Whether nothing can be written any more: an `lww` field at the greatest
   /// timestamp that is not unset.
   var isExhausted: Bool {

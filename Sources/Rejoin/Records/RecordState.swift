@@ -42,7 +42,18 @@ struct RecordState {
   init(_ id: RecordID) { self.id = id }
 
   func position(of name: UInt32) -> Int? {
-    slots.firstIndex { $0.name == name }
+    let i = place(of: name)
+    return i < slots.count && slots[i].name == name ? i : nil
+  }
+
+  /// The position of a field, or where it would stand.
+  private func place(of name: UInt32) -> Int {
+    var (low, high) = (0, slots.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if slots[middle].name < name { low = middle + 1 } else { high = middle }
+    }
+    return low
   }
 
   subscript(name: UInt32) -> FieldState? {
@@ -53,9 +64,10 @@ struct RecordState {
   mutating func update<Result>(
     _ name: UInt32, kind: FieldKind, _ change: (inout FieldState) -> Result
   ) -> Result {
-    if let i = position(of: name) { return change(&slots[i].state) }
-    let i = slots.firstIndex { name < $0.name } ?? slots.count
-    slots.insert(Slot(name: name, state: FieldState(kind)), at: i)
+    let i = place(of: name)
+    if i == slots.count || slots[i].name != name {
+      slots.insert(Slot(name: name, state: FieldState(kind)), at: i)
+    }
     return change(&slots[i].state)
   }
 

@@ -55,19 +55,19 @@ struct ChangeIndex {
 
   /// The fields that hold saves which `basis` has not seen.
   ///
-  /// - Parameter clock: The clock of the field at a location.
+  /// - Parameter last: The last save of a device that a field has seen.
   /// - Complexity: O(*k* log *k*) for *k* saves that are news, amortized.
   mutating func locations(
-    since basis: VectorClock, clock: (Location) -> VectorClock
+    since basis: VectorClock, last: (Location, DeviceID) -> UInt64
   ) -> Set<Location> {
     var result: Set<Location> = []
     for device in Array(lines.keys) {
-      tidy(device, clock: clock)
+      tidy(device, last: last)
       guard let entries = lines[device]?.entries else { continue }
       let known = basis[device]
       for entry in entries.reversed() {
         if entry.n <= known { break }
-        if clock(entry.location)[device] == entry.n {
+        if last(entry.location, device) == entry.n {
           result.insert(entry.location)
         }
       }
@@ -78,11 +78,11 @@ struct ChangeIndex {
   /// Sorts what has been added to a line, and drops stale entries when they are
   /// the half of it.
   private mutating func tidy(
-    _ device: DeviceID, clock: (Location) -> VectorClock
+    _ device: DeviceID, last: (Location, DeviceID) -> UInt64
   ) {
     guard var line = lines.removeValue(forKey: device) else { return }
     if line.stale * 2 > line.entries.count {
-      line.entries.removeAll { clock($0.location)[device] != $0.n }
+      line.entries.removeAll { last($0.location, device) != $0.n }
       (line.stale, line.sorted) = (0, 0)
     }
     if line.sorted < line.entries.count {

@@ -36,12 +36,7 @@ extension MergeReport {
   ) {
     switch (before, theirs, after) {
     case (.register(let before), _, .register(let after)):
-      let old = Set(before.store.map(\.dot))
-      for new in after.store where !old.contains(new.dot) {
-        for kept in after.store where old.contains(kept.dot) {
-          note(local: kept, remote: new, location)
-        }
-      }
+      noteMeeting(Set(before.store.map(\.dot)), in: after.store, location)
     case (.lww(let before), .lww(let theirs), _):
       guard let local = before.store.write, let remote = theirs.store.write,
         !before.clock.contains(remote.dot), !theirs.clock.contains(local.dot)
@@ -50,6 +45,32 @@ extension MergeReport {
     default: break
     }
   }
+
+  /// Notes every pair of a write that was here and one that is new.
+  ///
+  /// Where there are very many, each is noted with the one shown only: a message
+  /// must not cost the square of its size.
+  private mutating func noteMeeting(
+    _ old: Set<Dot>, in siblings: Siblings<Stamped>, _ location: Location
+  ) {
+    let new = siblings.filter { !old.contains($0.dot) }
+    let kept = siblings.filter { old.contains($0.dot) }
+    if new.count * kept.count <= MergeReport.pairLimit {
+      for new in new {
+        for kept in kept { note(local: kept, remote: new, location) }
+      }
+    } else if let winner = siblings.winner {
+      let isNew = !old.contains(winner.dot)
+      for other in isNew ? kept : new {
+        note(
+          local: isNew ? other : winner, remote: isNew ? winner : other,
+          location)
+      }
+    }
+  }
+
+  /// How many pairs of writes of one field are noted one by one.
+  static let pairLimit = 1_024
 
   private mutating func note(
     local: Siblings<Stamped>.Element, remote: Siblings<Stamped>.Element,
@@ -97,11 +118,15 @@ extension FieldState {
 
 extension Siblings {
   fileprivate func clashes(with other: Siblings) -> [Dot] {
-    if isEmpty || other.isEmpty { return [] }
-    return compactMap { mine in
-      let theirs = other.first { $0.dot == mine.dot }
-      return theirs.map { $0 == mine } ?? true ? nil : mine.dot
+    var clashes: [Dot] = []
+    var j = 0
+    for mine in self {
+      while j < other.count, other[j].dot < mine.dot { j += 1 }
+      if j < other.count, other[j].dot == mine.dot, other[j] != mine {
+        clashes.append(mine.dot)
+      }
     }
+    return clashes
   }
 }
 

@@ -17,13 +17,29 @@ extension Replay {
     sender.acknowledge(receiver.clock, by: receiver.device)
     let delta = sender.delta(since: receiver.clock)
     receiver.acknowledge(sender.clock, by: sender.device)
-    if let delta { print(receiver.apply(delta)) }
+    if let delta { print(receiver.apply(try sent(delta, line))) }
   }
 
   func merge(_ line: inout ScriptLine) throws(ScriptError) {
     let sender = try devices.replica(try line.text("from"), in: line)
     let receiver = try device(&line, "to")
     print(receiver.merge(sender))
+  }
+
+  /// A delta after it has passed through bytes.
+  func sent(
+    _ delta: Delta, _ line: ScriptLine
+  ) throws(ScriptError) -> Delta {
+    try read(line) { () throws(WireError) in
+      try Delta(decoding: delta.encoded())
+    }
+  }
+
+  /// Reads bytes that were written here.
+  func read<Message>(
+    _ line: ScriptLine, _ body: () throws(WireError) -> Message
+  ) throws(ScriptError) -> Message {
+    do { return try body() } catch { throw line.error("\(error)") }
   }
 
   mutating func delta(
@@ -48,7 +64,7 @@ extension Replay {
   ) throws(ScriptError) {
     let replica = try device(&line)
     if let delta = try kept(try line.text("delta"), in: line) {
-      print(replica.apply(delta))
+      print(replica.apply(try sent(delta, line)))
     }
   }
 

@@ -14,7 +14,7 @@ extension Replay {
     _ line: inout ScriptLine
   ) throws(ScriptError) {
     let replica = try device(&line)
-    backups[try line.text("as")] = replica.state
+    backups[try line.text("as")] = replica.state.encoded()
   }
 
   func restore(_ line: inout ScriptLine) throws(ScriptError) {
@@ -26,7 +26,10 @@ extension Replay {
       throw line.error("no backup is kept as \"\(backup)\"")
     }
     devices.restore(
-      name, state, isUnnoticed: try line.flag("unnoticed"))
+      name,
+      try read(line) { () throws(WireError) in
+        try StoredReplica(decoding: state)
+      }, isUnnoticed: try line.flag("unnoticed"))
   }
 
   func fork(_ line: inout ScriptLine) throws(ScriptError) {

@@ -14,9 +14,10 @@ import RejoinPolicies
 struct Replay {
   let schema: ScriptSchema
   let devices: ScriptDevices
+  let showsBytes: Bool
   let print: (String) -> Void
   var deltas: [String: Delta?] = [:]
-  var backups: [String: StoredReplica] = [:]
+  var backups: [String: [UInt8]] = [:]
   var contexts: [String: ScriptContext] = [:]
 
   struct ScriptContext {
@@ -29,11 +30,12 @@ struct Replay {
   ///
   /// - Parameters:
   ///   - text: The script.
+  ///   - showsBytes: Whether `show` prints a digest of a device's bytes.
   ///   - print: Called with every line of output.
   /// - Throws: ``ScriptError`` at the first line that cannot be carried out; what
   ///   the lines before it printed stands.
   static func run(
-    _ text: String, print: @escaping (String) -> Void
+    _ text: String, showsBytes: Bool = false, print: @escaping (String) -> Void
   ) throws(ScriptError) {
     var replay: Replay?
     // A line that turns out to be wrong prints nothing.
@@ -49,7 +51,9 @@ struct Replay {
       if content.isEmpty || content.first == "#" { continue }
       let line = try ScriptLine(String(text), number: i + 1)
       if replay == nil {
-        replay = Replay(try ScriptSchema(line)) { printed.append($0) }
+        replay = Replay(try ScriptSchema(line), showsBytes) {
+          printed.append($0)
+        }
       } else {
         try replay?.carryOut(line)
         printed.forEach(print)
@@ -62,8 +66,12 @@ struct Replay {
     }
   }
 
-  private init(_ schema: ScriptSchema, _ print: @escaping (String) -> Void) {
+  private init(
+    _ schema: ScriptSchema, _ showsBytes: Bool,
+    _ print: @escaping (String) -> Void
+  ) {
     self.schema = schema
+    self.showsBytes = showsBytes
     self.print = print
     devices = ScriptDevices(schema.schema)
   }
@@ -116,6 +124,8 @@ struct Replay {
 
   private func show(_ line: inout ScriptLine) throws(ScriptError) {
     let replica = try device(&line)
-    print(ReplayOutput.line(for: replica, names: devices.names))
+    print(
+      ReplayOutput.line(
+        for: replica, names: devices.names, showsBytes: showsBytes))
   }
 }

@@ -14,7 +14,9 @@ import RejoinPolicies
 /// The lines that a replay prints.
 enum ReplayOutput {
   /// What a device sees.
-  static func line(for replica: Replica, names: [DeviceID: String]) -> String {
+  static func line(
+    for replica: Replica, names: [DeviceID: String], showsBytes: Bool
+  ) -> String {
     func name(_ device: DeviceID) -> String { names[device] ?? "\(device)" }
     let clock = replica.clock.vector.entries.map {
       (Name(name($0.device)), JSONValue.int($0.count))
@@ -22,12 +24,17 @@ enum ReplayOutput {
     let records = replica.allRecords.map {
       (Name("\($0)"), record(replica.fetch($0), of: $0, in: replica))
     }
-    return JSONValue.object([
+    var members: [Name: JSONValue] = [
       "clock": .object(Dictionary(clock) { first, _ in first }),
       "device": .text(name(replica.device)),
       "gaps": .int(replica.missing.entries.count),
       "records": .object(Dictionary(records) { first, _ in first }),
-    ]).description
+    ]
+    if showsBytes {
+      let digest = replica.encoded(foldingLedgers: true).digest
+      members["bytes"] = .text(digest.hexadecimal)
+    }
+    return JSONValue.object(members).description
   }
 
   private static func record(
@@ -124,5 +131,12 @@ extension SaveError {
     case .registerExhausted: "registerExhausted"
     case .identityInUse: "identityInUse"
     }
+  }
+}
+
+extension [UInt8] {
+  /// A digest of 64 bits (FNV-1a), by which bytes are compared in print.
+  fileprivate var digest: UInt64 {
+    reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
   }
 }

@@ -8,11 +8,18 @@
 //===----------------------------------------------------------------------===//
 
 /// Rows of cells, aligned in columns.
-struct TextTable {
+package struct TextTable {
   /// A cell, and whether it is good or bad news.
-  struct Cell {
+  package struct Cell {
     let text: String
     var mood = Mood.plain
+
+    package init(text: String) { self.text = text }
+
+    init(text: String, mood: Mood) {
+      self.text = text
+      self.mood = mood
+    }
   }
 
   /// How a cell is coloured.
@@ -21,12 +28,20 @@ struct TextTable {
   }
 
   let header: [String]
-  var rows: [[Cell]] = []
+  package var rows: [[Cell]] = []
   /// The columns that are aligned at the left.
   var leading: Set<Int> = [0]
 
+  package init(
+    header: [String], rows: [[Cell]] = [], leading: Set<Int> = [0]
+  ) {
+    self.header = header
+    self.rows = rows
+    self.leading = leading
+  }
+
   /// The table as aligned text.
-  func aligned(colours: Bool, indent: String = "") -> String {
+  package func aligned(colours: Bool, indent: String = "") -> String {
     let widths = header.indices.map { column in
       ([header[column]] + rows.map { $0[column].text }).map(\.count).max() ?? 0
     }

@@ -7,6 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+import RejoinTesting
+
 @testable import Rejoin
 import Testing
 
@@ -26,7 +28,7 @@ private final class IndexedClocks {
   /// The fields that the index finds.
   func fields(since basis: VectorClock) -> [UInt32] {
     let clocks = clocks
-    return index.locations(since: basis) { clocks[$0] ?? [:] }
+    return index.locations(since: basis) { clocks[$0]?[$1] ?? 0 }
       .map(\.record).sorted()
   }
 
@@ -73,7 +75,7 @@ private final class IndexedClocks {
   /// Whatever is noted in whatever order, and asked for in between.
   @Test(arguments: 0..<200 as Range<UInt64>)
   func itIsTheInverseOfTheClocks(_ seed: UInt64) {
-    var random = ScriptRandom(seed: seed)
+    var random = SeededRandom(seed: seed)
     let clocks = IndexedClocks()
     for _ in 0..<60 {
       clocks.insert(

@@ -1,0 +1,84 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+/// What a message is, and how many bytes each part of it takes.
+///
+///     try WireSummary(of: bytes).sections.map(\.byteCount).reduce(0, +)
+///     // as many as there are bytes
+public struct WireSummary: Hashable, Sendable {
+  /// A part of a message.
+  public struct Section: Hashable, Sendable {
+    /// What is in it.
+    public let name: String
+    /// How many bytes it takes.
+    public let byteCount: Int
+  }
+
+  /// What the message is: `delta`, `snapshot`, `record`, `vector clock`, `replica
+  /// clock` or `stored replica`.
+  public let kind: String
+
+  /// The version of the format.
+  public let version: WireVersion
+
+  /// The parts that are there, in order of their place.
+  public private(set) var sections: [Section] = []
+
+  /// Looks at all of a message.
+  ///
+  /// - Throws: ``WireError``, with the place and what should have been there.
+  /// - Complexity: O(*n*) for *n* bytes.
+  public init(of bytes: some Sequence<UInt8>) throws(WireError) {
+    let bytes = Array(bytes)
+    self = try bytes.withUnsafeBufferPointer { buffer throws(WireError) in
+      try WireSummary(reading: UnsafeRawBufferPointer(buffer), bytes)
+    }
+  }
+
+  private init(
+    reading bytes: UnsafeRawBufferPointer, _ array: [UInt8]
+  ) throws(WireError) {
+    let reader = try WireReader(opening: bytes, as: WireKind.allCases)
+    (kind, version) = (reader.kind.name, reader.version)
+    add("header", 3)
+    switch reader.kind {
+    case .vectorClock:
+      _ = try VectorClock(decoding: array)
+      add("devices", reader.remaining)
+    case .replicaClock:
+      _ = try ReplicaClock(decoding: array)
+      add("devices", reader.remaining)
+    case .stored:
+      _ = try StoredReplica(decoding: array)
+      try addParts(bytes, reader.kind)
+    case .delta, .snapshot, .record:
+      _ = try MessageScan.check(bytes, as: reader.kind)
+      try addParts(bytes, reader.kind)
+    }
+    add("checksum", WireChecksum.size)
+  }
+
+  private mutating func add(_ name: String, _ count: Int) {
+    if count > 0 { sections.append(Section(name: name, byteCount: count)) }
+  }
+
+  private mutating func addParts(
+    _ bytes: UnsafeRawBufferPointer, _ kind: WireKind
+  ) throws(WireError) {
+    var scan = try MessageScan(bytes, as: kind)
+    let start = scan.message.reader.offset
+    add("devices and saves", start - 3)
+    try scan.skipRecords()
+    let (sizes, end) = (scan.message.sizes, scan.message.reader.offset)
+    add("entities and field names", sizes.tables)
+    add("record names", sizes.keys)
+    add("fields", end - start - sizes.tables - sizes.keys)
+    add("sections", scan.message.reader.remaining)
+  }
+}

@@ -1,0 +1,204 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+import RejoinComparison
+
+extension Inspection {
+  /// What the message holds, on one line.
+  ///
+  /// Numbers that do not fit in 63 bits are texts; digests and bits of numbers with
+  /// a fraction are hexadecimal.
+  var json: JSONValue {
+    var members: [Name: JSONValue] = [
+      "kind": .text(summary.kind), "version": .text("\(summary.version)"),
+      "sections": .object(
+        summary.sections.reduce(into: [:]) {
+          $0[Name($1.name)] = .int($1.byteCount)
+        }),
+    ]
+    switch content {
+    case .vectorClock, .replicaClock: break
+    case .delta, .record, .stored:
+      members["records"] = .array(changes.map(Inspection.json))
+    }
+    switch content {
+    case .delta:
+      members["intervals"] = .array(intervals.map(Inspection.json))
+    case .record: break
+    case .vectorClock, .replicaClock, .stored:
+      members["clock"] = .array(clock.map(Inspection.json))
+    }
+    if case .stored(let replica) = content {
+      members["device"] = .text(replica.device.hexadecimal)
+    }
+    return .object(members)
+  }
+
+  private static func json(
+    _ device: DeviceID, _ interval: Delta.Interval
+  ) -> JSONValue {
+    var members = saveMembers(interval.to)
+    members["device"] = .text(device.hexadecimal)
+    members["from"] = .wide(interval.from)
+    if let disputed = interval.disputed {
+      members["disputed"] = .object(saveMembers(disputed))
+    }
+    return .object(members)
+  }
+
+  private static func json(
+    _ device: DeviceID, _ save: ReplicaClock.Save?, _ n: UInt64
+  ) -> JSONValue {
+    var members: [Name: JSONValue] = save.map(saveMembers) ?? ["n": .wide(n)]
+    members["device"] = .text(device.hexadecimal)
+    return .object(members)
+  }
+
+  private static func saveMembers(
+    _ save: ReplicaClock.Save
+  ) -> [Name: JSONValue] {
+    [
+      "n": .wide(save.n), "time": .wide(save.time.rawValue),
+      "digest": .text(save.digest.hexadecimal),
+    ]
+  }
+
+  private static func json(_ change: Delta.Change) -> JSONValue {
+    .object([
+      "entity": .text(change.id.entity), "key": .text(change.id.key),
+      "fields": .array(
+        change.fields.sorted { $0.key < $1.key }.map(json)),
+    ])
+  }
+
+  private static func json(
+    _ key: FieldKey, _ state: FieldState
+  ) -> JSONValue {
+    var members: [Name: JSONValue] = [
+      "name": .text(key.name), "kind": .text(key.kind.rawValue),
+      "clock": .array(
+        state.clock.entries.map { json($0.device, nil, $0.count) }),
+    ]
+    members["variant"] = key.variant.map { .text($0) }
+    members["content"] = .array(state.inspected)
+    return .object(members)
+  }
+}
+
+extension FieldState {
+  /// What the field's store holds, one by one.
+  fileprivate var inspected: [JSONValue] {
+    switch self {
+    case .register, .lww: writes.map { .of($0.dot, $0.payload) }
+    case .counter(let field):
+      field.store.entries.map { entry in
+        let cancelled = field.store.cancelled.first {
+          $0.device == entry.device
+        }
+        var members = JSONValue.members(entry)
+        members["cancelled"] = cancelled.map { .object(JSONValue.members($0)) }
+        return .object(members)
+      }
+    case .set(let field): field.store.inspected { _ in nil }
+    case .removeWinsSet(let field):
+      field.store.inspected { $0 == .removed }
+    case .ledger(let field):
+      field.store.lines.sorted { $0.key < $1.key }.map { .of($0, $1) }
+    }
+  }
+}
+
+extension DotMap {
+  fileprivate func inspected(
+    isRemoved: (Payload) -> Bool?
+  ) -> [JSONValue] {
+    contents.map { element, marks in
+      .object([
+        "element": .tagged(element),
+        "marks": .array(
+          marks.map { mark in
+            var members: [Name: JSONValue] = [
+              "device": .text(mark.dot.device.hexadecimal),
+              "n": .wide(mark.dot.n),
+            ]
+            members["removed"] = isRemoved(mark.payload).map {
+              .scalar(.bool($0))
+            }
+            return .object(members)
+          }),
+      ])
+    }
+  }
+}
+
+extension JSONValue {
+  /// A number, as text where it does not fit.
+  fileprivate static func wide(_ number: some BinaryInteger) -> JSONValue {
+    Int64(exactly: number).map { .scalar(.int($0)) } ?? .text("\(number)")
+  }
+
+  /// A value with the name of its type; `null` is an unset register.
+  fileprivate static func tagged(_ value: Value?) -> JSONValue {
+    guard let value else { return .scalar(.null) }
+    return switch value {
+    case .null: .object(["null": .scalar(.bool(true))])
+    case .bool: .object(["bool": .scalar(value)])
+    case .int: .object(["int": .scalar(value)])
+    case .double(let number):
+      .object(["double": .text(number.bitPattern.hexadecimal)])
+    case .string(let text): .object(["string": .text(text)])
+    case .bytes(let bytes):
+      .object(["bytes": .array(bytes.map { .int($0) })])
+    case .date(let number): .object(["date": .int(number)])
+    case .reference(let id):
+      .object(["reference": .array([.text(id.entity), .text(id.key)])])
+    }
+  }
+
+  fileprivate static func of(_ dot: Dot, _ write: Stamped) -> JSONValue {
+    .object([
+      "device": .text(dot.device.hexadecimal), "n": .wide(dot.n),
+      "time": .wide(write.time.rawValue), "value": .tagged(write.value),
+    ])
+  }
+
+  fileprivate static func members(_ entry: Tally.Entry) -> [Name: JSONValue] {
+    [
+      "device": .text(entry.device.hexadecimal), "n": .wide(entry.n),
+      "increments": .wide(entry.increments),
+      "decrements": .wide(entry.decrements),
+    ]
+  }
+
+  fileprivate static func of(
+    _ device: DeviceID, _ line: LedgerLine
+  ) -> JSONValue {
+    .object([
+      "device": .text(device.hexadecimal), "folded": .wide(line.folded),
+      "foldedSum": .wide(line.foldedSum), "cancelled": .wide(line.cancelled),
+      "cancelledSum": .wide(line.cancelledSum),
+      "entries": .array(
+        line.tail.map { entry in
+          .object([
+            "n": .wide(entry.n), "time": .wide(entry.time.rawValue),
+            "amount": .wide(entry.amount), "memo": .tagged(entry.memo),
+          ])
+        }),
+    ])
+  }
+}
+
+extension UInt64 {
+  /// The 16 hexadecimal digits.
+  var hexadecimal: String {
+    let digits = String(self, radix: 16)
+    return String(repeating: "0", count: 16 - digits.count) + digits
+  }
+}

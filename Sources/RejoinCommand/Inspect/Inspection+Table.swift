@@ -1,0 +1,77 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+import RejoinComparison
+
+extension Inspection {
+  /// What the message holds, in tables.
+  func table(colours: Bool) -> String {
+    let size = summary.sections.reduce(0) { $0 + $1.byteCount }
+    var text = "\(summary.kind), version \(summary.version), \(size) bytes\n"
+    let tables = [sectionTable, deviceTable, fieldTable]
+    for table in tables where !table.rows.isEmpty {
+      text += "\n" + table.aligned(colours: colours)
+    }
+    return text
+  }
+
+  private var sectionTable: TextTable {
+    TextTable(
+      header: ["section", "bytes"],
+      rows: summary.sections.map { row($0.name, "\($0.byteCount)") })
+  }
+
+  private var deviceTable: TextTable {
+    var rows = intervals.map { device, interval in
+      row(
+        "\(device)", "\(interval.from)", "\(interval.to.n)",
+        "\(interval.to.time)", interval.to.digest.hexadecimal)
+    }
+    rows += clock.map { device, save, n in
+      row(
+        "\(device)", "0", "\(n)", save.map { "\($0.time)" } ?? "",
+        save?.digest.hexadecimal ?? "")
+    }
+    return TextTable(
+      header: ["device", "after", "up to", "time", "digest"], rows: rows)
+  }
+
+  private var fieldTable: TextTable {
+    TextTable(
+      header: ["record", "field", "kind", "clock", "shows"],
+      rows: changes.flatMap { change in
+        change.fields.sorted { $0.key < $1.key }.map { key, state in
+          row(
+            "\(change.id)", key == .existence ? "(exists)" : key.name,
+            key.variant ?? key.kind.rawValue, "\(state.clock)",
+            state.shown)
+        }
+      }, leading: [0, 1, 2, 3, 4])
+  }
+
+  private func row(_ cells: String...) -> [TextTable.Cell] {
+    cells.map { TextTable.Cell(text: $0) }
+  }
+}
+
+extension FieldState {
+  /// What readers see, and how many writes they do not see.
+  fileprivate var shown: String {
+    switch self {
+    case .register, .lww:
+      (value.map { "\($0)" } ?? "unset")
+        + (writes.count > 1 ? " and \(writes.count - 1) more" : "")
+    case .counter: "\(count)"
+    case .set, .removeWinsSet:
+      "{" + elements.map { "\($0)" }.joined(separator: ", ") + "}"
+    case .ledger: "total \(total)"
+    }
+  }
+}

@@ -1,0 +1,78 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+
+/// What a message holds.
+struct Inspection {
+  enum Content {
+    case delta(Delta)
+    case record(Delta.Change)
+    case vectorClock(VectorClock)
+    case replicaClock(ReplicaClock)
+    case stored(Replica)
+  }
+
+  let summary: WireSummary
+  let content: Content
+
+  init(_ bytes: [UInt8]) throws(WireError) {
+    summary = try WireSummary(of: bytes)
+    content =
+      switch summary.kind {
+      case "delta": .delta(try Delta(decoding: bytes))
+      case "snapshot": .delta(try Snapshot(decoding: bytes).delta)
+      case "record": .record(try Delta.Change(decoding: bytes))
+      case "vector clock": .vectorClock(try VectorClock(decoding: bytes))
+      case "replica clock": .replicaClock(try ReplicaClock(decoding: bytes))
+      default: .stored(Inspection.open(try StoredReplica(decoding: bytes)))
+      }
+  }
+
+  /// Opens a stored replica to look at it; nothing is saved to it.
+  private static func open(_ stored: StoredReplica) -> Replica {
+    Replica(
+      opening: stored, token: RestoreToken(stored), schema: [],
+      clock: WallClock { .max }, renewal: { stored.device })
+  }
+
+  /// The records.
+  var changes: [Delta.Change] {
+    switch content {
+    case .delta(let delta): delta.changes
+    case .record(let change): [change]
+    case .stored(let replica): replica.delta()?.changes ?? []
+    case .vectorClock, .replicaClock: []
+    }
+  }
+
+  /// The news of each device, sorted.
+  var intervals: [(device: DeviceID, interval: Delta.Interval)] {
+    guard case .delta(let delta) = content else { return [] }
+    return delta.intervals.sorted { $0.key < $1.key }
+      .map { ($0.key, $0.value) }
+  }
+
+  /// What is known of each device's saves, apart from intervals.
+  var clock: [(device: DeviceID, save: ReplicaClock.Save?, n: UInt64)] {
+    switch content {
+    case .vectorClock(let clock):
+      clock.entries.map { ($0.device, nil, $0.count) }
+    case .replicaClock(let clock): Inspection.saves(clock)
+    case .stored(let replica): Inspection.saves(replica.clock)
+    case .delta, .record: []
+    }
+  }
+
+  private static func saves(
+    _ clock: ReplicaClock
+  ) -> [(device: DeviceID, save: ReplicaClock.Save?, n: UInt64)] {
+    clock.vector.entries.map { ($0.device, clock[$0.device], $0.count) }
+  }
+}

@@ -1,0 +1,665 @@
+#!/usr/bin/env python3
+"""Reads Rejoin's messages as the article "Wire format" describes them.
+
+Written from the article alone, with nothing but the standard library, as a second
+implementation that the golden vectors are checked against:
+
+    python3 Tests/GoldenReader/read.py Tests/RejoinTests/Golden
+
+reads every .bin file of the folder and compares what it holds with the .json file
+beside it. With a file in place of the folder it prints what the file holds.
+"""
+
+import json
+import os
+import sys
+
+MASK = (1 << 64) - 1
+KINDS = {
+    "d": "delta", "s": "snapshot", "r": "record", "v": "vector clock",
+    "c": "replica clock", "p": "stored replica",
+}
+SHAPES = ["register", "lww", "counter", "set", "removeWinsSet", "ledger"]
+
+
+class Refused(Exception):
+    """The bytes are not a message."""
+
+
+def check(condition, what):
+    if not condition:
+        raise Refused(what)
+
+
+def checksum(data):
+    state = len(data) * 0x9E3779B97F4A7C15 & MASK
+    for i in range(0, len(data), 8):
+        word = int.from_bytes(data[i:i + 8], "little")
+        mixed = (state ^ word) * 0xBF58476D1CE4E5B9 & MASK
+        state = mixed ^ mixed >> 29
+    return ((state ^ state >> 32) * 0xD6E8FEB86659FD93 & MASK) >> 32
+
+
+def unzigzag(number):
+    return number // 2 if number % 2 == 0 else -(number + 1) // 2
+
+
+def wide(number):
+    return number if -(1 << 63) <= number < 1 << 63 else str(number)
+
+
+def hexadecimal(number):
+    return f"{number:016x}"
+
+
+class Bytes:
+    """The primitives."""
+
+    def __init__(self, data, offset=0):
+        self.data = data
+        self.offset = offset
+
+    @property
+    def remaining(self):
+        return len(self.data) - self.offset
+
+    def take(self, count):
+        check(count <= self.remaining, f"byte {self.offset}: too short")
+        self.offset += count
+        return self.data[self.offset - count:self.offset]
+
+    def byte(self):
+        return self.take(1)[0]
+
+    def varint(self, bits=64):
+        number, shift = 0, 0
+        while True:
+            byte = self.byte()
+            number |= (byte & 0x7F) << shift
+            if byte < 0x80:
+                check(byte or not shift, "not the shortest form")
+                check(number >> bits == 0, "too many bits")
+                return number
+            shift += 7
+            check(shift < bits + 7, "too many bits")
+
+    def signed(self, bits=64):
+        return unzigzag(self.varint(bits))
+
+    def pair(self):
+        byte = self.byte()
+        low, high = byte & 15, byte >> 4
+        if low == 15:
+            low += self.varint(31)
+        if high == 15:
+            high += self.varint(31)
+        return low, high
+
+    def fixed(self):
+        return int.from_bytes(self.take(8), "little")
+
+    def text(self, count):
+        try:
+            return self.take(count).decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise Refused("not UTF-8") from error
+
+    def device(self, previous):
+        if previous is None:
+            return self.take(16)
+        shared = self.byte()
+        check(shared < 16, "shares too much")
+        device = previous[:shared] + self.take(16 - shared)
+        check(device > previous, "devices in order")
+        check(device[shared] != previous[shared], "shares more")
+        return device
+
+    def value(self):
+        head = self.varint()
+        form, content = head & 7, head >> 3
+        if form == 0:
+            check(content < 4, "a constant")
+            return [None, {"null": True}, {"bool": False},
+                    {"bool": True}][content]
+        if form == 1:
+            return {"int": unzigzag(content)}
+        if form == 2:
+            check(content < 2, "an integer or a date")
+            bits = self.fixed()
+            number = bits - (1 << 64) if bits >> 63 else bits
+            check(abs(number) >= 1 << 60 and number != -(1 << 60), "is short")
+            return {["int", "date"][content]: number}
+        if form == 3:
+            check(content == 0, "a number")
+            bits = self.fixed()
+            check(bits != 1 << 63, "negative zero")
+            isNaN = bits & 0x7FF << 52 == 0x7FF << 52 and bits << 12 & MASK
+            check(not isNaN or bits == 0x7FF8 << 48, "another NaN")
+            return {"double": hexadecimal(bits)}
+        if form == 4:
+            return {"string": self.text(content)}
+        if form == 5:
+            return {"bytes": list(self.take(content))}
+        if form == 6:
+            return {"date": unzigzag(content)}
+        return {"reference": [self.text(content), self.text(self.varint())]}
+
+
+class Times:
+    """A chain of times."""
+
+    def __init__(self):
+        self.ms, self.logical = 1704067200000, 0
+
+    def read(self, data):
+        head = data.varint()
+        form, content = head & 3, head >> 2
+        if head == 0:
+            return None
+        check(form != 0, "a form of a time")
+        if form == 1:
+            self.logical += content + 1
+        else:
+            before = self.ms, self.logical
+            self.ms += unzigzag(content)
+            self.logical = data.varint() if form == 3 else 0
+            check(form == 2 or self.logical > 0, "logical zero")
+            check(form == 2 or self.ms != before[0]
+                  or self.logical < before[1] or self.logical == before[1],
+                  "later in the millisecond")
+        check(0 <= self.ms < 1 << 48 and self.logical < 1 << 16, "a time")
+        return self.ms << 16 | self.logical
+
+
+def order(value):
+    """Where an element of a set stands."""
+    (kind, content), = value.items()
+    rank = ["null", "bool", "int", "double", "string", "bytes", "date",
+            "reference"].index(kind)
+    if kind == "double":
+        bits = int(content, 16)
+        content = MASK ^ bits if bits >> 63 else bits | 1 << 63
+    elif kind == "string":
+        content = content.encode()
+    elif kind == "reference":
+        content = [part.encode() for part in content]
+    return rank, content
+
+
+class Message(Bytes):
+    """Devices, records and sections."""
+
+    def __init__(self, data, kind, version):
+        super().__init__(data, 3)
+        self.kind, self.version = kind, version
+        self.last = -1
+        self.sizes = {"header": 3}
+        devices, entities = self.pair()
+        self.readDevices(devices)
+        self.sizes["devices and saves"] = self.offset - 3
+        start, names, keys = self.offset, 0, 0
+        self.records = []
+        previous = None
+        for _ in range(entities):
+            entity, fields, size = self.readTable()
+            check(previous is None or previous < entity.encode(), "entities")
+            previous = entity.encode()
+            names += size
+            keys += self.readRecords(entity, fields)
+        self.sizes["entities and field names"] = names
+        self.sizes["record names"] = keys
+        self.sizes["fields"] = self.offset - start - names - keys
+        self.sizes["sections"] = self.remaining
+        self.readSections()
+        self.sizes["checksum"] = 4
+        check(all(self.used), "a save that nothing refers to")
+        check(all(self.usedDevices), "a device that nothing refers to")
+        for time, exact in zip(self.times, self.exact):
+            check((time is None) != exact, "a time that nothing has")
+        check(kind != "record"
+              or len(self.records) == 1 and not self.intervals, "one record")
+
+    def readDevices(self, count):
+        self.devices, self.intervals = [], []
+        self.saves, self.times = [], []
+        self.starts, self.ends = [], []
+        chain, device, ends = Times(), None, []
+        for index in range(count):
+            device = self.device(device)
+            head = self.varint()
+            number, flags = head >> 4, head & 15
+            self.devices.append(device)
+            self.starts.append(len(self.saves))
+            numbers = []
+            if number:
+                numbers.append(self.varint())
+                check(numbers[0] > 0, "a number from 1 on")
+            else:
+                check(flags == 0, "a device without saves")
+            for _ in range(1, number):
+                gap = 0 if flags & 2 else self.varint()
+                numbers.append(numbers[-1] + gap + 1)
+            check(not numbers or numbers[-1] < 1 << 64, "too great")
+            dense = number and numbers[-1] - numbers[0] == number - 1
+            check(bool(dense) == bool(flags & 2), "follow on each other")
+            check(flags & 1 or not flags & 12, "no interval")
+            after, later = 0, 0
+            if flags & 8:
+                after, later = self.varint(), self.varint()
+                check(after < number and (after or later), "an end")
+            step = None
+            if self.kind == "delta" and flags & 1:
+                step = 0 if flags & 4 else self.varint()
+                check(flags & 4 or step, "one save")
+            else:
+                check(not flags & 4, "one save")
+            self.saves += [(device, n) for n in numbers]
+            self.times += [chain.read(self) for _ in numbers]
+            self.ends.append(len(self.saves))
+            if flags & 1:
+                place = len(self.saves) - 1 - after
+                n, time = self.saves[place][1], self.times[place]
+                check(time is not None and time + later <= MASK, "a time")
+                origin = n - 1 - step if step is not None else 0
+                check(origin >= 0, "begins before zero")
+                ends.append((place, later))
+                self.intervals.append({
+                    "index": index, "device": device.hex(),
+                    "from": wide(origin), "n": wide(n),
+                    "time": wide(time + later), "digest": hexadecimal(0)})
+        self.used = [False] * len(self.saves)
+        self.exact = [False] * len(self.saves)
+        self.usedDevices = [a < b for a, b in zip(self.starts, self.ends)]
+        for place, later in ends:
+            self.used[place] = True
+            self.exact[place] |= later == 0
+
+    def readTable(self):
+        start = self.offset
+        length, count = self.pair()
+        entity = self.text(length)
+        fields, previous = [], None
+        for _ in range(count):
+            shape, length = self.pair()
+            check(shape & 7 < len(SHAPES) and shape < 16, "a newer shape")
+            name, variant = self.text(length), None
+            check(name, "a name")
+            if shape & 8:
+                variant = self.text(self.varint())
+                check(variant and variant != SHAPES[shape & 7], "a variant")
+            key = name.encode(), shape & 7, (variant or "").encode()
+            check(previous is None or previous < key, "fields in order")
+            previous = key
+            fields.append((name, shape & 7, variant))
+        return entity, fields, self.offset - start
+
+    def readRecords(self, entity, table):
+        size, key, layout, seen = 0, None, None, set()
+        while True:
+            start = self.offset
+            shared, rest = self.pair()
+            before = key or b""
+            check(shared <= min(len(before), 63), "shares too much")
+            rest = self.take(rest)
+            if key is not None:
+                check(shared == 63 or shared == len(before)
+                      or rest[:1] != before[shared:shared + 1], "shares more")
+                check(before[:shared] + rest > before, "records in order")
+            key = before[:shared] + rest
+            size += self.offset - start
+            head = self.varint()
+            form = head >> 2 & 3
+            check(form < 3, "a form")
+            if head & 2:
+                check(layout is not None, "no record before")
+            else:
+                count, first = self.pair()
+                indices = [first >> 1][:count]
+                check(count or first == 1, "a field")
+                for _ in range(1, count):
+                    indices.append(indices[-1] + 1 + self.varint())
+                check(all(i < len(table) for i in indices), "a field")
+                check((indices, first & 1) != layout, "the same fields")
+                layout = indices, first & 1
+                seen |= set(indices)
+            fields = [table[i] for i in layout[0]]
+            content = self.readFields(fields, layout[1], form, head >> 4)
+            try:
+                name = key.decode("utf-8")
+            except UnicodeDecodeError as error:
+                raise Refused("not UTF-8") from error
+            self.records.append(
+                {"entity": entity, "key": name, "fields": content})
+            if head & 1:
+                break
+        check(len(seen) == len(table), "a field that no record has")
+        return size
+
+    def readFields(self, fields, exists, form, distance):
+        named = ([("", 0, None)] if exists else []) + fields
+        if form == 0:
+            check(distance == 0, "no distance")
+            result = [self.readField(*field) for field in named]
+            check(not self.isShort(result, exists), "a short form")
+            return result
+        place = self.last + 1 + unzigzag(distance)
+        check(form == 1 or len(fields) > 1, "form 1")
+        end = place if form == 1 else place + len(fields) - 1
+        check(0 <= place and end < len(self.saves), "a save")
+        check(all(field[1] == 0 for field in fields), "registers")
+        result = []
+        for i, field in enumerate(fields):
+            write = self.write(place if form == 1 else place + i, 0)
+            write["value"] = self.value()
+            result.append(self.finish(field, [write], [write]))
+        if exists:
+            write = self.write(end, 0)
+            write["value"] = {"bool": True}
+            result.insert(0, self.finish(("", 0, None), [write], [write]))
+        self.last = end
+        return result
+
+    def isShort(self, fields, exists):
+        places = []
+        for i, field in enumerate(fields):
+            content = field["content"]
+            if field["kind"] != "register" or len(content) != 1:
+                return False
+            write = content[0]
+            save = bytes.fromhex(write["device"]), int(write["n"])
+            place = self.saves.index(save)
+            if wide(self.times[place]) != write["time"]:
+                return False
+            if field["clock"] != [{"device": write["device"],
+                                   "n": write["n"]}]:
+                return False
+            if exists and i == 0 and write["value"] != {"bool": True}:
+                return False
+            places.append(place)
+        own = places[1:] if exists else places
+        if exists and own and places[0] != own[-1]:
+            return False
+        return (len(set(own)) <= 1
+                or own == list(range(own[0], own[0] + len(own))))
+
+    def reference(self, code, isFirst):
+        moved = unzigzag(code) if isFirst else code
+        place = self.last + 1 + moved
+        check(0 <= place < len(self.saves), "a save")
+        self.last, self.used[place] = place, True
+        return place
+
+    def stamp(self, place, later):
+        check(self.times[place] is not None, "a save with a time")
+        check(self.times[place] + later <= MASK, "a time")
+        self.used[place] = True
+        self.exact[place] |= later == 0
+        return wide(self.times[place] + later)
+
+    def dot(self, place):
+        device, n = self.saves[place]
+        return {"device": device.hex(), "n": wide(n)}
+
+    def write(self, place, later):
+        return {**self.dot(place), "time": self.stamp(place, later)}
+
+    def later(self, isLater):
+        later = self.varint() if isLater else 0
+        check(later or not isLater, "a later time")
+        return later
+
+    def finish(self, field, content, dots, rest=()):
+        clock = {}
+        for dot in dots:
+            device, n = dot["device"], int(dot["n"])
+            clock[device] = max(clock.get(device, 0), n)
+        for device, beyond in rest:
+            clock[device] = clock.get(device, 0) + beyond
+            check(clock[device] <= MASK, "a number")
+        check(clock or content, "a field without content")
+        name, shape, variant = field
+        result = {
+            "name": name, "kind": SHAPES[shape], "content": content,
+            "clock": [{"device": device, "n": wide(n)}
+                      for device, n in sorted(clock.items())]}
+        if variant:
+            result["variant"] = variant
+        return result
+
+    def readField(self, name, shape, variant):
+        head = self.varint()
+        if shape < 2:
+            check(shape == 0 or head >> 2 < 2, "one write")
+            content = self.readWrites(head >> 2, head >> 1 & 1)
+            dots = content
+        elif shape == 2:
+            content = dots = self.readEntries(head >> 1)
+        elif shape < 5:
+            content = self.readElements(head >> 1, shape == 4)
+            dots = [mark for element in content for mark in element["marks"]]
+        else:
+            content = self.readLines(head >> 1)
+            dots = [{"device": line["device"], "n": entry["n"]}
+                    for line in content for entry in line["entries"]]
+        rest = self.readRest() if head & 1 else []
+        check(content or rest, "a field that was touched")
+        return self.finish((name, shape, variant), content, dots, rest)
+
+    def readRest(self):
+        rest, index = [], 0
+        count = self.varint()
+        check(count, "a rest")
+        for _ in range(count):
+            index += self.varint()
+            check(index < len(self.devices), "a device")
+            self.usedDevices[index] = True
+            rest.append((self.devices[index].hex(), self.varint() + 1))
+            index += 1
+        return rest
+
+    def readWrites(self, count, isPlain):
+        content, places, exact = [], [], True
+        for i in range(count):
+            if isPlain:
+                code, later = (self.varint() if i == 0 else 0), 0
+                place = self.reference(code, i == 0)
+            else:
+                code = self.varint()
+                place = self.reference(code >> 1, i == 0)
+                later = self.later(code & 1)
+            exact = exact and not later
+            places.append(place)
+            content.append({**self.write(place, later), "value": self.value()})
+        plain = count and exact and places[-1] - places[0] == count - 1
+        check(bool(plain) == bool(isPlain), "plain writes")
+        return content
+
+    def readEntries(self, count):
+        content, device = [], None
+        for i in range(count):
+            code = self.varint()
+            dot = self.dot(self.reference(code >> 2, i == 0))
+            check(device is None or device < dot["device"], "one of a device")
+            device, n = dot["device"], int(dot["n"])
+            sums = self.varint(), self.varint()
+            entry = {**dot, "increments": wide(sums[0]),
+                     "decrements": wide(sums[1])}
+            check(code & 3 < 3, "a form of an entry")
+            if code & 3 == 1:
+                entry["cancelled"] = dict(entry)
+            elif code & 3 == 2:
+                earlier = n - self.varint(), self.varint(), self.varint()
+                check(0 < earlier[0] and earlier < (n, *sums), "earlier")
+                entry["cancelled"] = {
+                    "device": device, "n": wide(earlier[0]),
+                    "increments": wide(earlier[1]),
+                    "decrements": wide(earlier[2])}
+            content.append(entry)
+        return content
+
+    def readElements(self, count, hasRemovals):
+        content = []
+        for _ in range(count):
+            element = self.value()
+            check(element is not None, "an element")
+            check(not content
+                  or order(content[-1]["element"]) < order(element),
+                  "elements in order")
+            marks, more = [], True
+            while more:
+                code = self.varint()
+                more, code = code & 1, code >> 1
+                mark = {}
+                if hasRemovals:
+                    mark["removed"], code = bool(code & 1), code >> 1
+                mark.update(self.dot(self.reference(code, not marks)))
+                marks.append(mark)
+            content.append({"element": element, "marks": marks})
+        return content
+
+    def readSum(self):
+        count, total = self.varint(), self.signed(128)
+        check(0 < count <= 1 << 40 and abs(total) <= count << 63, "a sum")
+        return count, total
+
+    def readLines(self, count):
+        content, index = [], 0
+        for _ in range(count):
+            code = self.varint()
+            index += code >> 2
+            check(index < len(self.devices), "a device")
+            self.usedDevices[index] = True
+            folded = self.readSum() if code & 1 else (0, 0)
+            cancelled = self.readSum() if code & 2 else (0, 0)
+            entries, place = [], self.starts[index]
+            for _ in range(self.varint()):
+                code = self.varint()
+                place += unzigzag(code >> 1)
+                later = self.later(code & 1)
+                check(self.starts[index] <= place < self.ends[index], "a save")
+                entries.append({
+                    "n": wide(self.saves[place][1]),
+                    "time": self.stamp(place, later),
+                    "amount": self.signed(), "memo": self.value()})
+            check(cancelled[0] <= folded[0], "more cancelled than folded")
+            check(entries or folded[0], "entries")
+            content.append({
+                "device": self.devices[index].hex(), "folded": folded[0],
+                "foldedSum": wide(folded[1]), "cancelled": cancelled[0],
+                "cancelledSum": wide(cancelled[1]), "entries": entries})
+            index += 1
+        return content
+
+    def readSections(self):
+        previous = 0
+        while self.remaining:
+            number, length = self.pair()
+            check(number > previous, "sections in order")
+            previous = number
+            part = Bytes(self.take(length))
+            if number == 1 and self.version > "1.0":
+                for interval in self.intervals:
+                    interval["digest"] = hexadecimal(part.fixed())
+                check(any(int(i["digest"], 16) for i in self.intervals),
+                      "a digest")
+            elif number == 2 and self.version > "1.0":
+                self.readDisputes(part)
+            elif number == 3 and self.kind == "stored replica":
+                self.own = part.take(16).hex()
+                part.fixed(), part.signed(), part.byte()
+            elif 3 < number < 8 and self.kind == "stored replica":
+                part.take(part.remaining)
+            else:
+                check(self.version > "1.1", "a section")
+                part.take(part.remaining)
+            check(not part.remaining, "more than the section")
+
+    def readDisputes(self, part):
+        index = 0
+        byIndex = {i["index"]: i for i in self.intervals}
+        check(part.remaining, "a dispute")
+        while part.remaining:
+            index += part.varint()
+            check(index in byIndex, "an interval")
+            n, time, digest = part.varint(), part.fixed(), part.fixed()
+            check(n, "a number")
+            byIndex[index]["disputed"] = {
+                "n": wide(n), "time": wide(time),
+                "digest": hexadecimal(digest)}
+            index += 1
+
+
+def readClock(data, isReplica, version):
+    body = Bytes(data, 3)
+    clock, device, times = [], None, Times()
+    for _ in range(body.varint()):
+        device = body.device(device)
+        n = body.varint()
+        check(n, "a number")
+        entry = {"device": device.hex(), "n": wide(n)}
+        if isReplica:
+            entry["time"] = wide(times.read(body) or 0)
+            digest = body.fixed() if version > "1.0" else 0
+            entry["digest"] = hexadecimal(digest)
+        clock.append(entry)
+    check(not body.remaining, "more than the clock")
+    return clock, {"header": 3, "devices": body.offset - 3, "checksum": 4}
+
+
+def read(data):
+    """What a message holds, as `rejoin inspect --format json` prints it."""
+    check(len(data) >= 7 and data[0] == 0x52, "no message")
+    check(chr(data[1]) in KINDS, "a kind")
+    kind = KINDS[chr(data[1])]
+    check(data[2] >> 4 == 1, f"needs version {data[2] >> 4}.x")
+    version = f"1.{data[2] & 15}"
+    data, stored = data[:-4], int.from_bytes(data[-4:], "little")
+    check(checksum(data) == stored, "damaged")
+    result = {"kind": kind, "version": version}
+    if "clock" in kind:
+        clock, sizes = readClock(data, kind == "replica clock", version)
+        result["clock"] = clock
+    else:
+        message = Message(data, kind, version)
+        sizes = message.sizes
+        for interval in message.intervals:
+            del interval["index"]
+        result["records"] = message.records
+        if kind in ("delta", "snapshot"):
+            result["intervals"] = message.intervals
+        if kind == "stored replica":
+            for interval in message.intervals:
+                del interval["from"]
+            result["clock"], result["device"] = message.intervals, message.own
+    result["sections"] = {name: n for name, n in sizes.items() if n}
+    return result
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    path = sys.argv[1]
+    if not os.path.isdir(path):
+        with open(path, "rb") as file:
+            print(json.dumps(read(file.read()), ensure_ascii=False))
+        return
+    names = sorted(n for n in os.listdir(path) if n.endswith(".bin"))
+    wrong = 0
+    for name in names:
+        with open(os.path.join(path, name), "rb") as file:
+            data = file.read()
+        with open(os.path.join(path, name[:-4] + ".json"), "rb") as file:
+            expected = json.loads(file.read().decode("utf-8"))
+        try:
+            agrees = read(data) == expected
+        except Refused as error:
+            agrees = False
+            print(f"{name}: {error}")
+        wrong += not agrees
+        print(f"{name}: {'agrees' if agrees else 'DIFFERS'}")
+    print(f"{len(names)} vectors, {wrong} differ")
+    sys.exit(1 if wrong or not names else 0)
+
+
+if __name__ == "__main__":
+    main()

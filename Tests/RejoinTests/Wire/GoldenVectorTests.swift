@@ -1,0 +1,64 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Foundation
+@testable import Rejoin
+import Testing
+
+@Suite struct GoldenVectorTests {
+  private let folder = URL(filePath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().appending(path: "Golden")
+
+  private func file(_ name: String) -> URL {
+    folder.appending(path: name + ".bin")
+  }
+
+  @Test func whatWasSentOnceIsStillWrittenSo() throws {
+    let isWriting =
+      ProcessInfo.processInfo.environment["REJOIN_WRITE_GOLDEN"] != nil
+    for (name, bytes) in try GoldenVectors.all() {
+      let file = file(name)
+      if isWriting, !FileManager.default.fileExists(atPath: file.path) {
+        try Data(bytes).write(to: file)
+      }
+      #expect(try Array(Data(contentsOf: file)) == bytes, "\(name)")
+    }
+  }
+
+  @Test func whatWasSentOnceIsStillRead() throws {
+    let files = try FileManager.default.contentsOfDirectory(
+      at: folder, includingPropertiesForKeys: nil
+    ).filter { $0.pathExtension == "bin" }
+    #expect(files.count >= 14)
+    for file in files {
+      let bytes = try Array(Data(contentsOf: file))
+      #expect(try encodedAgain(bytes) == bytes, "\(file.lastPathComponent)")
+    }
+  }
+
+  private func encodedAgain(_ bytes: [UInt8]) throws -> [UInt8] {
+    let version = WireVersion(byte: bytes[2])
+    switch try WireSummary(of: bytes).kind {
+    case "delta":
+      let delta = try Delta(decoding: bytes)
+      return Delta(changes: delta.changes, intervals: delta.intervals)
+        .encoded(version: version)
+    case "snapshot":
+      let delta = try Snapshot(decoding: bytes).delta
+      return Delta(changes: delta.changes, intervals: delta.intervals)
+        .encoded(as: .snapshot, version)
+    case "record": return try Delta.Change(decoding: bytes).encoded()
+    case "vector clock": return try VectorClock(decoding: bytes).encoded()
+    case "stored replica":
+      return try StoredReplica(decoding: bytes).encoded()
+    default:
+      return try ReplicaClock(decoding: bytes).encoded(version: version)
+    }
+  }
+}

@@ -1,0 +1,138 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+@testable import Rejoin
+import RejoinTesting
+import Testing
+
+/// Messages whose bytes are checked in, so that no change of the format passes
+/// unnoticed.
+///
+/// `REJOIN_WRITE_GOLDEN=1 swift test --filter GoldenVectorTests` writes those that
+/// are missing. A file that is there is never written again: bytes that were once
+/// sent must be read for ever.
+enum GoldenVectors {
+  static func all() throws -> [(name: String, bytes: [UInt8])] {
+    let (phone, tablet) = try crew()
+    let delta = try #require(phone.delta(since: tablet.clock))
+    tablet.merge(phone)
+    phone.merge(tablet)
+    try phone.edit { $0.name = "after" }
+    let one = try #require(phone.delta(since: tablet.clock))
+    let record = try #require(phone.change(of: Sailor.ada))
+    return [
+      ("delta-one-write", one.encoded()),
+      ("delta-one-write-1.0", one.encoded(version: .v1_0)),
+      ("delta-every-kind", delta.encoded()),
+      ("delta-part", delta.split(into: 3)[1].encoded()),
+      ("delta-strange", strange().encoded()),
+      ("delta-empty", Delta([]).encoded()),
+      ("snapshot", phone.encoded()),
+      ("snapshot-folded", phone.encoded(foldingLedgers: true)),
+      ("snapshot-1.0", phone.encoded(version: .v1_0)),
+      ("snapshot-empty", Replica.empty(1).encoded()),
+      ("record", record.encoded()),
+      ("vector-clock", phone.clock.vector.encoded()),
+      ("replica-clock", phone.clock.encoded()),
+      ("stored", phone.state.encoded()),
+      ("replica-clock-1.0", phone.clock.encoded(version: .v1_0)),
+    ]
+  }
+
+  /// Two devices that have done everything there is to do, some of it at the same
+  /// time.
+  private static func crew() throws -> (Replica, Replica) {
+    let clock = HandSetClock(1_770_000_000_000)
+    let phone = Replica.empty(1, clock: clock)
+    let tablet = Replica.empty(0xabcd_ef01_2345_6789, clock: clock)
+    try tablet.edit {
+      $0.name = "tablet's"
+      $0.miles.increment(by: 70)
+      $0.tags.insert("a")
+      $0.roles.insert("cook")
+      $0.pay.append(100, memo: .string("advance"))
+    }
+    phone.merge(tablet)
+    clock.now += 5
+    try phone.edit {
+      $0.rank = "mate"
+      $0.miles.set(to: -3)
+      $0.tags.remove("a")
+      $0.roles.remove("cook")
+      $0.pay.append(-30)
+    }
+    clock.now += 250
+    try tablet.edit {
+      $0.name = "tablet's second"
+      $0.tags.insert("b")
+      $0.roles.insert("mate")
+    }
+    try phone.save {
+      for (i, value) in values.enumerated() {
+        $0.apply(
+          .write(value), to: FieldKey("v\(i)", .register),
+          of: RecordID("Value", "all"))
+      }
+      $0[Sailor.self, "bob"].name = "Bob"
+      $0[Sailor.self, "bo\u{e9}"].mentor = Reference("ada")
+    }
+    try phone.edit { $0.name = "phone's" }
+    try phone.save { $0[Sailor.self, "bob"].delete() }
+    tablet.tell(phone)
+    phone.fold()
+    return (phone, tablet)
+  }
+
+  private static let values: [Value?] = [
+    nil, .null, .bool(false), .bool(true), .int(0), .int(-1), .int(.max),
+    .int(.min), .double(0.5), .double(.nan), .double(-.infinity),
+    .string(""), .string("\u{e9}e\u{301}"), .bytes([0, 255]),
+    .date(1_770_000_000_000_000), .date(.min),
+    .reference(RecordID("Sailor", "ada")),
+  ]
+
+  /// What only a newer version, a clock that is wrong, or a name used twice makes.
+  private static func strange() -> Delta {
+    let (a, b) = (DeviceID(1), DeviceID(high: .max, low: 2))
+    let kind = FieldKey("speed", .counter, variant: "gauge")
+    var tally = Tally()
+    tally.add(.max, 3, at: Dot(a, .max))
+    let late = Siblings(
+      sorted: [
+        .init(dot: Dot(a, 4), payload: Stamped(.int(1), at: .max)),
+        .init(
+          dot: Dot(a, 9),
+          payload: Stamped(.int(2), at: Timestamp(rawValue: 7))),
+        .init(dot: Dot(b, 1), payload: Stamped(nil, at: .zero)),
+      ])
+    let line = LedgerLine(
+      folded: 5, sum: -(1 << 64), cancelled: 2, cancelledSum: 1 << 63,
+      tail: [])
+    let fields: [FieldKey: FieldState] = [
+      kind: .counter(
+        Causal(store: tally, context: CausalContext([a: .max, b: 3]))),
+      FieldKey("late", .register): .register(
+        Causal(store: late, context: CausalContext([a: 12, b: 1]))),
+      FieldKey("gone", .set): .set(
+        Causal(store: DotMap(), context: CausalContext([b: 8]))),
+      FieldKey("log", .ledger): .ledger(
+        Causal(
+          store: LedgerLines(lines: [b: line]), context: CausalContext([b: 8]))),
+    ]
+    return Delta(
+      changes: [.init(id: RecordID("rejoin.future", ""), fields: fields)],
+      intervals: [
+        a: .init(
+          from: 3, to: .init(n: .max, time: .max, digest: 1),
+          disputed: .init(n: 2, time: .zero, digest: 0xfeed)),
+        b: .init(
+          from: 0, to: .init(n: 1, time: Timestamp(rawValue: 3), digest: 2)),
+      ])
+  }
+}

@@ -1,0 +1,100 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+@testable import Rejoin
+import Testing
+
+@Suite struct VersionTests {
+  private func delta() throws -> Delta {
+    let replica = Replica.empty(1)
+    try replica.edit { $0.name = "Ada" }
+    return try #require(replica.delta())
+  }
+
+  private func fault(_ bytes: [UInt8]) -> WireError? {
+    do throws(WireError) {
+      _ = try Delta(decoding: bytes)
+      return nil
+    } catch { return error }
+  }
+
+  @Test func anOlderMinorVersionLeavesDigestsOut() throws {
+    let delta = try delta()
+    let old = try Delta(decoding: delta.encoded(version: .v1_0))
+    #expect(old.changes == delta.changes)
+    #expect(
+      old.intervals.mapValues(\.to.n) == delta.intervals.mapValues(\.to.n))
+    #expect(old.intervals.values.allSatisfy { $0.to.digest == 0 })
+    #expect(old.message?.version == .v1_0)
+    #expect(old.encoded(version: .v1_0) == delta.encoded(version: .v1_0))
+  }
+
+  @Test func aNewerMinorVersionIsRead() throws {
+    let delta = try delta()
+    var bytes = delta.encoded()
+    bytes[2] = WireVersion(major: 1, minor: 9).byte
+    // A section that this version does not know: number 12, three bytes.
+    bytes.insert(contentsOf: [0x3c, 1, 2, 3], at: bytes.count - 4)
+    #expect(try Delta(decoding: bytes.resealed) == delta)
+    bytes[2] = WireVersion.current.byte
+    #expect(fault(bytes.resealed)?.code == .invalid)
+  }
+
+  @Test func aNewerMajorVersionSaysWhoReadsIt() throws {
+    var bytes = try delta().encoded()
+    bytes[2] = WireVersion(major: 2, minor: 0).byte
+    let error = try #require(fault(bytes))
+    #expect(error.code == .newerVersion)
+    #expect(error.offset == 2)
+    #expect(error.description.contains("version 2.x of the format reads this"))
+    #expect(error.description.contains("update the app"))
+  }
+
+  @Test func aLatticeOfANewerVersionIsRefused() throws {
+    var bytes = try delta().encoded()
+    let place = try #require(bytes.firstRange(of: Array("name".utf8)))
+    // The shape stands in the lower half of the byte before the name.
+    bytes[place.lowerBound - 1] |= 7
+    #expect(fault(bytes.resealed)?.code == .newerVersion)
+  }
+
+  @Test func aKindThatIsNotKnownIsKeptRelayedAndJoined() throws {
+    let gauge = FieldKey("level", .counter, variant: "gauge")
+    let plain = FieldKey("level", .counter)
+    let (a, b, relay) = (
+      Replica.empty(1), Replica.empty(2), Replica.empty(3)
+    )
+    for replica in [a, b] {
+      try replica.save {
+        $0.apply(.count(CounterEdit(by: 5)), to: gauge, of: Sailor.ada)
+      }
+      let sent = try #require(replica.delta())
+      #expect(relay.apply(try Delta(decoding: sent.encoded())).isClean)
+    }
+    try relay.save {
+      $0.apply(.count(CounterEdit(by: 1)), to: plain, of: Sailor.ada)
+    }
+    let relayed = try Snapshot(decoding: relay.encoded()).delta
+    let fields = try #require(relayed.changes.first?.fields)
+    #expect(fields[gauge]?.count == 10)
+    #expect(fields[plain]?.count == 1)
+    #expect(relay.record(Sailor.ada)?.count(of: "level") == 1)
+  }
+
+  @Test func aMessageOfAnotherKindIsNamed() throws {
+    let error = try #require(fault(Replica.empty(1).encoded()))
+    #expect(error.code == .otherKind)
+    #expect(error.description.contains("a delta, not a snapshot"))
+  }
+
+  @Test func foreignBytesAreRefused() {
+    #expect(fault([])?.code == .truncated)
+    #expect(fault(Array("hello world".utf8))?.code == .foreign)
+  }
+}
