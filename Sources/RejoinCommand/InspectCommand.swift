@@ -43,7 +43,9 @@ struct InspectCommand {
       throw .failed("\(file): \(error)")
     }
     Terminal.write(
-      isJSON ? "\(inspection.json)\n" : inspection.table(
-        colours: Terminal.hasColours))
+      isJSON
+        ? "\(inspection.json)\n"
+        : inspection.table(
+          colours: Terminal.hasColours))
   }
 }

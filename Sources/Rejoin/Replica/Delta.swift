@@ -72,7 +72,10 @@ public struct Delta: Sendable {
   public var changes: [Change] {
     if case .values(let changes, _) = storage { return changes }
     var changes: [Change] = []
-    visit { changes.append($0) } interval: { _, _ in }
+    visit {
+      changes.append($0)
+    } interval: { _, _ in
+    }
     return changes
   }
 
@@ -82,7 +85,10 @@ public struct Delta: Sendable {
   public var intervals: [DeviceID: Interval] {
     if case .values(_, let intervals) = storage { return intervals }
     var intervals: [DeviceID: Interval] = [:]
-    visit { _ in } interval: { intervals[$0] = $1 }
+    visit { _ in
+    } interval: {
+      intervals[$0] = $1
+    }
     return intervals
   }
 
@@ -144,6 +150,25 @@ public struct Delta: Sendable {
       return Delta(changes: Array(changes.values), intervals: [:])
     }
   }
+}
+
+/// What is joined: a delta, or bytes that mean one.
+protocol DeltaContent {
+  /// Calls `change` with every record, in order, and then `interval` with the news
+  /// of each device, in order.
+  func visit(
+    change: (Delta.Change) -> Void,
+    interval: (DeviceID, Delta.Interval) -> Void)
+
+  /// The greatest number of a device's saves that the content has.
+  func lastSave(of device: DeviceID) -> UInt64
+
+  /// The content as a value that lasts.
+  var delta: Delta { get }
+}
+
+extension Delta: DeltaContent {
+  var delta: Delta { self }
 }
 
 extension Delta: Hashable {

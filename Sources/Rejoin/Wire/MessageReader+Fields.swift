@@ -115,7 +115,8 @@ extension MessageReader {
       let at = reader.offset
       var extra: UInt64 = 0
       if isDense {
-        _ = try reference(i == 0 ? try reader.varint() : 0, isFirst: i == 0, at: at)
+        _ = try reference(
+          i == 0 ? try reader.varint() : 0, isFirst: i == 0, at: at)
       } else {
         let code = try reader.varint()
         _ = try reference(code >> 1, isFirst: i == 0, at: at)

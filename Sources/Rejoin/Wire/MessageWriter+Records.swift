@@ -165,9 +165,11 @@ extension FieldKind {
   }
 
   init?(shapeCode: UInt8) {
-    guard let kind = FieldKind.allCases.first(where: {
-      $0.shapeCode == shapeCode
-    }) else { return nil }
+    guard
+      let kind = FieldKind.allCases.first(where: {
+        $0.shapeCode == shapeCode
+      })
+    else { return nil }
     self = kind
   }
 }

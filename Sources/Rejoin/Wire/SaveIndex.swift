@@ -66,7 +66,9 @@ struct SaveIndex {
     } else {
       while low < high {
         let middle = (low + high) / 2
-        if line.saves[middle].n < dot.n { low = middle + 1 } else {
+        if line.saves[middle].n < dot.n {
+          low = middle + 1
+        } else {
           high = middle
         }
       }

@@ -116,7 +116,9 @@ struct SaveTable {
       var (low, high) = (0, lines.count - 1)
       while low < high {
         let middle = (low + high + 1) / 2
-        if Int(lines[middle].start) <= place { low = middle } else {
+        if Int(lines[middle].start) <= place {
+          low = middle
+        } else {
           high = middle - 1
         }
       }

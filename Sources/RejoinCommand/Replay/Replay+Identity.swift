@@ -26,7 +26,8 @@ extension Replay {
       throw line.error("no backup is kept as \"\(backup)\"")
     }
     devices.restore(
-      name, try read(line) { () throws(WireError) in
+      name,
+      try read(line) { () throws(WireError) in
         try StoredReplica(decoding: state)
       }, isUnnoticed: try line.flag("unnoticed"))
   }

@@ -130,7 +130,8 @@ enum GoldenVectors {
         a: .init(
           from: 3, to: .init(n: .max, time: .max, digest: 1),
           disputed: .init(n: 2, time: .zero, digest: 0xfeed)),
-        b: .init(from: 0, to: .init(n: 1, time: Timestamp(rawValue: 3), digest: 2)),
+        b: .init(
+          from: 0, to: .init(n: 1, time: Timestamp(rawValue: 3), digest: 2)),
       ])
   }
 }

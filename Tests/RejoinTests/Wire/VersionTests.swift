@@ -28,7 +28,8 @@ import Testing
     let delta = try delta()
     let old = try Delta(decoding: delta.encoded(version: .v1_0))
     #expect(old.changes == delta.changes)
-    #expect(old.intervals.mapValues(\.to.n) == delta.intervals.mapValues(\.to.n))
+    #expect(
+      old.intervals.mapValues(\.to.n) == delta.intervals.mapValues(\.to.n))
     #expect(old.intervals.values.allSatisfy { $0.to.digest == 0 })
     #expect(old.message?.version == .v1_0)
     #expect(old.encoded(version: .v1_0) == delta.encoded(version: .v1_0))
