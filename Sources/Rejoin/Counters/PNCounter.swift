@@ -22,7 +22,7 @@
 /// seen; concurrent increments survive in full, and two concurrent resets cancel
 /// once.
 public struct PNCounter: Hashable, Sendable {
-  private var tally = Tally()
+  private(set) var tally = Tally()
 
   /// A device's sum would exceed `UInt64.max`.
   public struct Overflow: Error, Hashable, CustomStringConvertible {
@@ -38,6 +38,8 @@ public struct PNCounter: Hashable, Sendable {
 
   /// Creates a counter whose value is zero.
   public init() {}
+
+  init(tally: Tally) { self.tally = tally }
 
   /// The sum of all changes that no reset has cancelled, computed exactly and
   /// then clamped to `Int64`.

@@ -20,10 +20,12 @@
 /// twice, whoever folded what. The memos of folded entries are gone. Undo is a
 /// reversing entry.
 public struct Ledger: Hashable, Sendable {
-  private var store = LedgerLines()
+  private(set) var store = LedgerLines()
 
   /// Creates a ledger without entries.
   public init() {}
+
+  init(store: LedgerLines) { self.store = store }
 
   /// The sum of all entries, computed exactly and then clamped to `Int64`.
   ///

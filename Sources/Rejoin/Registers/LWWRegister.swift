@@ -18,7 +18,7 @@
 /// writes: a device whose clock is far ahead wins over concurrent writers. Choose
 /// it where that is acceptable. Shapiro et al. (2011), §3.2.1.
 public struct LWWRegister<Element: FieldValue>: Hashable, Sendable {
-  private var state = Latest()
+  var state = Latest()
 
   /// There is no timestamp above that of the value present.
   public struct Exhausted: Error, Hashable, CustomStringConvertible {

@@ -23,10 +23,12 @@
 /// say: supersession goes by dots, and timestamps only order writes that really
 /// are concurrent. Shapiro et al., *A comprehensive study* (2011), §3.2.2.
 public struct MVRegister<Element: FieldValue>: Hashable, Sendable {
-  private var state = Causal<Siblings<Stamped>>()
+  private(set) var state = Causal<Siblings<Stamped>>()
 
   /// Creates a register that is unset.
   public init() {}
+
+  init(state: Causal<Siblings<Stamped>>) { self.state = state }
 
   /// The value of the write that is shown; `nil` while the register is unset.
   public var value: Element? {

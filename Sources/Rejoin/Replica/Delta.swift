@@ -152,6 +152,25 @@ public struct Delta: Sendable {
   }
 }
 
+/// What is joined: a delta, or bytes that mean one.
+protocol DeltaContent {
+  /// Calls `change` with every record, in order, and then `interval` with the news
+  /// of each device, in order.
+  func visit(
+    change: (Delta.Change) -> Void,
+    interval: (DeviceID, Delta.Interval) -> Void)
+
+  /// The greatest number of a device's saves that the content has.
+  func lastSave(of device: DeviceID) -> UInt64
+
+  /// The content as a value that lasts.
+  var delta: Delta { get }
+}
+
+extension Delta: DeltaContent {
+  var delta: Delta { self }
+}
+
 extension Delta: Hashable {
   /// Whether two deltas mean the same, whether they were read or made.
   public static func == (a: Delta, b: Delta) -> Bool {

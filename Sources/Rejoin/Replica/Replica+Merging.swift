@@ -74,15 +74,40 @@ extension Replica {
   public func apply(
     _ delta: Delta, reporting detail: MergeReport.Detail = .full
   ) -> MergeReport {
+    join(delta, detail)
+  }
+
+  /// Joins a delta, a snapshot or a single record where its bytes are, without a
+  /// copy of them.
+  ///
+  ///     let bytes = try Data(contentsOf: file, options: .alwaysMapped)
+  ///     try bytes.withUnsafeBytes { try replica.apply(decoding: $0) }
+  ///
+  /// - Returns: What ``apply(_:reporting:)`` returns.
+  /// - Throws: ``WireError``, with the place and what should have been there;
+  ///   nothing has changed then.
+  /// - Complexity: O(*n*) for *n* bytes.
+  @discardableResult
+  public func apply(
+    decoding bytes: UnsafeRawBufferPointer,
+    reporting detail: MergeReport.Detail = .full
+  ) throws(WireError) -> MergeReport {
+    join(try BorrowedMessage(checking: bytes), detail)
+  }
+
+  private func join(
+    _ content: some DeltaContent, _ detail: MergeReport.Detail
+  ) -> MergeReport {
     var report = MergeReport()
-    if let retired = retiredDevice(beyondFinal: delta) {
+    if let retired = retiredDevice(beyondFinal: content) {
+      let delta = content.delta
       if !stored.aside.contains(delta) { stored.aside.append(delta) }
       (report.retired, report.keptAside) = (retired, delta)
       return report
     }
-    lookForOwnSaves(in: delta, into: &report)
+    lookForOwnSaves(in: content, into: &report)
     let now = wallClock.now
-    delta.visit { change in
+    content.visit { change in
       join(change, detail: detail, into: &report)
     } interval: { device, interval in
       if interval.to.n > stored.clock[device].n {
@@ -142,9 +167,9 @@ extension Replica {
 
   /// Notes what the message knows of our own saves.
   private func lookForOwnSaves(
-    in delta: Delta, into report: inout MergeReport
+    in content: some DeltaContent, into report: inout MergeReport
   ) {
-    let shown = delta.lastSave(of: device)
+    let shown = content.lastSave(of: device)
     let own = stored.clock[device]
     if shown > own.n {
       stored.mustRenew = true

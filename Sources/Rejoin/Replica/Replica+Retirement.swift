@@ -94,7 +94,9 @@ extension Replica {
   }
 
   /// The retired device that has saves in a message after its last one.
-  func retiredDevice(beyondFinal delta: Delta) -> DeviceID? {
+  func retiredDevice(
+    beyondFinal delta: some DeltaContent
+  ) -> DeviceID? {
     let late = devices(in: BuiltIn.retirement).map(\.device).filter {
       $0 != device && delta.lastSave(of: $0) > finalSave(of: $0)
     }

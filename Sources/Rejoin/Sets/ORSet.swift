@@ -20,10 +20,12 @@
 /// A removal takes out the additions it has seen, and leaves no tombstone. Bieniusa
 /// et al., *An optimized conflict-free replicated set* (2012).
 public struct ORSet<Element: FieldValue>: Hashable, Sendable {
-  private var state = Causal<DotMap<Presence>>()
+  private(set) var state = Causal<DotMap<Presence>>()
 
   /// Creates an empty set.
   public init() {}
+
+  init(state: Causal<DotMap<Presence>>) { self.state = state }
 
   /// The elements, sorted by their canonical bytes.
   ///

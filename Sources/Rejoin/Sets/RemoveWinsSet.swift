@@ -20,10 +20,12 @@
 /// For permissions and the like, where keeping something by mistake is worse than
 /// losing it. A removal is kept as a mark until it is superseded.
 public struct RemoveWinsSet<Element: FieldValue>: Hashable, Sendable {
-  private var state = Causal<DotMap<Membership>>()
+  private(set) var state = Causal<DotMap<Membership>>()
 
   /// Creates an empty set.
   public init() {}
+
+  init(state: Causal<DotMap<Membership>>) { self.state = state }
 
   /// The elements, sorted by their canonical bytes.
   ///

@@ -19,9 +19,9 @@ struct EncodedMessage: Sendable {
   init(
     checking bytes: [UInt8], as kind: WireKind
   ) throws(WireError) {
-    let (version, latest) = try bytes.withUnsafeBufferPointer {
-      buffer throws(WireError) in
-      try MessageScan.check(UnsafeRawBufferPointer(buffer), as: kind)
+    let (version, latest) = try withBytes(of: bytes) {
+      bytes throws(WireError) in
+      try MessageScan.check(bytes, as: [kind])
     }
     self.bytes = bytes
     self.kind = kind
@@ -36,8 +36,8 @@ struct EncodedMessage: Sendable {
     interval: (DeviceID, Delta.Interval) -> Void
   ) {
     do throws(WireError) {
-      try bytes.withUnsafeBufferPointer { buffer throws(WireError) in
-        var scan = try MessageScan(UnsafeRawBufferPointer(buffer), as: kind)
+      try withBytes(of: bytes) { bytes throws(WireError) in
+        var scan = try MessageScan(bytes, as: [kind])
         try scan.visit(change: change, interval: interval)
       }
     } catch {
@@ -46,66 +46,39 @@ struct EncodedMessage: Sendable {
   }
 }
 
-/// Reads a message from beginning to end.
-struct MessageScan {
-  private(set) var message: MessageReader
-  private var intervals: IntervalReader?
+/// Records and intervals in bytes that somebody else owns, which have been looked
+/// at.
+struct BorrowedMessage {
+  private let bytes: UnsafeRawBufferPointer
+  private let latest: VectorClock
 
-  init(
-    _ bytes: UnsafeRawBufferPointer, as kind: WireKind
-  ) throws(WireError) {
-    message = try MessageReader(try WireReader(opening: bytes, as: [kind]))
+  init(checking bytes: UnsafeRawBufferPointer) throws(WireError) {
+    latest = try MessageScan.check(bytes, as: BorrowedMessage.kinds).latest
+    self.bytes = bytes
   }
 
-  /// Looks at all of a message and keeps nothing.
-  static func check(
-    _ bytes: UnsafeRawBufferPointer, as kind: WireKind
-  ) throws(WireError) -> (WireVersion, VectorClock) {
-    var scan = try MessageScan(bytes, as: kind)
-    try scan.skipRecords()
-    try scan.finish()
-    while try scan.intervals?.next() != nil {}
-    return (scan.message.reader.version, scan.message.latestClock)
-  }
+  private static let kinds: [WireKind] = [.delta, .snapshot, .record]
+}
 
-  /// Reads every record and keeps nothing.
-  mutating func skipRecords() throws(WireError) {
-    var nothing = Discard()
-    while try message.next(into: &nothing) != nil {}
-  }
-
-  /// Calls `change` with every record and then `interval` with every interval.
-  mutating func visit(
+extension BorrowedMessage: DeltaContent {
+  func visit(
     change: (Delta.Change) -> Void,
-    interval: (DeviceID, Delta.Interval) -> Void,
-    section: (WireSection, inout WireReader) throws(WireError) -> Void = {
-      _, part throws(WireError) in _ = try part.take(part.remaining)
+    interval: (DeviceID, Delta.Interval) -> Void
+  ) {
+    do throws(WireError) {
+      var scan = try MessageScan(bytes, as: BorrowedMessage.kinds)
+      try scan.visit(change: change, interval: interval)
+    } catch {
+      preconditionFailure("bytes that have been looked at: \(error)")
     }
-  ) throws(WireError) {
-    while true {
-      var builder = FieldBuilder()
-      guard let id = try message.next(into: &builder) else { break }
-      change(Delta.Change(id: id, fields: builder.fields))
-    }
-    try finish(section: section)
-    while let (device, news) = try intervals?.next() { interval(device, news) }
   }
 
-  mutating func finish(
-    section: (WireSection, inout WireReader) throws(WireError) -> Void = {
-      _, part throws(WireError) in _ = try part.take(part.remaining)
-    }
-  ) throws(WireError) {
-    var parts = message.intervals()
-    try message.finish { id, part throws(WireError) in
-      switch id {
-      case .histories: parts.histories = part
-      case .disputes: parts.disputes = part
-      default: return try section(id, &part)
-      }
-      _ = try part.take(part.remaining)
-    }
-    try message.checkCounts()
-    intervals = parts
+  func lastSave(of device: DeviceID) -> UInt64 { latest[device] }
+
+  var delta: Delta {
+    var changes: [Delta.Change] = []
+    var intervals: [DeviceID: Delta.Interval] = [:]
+    visit { changes.append($0) } interval: { intervals[$0] = $1 }
+    return Delta(changes: changes, intervals: intervals)
   }
 }

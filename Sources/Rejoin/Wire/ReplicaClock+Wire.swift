@@ -15,9 +15,8 @@ extension ReplicaClock {
   public init(
     decoding bytes: some Sequence<UInt8>
   ) throws(WireError) {
-    self = try Array(bytes).withUnsafeBufferPointer {
-      buffer throws(WireError) in
-      try ReplicaClock(reading: UnsafeRawBufferPointer(buffer))
+    self = try withBytes(of: bytes) { bytes throws(WireError) in
+      try ReplicaClock(reading: bytes)
     }
   }
 

@@ -15,10 +15,8 @@ extension StoredReplica {
   public init(
     decoding bytes: some Sequence<UInt8>
   ) throws(WireError) {
-    self = try Array(bytes).withUnsafeBufferPointer {
-      buffer throws(WireError) in
-      let bytes = UnsafeRawBufferPointer(buffer)
-      _ = try MessageScan.check(bytes, as: .stored)
+    self = try withBytes(of: bytes) { bytes throws(WireError) in
+      _ = try MessageScan.check(bytes, as: [.stored])
       return try StoredReplica(reading: bytes)
     }
   }
@@ -27,7 +25,7 @@ extension StoredReplica {
     reading bytes: UnsafeRawBufferPointer
   ) throws(WireError) {
     var stored = StoredReplica(device: DeviceID(0), hybrid: HybridClock())
-    var scan = try MessageScan(bytes, as: .stored)
+    var scan = try MessageScan(bytes, as: [.stored])
     var clock = ReplicaClock()
     var sections = StoredSections()
     try scan.visit {

@@ -15,10 +15,8 @@ extension VectorClock {
   public init(
     decoding bytes: some Sequence<UInt8>
   ) throws(WireError) {
-    self = try Array(bytes).withUnsafeBufferPointer {
-      buffer throws(WireError) in
-      var reader = try WireReader(
-        opening: UnsafeRawBufferPointer(buffer), as: [.vectorClock])
+    self = try withBytes(of: bytes) { bytes throws(WireError) in
+      var reader = try WireReader(opening: bytes, as: [.vectorClock])
       let clock = try reader.clock()
       try reader.finish()
       return clock

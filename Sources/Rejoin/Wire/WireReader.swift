@@ -7,6 +7,25 @@
 //
 //===----------------------------------------------------------------------===//
 
+/// Calls `body` with bytes where they are, or with a copy of those that do not lie
+/// next to each other.
+func withBytes<Result>(
+  of bytes: some Sequence<UInt8>,
+  _ body: (UnsafeRawBufferPointer) throws(WireError) -> Result
+) throws(WireError) -> Result {
+  func outcome(
+    _ buffer: UnsafeBufferPointer<UInt8>
+  ) -> Swift.Result<Result, WireError> {
+    do throws(WireError) {
+      return .success(try body(UnsafeRawBufferPointer(buffer)))
+    } catch { return .failure(error) }
+  }
+  let result =
+    bytes.withContiguousStorageIfAvailable(outcome)
+    ?? Array(bytes).withUnsafeBufferPointer(outcome)
+  return try result.get()
+}
+
 /// Reads the primitives of the byte format, and refuses what no writer writes.
 ///
 /// It looks at bytes that somebody else owns, which must outlive it. Nothing is

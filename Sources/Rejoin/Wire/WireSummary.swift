@@ -35,30 +35,29 @@ public struct WireSummary: Hashable, Sendable {
   /// - Throws: ``WireError``, with the place and what should have been there.
   /// - Complexity: O(*n*) for *n* bytes.
   public init(of bytes: some Sequence<UInt8>) throws(WireError) {
-    let bytes = Array(bytes)
-    self = try bytes.withUnsafeBufferPointer { buffer throws(WireError) in
-      try WireSummary(reading: UnsafeRawBufferPointer(buffer), bytes)
+    self = try withBytes(of: bytes) { bytes throws(WireError) in
+      try WireSummary(reading: bytes)
     }
   }
 
   private init(
-    reading bytes: UnsafeRawBufferPointer, _ array: [UInt8]
+    reading bytes: UnsafeRawBufferPointer
   ) throws(WireError) {
     let reader = try WireReader(opening: bytes, as: WireKind.allCases)
     (kind, version) = (reader.kind.name, reader.version)
     add("header", 3)
     switch reader.kind {
     case .vectorClock:
-      _ = try VectorClock(decoding: array)
+      _ = try VectorClock(decoding: bytes)
       add("devices", reader.remaining)
     case .replicaClock:
-      _ = try ReplicaClock(decoding: array)
+      _ = try ReplicaClock(decoding: bytes)
       add("devices", reader.remaining)
     case .stored:
-      _ = try StoredReplica(decoding: array)
+      _ = try StoredReplica(decoding: bytes)
       try addParts(bytes, reader.kind)
     case .delta, .snapshot, .record:
-      _ = try MessageScan.check(bytes, as: reader.kind)
+      _ = try MessageScan.check(bytes, as: [reader.kind])
       try addParts(bytes, reader.kind)
     }
     add("checksum", WireChecksum.size)
@@ -71,7 +70,7 @@ public struct WireSummary: Hashable, Sendable {
   private mutating func addParts(
     _ bytes: UnsafeRawBufferPointer, _ kind: WireKind
   ) throws(WireError) {
-    var scan = try MessageScan(bytes, as: kind)
+    var scan = try MessageScan(bytes, as: [kind])
     let start = scan.message.reader.offset
     add("devices and saves", start - 3)
     try scan.skipRecords()

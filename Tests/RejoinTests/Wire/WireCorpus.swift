@@ -16,7 +16,7 @@ struct WireCorpus: Sendable {
   private var states: [StoredReplica] = []
 
   /// The same corpus in every test: more than two hundred messages.
-  static let shared = WireCorpus(histories: 16, steps: 40)
+  static let shared = WireCorpus(histories: 60, steps: 10)
 
   /// Runs `count` histories.
   init(seed: UInt64 = 1, histories count: UInt64, steps: Int = 40) {

@@ -1,0 +1,32 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+extension DeviceID: Codable {
+  /// Encodes the 32 hexadecimal digits.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(hexadecimal)
+  }
+
+  /// Decodes the 32 hexadecimal digits.
+  public init(from decoder: any Decoder) throws {
+    let text = try decoder.singleValueContainer().decode(String.self)
+    guard let device = DeviceID(hexadecimal: text) else {
+      throw decoder.corrupted("a device has 32 hexadecimal digits, not \(text)")
+    }
+    self = device
+  }
+}
+
+extension Decoder {
+  /// The error of content that cannot be.
+  func corrupted(_ description: String) -> DecodingError {
+    .dataCorrupted(.init(codingPath: codingPath, debugDescription: description))
+  }
+}

@@ -1,0 +1,85 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+/// A write as it is encoded: who, which of theirs, when and what.
+struct CodedWrite: Codable {
+  let device: DeviceID
+  let n: UInt64
+  let time: Timestamp
+  /// `nil` is a write that unset the register.
+  let value: Value?
+
+  init(_ element: Siblings<Stamped>.Element) {
+    (device, n) = (element.dot.device, element.dot.n)
+    (time, value) = (element.payload.time, element.payload.value)
+  }
+
+  var element: Siblings<Stamped>.Element {
+    .init(dot: Dot(device, n), payload: Stamped(value, at: time))
+  }
+}
+
+extension MVRegister: Codable {
+  private enum CodingKeys: CodingKey { case writes, seen }
+
+  /// Encodes the concurrent writes, in order, and what the register has seen.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(state.store.map(CodedWrite.init), forKey: .writes)
+    try container.encode(state.context, forKey: .seen)
+  }
+
+  /// Decodes the writes and what the register has seen.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    let writes = try container.decode([CodedWrite].self, forKey: .writes)
+      .map(\.element)
+    let seen = try container.decode(CausalContext.self, forKey: .seen)
+    try decoder.check(writes.map(\.dot), areSeenBy: seen)
+    self.init(
+      state: Causal(store: Siblings(sorted: writes), context: seen))
+  }
+}
+
+extension LWWRegister: Codable {
+  private enum CodingKeys: CodingKey { case device, time, value }
+
+  /// Encodes the last write, if there has been one.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    guard let write = state.write else { return }
+    try container.encode(write.dot.device, forKey: .device)
+    try container.encode(write.payload.time, forKey: .time)
+    try container.encodeIfPresent(write.payload.value, forKey: .value)
+  }
+
+  /// Decodes the last write.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    self.init()
+    guard !container.allKeys.isEmpty else { return }
+    let device = try container.decode(DeviceID.self, forKey: .device)
+    let time = try container.decode(Timestamp.self, forKey: .time)
+    let value = try container.decodeIfPresent(Value.self, forKey: .value)
+    state = Latest(
+      .init(dot: Dot(device, 0), payload: Stamped(value, at: time)))
+  }
+}
+
+extension Decoder {
+  /// Refuses dots that do not ascend or that have not been seen.
+  func check(_ dots: [Dot], areSeenBy seen: CausalContext) throws {
+    guard zip(dots, dots.dropFirst()).allSatisfy(<) else {
+      throw corrupted("dots ascend")
+    }
+    guard dots.allSatisfy({ $0.n > 0 && seen.contains($0) }) else {
+      throw corrupted("what is there has been seen")
+    }
+  }
+}

@@ -1,0 +1,93 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+/// An element of a set as it is encoded, with the changes that put it there.
+private struct CodedElement<Mark: Codable>: Codable {
+  let element: Value
+  let changes: [Mark]
+}
+
+/// A change of a remove-wins set as it is encoded.
+private struct CodedMark: Codable {
+  let device: DeviceID
+  let n: UInt64
+  let removed: Bool
+}
+
+private enum CodingKeys: CodingKey { case elements, seen }
+
+extension ORSet: Codable {
+  /// Encodes the elements, in order, and what the set has seen.
+  public func encode(to encoder: any Encoder) throws {
+    try state.encode(to: encoder) { $0.dot }
+  }
+
+  /// Decodes the elements and what the set has seen.
+  public init(from decoder: any Decoder) throws {
+    self.init(
+      state: try Causal(from: decoder) { (dot: Dot) in
+        .init(dot: dot, payload: Presence())
+      })
+  }
+}
+
+extension RemoveWinsSet: Codable {
+  /// Encodes the elements, in order, and what the set has seen.
+  public func encode(to encoder: any Encoder) throws {
+    try state.encode(to: encoder) {
+      CodedMark(
+        device: $0.dot.device, n: $0.dot.n, removed: $0.payload == .removed)
+    }
+  }
+
+  /// Decodes the elements and what the set has seen.
+  public init(from decoder: any Decoder) throws {
+    self.init(
+      state: try Causal(from: decoder) { (mark: CodedMark) in
+        .init(
+          dot: Dot(mark.device, mark.n),
+          payload: mark.removed ? .removed : .added)
+      })
+  }
+}
+
+extension Causal {
+  fileprivate func encode<Payload, Mark: Codable>(
+    to encoder: any Encoder, _ mark: (Siblings<Payload>.Element) -> Mark
+  ) throws where Store == DotMap<Payload> {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    let elements = store.contents.map {
+      CodedElement(element: $0.key, changes: $0.siblings.map(mark))
+    }
+    try container.encode(elements, forKey: .elements)
+    try container.encode(context, forKey: .seen)
+  }
+
+  fileprivate init<Payload, Mark: Codable>(
+    from decoder: any Decoder, _ sibling: (Mark) -> Siblings<Payload>.Element
+  ) throws where Store == DotMap<Payload> {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    let elements = try container.decode(
+      [CodedElement<Mark>].self, forKey: .elements)
+    let seen = try container.decode(CausalContext.self, forKey: .seen)
+    guard zip(elements, elements.dropFirst()).allSatisfy({
+      $0.element < $1.element
+    }) else { throw decoder.corrupted("each element once, in order") }
+    var store: [Value: Siblings<Payload>] = [:]
+    for coded in elements {
+      let marks = coded.changes.map(sibling)
+      guard !marks.isEmpty else {
+        throw decoder.corrupted("an element was put there by a change")
+      }
+      try decoder.check(marks.map(\.dot), areSeenBy: seen)
+      store[coded.element] = Siblings(sorted: marks)
+    }
+    self.init(store: DotMap(store), context: seen)
+  }
+}

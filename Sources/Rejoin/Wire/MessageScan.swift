@@ -1,0 +1,72 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+/// Reads a message from beginning to end.
+struct MessageScan {
+  private(set) var message: MessageReader
+  private var intervals: IntervalReader?
+
+  init(
+    _ bytes: UnsafeRawBufferPointer, as kinds: [WireKind]
+  ) throws(WireError) {
+    message = try MessageReader(try WireReader(opening: bytes, as: kinds))
+  }
+
+  /// Looks at all of a message and keeps nothing.
+  static func check(
+    _ bytes: UnsafeRawBufferPointer, as kinds: [WireKind]
+  ) throws(WireError) -> (version: WireVersion, latest: VectorClock) {
+    var scan = try MessageScan(bytes, as: kinds)
+    try scan.skipRecords()
+    try scan.finish()
+    while try scan.intervals?.next() != nil {}
+    return (scan.message.reader.version, scan.message.latestClock)
+  }
+
+  /// Reads every record and keeps nothing.
+  mutating func skipRecords() throws(WireError) {
+    var nothing = Discard()
+    while try message.next(into: &nothing) != nil {}
+  }
+
+  /// Calls `change` with every record and then `interval` with every interval.
+  mutating func visit(
+    change: (Delta.Change) -> Void,
+    interval: (DeviceID, Delta.Interval) -> Void,
+    section: (WireSection, inout WireReader) throws(WireError) -> Void = {
+      _, part throws(WireError) in _ = try part.take(part.remaining)
+    }
+  ) throws(WireError) {
+    while true {
+      var builder = FieldBuilder()
+      guard let id = try message.next(into: &builder) else { break }
+      change(Delta.Change(id: id, fields: builder.fields))
+    }
+    try finish(section: section)
+    while let (device, news) = try intervals?.next() { interval(device, news) }
+  }
+
+  mutating func finish(
+    section: (WireSection, inout WireReader) throws(WireError) -> Void = {
+      _, part throws(WireError) in _ = try part.take(part.remaining)
+    }
+  ) throws(WireError) {
+    var parts = message.intervals()
+    try message.finish { id, part throws(WireError) in
+      switch id {
+      case .histories: parts.histories = part
+      case .disputes: parts.disputes = part
+      default: return try section(id, &part)
+      }
+      _ = try part.take(part.remaining)
+    }
+    try message.checkCounts()
+    intervals = parts
+  }
+}

@@ -1,0 +1,150 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Foundation
+import Rejoin
+import Testing
+
+@Suite struct CodableTests {
+  private let phone = DeviceID(1)
+  private let tablet = DeviceID(2)
+  private let time = Timestamp(milliseconds: 5)
+
+  private func text(_ value: some Encodable) throws -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return String(decoding: try encoder.encode(value), as: UTF8.self)
+  }
+
+  private func read<T: Decodable>(_ type: T.Type, _ text: String) throws -> T {
+    try JSONDecoder().decode(type, from: Data(text.utf8))
+  }
+
+  private func check<T: Codable & Equatable>(_ value: T) throws {
+    let text = try text(value)
+    let read = try read(T.self, text)
+    #expect(read == value)
+    #expect(try self.text(read) == text)
+  }
+
+  @Test func aClockIsReadable() throws {
+    let clock: VectorClock = [tablet: 2, phone: .max]
+    #expect(
+      try text(clock)
+        == #"[{"device":"\#(phone.hexadecimal)","n":18446744073709551615},"#
+        + #"{"device":"\#(tablet.hexadecimal)","n":2}]"#)
+    try check(clock)
+    try check(Dot(phone, 3))
+    try check(Timestamp.max)
+    try check(phone)
+  }
+
+  @Test func everyValueIsWhatItWas() throws {
+    let values: [Value] = [
+      .null, .bool(true), .int(.min), .double(0.1), .double(-0.0),
+      .double(.nan), .double(.infinity), .double(-.infinity),
+      .string("\u{e9}e\u{301}"), .string("nan"), .bytes([0, 255]),
+      .date(.max), .reference(RecordID("Sailor", "a/b")),
+    ]
+    for value in values { try check(value) }
+    #expect(try text(Value.int(5)) == #"{"int":5}"#)
+  }
+
+  @Test func aRegisterAndItsDeltasAreWhatTheyWere() throws {
+    var a = MVRegister<String>()
+    a.write("one", by: phone, at: time)
+    var b = a
+    let delta = a.write("two", by: phone, at: time)
+    b.write(nil, by: tablet, at: time)
+    try check(delta)
+    try check(a.merging(b))
+    try check(MVRegister<Int>())
+    var read = try self.read(MVRegister<String>.self, try text(b))
+    read.merge(try self.read(MVRegister<String>.self, try text(delta)))
+    #expect(read == b.merging(delta))
+    var last = LWWRegister<Int>()
+    try check(last)
+    try last.write(3, by: phone, at: .max)
+    try check(last)
+  }
+
+  @Test func countersSetsAndLedgersAreWhatTheyWere() throws {
+    var counter = PNCounter()
+    try counter.increment(by: .max, at: phone)
+    try counter.decrement(at: tablet)
+    counter.reset()
+    try counter.increment(at: tablet)
+    try check(counter)
+    var tags = ORSet<String>()
+    let delta = tags.insert("b", by: phone)
+    tags.insert("a", by: tablet)
+    tags.remove("b", by: tablet)
+    try check(tags)
+    try check(delta)
+    var members = RemoveWinsSet<Int>()
+    members.insert(1, by: phone)
+    members.remove(2, by: phone)
+    try check(members)
+    var ledger = Ledger()
+    for amount in [.max, .max, .max, -5] as [Int64] {
+      ledger.append(amount, memo: .string("m"), by: phone, at: time)
+    }
+    try check(ledger)
+    ledger.fold(upTo: [phone: 3])
+    try check(ledger)
+  }
+
+  @Test(arguments: [
+    #"[{"device":"00","n":1}]"#, #"[{"device":"\#(one)","n":0}]"#,
+    #"[{"device":"\#(two)","n":1},{"device":"\#(one)","n":1}]"#,
+    #"[{"device":"\#(one)","n":1},{"device":"\#(one)","n":1}]"#,
+  ])
+  func aClockThatCannotBeIsRefused(_ text: String) {
+    #expect(throws: DecodingError.self) { try read(VectorClock.self, text) }
+  }
+
+  @Test(arguments: [
+    #"{"writes":[{"device":"\#(one)","n":1,"time":5}],"seen":{"clock":[]}}"#,
+    #"{"writes":[],"seen":{"clock":[{"device":"\#(one)","n":\#(UInt64.max)}]}}"#,
+    #"{"writes":[],"seen":{"clock":[],"dots":[{"device":"\#(one)","n":0}]}}"#,
+  ])
+  func aRegisterThatCannotBeIsRefused(_ text: String) {
+    #expect(throws: DecodingError.self) {
+      try read(MVRegister<Int>.self, text)
+    }
+  }
+
+  @Test func valuesThatCannotBeAreRefused() {
+    let entry = #"{"device":"\#(one)","n":1,"increments":1,"decrements":0}"#
+    #expect(throws: DecodingError.self) {
+      try read(
+        PNCounter.self, #"{"entries":[],"cancelled":[\#(entry)]}"#)
+    }
+    #expect(throws: DecodingError.self) {
+      try read(PNCounter.self, #"{"entries":[\#(entry),\#(entry)]}"#)
+    }
+    #expect(throws: DecodingError.self) {
+      try read(
+        Ledger.self,
+        #"[{"device":"\#(one)","folded":{"count":1,"sum":"9223372036854775809"},"#
+          + #""entries":[]}]"#)
+    }
+    #expect(throws: DecodingError.self) {
+      try read(Value.self, #"{"int":1,"bool":true}"#)
+    }
+    #expect(throws: DecodingError.self) {
+      try read(
+        ORSet<Int>.self,
+        #"{"elements":[{"element":{"int":1},"changes":[]}],"seen":{"clock":[]}}"#)
+    }
+  }
+}
+
+private let one = DeviceID(1).hexadecimal
+private let two = DeviceID(2).hexadecimal
