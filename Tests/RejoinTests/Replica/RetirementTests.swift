@@ -176,6 +176,17 @@ import Testing
     #expect(!a.isRetired)
   }
 
+  @Test func aRetiredDeviceThatWasRestoredTakesItsOwnSavesBack() throws {
+    try retireUnheard()
+    a.tell(lost)
+    let restored = Replica.opening(lost.state, token: lost.token, as: 7)
+    try lost.edit { $0.miles.increment(by: 2) }
+    let report = lost.tell(restored)
+    #expect(report.retired == nil)
+    #expect(report.doubtful == Dot(lost.device, 1))
+    #expect(restored.ada?.miles == 3)
+  }
+
   @Test func aRetirementThatOthersHaveNotHeardOfFreesNothing() throws {
     try b.edit { $0.name = "b" }
     try lost.edit { $0.miles.increment(by: 1) }
