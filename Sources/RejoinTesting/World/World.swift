@@ -65,8 +65,6 @@ public struct World<Replica: TestedReplica> {
   /// The records touched by saves whose name another save may have too, so that
   /// only one of the two need be seen.
   var doubtful: Set<RecordID> = []
-  /// The devices that were reported to have been used twice.
-  var reported: Set<DeviceID> = []
   /// The records that the step in hand has touched.
   var touched: Set<RecordID> = []
   /// What has been done so far.
