@@ -117,7 +117,7 @@ extension Replica {
 
   /// Adds to a save what we hold of retired devices, where it is more than has
   /// been entered.
-  func noteFinalSaves(in edit: Edit) {
+  func noteFinalSaves(in edit: Edit, as device: DeviceID) {
     for (retired, record) in devices(in: BuiltIn.retirement)
     where retired != device {
       let held = lastHeld(of: retired)

@@ -22,8 +22,8 @@ extension Replica {
     body(edit)
     if let failure = edit.failure { throw failure }
     guard !edit.pending.isEmpty else { return SaveReport() }
-    noteFinalSaves(in: edit)
     let device = try deviceToSaveAs()
+    noteFinalSaves(in: edit, as: device)
     guard stored.clock[device].n < .max else {
       throw .numbersExhausted(device)
     }

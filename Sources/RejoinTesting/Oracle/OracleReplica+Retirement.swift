@@ -36,12 +36,11 @@ extension OracleReplica {
   private var retirements: [DeviceID: UInt64] {
     var result: [DeviceID: UInt64] = [:]
     for path in held.keys where path.id.entity == BuiltIn.retirement {
-      guard path.key == BuiltIn.final,
-        let retired = DeviceID(hexadecimal: path.id.key)
-      else { continue }
-      result[retired] = field(path).elements.reduce(0) { last, value in
+      guard let retired = DeviceID(hexadecimal: path.id.key) else { continue }
+      let entered = field(path).elements.reduce(0 as UInt64) { last, value in
         if case .int(let n) = value { max(last, UInt64(n)) } else { last }
       }
+      result[retired] = max(result[retired] ?? 0, entered)
     }
     return result
   }

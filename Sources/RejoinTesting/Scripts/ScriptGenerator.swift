@@ -25,7 +25,7 @@ public struct ScriptWeights: Sendable {
   /// Restores that are noticed.
   public var restores = 2
   /// Restores and clones that nobody notices.
-  public var unnoticedRestores = 0
+  public var unnoticedRestores = 3
   /// Closing and opening again.
   public var reopenings = 3
   /// New devices that begin with another's state.
@@ -39,9 +39,9 @@ public struct ScriptWeights: Sendable {
   /// Edits of a record as it was shown some time before.
   public var contexts = 12
   /// Retirements.
-  public var retirements = 0
+  public var retirements = 2
 
-  /// Weights of everything that loses nothing.
+  /// Weights that let everything happen.
   public init() {}
 
   /// The weights, in the order of ``ScriptGenerator/Happening``.

@@ -34,7 +34,8 @@ extension World {
     let names = Dictionary(grouping: peers, by: \.model.device)
     for (device, peers) in names where known[device] > 0 && peers.count == 1 {
       let peer = peers[0]
-      if !peer.forgotten.isContained(in: peer.model.clock) { continue }
+      let forgotten = forgotten[device] ?? VectorClock()
+      if !forgotten.isContained(in: peer.model.clock) { continue }
       try agree(
         "the cut is stable", cut.isContained(in: peer.model.clock), true)
     }

@@ -112,15 +112,9 @@ extension World {
     counts.deliveries += 1
     counts.gaps += gaps.isEmpty ? 0 : 1
     try agree("gaps", receipt.gaps, gaps)
-    for dot in receipt.equivocations { try noteReport(dot) }
-  }
-
-  /// Notes that a name was reported to have been used twice, which must be so.
-  private mutating func noteReport(_ dot: Dot) throws(ScriptMismatch) {
-    if !isDoubtful(dot) {
+    for dot in receipt.equivocations where !isDoubtful(dot) {
       throw ScriptMismatch("\(dot) is reported and is only one save")
     }
-    reported.insert(dot.device)
   }
 
   /// Whether a save has a number of its device from which on the device was used

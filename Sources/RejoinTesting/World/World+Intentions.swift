@@ -12,7 +12,6 @@ import Rejoin
 extension World {
   /// That every save whose storage has survived has had its effect, whatever way
   /// it went.
-  var demandsReports: Bool { false }
   func checkIntentions(of ring: [Int]) throws(ScriptMismatch) {
     let survivors = ring.reduce(into: Set<Int>()) {
       $0.formUnion(peers[$1].authored)
@@ -27,25 +26,5 @@ extension World {
         }
       }
     }
-    for collision in collisions.sorted()
-    where demandsReports && isHeldTwice(collision, in: ring) {
-      try agree(
-        "\(collision) is reported as used twice",
-        reported.contains(collision.device), true)
-    }
-  }
-
-  /// Whether two saves under one name have both reached somebody who is still
-  /// there.
-  private func isHeldTwice(_ dot: Dot, in ring: [Int]) -> Bool {
-    let held = (places[dot] ?? []).filter { place in
-      history.saves[place].edits.keys.contains { path in
-        !peers[ring[0]].model.isLocal(path)
-          && ring.contains {
-            peers[$0].model.held[path]?.contains(place) == true
-          }
-      }
-    }
-    return held.count > 1
   }
 }

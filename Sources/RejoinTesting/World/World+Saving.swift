@@ -136,6 +136,6 @@ extension World {
 extension World.Peer {
   /// Goes on as a device that nobody has heard of.
   mutating func startAnew() {
-    (shownOwn, mustRenew, forgotten) = (0, false, VectorClock())
+    (shownOwn, mustRenew) = (0, false)
   }
 }

@@ -103,8 +103,8 @@ extension World {
   ) -> Int? {
     guard let backup = backups[k] else { return nil }
     closeContexts(of: i)
-    let now = peers[i].now
-    let forgotten = peers[i].model.clock.merging(peers[i].forgotten)
+    let (now, old) = (peers[i].now, peers[i].model)
+    forgotten[old.device, default: VectorClock()].merge(old.clock)
     peers[i] = backup
     peers[i].replica = backup.replica.copy()
     peers[i].now = now
@@ -117,7 +117,6 @@ extension World {
     if isNoticed {
       peers[i].startAnew()
     } else {
-      peers[i].forgotten.merge(forgotten)
       counts.unnoticedRestores += 1
     }
     return i

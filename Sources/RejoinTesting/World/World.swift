@@ -24,8 +24,6 @@ public struct World<Replica: TestedReplica> {
     /// Whether that was more than the device had, so that its next save must be
     /// another's.
     var mustRenew = false
-    /// What the device knew before a restore that nobody noticed.
-    var forgotten = VectorClock()
     /// The places of the saves that were made in this storage.
     var authored: Set<Int> = []
     /// The messages that were refused because of a retired device.
@@ -64,8 +62,8 @@ public struct World<Replica: TestedReplica> {
   /// The records touched by saves whose name another save may have too, so that
   /// only one of the two need be seen.
   var doubtful: Set<RecordID> = []
-  /// The devices that were reported to have been used twice.
-  var reported: Set<DeviceID> = []
+  /// What devices knew when a backup took the place of their storage.
+  var forgotten: [DeviceID: VectorClock] = [:]
   /// The records that the step in hand has touched.
   var touched: Set<RecordID> = []
   /// What has been done so far.

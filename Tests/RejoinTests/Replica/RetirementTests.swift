@@ -82,6 +82,18 @@ import Testing
     #expect(areEqual(a, b))
   }
 
+  @Test func aRenewedDeviceEntersTheSavesUnderItsOldName() throws {
+    let old = Replica.empty(4) { DeviceID(14) }
+    try old.edit { $0.name = "old" }
+    try a.retire(old.device)
+    a.tell(old)
+    old.acknowledge(ReplicaClock([DeviceID(4): 2]), by: b.device)
+    try old.edit { $0.name = "new" }
+    #expect(old.device == DeviceID(14))
+    #expect(old.tell(a).isClean)
+    #expect(a.ada?.name == "new")
+  }
+
   @Test func whatWasKeptAsideIsEnteredAgain() throws {
     try lost.edit {
       $0.tags.insert("old")
