@@ -57,12 +57,15 @@ extension Explorer {
         && receiver.model.clock.isContained(in: clock), true)
     for basis in replicas.bases(below: receiver.clock) {
       counts.checks += 1
-      let letter = try replicas.writing(on: s, since: basis)
-      let other =
-        letter == 0 ? t : try replicas.delivering(letter, to: t).state
-      try agree(
-        "law 4: since \(replicas.clocks[basis]) and since the receiver's clock",
-        other, after)
+      do throws(ScriptMismatch) {
+        let letter = try replicas.writing(on: s, since: basis)
+        let other =
+          letter == 0 ? t : try replicas.delivering(letter, to: t).state
+        try agree("the state", other, after)
+      } catch {
+        throw ScriptMismatch(
+          "law 4, since \(replicas.clocks[basis]): \(error.what)")
+      }
     }
   }
 

@@ -19,15 +19,15 @@ extension ExplorerProgram {
     for (i, program) in menu.enumerated() {
       // Each device is in turn the one that saves first.
       let savers = [[i % 3], [(i + 1) % 3], [i % 3, (i + 2) % 3]]
-      let kept = [registers, counters, sets].contains {
+      let isLarge = [registers, counters, sets, ledgers].contains {
         $0.name == program.name
       }
       programs.append(
-        program.reduced(savers: savers, times: [0], kept: kept ? 3 : 2))
+        program.reduced(savers: savers, times: [0], kept: isLarge ? 3 : 2))
     }
     programs += [
-      registers.reduced(savers: [[0], [1], [2]], times: [0, hour], kept: 2),
-      ledgers.reduced(savers: [[2], [1], [0]], times: [0, 1], kept: 1),
+      registers.reduced(savers: [[0], [1], [2]], times: [0, hour], kept: 0),
+      ledgers.reduced(savers: [[2], [1], [0]], times: [0, 1], kept: 0),
       registers.first(2).splitting(savers: [[0], [0, 1]]),
       sets.first(2).splitting(savers: [[2], [0, 2]]),
       creation(.deleteWins).splitting(savers: [[1], [0], [0]]),
