@@ -25,7 +25,7 @@ public struct VectorClock: Hashable, Sendable {
     public let device: DeviceID
 
     /// How many of its saves, never zero.
-    public fileprivate(set) var count: UInt64
+    public internal(set) var count: UInt64
   }
 
   /// The entries, sorted by device, none of them with a count of zero.
@@ -38,6 +38,9 @@ public struct VectorClock: Hashable, Sendable {
   public init(_ dot: Dot) {
     if dot.n > 0 { entries = [Entry(device: dot.device, count: dot.n)] }
   }
+
+  /// Creates a clock from entries that are sorted by device and not zero.
+  init(sorted entries: [Entry]) { self.entries = entries }
 
   /// Whether the clock has seen nothing.
   public var isEmpty: Bool { entries.isEmpty }

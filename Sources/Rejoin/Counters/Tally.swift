@@ -131,7 +131,7 @@ extension Tally: Lattice {
 extension Tally.Entry {
   /// Orders the entries of one device by number; under one number, which only a
   /// device name used twice produces, by the sums.
-  fileprivate func isBefore(_ other: Tally.Entry) -> Bool {
+  func isBefore(_ other: Tally.Entry) -> Bool {
     (n, increments, decrements) < (other.n, other.increments, other.decrements)
   }
 }

@@ -41,6 +41,9 @@ public struct Causal<Store: DotStore>: Hashable, Sendable {
   /// The contiguous part of the saves that the value has seen.
   public var clock: VectorClock { explicit?.clock ?? store.dots }
 
+  /// Whether the context is known to be the dots in the store.
+  var isSpelled: Bool { explicit == nil }
+
   /// Whether the value has seen no save.
   public var isUntouched: Bool { explicit == nil && store.isEmpty }
 

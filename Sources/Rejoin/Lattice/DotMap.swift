@@ -18,6 +18,9 @@ public struct DotMap<Payload: Hashable & Comparable & Sendable>: Hashable,
   /// Creates a map that holds nothing.
   public init() {}
 
+  /// Creates a map from keys that have siblings.
+  init(_ siblings: [Value: Siblings<Payload>]) { self.siblings = siblings }
+
   /// The siblings of a key.
   ///
   /// - Complexity: O(1) on average.

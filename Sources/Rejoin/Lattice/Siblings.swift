@@ -43,7 +43,8 @@ public struct Siblings<Payload: Hashable & Comparable & Sendable>: Sendable {
     storage = .one(Element(dot: dot, payload: payload))
   }
 
-  private init(sorted elements: [Element]) {
+  /// Creates the siblings of several saves, sorted by dot.
+  init(sorted elements: [Element]) {
     switch elements.count {
     case 0: storage = .none
     case 1: storage = .one(elements[0])

@@ -37,6 +37,20 @@ public struct LedgerLine: Sendable {
   /// The sum of the cancelled entries.
   public private(set) var cancelledSum: Int128 = 0
 
+  init() {}
+
+  /// Creates a line of which a part has been folded, and a part of that cancelled.
+  init(
+    folded: UInt64, sum: Int128, cancelled: UInt64, cancelledSum: Int128,
+    tail: [Entry]
+  ) {
+    self.folded = folded
+    foldedSum = sum
+    self.cancelled = cancelled
+    self.cancelledSum = cancelledSum
+    self.tail = tail
+  }
+
   /// The number of all entries.
   public var count: UInt64 { folded + UInt64(tail.count) }
 

@@ -15,6 +15,8 @@ public struct LedgerLines: Hashable, Sendable {
   /// Creates a ledger without entries.
   public init() {}
 
+  init(lines: [DeviceID: LedgerLine]) { self.lines = lines }
+
   /// The sum of all entries that are not cancelled, computed exactly and then
   /// clamped to `Int64`.
   public var total: Int64 {
@@ -59,6 +61,11 @@ public struct LedgerLines: Hashable, Sendable {
     return count
   }
 
+  /// Folds every entry.
+  mutating func foldAll() {
+    for device in Array(lines.keys) { lines[device]?.fold(upTo: .max) }
+  }
+
   /// Cancels the entries in `observed`, an earlier state of this ledger, or every
   /// entry there is.
   mutating func cancel(observed: LedgerLines? = nil) {
@@ -84,7 +91,7 @@ extension LedgerLines: DotStore {
   public var dots: VectorClock {
     var clock = VectorClock()
     for (device, line) in lines {
-      if let last = line.tail.last { clock.insert(Dot(device, last.n)) }
+      for entry in line.tail { clock.insert(Dot(device, entry.n)) }
     }
     return clock
   }

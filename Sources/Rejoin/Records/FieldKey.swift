@@ -15,19 +15,30 @@ public struct FieldKey: Sendable {
   /// The name in the schema.
   public let name: String
 
-  /// What the field is.
+  /// What the field is made of, and how this version of the library reads it.
   public let kind: FieldKind
+
+  /// The name of a kind that reads the same lattice in another way, and that only
+  /// newer versions know; nearly always `nil`.
+  ///
+  /// Such a field is kept, passed on and joined by its lattice. It is another
+  /// field than the one of the plain kind.
+  public let variant: String?
 
   /// Creates the name of a field.
   ///
-  /// - Precondition: The name is not empty.
-  public init(_ name: String, _ kind: FieldKind) {
-    precondition(!name.isEmpty, "a field needs a name")
+  /// - Precondition: Neither name is empty, and `variant` is not the name of
+  ///   `kind`.
+  public init(_ name: String, _ kind: FieldKind, variant: String? = nil) {
+    precondition(
+      FieldKey.isValid(name, kind, variant),
+      "a field needs a name, and a variant one of its own")
     self.name = name
     self.kind = kind
+    self.variant = variant
   }
 
-  private init() { (name, kind) = ("", .register) }
+  private init() { (name, kind, variant) = ("", .register, nil) }
 
   /// The field that says whether the record exists: a register of truth values.
   package static let existence = FieldKey()
@@ -36,6 +47,8 @@ public struct FieldKey: Sendable {
 extension FieldKey: Hashable {
   public static func == (a: FieldKey, b: FieldKey) -> Bool {
     a.kind == b.kind && UTF8Order.equal(a.name, b.name)
+      && (a.variant == nil) == (b.variant == nil)
+      && UTF8Order.equal(a.variant ?? "", b.variant ?? "")
   }
 
   public func hash(into hasher: inout Hasher) {
@@ -47,6 +60,8 @@ extension FieldKey: Hashable {
 extension FieldKey: Comparable {
   public static func < (a: FieldKey, b: FieldKey) -> Bool {
     switch UTF8Order.compare(a.name, b.name) {
+    case 0 where a.kind == b.kind:
+      UTF8Order.compare(a.variant ?? "", b.variant ?? "") < 0
     case 0: a.kind < b.kind
     case let order: order < 0
     }

@@ -16,6 +16,8 @@ public struct Latest: Sendable {
   /// Creates a store without a write.
   public init() {}
 
+  init(_ write: Siblings<Stamped>.Element?) { self.write = write }
+
   /// The timestamp that a write at `time` must have so that it is shown.
   ///
   /// - Returns: `nil` if there is none above the one present.

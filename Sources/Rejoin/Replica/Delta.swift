@@ -19,6 +19,11 @@ public struct Delta: Sendable {
     public let id: RecordID
     /// Its fields, sorted by name and kind.
     public internal(set) var fields: [FieldKey: FieldState]
+
+    init(id: RecordID, fields: [FieldKey: FieldState]) {
+      self.id = id
+      self.fields = fields
+    }
   }
 
   /// The saves of one device after `from` and up to `to`, all effects of which are
@@ -35,15 +40,81 @@ public struct Delta: Sendable {
     public internal(set) var disputed: ReplicaClock.Save?
   }
 
-  /// The records with fields that are news, sorted by name.
-  public private(set) var changes: [Change]
+  /// A delta that was read is kept as the bytes it came in, which take a fraction
+  /// of the room.
+  private enum Storage: Sendable {
+    case values([Change], [DeviceID: Interval])
+    case bytes(EncodedMessage)
+  }
 
-  /// The news of each device.
-  public private(set) var intervals: [DeviceID: Interval]
+  private let storage: Storage
 
   init(changes: [Change], intervals: [DeviceID: Interval]) {
-    self.changes = changes.sorted { $0.id < $1.id }
-    self.intervals = intervals
+    storage = .values(changes.sorted { $0.id < $1.id }, intervals)
+  }
+
+  init(_ message: EncodedMessage) { storage = .bytes(message) }
+
+  /// Creates a delta of some records, each as a whole or in part, which brings
+  /// their fields up to date and advances no clock.
+  ///
+  /// - Precondition: No record is there twice.
+  public init(_ changes: [Change]) {
+    self.init(changes: changes, intervals: [:])
+    precondition(
+      zip(self.changes, self.changes.dropFirst()).allSatisfy { $0.id < $1.id },
+      "a record stands twice")
+  }
+
+  /// The records with fields that are news, sorted by name.
+  ///
+  /// - Complexity: O(*k*) for *k* fields, where the delta was read from bytes.
+  public var changes: [Change] {
+    if case .values(let changes, _) = storage { return changes }
+    var changes: [Change] = []
+    visit { changes.append($0) } interval: { _, _ in }
+    return changes
+  }
+
+  /// The news of each device.
+  ///
+  /// - Complexity: As that of ``changes``.
+  public var intervals: [DeviceID: Interval] {
+    if case .values(_, let intervals) = storage { return intervals }
+    var intervals: [DeviceID: Interval] = [:]
+    visit { _ in } interval: { intervals[$0] = $1 }
+    return intervals
+  }
+
+  /// The bytes that the delta was read from.
+  var message: EncodedMessage? {
+    if case .bytes(let message) = storage { message } else { nil }
+  }
+
+  /// Calls `change` with every record, in order, and then `interval` with the news
+  /// of each device, in order.
+  func visit(
+    change: (Change) -> Void, interval: (DeviceID, Interval) -> Void
+  ) {
+    switch storage {
+    case .values(let changes, let intervals):
+      for each in changes { change(each) }
+      for (device, news) in intervals.sorted(by: { $0.key < $1.key }) {
+        interval(device, news)
+      }
+    case .bytes(let message): message.visit(change: change, interval: interval)
+    }
+  }
+
+  /// The greatest number of a device's saves that the delta has.
+  func lastSave(of device: DeviceID) -> UInt64 {
+    switch storage {
+    case .values(let changes, let intervals):
+      changes.reduce(intervals[device]?.to.n ?? 0) { last, change in
+        change.fields.values.reduce(last) { max($0, $1.clock[device]) }
+      }
+    case .bytes(let message): message.latest[device]
+    }
   }
 
   /// The number of fields.
@@ -75,4 +146,14 @@ public struct Delta: Sendable {
   }
 }
 
-extension Delta: Hashable {}
+extension Delta: Hashable {
+  /// Whether two deltas mean the same, whether they were read or made.
+  public static func == (a: Delta, b: Delta) -> Bool {
+    a.intervals == b.intervals && a.changes == b.changes
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(intervals)
+    hasher.combine(changes)
+  }
+}

@@ -82,14 +82,12 @@ extension Replica {
     }
     lookForOwnSaves(in: delta, into: &report)
     let now = wallClock.now
-    for (device, interval) in delta.intervals
-    where interval.to.n > stored.clock[device].n {
-      stored.hybrid.receive(interval.to.time, now: now)
-    }
-    for change in delta.changes {
+    delta.visit { change in
       join(change, detail: detail, into: &report)
-    }
-    for (device, interval) in delta.intervals.sorted(by: { $0.key < $1.key }) {
+    } interval: { device, interval in
+      if interval.to.n > stored.clock[device].n {
+        stored.hybrid.receive(interval.to.time, now: now)
+      }
       advance(device, interval, into: &report)
     }
     return report
@@ -146,12 +144,7 @@ extension Replica {
   private func lookForOwnSaves(
     in delta: Delta, into report: inout MergeReport
   ) {
-    var shown = delta.intervals[device]?.to.n ?? 0
-    for change in delta.changes {
-      for state in change.fields.values {
-        shown = max(shown, state.clock[device])
-      }
-    }
+    let shown = delta.lastSave(of: device)
     let own = stored.clock[device]
     if shown > own.n {
       stored.mustRenew = true

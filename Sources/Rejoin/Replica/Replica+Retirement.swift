@@ -86,21 +86,22 @@ extension Replica {
 
   /// The retired device that has saves in a message after its last one.
   func retiredDevice(beyondFinal delta: Delta) -> DeviceID? {
-    for (retired, _) in devices(in: BuiltIn.retirement)
-    where retired != device {
-      let id = RecordID(BuiltIn.retirement, retired.hexadecimal)
-      let entered = delta.changes.filter {
-        $0.id == id
-      }.flatMap { change -> [Value] in
-        guard case .set(let field) = change.fields[BuiltIn.final] else {
-          return []
-        }
-        return field.store.elements
-      }
-      let last = entered.reduce(finalSave(of: retired), Replica.greater)
-      if delta.lastSave(of: retired) > last { return retired }
+    let late = devices(in: BuiltIn.retirement).map(\.device).filter {
+      $0 != device && delta.lastSave(of: $0) > finalSave(of: $0)
     }
-    return nil
+    if late.isEmpty { return nil }
+    var entered: [RecordID: [Value]] = [:]
+    delta.visit { change in
+      if case .set(let field) = change.fields[BuiltIn.final] {
+        entered[change.id] = field.store.elements
+      }
+    } interval: { _, _ in
+    }
+    return late.first { retired in
+      let id = RecordID(BuiltIn.retirement, retired.hexadecimal)
+      return delta.lastSave(of: retired)
+        > (entered[id] ?? []).reduce(finalSave(of: retired), Replica.greater)
+    }
   }
 
   /// Adds to a save what we hold of retired devices, where it is more than has
@@ -151,14 +152,5 @@ extension Edit {
     apply(
       .members(SetEdit(inserting: [.int(Int64(bitPattern: n))])), to: key,
       of: RecordID(BuiltIn.retirement, retired.hexadecimal))
-  }
-}
-
-extension Delta {
-  /// The greatest number of a device's saves that the delta has.
-  func lastSave(of device: DeviceID) -> UInt64 {
-    changes.reduce(intervals[device]?.to.n ?? 0) { last, change in
-      change.fields.values.reduce(last) { max($0, $1.clock[device]) }
-    }
   }
 }

@@ -1,0 +1,84 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+extension Delta {
+  /// Reads a delta.
+  ///
+  ///     let delta = try Delta(decoding: bytes)
+  ///     delta.encoded() == bytes  // true
+  ///
+  /// Everything is looked at before anything is believed, and what a writer would
+  /// have written in another way is refused. The bytes are kept; of an array they
+  /// are not copied.
+  ///
+  /// - Throws: ``WireError``, with the place and what should have been there.
+  /// - Complexity: O(*n*) for *n* bytes.
+  public init(
+    decoding bytes: some Sequence<UInt8>
+  ) throws(WireError) {
+    self.init(try EncodedMessage(checking: Array(bytes), as: .delta))
+  }
+
+  /// The delta as bytes: equal deltas give equal bytes, in every process.
+  ///
+  /// - Parameter version: The version of the format; take an older one for
+  ///   readers that know no other.
+  public func encoded(version: WireVersion = .current) -> [UInt8] {
+    encoded(as: .delta, version)
+  }
+
+  func encoded(as kind: WireKind, _ version: WireVersion) -> [UInt8] {
+    if let message, message.kind == kind, message.version == version {
+      return message.bytes
+    }
+    return MessageWriter(changes, intervals, as: kind, version).out.sealed()
+  }
+}
+
+extension Delta.Change {
+  /// Reads a single record.
+  ///
+  /// Join it with ``Replica/apply(_:reporting:)`` as a delta of one record.
+  ///
+  /// - Throws: ``WireError``, with the place and what should have been there.
+  public init(
+    decoding bytes: some Sequence<UInt8>
+  ) throws(WireError) {
+    let message = try EncodedMessage(checking: Array(bytes), as: .record)
+    self = Delta(message).changes[0]
+  }
+
+  /// The record as bytes, with its fields and their clocks.
+  public func encoded(version: WireVersion = .current) -> [UInt8] {
+    MessageWriter([self], [:], as: .record, version).out.sealed()
+  }
+}
+
+extension Replica {
+  /// A record with all of its fields, to be sent or stored by itself.
+  ///
+  /// - Returns: `nil` if the replica has never heard of the record, or if it stays
+  ///   on this device.
+  public func change(of id: RecordID) -> Delta.Change? {
+    guard let position = stored.positions[id],
+      !schema[id.entity].isLocalOnly
+    else { return nil }
+    return stored.change(at: position)
+  }
+}
+
+extension StoredReplica {
+  /// The record at a position, with all of its fields.
+  func change(at position: Int) -> Delta.Change {
+    let record = records[position]
+    let fields = record.slots.map { (names.keys[Int($0.name)], $0.state) }
+    return Delta.Change(
+      id: record.id, fields: Dictionary(uniqueKeysWithValues: fields))
+  }
+}

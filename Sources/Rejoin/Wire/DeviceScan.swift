@@ -1,0 +1,155 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+/// Reads what a message says of each device: its name, its saves, its interval.
+struct DeviceScan {
+  /// What stands before the times of a device's saves.
+  struct Block {
+    let device: DeviceID
+    let count: Int
+    let head: DeviceHead
+    /// The number of the first save.
+    var number: UInt64 = 0
+    /// The number of the last one.
+    var lastNumber: UInt64 = 0
+    /// How far from the last save the interval ends.
+    var distance = 0
+    /// How much later the interval's time is than its last save's.
+    var extra: UInt64 = 0
+    /// How many saves are in the interval, less one; `nil` if it begins at
+    /// nothing.
+    var step: UInt64?
+
+    var isDense: Bool { head.isDense || count == 0 }
+    var hasInterval: Bool { head.hasInterval }
+  }
+
+  private var left: Int
+  private var previous: DeviceID?
+  private var times = TimeChain()
+
+  init(count: Int) { left = count }
+
+  /// Reads up to a device's times.
+  ///
+  /// - Parameter number: Called with the numbers that do not follow on each other.
+  mutating func next(
+    from reader: inout WireReader, number: (UInt64) -> Void = { _ in }
+  ) throws(WireError) -> Block? {
+    guard left > 0 else { return nil }
+    left -= 1
+    let device = try reader.device(after: previous)
+    previous = device
+    let start = reader.offset
+    let first = try reader.varint()
+    guard first >> 4 <= UInt64(reader.remaining) else {
+      throw reader.error(.truncated, "room for the saves", at: start)
+    }
+    var block = Block(
+      device: device, count: Int(first >> 4),
+      head: DeviceHead(rawValue: UInt8(first & 15)))
+    try DeviceScan.readNumbers(of: &block, from: &reader, number)
+    try DeviceScan.readInterval(of: &block, from: &reader, at: start)
+    return block
+  }
+
+  /// Reads the time of a save.
+  mutating func time(
+    from reader: inout WireReader
+  ) throws(WireError) -> UInt64? { try times.read(from: &reader) }
+
+  private static func readNumbers(
+    of block: inout Block, from reader: inout WireReader,
+    _ number: (UInt64) -> Void
+  ) throws(WireError) {
+    let start = reader.offset
+    guard block.count > 0 else {
+      if block.head.rawValue == 0 { return }
+      throw reader.error(.notCanonical, "a device without saves", at: start)
+    }
+    block.number = try reader.varint()
+    guard block.number > 0 else {
+      throw reader.error(.invalid, "a number from one on", at: start)
+    }
+    var isDense = true
+    block.lastNumber = block.number
+    if !block.head.isDense { number(block.number) }
+    for _ in 1..<block.count {
+      let gap = block.head.isDense ? 0 : try reader.varint()
+      let next = block.lastNumber.addingReportingOverflow(1)
+      let (last, overflow) = next.partialValue.addingReportingOverflow(gap)
+      guard !next.overflow, !overflow else {
+        throw reader.error(.invalid, "numbers of 64 bits", at: start)
+      }
+      isDense = isDense && gap == 0
+      block.lastNumber = last
+      if !block.head.isDense { number(last) }
+    }
+    guard isDense == block.head.isDense else {
+      throw reader.error(.notCanonical, "numbers that do not follow", at: start)
+    }
+  }
+
+  private static func readInterval(
+    of block: inout Block, from reader: inout WireReader, at start: Int
+  ) throws(WireError) {
+    let head = block.head
+    guard head.hasInterval else {
+      if !head.isSingle, !head.isUnusual { return }
+      throw reader.error(.notCanonical, "a device without interval", at: start)
+    }
+    if head.isUnusual {
+      let distance = try reader.varint()
+      block.extra = try reader.varint()
+      block.distance = Int(clamping: distance)
+      guard block.distance < block.count,
+        block.distance > 0 || block.extra > 0
+      else {
+        throw reader.error(.invalid, "an unusual end of an interval", at: start)
+      }
+    }
+    if reader.kind.beginsAtNothing {
+      guard !head.isSingle else {
+        throw reader.error(.notCanonical, "an interval from zero", at: start)
+      }
+    } else {
+      block.step = head.isSingle ? 0 : try reader.varint()
+      guard head.isSingle || block.step != 0 else {
+        throw reader.error(.notCanonical, "an interval of more", at: start)
+      }
+    }
+  }
+}
+
+extension WireReader {
+  /// A device, which comes after `previous`.
+  mutating func device(
+    after previous: DeviceID?
+  ) throws(WireError) -> DeviceID {
+    let start = offset
+    var bytes: [UInt8] = []
+    var shared = 0
+    if let previous {
+      shared = Int(try byte())
+      guard shared < 16 else {
+        throw error(.invalid, "at most 15 shared bytes", at: start)
+      }
+      bytes = Array(previous.bytes.prefix(shared))
+    }
+    bytes += try take(16 - shared)
+    guard let device = DeviceID(bytes: bytes) else {
+      throw error(.invalid, "16 bytes", at: start)
+    }
+    if let previous {
+      guard previous < device, shared == device.sharedBytes(with: previous)
+      else { throw error(.notCanonical, "devices in order", at: start) }
+    }
+    return device
+  }
+}

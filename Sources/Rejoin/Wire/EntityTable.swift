@@ -1,0 +1,133 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+/// An entity of a message that is being read: its fields, and the record before.
+struct EntityTable {
+  private(set) var entity = ""
+  private(set) var keys: [FieldKey] = []
+  /// The fields of the record, by their place among the keys.
+  private(set) var fields: [Int] = []
+  /// Whether the record's existence is among what is said of it.
+  private(set) var hasExistence = false
+  /// Whether the last record has been begun.
+  var isFinished = true
+
+  private var used: [Bool] = []
+  private var previousKey: [UInt8]?
+  private var isFirst = true
+
+  /// Reads the name and the fields of the next entity.
+  mutating func begin(_ reader: inout WireReader) throws(WireError) {
+    let start = reader.offset
+    let (length, count) = try reader.pair()
+    let name = try reader.text(length)
+    guard isFirst || UTF8Order.compare(entity, name) < 0 else {
+      throw reader.error(.notCanonical, "entities in order", at: start)
+    }
+    guard count <= reader.remaining / 2 else {
+      throw reader.error(.truncated, "room for \(count) fields", at: start)
+    }
+    (entity, isFirst, isFinished) = (name, false, false)
+    (previousKey, fields, hasExistence) = (nil, [], false)
+    keys = []
+    keys.reserveCapacity(count)
+    for _ in 0..<count {
+      let start = reader.offset
+      let key = try reader.field()
+      if let last = keys.last, !(last < key) {
+        throw reader.error(.notCanonical, "fields in order", at: start)
+      }
+      keys.append(key)
+    }
+    used = Array(repeating: false, count: count)
+  }
+
+  /// Reads the key of the next record.
+  mutating func key(_ reader: inout WireReader) throws(WireError) -> String {
+    let start = reader.offset
+    let (shared, count) = try reader.pair()
+    let rest = try reader.take(count)
+    let previous = previousKey ?? []
+    guard shared <= min(previous.count, WireLimit.sharedBytes) else {
+      throw reader.error(.invalid, "as many bytes to share", at: start)
+    }
+    var key = Array(previous[..<shared])
+    key += rest
+    if previousKey != nil {
+      let isMaximal =
+        shared == WireLimit.sharedBytes || shared == previous.count
+        || rest.first != previous[shared]
+      guard isMaximal, UTF8Order.compare(previous, key) < 0 else {
+        throw reader.error(.notCanonical, "records in order", at: start)
+      }
+    }
+    previousKey = key
+    return try reader.text(of: key, at: start)
+  }
+
+  /// Reads which fields the record has.
+  mutating func layout(
+    isSame: Bool, _ reader: inout WireReader
+  ) throws(WireError) {
+    let start = reader.offset
+    if isSame {
+      guard hasExistence || !fields.isEmpty else {
+        throw reader.error(.notCanonical, "fields of a record", at: start)
+      }
+      return
+    }
+    let (count, first) = try reader.pair()
+    guard count <= keys.count, count > 0 || first == 1 else {
+      throw reader.error(.invalid, "some of the fields", at: start)
+    }
+    var layout: [Int] = []
+    var next = first >> 1
+    for i in 0..<count {
+      if i > 0 { next += 1 + Int(clamping: min(try reader.varint(), 1 << 32)) }
+      guard next < keys.count else {
+        throw reader.error(.invalid, "one of the fields", at: start)
+      }
+      used[next] = true
+      layout.append(next)
+    }
+    let exists = first & 1 != 0
+    guard layout != fields || exists != hasExistence else {
+      throw reader.error(.notCanonical, "the same fields as before", at: start)
+    }
+    (fields, hasExistence) = (layout, exists)
+  }
+
+  /// Refuses fields that no record has.
+  func checkUse(_ reader: WireReader) throws(WireError) {
+    guard used.allSatisfy(\.self) else {
+      throw reader.error(.notCanonical, "no field that no record has")
+    }
+  }
+}
+
+extension WireReader {
+  /// A field in an entity's table.
+  fileprivate mutating func field() throws(WireError) -> FieldKey {
+    let start = offset
+    let (shape, count) = try pair()
+    guard let kind = FieldKind(shapeCode: UInt8(shape & 7)), shape < 16 else {
+      throw error(
+        .newerVersion,
+        "a lattice of version \(WireVersion.current); the field's is newer",
+        at: start)
+    }
+    let name = try text(count)
+    var variant: String?
+    if shape & 8 != 0 { variant = try text(try self.count()) }
+    guard FieldKey.isValid(name, kind, variant) else {
+      throw error(.notCanonical, "a name of a field", at: start)
+    }
+    return FieldKey(name, kind, variant: variant)
+  }
+}

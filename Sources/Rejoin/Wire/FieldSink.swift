@@ -1,0 +1,106 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+/// What becomes of the fields of a record that is being read.
+///
+/// A message is looked at once, to see that all of it is right, by a sink that
+/// keeps nothing, and then as often as it is needed.
+protocol FieldSink {
+  mutating func begin(_ key: FieldKey)
+  mutating func write(_ value: Stamped, at dot: Dot)
+  mutating func count(_ entry: Tally.Entry, cancelled: Tally.Entry?)
+  mutating func mark(
+    _ element: @autoclosure () -> Value, _ mark: Membership, at dot: Dot)
+  mutating func line(_ line: LedgerLine, of device: DeviceID)
+  mutating func append(_ entry: LedgerLine.Entry, of device: DeviceID)
+  /// Ends the field, which has seen the saves in `clock`.
+  mutating func end(_ clock: @autoclosure () -> VectorClock)
+}
+
+/// Keeps nothing.
+struct Discard: FieldSink {
+  mutating func begin(_ key: FieldKey) {}
+  mutating func write(_ value: Stamped, at dot: Dot) {}
+  mutating func count(_ entry: Tally.Entry, cancelled: Tally.Entry?) {}
+  mutating func mark(
+    _ element: @autoclosure () -> Value, _ mark: Membership, at dot: Dot
+  ) {}
+  mutating func line(_ line: LedgerLine, of device: DeviceID) {}
+  mutating func append(_ entry: LedgerLine.Entry, of device: DeviceID) {}
+  mutating func end(_ clock: @autoclosure () -> VectorClock) {}
+}
+
+/// Makes the fields of one record.
+struct FieldBuilder: FieldSink {
+  private(set) var fields: [FieldKey: FieldState] = [:]
+  private var key = FieldKey.existence
+  private var writes: [Siblings<Stamped>.Element] = []
+  private var entries: [Tally.Entry] = []
+  private var cancelled: [Tally.Entry] = []
+  private var marks: [Value: [Siblings<Membership>.Element]] = [:]
+  private var lines: [DeviceID: LedgerLine] = [:]
+
+  mutating func begin(_ key: FieldKey) { self.key = key }
+
+  mutating func write(_ value: Stamped, at dot: Dot) {
+    writes.append(.init(dot: dot, payload: value))
+  }
+
+  mutating func count(_ entry: Tally.Entry, cancelled: Tally.Entry?) {
+    entries.append(entry)
+    if let cancelled { self.cancelled.append(cancelled) }
+  }
+
+  mutating func mark(
+    _ element: @autoclosure () -> Value, _ mark: Membership, at dot: Dot
+  ) {
+    marks[element(), default: []].append(.init(dot: dot, payload: mark))
+  }
+
+  mutating func line(_ line: LedgerLine, of device: DeviceID) {
+    lines[device] = line
+  }
+
+  mutating func append(_ entry: LedgerLine.Entry, of device: DeviceID) {
+    lines[device]?.append(entry)
+  }
+
+  mutating func end(_ clock: @autoclosure () -> VectorClock) {
+    let context = CausalContext(clock())
+    fields[key] =
+      switch key.kind {
+      case .register:
+        .register(Causal(store: Siblings(sorted: writes), context: context))
+      case .lww:
+        .lww(Causal(store: Latest(writes.first), context: context))
+      case .counter:
+        .counter(
+          Causal(
+            store: Tally(entries: entries, cancelled: cancelled),
+            context: context))
+      case .set: .set(Causal(store: presences, context: context))
+      case .removeWinsSet:
+        .removeWinsSet(
+          Causal(
+            store: DotMap(marks.mapValues { Siblings(sorted: $0) }),
+            context: context))
+      case .ledger:
+        .ledger(Causal(store: LedgerLines(lines: lines), context: context))
+      }
+    writes.removeAll(keepingCapacity: true)
+    (entries, cancelled, marks, lines) = ([], [], [:], [:])
+  }
+
+  private var presences: DotMap<Presence> {
+    DotMap(
+      marks.mapValues { all in
+        Siblings(sorted: all.map { .init(dot: $0.dot, payload: Presence()) })
+      })
+  }
+}

@@ -1,0 +1,160 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+extension MessageWriter {
+  /// A field in full: its store, and the part of its clock that the store does
+  /// not spell.
+  mutating func write(_ state: FieldState) {
+    let rest = state.unspelled
+    let flag: UInt64 = rest.isEmpty ? 0 : 1
+    switch state {
+    case .register(let field): write(Array(field.store), flag)
+    case .lww(let field):
+      write(field.store.write.map { [$0] } ?? [], flag)
+    case .counter(let field): write(field.store, flag)
+    case .set(let field): write(field.store, flag) { _ in nil }
+    case .removeWinsSet(let field):
+      write(field.store, flag) { $0 == .removed }
+    case .ledger(let field): write(field.store, flag)
+    }
+    if !rest.isEmpty { write(rest, beyond: state) }
+  }
+
+  private mutating func write(
+    _ rest: [VectorClock.Entry], beyond state: FieldState
+  ) {
+    let dots = state.dots
+    out.varint(rest.count)
+    var next = 0
+    for entry in rest {
+      let place = saves.number(of: entry.device)
+      out.varint(place - next)
+      out.varint(entry.count - dots[entry.device] - 1)
+      next = place + 1
+    }
+  }
+
+  /// The distance to a save from the one referred to last.
+  private mutating func distance(to place: Int, isFirst: Bool) -> UInt64 {
+    defer { last = place }
+    return isFirst
+      ? Int64(place - last - 1).zigzag : UInt64(place - last - 1)
+  }
+
+  private mutating func write(
+    _ siblings: [Siblings<Stamped>.Element], _ flag: UInt64
+  ) {
+    let found = siblings.map { saves.find($0.dot) }
+    let extras = zip(siblings, found).map {
+      $0.payload.time.rawValue - $1.time
+    }
+    let isDense =
+      !found.isEmpty && extras.allSatisfy { $0 == 0 }
+      && found[found.count - 1].place - found[0].place == found.count - 1
+    out.varint(UInt64(siblings.count) << 2 | (isDense ? 2 : 0) | flag)
+    for (i, sibling) in siblings.enumerated() {
+      if i == 0 || !isDense {
+        let distance = distance(to: found[i].place, isFirst: i == 0)
+        if isDense {
+          out.varint(distance)
+        } else {
+          out.varint(distance << 1 | (extras[i] > 0 ? 1 : 0))
+          if extras[i] > 0 { out.varint(extras[i]) }
+        }
+      }
+      out.value(sibling.payload.value)
+    }
+    if let end = found.last { last = end.place }
+  }
+
+  private mutating func write(_ tally: Tally, _ flag: UInt64) {
+    out.varint(UInt64(tally.entries.count) << 1 | flag)
+    for (i, entry) in tally.entries.enumerated() {
+      let place = saves.find(Dot(entry.device, entry.n)).place
+      let cancelled = tally.cancelled.entry(of: entry.device)
+      let form: UInt64 = cancelled == nil ? 0 : cancelled == entry ? 1 : 2
+      out.varint(distance(to: place, isFirst: i == 0) << 2 | form)
+      out.varint(entry.increments)
+      out.varint(entry.decrements)
+      guard form == 2, let cancelled else { continue }
+      out.varint(entry.n - cancelled.n)
+      out.varint(cancelled.increments)
+      out.varint(cancelled.decrements)
+    }
+  }
+
+  /// A set; `isRemoved` says what a mark says, `nil` where there is one mark only.
+  private mutating func write<Payload>(
+    _ map: DotMap<Payload>, _ flag: UInt64,
+    isRemoved: (Payload) -> Bool?
+  ) {
+    out.varint(UInt64(map.siblings.count) << 1 | flag)
+    for (element, marks) in map.siblings.sorted(by: { $0.key < $1.key }) {
+      out.value(element)
+      for (i, mark) in marks.enumerated() {
+        let place = saves.find(mark.dot).place
+        var code = distance(to: place, isFirst: i == 0)
+        if let isRemoved = isRemoved(mark.payload) {
+          code = code << 1 | (isRemoved ? 1 : 0)
+        }
+        out.varint(code << 1 | (i < marks.count - 1 ? 1 : 0))
+      }
+    }
+  }
+
+  private mutating func write(_ ledger: LedgerLines, _ flag: UInt64) {
+    out.varint(UInt64(ledger.lines.count) << 1 | flag)
+    var next = 0
+    for (device, line) in ledger.lines.sorted(by: { $0.key < $1.key }) {
+      let place = saves.number(of: device)
+      let flags =
+        (line.folded > 0 ? 1 : 0) | (line.cancelled > 0 ? 2 : 0) as UInt64
+      out.varint(UInt64(place - next) << 2 | flags)
+      next = place + 1
+      if line.folded > 0 {
+        out.varint(line.folded)
+        out.wide(line.foldedSum)
+      }
+      if line.cancelled > 0 {
+        out.varint(line.cancelled)
+        out.wide(line.cancelledSum)
+      }
+      write(line.tail, of: device)
+    }
+  }
+
+  private mutating func write(_ tail: [LedgerLine.Entry], of device: DeviceID) {
+    out.varint(tail.count)
+    var previous = saves.lines[saves.number(of: device)].start
+    for entry in tail {
+      let found = saves.find(Dot(device, entry.n))
+      let extra = entry.time.rawValue - found.time
+      let moved = Int64(found.place - previous).zigzag
+      out.varint(moved << 1 | (extra > 0 ? 1 : 0))
+      if extra > 0 { out.varint(extra) }
+      previous = found.place
+      out.signed(entry.amount)
+      out.value(entry.memo)
+    }
+  }
+}
+
+extension FieldState {
+  /// The clock of the dots in the store.
+  fileprivate var dots: VectorClock {
+    switch self {
+    case .register(let field): field.store.dots
+    case .lww(let field): field.store.dots
+    case .counter(let field): field.store.dots
+    case .set(let field): field.store.dots
+    case .removeWinsSet(let field): field.store.dots
+    case .ledger(let field): field.store.dots
+    }
+  }
+}

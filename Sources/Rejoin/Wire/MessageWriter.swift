@@ -1,0 +1,170 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+/// Writes fields and intervals: what deltas, snapshots, records and stored
+/// replicas have in common.
+struct MessageWriter {
+  var out: WireWriter
+  let saves: SaveIndex
+  /// The place of the save that was referred to last.
+  var last = -1
+
+  private let intervals: [DeviceID: Delta.Interval]
+  private let kind: WireKind
+
+  /// Writes a message up to its checksum.
+  ///
+  /// - Parameters:
+  ///   - changes: The records, sorted by name.
+  ///   - intervals: The news of each device.
+  init(
+    _ changes: [Delta.Change], _ intervals: [DeviceID: Delta.Interval],
+    as kind: WireKind, _ version: WireVersion
+  ) {
+    out = WireWriter(kind, version)
+    saves = SaveIndex(changes, intervals)
+    self.intervals = intervals
+    self.kind = kind
+    let entities = MessageWriter.byEntity(changes)
+    out.pair(saves.lines.count, entities.count)
+    writeDevices()
+    for entity in entities { write(entity) }
+    writeHistories()
+  }
+
+  private static func byEntity(
+    _ changes: [Delta.Change]
+  ) -> [ArraySlice<Delta.Change>] {
+    var parts: [ArraySlice<Delta.Change>] = []
+    var rest = changes[...]
+    while let first = rest.first {
+      let end = rest.firstIndex {
+        !UTF8Order.equal($0.id.entity, first.id.entity)
+      }
+      parts.append(rest[..<(end ?? rest.endIndex)])
+      rest = rest[(end ?? rest.endIndex)...]
+    }
+    return parts
+  }
+}
+
+extension MessageWriter {
+  private mutating func writeDevices() {
+    var previous: DeviceID?
+    var times = TimeChain()
+    for line in saves.lines {
+      out.device(line.device, after: previous)
+      previous = line.device
+      write(line, intervals[line.device])
+      for save in line.saves { times.write(save.time, to: &out) }
+    }
+  }
+
+  /// How many saves there are, their numbers, and the interval.
+  private mutating func write(
+    _ line: SaveIndex.Line, _ interval: Delta.Interval?
+  ) {
+    var head = DeviceHead()
+    head.isDense = line.isDense
+    var (distance, extra, step) = (0, 0 as UInt64, 0 as UInt64)
+    if let interval {
+      precondition(interval.from < interval.to.n, "an empty interval")
+      let end = saves.find(Dot(line.device, interval.to.n))
+      distance = line.start + line.saves.count - 1 - end.place
+      extra = interval.to.time.rawValue - end.time
+      step = interval.to.n - interval.from - 1
+      head.hasInterval = true
+      head.isUnusual = distance > 0 || extra > 0
+      head.isSingle = !kind.beginsAtNothing && step == 0
+    }
+    out.varint(UInt64(line.saves.count) << 4 | UInt64(head.rawValue))
+    for (i, save) in line.saves.enumerated() where i == 0 || !head.isDense {
+      out.varint(i == 0 ? save.n : save.n - line.saves[i - 1].n - 1)
+    }
+    if head.isUnusual {
+      out.varint(distance)
+      out.varint(extra)
+    }
+    if head.hasInterval, !kind.beginsAtNothing, !head.isSingle {
+      out.varint(step)
+    }
+  }
+
+  private mutating func writeHistories() {
+    guard out.version.hasHistories else { return }
+    var (digests, disputes) = (
+      WireWriter(sectionOf: out.version), WireWriter(sectionOf: out.version)
+    )
+    var (isKnown, next) = (false, 0)
+    for (place, line) in saves.lines.enumerated() {
+      guard let interval = intervals[line.device] else { continue }
+      digests.fixed(interval.to.digest)
+      isKnown = isKnown || interval.to.digest != 0
+      guard let disputed = interval.disputed else { continue }
+      disputes.varint(place - next)
+      disputes.varint(disputed.n)
+      disputes.fixed(disputed.time.rawValue)
+      disputes.fixed(disputed.digest)
+      next = place + 1
+    }
+    if isKnown { out.section(.histories, digests) }
+    if next > 0 { out.section(.disputes, disputes) }
+  }
+}
+
+/// The lower four bits of the number after a device's name; the rest counts its
+/// saves.
+struct DeviceHead {
+  private(set) var rawValue: UInt8 = 0
+
+  init(rawValue: UInt8 = 0) { self.rawValue = rawValue }
+
+  /// The message has the saves of an interval, which ends with one of those named.
+  var hasInterval: Bool {
+    get { rawValue & 1 != 0 }
+    set { rawValue = newValue ? rawValue | 1 : rawValue & ~1 }
+  }
+
+  /// The numbers follow on each other.
+  var isDense: Bool {
+    get { rawValue & 2 != 0 }
+    set { rawValue = newValue ? rawValue | 2 : rawValue & ~2 }
+  }
+
+  /// The interval is one save.
+  var isSingle: Bool {
+    get { rawValue & 4 != 0 }
+    set { rawValue = newValue ? rawValue | 4 : rawValue & ~4 }
+  }
+
+  /// The interval does not end with the last save, or not with its time.
+  var isUnusual: Bool {
+    get { rawValue & 8 != 0 }
+    set { rawValue = newValue ? rawValue | 8 : rawValue & ~8 }
+  }
+}
+
+extension WireWriter {
+  /// A device: how many bytes it shares with the one before, and the rest.
+  mutating func device(_ device: DeviceID, after previous: DeviceID?) {
+    guard let previous else { return raw(device.bytes) }
+    let shared = device.sharedBytes(with: previous)
+    byte(UInt8(shared))
+    raw(device.bytes.dropFirst(shared))
+  }
+}
+
+extension DeviceID {
+  /// How many of the first bytes are the same.
+  func sharedBytes(with other: DeviceID) -> Int {
+    high == other.high
+      ? 8 + (low ^ other.low).leadingZeroBitCount / 8
+      : (high ^ other.high).leadingZeroBitCount / 8
+  }
+}

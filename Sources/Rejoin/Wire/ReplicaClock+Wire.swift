@@ -1,0 +1,69 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+extension ReplicaClock {
+  /// Reads a clock, as another replica sent it to be told what it lacks.
+  ///
+  /// - Throws: ``WireError``, with the place and what should have been there.
+  /// - Complexity: O(*n*) for *n* bytes.
+  public init(
+    decoding bytes: some Sequence<UInt8>
+  ) throws(WireError) {
+    self = try Array(bytes).withUnsafeBufferPointer {
+      buffer throws(WireError) in
+      try ReplicaClock(reading: UnsafeRawBufferPointer(buffer))
+    }
+  }
+
+  private init(
+    reading bytes: UnsafeRawBufferPointer
+  ) throws(WireError) {
+    self.init()
+    var reader = try WireReader(opening: bytes, as: .replicaClock)
+    let hasDigests = reader.version.hasHistories
+    let count = try reader.count(of: hasDigests ? 12 : 4)
+    var times = TimeChain()
+    var previous: DeviceID?
+    for _ in 0..<count {
+      let device = try reader.device(after: previous)
+      previous = device
+      let n = try reader.number()
+      let start = reader.offset
+      let time = try times.read(from: &reader)
+      guard time != 0 else {
+        throw reader.error(.notCanonical, "no time", at: start)
+      }
+      let digest = hasDigests ? try reader.fixed() : 0
+      insert(
+        Save(n: n, time: Timestamp(rawValue: time ?? 0), digest: digest),
+        of: device)
+    }
+    try reader.finish()
+  }
+
+  /// The clock as bytes: about twelve for each device beyond the 16 of its name.
+  ///
+  /// - Parameter version: The version of the format; 1.0 leaves out the digests,
+  ///   by which a name that was used twice is noticed.
+  public func encoded(version: WireVersion = .current) -> [UInt8] {
+    var writer = WireWriter(.replicaClock, version)
+    writer.varint(vector.entries.count)
+    var times = TimeChain()
+    var previous: DeviceID?
+    for entry in vector.entries {
+      let save = self[entry.device]
+      writer.device(entry.device, after: previous)
+      previous = entry.device
+      writer.varint(save.n)
+      times.write(save.time == .zero ? nil : save.time.rawValue, to: &writer)
+      if version.hasHistories { writer.fixed(save.digest) }
+    }
+    return writer.sealed()
+  }
+}

@@ -1,0 +1,168 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+/// The devices and saves that a message has to name, sorted.
+///
+/// A save is named once, with its time, and fields refer to it by its place.
+struct SaveIndex {
+  struct Save {
+    let n: UInt64
+    /// The least time that the save stamped; `nil` if it stamped nothing.
+    var time: UInt64?
+  }
+
+  struct Line {
+    let device: DeviceID
+    /// Sorted by number.
+    var saves: [Save] = []
+    /// The place of the first of them.
+    var start = 0
+
+    /// Whether the numbers follow on each other.
+    var isDense: Bool {
+      guard let first = saves.first, let last = saves.last else { return false }
+      return last.n - first.n == UInt64(saves.count - 1)
+    }
+  }
+
+  /// Sorted by device.
+  private(set) var lines: [Line] = []
+  private var places: [DeviceID: Int] = [:]
+
+  /// Collects what fields and intervals refer to.
+  init(
+    _ changes: [Delta.Change], _ intervals: [DeviceID: Delta.Interval]
+  ) {
+    for (device, interval) in intervals {
+      insert(Dot(device, interval.to.n), interval.to.time)
+    }
+    for change in changes {
+      for state in change.fields.values {
+        state.forEachSave { insert($0, $1) }
+        for entry in state.unspelled { _ = place(of: entry.device) }
+        if case .ledger(let field) = state {
+          for device in field.store.lines.keys { _ = place(of: device) }
+        }
+      }
+    }
+    settle()
+  }
+
+  /// The place of a device.
+  func number(of device: DeviceID) -> Int { places[device] ?? 0 }
+
+  /// The place of a save, and the time it stands there with.
+  func find(_ dot: Dot) -> (place: Int, time: UInt64) {
+    let line = lines[number(of: dot.device)]
+    var (low, high) = (0, line.saves.count - 1)
+    if line.isDense {
+      low = Int(dot.n - line.saves[0].n)
+    } else {
+      while low < high {
+        let middle = (low + high) / 2
+        if line.saves[middle].n < dot.n { low = middle + 1 } else {
+          high = middle
+        }
+      }
+    }
+    return (line.start + low, line.saves[low].time ?? 0)
+  }
+
+  private mutating func place(of device: DeviceID) -> Int {
+    if let last = lines.last, last.device == device { return lines.count - 1 }
+    if let place = places[device] { return place }
+    places[device] = lines.count
+    lines.append(Line(device: device))
+    return lines.count - 1
+  }
+
+  private mutating func insert(_ dot: Dot, _ time: Timestamp?) {
+    lines[place(of: dot.device)].saves.append(
+      Save(n: dot.n, time: time?.rawValue))
+  }
+
+  private mutating func settle() {
+    lines.sort { $0.device < $1.device }
+    var start = 0
+    for i in lines.indices {
+      places[lines[i].device] = i
+      lines[i].settle()
+      lines[i].start = start
+      start += lines[i].saves.count
+    }
+  }
+}
+
+extension SaveIndex.Line {
+  /// Sorts the saves and names each once, with its least time.
+  fileprivate mutating func settle() {
+    let isSorted = zip(saves, saves.dropFirst()).allSatisfy { $0.n <= $1.n }
+    if !isSorted { saves.sort { $0.n < $1.n } }
+    var kept = 0
+    for i in saves.indices {
+      if kept > 0, saves[kept - 1].n == saves[i].n {
+        let times = [saves[kept - 1].time, saves[i].time].compactMap(\.self)
+        saves[kept - 1].time = times.min()
+      } else {
+        saves[kept] = saves[i]
+        kept += 1
+      }
+    }
+    saves.removeSubrange(kept...)
+  }
+}
+
+extension FieldState {
+  /// Calls `body` with every save that the store refers to, and what it stamped.
+  func forEachSave(_ body: (Dot, Timestamp?) -> Void) {
+    switch self {
+    case .register(let field):
+      for sibling in field.store { body(sibling.dot, sibling.payload.time) }
+    case .lww(let field):
+      if let write = field.store.write { body(write.dot, write.payload.time) }
+    case .counter(let field):
+      for entry in field.store.entries { body(Dot(entry.device, entry.n), nil) }
+    case .set(let field): field.store.forEachSave(body)
+    case .removeWinsSet(let field): field.store.forEachSave(body)
+    case .ledger(let field):
+      for (device, line) in field.store.lines {
+        for entry in line.tail { body(Dot(device, entry.n), entry.time) }
+      }
+    }
+  }
+
+  /// The part of the clock that the dots in the store do not spell.
+  var unspelled: [VectorClock.Entry] {
+    switch self {
+    case .register(let field): field.unspelled
+    case .lww(let field): field.unspelled
+    case .counter(let field): field.unspelled
+    case .set(let field): field.unspelled
+    case .removeWinsSet(let field): field.unspelled
+    case .ledger(let field): field.unspelled
+    }
+  }
+}
+
+extension DotMap {
+  fileprivate func forEachSave(_ body: (Dot, Timestamp?) -> Void) {
+    for all in siblings.values {
+      for sibling in all { body(sibling.dot, nil) }
+    }
+  }
+}
+
+extension Causal {
+  /// The part of the clock that the dots in the store do not spell.
+  var unspelled: [VectorClock.Entry] {
+    if isSpelled { return [] }
+    let dots = store.dots
+    return clock.entries.filter { $0.count > dots[$0.device] }
+  }
+}

@@ -1,0 +1,123 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+/// How a value begins: the lower three bits of a number.
+private enum ValueForm: UInt64 {
+  case constant, int, wide, double, string, bytes, date, reference
+}
+
+extension WireWriter {
+  /// A value; `nil` is an unset register.
+  mutating func value(_ value: Value?) {
+    switch value {
+    case nil: head(.constant, 0)
+    case .null?: head(.constant, 1)
+    case .bool(false)?: head(.constant, 2)
+    case .bool(true)?: head(.constant, 3)
+    case .int(let number)?: integer(number, .int, wide: 0)
+    case .date(let number)?: integer(number, .date, wide: 1)
+    case .double(let number)?:
+      head(.double, 0)
+      fixed(Value.canonicalBits(number))
+    case .string(let text)?:
+      head(.string, UInt64(text.utf8.count))
+      raw(text.utf8)
+    case .bytes(let content)?:
+      head(.bytes, UInt64(content.count))
+      raw(content)
+    case .reference(let id)?:
+      head(.reference, UInt64(id.entity.utf8.count))
+      raw(id.entity.utf8)
+      varint(id.key.utf8.count)
+      raw(id.key.utf8)
+    }
+  }
+
+  private mutating func head(_ form: ValueForm, _ content: UInt64) {
+    varint(content << 3 | form.rawValue)
+  }
+
+  /// An integer stands in the head where it has room.
+  private mutating func integer(
+    _ number: Int64, _ form: ValueForm, wide: UInt64
+  ) {
+    if number.zigzag >> 61 == 0 { return head(form, number.zigzag) }
+    head(.wide, wide)
+    fixed(UInt64(bitPattern: number))
+  }
+}
+
+extension WireReader {
+  /// A value; `nil` is an unset register.
+  mutating func value() throws(WireError) -> Value? {
+    let start = offset
+    let head = try varint()
+    let content = head >> 3
+    switch ValueForm(rawValue: head & 7) {
+    case .int: return .int(Int64(zigzag: content))
+    case .date: return .date(Int64(zigzag: content))
+    case .string: return .string(try text(try length(content, at: start)))
+    case .bytes:
+      return .bytes(Array(try take(try length(content, at: start))))
+    case .reference:
+      let entity = try text(try length(content, at: start))
+      let key = try text(try count())
+      return .reference(RecordID(entity, key))
+    case .double where content == 0: return .double(try double())
+    case .wide where content < 2: return try wide(content)
+    case .constant:
+      switch content {
+      case 0: return nil
+      case 1: return .null
+      case 2: return .bool(false)
+      case 3: return .bool(true)
+      default: break
+      }
+    default: break
+    }
+    throw error(.invalid, "a value", at: start)
+  }
+
+  private func length(
+    _ number: UInt64, at start: Int
+  ) throws(WireError) -> Int {
+    guard number <= UInt64(remaining) else {
+      throw error(.truncated, "\(number) bytes of content", at: start)
+    }
+    return Int(number)
+  }
+
+  private mutating func double() throws(WireError) -> Double {
+    let start = offset
+    let bits = try fixed()
+    let number = Double(bitPattern: bits)
+    guard Value.canonicalBits(number) == bits else {
+      throw error(.notCanonical, "the one zero or the one NaN", at: start)
+    }
+    return number
+  }
+
+  private mutating func wide(_ form: UInt64) throws(WireError) -> Value {
+    let start = offset
+    let number = Int64(bitPattern: try fixed())
+    guard number.zigzag >> 61 != 0 else {
+      throw error(.notCanonical, "the short form of an integer", at: start)
+    }
+    return form == 0 ? .int(number) : .date(number)
+  }
+
+  /// A value that is there.
+  mutating func element() throws(WireError) -> Value {
+    let start = offset
+    guard let value = try value() else {
+      throw error(.invalid, "an element", at: start)
+    }
+    return value
+  }
+}

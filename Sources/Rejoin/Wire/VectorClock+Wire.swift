@@ -1,0 +1,71 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+extension VectorClock {
+  /// Reads a clock.
+  ///
+  /// - Throws: ``WireError``, with the place and what should have been there.
+  /// - Complexity: O(*n*) for *n* bytes.
+  public init(
+    decoding bytes: some Sequence<UInt8>
+  ) throws(WireError) {
+    self = try Array(bytes).withUnsafeBufferPointer {
+      buffer throws(WireError) in
+      var reader = try WireReader(
+        opening: UnsafeRawBufferPointer(buffer), as: .vectorClock)
+      let clock = try reader.clock()
+      try reader.finish()
+      return clock
+    }
+  }
+
+  /// The clock as bytes: about three for each device beyond the 16 of its name.
+  public func encoded() -> [UInt8] {
+    var writer = WireWriter(.vectorClock, .current)
+    writer.clock(self)
+    return writer.sealed()
+  }
+}
+
+extension WireWriter {
+  /// How many devices there are, and each with its number.
+  mutating func clock(_ clock: VectorClock) {
+    varint(clock.entries.count)
+    var previous: DeviceID?
+    for entry in clock.entries {
+      device(entry.device, after: previous)
+      varint(entry.count)
+      previous = entry.device
+    }
+  }
+}
+
+extension WireReader {
+  /// How many devices there are, and each with its number.
+  mutating func clock() throws(WireError) -> VectorClock {
+    let count = try count(of: 3)
+    var entries: [VectorClock.Entry] = []
+    entries.reserveCapacity(count)
+    for _ in 0..<count {
+      let device = try device(after: entries.last?.device)
+      entries.append(.init(device: device, count: try number()))
+    }
+    return VectorClock(sorted: entries)
+  }
+
+  /// The number of a save.
+  mutating func number() throws(WireError) -> UInt64 {
+    let start = offset
+    let n = try varint()
+    guard n > 0 else {
+      throw error(.notCanonical, "a number from one on", at: start)
+    }
+    return n
+  }
+}

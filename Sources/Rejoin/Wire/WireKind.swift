@@ -1,0 +1,35 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+/// What a message is: the letter after the `R` with which all of them begin.
+enum WireKind: UInt8, CaseIterable {
+  case delta = 0x64  // d
+  case snapshot = 0x73  // s
+  case record = 0x72  // r
+  case vectorClock = 0x76  // v
+  case replicaClock = 0x63  // c
+  case stored = 0x70  // p
+
+  /// The first byte of every message: `R`.
+  static let mark: UInt8 = 0x52
+
+  var name: String {
+    switch self {
+    case .delta: "delta"
+    case .snapshot: "snapshot"
+    case .record: "record"
+    case .vectorClock: "vector clock"
+    case .replicaClock: "replica clock"
+    case .stored: "stored replica"
+    }
+  }
+
+  /// Whether the first save before each interval is left out, being none.
+  var beginsAtNothing: Bool { self != .delta }
+}

@@ -1,0 +1,107 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+/// Writes the primitives of the byte format, each in the one way that there is.
+struct WireWriter {
+  private(set) var bytes: [UInt8]
+  let version: WireVersion
+
+  /// Begins a message.
+  init(_ kind: WireKind, _ version: WireVersion) {
+    bytes = [WireKind.mark, kind.rawValue, version.byte]
+    self.version = version
+  }
+
+  /// Begins a section of a message.
+  init(sectionOf version: WireVersion) {
+    bytes = []
+    self.version = version
+  }
+
+  mutating func byte(_ byte: UInt8) { bytes.append(byte) }
+
+  /// Seven bits a byte, the lowest first; all but the last have the top bit.
+  mutating func varint(_ number: UInt64) {
+    var rest = number
+    while rest >= 0x80 {
+      bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+      rest >>= 7
+    }
+    bytes.append(UInt8(truncatingIfNeeded: rest))
+  }
+
+  mutating func varint(_ number: Int) { varint(UInt64(number)) }
+
+  /// Zigzag: 0, −1, 1, −2, … are 0, 1, 2, 3, …
+  mutating func signed(_ number: Int64) { varint(number.zigzag) }
+
+  /// A sum of many amounts, in zigzag.
+  mutating func wide(_ number: Int128) {
+    var rest = UInt128(bitPattern: number << 1 ^ number >> 127)
+    while rest >= 0x80 {
+      bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+      rest >>= 7
+    }
+    bytes.append(UInt8(truncatingIfNeeded: rest))
+  }
+
+  /// Two numbers that are mostly small: half a byte each, and the rest of those
+  /// that are 15 or more after it.
+  mutating func pair(_ low: Int, _ high: Int) {
+    bytes.append(UInt8(min(low, 15) | min(high, 15) << 4))
+    if low >= 15 { varint(low - 15) }
+    if high >= 15 { varint(high - 15) }
+  }
+
+  /// Eight bytes, the lowest first.
+  mutating func fixed(_ word: UInt64) {
+    for shift in stride(from: 0 as UInt64, to: 64, by: 8) {
+      bytes.append(UInt8(truncatingIfNeeded: word >> shift))
+    }
+  }
+
+  mutating func raw(_ content: some Sequence<UInt8>) {
+    bytes.append(contentsOf: content)
+  }
+
+  /// A section that readers of an older minor version skip.
+  mutating func section(_ id: WireSection, _ content: WireWriter) {
+    pair(id.rawValue, content.bytes.count)
+    raw(content.bytes)
+  }
+
+  /// The message, with its checksum.
+  consuming func sealed() -> [UInt8] {
+    let sum = bytes.withUnsafeBytes { WireChecksum.of($0) }
+    for shift in stride(from: 0 as UInt32, to: 32, by: 8) {
+      bytes.append(UInt8(truncatingIfNeeded: sum >> shift))
+    }
+    return bytes
+  }
+}
+
+/// The sections after a message's records.
+enum WireSection: Int {
+  case histories = 1
+  case disputes = 2
+  case device = 3
+  case acknowledgements = 4
+  case missing = 5
+  case digests = 6
+  case aside = 7
+}
+
+extension Int64 {
+  /// The number with its sign in the lowest bit.
+  var zigzag: UInt64 { UInt64(bitPattern: self << 1 ^ self >> 63) }
+
+  init(zigzag: UInt64) {
+    self = Int64(bitPattern: zigzag >> 1) ^ -Int64(bitPattern: zigzag & 1)
+  }
+}

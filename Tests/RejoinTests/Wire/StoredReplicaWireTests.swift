@@ -1,0 +1,76 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+@testable import Rejoin
+import Testing
+
+@Suite struct StoredReplicaWireTests {
+  @Test func aStoredReplicaIsWhatItWas() throws {
+    for replica in WireCorpus.shared.replicas {
+      let bytes = replica.state.encoded()
+      let read = try StoredReplica(decoding: bytes)
+      #expect(read.encoded() == bytes)
+      #expect(RestoreToken(read) == replica.token)
+      let opened = Replica(
+        opening: read, token: replica.token, schema: HistoryUniverse.schema,
+        clock: HandSetClock().wall, renewal: { DeviceID(high: 8, low: 8) })
+      #expect(opened.device == replica.device)
+      #expect(opened.clock == replica.clock)
+      #expect(opened.delta() == replica.delta())
+      #expect(opened.allRecords == replica.allRecords)
+      #expect(opened.stabilityCut == replica.stabilityCut)
+      #expect(opened.missing == replica.missing)
+    }
+  }
+
+  @Test func whatStaysHereIsStoredAndNotSent() throws {
+    let replica = Replica.empty(1)
+    try replica.save { $0[Draft.self, "a"].text = "mine alone" }
+    let read = Replica.opening(
+      try StoredReplica(decoding: replica.state.encoded()),
+      token: replica.token, as: 2)
+    #expect(read[Draft.self, "a"]?.text == "mine alone")
+    #expect(read.device == DeviceID(1))
+    let text = Array("mine alone".utf8)
+    #expect(replica.state.encoded().contains(text))
+    #expect(!replica.encoded().contains(text))
+    #expect(read.change(of: RecordID("Draft", "a")) == nil)
+  }
+
+  @Test func aStoredReplicaGoesOnAsItWas() throws {
+    let (a, b) = (Replica.empty(1), Replica.empty(2))
+    try a.edit { $0.name = "first" }
+    a.tell(b)
+    b.acknowledge(a.clock, by: a.device)
+    try b.retire(DeviceID(7))
+    let message = Delta(
+      changes: [],
+      intervals: [
+        DeviceID(7): .init(from: 0, to: .init(n: 3, time: .zero, digest: 9))
+      ])
+    #expect(b.apply(message).keptAside != nil)
+    let stored = try StoredReplica(decoding: b.state.encoded())
+    let read = Replica.opening(stored, token: b.token, as: 9)
+    #expect(read.keptAside == [message])
+    #expect(try read.edit { $0.name = "then" }.dot == Dot(DeviceID(2), 2))
+    #expect(read.ada?.name == "then")
+    read.tell(a)
+    #expect(a.ada?.name == "then")
+  }
+
+  @Test func aBackupIsNoticedThroughBytes() throws {
+    let replica = Replica.empty(1)
+    try replica.edit { $0.name = "kept" }
+    let backup = replica.state.encoded()
+    try replica.edit { $0.name = "lost" }
+    let read = Replica.opening(
+      try StoredReplica(decoding: backup), token: replica.token, as: 4)
+    #expect(read.device == DeviceID(4))
+  }
+}

@@ -1,0 +1,78 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+@testable import Rejoin
+
+/// Messages of random histories, and the replicas that sent them.
+struct WireCorpus: Sendable {
+  private(set) var deltas: [Delta] = []
+  private var states: [StoredReplica] = []
+
+  /// The same corpus in every test: more than two hundred messages.
+  static let shared = WireCorpus(histories: 16, steps: 40)
+
+  /// Runs `count` histories.
+  init(seed: UInt64 = 1, histories count: UInt64, steps: Int = 40) {
+    for seed in seed..<(seed + count) {
+      var history = RandomHistory(seed: seed)
+      if let mismatch = history.run(steps: steps) {
+        preconditionFailure(mismatch)
+      }
+      let peers = history.peers.map(\.replica)
+      let sent = history.messages.map(\.delta)
+      deltas += sent + sent.flatMap { $0.split(into: 2) }
+      for clock in history.clocks.suffix(6) {
+        deltas += peers.prefix(2).compactMap { $0.delta(since: clock) }
+      }
+      states += peers.map(\.state)
+    }
+  }
+
+  /// The replicas as they were left.
+  var replicas: [Replica] {
+    states.map { state in
+      Replica(
+        opening: state, token: RestoreToken(state),
+        schema: HistoryUniverse.schema, clock: HandSetClock(2_000_000).wall,
+        renewal: { DeviceID(high: 8, low: 8) })
+    }
+  }
+
+  /// The bytes of every delta, and of what every replica shares.
+  var messages: [(kind: WireKind, bytes: [UInt8])] {
+    deltas.map { (.delta, $0.encoded()) }
+      + replicas.map { (.snapshot, $0.encoded()) }
+  }
+}
+
+extension Array where Element == UInt8 {
+  /// The bytes with the checksum that belongs to them.
+  var resealed: [UInt8] {
+    guard count >= 7 else { return self }
+    let sum = withUnsafeBytes {
+      WireChecksum.of(UnsafeRawBufferPointer(rebasing: $0[..<(count - 4)]))
+    }
+    return dropLast(4)
+      + (0..<4).map { UInt8(truncatingIfNeeded: sum >> UInt32(8 * $0)) }
+  }
+
+  /// The bytes with one bit turned.
+  func flipping(_ bit: Int) -> [UInt8] {
+    var copy = self
+    copy[bit / 8] ^= 1 << UInt8(bit % 8)
+    return copy
+  }
+
+  var hexadecimal: String {
+    map { byte in
+      let digits = String(byte, radix: 16)
+      return byte < 16 ? "0" + digits : digits
+    }.joined()
+  }
+}
