@@ -42,6 +42,14 @@ public struct FieldKey: Sendable {
 
   /// The field that says whether the record exists: a register of truth values.
   package static let existence = FieldKey()
+
+  /// Whether a field can be named so.
+  static func isValid(
+    _ name: String, _ kind: FieldKind, _ variant: String?
+  ) -> Bool {
+    guard let variant else { return !name.isEmpty }
+    return !name.isEmpty && !variant.isEmpty && variant != kind.rawValue
+  }
 }
 
 extension FieldKey: Hashable {
