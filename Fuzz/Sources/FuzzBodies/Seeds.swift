@@ -18,7 +18,7 @@ public enum Seeds {
     case .decode: messages
     case .open: messages.filter { $0[1] == UInt8(ascii: "p") }
     case .apply: messages.filter { "dsr".utf8.contains($0[1]) }
-    case .scripts: choices(upTo: 600)
+    case .scripts: choices(upTo: 300)
     case .contexts: choices(upTo: 90)
     }
   }

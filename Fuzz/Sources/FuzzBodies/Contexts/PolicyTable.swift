@@ -71,8 +71,12 @@ struct PolicyTable {
     }
     let now = store.fetch(PolicyTable.card)
     for key in keys where !isDirty(key) {
+      if now.fields[key] == nil, fetched.fields[key] == nil { continue }
       mine[key] = nil
       base[key] = now.exists ? now.fields[key] : nil
+      fetched.refresh(key, from: now)
+    }
+    for key in PolicyTable.extras where !edits.contains(key) {
       fetched.refresh(key, from: now)
     }
   }

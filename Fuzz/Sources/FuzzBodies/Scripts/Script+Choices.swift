@@ -11,7 +11,7 @@ import Rejoin
 import RejoinTesting
 
 extension Script {
-  /// The script that some bytes choose, of at most sixty steps.
+  /// The script that some bytes choose, of at most forty steps.
   init(choosing bytes: [UInt8]) {
     var source = ByteSource(bytes)
     let options = source.byte()
@@ -19,7 +19,7 @@ extension Script {
     for i in 0..<deviceCount {
       steps.append(.setClock(of: i, to: source.time()))
     }
-    while !source.isEmpty, steps.count < 60 { steps.append(source.step()) }
+    while !source.isEmpty, steps.count < 40 { steps.append(source.step()) }
   }
 }
 
