@@ -91,7 +91,8 @@ extension PolicyTable {
     }
   }
 
-  private func droppedValues(_ report: ContextReport) -> Set<PolicyRow.Dropped> {
+  private func droppedValues(_ report: ContextReport) -> Set<PolicyRow.Dropped>
+  {
     Set(
       report.dropped.compactMap { dropped in
         guard case .value(let side, _) = dropped.content,

@@ -102,7 +102,9 @@ extension PolicyTable {
     case .merge, .mergeNonNil:
       if dirty { writeBeside(mine, to: key, store, &row) }
     case .manual:
-      if dirty, changed { row.queued.insert(key) } else if dirty {
+      if dirty, changed {
+        row.queued.insert(key)
+      } else if dirty {
         row.written[key] = mine
       }
     case .custom(let rule):

@@ -81,8 +81,9 @@ extension LiveChecks {
   private func checkSaves(in id: RecordID) throws(FuzzFailure) {
     let mayFail = replica.fetch(id).isDead
     for key in ScriptUniverse.standard.fields {
-      guard let edit = edit(of: key.kind) else { continue }
-      do throws(SaveError) { try save(edit, key, id) } catch {
+      do throws(SaveError) {
+        try save(edit(of: key.kind), key, id)
+      } catch {
         switch error {
         case .counterOverflow where key.kind == .counter || mayFail: continue
         case .registerExhausted where key.kind == .lww || mayFail: continue
@@ -109,18 +110,20 @@ extension LiveChecks {
     try replica.save { $0.apply(edit, to: key, of: id) }
   }
 
-  private func edit(of kind: FieldKind) -> FieldEdit? {
+  private func edit(of kind: FieldKind) -> FieldEdit {
     switch kind {
     case .register, .lww: .write(.int(77))
     case .counter: .count(CounterEdit(by: 5, isReset: true))
     case .set, .removeWinsSet: .members(SetEdit(inserting: [.int(77)]))
     case .ledger:
-      .append({
-        var edit = LedgerEdit.cancelling
-        edit.append(5, memo: nil)
-        return edit
-      }())
+      .append(cancellingEntry)
     }
+  }
+
+  private var cancellingEntry: LedgerEdit {
+    var edit = LedgerEdit.cancelling
+    edit.append(5, memo: nil)
+    return edit
   }
 
   private func checkReading(

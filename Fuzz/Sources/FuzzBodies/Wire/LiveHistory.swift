@@ -51,7 +51,9 @@ public struct LiveHistory: Sendable {
   private mutating func note(_ delta: Delta?) {
     guard let delta else { return }
     messages.append(delta.encoded())
-    if messages.count % 5 == 0 { messages.append(delta.encoded(version: .v1_0)) }
+    if messages.count.isMultiple(of: 5) {
+      messages.append(delta.encoded(version: .v1_0))
+    }
     messages += delta.changes.prefix(1).map { $0.encoded() }
   }
 
