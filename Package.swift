@@ -41,6 +41,13 @@ let package = Package(
         "Rejoin", "RejoinComparison", "RejoinTesting", "RejoinCommand",
       ],
       resources: [.copy("Scripts")]),
+    // What is fuzzed in the package in Fuzz, so that `swift test` replays what has
+    // failed there.
+    .target(
+      name: "FuzzBodies",
+      dependencies: ["Rejoin", "RejoinPolicies", "RejoinTesting"],
+      path: "Fuzz/Sources/FuzzBodies"),
+    .testTarget(name: "FuzzRegressionTests", dependencies: ["FuzzBodies"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,118 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+import RejoinPolicies
+import RejoinTesting
+
+/// Takes the bytes for what happens before, beside and in an editing context, and
+/// compares what the policy does with the table of policies.
+struct ContextBody {
+  private var source: ByteSource
+  private let policy: MergePolicy
+  private let keys: [FieldKey]
+  private let store = ContextBody.replica(1)
+  private let other = ContextBody.replica(2)
+
+  init(_ bytes: [UInt8]) {
+    var source = ByteSource(bytes)
+    policy = source.policy()
+    keys = (0...source.below(4)).map { i in
+      FieldKey("f\(i)", source.flag() ? .lww : .register)
+    }
+    self.source = source
+  }
+
+  private static func replica(_ number: UInt64) -> Replica {
+    Replica(
+      device: DeviceID(number),
+      schema: Schema(["Card": Schema.Definition()]),
+      clock: HandSetClock().wall)
+  }
+
+  func check() throws(FuzzFailure) {
+    var run = self
+    do { try run.run() } catch let error as FuzzFailure { throw error } catch {
+      throw FuzzFailure("a save throws \(error)")
+    }
+  }
+
+  private mutating func run() throws {
+    if source.below(4) > 0 { try change(store) }
+    other.merge(store)
+    let context = EditingContext(store, mergePolicy: policy)
+    context.fetch(PolicyTable.card)
+    var table = PolicyTable(policy, store, keys)
+    edit(context, &table)
+    for _ in 0..<source.below(3) { try change(source.flag() ? store : other) }
+    store.merge(other)
+    if source.below(4) == 0 {
+      context.refresh()
+      table.refresh(from: store)
+      edit(context, &table)
+    }
+    try table.check(context, store)
+  }
+
+  /// Somebody writes some of the fields, or deletes the record.
+  private mutating func change(_ replica: Replica) throws(SaveError) {
+    let isDeletion = source.below(6) == 0
+    var values: [(FieldKey, Value?)] = []
+    for key in keys where source.flag() { values.append((key, source.value())) }
+    let extras = source.byte()
+    try replica.save { edit in
+      if isDeletion { return edit.delete(PolicyTable.card) }
+      for (key, value) in values {
+        edit.apply(.write(value), to: key, of: PolicyTable.card)
+      }
+      for (bit, key) in PolicyTable.extras.enumerated()
+      where extras >> bit & 1 != 0 {
+        edit.apply(
+          PolicyTable.edit(key, by: 3), to: key, of: PolicyTable.card)
+      }
+    }
+  }
+
+  /// The user edits some of the fields.
+  private mutating func edit(
+    _ context: EditingContext, _ table: inout PolicyTable
+  ) {
+    for key in keys where source.flag() {
+      let value = source.value()
+      context.set(value, for: key, in: PolicyTable.card)
+      table.mine[key] = .some(value)
+    }
+    let extras = source.byte()
+    for (bit, key) in PolicyTable.extras.enumerated()
+    where extras >> bit & 1 != 0 && table.edits.insert(key).inserted {
+      context.apply(
+        PolicyTable.edit(key, by: 5), to: key, in: PolicyTable.card)
+    }
+    if source.below(12) == 11 {
+      context.delete(PolicyTable.card)
+      table.isDeletion = true
+    }
+  }
+}
+
+extension ByteSource {
+  fileprivate mutating func value() -> Value? {
+    pick([nil, .null, .int(0), .int(1), .string("x")])
+  }
+
+  /// A policy; of custom ones, rules that answer by the field's last figure.
+  fileprivate mutating func policy() -> MergePolicy {
+    let number = below(MergePolicy.named.count + 1)
+    if number < MergePolicy.named.count { return MergePolicy.named[number] }
+    let shift = below(4)
+    return .custom { field in
+      PolicyTable.rule(field, shift: shift)
+    }
+  }
+}

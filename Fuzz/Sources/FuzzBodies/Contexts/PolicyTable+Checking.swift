@@ -1,0 +1,192 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+import RejoinPolicies
+
+extension PolicyTable {
+  /// Saves the context, and compares what it did with the row of its policy.
+  func check(
+    _ context: EditingContext, _ replica: Replica
+  ) throws(FuzzFailure) {
+    let before = replica.fetch(PolicyTable.card)
+    let store = Store(before, since: fetched)
+    let clock = replica.clock
+    guard let row = row(store) else {
+      return try checkRefusal(context, replica, clock)
+    }
+    let report: ContextReport
+    do { report = try context.save() } catch {
+      throw FuzzFailure("\(policy.name): a save throws \(error)")
+    }
+    // To delete what is deleted is no conflict that anybody has to know of.
+    if !isDeletion || store.record.exists {
+      try equal(
+        "\(policy.name): in conflict", !report.conflicts.isEmpty,
+        isConflict(store))
+    }
+    try require(report.failures.isEmpty, "\(policy.name): a failure")
+    let after = replica.fetch(PolicyTable.card)
+    if isDeletion {
+      return try checkDeletion(report, store, after)
+    }
+    try checkFields(report, row, store, after)
+    try checkEdits(row, store, after)
+    try checkQueue(context, row, replica)
+  }
+
+  /// A policy that refuses writes nothing, and the edits stay.
+  private func checkRefusal(
+    _ context: EditingContext, _ replica: Replica, _ clock: ReplicaClock
+  ) throws(FuzzFailure) {
+    do {
+      _ = try context.save()
+      throw FuzzFailure("\(policy.name): a conflict is not refused")
+    } catch let error as FuzzFailure {
+      throw error
+    } catch ContextSaveError.conflict(let conflict) {
+      let fields = conflict.conflicts.flatMap(\.fields)
+      for field in fields {
+        let key = keys.first { $0.name == field.field }
+        guard let key else { throw FuzzFailure("another field: \(field)") }
+        try equal("base of \(key)", field.base, baseValue(key))
+        try equal("mine of \(key)", field.mine, myValue(key))
+      }
+    } catch {
+      throw FuzzFailure("\(policy.name): a save throws \(error)")
+    }
+    try equal("\(policy.name): clock", replica.clock, clock)
+    for key in keys {
+      try equal(
+        "\(key) in the context", context.value(of: key, in: PolicyTable.card),
+        myValue(key))
+    }
+    try require(context.hasChanges, "the edits are gone")
+  }
+
+  private func checkFields(
+    _ report: ContextReport, _ row: PolicyRow, _ store: Store,
+    _ after: FetchedRecord
+  ) throws(FuzzFailure) {
+    let name = policy.name
+    try equal(
+      "\(name): written", report.written[PolicyTable.card] ?? [],
+      Set(row.written.keys.map { Name($0.name) }))
+    try equal("\(name): dropped", droppedValues(report), row.dropped)
+    let hidden = fetched.isDead && store.record.isDead
+    for key in keys {
+      if let value = row.written[key] {
+        try equal("\(name): \(key)", after[key].value, value)
+      } else if !hidden {
+        // Where the save has brought the record back, its fields are back too.
+        try equal("\(name): \(key)", after[key].value, store.record[key].value)
+      }
+      try checkSiblings(key, row, store, after)
+    }
+  }
+
+  private func droppedValues(_ report: ContextReport) -> Set<PolicyRow.Dropped>
+  {
+    Set(
+      report.dropped.compactMap { dropped in
+        guard case .value(let side, _) = dropped.content,
+          let field = dropped.field
+        else { return nil }
+        return PolicyRow.Dropped(field: field, value: side.value)
+      })
+  }
+
+  /// What was never shown is superseded by those policies only that say so.
+  private func checkSiblings(
+    _ key: FieldKey, _ row: PolicyRow, _ store: Store, _ after: FetchedRecord
+  ) throws(FuzzFailure) {
+    guard key.kind == .register else { return }
+    if row.supersedes.contains(key) {
+      return try equal("\(policy.name): siblings", after[key].writes.count, 1)
+    }
+    for write in store.record[key].writes
+    where !fetched[key].clock.contains(write.dot) {
+      try require(
+        after[key].writes.contains(write),
+        "\(policy.name): \(key) loses \(write), which was not shown")
+    }
+  }
+
+  private func checkDeletion(
+    _ report: ContextReport, _ store: Store, _ after: FetchedRecord
+  ) throws(FuzzFailure) {
+    let name = policy.name
+    try equal("\(name): written", report.written[PolicyTable.card] ?? [], [])
+    guard store.record.exists else {
+      return try require(!after.exists, "\(name): a deletion brings back")
+    }
+    let isUnseen = store.record.existence.writes.contains {
+      $0.payload.value == .bool(true)
+        && !fetched.existence.clock.contains($0.dot)
+    }
+    var exists = isUnseen
+    if isConflict(store) {
+      switch policy {
+      case .mergeByPropertyObjectTrump, .overwrite, .mergeNonNil:
+        exists = false
+      case .merge: break
+      default: exists = true
+      }
+    }
+    try equal("\(name): exists after a deletion", after.exists, exists)
+  }
+
+  private func checkEdits(
+    _ row: PolicyRow, _ store: Store, _ after: FetchedRecord
+  ) throws(FuzzFailure) {
+    guard fetched.exists, store.record.exists else { return }
+    var isOverwriting = false
+    if case .overwrite = policy { isOverwriting = isConflict(store) }
+    for key in PolicyTable.extras {
+      let isApplied = edits.contains(key) && !row.dropsEdits
+      let (mine, old, new) = (fetched[key], store.record[key], after[key])
+      let start = isOverwriting ? mine : old
+      switch key.kind {
+      case .counter:
+        try equal(
+          "\(policy.name): count", new.count, start.count + (isApplied ? 5 : 0))
+      case .set:
+        let all = Set(start.elements).union(isApplied ? [.int(5)] : [])
+        try equal("\(policy.name): elements", Set(new.elements), all)
+      default:
+        try equal(
+          "\(policy.name): total", new.total, old.total + (isApplied ? 5 : 0))
+      }
+    }
+  }
+
+  /// What is queued is settled by hand, over what was shown with it.
+  private func checkQueue(
+    _ context: EditingContext, _ row: PolicyRow, _ replica: Replica
+  ) throws(FuzzFailure) {
+    let queued = context.conflicts.flatMap(\.fields).map { Name($0.field) }
+    try equal(
+      "\(policy.name): queued", Set(queued),
+      Set(row.queued.map { Name($0.name) }))
+    if row.queued.isEmpty { return }
+    let values = row.queued.map { ($0, Value?.some(.string("settled"))) }
+    do {
+      try context.resolve(
+        PolicyTable.card, Dictionary(uniqueKeysWithValues: values))
+    } catch {
+      throw FuzzFailure("resolving throws \(error)")
+    }
+    for key in row.queued {
+      let field = replica.fetch(PolicyTable.card)[key]
+      try equal("\(key) settled", field.value, .string("settled"))
+      try equal("\(key) has siblings", field.writes.count, 1)
+    }
+    try require(context.conflicts.isEmpty, "a settled conflict stays")
+  }
+}

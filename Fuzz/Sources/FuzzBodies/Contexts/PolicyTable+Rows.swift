@@ -1,0 +1,150 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+import RejoinPolicies
+
+/// What the table says of one save.
+struct PolicyRow {
+  /// The fields that are written, each with its value.
+  var written: [FieldKey: Value?] = [:]
+  /// The values that are dropped, each with its field.
+  var dropped: Set<Dropped> = []
+  /// The fields that are queued.
+  var queued: Set<FieldKey> = []
+  /// Whether the edits that never conflict are dropped.
+  var dropsEdits = false
+  /// Whether siblings that were not shown are superseded.
+  var supersedes: Set<FieldKey> = []
+
+  struct Dropped: Hashable {
+    let field: FieldKey
+    let value: Value?
+  }
+}
+
+extension PolicyTable {
+  /// What the record holds at save.
+  struct Store {
+    let record: FetchedRecord
+    let wasDeleted: Bool
+    let isInsertion: Bool
+
+    init(_ now: FetchedRecord, since fetched: FetchedRecord) {
+      record = now
+      wasDeleted = fetched.exists && !now.exists
+      isInsertion = !fetched.exists && now.exists
+    }
+
+    func value(_ key: FieldKey) -> Value? {
+      record.exists ? record[key].value : nil
+    }
+  }
+
+  func isChanged(_ key: FieldKey, _ store: Store) -> Bool {
+    store.wasDeleted || store.value(key) != baseValue(key)
+  }
+
+  /// The fields that anybody has ever given a value.
+  func known(_ store: Store) -> [FieldKey] {
+    keys.filter {
+      fetched.fields[$0] != nil || store.record.fields[$0] != nil
+        || mine[$0] != nil
+    }
+  }
+
+  func isConflict(_ store: Store) -> Bool {
+    (isDeletion || keys.contains(where: isDirty))
+      && known(store).contains { isChanged($0, store) }
+  }
+
+  /// The row of the policy; `nil` where it refuses.
+  func row(_ store: Store) -> PolicyRow? {
+    var row = PolicyRow()
+    guard isConflict(store) else {
+      for key in keys where isDirty(key) { row.written[key] = myValue(key) }
+      return row
+    }
+    if case .error = policy { return nil }
+    for key in known(store) { add(key, store, to: &row) }
+    switch policy {
+    case .rollback, .serverWins: row.dropsEdits = true
+    default: break
+    }
+    return row
+  }
+
+  private func add(_ key: FieldKey, _ store: Store, to row: inout PolicyRow) {
+    let (mine, theirs) = (myValue(key), store.value(key))
+    let (dirty, changed) = (isDirty(key), isChanged(key, store))
+    func dropMine() {
+      if dirty, mine != theirs {
+        row.dropped.insert(.init(field: key, value: mine))
+      }
+    }
+    switch policy {
+    case .error: break
+    case .mergeByPropertyStoreTrump:
+      if dirty, !changed { row.written[key] = mine } else { dropMine() }
+    case .mergeByPropertyObjectTrump:
+      if dirty { write(mine, to: key, store, &row) }
+    case .overwrite:
+      if mine != theirs { write(mine, to: key, store, &row) }
+    case .rollback, .serverWins: dropMine()
+    case .mergeNonNil where store.isInsertion && (mine ?? .null) == .null:
+      dropMine()
+    case .merge, .mergeNonNil:
+      if dirty { writeBeside(mine, to: key, store, &row) }
+    case .manual:
+      if dirty, changed {
+        row.queued.insert(key)
+      } else if dirty {
+        row.written[key] = mine
+      }
+    case .custom(let rule):
+      guard dirty || changed else { return }
+      let field = FieldDifference(
+        field: key.name, base: baseValue(key), mine: mine, store: theirs,
+        storeWasDeleted: store.wasDeleted)
+      switch rule(field) {
+      case .keepStore: dropMine()
+      case .write(let value): write(value, to: key, store, &row)
+      case .writeBeside(let value): writeBeside(value, to: key, store, &row)
+      case .queue: row.queued.insert(key)
+      }
+    }
+  }
+
+  /// Writes over everything, also what was not shown.
+  private func write(
+    _ value: Value?, to key: FieldKey, _ store: Store, _ row: inout PolicyRow
+  ) {
+    row.written[key] = .some(value)
+    row.supersedes.insert(key)
+    let now = store.record[key]
+    for write in now.writes where write.payload.value != value {
+      let isUnseen = !fetched[key].clock.contains(write.dot)
+      let isStore = store.record.exists && write == now.write
+      if isUnseen || isStore && isChanged(key, store) {
+        row.dropped.insert(.init(field: key, value: write.payload.value))
+      }
+    }
+  }
+
+  /// Writes beside what was not shown, which an `lww` field does not keep.
+  private func writeBeside(
+    _ value: Value?, to key: FieldKey, _ store: Store, _ row: inout PolicyRow
+  ) {
+    row.written[key] = .some(value)
+    guard key.kind == .lww, isChanged(key, store), store.record.exists,
+      let theirs = store.record[key].write, theirs.payload.value != value
+    else { return }
+    row.dropped.insert(.init(field: key, value: theirs.payload.value))
+  }
+}

@@ -1,0 +1,87 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+import RejoinPolicies
+
+/// The table of merge policies, restated over what is read of a record: what is
+/// written, what it reads afterwards, and what is dropped.
+struct PolicyTable {
+  static let card = RecordID("Card", "a")
+  /// The fields that are edited and never conflict.
+  static let extras = [
+    FieldKey("c", .counter), FieldKey("s", .set), FieldKey("l", .ledger),
+  ]
+
+  let policy: MergePolicy
+  let keys: [FieldKey]
+  /// What the context shows, where it differs from `base`.
+  var mine: [FieldKey: Value?] = [:]
+  /// The counters, sets and ledgers that the context edits.
+  var edits: Set<FieldKey> = []
+  /// Whether the context deletes the record.
+  var isDeletion = false
+  /// The record when it was fetched.
+  private(set) var fetched: FetchedRecord
+  /// The fields when they were fetched, or refreshed.
+  private(set) var base: [FieldKey: FieldState] = [:]
+
+  init(_ policy: MergePolicy, _ store: Replica, _ keys: [FieldKey]) {
+    (self.policy, self.keys) = (policy, keys)
+    fetched = store.fetch(PolicyTable.card)
+    if fetched.exists { base = fetched.fields }
+  }
+
+  /// An edit of a field that never conflicts.
+  static func edit(_ key: FieldKey, by amount: Int64) -> FieldEdit {
+    switch key.kind {
+    case .counter: return .count(CounterEdit(by: amount))
+    case .set: return .members(SetEdit(inserting: [.int(amount)]))
+    default:
+      var edit = LedgerEdit()
+      edit.append(amount, memo: nil)
+      return .append(edit)
+    }
+  }
+
+  /// What a custom policy answers.
+  static func rule(_ field: FieldDifference, shift: Int) -> FieldOutcome {
+    let figure = Int(field.field.utf8.last ?? 0)
+    return switch (figure + shift) % 4 {
+    case 0: .keepStore
+    case 1: .write(.string("ruled"))
+    case 2: .writeBeside(field.mine)
+    default: .queue
+    }
+  }
+
+  /// Clean fields follow the store; a clean record does as a whole.
+  mutating func refresh(from store: Replica) {
+    let isClean =
+      !isDeletion && edits.isEmpty && !keys.contains { isDirty($0) }
+    if isClean {
+      self = PolicyTable(policy, store, keys)
+      return
+    }
+    let now = store.fetch(PolicyTable.card)
+    for key in keys where !isDirty(key) {
+      if now.fields[key] == nil, fetched.fields[key] == nil { continue }
+      mine[key] = nil
+      base[key] = now.exists ? now.fields[key] : nil
+      fetched.refresh(key, from: now)
+    }
+    for key in PolicyTable.extras where !edits.contains(key) {
+      fetched.refresh(key, from: now)
+    }
+  }
+
+  func baseValue(_ key: FieldKey) -> Value? { base[key]?.value }
+  func myValue(_ key: FieldKey) -> Value? { mine[key] ?? baseValue(key) }
+  func isDirty(_ key: FieldKey) -> Bool { myValue(key) != baseValue(key) }
+}

@@ -1,0 +1,119 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+import RejoinTesting
+
+extension Script {
+  /// The script that some bytes choose, of at most forty steps.
+  init(choosing bytes: [UInt8]) {
+    var source = ByteSource(bytes)
+    let options = source.byte()
+    self.init(deviceCount: 2 + Int(options % 3))
+    for i in 0..<deviceCount {
+      steps.append(.setClock(of: i, to: source.time()))
+    }
+    while !source.isEmpty, steps.count < 40 { steps.append(source.step()) }
+  }
+}
+
+extension ByteSource {
+  /// A wall clock: most are near each other, some far off.
+  fileprivate mutating func time() -> Int64 {
+    pick([
+      1_000_000, 1_000_001, 4_600_000, 100_000_000, 0, -1, .min, 1 << 40,
+    ])
+  }
+
+  /// A device; a few numbers are taken by forks, or by nobody.
+  private mutating func device() -> Int { below(5) }
+
+  private mutating func number() -> Int { below(6) }
+
+  private mutating func record() -> RecordID {
+    pick(ScriptUniverse.standard.records)
+  }
+
+  fileprivate mutating func step() -> ScriptStep {
+    switch below(32) {
+    case 0..<12: .save(on: device(), verbs())
+    case 12..<16: .sync(from: device(), to: device())
+    case 16..<18: .write(on: device(), since: device(), message: number())
+    case 18: .write(on: device(), since: nil, message: number())
+    case 19: .split(message: number(), into: number(), number())
+    case 20, 21: .deliver(message: number(), to: device())
+    case 22: .merge(from: device(), into: device())
+    case 23: .backUp(device(), as: number())
+    case 24: .restore(device(), from: number(), isNoticed: true)
+    case 25: .reopen(device())
+    case 26: .setClock(of: device(), to: time())
+    case 27: .purge(device())
+    case 28: .fold(device())
+    case 29: .fork(below(2))
+    case 30: .fetch(on: device(), record(), context: number())
+    default: .commit(context: number(), edits())
+    }
+  }
+
+  private mutating func verbs() -> [ScriptVerb] {
+    (0...below(3)).map { _ in
+      switch below(12) {
+      case 0: .touch(record())
+      case 1, 2: .delete(record())
+      default: verb()
+      }
+    }
+  }
+
+  private mutating func verb() -> ScriptVerb {
+    let (id, key) = (record(), pick(ScriptUniverse.standard.fields))
+    return .edit(id, key, edit(of: key.kind))
+  }
+
+  private mutating func edits() -> [FieldKey: FieldEdit] {
+    var edits: [FieldKey: FieldEdit] = [:]
+    for _ in 0...below(2) {
+      let key = pick(ScriptUniverse.standard.fields)
+      edits[key] = edit(of: key.kind)
+    }
+    return edits
+  }
+
+  private mutating func edit(of kind: FieldKind) -> FieldEdit {
+    switch kind {
+    case .register, .lww: .write(value())
+    case .counter: .count(CounterEdit(by: amount(), isReset: flag()))
+    case .set, .removeWinsSet: .members(members())
+    case .ledger: .append(entries())
+    }
+  }
+
+  private mutating func value() -> Value? {
+    pick([nil, .null, .int(0), .int(1), .string("x"), .bool(true), .double(0)])
+  }
+
+  private mutating func amount() -> Int64 {
+    pick([0, 1, -1, 2, -3, 1 << 40, -(1 << 40)])
+  }
+
+  private mutating func members() -> SetEdit {
+    let element: Value = pick([.int(0), .string("x"), .string("y")])
+    return switch below(4) {
+    case 0: .clearing
+    case 1: SetEdit(inserting: [], removing: [element])
+    default: SetEdit(inserting: [element])
+    }
+  }
+
+  private mutating func entries() -> LedgerEdit {
+    var edit: LedgerEdit = below(6) == 0 ? .cancelling : LedgerEdit()
+    edit.append(amount(), memo: nil)
+    return edit
+  }
+}

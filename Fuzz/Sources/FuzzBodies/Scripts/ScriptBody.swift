@@ -1,0 +1,24 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import RejoinTesting
+
+/// Takes the bytes for a script; the replicas must do what the oracle says.
+struct ScriptBody {
+  private let bytes: [UInt8]
+
+  init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+  func check() throws(FuzzFailure) {
+    let script = Script(choosing: bytes)
+    do throws(ScriptMismatch) { try World<LibraryReplica>.run(script) } catch {
+      throw FuzzFailure("\(error)\n\(script.replayText())")
+    }
+  }
+}

@@ -1,0 +1,140 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+import RejoinTesting
+
+/// What must hold of a replica, whatever has been joined to it.
+struct LiveChecks {
+  private let replica: Replica
+
+  init(_ replica: Replica) { self.replica = replica }
+
+  /// Saves in some records and in one of ours, reads back, and sends it all.
+  func check(saving ids: some Sequence<RecordID>) throws(FuzzFailure) {
+    readEverything()
+    let before = replica.clock
+    try checkRelay()
+    for id in ids where !id.entity.hasPrefix("rejoin.") {
+      try checkSaves(in: id)
+    }
+    try checkSaves(in: ScriptUniverse.standard.records[0])
+    guard let news = replica.delta(since: before) else {
+      throw FuzzFailure("saves that are no news")
+    }
+    try checkBytes(of: news)
+    try checkRelay()
+  }
+
+  /// Everything can be read.
+  private func readEverything() {
+    for id in replica.allRecords {
+      let (record, fetched) = (replica.record(id), replica.fetch(id))
+      for key in fetched.fields.keys {
+        _ = record?.value(of: key.name, key.kind)
+        _ = record?.conflicts(of: key.name)
+        _ = record?.provenance(of: key.name, key.kind)
+        _ = record?.elements(of: key.name, key.kind)
+        _ = (record?.count(of: key.name), record?.total(of: key.name))
+        _ = record?.entries(of: key.name)
+      }
+    }
+    _ = (replica.stabilityCut, replica.missing, replica.token)
+  }
+
+  /// Another replica becomes equal by what this one sends.
+  private func checkRelay() throws(FuzzFailure) {
+    guard let delta = replica.delta() else { return }
+    try checkBytes(of: delta)
+    let other = LiveHistory.empty(DeviceID(7))
+    guard other.apply(delta).keptAside == nil else { return }
+    try equal("fields that were relayed", other.delta(), delta)
+    try equal("clock that was relayed", other.clock, replica.clock)
+    let isAhead = delta.changes.contains { change in
+      change.fields.values.contains {
+        !$0.clock.isContained(in: replica.clock.vector)
+      }
+    }
+    try require(
+      other.delta(since: replica.clock) == nil || isAhead,
+      "news for a replica that is equal")
+  }
+
+  /// A delta is the same after it was bytes.
+  private func checkBytes(of delta: Delta) throws(FuzzFailure) {
+    let read: Delta
+    do { read = try Delta(decoding: delta.encoded()) } catch {
+      throw FuzzFailure("what is written is refused: \(error)")
+    }
+    try equal("what was sent", read, delta)
+  }
+}
+
+extension LiveChecks {
+  /// A save of each kind works, and what it wrote is what is read.
+  private func checkSaves(in id: RecordID) throws(FuzzFailure) {
+    let mayFail = replica.fetch(id).isDead
+    for key in ScriptUniverse.standard.fields {
+      do throws(SaveError) {
+        try save(edit(of: key.kind), key, id)
+      } catch {
+        switch error {
+        case .counterOverflow where key.kind == .counter || mayFail: continue
+        case .registerExhausted where key.kind == .lww || mayFail: continue
+        default: throw FuzzFailure("a save throws \(error)")
+        }
+      }
+      try require(replica.fetch(id).exists, "\(id) was saved and is not there")
+      try checkReading(replica.fetch(id)[key], key)
+    }
+  }
+
+  /// Saves, if need be as another device: the first names may be taken.
+  private func save(
+    _ edit: FieldEdit, _ key: FieldKey, _ id: RecordID
+  ) throws(SaveError) {
+    for _ in 0..<3 {
+      do throws(SaveError) {
+        try replica.save { $0.apply(edit, to: key, of: id) }
+        return
+      } catch {
+        guard case .identityInUse = error else { throw error }
+      }
+    }
+    try replica.save { $0.apply(edit, to: key, of: id) }
+  }
+
+  private func edit(of kind: FieldKind) -> FieldEdit {
+    switch kind {
+    case .register, .lww: .write(.int(77))
+    case .counter: .count(CounterEdit(by: 5, isReset: true))
+    case .set, .removeWinsSet: .members(SetEdit(inserting: [.int(77)]))
+    case .ledger:
+      .append(cancellingEntry)
+    }
+  }
+
+  private var cancellingEntry: LedgerEdit {
+    var edit = LedgerEdit.cancelling
+    edit.append(5, memo: nil)
+    return edit
+  }
+
+  private func checkReading(
+    _ field: FieldState, _ key: FieldKey
+  ) throws(FuzzFailure) {
+    switch key.kind {
+    case .register, .lww: try equal("\(key)", field.value, .int(77))
+    case .counter: try equal("\(key)", field.count, 5)
+    case .set, .removeWinsSet:
+      try require(field.elements.contains(.int(77)), "\(key) lacks it")
+    case .ledger: try equal("\(key)", field.total, 5)
+    }
+  }
+}

@@ -1,0 +1,66 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Foundation
+import FuzzBodies
+import Testing
+
+/// What fuzzing has found stays found.
+@Suite struct FailCaseTests {
+  /// The inputs that have failed, in a folder for each target.
+  private static let folder = URL(fileURLWithPath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent().appendingPathComponent("Fuzz/FailCases")
+
+  @Test(arguments: FuzzTarget.allCases)
+  func everyInputThatHasFailedHolds(target: FuzzTarget) throws {
+    let part = Self.folder.appendingPathComponent(target.rawValue)
+    let files = try? FileManager.default.contentsOfDirectory(
+      at: part, includingPropertiesForKeys: nil)
+    for file in files ?? [] {
+      let bytes = [UInt8](try Data(contentsOf: file))
+      do { try target.check(bytes) } catch {
+        Issue.record("\(file.lastPathComponent): \(error)")
+      }
+    }
+  }
+
+  @Test(arguments: FuzzTarget.allCases)
+  func seedsHold(target: FuzzTarget) throws {
+    let seeds = Seeds.inputs(of: target)
+    #expect(seeds.count > 10)
+    for (number, bytes) in seeds.enumerated() where number.isMultiple(of: 5) {
+      do { try target.check(bytes) } catch {
+        Issue.record("seed \(number): \(error)")
+      }
+    }
+  }
+
+  @Test(arguments: [FuzzTarget.decode, .open, .apply])
+  func damagedSeedsHold(target: FuzzTarget) throws {
+    for (number, bytes) in Seeds.inputs(of: target).enumerated()
+    where number.isMultiple(of: 7) {
+      for bit in stride(from: 24 + number, to: bytes.count * 8, by: 149) {
+        var damaged = bytes
+        damaged[bit / 8] ^= 1 << UInt8(bit % 8)
+        do { try target.check(damaged) } catch {
+          Issue.record("seed \(number), bit \(bit): \(error)")
+        }
+      }
+    }
+  }
+
+  @Test func theChecksumIsTheLibrarys() {
+    for bytes in LiveHistory.shared.messages {
+      #expect(bytes.resealed == bytes)
+      let damaged: [UInt8] = bytes.dropLast() + [~bytes[bytes.count - 1]]
+      #expect(damaged.resealed == bytes)
+    }
+  }
+}
