@@ -48,7 +48,7 @@ import Testing
 
   @Test func equalReplicasGiveEqualBytes() throws {
     for seed in 0..<20 as Range<UInt64> {
-      let replicas = WireCorpus(seed: seed, histories: 1).replicas
+      let replicas = WireCorpus.orderly(seed: seed).replicas
       settle(replicas)
       let bytes = Set(replicas.map { $0.encoded(foldingLedgers: true) })
       #expect(bytes.count == 1)
@@ -60,7 +60,7 @@ import Testing
 
   @Test func whatIsReadJoinsLikeWhatWasSent() throws {
     for seed in 30..<50 as Range<UInt64> {
-      let replicas = WireCorpus(seed: seed, histories: 1).replicas
+      let replicas = WireCorpus.orderly(seed: seed).replicas
       for (i, sender) in replicas.enumerated() {
         let snapshot = try Snapshot(decoding: sender.encoded())
         let (a, b) = (blank(), blank())
