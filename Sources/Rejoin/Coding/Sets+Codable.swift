@@ -76,9 +76,11 @@ extension Causal {
     let elements = try container.decode(
       [CodedElement<Mark>].self, forKey: .elements)
     let seen = try container.decode(CausalContext.self, forKey: .seen)
-    guard zip(elements, elements.dropFirst()).allSatisfy({
-      $0.element < $1.element
-    }) else { throw decoder.corrupted("each element once, in order") }
+    guard
+      zip(elements, elements.dropFirst()).allSatisfy({
+        $0.element < $1.element
+      })
+    else { throw decoder.corrupted("each element once, in order") }
     var store: [Value: Siblings<Payload>] = [:]
     for coded in elements {
       let marks = coded.changes.map(sibling)

@@ -78,7 +78,11 @@ extension BorrowedMessage: DeltaContent {
   var delta: Delta {
     var changes: [Delta.Change] = []
     var intervals: [DeviceID: Delta.Interval] = [:]
-    visit { changes.append($0) } interval: { intervals[$0] = $1 }
+    visit {
+      changes.append($0)
+    } interval: {
+      intervals[$0] = $1
+    }
     return Delta(changes: changes, intervals: intervals)
   }
 }

@@ -141,7 +141,8 @@ import Testing
     #expect(throws: DecodingError.self) {
       try read(
         ORSet<Int>.self,
-        #"{"elements":[{"element":{"int":1},"changes":[]}],"seen":{"clock":[]}}"#)
+        #"{"elements":[{"element":{"int":1},"changes":[]}],"seen":{"clock":[]}}"#
+      )
     }
   }
 }
