@@ -38,8 +38,8 @@ struct WireWriter {
 
   mutating func varint(_ number: Int) { varint(UInt64(number)) }
 
-  /// Zigzag: 0, −1, 1, −2, … are 0, 1, 2, 3, …
   /// Writes 0, −1, 1, −2, … as 0, 1, 2, 3, … (zigzag).
+  mutating func signed(_ number: Int64) { varint(number.zigzag) }
 
   /// A sum of many amounts, in zigzag.
   mutating func wide(_ number: Int128) {
