@@ -32,12 +32,16 @@ func readmeExample(clock: WallClock) throws -> [String] {
   }
 
   // They meet, in any order, by any way, as often as you like.
-  if let delta = phone.delta(since: tablet.clock) { tablet.apply(delta) }
+  if let delta = phone.delta(since: tablet.clock) {
+    let bytes = delta.encoded()  // … travel …
+    tablet.apply(try Delta(decoding: bytes))
+  }
   if let delta = tablet.delta(since: phone.clock) { phone.apply(delta) }
 
   if let ada = phone[Profile.self, "ada"] {
     printed.append("\(ada.steps) \(ada.tags) \(ada.name ?? "")")
     printed.append("also written: \(ada.conflicts(Profile.name))")
   }
+  printed.append("equal bytes: \(phone.encoded() == tablet.encoded())")
   return printed
 }
