@@ -277,15 +277,18 @@ class Message(Bytes):
     def readTable(self):
         start = self.offset
         length, count = self.pair()
+        check(length < 256, "a name of 255 bytes at most")
         entity = self.text(length)
         fields, previous = [], None
         for _ in range(count):
             shape, length = self.pair()
             check(shape & 7 < len(SHAPES) and shape < 16, "a newer shape")
             name, variant = self.text(length), None
-            check(name, "a name")
+            check(name and length < 256, "a name")
             if shape & 8:
-                variant = self.text(self.varint())
+                length = self.varint()
+                variant = self.text(length)
+                check(length < 256, "a variant of 255 bytes at most")
                 check(variant and variant != SHAPES[shape & 7], "a variant")
             key = name.encode(), shape & 7, (variant or "").encode()
             check(previous is None or previous < key, "fields in order")
@@ -562,7 +565,8 @@ class Message(Bytes):
                     interval["digest"] = hexadecimal(part.fixed())
                 check(any(int(i["digest"], 16) for i in self.intervals),
                       "a digest")
-            elif number == 2 and self.version > "1.0":
+            elif (number == 2 and self.version > "1.0"
+                  and self.kind == "delta"):
                 self.readDisputes(part)
             elif number == 3 and self.kind == "stored replica":
                 self.own = part.take(16).hex()

@@ -42,6 +42,13 @@ public struct VectorClock: Hashable, Sendable {
   /// Creates a clock from entries that are sorted by device and not zero.
   init(sorted entries: [Entry]) { self.entries = entries }
 
+  /// Creates a clock of many devices at once, in which zero is nothing.
+  init(greatest: [DeviceID: UInt64]) {
+    entries = greatest.filter { $0.value > 0 }
+      .map { Entry(device: $0.key, count: $0.value) }
+      .sorted { $0.device < $1.device }
+  }
+
   /// Whether the clock has seen nothing.
   public var isEmpty: Bool { entries.isEmpty }
 

@@ -83,5 +83,8 @@ extension CausalContext: Codable {
       dots.allSatisfy({ $0.n > 0 && $0.n < 1 << 63 })
     else { throw decoder.corrupted("a number of a change is below 2⁶³") }
     self = CausalContext(clock).merging(CausalContext(dots: dots))
+    guard self.clock == clock, scattered.sorted() == dots else {
+      throw decoder.corrupted("dots ascend, and the clock has none of them")
+    }
   }
 }

@@ -52,11 +52,14 @@ extension DotMap: DotStore {
   }
 
   public var dots: VectorClock {
-    var clock = VectorClock()
+    var greatest: [DeviceID: UInt64] = [:]
     for all in siblings.values {
-      for element in all { clock.insert(element.dot) }
+      for element in all {
+        let dot = element.dot
+        greatest[dot.device] = max(greatest[dot.device] ?? 0, dot.n)
+      }
     }
-    return clock
+    return VectorClock(greatest: greatest)
   }
 
   /// Joins two maps.

@@ -63,9 +63,12 @@ public struct LedgerLine: Sendable {
   mutating func append(_ entry: Entry) { tail.append(entry) }
 
   /// Folds the entries up to the `count`-th, as far as they are here.
+  ///
+  /// No more are folded than a message can say: only a forged line has so many.
   mutating func fold(upTo count: UInt64) {
     guard count > folded else { return }
-    let part = tail.prefix(Int(clamping: count - folded))
+    let end = min(count, WireLimit.foldedEntries)
+    let part = tail.prefix(Int(clamping: end - folded))
     foldedSum = part.reduce(foldedSum) { $0 + Int128($1.amount) }
     folded += UInt64(part.count)
     tail.removeFirst(part.count)
@@ -78,8 +81,10 @@ public struct LedgerLine: Sendable {
   mutating func cancel(_ observed: LedgerLine) {
     if observed.count > count { merge(observed) }
     fold(upTo: observed.count)
-    if observed.count > cancelled {
-      (cancelled, cancelledSum) = (observed.count, observed.sum)
+    var seen = observed
+    seen.fold(upTo: .max)
+    if seen.folded > cancelled {
+      (cancelled, cancelledSum) = (seen.folded, seen.foldedSum)
     }
   }
 

@@ -55,8 +55,8 @@ public struct LedgerLines: Hashable, Sendable {
     var count: UInt64 = 0
     for (device, line) in lines {
       let target = line.entries(upToSave: cut[device])
-      count += target - line.folded
       lines[device]?.fold(upTo: target)
+      count += (lines[device] ?? line).folded - line.folded
     }
     return count
   }
@@ -76,7 +76,9 @@ public struct LedgerLines: Hashable, Sendable {
 
   /// Whether there is an entry that has not been cancelled.
   var hasUncancelled: Bool {
-    lines.values.contains { $0.cancelled < $0.count }
+    lines.values.contains {
+      $0.cancelled < min($0.count, WireLimit.foldedEntries)
+    }
   }
 }
 
@@ -89,11 +91,10 @@ extension LedgerLines: DotStore {
   }
 
   public var dots: VectorClock {
-    var clock = VectorClock()
-    for (device, line) in lines {
-      for entry in line.tail { clock.insert(Dot(device, entry.n)) }
-    }
-    return clock
+    VectorClock(
+      greatest: lines.mapValues { line in
+        line.tail.reduce(0) { max($0, $1.n) }
+      })
   }
 
   /// Joins device by device; what either side has seen does not matter.

@@ -32,7 +32,7 @@ public struct FieldKey: Sendable {
   public init(_ name: String, _ kind: FieldKind, variant: String? = nil) {
     precondition(
       FieldKey.isValid(name, kind, variant),
-      "a field needs a name, and a variant one of its own")
+      "a field needs a name, and a variant one of its own, of 255 bytes")
     self.name = name
     self.kind = kind
     self.variant = variant
@@ -47,8 +47,9 @@ public struct FieldKey: Sendable {
   static func isValid(
     _ name: String, _ kind: FieldKind, _ variant: String?
   ) -> Bool {
-    guard let variant else { return !name.isEmpty }
-    return !name.isEmpty && !variant.isEmpty && variant != kind.rawValue
+    guard WireLimit.isName(name) else { return false }
+    guard let variant else { return true }
+    return WireLimit.isName(variant) && variant != kind.rawValue
   }
 }
 
@@ -62,6 +63,7 @@ extension FieldKey: Hashable {
   public func hash(into hasher: inout Hasher) {
     UTF8Order.hash(name, into: &hasher)
     hasher.combine(kind)
+    if let variant { UTF8Order.hash(variant, into: &hasher) }
   }
 }
 

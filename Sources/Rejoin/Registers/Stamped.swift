@@ -78,8 +78,11 @@ extension Siblings<Stamped> {
         stamp = next
       } else {
         stamp = .max
-        superseded = filter { $0.payload.time == .max && dot < $0.dot }
-        for element in superseded { drop(seen: Only(element.dot)) }
+        let isRival = { (other: Element) in
+          other.payload.time == .max && dot < other.dot
+        }
+        superseded = filter(isRival)
+        self = Siblings(sorted: filter { !isRival($0) })
       }
     }
     insert(Stamped(value, at: stamp), at: dot)

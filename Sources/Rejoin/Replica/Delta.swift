@@ -123,6 +123,30 @@ public struct Delta: Sendable {
     }
   }
 
+  /// The greatest number of each device that is in the delta.
+  var latest: VectorClock {
+    switch storage {
+    case .values(let changes, let intervals):
+      var greatest = intervals.mapValues(\.to.n)
+      let states = changes.lazy.flatMap(\.fields.values)
+      for entry in states.flatMap(\.clock.entries) {
+        greatest[entry.device] = max(greatest[entry.device] ?? 0, entry.count)
+      }
+      return VectorClock(greatest: greatest)
+    case .bytes(let message): return message.latest
+    }
+  }
+
+  /// The same delta, kept as the bytes in which it is sent.
+  var packed: Delta {
+    if let message, message.kind == .delta, message.version == .current {
+      return self
+    }
+    return Delta(
+      EncodedMessage(
+        bytes: encoded(), kind: .delta, version: .current, latest: latest))
+  }
+
   /// The number of fields.
   public var fieldCount: Int { changes.reduce(0) { $0 + $1.fields.count } }
 
@@ -162,6 +186,9 @@ protocol DeltaContent {
 
   /// The greatest number of a device's saves that the content has.
   func lastSave(of device: DeviceID) -> UInt64
+
+  /// The greatest number of each device that is in the content.
+  var latest: VectorClock { get }
 
   /// The content as a value that lasts.
   var delta: Delta { get }

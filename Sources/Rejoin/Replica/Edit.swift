@@ -56,6 +56,7 @@ public final class Edit {
 
   /// Creates a record, or keeps it alive, without editing a field.
   public func touch(_ id: RecordID) {
+    checkName(of: id)
     switch pending[id]?.mark {
     case true: return
     case nil where pending[id] == nil:
@@ -79,6 +80,7 @@ public final class Edit {
     _ id: RecordID, observed existence: FieldState,
     creatingAgain fields: [FieldKey: FieldState]?
   ) {
+    checkName(of: id)
     var record = PendingRecord(mark: true, drops: fields != nil)
     record.existence = existence
     record.observed = fields ?? [:]
@@ -104,6 +106,12 @@ public final class Edit {
   /// Drops what a dead record still holds.
   func purge(_ id: RecordID) {
     pending[id] = PendingRecord(mark: nil, drops: true)
+  }
+
+  private func checkName(of id: RecordID) {
+    precondition(
+      id.entity.utf8.count <= WireLimit.nameBytes,
+      "the name of an entity takes 255 bytes at most")
   }
 
   private func exists(_ id: RecordID) -> Bool {

@@ -100,8 +100,9 @@ extension Replica {
   ) -> MergeReport {
     var report = MergeReport()
     if let retired = retiredDevice(beyondFinal: content) {
-      let delta = content.delta
-      if !stored.aside.contains(delta) { stored.aside.append(delta) }
+      let delta = content.delta.packed
+      let isNew = stored.aside.allSatisfy { $0.encoded() != delta.encoded() }
+      if isNew { stored.aside.append(delta) }
       (report.retired, report.keptAside) = (retired, delta)
       return report
     }

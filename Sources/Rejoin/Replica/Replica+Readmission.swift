@@ -34,7 +34,8 @@ extension Replica {
           of: saves.device)
       }
     }
-    stored.aside.removeAll { $0 == delta }
+    let entered = delta.packed.encoded()
+    stored.aside.removeAll { $0.encoded() == entered }
     return report
   }
 

@@ -38,7 +38,7 @@ extension Replica {
   /// Fork another device's replica, and send this one's last delta for its
   /// edits to be entered again.
   public var isRetired: Bool {
-    devices(in: BuiltIn.retirement).contains { $0.device == device }
+    retirement(of: device) != nil
   }
 
   /// Messages with saves of a retired device after its last one.
@@ -46,14 +46,12 @@ extension Replica {
 
   /// Whether a device's acknowledgement is waited for: it is not retired, or
   /// somebody has yet to learn that it is.
-  func counts(_ other: DeviceID) -> Bool {
-    let retired = devices(in: BuiltIn.retirement)
-    guard let entry = retired.first(where: { $0.device == other }) else {
-      return true
-    }
-    let gone = Set(retired.map(\.device))
-    let dots = finals(in: entry.record).values.flatMap { $0.map(\.dot) }
-    return !roster.subtracting(gone).allSatisfy { witness in
+  ///
+  /// - Parameter witnesses: The devices on the roster that are not retired.
+  func counts(_ other: DeviceID, among witnesses: Set<DeviceID>) -> Bool {
+    guard let record = retirement(of: other) else { return true }
+    let dots = finals(in: record).values.flatMap { $0.map(\.dot) }
+    return !witnesses.allSatisfy { witness in
       witness == device
         || dots.contains { dot in
           dot.device == witness
@@ -69,11 +67,8 @@ extension Replica {
     for (witness, clock) in stored.acknowledged where witness != retired {
       last = max(last, clock[retired])
     }
-    for (device, record) in devices(in: BuiltIn.retirement)
-    where device == retired {
-      last = finals(in: record).keys.reduce(last, Replica.greater)
-    }
-    return last
+    guard let record = retirement(of: retired) else { return last }
+    return finals(in: record).keys.reduce(last, Replica.greater)
   }
 
   /// The greatest number of a device's saves of which anything is here, be it
@@ -97,8 +92,10 @@ extension Replica {
   func retiredDevice(
     beyondFinal delta: some DeltaContent
   ) -> DeviceID? {
-    let late = devices(in: BuiltIn.retirement).map(\.device).filter {
-      $0 != device && delta.lastSave(of: $0) > finalSave(of: $0)
+    guard stored.byEntity[Name(BuiltIn.retirement)] != nil else { return nil }
+    let late = delta.latest.entries.map(\.device).filter {
+      $0 != device && retirement(of: $0) != nil
+        && delta.lastSave(of: $0) > finalSave(of: $0)
     }
     if late.isEmpty { return nil }
     var entered: [RecordID: [Value]] = [:]
@@ -134,6 +131,12 @@ extension Replica {
       let record = stored.records[position]
       return DeviceID(hexadecimal: record.id.key).map { ($0, record) }
     }
+  }
+
+  /// The record of a device's retirement.
+  private func retirement(of device: DeviceID) -> RecordState? {
+    let id = RecordID(BuiltIn.retirement, device.hexadecimal)
+    return stored.positions[id].map { stored.records[$0] }
   }
 
   private func finals(

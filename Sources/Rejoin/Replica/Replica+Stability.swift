@@ -58,7 +58,11 @@ extension Replica {
   /// that is done.
   public var stabilityCut: VectorClock {
     var cut = stored.clock.vector
-    for other in roster where other != device && counts(other) {
+    let roster = roster
+    let witnesses = roster.subtracting(
+      devices(in: BuiltIn.retirement).map(\.device))
+    for other in roster
+    where other != device && counts(other, among: witnesses) {
       cut = cut.intersection(stored.acknowledged[other] ?? VectorClock())
     }
     return cut

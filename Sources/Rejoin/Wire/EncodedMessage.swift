@@ -15,6 +15,16 @@ struct EncodedMessage: Sendable {
   /// The greatest number of each device that is in the message.
   let latest: VectorClock
 
+  /// Takes bytes as they were written.
+  init(
+    bytes: [UInt8], kind: WireKind, version: WireVersion, latest: VectorClock
+  ) {
+    self.bytes = bytes
+    self.kind = kind
+    self.version = version
+    self.latest = latest
+  }
+
   /// Looks at all of a message.
   init(
     checking bytes: [UInt8], as kind: WireKind
@@ -50,7 +60,7 @@ struct EncodedMessage: Sendable {
 /// at.
 struct BorrowedMessage {
   private let bytes: UnsafeRawBufferPointer
-  private let latest: VectorClock
+  let latest: VectorClock
 
   init(checking bytes: UnsafeRawBufferPointer) throws(WireError) {
     latest = try MessageScan.check(bytes, as: BorrowedMessage.kinds).latest

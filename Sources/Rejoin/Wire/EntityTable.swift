@@ -26,6 +26,9 @@ struct EntityTable {
   mutating func begin(_ reader: inout WireReader) throws(WireError) {
     let start = reader.offset
     let (length, count) = try reader.pair()
+    guard length <= WireLimit.nameBytes else {
+      throw reader.error(.invalid, "a name of 255 bytes at most", at: start)
+    }
     let name = try reader.text(length)
     guard isFirst || UTF8Order.compare(entity, name) < 0 else {
       throw reader.error(.notCanonical, "entities in order", at: start)

@@ -15,8 +15,9 @@ protocol FieldSink {
   mutating func begin(_ key: FieldKey)
   mutating func write(_ value: Stamped, at dot: Dot)
   mutating func count(_ entry: Tally.Entry, cancelled: Tally.Entry?)
-  mutating func mark(
-    _ element: @autoclosure () -> Value, _ mark: Membership, at dot: Dot)
+  /// Begins an element, of which the marks that follow are.
+  mutating func element(_ element: @autoclosure () -> Value)
+  mutating func mark(_ mark: Membership, at dot: Dot)
   mutating func line(_ line: LedgerLine, of device: DeviceID)
   mutating func append(_ entry: LedgerLine.Entry, of device: DeviceID)
   /// Ends the field, which has seen the saves in `clock`.
@@ -28,9 +29,8 @@ struct Discard: FieldSink {
   mutating func begin(_ key: FieldKey) {}
   mutating func write(_ value: Stamped, at dot: Dot) {}
   mutating func count(_ entry: Tally.Entry, cancelled: Tally.Entry?) {}
-  mutating func mark(
-    _ element: @autoclosure () -> Value, _ mark: Membership, at dot: Dot
-  ) {}
+  mutating func element(_ element: @autoclosure () -> Value) {}
+  mutating func mark(_ mark: Membership, at dot: Dot) {}
   mutating func line(_ line: LedgerLine, of device: DeviceID) {}
   mutating func append(_ entry: LedgerLine.Entry, of device: DeviceID) {}
   mutating func end(_ clock: @autoclosure () -> VectorClock) {}
@@ -43,7 +43,8 @@ struct FieldBuilder: FieldSink {
   private var writes: [Siblings<Stamped>.Element] = []
   private var entries: [Tally.Entry] = []
   private var cancelled: [Tally.Entry] = []
-  private var marks: [Value: [Siblings<Membership>.Element]] = [:]
+  private var elements: [Value] = []
+  private var marks: [[Siblings<Membership>.Element]] = []
   private var lines: [DeviceID: LedgerLine] = [:]
 
   mutating func begin(_ key: FieldKey) { self.key = key }
@@ -57,10 +58,13 @@ struct FieldBuilder: FieldSink {
     if let cancelled { self.cancelled.append(cancelled) }
   }
 
-  mutating func mark(
-    _ element: @autoclosure () -> Value, _ mark: Membership, at dot: Dot
-  ) {
-    marks[element(), default: []].append(.init(dot: dot, payload: mark))
+  mutating func element(_ element: @autoclosure () -> Value) {
+    elements.append(element())
+    marks.append([])
+  }
+
+  mutating func mark(_ mark: Membership, at dot: Dot) {
+    marks[marks.count - 1].append(.init(dot: dot, payload: mark))
   }
 
   mutating func line(_ line: LedgerLine, of device: DeviceID) {
@@ -84,23 +88,26 @@ struct FieldBuilder: FieldSink {
           Causal(
             store: Tally(entries: entries, cancelled: cancelled),
             context: context))
-      case .set: .set(Causal(store: presences, context: context))
-      case .removeWinsSet:
-        .removeWinsSet(
+      case .set:
+        .set(
           Causal(
-            store: DotMap(marks.mapValues { Siblings(sorted: $0) }),
+            store: members { .init(dot: $0.dot, payload: Presence()) },
             context: context))
+      case .removeWinsSet:
+        .removeWinsSet(Causal(store: members { $0 }, context: context))
       case .ledger:
         .ledger(Causal(store: LedgerLines(lines: lines), context: context))
       }
     writes.removeAll(keepingCapacity: true)
-    (entries, cancelled, marks, lines) = ([], [], [:], [:])
+    (entries, cancelled, lines) = ([], [], [:])
+    (elements, marks) = ([], [])
   }
 
-  private var presences: DotMap<Presence> {
-    DotMap(
-      marks.mapValues { all in
-        Siblings(sorted: all.map { .init(dot: $0.dot, payload: Presence()) })
-      })
+  private func members<Payload>(
+    _ sibling: (Siblings<Membership>.Element) -> Siblings<Payload>.Element
+  ) -> DotMap<Payload> {
+    let siblings = marks.map { Siblings(sorted: $0.map(sibling)) }
+    return DotMap(
+      Dictionary(uniqueKeysWithValues: zip(elements, siblings)))
   }
 }

@@ -196,6 +196,7 @@ extension MessageReader {
         throw reader.reader.error(.notCanonical, "elements in order", at: start)
       }
       previous = element
+      sink.element(element)
       var (isFirst, hasMore) = (true, true)
       while hasMore {
         let at = reader.reader.offset
@@ -207,7 +208,7 @@ extension MessageReader {
         let place = try reader.reference(code, isFirst: isFirst, at: at)
         let (dot, line) = reader.saves.dot(at: place)
         reader.dots.insert(dot.n, line)
-        sink.mark(element, isRemoved ? .removed : .added, at: dot)
+        sink.mark(isRemoved ? .removed : .added, at: dot)
         isFirst = false
       }
     }

@@ -207,8 +207,8 @@ extension WireSection {
   /// Whether the section belongs into such a message.
   fileprivate func isPart(of reader: WireReader) -> Bool {
     switch self {
-    case .histories, .disputes:
-      reader.version.hasHistories && reader.kind != .record
+    case .histories: reader.version.hasHistories && reader.kind != .record
+    case .disputes: reader.version.hasHistories && reader.kind == .delta
     default: reader.kind == .stored
     }
   }

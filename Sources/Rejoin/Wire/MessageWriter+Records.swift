@@ -146,6 +146,15 @@ enum WireLimit {
   /// not multiply them without end.
   static let sharedBytes = 63
 
+  /// How many bytes the name of an entity, a field or a variant takes at most:
+  /// every record refers to some, and to look one up costs its length.
+  static let nameBytes = 255
+
+  /// Whether a text can name a field or a variant.
+  static func isName(_ text: String) -> Bool {
+    !text.isEmpty && text.utf8.count <= nameBytes
+  }
+
   /// How many entries of one device in a ledger may be folded: their sums stay
   /// far from the end of 128 bits.
   static let foldedEntries: UInt64 = 1 << 40

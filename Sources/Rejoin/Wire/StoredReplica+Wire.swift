@@ -40,6 +40,16 @@ extension StoredReplica {
         code: .truncated, offset: bytes.count - WireChecksum.size,
         expected: "the section of the device")
     }
+    let saved = clock[own.device].n
+    guard
+      own.mustRenew
+        || sections.digests.count == saved
+          && stored.index.last(of: own.device) <= saved
+    else {
+      throw WireError(
+        code: .invalid, offset: bytes.count - WireChecksum.size,
+        expected: "as many saves of the device as its clock says")
+    }
     stored.clock = clock
     (stored.device, stored.hybrid) = (own.device, own.hybrid)
     stored.mustRenew = own.mustRenew
@@ -148,11 +158,31 @@ private struct StoredSections {
         missing[device] = try part.number()
         previous = device
       case .digests: digests.append(try part.fixed())
-      case .aside:
-        let content = try part.take(try part.count())
-        aside.append(try Delta(decoding: content))
+      case .aside: aside.append(try StoredSections.message(&part))
       default: throw part.error(.invalid, "the end of the section")
       }
+    }
+  }
+
+  /// A message that was kept aside, in the version of the whole.
+  private static func message(
+    _ part: inout WireReader
+  ) throws(WireError) -> Delta {
+    let count = try part.count()
+    let start = part.offset
+    do throws(WireError) {
+      let message = try EncodedMessage(
+        checking: Array(try part.take(count)), as: .delta)
+      guard message.version == part.version else {
+        throw WireError(
+          code: .notCanonical, offset: 2,
+          expected: "a message of version \(part.version)")
+      }
+      return Delta(message)
+    } catch {
+      throw WireError(
+        code: error.code, offset: start + error.offset,
+        expected: error.expected)
     }
   }
 

@@ -113,6 +113,9 @@ import Testing
     #"{"writes":[{"device":"\#(one)","n":1,"time":5}],"seen":{"clock":[]}}"#,
     #"{"writes":[],"seen":{"clock":[{"device":"\#(one)","n":\#(UInt64.max)}]}}"#,
     #"{"writes":[],"seen":{"clock":[],"dots":[{"device":"\#(one)","n":0}]}}"#,
+    #"{"writes":[],"seen":{"clock":[],"dots":[{"device":"\#(one)","n":1}]}}"#,
+    #"{"writes":[],"seen":{"clock":[{"device":"\#(one)","n":3}],"dots":[{"device":"\#(one)","n":2}]}}"#,
+    #"{"writes":[],"seen":{"clock":[],"dots":[{"device":"\#(one)","n":5},{"device":"\#(one)","n":3}]}}"#,
   ])
   func aRegisterThatCannotBeIsRefused(_ text: String) {
     #expect(throws: DecodingError.self) {

@@ -1,0 +1,122 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+@testable import Rejoin
+import Testing
+
+/// Messages that would cost the square of their size; each is a matter of a second
+/// here and of many minutes where that is forgotten.
+@Suite(.timeLimit(.minutes(1))) struct CostlyMessageTests {
+  private let stranger = DeviceID(77)
+
+  private func survive(_ changes: [Delta.Change]) throws -> Replica {
+    let bytes = Delta(changes).encoded()
+    let replica = Replica.empty(1)
+    replica.apply(try Delta(decoding: bytes))
+    #expect(replica.delta()?.encoded() == bytes)
+    return replica
+  }
+
+  private func digits(_ number: Int) -> String {
+    let text = String(number)
+    return String(repeating: "0", count: 6 - text.utf8.count) + text
+  }
+
+  @Test func manyVariantsOfOneName() throws {
+    let register = FieldState.register(
+      Causal(
+        store: Siblings(Stamped(nil, at: .zero), at: Dot(stranger, 1)),
+        context: CausalContext([stranger: 1])))
+    var fields: [FieldKey: FieldState] = [:]
+    for i in 0..<10_000 {
+      fields[FieldKey("f", .register, variant: digits(i))] = register
+    }
+    _ = try survive([Delta.Change(id: RecordID("e", "k"), fields: fields)])
+  }
+
+  @Test func manySavesOfOneLongElement() throws {
+    let all = (1...40_000).map { n in
+      Siblings<Presence>.Element(
+        dot: Dot(stranger, UInt64(n)), payload: Presence())
+    }
+    let element = Value.string(String(repeating: "a", count: 200_000))
+    let set = FieldState.set(
+      Causal(
+        store: DotMap([element: Siblings(sorted: all)]),
+        context: CausalContext([stranger: 40_000])))
+    _ = try survive([
+      Delta.Change(
+        id: RecordID("e", "k"), fields: [FieldKey("f", .set): set])
+    ])
+  }
+
+  @Test func manyRetiredDevices() throws {
+    let marks = Siblings(Presence(), at: Dot(stranger, 1))
+    let set = FieldState.set(
+      Causal(
+        store: DotMap([.int(1): marks]),
+        context: CausalContext([stranger: 1])))
+    let replica = try survive(
+      (1_000..<6_000).map {
+        let retired = DeviceID(UInt64($0)).hexadecimal
+        return Delta.Change(
+          id: RecordID(BuiltIn.retirement, retired),
+          fields: [BuiltIn.final: set])
+      })
+    let other = Replica.empty(2)
+    for i in 0..<20 {
+      try other.edit { $0.name = "\(i)" }
+      other.tell(replica)
+    }
+    #expect(replica.clock[other.device].n == 20)
+    #expect(replica.retirements.entries.count == 5_000)
+  }
+
+  @Test func manyMessagesAside() throws {
+    let (replica, late) = (Replica.empty(1), Replica.empty(2))
+    try replica.retire(late.device)
+    for i in 0..<1_000 {
+      let clock = late.clock
+      try late.edit { $0.name = "\(i)" }
+      let delta = try #require(late.delta(since: clock))
+      replica.apply(try Delta(decoding: delta.encoded()))
+    }
+    for _ in 0..<3 {
+      replica.acknowledge(ReplicaClock(), by: DeviceID(3))
+      #expect(replica.keptAside.count == 1_000)
+    }
+  }
+
+  @Test func namesOfEntitiesAndFieldsAreShort() throws {
+    #expect(FieldKey.isValid(String(repeating: "n", count: 255), .set, nil))
+    #expect(!FieldKey.isValid(String(repeating: "n", count: 256), .set, nil))
+    let long = String(repeating: "v", count: 256)
+    #expect(!FieldKey.isValid("n", .set, long))
+    let set = FieldState.set(
+      Causal(store: DotMap(), context: CausalContext([stranger: 1])))
+    let change = Delta.Change(
+      id: RecordID(long, "k"), fields: [FieldKey("f", .set): set])
+    #expect(throws: WireError.self) {
+      try Delta(decoding: Delta([change]).encoded())
+    }
+  }
+
+  @Test func aSaveOverManyUnseenWritesAtTheMaximumIsQuick() throws {
+    let all = (1...30_000).map { n in
+      Siblings<Stamped>.Element(
+        dot: Dot(stranger, UInt64(n)), payload: Stamped(.null, at: .max))
+    }
+    var siblings = Siblings(sorted: all)
+    let superseded = siblings.write(
+      .int(1), at: Dot(DeviceID(1), 1), time: .zero,
+      observed: VectorClock())
+    #expect(superseded.count == all.count)
+    #expect(siblings.count == 1)
+  }
+}

@@ -1,0 +1,101 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+@testable import Rejoin
+import Testing
+
+/// Stored replicas whose parts contradict each other.
+@Suite struct StoredContentTests {
+  private let own = DeviceID(1)
+
+  /// What a section of the device says, for a replica that need not be renewed.
+  private var device: WireWriter {
+    var section = WireWriter(sectionOf: .current)
+    section.raw(own.bytes)
+    section.fixed(0)
+    section.signed(0)
+    section.byte(0)
+    return section
+  }
+
+  private func fault(
+    _ changes: [Delta.Change] = [],
+    _ intervals: [DeviceID: Delta.Interval] = [:],
+    sections: (inout WireWriter) -> Void = { _ in }
+  ) -> WireError? {
+    var message = MessageWriter(changes, intervals, as: .stored, .current)
+    message.out.section(.device, device)
+    sections(&message.out)
+    let bytes = message.out.sealed()
+    do throws(WireError) {
+      let read = try StoredReplica(decoding: bytes)
+      #expect(read.encoded() == bytes)
+      return nil
+    } catch { return error }
+  }
+
+  @Test func messagesAsideAreOfTheSameVersion() throws {
+    let replica = Replica.empty(2)
+    try replica.edit { $0.name = "late" }
+    let delta = try #require(replica.delta())
+    for version in [WireVersion.v1_0, .v1_1] {
+      let bytes = delta.encoded(version: version)
+      let error = fault {
+        var aside = WireWriter(sectionOf: .current)
+        aside.varint(bytes.count)
+        aside.raw(bytes)
+        $0.section(.aside, aside)
+      }
+      #expect(error?.code == (version == .current ? nil : .notCanonical))
+    }
+  }
+
+  @Test func aFaultInAMessageAsideIsNamedByItsPlaceInTheWhole() throws {
+    let replica = Replica.empty(2)
+    try replica.edit { $0.name = "late" }
+    var bytes = try #require(replica.delta()).encoded()
+    bytes[bytes.count - 1] ^= 1
+    let error = fault {
+      var aside = WireWriter(sectionOf: .current)
+      aside.varint(bytes.count)
+      aside.raw(bytes)
+      $0.section(.aside, aside)
+    }
+    #expect(error?.code == .damaged)
+    #expect(try #require(error).offset > bytes.count)
+  }
+
+  @Test func nothingIsDisputedInWhatDoesNotTravel() {
+    let save = ReplicaClock.Save(n: 1, time: .zero, digest: 5)
+    let other = ReplicaClock.Save(n: 1, time: .zero, digest: 6)
+    let error = fault(
+      [],
+      [DeviceID(9): .init(from: 0, to: save, disputed: other)])
+    #expect(error != nil)
+  }
+
+  @Test func ownSavesDoNotOutnumberTheClock() {
+    let register = FieldState.register(
+      Causal(
+        store: Siblings(Stamped(.int(1), at: .zero), at: Dot(own, 5)),
+        context: CausalContext([own: 5])))
+    let change = Delta.Change(
+      id: RecordID("e", "k"), fields: [FieldKey("f", .register): register])
+    #expect(fault([change]) != nil)
+  }
+
+  @Test func ownDigestsAreOfOwnSaves() {
+    let error = fault {
+      var digests = WireWriter(sectionOf: .current)
+      digests.fixed(7)
+      $0.section(.digests, digests)
+    }
+    #expect(error != nil)
+  }
+}
