@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 import Foundation
+import RejoinComparison
 
 /// Runs the command that `words` spell.
 func run(_ words: [String]) async throws {
@@ -46,9 +47,9 @@ func run(_ words: [String]) async throws {
 do {
   try await run(Array(CommandLine.arguments.dropFirst()))
 } catch let error as CommandError {
-  Terminal.complain("rejoin: \(error.message)\n")
+  Terminal.complain("rejoin: \(error.message.printable)\n")
   exit(error.exitCode)
 } catch {
-  Terminal.complain("rejoin: \(error)\n")
+  Terminal.complain("rejoin: \("\(error)".printable)\n")
   exit(1)
 }

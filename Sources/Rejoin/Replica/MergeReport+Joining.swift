@@ -55,7 +55,9 @@ extension MergeReport {
   ) {
     let new = siblings.filter { !old.contains($0.dot) }
     let kept = siblings.filter { old.contains($0.dot) }
-    if new.count * kept.count <= MergeReport.pairLimit {
+    if new.count * kept.count <= MergeReport.pairLimit,
+      encounters.count < MergeReport.encounterLimit
+    {
       for new in new {
         for kept in kept { note(local: kept, remote: new, location) }
       }
@@ -71,6 +73,10 @@ extension MergeReport {
 
   /// How many pairs of writes of one field are noted one by one.
   static let pairLimit = 1_024
+
+  /// How many there may be of all fields before only those with the write that is
+  /// shown are noted.
+  static let encounterLimit = 100_000
 
   private mutating func note(
     local: Siblings<Stamped>.Element, remote: Siblings<Stamped>.Element,

@@ -79,8 +79,8 @@ public struct MergeReport: Sendable {
   public internal(set) var changedFields: Set<Location> = []
   /// The concurrent writes that met, also where the local one won.
   ///
-  /// Where more than a thousand pairs met in one field, only those with the write
-  /// that is shown are here.
+  /// Where more than a thousand pairs met in one field, or a hundred thousand in
+  /// the message, only those with the write that is shown are here.
   public internal(set) var encounters: [Encounter] = []
   /// The saves that are missing.
   public internal(set) var gaps: [Gap] = []

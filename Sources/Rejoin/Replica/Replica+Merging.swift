@@ -80,9 +80,9 @@ extension Replica {
   /// Joins a delta, a snapshot or a single record where its bytes are, without a
   /// copy of them.
   ///
-  ///     let bytes = try Data(contentsOf: file, options: .alwaysMapped)
-  ///     try bytes.withUnsafeBytes { try replica.apply(decoding: $0) }
+  ///     try data.withUnsafeBytes { try replica.apply(decoding: $0) }
   ///
+  /// - Precondition: Nobody changes the bytes meanwhile: beware of mapped files.
   /// - Returns: What ``apply(_:reporting:)`` returns.
   /// - Throws: ``WireError``, with the place and what should have been there;
   ///   nothing has changed then.
@@ -148,7 +148,11 @@ extension Replica {
   ) {
     let position = stored.intern(change.id)
     let declared = schema[change.id.entity].fields
-    for (key, state) in change.fields {
+    // A report tells the same things in the same order, wherever it is made.
+    let fields =
+      detail == .full
+      ? change.fields.sorted { $0.key < $1.key } : Array(change.fields)
+    for (key, state) in fields {
       stored.update(key, at: position) { mine in
         report.equivocations.formUnion(mine.clashes(with: state))
         if detail == .full {

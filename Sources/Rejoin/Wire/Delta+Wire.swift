@@ -27,6 +27,9 @@ extension Delta {
 
   /// The delta as bytes: equal deltas give equal bytes, in every process.
   ///
+  /// Ledgers that have been folded to different depths are equal and differ in
+  /// bytes; ``Replica/encoded(foldingLedgers:version:)`` can leave that out.
+  ///
   /// - Parameter version: The version of the format; take an older one for
   ///   readers that know no other.
   public func encoded(version: WireVersion = .current) -> [UInt8] {

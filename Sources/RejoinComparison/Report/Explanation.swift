@@ -38,7 +38,7 @@ public struct Explanation: Sendable {
     for strategy in strategies {
       lines += try words(for: strategy, oracle)
     }
-    return lines.joined(separator: "\n") + "\n"
+    return lines.map(\.printable).joined(separator: "\n") + "\n"
   }
 
   private var resolution: [String] {

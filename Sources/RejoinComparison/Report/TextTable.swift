@@ -12,12 +12,12 @@ package struct TextTable {
   /// A cell, and whether it is good or bad news.
   package struct Cell {
     let text: String
-    var mood = Mood.plain
+    let mood: Mood
 
-    package init(text: String) { self.text = text }
+    package init(text: String) { self.init(text: text, mood: .plain) }
 
     init(text: String, mood: Mood) {
-      self.text = text
+      self.text = text.printable
       self.mood = mood
     }
   }
