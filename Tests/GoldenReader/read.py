@@ -7,7 +7,9 @@ implementation that the golden vectors are checked against:
     python3 Tests/GoldenReader/read.py Tests/RejoinTests/Golden
 
 reads every .bin file of the folder and compares what it holds with the .json file
-beside it. With a file in place of the folder it prints what the file holds.
+beside it. With a file in place of the folder it prints what the file holds. With
+--self-test before the folder it damages the files, and tells whether what must be
+refused is refused, and that nothing is answered but "refused" or a value.
 """
 
 import json
@@ -194,6 +196,7 @@ class Message(Bytes):
         self.kind, self.version = kind, version
         self.last = -1
         self.sizes = {"header": 3}
+        self.own = None
         devices, entities = self.pair()
         self.readDevices(devices)
         self.sizes["devices and saves"] = self.offset - 3
@@ -568,15 +571,35 @@ class Message(Bytes):
             elif (number == 2 and self.version > "1.0"
                   and self.kind == "delta"):
                 self.readDisputes(part)
-            elif number == 3 and self.kind == "stored replica":
-                self.own = part.take(16).hex()
-                part.fixed(), part.signed(), part.byte()
-            elif 3 < number < 8 and self.kind == "stored replica":
-                part.take(part.remaining)
+            elif 2 < number < 8 and self.kind == "stored replica":
+                self.readOwn(number, part)
             else:
                 check(self.version > "1.1", "a section")
                 part.take(part.remaining)
             check(not part.remaining, "more than the section")
+
+    def readOwn(self, number, part):
+        """What a stored replica keeps to itself."""
+        check(part.remaining, "no empty section")
+        if number == 3:
+            self.own = part.take(16).hex()
+            part.fixed()
+            check(part.signed() >= 0, "a drag bound")
+            check(part.byte() < 2, "a flag")
+        device = None
+        while number > 3 and part.remaining:
+            if number < 6:
+                device = part.device(device)
+            if number == 4:
+                readClock(part)
+            elif number == 5:
+                check(part.varint(), "a number")
+            elif number == 6:
+                part.fixed()
+            else:
+                kept = part.take(part.varint())
+                check(kept[1:2] == b"d", "a delta")
+                read(kept)
 
     def readDisputes(self, part):
         index = 0
@@ -593,8 +616,7 @@ class Message(Bytes):
             index += 1
 
 
-def readClock(data, isReplica, version):
-    body = Bytes(data, 3)
+def readClock(body, isReplica=False, version=None):
     clock, device, times = [], None, Times()
     for _ in range(body.varint()):
         device = body.device(device)
@@ -606,8 +628,7 @@ def readClock(data, isReplica, version):
             digest = body.fixed() if version > "1.0" else 0
             entry["digest"] = hexadecimal(digest)
         clock.append(entry)
-    check(not body.remaining, "more than the clock")
-    return clock, {"header": 3, "devices": body.offset - 3, "checksum": 4}
+    return clock
 
 
 def read(data):
@@ -621,8 +642,10 @@ def read(data):
     check(checksum(data) == stored, "damaged")
     result = {"kind": kind, "version": version}
     if "clock" in kind:
-        clock, sizes = readClock(data, kind == "replica clock", version)
-        result["clock"] = clock
+        body = Bytes(data, 3)
+        result["clock"] = readClock(body, kind == "replica clock", version)
+        check(not body.remaining, "more than the clock")
+        sizes = {"header": 3, "devices": body.offset - 3, "checksum": 4}
     else:
         message = Message(data, kind, version)
         sizes = message.sizes
@@ -634,12 +657,115 @@ def read(data):
         if kind == "stored replica":
             for interval in message.intervals:
                 del interval["from"]
+            check(message.own, "the section of the device")
             result["clock"], result["device"] = message.intervals, message.own
     result["sections"] = {name: n for name, n in sizes.items() if n}
     return result
 
 
+def sealed(data):
+    """The bytes, after which their checksum comes."""
+    return data + checksum(data).to_bytes(4, "little")
+
+
+def answer(data):
+    """Whether the bytes are a message; any other exception is a fault."""
+    try:
+        read(data)
+    except Refused:
+        return False
+    return True
+
+
+class SelfTest:
+    """Damages messages and counts what is answered."""
+
+    def __init__(self):
+        self.tried, self.values, self.faults = 0, 0, 0
+
+    def tryOut(self, name, data, mayBeRead=False):
+        self.tried += 1
+        try:
+            isRead = answer(data)
+        except Exception as error:
+            self.fault(f"{name}: {type(error).__name__} {error}", data)
+            return
+        self.values += isRead
+        if isRead and not mayBeRead:
+            self.fault(f"{name}: is read", data)
+
+    def fault(self, what, data):
+        self.faults += 1
+        print(f"{what}: {data.hex()}")
+
+    def damage(self, name, data):
+        body = data[:-4]
+        for count in range(len(data)):
+            self.tryOut(f"{name} cut to {count}", data[:count])
+        for count in range(len(body)):
+            self.tryOut(f"{name} cut to {count}, sealed",
+                        sealed(body[:count]), mayBeRead=True)
+        self.tryOut(f"{name} with a byte more", data + b"\0")
+        self.tryOut(f"{name} with a byte more, sealed", sealed(body + b"\0"))
+        for bit in range(8 * len(data)):
+            turned = bytearray(data)
+            turned[bit // 8] ^= 1 << bit % 8
+            if bit % 5 == 0:
+                self.tryOut(f"{name} with bit {bit}", bytes(turned))
+            if bit < 8 * len(body):
+                self.tryOut(f"{name} with bit {bit}, sealed",
+                            sealed(bytes(turned[:-4])), mayBeRead=True)
+
+    def refusals(self):
+        """What the article says must be refused, each beside what is read."""
+        device = bytes(15)
+        one = b"Rv\x11\1" + device + b"\1"
+        for isRead, what, body in [
+            (True, "a clock", one + b"\5"),
+            (False, "a clock without checksum", None),
+            (False, "a number in a long form", one + b"\x85\0"),
+            (False, "a number of 65 bits", one + b"\xff" * 9 + b"\2"),
+            (True, "a number of 64 bits", one + b"\xff" * 9 + b"\1"),
+            (False, "a number that is zero", one + b"\0"),
+            (False, "a byte too many", one + b"\5\0"),
+            (False, "a device too few", b"Rv\x11\2" + one[4:] + b"\5"),
+            (False, "2\u2076\u00b2 devices",
+             b"Rv\x11" + b"\xff" * 8 + b"\x7f" + one[4:] + b"\5"),
+            (True, "two devices",
+             b"Rv\x11\2" + one[4:] + b"\5\x0f\2\1"),
+            (False, "a device twice",
+             b"Rv\x11\2" + one[4:] + b"\5\x0f\1\1"),
+            (False, "a device that shares more",
+             b"Rv\x11\2" + one[4:] + b"\5\x0e\0\2\1"),
+            (False, "another letter", b"Sv\x11\0"),
+            (False, "another kind", b"Rx\x11\0"),
+            (False, "another major version", b"Rv\x21\0"),
+            (True, "another minor version", b"Rv\x12\0"),
+        ]:
+            data = sealed(body) if body else one + b"\5" + bytes(4)
+            self.tried += 1
+            if answer(data) != isRead:
+                self.fault(f"{what}: {'refused' if isRead else 'read'}", data)
+
+
+def selfTest(folder):
+    test = SelfTest()
+    test.refusals()
+    for name in vectors(folder):
+        with open(os.path.join(folder, name), "rb") as file:
+            test.damage(name, file.read())
+    print(f"{test.tried} damaged messages, {test.values} of them read as "
+          f"others, {test.faults} faults")
+    sys.exit(1 if test.faults or not test.values else 0)
+
+
+def vectors(folder):
+    return sorted(n for n in os.listdir(folder) if n.endswith(".bin"))
+
+
 def main():
+    if len(sys.argv) == 3 and sys.argv[1] == "--self-test":
+        selfTest(sys.argv[2])
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     path = sys.argv[1]
@@ -647,7 +773,7 @@ def main():
         with open(path, "rb") as file:
             print(json.dumps(read(file.read()), ensure_ascii=False))
         return
-    names = sorted(n for n in os.listdir(path) if n.endswith(".bin"))
+    names = vectors(path)
     wrong = 0
     for name in names:
         with open(os.path.join(path, name), "rb") as file:

@@ -10,9 +10,12 @@
 /// An entity of a message that is being read: its fields, and the record before.
 struct EntityTable {
   private(set) var entity = ""
-  private(set) var keys: [FieldKey] = []
-  /// The fields of the record, by their place among the keys.
-  private(set) var fields: [Int] = []
+  /// The first of its fields.
+  private var keys: [FieldKey] = []
+  /// Where the other fields are, to be read whenever they are needed.
+  private var offsets: [Int] = []
+  /// The fields of the record, by their place in the table.
+  private(set) var fields: [Int32] = []
   /// Whether the record's existence is among what is said of it.
   private(set) var hasExistence = false
   /// Whether the last record has been begun.
@@ -38,17 +41,41 @@ struct EntityTable {
     }
     (entity, isFirst, isFinished) = (name, false, false)
     (previousKey, fields, hasExistence) = (nil, [], false)
-    keys = []
-    keys.reserveCapacity(count)
+    used = Array(repeating: false, count: count)
+    try readFields(count, &reader)
+  }
+
+  private mutating func readFields(
+    _ count: Int, _ reader: inout WireReader
+  ) throws(WireError) {
+    (keys, offsets) = ([], [])
+    keys.reserveCapacity(min(count, WireLimit.keptFields))
+    offsets.reserveCapacity(max(count - WireLimit.keptFields, 0))
+    var previous: FieldKey?
     for _ in 0..<count {
       let start = reader.offset
       let key = try reader.field()
-      if let last = keys.last, !(last < key) {
+      if let previous, !(previous < key) {
         throw reader.error(.notCanonical, "fields in order", at: start)
       }
-      keys.append(key)
+      previous = key
+      if keys.count < WireLimit.keptFields {
+        keys.append(key)
+      } else {
+        offsets.append(start)
+      }
     }
-    used = Array(repeating: false, count: count)
+  }
+
+  /// A field of the table.
+  func key(
+    at place: Int32, _ reader: WireReader
+  ) throws(WireError) -> FieldKey {
+    let place = Int(place)
+    if place < keys.count { return keys[place] }
+    var reader = reader
+    reader.goBack(to: offsets[place - keys.count])
+    return try reader.field()
   }
 
   /// Reads the key of the next record.
@@ -86,18 +113,19 @@ struct EntityTable {
       return
     }
     let (count, first) = try reader.pair()
-    guard count <= keys.count, count > 0 || first == 1 else {
+    guard count <= used.count, count > 0 || first == 1 else {
       throw reader.error(.invalid, "some of the fields", at: start)
     }
-    var layout: [Int] = []
+    var layout: [Int32] = []
+    layout.reserveCapacity(count)
     var next = first >> 1
     for i in 0..<count {
       if i > 0 { next += 1 + Int(clamping: min(try reader.varint(), 1 << 32)) }
-      guard next < keys.count else {
+      guard next < used.count else {
         throw reader.error(.invalid, "one of the fields", at: start)
       }
       used[next] = true
-      layout.append(next)
+      layout.append(Int32(next))
     }
     let exists = first & 1 != 0
     guard layout != fields || exists != hasExistence else {

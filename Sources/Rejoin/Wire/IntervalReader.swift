@@ -95,7 +95,7 @@ struct IntervalReader {
       return
     }
     let gap = try part.varint()
-    guard gap < UInt64(saves.lines.count) else {
+    guard gap < UInt64(saves.lineCount) else {
       throw part.error(.invalid, "one of the devices")
     }
     disputes = part

@@ -48,7 +48,7 @@ extension MessageReader {
     guard hasMore || !isEmpty else {
       throw reader.error(.notCanonical, "a field that was touched", at: start)
     }
-    for line in dots.touched { see(line, dots[line]) }
+    for line in dots.touched { see(Int(line), dots[Int(line)]) }
     sink.end(dots.clock(saves))
     return hasMore ? nil : only
   }
@@ -89,7 +89,7 @@ extension MessageReader {
     for _ in 0..<count {
       let start = reader.offset
       let gap = try reader.varint()
-      guard gap < UInt64(saves.lines.count - next) else {
+      guard gap < UInt64(saves.lineCount - next) else {
         throw reader.error(.invalid, "one of the devices", at: start)
       }
       let line = next + Int(gap)
@@ -219,7 +219,7 @@ extension MessageReader {
   ) throws(WireError) -> Int {
     let start = reader.offset
     let code = try reader.varint()
-    guard code >> 2 < UInt64(saves.lines.count - next) else {
+    guard code >> 2 < UInt64(saves.lineCount - next) else {
       throw reader.error(.invalid, "one of the devices", at: start)
     }
     let line = next + Int(code >> 2)
@@ -230,7 +230,7 @@ extension MessageReader {
     guard cancelled.0 <= folded.0, folded.0 > 0 || count > 0 else {
       throw reader.error(.invalid, "entries, folded or not", at: start)
     }
-    let device = saves.lines[line].device
+    let device = saves.device(of: line)
     sink.line(
       LedgerLine(
         folded: folded.0, sum: folded.1, cancelled: cancelled.0,
@@ -279,29 +279,36 @@ extension MessageReader {
 
 /// The greatest number of each device in one store.
 struct StoreDots {
-  private var greatest: [UInt64]
+  private let count: Int
+  /// Of all devices, once there is any number.
+  private var greatest: [UInt64] = []
   /// The devices that have a number.
-  private(set) var touched: [Int] = []
+  private(set) var touched: [Int32] = []
 
-  init(count: Int) { greatest = Array(repeating: 0, count: count) }
+  init(count: Int) { self.count = count }
 
-  subscript(line: Int) -> UInt64 { greatest[line] }
+  subscript(line: Int) -> UInt64 { greatest.isEmpty ? 0 : greatest[line] }
 
   mutating func begin() {
-    for line in touched { greatest[line] = 0 }
+    for line in touched { greatest[Int(line)] = 0 }
     touched.removeAll(keepingCapacity: true)
   }
 
   mutating func insert(_ n: UInt64, _ line: Int) {
-    if greatest[line] == 0 { touched.append(line) }
+    if greatest.isEmpty {
+      greatest = Array(repeating: 0, count: count)
+      touched.reserveCapacity(count)
+    }
+    if greatest[line] == 0 { touched.append(Int32(line)) }
     greatest[line] = max(greatest[line], n)
   }
 
   /// The numbers as a clock.
   func clock(_ saves: SaveTable) -> VectorClock {
     VectorClock(
-      sorted: touched.sorted().map {
-        .init(device: saves.lines[$0].device, count: greatest[$0])
+      sorted: touched.sorted().map { line in
+        .init(
+          device: saves.device(of: Int(line)), count: greatest[Int(line)])
       })
   }
 }

@@ -31,14 +31,18 @@ struct MessageReader {
   var hasIntervals: Bool { saves.hasIntervals }
 
   /// Reads up to the first record.
-  init(_ reader: consuming WireReader) throws(WireError) {
+  ///
+  /// - Parameter isNaming: Whether what is read is kept, with its devices.
+  init(
+    _ reader: consuming WireReader, isNaming: Bool
+  ) throws(WireError) {
     let counts = try reader.pair()
     deviceCount = counts.low
     entitiesLeft = counts.high
     deviceOffset = reader.offset
-    saves = try SaveTable(counts.low, from: &reader)
+    saves = try SaveTable(counts.low, from: &reader, isNaming: isNaming)
     dots = StoreDots(count: counts.low)
-    latest = saves.lines.indices.map { [saves] line in
+    latest = (0..<saves.lineCount).map { [saves] line in
       let places = saves.places(of: line)
       return places.isEmpty
         ? 0 : saves.number(at: places.upperBound - 1, of: line)
@@ -110,7 +114,8 @@ struct MessageReader {
         existence: try field(.existence, into: &sink))
     }
     for place in table.fields {
-      short.note(field: try field(table.keys[place], into: &sink))
+      let key = try table.key(at: place, reader)
+      short.note(field: try field(key, into: &sink))
     }
     guard !short.isPossible else {
       throw reader.error(.notCanonical, "the short form of a record", at: start)
@@ -127,7 +132,7 @@ struct MessageReader {
       throw reader.error(.notCanonical, "another form of the record", at: start)
     }
     for (i, place) in table.fields.enumerated() {
-      let key = table.keys[place]
+      let key = try table.key(at: place, reader)
       guard key.kind == .register else {
         throw reader.error(.invalid, "registers only", at: start)
       }
@@ -192,14 +197,11 @@ struct MessageReader {
     return IntervalReader(reader, count: deviceCount, saves)
   }
 
-  /// The clock of everything that any field has seen.
-  var latestClock: VectorClock {
-    var entries: [VectorClock.Entry] = []
-    entries.reserveCapacity(latest.count)
-    for (line, n) in zip(saves.lines, latest) where n > 0 {
-      entries.append(.init(device: line.device, count: n))
-    }
-    return VectorClock(sorted: entries)
+  /// Goes back to the devices, and nothing else is kept of the message.
+  func devices() -> DeviceReader {
+    var reader = reader
+    reader.goBack(to: deviceOffset)
+    return DeviceReader(reader, latest)
   }
 }
 

@@ -12,21 +12,33 @@ struct MessageScan {
   private(set) var message: MessageReader
   private var intervals: IntervalReader?
 
+  /// Reads up to the first record.
+  ///
+  /// - Parameter isNaming: Whether what is read is kept, with its devices.
   init(
-    _ bytes: UnsafeRawBufferPointer, as kinds: [WireKind]
+    _ bytes: UnsafeRawBufferPointer, as kinds: [WireKind],
+    isNaming: Bool = true
   ) throws(WireError) {
-    message = try MessageReader(try WireReader(opening: bytes, as: kinds))
+    message = try MessageReader(
+      try WireReader(opening: bytes, as: kinds), isNaming: isNaming)
   }
 
   /// Looks at all of a message and keeps nothing.
   static func check(
     _ bytes: UnsafeRawBufferPointer, as kinds: [WireKind]
   ) throws(WireError) -> (version: WireVersion, latest: VectorClock) {
-    var scan = try MessageScan(bytes, as: kinds)
+    let devices = try look(bytes, as: kinds)
+    return (devices.version, try devices.clock())
+  }
+
+  private static func look(
+    _ bytes: UnsafeRawBufferPointer, as kinds: [WireKind]
+  ) throws(WireError) -> DeviceReader {
+    var scan = try MessageScan(bytes, as: kinds, isNaming: false)
     try scan.skipRecords()
     try scan.finish()
     while try scan.intervals?.next() != nil {}
-    return (scan.message.reader.version, scan.message.latestClock)
+    return scan.message.devices()
   }
 
   /// Reads every record and keeps nothing.

@@ -155,6 +155,10 @@ enum WireLimit {
     !text.isEmpty && text.utf8.count <= nameBytes
   }
 
+  /// How many fields of an entity are held ready; more than these are rare and
+  /// read again each time.
+  static let keptFields = 512
+
   /// How many entries of one device in a ledger may be folded: their sums stay
   /// far from the end of 128 bits.
   static let foldedEntries: UInt64 = 1 << 40

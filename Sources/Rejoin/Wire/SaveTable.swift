@@ -9,26 +9,24 @@
 
 /// The devices and saves that a message names, as it is being read.
 ///
-/// Every save takes a byte in the message at least, and here nine.
+/// A save takes two bytes in the message at least, and here nine, or three, and here
+/// seventeen. A device takes another three, and here nine.
 struct SaveTable {
-  struct Line {
-    let device: DeviceID
-    /// The place of its first save.
-    let start: UInt32
-    /// Where its numbers are, if they do not follow on each other.
-    let sparse: Int32
-    /// The number of its first save.
-    let number: UInt64
-  }
-
-  private(set) var lines: [Line] = []
+  /// The place of each device's first save; the lowest bit says that its numbers
+  /// follow on each other.
+  private var starts: [UInt32] = []
+  /// Where the number of each device's first save is.
+  private var offsets: [UInt32] = []
+  /// The number of each device's first save; all of its numbers, where they do not
+  /// follow on each other.
+  private var numbers: [UInt64] = []
+  /// The devices, which are not needed where a message is only looked at.
+  private var devices: [DeviceID] = []
   /// Whether any device has an interval.
   private(set) var hasIntervals = false
   /// The time of each save, zero where there is none.
   private var times: [UInt64] = []
   private var marks: [Marks] = []
-  /// The numbers of the saves of devices whose numbers do not follow on.
-  private var numbers: [UInt64] = []
   private var used: [Bool] = []
   /// The line that was looked at last.
   private var current = 0
@@ -41,8 +39,10 @@ struct SaveTable {
   }
 
   /// Reads the devices and saves of a message.
+  ///
+  /// - Parameter isNaming: Whether it will be asked which devices they are.
   init(
-    _ count: Int, from reader: inout WireReader
+    _ count: Int, from reader: inout WireReader, isNaming: Bool
   ) throws(WireError) {
     let start = reader.offset
     guard count <= reader.remaining / 3 else {
@@ -50,40 +50,48 @@ struct SaveTable {
     }
     // First it counts, so that each array is allocated once.
     var scan = DeviceScan(count: count)
-    var (total, sparse) = (0, 0)
+    var (total, kept, room) = (0, 0, 0)
     while let block = try scan.next(from: &reader) {
       total += block.count
-      sparse += block.isDense ? 0 : block.count
+      kept += block.isDense ? min(block.count, 1) : block.count
+      room += block.count == 0 ? 2 : block.count - (block.hasInterval ? 1 : 0)
       for _ in 0..<block.count { _ = try scan.time(from: &reader) }
     }
     guard total <= Int(Int32.max) else {
       throw reader.error(.invalid, "fewer saves", at: start)
     }
-    lines.reserveCapacity(count)
+    // A value or a mark refers to a save, a gap and a number to a device.
+    guard room <= reader.remaining else {
+      throw reader.error(
+        .truncated, "room for \(room) bytes that refer to them")
+    }
+    starts.reserveCapacity(count)
+    offsets.reserveCapacity(count)
+    if isNaming { devices.reserveCapacity(count) }
     times.reserveCapacity(total)
     marks.reserveCapacity(total)
     used = Array(repeating: false, count: count)
     reader.goBack(to: start)
-    try fill(count, sparse: sparse, from: &reader)
+    try fill(count, numbers: kept, from: &reader, isNaming)
   }
 
   private mutating func fill(
-    _ count: Int, sparse: Int, from reader: inout WireReader
+    _ count: Int, numbers kept: Int, from reader: inout WireReader,
+    _ isNaming: Bool
   ) throws(WireError) {
     var numbers: [UInt64] = []
-    numbers.reserveCapacity(sparse)
+    numbers.reserveCapacity(kept)
     defer { self.numbers = numbers }
     var scan = DeviceScan(count: count)
     while let block = try scan.next(
       from: &reader, number: { numbers.append($0) })
     {
-      lines.append(
-        Line(
-          device: block.device, start: UInt32(times.count),
-          sparse: block.isDense
-            ? -1 : Int32(numbers.count - block.count),
-          number: block.number))
-      used[lines.count - 1] = block.count > 0
+      used[starts.count] = block.count > 0
+      starts.append(UInt32(times.count) << 1 | (block.isDense ? 1 : 0))
+      offsets.append(
+        UInt32(numbers.count - (block.isDense ? 0 : block.count)))
+      if block.isDense, block.count > 0 { numbers.append(block.number) }
+      if isNaming { devices.append(block.device) }
       for _ in 0..<block.count {
         let time = try scan.time(from: &reader)
         times.append(time ?? 0)
@@ -104,19 +112,29 @@ struct SaveTable {
   /// The number of saves.
   var count: Int { times.count }
 
+  /// The number of devices.
+  var lineCount: Int { starts.count }
+
+  /// The device of a line, if it was to be kept.
+  func device(of line: Int) -> DeviceID {
+    devices.isEmpty ? DeviceID(0) : devices[line]
+  }
+
+  private func start(of line: Int) -> Int { Int(starts[line] >> 1) }
+
   /// How many saves a device has here.
   func places(of line: Int) -> Range<Int> {
-    let end = line + 1 < lines.count ? Int(lines[line + 1].start) : times.count
-    return Int(lines[line].start)..<end
+    start(
+      of: line)..<(line + 1 < starts.count ? start(of: line + 1) : times.count)
   }
 
   /// The save at a place, and its device's.
   mutating func dot(at place: Int) -> (dot: Dot, line: Int) {
     if !places(of: current).contains(place) {
-      var (low, high) = (0, lines.count - 1)
+      var (low, high) = (0, starts.count - 1)
       while low < high {
         let middle = (low + high + 1) / 2
-        if Int(lines[middle].start) <= place {
+        if start(of: middle) <= place {
           low = middle
         } else {
           high = middle - 1
@@ -125,15 +143,15 @@ struct SaveTable {
       current = low
     }
     let n = number(at: place, of: current)
-    return (Dot(lines[current].device, n), current)
+    return (Dot(device(of: current), n), current)
   }
 
   /// The number of the save at a place.
   func number(at place: Int, of line: Int) -> UInt64 {
-    let line = lines[line]
-    let i = place - Int(line.start)
-    return line.sparse < 0
-      ? line.number + UInt64(i) : numbers[Int(line.sparse) + i]
+    let i = place - start(of: line)
+    return starts[line] & 1 == 1
+      ? numbers[Int(offsets[line])] + UInt64(i)
+      : numbers[Int(offsets[line]) + i]
   }
 
   /// Notes that a field refers to a save.

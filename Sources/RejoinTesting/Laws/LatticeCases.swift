@@ -37,6 +37,17 @@ struct LatticeCases {
     return (0..<6).map { _ in (0..<size).map { _ in random.pick(values) } }
   }
 
+  /// Numbers below `bound`: all where they are few.
+  mutating func numbers(below bound: Int) -> [Int] {
+    if random == nil, bound <= 2_048 { return Array(0..<bound) }
+    var source = random ?? SeededRandom(seed: 0)
+    let numbers = (0..<(random == nil ? 256 : 32)).map { _ in
+      source.below(bound)
+    }
+    if random != nil { random = source }
+    return numbers
+  }
+
   /// Orders of `values`: all where there are few.
   mutating func orders<Element>(of values: [Element]) -> [[Element]] {
     if random == nil, values.count <= 4 {

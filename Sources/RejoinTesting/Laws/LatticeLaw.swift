@@ -35,6 +35,17 @@ public enum LatticeLaw: String, Hashable, Sendable, CaseIterable {
   /// Equal values have equal hashes.
   case hashing
 
+  /// What was written as bytes is read as an equal value.
+  case roundTrip
+  /// Equal values have equal bytes, and different values different ones.
+  case equalBytes
+  /// What was read is written as it was.
+  case writtenAgain
+  /// Values that were read join like those that were written.
+  case joinedBytes
+  /// Bytes that no value is written as are refused.
+  case canonicalBytes
+
   /// A random change throws nothing.
   case accepted
   /// Some random change has an effect; otherwise nothing was checked.
@@ -55,6 +66,11 @@ extension LatticeLaw {
     case .canonical: "equal histories by different routes are equal values"
     case .equality: "== is reflexive and symmetric"
     case .hashing: "equal values have equal hashes"
+    case .roundTrip: "what is read equals what was written"
+    case .equalBytes: "equal values, and they alone, have equal bytes"
+    case .writtenAgain: "what was read is written as it was"
+    case .joinedBytes: "values that were read join like those written"
+    case .canonicalBytes: "bytes are refused, or are what their value writes"
     case .accepted: "a random change throws nothing"
     case .effective: "some random change has an effect"
     }

@@ -10,7 +10,7 @@
 import Rejoin
 
 /// A law that does not hold for some values.
-struct LatticeViolation {
+struct LatticeViolation: Error {
   let law: LatticeLaw
   let exhibits: [LawFailure.Exhibit]
 

@@ -36,6 +36,14 @@ enum ValueText {
     return "\(name(mirror))(\(list(mirror)))"
   }
 
+  /// Bytes, two digits each.
+  static func hexadecimal(_ bytes: [UInt8]) -> String {
+    if bytes.isEmpty { return "none" }
+    return bytes.map { byte in
+      (byte < 16 ? "0" : "") + String(byte, radix: 16)
+    }.joined()
+  }
+
   private static func plain(_ value: Any, _ mirror: Mirror) -> String {
     mirror.displayStyle == .struct && !(value is any CustomStringConvertible)
       ? "\(name(mirror))()" : "\(value)"

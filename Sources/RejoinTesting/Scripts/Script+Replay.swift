@@ -15,7 +15,9 @@ extension Script {
   /// cannot say in one save, such as deleting a record and creating it again, is
   /// printed as several, with a comment.
   ///
-  /// - Parameter showing: The devices to show at the end; all by default.
+  /// - Parameters:
+  ///   - universe: The schema that the script is about.
+  ///   - showing: The devices to show at the end; all by default.
   public func replayText(
     universe: ScriptUniverse = .standard, showing: [Int]? = nil
   ) -> String {

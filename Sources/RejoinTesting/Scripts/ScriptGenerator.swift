@@ -75,7 +75,11 @@ public struct ScriptGenerator {
 
   /// Creates a generator.
   ///
-  /// - Parameter devices: How many devices there are at the beginning.
+  /// - Parameters:
+  ///   - seed: What determines the script.
+  ///   - devices: How many devices there are at the beginning.
+  ///   - weights: How often each thing happens.
+  ///   - universe: The records and fields that there are to edit.
   public init(
     seed: UInt64, devices: Int? = nil, weights: ScriptWeights = .init(),
     universe: ScriptUniverse = .standard

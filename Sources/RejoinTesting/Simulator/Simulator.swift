@@ -17,7 +17,10 @@ public enum Simulator {
   /// Runs the simulations of some seeds, up to the first in which a replica is
   /// not as the oracle says.
   ///
-  /// - Parameter goesOn: Asked after every seed; `false` ends the run.
+  /// - Parameters:
+  ///   - seeds: One simulation is run for each.
+  ///   - scale: How long and how large a simulation is.
+  ///   - goesOn: Asked after every seed; `false` ends the run.
   public static func run(
     seeds: some Sequence<UInt64>, scale: SimulationScale = .quick,
     goesOn: () -> Bool = { true }

@@ -20,8 +20,11 @@ public protocol TestedReplica {
 
   /// Creates an empty replica.
   ///
-  /// - Parameter renewal: Gives a device that is new, when the replica learns
-  ///   that its own is in use elsewhere.
+  /// - Parameters:
+  ///   - device: The replica's device.
+  ///   - schema: What its records are.
+  ///   - renewal: Gives a device that is new, when the replica learns that its own
+  ///     is in use elsewhere.
   init(device: DeviceID, schema: Schema, renewal: @escaping () -> DeviceID)
 
   /// Another replica with the same state and the same device, as a backup is.

@@ -11,7 +11,7 @@ import Rejoin
 import RejoinTesting
 import Testing
 
-struct Card: Lattice, Hashable {
+struct Card: Lattice, Hashable, Codable {
   var name = MVRegister<String>()
   var likes = PNCounter()
   var tags = ORSet<String>()

@@ -14,9 +14,10 @@ import Testing
 
 /// The examples of the article are compiled and print what it says.
 @Suite struct CardExampleTests {
-  @Test func isTheExampleOfTheArticle() throws {
-    let example = try text("Tests/RejoinTestingTests/Laws/CardExample.swift")
-    let code = try #require(example.range(of: "import Rejoin"))
+  @Test(arguments: ["CardExample", "CardBytesExample"])
+  func isAnExampleOfTheArticle(_ name: String) throws {
+    let example = try text("Tests/RejoinTestingTests/Laws/\(name).swift")
+    let code = try #require(example.range(of: "import "))
     #expect(try article().contains(example[code.lowerBound...]))
   }
 

@@ -46,6 +46,26 @@ import Testing
     #expect(count > 200)
   }
 
+  /// More of them than a reader holds ready.
+  @Test func aRecordOfManyFieldsIsWhatItWas() throws {
+    let replica = Replica.empty(1)
+    let id = RecordID("Wide", "all")
+    for step in [1, 7] {
+      try replica.save { edit in
+        for i in stride(from: 0, to: 1_500, by: step) {
+          edit.apply(
+            .write(.int(Int64(i))), to: FieldKey("f\(i)", .register), of: id)
+        }
+      }
+      let delta = try #require(replica.delta())
+      #expect(delta.fieldCount > 2 * WireLimit.keptFields)
+      let read = try Delta(decoding: delta.encoded())
+      #expect(read.changes == delta.changes)
+      let made = Delta(changes: read.changes, intervals: read.intervals)
+      #expect(made.encoded() == delta.encoded())
+    }
+  }
+
   @Test func equalReplicasGiveEqualBytes() throws {
     for seed in 0..<20 as Range<UInt64> {
       let replicas = WireCorpus.orderly(seed: seed).replicas

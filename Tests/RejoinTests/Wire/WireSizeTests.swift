@@ -54,13 +54,28 @@ import Testing
     return replica
   }
 
-  private func print(_ what: String, _ delta: [UInt8], _ old: [UInt8]) {
+  /// Prints a size, with and without digests, and what there is of it for each of
+  /// many fields.
+  private func print(
+    _ what: String, _ bytes: [UInt8], _ old: [UInt8], fields: Int = 1
+  ) {
+    func each(_ count: Int) -> String {
+      fields == 1
+        ? "" : ", \((Double(count) / Double(fields) * 10).rounded() / 10) each"
+    }
     Swift.print(
-      "\(what): \(delta.count) bytes, without digests \(old.count)")
+      "\(what): \(bytes.count) bytes\(each(bytes.count)); without digests "
+        + "\(old.count)\(each(old.count))")
   }
 
-  private func print(_ what: String, _ delta: Delta) {
-    print(what, delta.encoded(), delta.encoded(version: .v1_0))
+  private func print(_ what: String, _ delta: Delta, fields: Int = 1) {
+    print(
+      what, delta.encoded(), delta.encoded(version: .v1_0), fields: fields)
+  }
+
+  private func print(_ what: String, _ replica: Replica, fields: Int) {
+    print(
+      what, replica.encoded(), replica.encoded(version: .v1_0), fields: fields)
   }
 
   @Test func aWriteIsFlatInTheSizeOfTheState() throws {
@@ -75,7 +90,7 @@ import Testing
       try write(1, records - 1, 3, in: replica)
       let delta = try #require(replica.delta(since: before))
       sizes.insert(delta.encoded().count)
-      print("one write on \(records * 10) fields", delta)
+      print("delta of one write, in a state of \(records * 10) fields", delta)
     }
     #expect(sizes.count == 1)
     #expect(try #require(sizes.max()) <= 69)
@@ -95,9 +110,29 @@ import Testing
       try write(1, 0, 3, in: replica)
       let delta = try #require(replica.delta(since: before))
       sizes.append(delta.encoded().count)
-      print("one write of two, \(count) devices", delta)
+      print(
+        "delta of one write on a field of two devices, in a state of \(count)",
+        delta)
     }
     #expect(Double(sizes[1]) <= 1.05 * Double(sizes[0]))
+  }
+
+  @Test func aWriteIsFlatInTheLengthOfHistory() throws {
+    let replica = try filled(10)
+    var sizes: Set<Int> = []
+    // So that the number of the save takes as many bytes in all of them.
+    for overwritten in [200, 1_000, 10_000] {
+      while replica.clock[replica.device].n < 100 + overwritten {
+        try write(7, 3, 3, in: replica)
+      }
+      let before = replica.clock
+      try write(1, 3, 3, in: replica)
+      let delta = try #require(replica.delta(since: before))
+      sizes.insert(delta.encoded().count)
+      print(
+        "delta of one write on a field overwritten \(overwritten) times", delta)
+    }
+    #expect(sizes.count == 1)
   }
 
   @Test func aThousandChangedFields() throws {
@@ -106,27 +141,43 @@ import Testing
     for i in 0..<1_000 { try write(i, i, i % 10, in: replica) }
     let delta = try #require(replica.delta(since: before))
     #expect(delta.fieldCount == 2_000)
-    print("1,000 changed fields, each in its record", delta)
+    print(
+      "delta of 1,000 changed fields, each in its record", delta, fields: 1_000)
     #expect(delta.encoded().count <= 20_500)
     let next = replica.clock
     for i in 0..<1_000 { try write(i, i / 10, i % 10, in: replica) }
     print(
-      "1,000 changed fields of 100 records",
-      try #require(replica.delta(since: next)))
+      "delta of 1,000 changed fields of 100 records",
+      try #require(replica.delta(since: next)), fields: 1_000)
+  }
+
+  @Test func aSnapshotGrowsWithTheStateOnly() throws {
+    var each: [Double] = []
+    for records in [10, 100, 1_000] {
+      let replica = try filled(records)
+      print(
+        "snapshot of \(records) records of 10 fields, 12 characters in each",
+        replica, fields: records * 10)
+      each.append(Double(replica.encoded().count) / Double(records * 10))
+    }
+    #expect(each[2] <= 15)
+    #expect(each[2] <= each[0])
   }
 
   @Test func aSnapshotDoesNotGrowWithHistory() throws {
-    let replica = try filled(1_000)
+    let replica = try filled(100)
     let size = replica.encoded().count
-    print(
-      "snapshot of 10,000 fields", replica.encoded(),
-      replica.encoded(version: .v1_0))
-    #expect(size * 10 <= 1_500_000)
-    for i in 0..<3_000 {
-      for field in fields.indices where i % 3 != 1 {
-        try write(i * 10 + field, i / 3, field, in: replica)
+    for round in 0..<30 {
+      for i in 0..<100 {
+        for field in fields.indices {
+          try write(round * 1_000 + i * 10 + field, i, field, in: replica)
+        }
       }
     }
+    print(
+      "snapshot of 100 records of 10 fields, each overwritten 30 times",
+      replica,
+      fields: 1_000)
     #expect(Double(replica.encoded().count) <= 1.1 * Double(size))
   }
 
@@ -161,9 +212,7 @@ import Testing
       ], intervals: intervals)
     let replica = Replica(device: DeviceID(0), schema: [], clock: clock.wall)
     replica.apply(all)
-    print(
-      "1,540 clients set one key", replica.encoded(),
-      replica.encoded(version: .v1_0))
+    print("snapshot after 1,540 clients set one key", replica, fields: 1_540)
     #expect(replica.encoded(version: .v1_0).count <= 18_000)
   }
 }

@@ -1,0 +1,35 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+/// Reads the devices of a message that has been looked at, for the clock of all that
+/// is in it.
+struct DeviceReader {
+  private let reader: WireReader
+  /// The greatest number of each device that any field has seen.
+  private let latest: [UInt64]
+
+  init(_ reader: WireReader, _ latest: [UInt64]) {
+    (self.reader, self.latest) = (reader, latest)
+  }
+
+  var version: WireVersion { reader.version }
+
+  /// The clock of everything that any field has seen.
+  func clock() throws(WireError) -> VectorClock {
+    var (reader, scan) = (reader, DeviceScan(count: latest.count))
+    var entries: [VectorClock.Entry] = []
+    entries.reserveCapacity(latest.count)
+    for n in latest {
+      guard let block = try scan.next(from: &reader) else { break }
+      for _ in 0..<block.count { _ = try scan.time(from: &reader) }
+      if n > 0 { entries.append(.init(device: block.device, count: n)) }
+    }
+    return VectorClock(sorted: entries)
+  }
+}

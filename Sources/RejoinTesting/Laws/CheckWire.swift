@@ -1,0 +1,76 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+
+/// Checks that a type can be written as bytes and read again, on the values that
+/// random scripts reach.
+///
+///     try checkWire(
+///       from: VectorClock(), encode: { $0.encoded() },
+///       decode: { try VectorClock(decoding: $0) }
+///     ) { clock, device, _ in
+///       clock.insert(Dot(device, clock[device] + 1))
+///       return [device: clock[device]]
+///     }
+///
+/// What is read equals what was written and joins like it; equal values have equal
+/// bytes, by whatever route they came; and bytes that are cut short, have a byte
+/// more, or have a bit turned are refused with an error, or are exactly what the
+/// value that is read from them writes.
+///
+/// - Parameters:
+///   - initial: The value on which every device begins.
+///   - seeds: One script is played for each.
+///   - encode: Writes a value; it should not throw.
+///   - decode: Reads a value, and throws where the bytes are none.
+///   - change: Changes a value and returns the delta or the value itself.
+/// - Returns: How much was tried.
+/// - Throws: ``LawFailure``, with a smallest script and its seed.
+@discardableResult
+public func checkWire<State: Lattice & Equatable>(
+  from initial: State, seeds: Range<UInt64> = 0..<100,
+  encode: @escaping (State) throws -> [UInt8],
+  decode: @escaping ([UInt8]) throws -> State,
+  change: @escaping RandomChange<State>
+) throws(LawFailure) -> LawChecks {
+  let laws = WireLaws(encode: encode, decode: decode)
+  let check = ScriptedCheck(
+    checker: "checkWire", initial: initial, change: change
+  ) { run, cases in
+    laws.violation(in: run, &cases)
+  }
+  return try check.run(seeds: seeds)
+}
+
+/// Checks that the given values can be written as bytes and read again.
+///
+///     try checkWire(
+///       samples: [[], [phone: 1], [phone: 300]], encode: { $0.encoded() },
+///       decode: { try VectorClock(decoding: $0) })
+///
+/// - Returns: How much was tried.
+/// - Throws: ``LawFailure``, with the values that show it.
+/// - Complexity: O(*n*²) merges for *n* samples, and for each of them as many
+///   readings as it has bytes, times nine if it has few.
+@discardableResult
+public func checkWire<State: Lattice & Equatable>(
+  samples: [State], encode: (State) throws -> [UInt8],
+  decode: ([UInt8]) throws -> State
+) throws(LawFailure) -> LawChecks {
+  var cases = LatticeCases.all
+  let found = withoutActuallyEscaping(encode) { encode in
+    withoutActuallyEscaping(decode) { decode in
+      WireLaws(encode: encode, decode: decode)
+        .violation(among: samples, &cases)
+    }
+  }
+  if let found { throw found.failure(of: State.self, in: "checkWire") }
+  return LawChecks(cases)
+}

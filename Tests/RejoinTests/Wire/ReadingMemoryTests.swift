@@ -1,0 +1,91 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+#if os(Linux) && compiler(>=6.2)
+  import Foundation
+  import Glibc
+  @testable import Rejoin
+  import Testing
+
+  /// How much memory reading takes, in a process that does nothing else: at most
+  /// eight times the bytes and 64 KiB, whatever the bytes are.
+  @Suite struct ReadingMemoryTests {
+    private static func memory(_ key: String) throws -> Int {
+      let status = try String(
+        contentsOfFile: "/proc/self/status", encoding: .utf8)
+      let line = status.split(separator: "\n").first { $0.hasPrefix(key) }
+      return try #require(Int((line ?? "").filter(\.isNumber))) * 1_024
+    }
+
+    /// How much more memory than before there was at most while `body` ran.
+    private static func peak(_ body: () -> Void) throws -> Int {
+      // The greatest amount so far becomes what there is now.
+      try "5".write(
+        toFile: "/proc/self/clear_refs", atomically: false, encoding: .utf8)
+      let before = try memory("VmRSS:")
+      body()
+      return try memory("VmHWM:") - before
+    }
+
+    /// Has the allocator take large blocks from the system and give them back, so
+    /// that none that is free is taken again without being seen.
+    private static func returnMemory() throws {
+      typealias Option = @convention(c) (CInt, CInt) -> CInt
+      let symbol = try #require(dlsym(nil, "mallopt"))
+      let mmapThreshold: CInt = -3
+      let mallopt = unsafeBitCast(symbol, to: Option.self)
+      #expect(mallopt(mmapThreshold, 4_096) == 1)
+    }
+
+    /// Whether the bytes are a snapshot, which is kept until they are.
+    private static func read(_ bytes: [UInt8]) -> Bool {
+      guard let snapshot = try? Snapshot(decoding: bytes) else { return false }
+      return withExtendedLifetime(snapshot) { true }
+    }
+
+    private static func report() throws {
+      try returnMemory()
+      for message in LargeMessage.allCases {
+        // Code and tables that are needed once come into memory.
+        _ = read(message.bytes(1 << 12))
+        for size in Tier.isNightly ? [1 << 20, 1 << 22, 1 << 24] : [1 << 18] {
+          let bytes = message.bytes(size)
+          var isRead = false
+          let peak = try peak { isRead = read(bytes) }
+          print(
+            "memory", message, isRead ? "read" : "refused", bytes.count, peak)
+        }
+      }
+    }
+
+    @Test func readingTakesEightTimesTheBytes() async throws {
+      let process = await #expect(
+        processExitsWith: .success, observing: [\.standardOutputContent]
+      ) { try ReadingMemoryTests.report() }
+      let output = String(
+        decoding: try #require(process).standardOutputContent, as: UTF8.self)
+      let lines = output.split(separator: "\n").map { $0.split(separator: " ") }
+        .filter { $0.first == "memory" }
+      #expect(Set(lines.map { $0[1] }).count == LargeMessage.allCases.count)
+      for line in lines {
+        let (bytes, peak) = (
+          try #require(Int(line[3])), try #require(Int(line[4]))
+        )
+        let factor = (Double(peak) / Double(bytes) * 10).rounded() / 10
+        print(
+          "\(line[1]), \(line[2]): \(bytes) bytes take \(peak), \(factor) times"
+        )
+        #expect(peak <= 8 * bytes + 65_536, "\(line[1])")
+        let isRefused = ["devices", "saves", "savesWithGaps", "fields"]
+          .contains(line[1])
+        #expect((line[2] == "refused") == isRefused, "\(line[1])")
+      }
+    }
+  }
+#endif
