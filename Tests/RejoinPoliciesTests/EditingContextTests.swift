@@ -103,4 +103,24 @@ import Testing
     #expect(other.value == "of the old kind")
     #expect(!other.clock.contains(Dot(DeviceID(1), 2)))
   }
+
+  /// Whichever of the two kinds comes first.
+  @Test func fieldIsWrittenAsDeclaredAlsoWhereTheOldKindComesLast() throws {
+    enum Old: Entity {
+      static let entityName = "Item"
+      static let name = lww("name", of: String.self)
+    }
+    let old = Replica(
+      device: DeviceID(9), schema: [Old.self], clock: WallClock { 2000 })
+    try old.save { $0[Old.self, "1"].name = "of the old kind" }
+    let scene = try Scene.withItem()
+    scene.mine.merge(old)
+    let context = EditingContext(scene.mine, mergePolicy: .overwrite)
+    context.fetch(Item.self, "1").name = "mine"
+    try scene.otherEdits { $0.note = "theirs" }
+    try context.save()
+    #expect(scene.item?.name == "mine")
+    let other = scene.mine.fetch(Scene.item)[Old.name.key]
+    #expect(other.value == "of the old kind")
+  }
 }

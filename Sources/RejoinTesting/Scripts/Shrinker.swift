@@ -12,7 +12,9 @@ import Rejoin
 ///
 /// Steps are left out, first in large parts and then one by one, and then verbs of
 /// the saves that remain, until nothing more can go: the delta debugging of Zeller
-/// and Hildebrandt, *Simplifying and Isolating Failure-Inducing Input*, 2002.
+/// and Hildebrandt, *Simplifying and Isolating Failure-Inducing Input*, 2002. What
+/// remains is said as plainly as it can be: by few devices, and by exchanges in
+/// place of messages that are kept.
 public struct Shrinker {
   /// Whether a script shows the fault.
   let fails: (Script) -> Bool
@@ -36,6 +38,8 @@ public struct Shrinker {
     while true {
       var next = withoutSteps(current)
       next = withoutVerbs(next)
+      next = first(of: \.plainer, next)
+      next = first(of: \.withFewerDevices, next)
       if next == current { return current }
       current = next
     }
@@ -61,6 +65,17 @@ public struct Shrinker {
       if size == 1 { return script }
       size /= 2
     }
+  }
+
+  /// The script as long as one of its simplifications still shows the fault.
+  private mutating func first(
+    of simplifications: (Script) -> [Script], _ script: Script
+  ) -> Script {
+    var script = script
+    while let next = simplifications(script).first(where: { stillFails($0) }) {
+      script = next
+    }
+    return script
   }
 
   private mutating func withoutVerbs(_ script: Script) -> Script {

@@ -8,13 +8,13 @@
 //===----------------------------------------------------------------------===//
 /// The wall clock of a device in a simulation, which need not be right.
 struct SimulatedClock {
-  private enum Fault: Int, CaseIterable {
+  enum Fault: Int, CaseIterable {
     case ahead, behind, drifting, frozen, jumping, extreme
   }
 
   private static let year: Int64 = 365 * 86_400_000
 
-  private let fault: Fault?
+  let fault: Fault?
   /// What the clock is wrong by from the beginning, in milliseconds.
   private var offset: Int64 = 0
   /// What it gains on a second, in milliseconds.

@@ -11,6 +11,7 @@ import Rejoin
 extension World {
   /// Tells a device what it lacks, both learning how far the other is.
   mutating func sync(from i: Int, to j: Int) throws(ScriptMismatch) -> Int {
+    try checkDeltaLaw(from: i, to: j)
     try acknowledge(j, by: i)
     let letter = try letter(from: i, since: peers[j].replica.clock)
     try acknowledge(i, by: j)

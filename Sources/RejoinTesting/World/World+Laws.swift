@@ -24,12 +24,12 @@ extension World {
   }
 
   /// Law 4: what a device lacks makes it as all that the other knows would.
-  public func checkDeltaLaw(
+  func checkDeltaLaw(
     from i: Int, to j: Int
   ) throws(ScriptMismatch) {
     guard collisions.isEmpty, !peers[i].model.isAhead else { return }
     var (one, other) = (peers[j].replica.copy(), peers[j].replica.copy())
-    let s = peers[i].replica
+    let s = peers[i].replica.copy()
     if let news = s.message(since: one.clock) {
       _ = one.apply(news, now: peers[j].now)
     }
@@ -49,7 +49,7 @@ extension World {
     }
     guard ring.count > 1 else { return }
     try acknowledgeRetirements(ring)
-    let count = counts.saves
+    let saves = clocks
     let isPlain = collisions.isEmpty && retired.isEmpty
     let rounds = isPlain ? ring.count / 2 : 2 * ring.count
     try exchange(ring, rounds: rounds)
@@ -60,10 +60,19 @@ extension World {
         "law 13: \(name(i)) and \(name(j)) are equal",
         peers[i].replica.contents == peers[j].replica.contents, true)
     }
-    try agree("law 13: saves", counts.saves, count)
+    try agree("law 13: saves", clocks, saves)
     try checkIntentions(of: ring)
     guard collisions.isEmpty else { return }
     for i in ring { try checkSoundness(i) }
+  }
+
+  /// The saves that the replicas claim to hold, all together with what waits.
+  private var clocks: VectorClock {
+    peers.reduce(VectorClock()) { clock, peer in
+      peer.aside.reduce(clock.merging(peer.replica.clock.vector)) {
+        $0.merging($1.model.saves(in: history))
+      }
+    }
   }
 
   /// Everybody hears of the retirements, and saves what it has of those devices.

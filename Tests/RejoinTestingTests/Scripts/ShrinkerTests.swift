@@ -8,8 +8,9 @@
 //===----------------------------------------------------------------------===//
 
 import Rejoin
-import RejoinTesting
 import Testing
+
+@testable import RejoinTesting
 
 @Suite struct ShrinkerTests {
   @Test func aScriptIsCutToWhatTheFaultNeeds() {
@@ -42,5 +43,45 @@ import Testing
     let script = ScriptGenerator.script(seed: 1, steps: 40)
     let found = World<LibraryReplica>.counterexample(in: script)
     #expect(found == nil)
+  }
+
+  /// Whatever is wrong, ten lines are enough to show it.
+  @Test func aPrintedScriptIsShort() throws {
+    try shorten(SpoiledReplica<WrongWinners>.self)
+    try shorten(SpoiledReplica<ClaimedClocks>.self)
+    try shorten(SpoiledReplica<ForgottenGaps>.self)
+  }
+
+  private func shorten<Replica: TestedReplica>(_: Replica.Type) throws {
+    for seed in 0..<100 as Range<UInt64> {
+      let script = Simulation(seed: seed).script
+      guard let found = World<Replica>.counterexample(in: script) else {
+        continue
+      }
+      let lines = found.script.replayText().split(separator: "\n")
+      #expect(lines.count <= 10, "\(lines.joined(separator: "\n"))")
+      return
+    }
+    Issue.record("\(Replica.self) passes")
+  }
+
+  @Test func whatRemainsIsSaidPlainly() {
+    /// Whether anybody may have heard of a save of another.
+    func fails(_ script: Script) -> Bool {
+      var world = World<LibraryReplica>(deviceCount: script.deviceCount)
+      for step in script.steps { try? world.perform(step) }
+      return world.peers.contains {
+        $0.model.clock.entries.contains { $0.count > 1 }
+          && $0.model.clock.entries.count > 1
+      }
+    }
+    var shrinker = Shrinker(fails)
+    let shortest = shrinker.shrink(Simulation(seed: 3).script)
+    #expect(shortest.deviceCount == 2)
+    #expect(shortest.steps.count == 4, "\(shortest.steps)")
+    #expect(
+      shortest.steps.contains(.sync(from: 0, to: 1))
+        || shortest.steps.contains(.sync(from: 1, to: 0)),
+      "\(shortest.steps)")
   }
 }

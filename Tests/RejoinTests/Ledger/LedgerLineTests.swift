@@ -157,4 +157,44 @@ import Testing
       #expect(join.total == 2)
     }
   }
+
+  /// Two that cancelled as many entries of a name that was used twice.
+  @Test func twoCancellationsOfOneLengthKeepTheGreaterSum() {
+    var (a, b) = (line([1], folded: 1), line([2], folded: 1))
+    for part in [1, 2] as [Int64] {
+      let whole = line([part])
+      if part == 1 { a.cancel(whole) } else { b.cancel(whole) }
+    }
+    for (x, y) in [(a, b), (b, a)] {
+      var join = x
+      join.merge(y)
+      #expect(join.cancelledSum == 2)
+      #expect(join.total == 0)
+    }
+  }
+
+  /// Somebody may be shown entries that have not arrived here.
+  @Test func cancellingWhatHasNotArrivedCancelsItAll() {
+    var part = line([1])
+    part.cancel(line([1, 20]))
+    #expect(part.count == 2)
+    #expect(part.total == 0)
+    part.merge(line([1, 20, 300]))
+    #expect(part.total == 300)
+  }
+
+  @Test func entriesOfOneTimeComeByDeviceAndThenByNumber() {
+    var lines = LedgerLines()
+    for device in (1...8).reversed() as ReversedCollection<ClosedRange<UInt64>>
+    {
+      for n in 1...2 as ClosedRange<UInt64> {
+        lines.append(
+          Int64(device), memo: nil, at: Dot(DeviceID(device), n), time: .zero)
+      }
+    }
+    let order = (1...8).flatMap { [$0, $0] as [Int64] }
+    #expect(lines.entries.map(\.entry.amount) == order)
+    #expect(
+      lines.entries.map(\.entry.n) == order.indices.map { $0 % 2 == 0 ? 1 : 2 })
+  }
 }

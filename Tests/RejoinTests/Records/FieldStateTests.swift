@@ -147,4 +147,46 @@ import Testing
       }
     }
   }
+
+  /// Otherwise somebody who is adding it elsewhere, unseen, would win.
+  @Test func removingWhatIsNotThereIsRemembered() {
+    var (field, other) = (
+      FieldState(.removeWinsSet), FieldState(.removeWinsSet)
+    )
+    _ = field.change(
+      .members(SetEdit(inserting: [], removing: [.int(1)])), in: save(1, 1))
+    _ = other.change(.members(SetEdit(inserting: [.int(1)])), in: save(2, 1))
+    field.merge(other)
+    #expect(field.elements == [])
+  }
+
+  /// A last write from a clock ahead is outranked when it is dropped, too.
+  @Test func aDroppedLastWriteDoesNotComeBack() {
+    var field = FieldState(.lww)
+    _ = field.change(.write(.int(1)), in: save(1, 1, at: 1_000_000))
+    let before = field
+    _ = field.change(nil, in: save(2, 1, at: 1))
+    field.merge(before)
+    #expect(field.value == nil)
+  }
+
+  /// Entries that only one side has folded are not compared with others.
+  @Test func entriesClashFromTheGreaterFoldOn() {
+    func ledger(_ amounts: [Int64], folded: UInt64) -> FieldState {
+      var lines = LedgerLines()
+      for (i, amount) in amounts.enumerated() {
+        lines.append(
+          amount, memo: nil, at: Dot(DeviceID(1), UInt64(i) + 1), time: .zero)
+      }
+      _ = lines.fold(below: [DeviceID(1): folded])
+      return .ledger(
+        Causal(store: lines, context: CausalContext([DeviceID(1): 4])))
+    }
+    for (i, j) in [(0, 2), (2, 0), (2, 2)] as [(UInt64, UInt64)] {
+      let mine = ledger([1, 2, 3, 4], folded: i)
+      let theirs = ledger([1, 2, 3, 5], folded: j)
+      #expect(mine.clashes(with: theirs) == [Dot(DeviceID(1), 4)])
+      #expect(mine.clashes(with: ledger([1, 2, 3, 4], folded: j)) == [])
+    }
+  }
 }

@@ -90,4 +90,12 @@ import Testing
     #expect(a[Sailor.self, "eve"] == nil)
     #expect(a.records(of: "Sailor") == [])
   }
+
+  @Test func namesThatRunTogetherAreNotOnePair() throws {
+    let (x, z) = (RecordID("Sailor", "x"), RecordID("Sailor", "z"))
+    try a.alias(x, RecordID("Sailor", "y=Sailor/z"))
+    try a.alias(RecordID("Sailor", "x=Sailor/y"), z)
+    #expect(a.representative(of: z) != x)
+    #expect(a.representative(of: x) == x)
+  }
 }

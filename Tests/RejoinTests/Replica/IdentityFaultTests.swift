@@ -229,4 +229,21 @@ import Testing
     let part = try #require(other.delta()?.split(into: 1).first)
     #expect(b.apply(part).equivocations == [Dot(a.device, 3)])
   }
+
+  /// Two storages under one name, each with as many saves as the other.
+  @Test func theTokenOfAnotherHistoryIsAMismatch() throws {
+    let (x, y) = (Replica.empty(4), Replica.empty(4))
+    try x.edit { $0.name = "x" }
+    try y.edit { $0.name = "y" }
+    let opened = Replica.opening(x.state, token: y.token, as: 7)
+    #expect(opened.device == DeviceID(7))
+  }
+
+  @Test func aRestoredReplicaWhoseNameIsInUseTakesOneNewName() throws {
+    let (backup, token) = try backupAndGoOn()
+    let restored = Replica.opening(backup, token: token, as: 7)
+    b.tell(restored)
+    let again = Replica.opening(restored.state, token: nil, as: 8)
+    #expect(try again.edit { $0.name = "x" }.dot == Dot(DeviceID(8), 1))
+  }
 }

@@ -86,4 +86,13 @@ import Testing
     #expect(try a.import { _ in }.records.isEmpty)
     #expect(a.delta() == nil)
   }
+
+  @Test func aDeletedRowIsAnotherImport() throws {
+    try a.import { $0[Sailor.self, "ada"].touch() }
+    try a.import {
+      $0[Sailor.self, "ada"].touch()
+      $0[Sailor.self, "ada"].delete()
+    }
+    #expect(a.clock.vector.entries.count == 2)
+  }
 }

@@ -122,4 +122,28 @@ import Testing
     a.acknowledge(a.clock, by: DeviceID(5))
     #expect(try a.purge().dot != nil)
   }
+
+  /// An unset field that nothing can be written to needs no purge.
+  @Test func anUnsetFieldAtTheGreatestTimestampIsNoObstacle() throws {
+    let stranger = DeviceID(9)
+    let unset = Siblings<Stamped>.Element(
+      dot: Dot(stranger, 1), payload: Stamped(nil, at: .max))
+    let state = FieldState.lww(
+      Causal(store: Latest(unset), context: CausalContext([stranger: 1])))
+    try a.edit { $0.name = "ada" }
+    a.apply(Delta(state, of: Sailor.rank.key, in: Sailor.ada))
+    try a.edit { $0.delete() }
+    #expect(try a.purge().dot != nil)
+    #expect(contents(a).isEmpty)
+  }
+
+  @Test func oneStableDeletionOfTwoIsNotEnough() throws {
+    try deleteEverywhere()
+    try b.edit { $0.delete() }
+    a.acknowledge(b.clock, by: b.device)
+    b.tell(a)
+    #expect(a.fetch(Sailor.ada).existence.writes.count == 2)
+    #expect(a.stabilityCut == [a.device: 1, b.device: 2])
+    #expect(try a.purge().dot == nil)
+  }
 }

@@ -118,4 +118,14 @@ import Testing
       other.record(item)?.count(of: "qty") == a.record(item)?.count(of: "qty"))
     #expect(other.delta() == a.delta())
   }
+
+  @Test func onlyFieldsWithLateSavesAreTouched() throws {
+    let (a, b, _) = try team()
+    try b.save { $0.apply(.write(.string("late")), to: name, of: item) }
+    let clock = a.clock
+    try a.readmit(try #require(b.delta()))
+    let news = a.delta(since: clock)?.changes.first { $0.id == item }
+    #expect(news?.fields[name] != nil)
+    #expect(news?.fields[quantity] == nil)
+  }
 }

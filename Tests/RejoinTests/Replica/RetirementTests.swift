@@ -223,4 +223,46 @@ import Testing
     settle(a, b, c)
     #expect(a.stabilityCut == a.clock.vector)
   }
+
+  /// A field of an earlier save that arrives late lowers nothing.
+  @Test func aLateFieldOfAnEarlierSaveDoesNotLowerTheLastOne() throws {
+    try lost.edit { $0.name = "first" }
+    let first = try #require(lost.delta()).split(into: 1)[0]
+    let clock = lost.clock
+    try lost.save { $0[Sailor.self, "eve"].name = "second" }
+    a.apply(try #require(lost.delta(since: clock)).split(into: 1)[0])
+    a.apply(first)
+    try a.retire(lost.device)
+    #expect(a.retirements == [lost.device: 2])
+  }
+
+  @Test func allMessagesKeptAsideAreTriedAgain() throws {
+    let other = Replica.empty(4)
+    try b.edit { $0.name = "b" }
+    for device in [lost, other] {
+      try device.edit { $0.miles.increment(by: 1) }
+      device.tell(a)
+      try a.retire(device.device)
+      try device.edit { $0.miles.increment(by: 2) }
+      #expect(device.tell(a).keptAside != nil)
+      device.tell(b)
+    }
+    #expect(a.acknowledge(b.clock, by: b.device).count == 2)
+    #expect(a.ada?.miles == 6)
+    #expect(a.keptAside.isEmpty)
+  }
+
+  @Test func theOtherMessagesStayAside() throws {
+    let other = Replica.empty(4)
+    for device in [lost, other] {
+      try device.edit { $0.miles.increment(by: 1) }
+      device.tell(a)
+      try a.retire(device.device)
+      try device.edit { $0.miles.increment(by: 2) }
+      device.tell(a)
+    }
+    other.tell(b)
+    #expect(a.acknowledge(b.clock, by: b.device).count == 1)
+    #expect(a.keptAside.count == 1)
+  }
 }

@@ -75,4 +75,15 @@ import Testing
       try StoredReplica(decoding: backup), token: replica.token, as: 4)
     #expect(read.device == DeviceID(4))
   }
+
+  /// A name that was seen in use elsewhere is given up after a restart, too.
+  @Test func aNameInUseElsewhereIsGivenUpAfterReopening() throws {
+    let replica = Replica.empty(1)
+    try replica.edit { $0.name = "mine" }
+    replica.acknowledge(ReplicaClock([DeviceID(1): 2]), by: DeviceID(2))
+    let read = Replica.opening(
+      try StoredReplica(decoding: replica.state.encoded()),
+      token: replica.token, as: 9)
+    #expect(try read.edit { $0.name = "next" }.dot == Dot(DeviceID(9), 1))
+  }
 }

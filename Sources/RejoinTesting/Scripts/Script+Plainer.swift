@@ -1,0 +1,98 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+import Rejoin
+
+// Scripts that say much the same with plainer means: steps that can be read without
+// looking elsewhere, and fewer devices.
+extension Script {
+  /// The script with one step said more plainly, for every step where that can be.
+  var plainer: [Script] {
+    var authors: [Int: Int] = [:]
+    var result: [Script] = []
+    for (place, step) in steps.enumerated() {
+      switch step {
+      case .write(let i, _, let k): authors[k] = i
+      case .split(let k, let a, let b):
+        (authors[a], authors[b]) = (authors[k], authors[k])
+      case .merge(let i, let j):
+        result.append(replacing(place, by: .sync(from: i, to: j)))
+      case .deliver(let k, let j):
+        if let i = authors[k], i != j {
+          result.append(replacing(place, by: .sync(from: i, to: j)))
+        }
+      case .fork where !steps[..<place].contains(where: \.isFork):
+        // The device is there from the beginning, under the same number.
+        var copy = self
+        copy.steps.remove(at: place)
+        copy.deviceCount += 1
+        result.append(copy)
+      default: break
+      }
+    }
+    return result
+  }
+
+  /// The script without a device that no step is about, or with all that one device
+  /// does done by an earlier one.
+  var withFewerDevices: [Script] {
+    (1..<max(deviceCount, 1)).reversed().flatMap { i in
+      isIdle(i) ? [removing(i)] : (0..<i).map { renaming(i, to: $0) }
+    }
+  }
+
+  private func isIdle(_ i: Int) -> Bool { renaming(i, to: -1) == self }
+
+  private func renaming(_ i: Int, to j: Int) -> Script {
+    var copy = self
+    copy.steps = steps.map { step in step.mapDevices { $0 == i ? j : $0 } }
+    return copy
+  }
+
+  private func removing(_ i: Int) -> Script {
+    var copy = self
+    copy.deviceCount -= 1
+    copy.steps = steps.map { step in step.mapDevices { $0 > i ? $0 - 1 : $0 } }
+    return copy
+  }
+
+  private func replacing(_ place: Int, by step: ScriptStep) -> Script {
+    var copy = self
+    copy.steps[place] = step
+    return copy
+  }
+}
+
+extension ScriptStep {
+  fileprivate var isFork: Bool {
+    if case .fork = self { true } else { false }
+  }
+
+  /// The same step by and about other devices.
+  fileprivate func mapDevices(_ new: (Int) -> Int) -> ScriptStep {
+    switch self {
+    case .save(let i, let verbs): .save(on: new(i), verbs)
+    case .setClock(let i, let now): .setClock(of: new(i), to: now)
+    case .sync(let i, let j): .sync(from: new(i), to: new(j))
+    case .merge(let i, let j): .merge(from: new(i), into: new(j))
+    case .write(let i, let j, let k):
+      .write(on: new(i), since: j.map(new), message: k)
+    case .deliver(let k, let i): .deliver(message: k, to: new(i))
+    case .backUp(let i, let k): .backUp(new(i), as: k)
+    case .restore(let i, let k, let isNoticed):
+      .restore(new(i), from: k, isNoticed: isNoticed)
+    case .reopen(let i): .reopen(new(i))
+    case .fork(let i): .fork(new(i))
+    case .purge(let i): .purge(new(i))
+    case .fold(let i): .fold(new(i))
+    case .retire(let i, let j): .retire(on: new(i), new(j))
+    case .fetch(let i, let id, let k): .fetch(on: new(i), id, context: k)
+    case .split, .commit: self
+    }
+  }
+}
