@@ -12,10 +12,11 @@ import Rejoin
 /// Checks all laws of a type: those of its join, of its deltas, and of its
 /// equality.
 ///
-///     try checkLaws(from: Card()) { card, device, random in
-///       let name = card.name.write("Ada", by: device, at: random.time())
-///       let tags = card.tags.insert(random.pick(["a", "b"]), by: device)
-///       return Card(name: name, likes: card.likes.reset(), tags: tags)
+///     try checkLaws(from: Card()) { card, me, random in
+///       let name = card.name.write("Ada", by: me, at: random.time())
+///       let tags = card.tags.insert(random.pick(["a", "b"]), by: me)
+///       let likes = try card.likes.increment(at: me)
+///       return Card(name: name, likes: likes, tags: tags)
 ///     }
 ///
 /// - Parameters:

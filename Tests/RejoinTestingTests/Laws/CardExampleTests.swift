@@ -12,6 +12,23 @@ import Rejoin
 import RejoinTesting
 import Testing
 
+/// A card whose merge takes one part as it comes.
+private struct ForgetfulCard: Lattice, Hashable {
+  var card = Card()
+  let part: Int
+
+  init(_ part: Int) { self.part = part }
+
+  mutating func merge(_ other: ForgetfulCard) {
+    card.merge(other.card)
+    switch part {
+    case 0: card.name = other.card.name
+    case 1: card.likes = other.card.likes
+    default: card.tags = other.card.tags
+    }
+  }
+}
+
 /// The examples of the article are compiled and print what it says.
 @Suite struct CardExampleTests {
   @Test(arguments: ["CardExample", "CardBytesExample"])
@@ -27,6 +44,23 @@ import Testing
     let test = try #require(example.range(of: "  try checkLaws"))
     let lines = example[test.lowerBound...].split(separator: "\n")
     #expect(lines.count == 5 + 1)
+  }
+
+  /// The changes of the example leave no part of it unchecked.
+  @Test(arguments: 0..<3)
+  func aForgottenPartIsNoticed(part: Int) {
+    let failure = failure { seeds throws(LawFailure) in
+      try checkLaws(from: ForgetfulCard(part), seeds: seeds) {
+        state, me, random in
+        var delta = ForgetfulCard(part)
+        let name = state.card.name.write("Ada", by: me, at: random.time())
+        let tags = state.card.tags.insert(random.pick(["a", "b"]), by: me)
+        let likes = try state.card.likes.increment(at: me)
+        delta.card = Card(name: name, likes: likes, tags: tags)
+        return delta
+      }
+    }
+    #expect(failure != nil)
   }
 
   @Test func theFailureIsTheOneOfTheArticle() throws {
