@@ -54,7 +54,7 @@
       for message in LargeMessage.allCases {
         // Code and tables that are needed once come into memory.
         _ = read(message.bytes(1 << 12))
-        for size in Tier.isNightly ? [1 << 20, 1 << 22, 1 << 24] : [1 << 18] {
+        for size in Tier.isNightly ? [1 << 20, 1 << 22] : [1 << 18] {
           let bytes = message.bytes(size)
           var isRead = false
           let peak = try peak { isRead = read(bytes) }
