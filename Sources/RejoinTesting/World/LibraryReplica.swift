@@ -47,8 +47,11 @@ public struct LibraryReplica: TestedReplica {
   }
 
   public mutating func reopen(as device: DeviceID?, now: Int64) {
+    let stored = sound { () throws(WireError) in
+      try StoredReplica(decoding: replica.state.encoded())
+    }
     let opened = Replica(
-      opening: replica.state, token: device == nil ? replica.token : nil,
+      opening: stored, token: device == nil ? replica.token : nil,
       schema: replica.schema, clock: HandSetClock(now).wall,
       renewal: { [replica] in device ?? replica.device })
     self = LibraryReplica(resuming: opened.state, replica.schema, renewal)
@@ -129,6 +132,10 @@ extension LibraryReplica {
     message.split(into: count)
   }
 
+  public static func arrival(of message: Delta) -> Delta {
+    sound { () throws(WireError) in try Delta(decoding: message.encoded()) }
+  }
+
   public func outline(of message: Delta) -> MessageOutline {
     MessageOutline(
       fields: Set(
@@ -150,8 +157,18 @@ extension LibraryReplica {
 
   public mutating func acknowledge(_ other: LibraryReplica, now: Int64) {
     hand.now = now
-    replica.acknowledge(other.clock, by: other.device)
+    let clock = sound { () throws(WireError) in
+      try ReplicaClock(decoding: other.clock.encoded())
+    }
+    replica.acknowledge(clock, by: other.device)
   }
 
   public var keptAside: [Delta] { replica.keptAside }
+}
+
+/// What is read from bytes that the library has written.
+private func sound<Value>(_ read: () throws(WireError) -> Value) -> Value {
+  do throws(WireError) { return try read() } catch {
+    preconditionFailure("the library refuses what it wrote: \(error)")
+  }
 }

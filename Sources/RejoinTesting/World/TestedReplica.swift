@@ -62,6 +62,8 @@ public protocol TestedReplica {
   func parts(of message: Message, count: Int) -> [Message]
   /// The fields in a message and its intervals.
   func outline(of message: Message) -> MessageOutline
+  /// A message as it arrives: by way of its bytes, where it has some.
+  static func arrival(of message: Message) -> Message
   /// Joins a message.
   mutating func apply(_ message: Message, now: Int64) -> MessageReceipt
   /// Notes the clock that another replica has reached.
@@ -86,6 +88,9 @@ public protocol TestedReplica {
 extension TestedReplica {
   /// Nothing.
   public var latest: Timestamp? { nil }
+
+  /// The message itself.
+  public static func arrival(of message: Message) -> Message { message }
 }
 
 /// What is in a message.

@@ -97,7 +97,8 @@ extension World {
   /// Joins a message, and compares what that did with what it must do.
   mutating func receive(_ letter: Letter, at i: Int) throws(ScriptMismatch) {
     let now = peers[i].now
-    let receipt = peers[i].replica.apply(letter.message, now: now)
+    let message = Replica.arrival(of: letter.message)
+    let receipt = peers[i].replica.apply(message, now: now)
     if receipt.isKeptAside {
       try agree(
         "a message is kept aside for a retired device",
