@@ -13,7 +13,7 @@ import Testing
 @Suite struct RandomScriptTests {
   @Test(arguments: 0..<30)
   func replicasShowWhatHasBeenHeardOf(block: UInt64) {
-    for seed in (block * 11)..<(block * 11 + 11) {
+    for seed in (block * 5)..<(block * 5 + 5) {
       let script = ScriptGenerator.script(seed: seed, steps: 80)
       do { try World<LibraryReplica>.run(script) } catch {
         Issue.record("seed \(seed): \(error)")

@@ -16,7 +16,7 @@ struct WireCorpus: Sendable {
   private var states: [StoredReplica] = []
 
   /// The same corpus in every test: more than two hundred messages.
-  static let shared = WireCorpus(histories: 60, steps: 10)
+  static let shared = WireCorpus(histories: 90, steps: 10)
 
   /// A history in which no name is used twice and none is retired, so that whoever
   /// has the same saves is in the same state.
