@@ -61,16 +61,9 @@ public struct LibraryReplica: TestedReplica {
   public var clock: ReplicaClock { replica.clock }
   public var latest: Timestamp? { replica.state.hybrid.latest }
 
-  /// What replicas with the same saves agree on.
-  public struct Contents: Hashable {
-    let clock: ReplicaClock
-    let fields: Delta?
-  }
-
-  /// The clock with its digests, and every field that travels.
-  public var contents: Contents {
-    Contents(clock: replica.clock, fields: replica.delta())
-  }
+  /// The bytes that replicas with the same saves agree on: the clock with its
+  /// digests, and every field that travels.
+  public var contents: [UInt8] { replica.encoded(foldingLedgers: true) }
 
   public func exists(_ id: RecordID) -> Bool { replica.exists(id) }
 

@@ -86,7 +86,7 @@ struct SpoiledReplica<How: Spoiling>: TestedReplica {
 
   var device: DeviceID { base.device }
   var clock: ReplicaClock { base.clock.merging(ReplicaClock(claimed)) }
-  var contents: LibraryReplica.Contents { base.contents }
+  var contents: [UInt8] { base.contents }
   func exists(_ id: RecordID) -> Bool { base.exists(id) }
 
   func reading(of path: FieldPath) -> FieldReading {
