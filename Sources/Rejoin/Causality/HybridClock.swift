@@ -42,12 +42,19 @@ public struct HybridClock: Hashable, Sendable {
   /// Where our own wall clock was far ahead and has been mended since, the clock
   /// goes back to it. That is safe, because no write is superseded by its
   /// timestamp.
+  ///
+  /// - Parameters:
+  ///   - latest: Where it stood.
+  ///   - now: The wall-clock time; `nil` leaves the clock as it stood.
+  ///   - drag: How far others can draw it ahead of the wall clock, in
+  ///     milliseconds.
   public init(
-    latest: Timestamp = .zero, now: Int64 = .max,
+    latest: Timestamp = .zero, now: Int64? = nil,
     drag: Int64 = HybridClock.defaultDrag
   ) {
     self.drag = max(drag, 0)
     self.latest = latest
+    guard let now else { return }
     if latest > bound(now) { self.latest = Timestamp(milliseconds: now) }
   }
 

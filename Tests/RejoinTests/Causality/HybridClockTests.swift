@@ -129,6 +129,12 @@ import Testing
     #expect("\(HybridClock.Exhausted())".contains("wall clock right"))
   }
 
+  @Test func withoutAWallClockItStandsAsItStood() {
+    for latest in [.max, Timestamp(rawValue: .max - 3), .zero] {
+      #expect(HybridClock(latest: latest).latest == latest)
+    }
+  }
+
   @Test func anExhaustedClockIsMendedAtOpen() throws {
     var clock = HybridClock(latest: try exhausted().latest, now: 1000)
     #expect(try clock.tick(now: 1000) == at(1000).next)
