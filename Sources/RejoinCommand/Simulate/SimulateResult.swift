@@ -24,8 +24,11 @@ struct SimulateResult {
   let time: Duration
 
   private var lines: [String] {
-    [
-      "explorer: \(explored.programs.count) programs, \(explored.counts)",
+    let explored =
+      explored.violation.map { "stopped in the program \($0.program.name)" }
+      ?? "\(explored.programs.count) programs, \(explored.counts)"
+    return [
+      "explorer: \(explored)",
       "\(simulated), seeds from \(seeds.lowerBound)",
       "time: \(time.components.seconds) s",
     ]
