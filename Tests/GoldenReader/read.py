@@ -547,7 +547,7 @@ class Message(Bytes):
                     "n": wide(self.saves[place][1]),
                     "time": self.stamp(place, later),
                     "amount": self.signed(), "memo": self.value()})
-            check(cancelled[0] <= folded[0], "more cancelled than folded")
+            check(cancelled <= folded, "more cancelled than folded")
             check(entries or folded[0], "entries")
             content.append({
                 "device": self.devices[index].hex(), "folded": folded[0],

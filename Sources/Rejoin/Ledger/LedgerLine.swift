@@ -83,7 +83,10 @@ public struct LedgerLine: Sendable {
     fold(upTo: observed.count)
     var seen = observed
     seen.fold(upTo: .max)
-    if seen.folded > cancelled {
+    // One number has two sums only where a device name was used twice: what is
+    // folded is then all that there is to cancel.
+    if seen.folded == folded { seen.foldedSum = foldedSum }
+    if (seen.folded, seen.foldedSum) > (cancelled, cancelledSum) {
       (cancelled, cancelledSum) = (seen.folded, seen.foldedSum)
     }
   }

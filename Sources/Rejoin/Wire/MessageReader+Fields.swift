@@ -227,7 +227,7 @@ extension MessageReader {
     let folded = code & 1 == 0 ? (0, 0) : try sum()
     let cancelled = code & 2 == 0 ? (0, 0) : try sum()
     let count = try reader.count(of: 3)
-    guard cancelled.0 <= folded.0, folded.0 > 0 || count > 0 else {
+    guard cancelled <= folded, folded.0 > 0 || count > 0 else {
       throw reader.error(.invalid, "entries, folded or not", at: start)
     }
     let device = saves.device(of: line)

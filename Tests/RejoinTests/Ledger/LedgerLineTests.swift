@@ -79,6 +79,19 @@ import Testing
     #expect(part.count == 3)
   }
 
+  @Test func cancellingAfterANameWasUsedTwiceCancelsWhatIsThere() {
+    var (one, other) = (line([5], folded: 1), line([3], folded: 1))
+    other.cancel(other)
+    one.merge(other)
+    #expect((one.sum, one.cancelledSum) == (5, 3))
+    one.cancel(one)
+    #expect(one.total == 0)
+    // An entry of the other history that was seen and has lost.
+    var loser = line([3])
+    loser.cancel(line([9]))
+    #expect(loser.total == 0)
+  }
+
   @Test func cancellingLessChangesNothing() {
     var part = line([1, 20, 300])
     part.cancel(line([1, 20]))
