@@ -148,11 +148,7 @@ extension Replica {
   ) {
     let position = stored.intern(change.id)
     let declared = schema[change.id.entity].fields
-    // A report tells the same things in the same order, wherever it is made.
-    let fields =
-      detail == .full
-      ? change.fields.sorted { $0.key < $1.key } : Array(change.fields)
-    for (key, state) in fields {
+    func join(_ key: FieldKey, _ state: FieldState) {
       stored.update(key, at: position) { mine in
         report.equivocations.formUnion(mine.clashes(with: state))
         if detail == .full {
@@ -167,6 +163,13 @@ extension Replica {
       {
         report.kindMismatches.insert(.init(record: change.id, field: key))
       }
+    }
+    if detail == .full {
+      // A report tells the same things in the same order, wherever it is made.
+      let fields = change.fields.sorted { $0.key < $1.key }
+      for (key, state) in fields { join(key, state) }
+    } else {
+      for (key, state) in change.fields { join(key, state) }
     }
   }
 

@@ -5,21 +5,18 @@
 // Copyright (c) 2026 the Rejoin authors
 // SPDX-License-Identifier: Apache-2.0
 //
-import Foundation
 import RejoinTesting
 import Testing
 
 @Suite struct ExplorerTests {
-  private let isNight =
-    ProcessInfo.processInfo.environment["REJOIN_TIER"] == "nightly"
-
   @Test func everyConfigurationIsAsTheOracleSays() async throws {
-    let programs = isNight ? ExplorerProgram.nightly : ExplorerProgram.quick
+    let programs =
+      Tier.isNightly ? ExplorerProgram.nightly : ExplorerProgram.quick
     let start = ContinuousClock.now
     let counts = try await explore(programs)
     print("explorer: \(counts); \(ContinuousClock.now - start)")
     #expect(counts.isComplete)
-    #expect(counts.configurations >= (isNight ? 10_000_000 : 1_000_000))
+    #expect(counts.configurations >= (Tier.isNightly ? 10_000_000 : 1_000_000))
     #expect(counts.gaps > 0 && counts.split > 0 && counts.relayed > 0)
   }
 

@@ -7,7 +7,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-import Foundation
 import Rejoin
 import RejoinTesting
 import Testing
@@ -17,12 +16,9 @@ import Testing
 /// Random scripts must find each mistake that a replica can make, and nothing in a
 /// replica without any. They need eighteen scripts at most, most often one.
 @Suite struct HazardTests {
-  static let isNightly =
-    ProcessInfo.processInfo.environment["REJOIN_TIER"] == "nightly"
-
   @Test(arguments: 0..<4)
   func soundReplicaPasses(block: UInt64) {
-    let count: UInt64 = Self.isNightly ? 1000 : 25
+    let count: UInt64 = Tier.isNightly ? 1000 : 25
     for seed in (block * count)..<(block * count + count) {
       if let mismatch = mismatch(seed) {
         Issue.record("seed \(seed): \(mismatch)")

@@ -6,7 +6,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 //===----------------------------------------------------------------------===//
-import Foundation
 import RejoinTesting
 import Testing
 
@@ -21,7 +20,7 @@ import Testing
     #expect(result.counts.collisions > 0)
   }
 
-  @Test(.enabled(if: isNightly)) func nothingIsLostInManyMonths() async {
+  @Test(.enabled(if: Tier.isNightly)) func nothingIsLostInManyMonths() async {
     let result = await SimulatorTests.run(seeds: 20_000, scale: .long)
     print(result)
     #expect(result.failure == nil, "\(result)")
@@ -41,7 +40,4 @@ import Testing
       return await group.reduce(into: SimulationResult()) { $0 += $1 }
     }
   }
-
-  private static let isNightly =
-    ProcessInfo.processInfo.environment["REJOIN_TIER"] == "nightly"
 }

@@ -1,0 +1,18 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Foundation
+
+/// How much the tests try: little with every change, more at night.
+///
+/// `REJOIN_TIER=nightly swift test` chooses the latter.
+enum Tier {
+  static let isNightly =
+    ProcessInfo.processInfo.environment["REJOIN_TIER"] == "nightly"
+}
