@@ -112,17 +112,6 @@ public struct Delta: Sendable {
     }
   }
 
-  /// The greatest number of a device's saves that the delta has.
-  func lastSave(of device: DeviceID) -> UInt64 {
-    switch storage {
-    case .values(let changes, let intervals):
-      changes.reduce(intervals[device]?.to.n ?? 0) { last, change in
-        change.fields.values.reduce(last) { max($0, $1.clock[device]) }
-      }
-    case .bytes(let message): message.latest[device]
-    }
-  }
-
   /// The greatest number of each device that is in the delta.
   var latest: VectorClock {
     switch storage {
@@ -183,9 +172,6 @@ protocol DeltaContent {
   func visit(
     change: (Delta.Change) -> Void,
     interval: (DeviceID, Delta.Interval) -> Void)
-
-  /// The greatest number of a device's saves that the content has.
-  func lastSave(of device: DeviceID) -> UInt64
 
   /// The greatest number of each device that is in the content.
   var latest: VectorClock { get }

@@ -177,7 +177,7 @@ extension Replica {
   private func lookForOwnSaves(
     in content: some DeltaContent, into report: inout MergeReport
   ) {
-    let shown = content.lastSave(of: device)
+    let shown = content.latest[device]
     let own = stored.clock[device]
     if shown > own.n {
       stored.mustRenew = true

@@ -20,18 +20,18 @@ extension Replica {
   /// - Throws: ``SaveError``; nothing has changed then.
   @discardableResult
   public func readmit(_ delta: Delta) throws(SaveError) -> SaveReport {
+    let latest = delta.latest
     let late = devices(in: BuiltIn.retirement).map { retired, record in
       LateSaves(
         device: retired,
         last: numbers(in: record, BuiltIn.readmitted)
           .reduce(finalSave(of: retired), Replica.greater))
-    }.filter { $0.device != device && delta.lastSave(of: $0.device) > $0.last }
+    }.filter { $0.device != device && latest[$0.device] > $0.last }
     let report = try save { edit in
       for saves in late {
         edit.readmit(delta, saves)
         edit.enter(
-          delta.lastSave(of: saves.device), in: BuiltIn.readmitted,
-          of: saves.device)
+          latest[saves.device], in: BuiltIn.readmitted, of: saves.device)
       }
     }
     let entered = delta.packed.encoded()

@@ -93,9 +93,9 @@ extension Replica {
     beyondFinal delta: some DeltaContent
   ) -> DeviceID? {
     guard stored.byEntity[Name(BuiltIn.retirement)] != nil else { return nil }
-    let late = delta.latest.entries.map(\.device).filter {
-      $0 != device && retirement(of: $0) != nil
-        && delta.lastSave(of: $0) > finalSave(of: $0)
+    let late = delta.latest.entries.filter {
+      $0.device != device && retirement(of: $0.device) != nil
+        && $0.count > finalSave(of: $0.device)
     }
     if late.isEmpty { return nil }
     var entered: [RecordID: [Value]] = [:]
@@ -105,11 +105,12 @@ extension Replica {
       }
     } interval: { _, _ in
     }
-    return late.first { retired in
+    return late.first { last in
+      let retired = last.device
       let id = RecordID(BuiltIn.retirement, retired.hexadecimal)
-      return delta.lastSave(of: retired)
+      return last.count
         > (entered[id] ?? []).reduce(finalSave(of: retired), Replica.greater)
-    }
+    }?.device
   }
 
   /// Adds to a save what we hold of retired devices, where it is more than has

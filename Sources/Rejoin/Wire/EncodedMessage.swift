@@ -83,8 +83,6 @@ extension BorrowedMessage: DeltaContent {
     }
   }
 
-  func lastSave(of device: DeviceID) -> UInt64 { latest[device] }
-
   var delta: Delta {
     var changes: [Delta.Change] = []
     var intervals: [DeviceID: Delta.Interval] = [:]
