@@ -191,9 +191,9 @@ def order(value):
 class Message(Bytes):
     """Devices, records and sections."""
 
-    def __init__(self, data, kind, version):
+    def __init__(self, data, kind):
         super().__init__(data, 3)
-        self.kind, self.version = kind, version
+        self.kind = kind
         self.last = -1
         self.sizes = {"header": 3}
         self.own = None
@@ -563,19 +563,17 @@ class Message(Bytes):
             check(number > previous, "sections in order")
             previous = number
             part = Bytes(self.take(length))
-            if number == 1 and self.version > "1.0":
+            if number == 1 and self.kind != "record":
                 for interval in self.intervals:
                     interval["digest"] = hexadecimal(part.fixed())
                 check(any(int(i["digest"], 16) for i in self.intervals),
                       "a digest")
-            elif (number == 2 and self.version > "1.0"
-                  and self.kind == "delta"):
+            elif number == 2 and self.kind == "delta":
                 self.readDisputes(part)
             elif 2 < number < 8 and self.kind == "stored replica":
                 self.readOwn(number, part)
             else:
-                check(self.version > "1.1", "a section")
-                part.take(part.remaining)
+                check(False, "a section")
             check(not part.remaining, "more than the section")
 
     def readOwn(self, number, part):
@@ -616,7 +614,7 @@ class Message(Bytes):
             index += 1
 
 
-def readClock(body, isReplica=False, version=None):
+def readClock(body, isReplica=False):
     clock, device, times = [], None, Times()
     for _ in range(body.varint()):
         device = body.device(device)
@@ -625,8 +623,7 @@ def readClock(body, isReplica=False, version=None):
         entry = {"device": device.hex(), "n": wide(n)}
         if isReplica:
             entry["time"] = wide(times.read(body) or 0)
-            digest = body.fixed() if version > "1.0" else 0
-            entry["digest"] = hexadecimal(digest)
+            entry["digest"] = hexadecimal(body.fixed())
         clock.append(entry)
     return clock
 
@@ -636,18 +633,17 @@ def read(data):
     check(len(data) >= 7 and data[0] == 0x52, "no message")
     check(chr(data[1]) in KINDS, "a kind")
     kind = KINDS[chr(data[1])]
-    check(data[2] >> 4 == 1, f"needs version {data[2] >> 4}.x")
-    version = f"1.{data[2] & 15}"
+    check(data[2] == 1, f"version {data[2]}")
     data, stored = data[:-4], int.from_bytes(data[-4:], "little")
     check(checksum(data) == stored, "damaged")
-    result = {"kind": kind, "version": version}
+    result = {"kind": kind, "version": str(data[2])}
     if "clock" in kind:
         body = Bytes(data, 3)
-        result["clock"] = readClock(body, kind == "replica clock", version)
+        result["clock"] = readClock(body, kind == "replica clock")
         check(not body.remaining, "more than the clock")
         sizes = {"header": 3, "devices": body.offset - 3, "checksum": 4}
     else:
-        message = Message(data, kind, version)
+        message = Message(data, kind)
         sizes = message.sizes
         for interval in message.intervals:
             del interval["index"]
@@ -719,7 +715,7 @@ class SelfTest:
     def refusals(self):
         """What the article says must be refused, each beside what is read."""
         device = bytes(15)
-        one = b"Rv\x11\1" + device + b"\1"
+        one = b"Rv\1\1" + device + b"\1"
         for isRead, what, body in [
             (True, "a clock", one + b"\5"),
             (False, "a clock without checksum", None),
@@ -728,19 +724,19 @@ class SelfTest:
             (True, "a number of 64 bits", one + b"\xff" * 9 + b"\1"),
             (False, "a number that is zero", one + b"\0"),
             (False, "a byte too many", one + b"\5\0"),
-            (False, "a device too few", b"Rv\x11\2" + one[4:] + b"\5"),
+            (False, "a device too few", b"Rv\1\2" + one[4:] + b"\5"),
             (False, "2\u2076\u00b2 devices",
-             b"Rv\x11" + b"\xff" * 8 + b"\x7f" + one[4:] + b"\5"),
+             b"Rv\1" + b"\xff" * 8 + b"\x7f" + one[4:] + b"\5"),
             (True, "two devices",
-             b"Rv\x11\2" + one[4:] + b"\5\x0f\2\1"),
+             b"Rv\1\2" + one[4:] + b"\5\x0f\2\1"),
             (False, "a device twice",
-             b"Rv\x11\2" + one[4:] + b"\5\x0f\1\1"),
+             b"Rv\1\2" + one[4:] + b"\5\x0f\1\1"),
             (False, "a device that shares more",
-             b"Rv\x11\2" + one[4:] + b"\5\x0e\0\2\1"),
-            (False, "another letter", b"Sv\x11\0"),
-            (False, "another kind", b"Rx\x11\0"),
-            (False, "another major version", b"Rv\x21\0"),
-            (True, "another minor version", b"Rv\x12\0"),
+             b"Rv\1\2" + one[4:] + b"\5\x0e\0\2\1"),
+            (False, "another letter", b"Sv\1\0"),
+            (False, "another kind", b"Rx\1\0"),
+            (False, "a newer version", b"Rv\2\0"),
+            (False, "no version", b"Rv\0\0"),
         ]:
             data = sealed(body) if body else one + b"\5" + bytes(4)
             self.tried += 1

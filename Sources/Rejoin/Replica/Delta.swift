@@ -128,12 +128,8 @@ public struct Delta: Sendable {
 
   /// The same delta, kept as the bytes in which it is sent.
   var packed: Delta {
-    if let message, message.kind == .delta, message.version == .current {
-      return self
-    }
-    return Delta(
-      EncodedMessage(
-        bytes: encoded(), kind: .delta, version: .current, latest: latest))
+    if let message, message.kind == .delta { return self }
+    return Delta(EncodedMessage(bytes: encoded(), kind: .delta, latest: latest))
   }
 
   /// The number of fields.

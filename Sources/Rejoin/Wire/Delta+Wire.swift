@@ -28,19 +28,12 @@ extension Delta {
   /// The delta as bytes: equal deltas give equal bytes, in every process.
   ///
   /// Ledgers that have been folded to different depths are equal and differ in
-  /// bytes; ``Replica/encoded(foldingLedgers:version:)`` can leave that out.
-  ///
-  /// - Parameter version: The version of the format; take an older one for
-  ///   readers that know no other.
-  public func encoded(version: WireVersion = .current) -> [UInt8] {
-    encoded(as: .delta, version)
-  }
+  /// bytes; ``Replica/encoded(foldingLedgers:)`` can leave that out.
+  public func encoded() -> [UInt8] { encoded(as: .delta) }
 
-  func encoded(as kind: WireKind, _ version: WireVersion) -> [UInt8] {
-    if let message, message.kind == kind, message.version == version {
-      return message.bytes
-    }
-    return MessageWriter(changes, intervals, as: kind, version).out.sealed()
+  func encoded(as kind: WireKind) -> [UInt8] {
+    if let message, message.kind == kind { return message.bytes }
+    return MessageWriter(changes, intervals, as: kind).out.sealed()
   }
 }
 
@@ -58,8 +51,8 @@ extension Delta.Change {
   }
 
   /// The record as bytes, with its fields and their clocks.
-  public func encoded(version: WireVersion = .current) -> [UInt8] {
-    MessageWriter([self], [:], as: .record, version).out.sealed()
+  public func encoded() -> [UInt8] {
+    MessageWriter([self], [:], as: .record).out.sealed()
   }
 }
 

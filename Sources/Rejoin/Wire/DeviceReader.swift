@@ -18,8 +18,6 @@ struct DeviceReader {
     (self.reader, self.latest) = (reader, latest)
   }
 
-  var version: WireVersion { reader.version }
-
   /// The clock of everything that any field has seen.
   func clock() throws(WireError) -> VectorClock {
     var (reader, scan) = (reader, DeviceScan(count: latest.count))

@@ -11,17 +11,13 @@
 struct EncodedMessage: Sendable {
   let bytes: [UInt8]
   let kind: WireKind
-  let version: WireVersion
   /// The greatest number of each device that is in the message.
   let latest: VectorClock
 
   /// Takes bytes as they were written.
-  init(
-    bytes: [UInt8], kind: WireKind, version: WireVersion, latest: VectorClock
-  ) {
+  init(bytes: [UInt8], kind: WireKind, latest: VectorClock) {
     self.bytes = bytes
     self.kind = kind
-    self.version = version
     self.latest = latest
   }
 
@@ -29,14 +25,11 @@ struct EncodedMessage: Sendable {
   init(
     checking bytes: [UInt8], as kind: WireKind
   ) throws(WireError) {
-    let (version, latest) = try withBytes(of: bytes) {
-      bytes throws(WireError) in
+    latest = try withBytes(of: bytes) { bytes throws(WireError) in
       try MessageScan.check(bytes, as: [kind])
     }
     self.bytes = bytes
     self.kind = kind
-    self.version = version
-    self.latest = latest
   }
 
   /// Calls `change` with every record, in order, and then `interval` with the news
@@ -63,7 +56,7 @@ struct BorrowedMessage {
   let latest: VectorClock
 
   init(checking bytes: UnsafeRawBufferPointer) throws(WireError) {
-    latest = try MessageScan.check(bytes, as: BorrowedMessage.kinds).latest
+    latest = try MessageScan.check(bytes, as: BorrowedMessage.kinds)
     self.bytes = bytes
   }
 

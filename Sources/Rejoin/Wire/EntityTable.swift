@@ -150,7 +150,7 @@ extension WireReader {
     guard let kind = FieldKind(shapeCode: UInt8(shape & 7)), shape < 16 else {
       throw error(
         .newerVersion,
-        "a lattice of version \(WireVersion.current); the field's is newer",
+        "a lattice of version \(WireKind.version); the field's is newer",
         at: start)
     }
     let name = try text(count)

@@ -163,8 +163,7 @@ struct MessageReader {
 
   /// Reads what comes after the records.
   ///
-  /// - Parameter section: Reads a section that is known; the others are skipped
-  ///   where a newer minor version wrote them.
+  /// - Parameter section: Reads a section.
   mutating func finish(
     section: (WireSection, inout WireReader) throws(WireError) -> Void
   ) throws(WireError) {
@@ -178,14 +177,13 @@ struct MessageReader {
         throw reader.error(.notCanonical, "sections in order", at: start)
       }
       previous = id
-      if let known = WireSection(rawValue: id), known.isPart(of: reader) {
-        try reader.part(count) { part throws(WireError) in
-          try section(known, &part)
-        }
-      } else if reader.version > .current {
-        _ = try reader.take(count)
-      } else {
-        throw reader.error(.invalid, "a section of this version", at: start)
+      guard let known = WireSection(rawValue: id), known.isPart(of: reader)
+      else {
+        throw reader.error(
+          .invalid, "a section of a \(reader.kind.name)", at: start)
+      }
+      try reader.part(count) { part throws(WireError) in
+        try section(known, &part)
       }
     }
   }
@@ -209,8 +207,8 @@ extension WireSection {
   /// Whether the section belongs into such a message.
   fileprivate func isPart(of reader: WireReader) -> Bool {
     switch self {
-    case .histories: reader.version.hasHistories && reader.kind != .record
-    case .disputes: reader.version.hasHistories && reader.kind == .delta
+    case .histories: reader.kind != .record
+    case .disputes: reader.kind == .delta
     default: reader.kind == .stored
     }
   }

@@ -23,14 +23,16 @@ struct MessageScan {
       try WireReader(opening: bytes, as: kinds), isNaming: isNaming)
   }
 
-  /// Looks at all of a message and keeps nothing.
+  /// Looks at all of a message and keeps nothing but the greatest number of each
+  /// device that is in it.
   static func check(
     _ bytes: UnsafeRawBufferPointer, as kinds: [WireKind]
-  ) throws(WireError) -> (version: WireVersion, latest: VectorClock) {
-    let devices = try look(bytes, as: kinds)
-    return (devices.version, try devices.clock())
+  ) throws(WireError) -> VectorClock {
+    try look(bytes, as: kinds).clock()
   }
 
+  /// A function of its own: the tables of the scan are freed before the clock is
+  /// made.
   private static func look(
     _ bytes: UnsafeRawBufferPointer, as kinds: [WireKind]
   ) throws(WireError) -> DeviceReader {

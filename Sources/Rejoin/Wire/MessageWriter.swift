@@ -25,9 +25,9 @@ struct MessageWriter {
   ///   - intervals: The news of each device.
   init(
     _ changes: [Delta.Change], _ intervals: [DeviceID: Delta.Interval],
-    as kind: WireKind, _ version: WireVersion
+    as kind: WireKind
   ) {
-    out = WireWriter(kind, version)
+    out = WireWriter(kind)
     saves = SaveIndex(changes, intervals)
     self.intervals = intervals
     self.kind = kind
@@ -97,10 +97,7 @@ extension MessageWriter {
   }
 
   private mutating func writeHistories() {
-    guard out.version.hasHistories else { return }
-    var (digests, disputes) = (
-      WireWriter(sectionOf: out.version), WireWriter(sectionOf: out.version)
-    )
+    var (digests, disputes) = (WireWriter(), WireWriter())
     var (isKnown, next) = (false, 0)
     for (place, line) in saves.lines.enumerated() {
       guard let interval = intervals[line.device] else { continue }

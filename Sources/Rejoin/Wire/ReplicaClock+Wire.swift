@@ -25,8 +25,7 @@ extension ReplicaClock {
   ) throws(WireError) {
     self.init()
     var reader = try WireReader(opening: bytes, as: [.replicaClock])
-    let hasDigests = reader.version.hasHistories
-    let count = try reader.count(of: hasDigests ? 12 : 4)
+    let count = try reader.count(of: 12)
     var times = TimeChain()
     var previous: DeviceID?
     for _ in 0..<count {
@@ -38,20 +37,18 @@ extension ReplicaClock {
       guard time != 0 else {
         throw reader.error(.notCanonical, "no time", at: start)
       }
-      let digest = hasDigests ? try reader.fixed() : 0
       insert(
-        Save(n: n, time: Timestamp(rawValue: time ?? 0), digest: digest),
+        Save(
+          n: n, time: Timestamp(rawValue: time ?? 0),
+          digest: try reader.fixed()),
         of: device)
     }
     try reader.finish()
   }
 
   /// The clock as bytes: about twelve for each device beyond the 16 of its name.
-  ///
-  /// - Parameter version: The version of the format; 1.0 leaves out the digests,
-  ///   by which a name that was used twice is noticed.
-  public func encoded(version: WireVersion = .current) -> [UInt8] {
-    var writer = WireWriter(.replicaClock, version)
+  public func encoded() -> [UInt8] {
+    var writer = WireWriter(.replicaClock)
     writer.varint(vector.entries.count)
     var times = TimeChain()
     var previous: DeviceID?
@@ -61,7 +58,7 @@ extension ReplicaClock {
       previous = entry.device
       writer.varint(save.n)
       times.write(save.time == .zero ? nil : save.time.rawValue, to: &writer)
-      if version.hasHistories { writer.fixed(save.digest) }
+      writer.fixed(save.digest)
     }
     return writer.sealed()
   }

@@ -47,12 +47,7 @@ public struct Snapshot: Hashable, Sendable {
   }
 
   /// The snapshot as bytes.
-  ///
-  /// - Parameter version: The version of the format; take an older one for
-  ///   readers that know no other.
-  public func encoded(version: WireVersion = .current) -> [UInt8] {
-    delta.encoded(as: .snapshot, version)
-  }
+  public func encoded() -> [UInt8] { delta.encoded(as: .snapshot) }
 
   /// The snapshot with every ledger folded into sums.
   ///
@@ -80,15 +75,10 @@ extension Replica {
   /// Replicas that hold the same saves give the same bytes, in every process and
   /// on every machine, apart from what each has folded of its ledgers.
   ///
-  /// - Parameters:
-  ///   - foldingLedgers: Whether the entries of ledgers are left out, and only
-  ///     their sums written: for comparing replicas that may have folded.
-  ///   - version: The version of the format.
-  public func encoded(
-    foldingLedgers: Bool = false, version: WireVersion = .current
-  ) -> [UInt8] {
+  /// - Parameter foldingLedgers: Whether the entries of ledgers are left out, and
+  ///   only their sums written: for comparing replicas that may have folded.
+  public func encoded(foldingLedgers: Bool = false) -> [UInt8] {
     let snapshot = Snapshot(of: self)
-    return (foldingLedgers ? snapshot.foldingLedgers : snapshot)
-      .encoded(version: version)
+    return (foldingLedgers ? snapshot.foldingLedgers : snapshot).encoded()
   }
 }

@@ -81,14 +81,14 @@ extension StoredReplica {
     for entry in clock.vector.entries {
       intervals[entry.device] = .init(from: 0, to: clock[entry.device])
     }
-    var message = MessageWriter(changes, intervals, as: .stored, .current)
+    var message = MessageWriter(changes, intervals, as: .stored)
     writeSections(to: &message.out)
     return message.out.sealed()
   }
 
   private func writeSections(to out: inout WireWriter) {
     func add(_ id: WireSection, _ body: (inout WireWriter) -> Void) {
-      var section = WireWriter(sectionOf: .current)
+      var section = WireWriter()
       body(&section)
       if !section.bytes.isEmpty { out.section(id, section) }
     }
@@ -164,21 +164,16 @@ private struct StoredSections {
     }
   }
 
-  /// A message that was kept aside, in the version of the whole.
+  /// A message that was kept aside.
   private static func message(
     _ part: inout WireReader
   ) throws(WireError) -> Delta {
     let count = try part.count()
     let start = part.offset
     do throws(WireError) {
-      let message = try EncodedMessage(
-        checking: Array(try part.take(count)), as: .delta)
-      guard message.version == part.version else {
-        throw WireError(
-          code: .notCanonical, offset: 2,
-          expected: "a message of version \(part.version)")
-      }
-      return Delta(message)
+      return Delta(
+        try EncodedMessage(
+          checking: Array(try part.take(count)), as: .delta))
     } catch {
       throw WireError(
         code: error.code, offset: start + error.offset,

@@ -25,7 +25,7 @@ extension VectorClock {
 
   /// The clock as bytes: about three for each device beyond the 16 of its name.
   public func encoded() -> [UInt8] {
-    var writer = WireWriter(.vectorClock, .current)
+    var writer = WireWriter(.vectorClock)
     writer.clock(self)
     return writer.sealed()
   }

@@ -19,6 +19,10 @@ enum WireKind: UInt8, CaseIterable {
   /// The first byte of every message: `R`.
   static let mark: UInt8 = 0x52
 
+  /// The third byte of every message, the version of the format: incremented for
+  /// whatever older readers cannot read.
+  static let version: UInt8 = 1
+
   var name: String {
     switch self {
     case .delta: "delta"

@@ -36,7 +36,6 @@ struct WireReader {
   /// Where the part that is being read ends.
   private(set) var end: Int
   let kind: WireKind
-  let version: WireVersion
 
   /// Opens a message: looks at its beginning, its version and its checksum.
   init(
@@ -57,12 +56,10 @@ struct WireReader {
         .otherKind, 1,
         "a \(kinds.map(\.name).joined(separator: " or ")), not a \(kind.name)")
     }
-    version = WireVersion(byte: bytes[2])
-    guard version.major == WireVersion.current.major else {
+    guard bytes[2] == WireKind.version else {
       throw fail(
-        version.major < WireVersion.current.major ? .foreign : .newerVersion, 2,
-        "a version up to \(WireVersion.current.major).x; version "
-          + "\(version.major).x of the format reads this one")
+        bytes[2] < WireKind.version ? .foreign : .newerVersion, 2,
+        "version \(WireKind.version) of the format, not \(bytes[2])")
     }
     end = bytes.count - WireChecksum.size
     guard end >= 3 else {

@@ -25,7 +25,7 @@ public struct WireSummary: Hashable, Sendable {
   public let kind: String
 
   /// The version of the format.
-  public let version: WireVersion
+  public let version: UInt8
 
   /// The parts that are there, in order of their place.
   public private(set) var sections: [Section] = []
@@ -44,7 +44,7 @@ public struct WireSummary: Hashable, Sendable {
     reading bytes: UnsafeRawBufferPointer
   ) throws(WireError) {
     let reader = try WireReader(opening: bytes, as: WireKind.allCases)
-    (kind, version) = (reader.kind.name, reader.version)
+    (kind, version) = (reader.kind.name, WireKind.version)
     add("header", 3)
     switch reader.kind {
     case .vectorClock:

@@ -10,19 +10,14 @@
 /// Writes the primitives of the byte format, each in the one way that there is.
 struct WireWriter {
   private(set) var bytes: [UInt8]
-  let version: WireVersion
 
   /// Begins a message.
-  init(_ kind: WireKind, _ version: WireVersion) {
-    bytes = [WireKind.mark, kind.rawValue, version.byte]
-    self.version = version
+  init(_ kind: WireKind) {
+    bytes = [WireKind.mark, kind.rawValue, WireKind.version]
   }
 
   /// Begins a section of a message.
-  init(sectionOf version: WireVersion) {
-    bytes = []
-    self.version = version
-  }
+  init() { bytes = [] }
 
   mutating func byte(_ byte: UInt8) { bytes.append(byte) }
 
@@ -70,7 +65,7 @@ struct WireWriter {
     bytes.append(contentsOf: content)
   }
 
-  /// A section that readers of an older minor version skip.
+  /// A section, after its number and its length.
   mutating func section(_ id: WireSection, _ content: WireWriter) {
     pair(id.rawValue, content.bytes.count)
     raw(content.bytes)

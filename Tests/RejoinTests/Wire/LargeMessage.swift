@@ -41,7 +41,7 @@ enum LargeMessage: String, CaseIterable {
 
   /// A message of about so many bytes.
   func bytes(_ size: Int) -> [UInt8] {
-    var out = WireWriter(.snapshot, .current)
+    var out = WireWriter(.snapshot)
     write(size, to: &out)
     return out.sealed()
   }

@@ -116,8 +116,6 @@ import Testing
     #expect(try VectorClock(decoding: huge.encoded()) == huge)
     let bare = ReplicaClock(huge)
     #expect(try ReplicaClock(decoding: bare.encoded()) == bare)
-    #expect(
-      try ReplicaClock(decoding: bare.encoded(version: .v1_0)) == bare)
   }
 }
 

@@ -16,7 +16,7 @@ import Testing
 
   /// What a section of the device says, for a replica that need not be renewed.
   private var device: WireWriter {
-    var section = WireWriter(sectionOf: .current)
+    var section = WireWriter()
     section.raw(own.bytes)
     section.fixed(0)
     section.signed(0)
@@ -29,7 +29,7 @@ import Testing
     _ intervals: [DeviceID: Delta.Interval] = [:],
     sections: (inout WireWriter) -> Void = { _ in }
   ) -> WireError? {
-    var message = MessageWriter(changes, intervals, as: .stored, .current)
+    var message = MessageWriter(changes, intervals, as: .stored)
     message.out.section(.device, device)
     sections(&message.out)
     let bytes = message.out.sealed()
@@ -40,29 +40,13 @@ import Testing
     } catch { return error }
   }
 
-  @Test func messagesAsideAreOfTheSameVersion() throws {
-    let replica = Replica.empty(2)
-    try replica.edit { $0.name = "late" }
-    let delta = try #require(replica.delta())
-    for version in [WireVersion.v1_0, .v1_1] {
-      let bytes = delta.encoded(version: version)
-      let error = fault {
-        var aside = WireWriter(sectionOf: .current)
-        aside.varint(bytes.count)
-        aside.raw(bytes)
-        $0.section(.aside, aside)
-      }
-      #expect(error?.code == (version == .current ? nil : .notCanonical))
-    }
-  }
-
   @Test func aFaultInAMessageAsideIsNamedByItsPlaceInTheWhole() throws {
     let replica = Replica.empty(2)
     try replica.edit { $0.name = "late" }
     var bytes = try #require(replica.delta()).encoded()
     bytes[bytes.count - 1] ^= 1
     let error = fault {
-      var aside = WireWriter(sectionOf: .current)
+      var aside = WireWriter()
       aside.varint(bytes.count)
       aside.raw(bytes)
       $0.section(.aside, aside)
@@ -92,7 +76,7 @@ import Testing
 
   @Test func ownDigestsAreOfOwnSaves() {
     let error = fault {
-      var digests = WireWriter(sectionOf: .current)
+      var digests = WireWriter()
       digests.fixed(7)
       $0.section(.digests, digests)
     }

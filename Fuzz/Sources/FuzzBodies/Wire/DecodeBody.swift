@@ -23,41 +23,15 @@ struct DecodeBody {
 
   private func check(_ bytes: [UInt8]) throws(FuzzFailure) {
     guard let message = try read(bytes) else { return }
-    let minor = bytes[2] & 15
-    if minor == 0, case .replicaClock = message {
-      return try equal("in 1.0", message.encoded(.v1_0), bytes)
-    }
-    // What was read is kept as its bytes; that it is another version makes it be
-    // written anew.
-    let stranger = bytes.asMinorVersion(15)
-    guard let again = try read(stranger) else {
-      throw FuzzFailure("refused as a newer minor version")
-    }
-    switch minor {
-    case 0 where message.hasVersions:
-      try equal("in 1.0", message.encoded(.v1_0), bytes)
-      try equal("anew in 1.0", again.encoded(.v1_0), bytes)
-    case WireVersion.current.minor:
-      try equal("in 1.1", message.encoded(.current), bytes)
-      try equal("anew in 1.1", again.encoded(.current), bytes)
-    default: break
-    }
-    try checkVersions(of: again)
-  }
-
-  /// Every version that is written is read, and written again as it was.
-  private func checkVersions(of message: Message) throws(FuzzFailure) {
-    for version in [WireVersion.v1_0, .v1_1] {
-      let bytes = message.encoded(version)
-      guard let again = try read(bytes) else {
-        throw FuzzFailure("what is written in \(version) is refused")
+    try equal("again", message.encoded(), bytes)
+    // A delta and a snapshot are kept as their bytes; records are written anew.
+    for change in message.delta?.changes ?? [] {
+      let bytes = change.encoded()
+      guard case .record(let again) = try read(bytes) else {
+        throw FuzzFailure("a record that is written is refused")
       }
-      try equal("\(version) again", again.encoded(version), bytes)
-      if case .replicaClock = message { continue }
-      guard let anew = try read(bytes.asMinorVersion(15)) else {
-        throw FuzzFailure("what is written in \(version) is refused as newer")
-      }
-      try equal("\(version) anew", anew.encoded(version), bytes)
+      try equal("a record", again, change)
+      try equal("a record anew", again.encoded(), bytes)
     }
   }
 

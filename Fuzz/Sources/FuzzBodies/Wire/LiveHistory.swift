@@ -51,16 +51,12 @@ public struct LiveHistory: Sendable {
   private mutating func note(_ delta: Delta?) {
     guard let delta else { return }
     messages.append(delta.encoded())
-    if messages.count.isMultiple(of: 5) {
-      messages.append(delta.encoded(version: .v1_0))
-    }
     messages += delta.changes.prefix(1).map { $0.encoded() }
   }
 
   private mutating func note(_ replica: Replica) {
     messages += [
-      replica.encoded(), replica.encoded(version: .v1_0),
-      replica.clock.encoded(), replica.clock.encoded(version: .v1_0),
+      replica.encoded(), replica.clock.encoded(),
       replica.clock.vector.encoded(), replica.state.encoded(),
     ]
   }

@@ -30,24 +30,15 @@ enum Message {
     }
   }
 
-  /// The message as bytes; clocks without times and stored replicas are written
-  /// in the current version only.
-  func encoded(_ version: WireVersion) -> [UInt8] {
+  /// The message as bytes.
+  func encoded() -> [UInt8] {
     switch self {
-    case .delta(let delta): delta.encoded(version: version)
-    case .snapshot(let snapshot): snapshot.encoded(version: version)
-    case .record(let record): record.encoded(version: version)
+    case .delta(let delta): delta.encoded()
+    case .snapshot(let snapshot): snapshot.encoded()
+    case .record(let record): record.encoded()
     case .vectorClock(let clock): clock.encoded()
-    case .replicaClock(let clock): clock.encoded(version: version)
+    case .replicaClock(let clock): clock.encoded()
     case .stored(let stored): stored.encoded()
-    }
-  }
-
-  /// Whether the message can be written in an older version of the format.
-  var hasVersions: Bool {
-    switch self {
-    case .vectorClock, .stored: false
-    default: true
     }
   }
 

@@ -19,14 +19,6 @@ extension Array where Element == UInt8 {
     let sum = Checksum(content).value
     return content + (0..<4).map { UInt8(truncatingIfNeeded: sum >> (8 * $0)) }
   }
-
-  /// The message as another minor version of the format would begin it.
-  func asMinorVersion(_ minor: UInt8) -> [UInt8] {
-    guard count >= 7 else { return self }
-    var copy = self
-    copy[2] = copy[2] & 0xf0 | minor
-    return copy.resealed
-  }
 }
 
 /// The checksum of the byte format: words of eight bytes, mixed one by one.
