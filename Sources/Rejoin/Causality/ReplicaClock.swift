@@ -7,47 +7,33 @@
 //
 //===----------------------------------------------------------------------===//
 
-/// What a replica holds every effect of: of each device, its latest save with the
-/// time and a digest of all its saves up to there.
+/// The saves whose effects a replica holds in full, and what it has learned about
+/// who else holds them: what one replica shows another to be told what it lacks.
 ///
-/// The digests reveal a device name that was used twice: the same number with two
-/// histories. They join by union of bits, which is commutative and idempotent, so
-/// that every replica that has met both histories agrees.
+///     let delta = phone.delta(since: tablet.clock)
+///
+/// For each device it has the number, the time and the digest of its last save.
+/// The digests reveal a device ID that is in use twice: one number with two
+/// histories. Such a device is *forked*, and stays so.
 public struct ReplicaClock: Hashable, Sendable {
-  /// The latest save of a device.
-  public struct Save: Hashable, Sendable {
-    /// Its number.
-    public let n: UInt64
-    /// Its timestamp.
-    public let time: Timestamp
-    /// The digest that the device chains over its own saves; zero where it is not
-    /// known.
-    public let digest: UInt64
-
-    static let none = Save(n: 0, time: .zero, digest: 0)
-
-    /// Whether two saves with one number belong to different histories.
-    func contradicts(_ other: Save) -> Bool {
-      n == other.n && n > 0 && digest != 0 && other.digest != 0
-        && digest != other.digest
-    }
-
-    /// The save with a digest that says it has met another history.
-    func marked(by other: Save) -> Save {
-      Save(n: n, time: time, digest: digest | other.digest)
-    }
-
-    func joined(_ other: Save) -> Save {
-      if n != other.n { return n < other.n ? other : self }
-      return Save(
-        n: n, time: max(time, other.time), digest: digest | other.digest)
-    }
-  }
-
-  private var saves: [DeviceID: Save] = [:]
+  private var saves: [DeviceID: DeviceSave] = [:]
 
   /// The numbers alone.
   public private(set) var vector = VectorClock()
+
+  /// The saves that every device on the roster is known to hold, as far as they
+  /// are in ``vector``.
+  public internal(set) var stabilityCut = VectorClock()
+
+  /// The fields that are ahead of ``vector``: by the digest of their record and
+  /// key, the saves they have seen beyond it.
+  ///
+  /// There are some where a part of a delta arrived and the rest did not. They
+  /// tell a sender not to send those fields again and again.
+  public internal(set) var fieldsAhead: [UInt64: VectorClock] = [:]
+
+  /// How many fields ahead are listed; where there are more, none are.
+  static let fieldsAheadLimit = 4_096
 
   /// Creates the clock that holds nothing.
   public init() {}
@@ -56,18 +42,45 @@ public struct ReplicaClock: Hashable, Sendable {
   public init(_ vector: VectorClock) {
     self.vector = vector
     for entry in vector.entries {
-      saves[entry.device] = Save(n: entry.count, time: .zero, digest: 0)
+      saves[entry.device] = DeviceSave(
+        n: entry.count, time: .zero, digest: 0)
     }
   }
 
   /// The latest save of a device; its number is zero if there is none.
-  public subscript(device: DeviceID) -> Save { saves[device] ?? .none }
+  public subscript(device: DeviceID) -> DeviceSave { saves[device] ?? .none }
+
+  /// The devices whose ID is in use twice.
+  public var forkedDevices: Set<DeviceID> {
+    Set(saves.lazy.filter(\.value.isForked).map(\.key))
+  }
 
   /// Adds a device's latest save.
-  mutating func insert(_ save: Save, of device: DeviceID) {
+  mutating func insert(_ save: DeviceSave, of device: DeviceID) {
     guard save.n > 0 else { return }
     saves[device] = self[device].joined(save)
     vector.insert(Dot(device, save.n))
+  }
+
+  /// Marks a device as forked, of which there must be a save.
+  mutating func fork(_ device: DeviceID) { saves[device]?.isForked = true }
+
+  /// Advances by an interval of saves whose effects have been applied.
+  ///
+  /// The saves of a forked device count only from the first on: an interval from
+  /// anywhere else may continue the other history.
+  ///
+  /// - Returns: Whether the saves from `interval.from` on continue those here.
+  mutating func advance(
+    by interval: Delta.Interval, of device: DeviceID
+  ) -> Bool {
+    let held = self[device]
+    let isForked = held.isForked || interval.to.isForked
+    guard interval.from <= (isForked ? 0 : held.n) else {
+      return isForked && interval.to.n <= held.n
+    }
+    insert(interval.to, of: device)
+    return true
   }
 }
 
@@ -75,6 +88,8 @@ extension ReplicaClock: Lattice {
   /// Adds what `other` holds.
   public mutating func merge(_ other: ReplicaClock) {
     for (device, save) in other.saves { insert(save, of: device) }
+    stabilityCut.merge(other.stabilityCut)
+    fieldsAhead.merge(other.fieldsAhead) { $0.merging($1) }
   }
 }
 

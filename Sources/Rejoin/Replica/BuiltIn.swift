@@ -9,22 +9,22 @@
 
 /// The entities that the library keeps for itself, as records like any other.
 package enum BuiltIn {
-  /// A device that is expected to acknowledge; the key is its hexadecimal form.
+  /// A device that is enrolled; the key is its hexadecimal form.
   static let roster = "rejoin.roster"
-  /// A retired device.
+  /// A retired device; the key is its hexadecimal form.
   ///
-  /// `final` is the set of the greatest numbers of it that somebody on the
-  /// roster held, of which the greatest counts.
+  /// `last` is the number of its last save, of which the greatest sibling counts.
   package static let retirement = "rejoin.retirement"
-  /// Two names of one record, in `names`.
+  /// Two IDs of one record, in `names`.
   static let alias = "rejoin.alias"
+  /// What a server's rows held when they were last pulled.
+  static let pulled = "rejoin.pulled"
 
   static let name = FieldKey("name", .register)
   static let device = FieldKey("device", .register)
-  package static let final = FieldKey("final", .set)
-  /// The numbers up to which the late edits of a retired device have been entered
-  /// again; the greatest counts.
-  static let readmitted = FieldKey("readmitted", .set)
+  /// The server whose rows the device stands for, which is waited for by nobody.
+  static let server = FieldKey("server", .register)
+  package static let last = FieldKey("last", .register)
   static let names = FieldKey("names", .set)
 
   package static func isBuiltIn(_ entity: String) -> Bool {

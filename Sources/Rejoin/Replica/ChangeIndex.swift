@@ -12,7 +12,8 @@
 ///
 /// With it a delta costs what has changed, not what there is. When a device
 /// touches a field again, the old entry goes stale; it is skipped on reading and
-/// removed when half of the entries are stale.
+/// removed when half of the entries are stale, so that a field that is written a
+/// million times takes no more than one that is written once.
 struct ChangeIndex {
   /// Where a field is: the position of the record and the number of its name.
   struct Location: Hashable {
@@ -20,77 +21,86 @@ struct ChangeIndex {
     let name: UInt32
   }
 
-  private struct Entry {
+  fileprivate struct Entry {
     let n: UInt64
     let location: Location
   }
 
-  private struct Line {
+  /// The saves of one device.
+  fileprivate struct Line {
     var entries: [Entry] = []
-    var last: UInt64 = 0
-    var sorted = 0
+    var greatest: UInt64 = 0
+    var isSorted = true
+    /// How many entries are of fields that the device has touched again since.
     var stale = 0
   }
 
   private var lines: [DeviceID: Line] = [:]
 
   /// Notes that the clock of a field has moved.
+  ///
+  /// - Parameter last: The last save of a device that a field has seen.
+  /// - Complexity: O(*r*) for *r* devices in the clocks, amortized.
   mutating func note(
-    _ location: Location, from old: VectorClock, to new: VectorClock
+    _ location: Location, from old: VectorClock, to new: VectorClock,
+    last: (DeviceID, Location) -> UInt64
   ) {
     for entry in new.entries {
       let before = old[entry.device]
       guard entry.count > before else { continue }
-      lines[entry.device, default: Line()].entries.append(
-        Entry(n: entry.count, location: location))
-      if entry.count > lines[entry.device]?.last ?? 0 {
-        lines[entry.device]?.last = entry.count
+      lines[entry.device, default: Line()].append(
+        Entry(n: entry.count, location: location), isReplacing: before > 0)
+      if lines[entry.device]?.isMostlyStale == true {
+        lines[entry.device]?.tidy { last(entry.device, $0) }
       }
-      if before > 0 { lines[entry.device]?.stale += 1 }
     }
   }
 
   /// The greatest number of a device's saves that has touched a field here.
-  func last(of device: DeviceID) -> UInt64 { lines[device]?.last ?? 0 }
+  func last(of device: DeviceID) -> UInt64 { lines[device]?.greatest ?? 0 }
 
   /// The fields that hold saves which `basis` has not seen.
   ///
   /// - Parameter last: The last save of a device that a field has seen.
-  /// - Complexity: O(*k* log *k*) for *k* saves that are news, amortized.
+  /// - Complexity: O(*k* log *k*) for *k* saves that are unseen, amortized.
   mutating func locations(
-    since basis: VectorClock, last: (Location, DeviceID) -> UInt64
+    since basis: VectorClock, last: (DeviceID, Location) -> UInt64
   ) -> Set<Location> {
     var result: Set<Location> = []
     for device in Array(lines.keys) {
-      tidy(device, last: last)
-      guard let entries = lines[device]?.entries else { continue }
       let known = basis[device]
-      for entry in entries.reversed() {
+      guard lines[device]?.greatest ?? 0 > known else { continue }
+      lines[device]?.sort()
+      for entry in lines[device]?.entries.reversed() ?? [] {
         if entry.n <= known { break }
-        if last(entry.location, device) == entry.n {
+        if last(device, entry.location) == entry.n {
           result.insert(entry.location)
         }
       }
     }
     return result
   }
+}
 
-  /// Sorts what has been added to a line, and drops stale entries when they are
-  /// the half of it.
-  private mutating func tidy(
-    _ device: DeviceID, last: (Location, DeviceID) -> UInt64
-  ) {
-    guard var line = lines.removeValue(forKey: device) else { return }
-    if line.stale * 2 > line.entries.count {
-      line.entries.removeAll { last($0.location, device) != $0.n }
-      (line.stale, line.sorted) = (0, 0)
-    }
-    if line.sorted < line.entries.count {
-      let added = line.entries[max(line.sorted - 1, 0)...]
-      let isSorted = zip(added, added.dropFirst()).allSatisfy { $0.n <= $1.n }
-      if !isSorted { line.entries.sort { $0.n < $1.n } }
-      line.sorted = line.entries.count
-    }
-    lines[device] = line
+extension ChangeIndex.Line {
+  mutating func append(_ entry: ChangeIndex.Entry, isReplacing: Bool) {
+    if let last = entries.last, entry.n < last.n { isSorted = false }
+    entries.append(entry)
+    greatest = max(greatest, entry.n)
+    if isReplacing { stale += 1 }
+  }
+
+  var isMostlyStale: Bool { stale > 16 && stale * 2 > entries.count }
+
+  /// Drops the entries whose field has seen a later save of the device.
+  mutating func tidy(last: (ChangeIndex.Location) -> UInt64) {
+    entries.removeAll { last($0.location) != $0.n }
+    stale = 0
+  }
+
+  mutating func sort() {
+    if isSorted { return }
+    entries.sort { $0.n < $1.n }
+    isSorted = true
   }
 }

@@ -32,12 +32,9 @@ public struct Delta: Sendable {
     /// The last save before the interval.
     public let from: UInt64
     /// The last save in the interval.
-    public let to: ReplicaClock.Save
-    /// The receiver's last save as the sender has it, where the two belong to
-    /// different histories of the device.
     ///
-    /// The interval then begins at zero.
-    public internal(set) var disputed: ReplicaClock.Save?
+    /// Where the device is forked, an interval counts only from zero.
+    public let to: DeviceSave
   }
 
   /// A delta that was read is kept as the bytes it came in, which take a fraction
@@ -124,12 +121,6 @@ public struct Delta: Sendable {
       return VectorClock(greatest: greatest)
     case .bytes(let message): return message.latest
     }
-  }
-
-  /// The same delta, kept as the bytes in which it is sent.
-  var packed: Delta {
-    if let message, message.kind == .delta { return self }
-    return Delta(EncodedMessage(bytes: encoded(), kind: .delta, latest: latest))
   }
 
   /// The number of fields.

@@ -92,7 +92,7 @@ public final class Edit {
   ///
   /// Deleting one that does not exist does nothing.
   public func delete(_ id: RecordID) {
-    for alias in replica.aliases(of: id) where exists(alias) {
+    for alias in replica.stored.aliases[id] where exists(alias) {
       pending[alias, default: PendingRecord(mark: false)].mark = false
     }
   }
@@ -105,7 +105,7 @@ public final class Edit {
 
   /// Drops what a dead record still holds.
   func purge(_ id: RecordID) {
-    pending[id] = PendingRecord(mark: nil, drops: true)
+    pending[id] = PendingRecord(mark: false, drops: true)
   }
 
   private func checkName(of id: RecordID) {

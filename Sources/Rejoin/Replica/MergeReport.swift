@@ -11,7 +11,7 @@
 public struct MergeReport: Sendable {
   /// How much a report tells.
   public enum Detail: Sendable {
-    /// Only faults: gaps, what was kept aside, and names used twice.
+    /// Only faults: gaps, and device IDs used twice.
     case faults
     /// Also what changed and which concurrent writes met. It compares every field
     /// before and after.
@@ -86,16 +86,14 @@ public struct MergeReport: Sendable {
   public internal(set) var gaps: [Gap] = []
   /// The devices and numbers that name two different saves.
   public internal(set) var equivocations: Set<Dot> = []
-  /// Our last save before somebody showed us later ones of our own.
+  /// The devices that are now known to have two histories.
+  public internal(set) var forkedDevices: Set<DeviceID> = []
+  /// Our last save before somebody first showed us later ones of our own.
   ///
   /// It and those before it may collide with saves of another incarnation.
   public internal(set) var doubtful: Dot?
-  /// The message, where it holds saves of a retired device after its last one.
-  ///
-  /// It was not joined; ``Replica/readmit(_:)`` enters its edits again.
-  public internal(set) var keptAside: Delta?
-  /// The retired device that the message was kept aside for.
-  public internal(set) var retired: DeviceID?
+  /// Retired devices of which later saves arrived: they are on the roster again.
+  public internal(set) var returned: Set<DeviceID> = []
   /// Fields that are declared with another kind than the message has them.
   public internal(set) var kindMismatches: Set<Location> = []
 
@@ -108,15 +106,15 @@ public struct MergeReport: Sendable {
     encounters += other.encounters
     gaps += other.gaps
     equivocations.formUnion(other.equivocations)
+    forkedDevices.formUnion(other.forkedDevices)
     doubtful = other.doubtful ?? doubtful
-    keptAside = other.keptAside ?? keptAside
-    retired = other.retired ?? retired
+    returned.formUnion(other.returned)
     kindMismatches.formUnion(other.kindMismatches)
   }
 
   /// Whether nothing went wrong.
   public var isClean: Bool {
-    gaps.isEmpty && equivocations.isEmpty && doubtful == nil
-      && keptAside == nil
+    gaps.isEmpty && equivocations.isEmpty && forkedDevices.isEmpty
+      && doubtful == nil
   }
 }

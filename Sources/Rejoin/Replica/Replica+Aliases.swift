@@ -8,16 +8,16 @@
 //===----------------------------------------------------------------------===//
 
 extension Replica {
-  /// Says that two names are of one record, for records that were created under
-  /// different names and turn out to have one unique key.
+  /// Declares two IDs to be aliases of one record, for records that were created
+  /// under different IDs and turn out to have one unique key.
   ///
-  /// Reading either name then folds the records into one: registers show the
-  /// latest of all writes, counters and ledgers add up, sets unite. The smallest
-  /// name represents them. The records themselves stay as they are: a write, a
-  /// removal or a reset goes to the name that it is made under, and leaves what the
-  /// other name holds.
+  /// Reading either ID then folds the records into one: registers show the latest
+  /// of all writes, counters and ledgers add up, sets unite. The smallest ID
+  /// represents them. The records themselves stay as they are: a write, a removal
+  /// or a reset goes to the ID that it is made under, and leaves what the other
+  /// ID holds.
   ///
-  /// - Throws: ``SaveError``; nothing has changed then.
+  /// - Throws: ``SaveError``; the replica is then unchanged.
   @discardableResult
   public func alias(
     _ a: RecordID, _ b: RecordID
@@ -33,40 +33,22 @@ extension Replica {
     }
   }
 
-  /// The smallest of all names of a record.
+  /// The smallest of all IDs of a record.
   ///
-  /// - Complexity: O(*a*) for the *a* aliases in the replica.
+  /// - Complexity: O(1).
   public func representative(of id: RecordID) -> RecordID {
-    aliases(of: id)[0]
+    stored.aliases.representative(of: id)
   }
+}
 
-  /// All names of a record, sorted.
-  func aliases(of id: RecordID) -> [RecordID] {
-    let pairs = aliasPairs
-    if pairs.isEmpty { return [id] }
-    var names: Set<RecordID> = [id]
-    var grew = true
-    while grew {
-      grew = false
-      for pair in pairs where !pair.isDisjoint(with: names) {
-        if !pair.isSubset(of: names) {
-          names.formUnion(pair)
-          grew = true
-        }
-      }
-    }
-    return names.sorted()
-  }
-
-  private var aliasPairs: [Set<RecordID>] {
-    guard let positions = stored.byEntity[Name(BuiltIn.alias)],
-      let number = stored.names.number(of: BuiltIn.names)
-    else { return [] }
-    return positions.compactMap { position in
-      guard case .set(let field) = stored.records[position][number] else {
-        return nil
-      }
-      return Set(field.store.elements.compactMap { RecordID($0) })
-    }
+extension StoredReplica {
+  /// Notes the aliases that a record declares, if it is one that does.
+  mutating func noteAliases(at position: Int) {
+    guard BuiltIn.isBuiltIn(records[position].id.entity),
+      UTF8Order.equal(records[position].id.entity, BuiltIn.alias),
+      let number = names.number(of: BuiltIn.names),
+      case .set(let field) = records[position][number]
+    else { return }
+    aliases.unite(field.store.elements.compactMap { RecordID($0) })
   }
 }

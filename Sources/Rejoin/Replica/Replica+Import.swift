@@ -25,12 +25,11 @@ extension Replica {
   public func `import`(
     _ body: (Edit) -> Void
   ) throws(SaveError) -> MergeReport {
-    let blank = Replica(device: DeviceID(0), schema: [], clock: wallClock)
-    let edit = Edit(blank)
-    body(edit)
-    if let failure = edit.failure { throw failure }
-    guard !edit.pending.isEmpty else { return MergeReport() }
-    let records = edit.pending.sorted { $0.key < $1.key }
+    let blank = Replica(
+      device: DeviceID(0), schema: schema, clock: wallClock,
+      makeDeviceID: makeDeviceID)
+    let records = try rows(writtenBy: body, on: blank)
+    if records.isEmpty { return MergeReport() }
     var name = Digest()
     for (id, record) in records { name.add(record, of: id) }
     let dot = Dot(DeviceID(high: DeviceID.importMark, low: name.value), 1)
@@ -41,6 +40,16 @@ extension Replica {
     blank.stored.clock.insert(
       .init(n: 1, time: .zero, digest: name.value), of: dot.device)
     return blank.delta().map { apply($0) } ?? MergeReport()
+  }
+
+  /// The records that `body` writes, sorted.
+  func rows(
+    writtenBy body: (Edit) -> Void, on blank: Replica
+  ) throws(SaveError) -> [(key: RecordID, value: PendingRecord)] {
+    let edit = Edit(blank)
+    body(edit)
+    if let failure = edit.failure { throw failure }
+    return edit.pending.sorted { $0.key < $1.key }
   }
 }
 

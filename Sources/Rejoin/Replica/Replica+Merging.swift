@@ -8,50 +8,46 @@
 //===----------------------------------------------------------------------===//
 
 extension Replica {
-  /// What this replica knows that `basis` does not: every field that has a save
+  /// What this replica holds that `basis` does not: every field that has a save
   /// beyond it, complete, and which saves that makes.
   ///
-  /// - Parameter basis: The receiver's clock, or any earlier one. Saves of ours
-  ///   that it knows and we do not are taken as a sign that our name is in use
-  ///   elsewhere, as in ``apply(_:reporting:)``.
+  /// - Parameter basis: The receiver's clock, or any earlier one.
   /// - Returns: `nil` if there is nothing.
   /// - Complexity: O(*k* log *k*) for *k* changed fields, whatever the replica
   ///   holds.
   public func delta(since basis: ReplicaClock) -> Delta? {
-    noticeOwnSaves(basis[device])
     var known = basis.vector
+    var ahead = basis.fieldsAhead
     var intervals: [DeviceID: Delta.Interval] = [:]
     for entry in stored.clock.vector.entries {
-      let disputed = dispute(basis[entry.device], of: entry.device)
-      if disputed != nil { known[entry.device] = 0 }
-      guard known[entry.device] < entry.count else { continue }
-      intervals[entry.device] = .init(
-        from: known[entry.device], to: stored.clock[entry.device],
-        disputed: disputed)
+      let shown = basis[entry.device]
+      var held = stored.clock[entry.device]
+      if stored.isForked(entry.device, as: shown), held != shown {
+        // One history may lack what the other has under the same numbers.
+        (known[entry.device], ahead) = (0, [:])
+        held.isForked = true
+      }
+      guard known[entry.device] < held.n else { continue }
+      intervals[entry.device] = .init(from: known[entry.device], to: held)
     }
-    let changes = stored.changes(since: known) { [schema] in
-      schema[$0.entity].isLocalOnly
-    }
+    let changes = stored.changes(since: known, ahead: ahead)
     if changes.isEmpty, intervals.isEmpty { return nil }
     return Delta(changes: changes, intervals: intervals)
   }
 
-  /// Everything that travels, as a delta from nothing.
+  /// Everything, as a delta from nothing.
   ///
   /// - Returns: `nil` if there is nothing.
   public func delta() -> Delta? { delta(since: ReplicaClock()) }
 
   /// Joins the whole state of another replica.
   ///
-  /// - Complexity: That of what the other knows and this one does not.
+  /// - Complexity: That of what the other holds and this one does not.
   @discardableResult
   public func merge(
     _ other: Replica, reporting detail: MergeReport.Detail = .full
   ) -> MergeReport {
-    var report = MergeReport()
-    for released in acknowledge(other.clock, by: other.device) {
-      report.add(released)
-    }
+    var report = acknowledge(other.clock, by: other.device)
     if let delta = other.delta(since: clock) {
       report.add(apply(delta, reporting: detail))
     }
@@ -69,7 +65,8 @@ extension Replica {
   ///   - delta: What another replica's ``delta(since:)`` gave, or a part of it.
   ///   - detail: How much the report is to tell.
   /// - Returns: What changed, and what went wrong.
-  /// - Complexity: O(*k*) for the *k* fields in the delta.
+  /// - Complexity: O(*k*) for the *k* fields in the delta, and those that are ahead
+  ///   of the clock.
   @discardableResult
   public func apply(
     _ delta: Delta, reporting detail: MergeReport.Detail = .full
@@ -84,8 +81,8 @@ extension Replica {
   ///
   /// - Precondition: Nobody changes the bytes meanwhile: beware of mapped files.
   /// - Returns: What ``apply(_:reporting:)`` returns.
-  /// - Throws: ``WireError``, with the place and what should have been there;
-  ///   nothing has changed then.
+  /// - Throws: ``WireError``, with the place and what should have been there; the
+  ///   replica is then unchanged.
   /// - Complexity: O(*n*) for *n* bytes.
   @discardableResult
   public func apply(
@@ -99,23 +96,21 @@ extension Replica {
     _ content: some DeltaContent, _ detail: MergeReport.Detail
   ) -> MergeReport {
     var report = MergeReport()
-    if let retired = retiredDevice(beyondFinal: content) {
-      let delta = content.delta.packed
-      let isNew = stored.aside.allSatisfy { $0.encoded() != delta.encoded() }
-      if isNew { stored.aside.append(delta) }
-      (report.retired, report.keptAside) = (retired, delta)
-      return report
+    var joined: [ChangeIndex.Location] = []
+    let latest = content.latest
+    if stored.ours.contains(where: { latest[$0] > stored.clock[$0].n }) {
+      noteRollback(&report)
     }
-    lookForOwnSaves(in: content, into: &report)
     let now = wallClock.now
     content.visit { change in
-      join(change, detail: detail, into: &report)
+      join(change, detail: detail, into: &report, &joined)
     } interval: { device, interval in
       if interval.to.n > stored.clock[device].n {
         stored.hybrid.receive(interval.to.time, now: now)
       }
       advance(device, interval, into: &report)
     }
+    stored.noteAhead(joined)
     return report
   }
 
@@ -123,28 +118,22 @@ extension Replica {
     _ device: DeviceID, _ interval: Delta.Interval,
     into report: inout MergeReport
   ) {
-    let held = stored.clock[device]
-    if interval.from > held.n {
-      stored.missing[device] = max(
-        stored.missing[device] ?? 0, interval.to.n)
-      report.gaps.append(
-        .init(device: device, held: held.n, assumed: interval.from))
-      return
+    see(interval.to, of: device, &report)
+    let held = stored.clock[device].n
+    guard stored.clock.advance(by: interval, of: device) else {
+      return report.gaps.append(
+        .init(device: device, held: held, assumed: interval.from))
     }
-    var latest = interval.to
-    let isDisputed = interval.disputed.map(held.contradicts) ?? false
-    if isDisputed || held.contradicts(latest) {
-      report.equivocations.insert(Dot(device, held.n))
-      if device == self.device { stored.mustRenew = true }
-      // So that whoever has met only one of the histories is sent the other.
-      latest = latest.marked(by: held)
+    if let last = retiredNumber(of: device), held <= last,
+      interval.to.n > last
+    {
+      report.returned.insert(device)
     }
-    stored.clock.insert(latest, of: device)
   }
 
   private func join(
     _ change: Delta.Change, detail: MergeReport.Detail,
-    into report: inout MergeReport
+    into report: inout MergeReport, _ joined: inout [ChangeIndex.Location]
   ) {
     let position = stored.intern(change.id)
     let declared = schema[change.id.entity].fields
@@ -158,6 +147,7 @@ extension Replica {
           mine.merge(state)
         }
       }
+      joined.append(stored.location(of: key, at: position))
       if !declared.isEmpty, !declared.contains(key),
         declared.contains(where: { Name($0.name) == Name(key.name) })
       {
@@ -171,66 +161,36 @@ extension Replica {
     } else {
       for (key, state) in change.fields { join(key, state) }
     }
-  }
-
-  /// Notes what the message knows of our own saves.
-  private func lookForOwnSaves(
-    in content: some DeltaContent, into report: inout MergeReport
-  ) {
-    let shown = content.latest[device]
-    let own = stored.clock[device]
-    if shown > own.n {
-      stored.mustRenew = true
-      report.doubtful = Dot(device, own.n)
-    }
-  }
-
-  /// Notes what another replica's clock knows of our own saves.
-  func noticeOwnSaves(_ shown: ReplicaClock.Save) {
-    if shown.n > stored.clock[device].n || dispute(shown, of: device) != nil {
-      stored.mustRenew = true
-    }
-  }
-
-  /// Our version of a save, where `shown` has its number and another history.
-  ///
-  /// Of our own device we remember every save, of others the last.
-  private func dispute(
-    _ shown: ReplicaClock.Save, of device: DeviceID
-  ) -> ReplicaClock.Save? {
-    var ours = stored.clock[device]
-    if device == self.device, shown.n > 0, shown.n < ours.n,
-      let digest = ownDigest(of: shown.n)
-    {
-      ours = ReplicaClock.Save(n: shown.n, time: .zero, digest: digest)
-    }
-    return ours.contradicts(shown) ? ours : nil
-  }
-
-  private func ownDigest(of n: UInt64) -> UInt64? {
-    let place = Int(clamping: n) - 1
-    return stored.ownDigests.indices.contains(place)
-      ? stored.ownDigests[place] : nil
+    stored.noteAliases(at: position)
   }
 }
 
 extension StoredReplica {
+  func location(of key: FieldKey, at position: Int) -> ChangeIndex.Location {
+    .init(
+      record: UInt32(position), name: names.number(of: key) ?? 0)
+  }
+
+  /// The fields with saves beyond `known`, but for those that the receiver holds
+  /// ahead of its clock.
   fileprivate mutating func changes(
-    since known: VectorClock, leavingOut isLocal: (RecordID) -> Bool
+    since known: VectorClock, ahead: [UInt64: VectorClock]
   ) -> [Delta.Change] {
-    let locations = index.locations(since: known) { [records] at, device in
-      records[Int(at.record)][at.name]?.lastSave(of: device) ?? 0
+    let locations = index.locations(since: known) { [records] device, at in
+      records.lastSave(of: device, at: at)
     }
     var changes: [UInt32: Delta.Change] = [:]
     for location in locations {
-      let record = records[Int(location.record)]
-      guard !isLocal(record.id), let state = record[location.name] else {
+      guard let state = self[location] else { continue }
+      if !ahead.isEmpty, let held = ahead[digest(of: location)],
+        state.clock.isContained(in: known.merging(held))
+      {
         continue
       }
-      let key = names.keys[Int(location.name)]
+      let record = records[Int(location.record)]
       changes[
         location.record, default: Delta.Change(id: record.id, fields: [:])
-      ].fields[key] = state
+      ].fields[names.keys[Int(location.name)]] = state
     }
     return Array(changes.values)
   }

@@ -25,12 +25,11 @@ extension Replica {
   ///
   /// - Returns: `nil` if the replica has never heard of the record.
   public func record(_ id: RecordID) -> Record? {
-    let ids = aliases(of: id)
-    let states = ids.compactMap { stored.positions[$0] }
+    let states = stored.aliases[id].compactMap { stored.positions[$0] }
       .map { stored.records[$0] }
     guard let first = states.first else { return nil }
     return Record(
-      id: ids[0], parts: states.count == 1 ? .one(first) : .many(states),
+      id: representative(of: id), parts: states.count == 1 ? .one(first) : .many(states),
       names: stored.names, rule: schema[id.entity].deletion,
       dangling: dangling(in: states))
   }
@@ -39,13 +38,9 @@ extension Replica {
   ///
   /// Of aliases, the smallest represents.
   public func records(of entity: String) -> [RecordID] {
-    let ids = (stored.byEntity[Name(entity)] ?? []).map {
-      stored.records[$0].id
-    }
-    return Set(ids.map { representative(of: $0) }).filter {
-      record($0)?.exists == true
-    }
-    .sorted()
+    let ids = (stored.byEntity[Name(entity)] ?? []).lazy
+      .map { self.stored.records[$0].id }.filter { self.existsAlone($0) }
+    return Set(ids.map { self.representative(of: $0) }).sorted()
   }
 
   /// Every record that exists, apart from the library's own, sorted.
@@ -55,7 +50,9 @@ extension Replica {
   }
 
   /// Whether a record exists.
-  public func exists(_ id: RecordID) -> Bool { record(id)?.exists ?? false }
+  public func exists(_ id: RecordID) -> Bool {
+    stored.aliases[id].contains { existsAlone($0) }
+  }
 
   /// The references in some records to others that do not exist.
   private func dangling(in states: [RecordState]) -> Set<RecordID> {
@@ -63,12 +60,7 @@ extension Replica {
     for state in states {
       for slot in state.slots {
         slot.state.forEachReference { id in
-          let rule = schema[id.entity].deletion
-          let isThere = aliases(of: id).contains {
-            stored.positions[$0].map { stored.records[$0].exists(rule) }
-              ?? false
-          }
-          if !isThere { dangling.insert(id) }
+          if !exists(id) { dangling.insert(id) }
         }
       }
     }

@@ -23,7 +23,7 @@ extension Replica {
     if let failure = edit.failure { throw failure }
     guard !edit.pending.isEmpty else { return SaveReport() }
     let device = try deviceToSaveAs()
-    noteFinalSaves(in: edit, as: device)
+    if let old = stored.deviceToRetire(inSaveBy: device) { edit.retire(old) }
     guard stored.clock[device].n < .max else {
       throw .numbersExhausted(device)
     }
@@ -56,11 +56,7 @@ extension Replica {
   }
 
   private func deviceToSaveAs() throws(SaveError) -> DeviceID {
-    guard stored.mustRenew else { return stored.device }
-    guard let device = renewal?(), device != stored.device,
-      stored.clock[device].n == 0
-    else { throw .identityInUse(stored.device) }
-    return device
+    stored.mustRenew ? try unusedDevice() : stored.device
   }
 
   /// Finds what could fail, before anything changes.
@@ -69,7 +65,7 @@ extension Replica {
   ) throws(SaveError) {
     guard let position = stored.positions[id] else { return }
     for key in stored.keysToChange(record, at: position) {
-      switch (state(of: key, in: id), record.edits[key]) {
+      switch (stored.state(of: key, in: id), record.edits[key]) {
       case (.counter(let field), .count(let edit)):
         if !field.store.canAdd(
           edit.increments, edit.decrements, by: dot.device)
@@ -102,16 +98,22 @@ extension Replica {
     stored.clock.insert(
       .init(n: dot.n, time: time, digest: digest.value), of: dot.device)
     if dot.device != stored.device {
-      stored.device = dot.device
-      stored.mustRenew = false
-      stored.ownDigests = []
+      takeDevice(dot.device)
     }
+    stored.predecessor = nil
     stored.ownDigests.append(digest.value)
     return report
   }
 }
 
 extension StoredReplica {
+  /// The device in whose place another makes its first save.
+  fileprivate func deviceToRetire(inSaveBy device: DeviceID) -> DeviceID? {
+    if let predecessor { return predecessor }
+    return device != self.device && clock[self.device].n > 0
+      ? self.device : nil
+  }
+
   /// Carries out what a save does to one record.
   mutating func commit(
     _ record: PendingRecord, of id: RecordID, at dot: Dot, time: Timestamp,
@@ -128,6 +130,7 @@ extension StoredReplica {
       digest.add(key.name)
       digest.add(edit ?? .write(nil))
     }
+    noteAliases(at: position)
     if let mark = record.mark {
       let marks = EditContext(
         dot: dot, time: time, observed: record.existence)

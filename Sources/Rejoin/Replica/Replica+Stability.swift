@@ -7,66 +7,51 @@
 //
 //===----------------------------------------------------------------------===//
 
-// Roster, acknowledgements, and what may be forgotten.
+// What every device on the roster is known to hold, and what may be forgotten.
 extension Replica {
-  /// Puts a device on the roster: nothing is stable before it has acknowledged it.
+  /// Notes the clock that another device has shown.
   ///
-  /// A device that has saved is on the roster anyway. Enter those that have not.
+  /// From it the replica learns what is stable, and whether an ID is in use twice.
+  /// Whoever relays between devices that never meet, as a hub does, must say whose
+  /// clock it was shown.
   ///
-  /// - Throws: ``SaveError``; nothing has changed then.
-  @discardableResult
-  public func enroll(
-    _ device: DeviceID, name: String? = nil
-  ) throws(SaveError) -> SaveReport {
-    try save { edit in
-      let id = RecordID(BuiltIn.roster, device.hexadecimal)
-      edit.apply(
-        .write(BuiltIn.value(of: device)), to: BuiltIn.device, of: id)
-      if let name {
-        edit.apply(.write(.string(name)), to: BuiltIn.name, of: id)
-      }
-    }
-  }
-
-  /// The devices that are expected to acknowledge, retired ones included.
-  public var roster: Set<DeviceID> {
-    var roster = Set(stored.clock.vector.entries.map(\.device))
-    for entry in devices(in: BuiltIn.roster) { roster.insert(entry.device) }
-    roster.insert(device)
-    return roster.filter { !$0.isImport }
-  }
-
-  /// Notes the clock that another device has reached, as it sent it to us.
-  ///
-  /// - Returns: What joining did of messages that had been kept aside, and that
-  ///   the clock vouches for.
+  /// - Returns: Which devices are forked, and whether later saves of our own were
+  ///   shown.
+  /// - Complexity: O(*r*) for *r* devices.
   @discardableResult
   public func acknowledge(
     _ clock: ReplicaClock, by device: DeviceID
-  ) -> [MergeReport] {
-    noticeOwnSaves(clock[self.device])
-    guard device != self.device else { return [] }
-    stored.acknowledged[device, default: VectorClock()].merge(clock.vector)
-    let waiting = stored.aside
-    stored.aside = []
-    return waiting.map { apply($0) }.filter { $0.keptAside == nil }
+  ) -> MergeReport {
+    var report = MergeReport()
+    for entry in clock.vector.entries {
+      see(clock[entry.device], of: entry.device, &report)
+    }
+    stored.raiseStabilityCut(
+      to: clock.stabilityCut.intersection(stored.clock.vector))
+    if device != self.device {
+      stored.stability.note(
+        clock.vector, of: device, holding: stored.clock.vector)
+    }
+    advanceStability()
+    return report
+  }
+
+  /// Sets the next mark when everybody has passed the last.
+  func advanceStability() {
+    var others = roster
+    others.remove(device)
+    if let stable = stored.stability.advance(
+      others, holding: stored.clock.vector)
+    {
+      stored.raiseStabilityCut(to: stable)
+    }
   }
 
   /// The saves that every device on the roster is known to hold.
   ///
   /// What lies below can be purged and folded. Nothing depends on the cut but when
-  /// that is done.
-  public var stabilityCut: VectorClock {
-    var cut = stored.clock.vector
-    let roster = roster
-    let witnesses = roster.subtracting(
-      devices(in: BuiltIn.retirement).map(\.device))
-    for other in roster
-    where other != device && counts(other, among: witnesses) {
-      cut = cut.intersection(stored.acknowledged[other] ?? VectorClock())
-    }
-    return cut
-  }
+  /// that is done. It never falls.
+  public var stabilityCut: VectorClock { stored.clock.stabilityCut }
 
   /// Drops what deleted records still hold, in one save, as far as the deletion
   /// is stable.
@@ -81,6 +66,7 @@ extension Replica {
   /// - Complexity: O(*r*) for *r* records.
   @discardableResult
   public func purge() throws(SaveError) -> SaveReport {
+    advanceStability()
     let cut = stabilityCut
     return try save { edit in
       for record in stored.records where isPurgeable(record, below: cut) {
@@ -106,6 +92,7 @@ extension Replica {
   /// - Complexity: O(*r*) for *r* records.
   @discardableResult
   public func fold() -> UInt64 {
+    advanceStability()
     let cut = stabilityCut
     var count: UInt64 = 0
     for position in stored.records.indices {
@@ -119,5 +106,14 @@ extension Replica {
       }
     }
     return count
+  }
+}
+
+extension StoredReplica {
+  /// Adds to what is stable, and forgets own digests that no clock can contradict
+  /// any more.
+  fileprivate mutating func raiseStabilityCut(to cut: VectorClock) {
+    clock.stabilityCut.merge(cut)
+    ownDigests.forget(through: clock.stabilityCut[device])
   }
 }

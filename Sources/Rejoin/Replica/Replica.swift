@@ -9,23 +9,40 @@
 
 /// The records that one device holds, and what it knows of everybody's saves.
 ///
-///     let phone = Replica(device: .init(1), schema: [Profile.self], clock: clock)
-///     let tablet = Replica(device: .init(2), schema: [Profile.self], clock: clock)
+///     let phone = Replica(
+///       device: .init(1), schema: [Profile.self], clock: clock,
+///       makeDeviceID: newDevice)
+///     let tablet = Replica(
+///       device: .init(2), schema: [Profile.self], clock: clock,
+///       makeDeviceID: newDevice)
 ///     try phone.save { $0[Profile.self, "ada"].steps.increment(by: 1200) }
 ///     try tablet.save { $0[Profile.self, "ada"].steps.increment(by: 800) }
 ///     if let delta = phone.delta(since: tablet.clock) { tablet.apply(delta) }
 ///     tablet[Profile.self, "ada"]?.steps  // 2000
 ///
 /// A replica is an identity and therefore a class: copying it would let two
-/// writers save under one name. ``fork(as:clock:renewal:)`` copies the state for a new device.
-/// It is not `Sendable`; the caller owns its isolation, for example by an actor
-/// around it. Everything that crosses threads is a value.
+/// writers save under one ID. ``fork(as:clock:makeDeviceID:)`` copies the state
+/// for a new device. It is not `Sendable`; the caller owns its isolation, for
+/// example by an actor around it. Everything that crosses threads is a value.
 public final class Replica {
   /// The entities that the app knows.
   public let schema: Schema
 
+  /// The device IDs before and after the replica took a new one.
+  public struct DeviceChange: Hashable, Sendable {
+    /// The ID that is in use elsewhere, or may be.
+    public let old: DeviceID
+    /// The ID that no save has been made under.
+    public let new: DeviceID
+  }
+
+  /// The last time the replica took a new device since it was opened: because the
+  /// stored state was restored or cloned, or because its ID turned out to be in
+  /// use elsewhere.
+  public internal(set) var deviceChange: DeviceChange?
+
   let wallClock: WallClock
-  let renewal: (() -> DeviceID)?
+  let makeDeviceID: () -> DeviceID
   var stored: StoredReplica
 
   /// Creates an empty replica for a device that has never saved.
@@ -36,117 +53,118 @@ public final class Replica {
   ///   - clock: The wall clock.
   ///   - drag: How far others can draw our timestamps ahead of the wall clock, in
   ///     milliseconds.
-  ///   - renewal: Gives a device that has never been used, when our own turns out
-  ///     to be in use elsewhere. Without it, saving throws then.
+  ///   - makeDeviceID: Gives an ID that has never been used, for when our own
+  ///     turns out to be in use elsewhere.
   public init(
     device: DeviceID, schema: Schema, clock: WallClock,
-    drag: Int64 = HybridClock.defaultDrag, renewal: (() -> DeviceID)? = nil
+    drag: Int64 = HybridClock.defaultDrag,
+    makeDeviceID: @escaping () -> DeviceID
   ) {
     self.schema = schema
-    self.renewal = renewal
+    self.makeDeviceID = makeDeviceID
     wallClock = clock
     stored = StoredReplica(device: device, hybrid: HybridClock(drag: drag))
   }
 
   /// Opens a stored replica.
   ///
-  /// If `token` is not the one of the last save, the stored state is a backup or a
-  /// clone, and the replica takes a new device before its first save. Saves of the
-  /// old incarnation come back by syncing and are never confused with new ones.
+  /// If the token's save is not in the stored history, the state is a backup or a
+  /// clone, and the replica takes a new device, which ``deviceChange`` tells. Saves
+  /// of the old incarnation come back by syncing and are never confused with new
+  /// ones. The first save retires the old device.
   ///
   /// - Parameters:
   ///   - stored: What ``state`` gave.
-  ///   - token: What ``token`` gave when that state was persisted, kept outside
-  ///     every backup; `nil` if it is not there.
+  ///   - token: The last ``RestoreToken`` that was stored; `nil` if it is lost.
   ///   - schema: The entities that the app knows.
   ///   - clock: The wall clock.
-  ///   - renewal: Gives a device that has never been used.
+  ///   - makeDeviceID: Gives an ID that has never been used.
+  /// - Precondition: `makeDeviceID` gives an ID that has never been used.
   public init(
     opening stored: StoredReplica, token: RestoreToken?, schema: Schema,
-    clock: WallClock, renewal: @escaping () -> DeviceID
+    clock: WallClock, makeDeviceID: @escaping () -> DeviceID
   ) {
     self.schema = schema
-    self.renewal = renewal
+    self.makeDeviceID = makeDeviceID
     self.stored = stored
     wallClock = clock
     self.stored.hybrid = HybridClock(
       latest: stored.hybrid.latest, now: clock.now, drag: stored.hybrid.drag)
-    if token != RestoreToken(stored) {
-      let device = renewal()
-      precondition(
-        device != stored.device && stored.clock[device].n == 0,
-        "\(device) has been used; `renewal` must give a device that is new")
-      self.stored.device = device
-      self.stored.mustRenew = false
-      self.stored.ownDigests = []
+    if let token, token.isContained(in: stored) {
+      self.stored.durableToken = token
+      return
     }
+    let device = makeDeviceID()
+    precondition(
+      self.stored.isUnused(device),
+      "\(device) has been used: `makeDeviceID` must give an ID that is new")
+    takeDevice(device)
   }
 
-  /// Goes on with a state as it is, under the same device.
+  /// Resumes a stored state, under the same device.
   package init(
     resuming stored: StoredReplica, schema: Schema, clock: WallClock,
-    renewal: @escaping () -> DeviceID
+    makeDeviceID: @escaping () -> DeviceID
   ) {
     self.schema = schema
-    self.renewal = renewal
+    self.makeDeviceID = makeDeviceID
     self.stored = stored
     wallClock = clock
-  }
-
-  private init(
-    copying other: Replica, as device: DeviceID, clock: WallClock,
-    renewal: (() -> DeviceID)?
-  ) {
-    schema = other.schema
-    wallClock = clock
-    self.renewal = renewal
-    stored = other.stored
-    stored.acknowledged[stored.device] = stored.clock.vector
-    stored.device = device
-    stored.mustRenew = false
-    stored.ownDigests = []
   }
 
   /// The device under which the replica saves.
   public var device: DeviceID { stored.device }
 
-  /// What the replica holds every effect of.
-  public var clock: ReplicaClock { stored.clock }
+  /// What to show another replica, so that it can tell what is missing here.
+  ///
+  /// - Complexity: O(1), and O(*k*) where *k* fields are ahead of it.
+  public var clock: ReplicaClock { stored.shownClock }
 
   /// Everything the replica has to keep between launches.
   ///
   /// - Complexity: O(1); the state is copied when the replica changes next.
   public var state: StoredReplica { stored }
 
-  /// Names the last save; keep it outside every backup.
+  /// Names the last own save; store it outside every backup, after the state and
+  /// before anything is sent.
   public var token: RestoreToken { RestoreToken(stored) }
 
-  /// The saves known to be missing: of each device, the last one.
-  public var missing: VectorClock {
-    var missing = VectorClock()
-    for (device, n) in stored.missing where n > stored.clock[device].n {
-      missing[device] = n
-    }
-    return missing
+  /// Says that a token is stored where no backup reaches.
+  ///
+  /// What is needed to recognize it is then kept, however many saves follow.
+  public func tokenStored(_ token: RestoreToken) {
+    if token.device == device { stored.durableToken = token }
   }
+
+  /// The saves known to be missing: for each device, the last one.
+  ///
+  /// A field has seen them, and they are not all here: a part of a delta has not
+  /// arrived. Ask anyone for a delta since ``clock``.
+  ///
+  /// - Complexity: O(*k*) for the *k* fields that have seen them.
+  public var missing: VectorClock { stored.missing }
 
   /// A new replica with this one's state, for another device.
   ///
   /// - Parameters:
   ///   - device: The device.
   ///   - clock: Its wall clock, where that is another.
-  ///   - renewal: Gives a device that has never been used, as in
-  ///     ``init(device:schema:clock:drag:renewal:)``.
+  ///   - makeDeviceID: Gives an ID that has never been used, where that is to be
+  ///     another function.
   /// - Precondition: The device has never saved.
   public func fork(
     as device: DeviceID, clock: WallClock? = nil,
-    renewal: (() -> DeviceID)? = nil
+    makeDeviceID: (() -> DeviceID)? = nil
   ) -> Replica {
     precondition(
-      device != stored.device && stored.clock[device].n == 0,
+      stored.isUnused(device),
       "\(device) has been used; fork as a device that is new")
+    var state = stored
+    state.stability.note(
+      state.clock.vector, of: state.device, holding: state.clock.vector)
+    state.become(device)
     return Replica(
-      copying: self, as: device, clock: clock ?? wallClock,
-      renewal: renewal ?? self.renewal)
+      resuming: state, schema: schema, clock: clock ?? wallClock,
+      makeDeviceID: makeDeviceID ?? self.makeDeviceID)
   }
 }

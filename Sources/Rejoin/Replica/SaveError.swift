@@ -19,7 +19,8 @@ public enum SaveError: Error, Hashable, Sendable {
   case counterOverflow(RecordID, field: String)
   /// An `lww` field holds a write with the greatest timestamp.
   case registerExhausted(RecordID, field: String)
-  /// Another incarnation saves under our name, and no new name is to be had.
+  /// Another incarnation saves under our ID, and `makeDeviceID` gave one that has
+  /// been used, too.
   case identityInUse(DeviceID)
 }
 
@@ -38,8 +39,8 @@ extension SaveError: CustomStringConvertible {
       "\(field) of \(id) holds a write with the greatest timestamp: use a field "
         + "of the kind `register`, which is not bound by it"
     case .identityInUse(let device):
-      "another installation saves as \(device): give the replica a `renewal`, "
-        + "or go on with `fork(as:)`"
+      "a new device ID is needed, and \(device) has been used: `makeDeviceID` "
+        + "must give an ID that is new each time"
     }
   }
 }

@@ -10,32 +10,53 @@
 /// Everything a replica has to keep between launches.
 ///
 /// It is a value: keeping one is a backup. Open it with
-/// ``Replica/init(opening:token:schema:clock:renewal:)``.
+/// ``Replica/init(opening:token:schema:clock:makeDeviceID:)``.
 public struct StoredReplica: Sendable {
   /// The device under which the replica saves.
   public internal(set) var device: DeviceID
   package internal(set) var hybrid: HybridClock
+  /// The saves of which every effect is here; which fields are ahead of it is not
+  /// in it, but in `ahead`.
   var clock = ReplicaClock()
   var names = FieldNames()
   var records: [RecordState] = []
   var positions: [RecordID: Int] = [:]
   var byEntity: [Name: [Int]] = [:]
   var index = ChangeIndex()
-  /// The last clock that each other device is known to have reached.
-  var acknowledged: [DeviceID: VectorClock] = [:]
-  /// The saves known to be missing: the last of each device.
-  var missing: [DeviceID: UInt64] = [:]
-  /// The digest of each of our own saves, by which a clock is recognized that
-  /// stems from another history of ours.
-  var ownDigests: [UInt64] = []
-  /// Set when another incarnation is seen to use our name.
-  var mustRenew = false
-  /// Messages with saves of a retired device after its last one.
-  var aside: [Delta] = []
+  var aliases = AliasGroups()
+  /// The fields that have seen saves beyond the clock: a part of a delta arrived,
+  /// and the rest did not.
+  var ahead: Set<ChangeIndex.Location> = []
+  var stability = Stability()
+  var ownDigests = OwnDigests()
+  /// The last token that is known to be stored where no backup reaches.
+  var durableToken: RestoreToken?
+  /// The last save that was ours for certain, once later ones of our own have been
+  /// shown to us.
+  var doubtful: UInt64?
+  /// The device that this one took the place of, until a save has retired it.
+  var predecessor: DeviceID?
+  /// The devices of this installation that stand for servers, by their names.
+  var pullers: [Name: DeviceID] = [:]
 
   init(device: DeviceID, hybrid: HybridClock) {
     self.device = device
     self.hybrid = hybrid
+  }
+
+  /// Whether another incarnation is known to use our ID.
+  var mustRenew: Bool {
+    doubtful != nil || ours.contains { clock[$0].isForked }
+  }
+
+  /// The devices that nobody but this replica saves as.
+  var ours: [DeviceID] { [device] + pullers.values }
+
+  /// Goes on under a device that has never saved.
+  mutating func become(_ device: DeviceID) {
+    self.device = device
+    (doubtful, durableToken, pullers) = (nil, nil, [:])
+    ownDigests = OwnDigests()
   }
 
   /// The position of a record, which is added if it is new.
@@ -62,24 +83,22 @@ public struct StoredReplica: Sendable {
       return result
     }
     index.note(
-      .init(record: UInt32(position), name: number), from: old, to: new)
+      .init(record: UInt32(position), name: number), from: old, to: new
+    ) { [records] device, at in records.lastSave(of: device, at: at) }
     return result
+  }
+
+  /// The state of a field, if any save has touched it.
+  subscript(location: ChangeIndex.Location) -> FieldState? {
+    records[Int(location.record)][location.name]
   }
 }
 
-/// What the caller keeps outside every backup, to tell whether a stored replica is
-/// the one that was last in use.
-///
-/// It names the last save. Keep the one of ``Replica/token`` after each time you
-/// persist the replica, where backups and clones do not reach.
-public struct RestoreToken: Hashable, Sendable {
-  /// The device that was in use.
-  public let device: DeviceID
-  let save: ReplicaClock.Save
-
-  /// Creates the token that belongs to a stored replica.
-  public init(_ stored: StoredReplica) {
-    device = stored.device
-    save = stored.clock[stored.device]
+extension [RecordState] {
+  /// The number of a device's last save that touched a field.
+  func lastSave(
+    of device: DeviceID, at location: ChangeIndex.Location
+  ) -> UInt64 {
+    self[Int(location.record)][location.name]?.lastSave(of: device) ?? 0
   }
 }

@@ -17,10 +17,10 @@ struct IntervalReader {
 
   /// Where the digests are.
   var histories: WireReader?
-  /// Where the disputes are.
-  var disputes: WireReader?
-  /// The device that the next dispute is about.
-  private var disputed: Int?
+  /// Where the forked devices are.
+  var forks: WireReader?
+  /// The next forked device.
+  private var forked: Int?
   private var nextLine = 0
 
   init(_ reader: WireReader, count: Int, _ saves: SaveTable) {
@@ -37,12 +37,12 @@ struct IntervalReader {
       if block.hasInterval { return (block.device, try interval(block)) }
     }
     try histories?.finish()
-    try disputes?.finish()
+    try forks?.finish()
     if let histories, !isKnown {
       throw histories.error(.notCanonical, "a digest")
     }
-    if let disputes, disputed != nil || nextLine == 0 {
-      throw disputes.error(.invalid, "a dispute about an interval")
+    if let forks, forked != nil || nextLine == 0 {
+      throw forks.error(.invalid, "a forked device with an interval")
     }
     return nil
   }
@@ -60,8 +60,9 @@ struct IntervalReader {
     isKnown = isKnown || digest != 0
     return Delta.Interval(
       from: from,
-      to: .init(n: n, time: Timestamp(rawValue: time), digest: digest),
-      disputed: try dispute())
+      to: DeviceSave(
+        n: n, time: Timestamp(rawValue: time), digest: digest,
+        isForked: try isForked()))
   }
 
   private func begin(
@@ -74,32 +75,22 @@ struct IntervalReader {
     return n - 1 - step
   }
 
-  private mutating func dispute() throws(WireError) -> ReplicaClock.Save? {
-    try nextDispute()
-    guard disputed == line, var part = disputes else { return nil }
-    disputed = nil
-    let start = part.offset
-    let save = ReplicaClock.Save(
-      n: try part.varint(), time: Timestamp(rawValue: try part.fixed()),
-      digest: try part.fixed())
-    guard save.n > 0 else {
-      throw part.error(.invalid, "a number from one on", at: start)
-    }
-    disputes = part
-    return save
+  private mutating func isForked() throws(WireError) -> Bool {
+    try nextFork()
+    guard forked == line else { return false }
+    forked = nil
+    return true
   }
 
-  /// Reads which device the next dispute is about.
-  private mutating func nextDispute() throws(WireError) {
-    guard disputed == nil, var part = disputes, part.remaining > 0 else {
-      return
-    }
+  /// Reads which device the next fork is of.
+  private mutating func nextFork() throws(WireError) {
+    guard forked == nil, var part = forks, part.remaining > 0 else { return }
     let gap = try part.varint()
-    guard gap < UInt64(saves.lineCount) else {
+    guard gap < UInt64(saves.lineCount - nextLine) else {
       throw part.error(.invalid, "one of the devices")
     }
-    disputes = part
-    disputed = nextLine + Int(gap)
+    forks = part
+    forked = nextLine + Int(gap)
     nextLine += Int(gap) + 1
   }
 }

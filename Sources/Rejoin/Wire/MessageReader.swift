@@ -207,8 +207,7 @@ extension WireSection {
   /// Whether the section belongs into such a message.
   fileprivate func isPart(of reader: WireReader) -> Bool {
     switch self {
-    case .histories: reader.kind != .record
-    case .disputes: reader.kind == .delta
+    case .histories, .forks: reader.kind != .record
     default: reader.kind == .stored
     }
   }

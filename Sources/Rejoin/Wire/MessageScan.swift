@@ -75,7 +75,7 @@ struct MessageScan {
     try message.finish { id, part throws(WireError) in
       switch id {
       case .histories: parts.histories = part
-      case .disputes: parts.disputes = part
+      case .forks: parts.forks = part
       default: return try section(id, &part)
       }
       _ = try part.take(part.remaining)

@@ -97,21 +97,18 @@ extension MessageWriter {
   }
 
   private mutating func writeHistories() {
-    var (digests, disputes) = (WireWriter(), WireWriter())
+    var (digests, forks) = (WireWriter(), WireWriter())
     var (isKnown, next) = (false, 0)
     for (place, line) in saves.lines.enumerated() {
       guard let interval = intervals[line.device] else { continue }
       digests.fixed(interval.to.digest)
       isKnown = isKnown || interval.to.digest != 0
-      guard let disputed = interval.disputed else { continue }
-      disputes.varint(place - next)
-      disputes.varint(disputed.n)
-      disputes.fixed(disputed.time.rawValue)
-      disputes.fixed(disputed.digest)
+      guard interval.to.isForked else { continue }
+      forks.varint(place - next)
       next = place + 1
     }
     if isKnown { out.section(.histories, digests) }
-    if next > 0 { out.section(.disputes, disputes) }
+    if next > 0 { out.section(.forks, forks) }
   }
 }
 

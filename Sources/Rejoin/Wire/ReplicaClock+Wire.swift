@@ -16,50 +16,138 @@ extension ReplicaClock {
     decoding bytes: some Sequence<UInt8>
   ) throws(WireError) {
     self = try withBytes(of: bytes) { bytes throws(WireError) in
-      try ReplicaClock(reading: bytes)
+      var reader = try WireReader(opening: bytes, as: [.replicaClock])
+      let clock = try reader.replicaClock()
+      try reader.finish()
+      return clock
     }
   }
 
-  private init(
-    reading bytes: UnsafeRawBufferPointer
-  ) throws(WireError) {
-    self.init()
-    var reader = try WireReader(opening: bytes, as: [.replicaClock])
-    let count = try reader.count(of: 12)
+  /// The clock as bytes: about fourteen for each device beyond the 16 of its ID.
+  public func encoded() -> [UInt8] {
+    var writer = WireWriter(.replicaClock)
+    writer.saves(of: self)
+    let devices = vector.entries.map(\.device)
+    writer.places(of: devices.filter { self[$0].isForked }, in: devices) {
+      _, _ in
+    }
+    let cut = stabilityCut.intersection(vector)
+    writer.places(of: cut.entries.map(\.device), in: devices) {
+      $0.varint(vector[$1] - cut[$1])
+    }
+    writer.varint(fieldsAhead.count)
+    for (digest, saves) in fieldsAhead.sorted(by: { $0.key < $1.key }) {
+      writer.fixed(digest)
+      writer.clock(saves)
+    }
+    return writer.sealed()
+  }
+}
+
+extension WireWriter {
+  fileprivate mutating func saves(of clock: ReplicaClock) {
+    varint(clock.vector.entries.count)
+    var times = TimeChain()
+    var previous: DeviceID?
+    for entry in clock.vector.entries {
+      let save = clock[entry.device]
+      device(entry.device, after: previous)
+      previous = entry.device
+      varint(save.n)
+      times.write(save.time == .zero ? nil : save.time.rawValue, to: &self)
+      fixed(save.digest)
+    }
+  }
+
+  /// How many of some devices there are, and for each how many are left out before
+  /// it, and what `body` writes.
+  fileprivate mutating func places(
+    of some: [DeviceID], in all: [DeviceID],
+    _ body: (inout WireWriter, DeviceID) -> Void
+  ) {
+    varint(some.count)
+    var (i, next) = (0, 0)
+    for device in some {
+      while all[i] != device { i += 1 }
+      varint(i - next)
+      body(&self, device)
+      i += 1
+      next = i
+    }
+  }
+}
+
+extension WireReader {
+  fileprivate mutating func replicaClock() throws(WireError) -> ReplicaClock {
+    var clock = ReplicaClock()
+    let count = try count(of: 12)
     var times = TimeChain()
     var previous: DeviceID?
     for _ in 0..<count {
-      let device = try reader.device(after: previous)
+      let device = try device(after: previous)
       previous = device
-      let n = try reader.number()
-      let start = reader.offset
-      let time = try times.read(from: &reader)
-      guard time != 0 else {
-        throw reader.error(.notCanonical, "no time", at: start)
-      }
-      insert(
-        Save(
-          n: n, time: Timestamp(rawValue: time ?? 0),
-          digest: try reader.fixed()),
+      let n = try number()
+      let start = offset
+      let time = try times.read(from: &self)
+      guard time != 0 else { throw error(.notCanonical, "no time", at: start) }
+      clock.insert(
+        DeviceSave(
+          n: n, time: Timestamp(rawValue: time ?? 0), digest: try fixed()),
         of: device)
     }
-    try reader.finish()
+    let entries = clock.vector.entries
+    try places(in: entries) { _, entry in clock.fork(entry.device) }
+    var cut: [VectorClock.Entry] = []
+    try places(in: entries) { reader, entry throws(WireError) in
+      let start = reader.offset
+      let back = try reader.varint()
+      guard back < entry.count else {
+        throw reader.error(.invalid, "a save that is stable", at: start)
+      }
+      cut.append(.init(device: entry.device, count: entry.count - back))
+    }
+    clock.stabilityCut = VectorClock(sorted: cut)
+    clock.fieldsAhead = try fieldsAhead(of: clock)
+    return clock
   }
 
-  /// The clock as bytes: about twelve for each device beyond the 16 of its name.
-  public func encoded() -> [UInt8] {
-    var writer = WireWriter(.replicaClock)
-    writer.varint(vector.entries.count)
-    var times = TimeChain()
-    var previous: DeviceID?
-    for entry in vector.entries {
-      let save = self[entry.device]
-      writer.device(entry.device, after: previous)
-      previous = entry.device
-      writer.varint(save.n)
-      times.write(save.time == .zero ? nil : save.time.rawValue, to: &writer)
-      writer.fixed(save.digest)
+  private mutating func places(
+    in entries: [VectorClock.Entry],
+    _ body: (inout WireReader, VectorClock.Entry) throws(WireError) -> Void
+  ) throws(WireError) {
+    var next = 0
+    for _ in 0..<(try count(of: 1)) {
+      let start = offset
+      let gap = try varint()
+      guard gap < UInt64(entries.count - next) else {
+        throw error(.invalid, "one of the devices", at: start)
+      }
+      next += Int(gap) + 1
+      try body(&self, entries[next - 1])
     }
-    return writer.sealed()
+  }
+
+  private mutating func fieldsAhead(
+    of clock: ReplicaClock
+  ) throws(WireError) -> [UInt64: VectorClock] {
+    let count = try count(of: 27)
+    guard count <= ReplicaClock.fieldsAheadLimit else {
+      throw error(.invalid, "at most 4,096 fields ahead")
+    }
+    var fields: [UInt64: VectorClock] = [:]
+    var previous: UInt64 = 0
+    for _ in 0..<count {
+      let start = offset
+      let digest = try fixed()
+      let saves = try self.clock()
+      guard digest > previous, !saves.isEmpty,
+        saves.entries.allSatisfy({ $0.count > clock.vector[$0.device] })
+      else {
+        throw error(.notCanonical, "fields ahead of the clock", at: start)
+      }
+      fields[digest] = saves
+      previous = digest
+    }
+    return fields
   }
 }

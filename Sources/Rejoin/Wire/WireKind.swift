@@ -15,6 +15,7 @@ enum WireKind: UInt8, CaseIterable {
   case vectorClock = 0x76  // v
   case replicaClock = 0x63  // c
   case stored = 0x70  // p
+  case token = 0x74  // t
 
   /// The first byte of every message: `R`.
   static let mark: UInt8 = 0x52
@@ -31,6 +32,7 @@ enum WireKind: UInt8, CaseIterable {
     case .vectorClock: "vector clock"
     case .replicaClock: "replica clock"
     case .stored: "stored replica"
+    case .token: "restore token"
     }
   }
 

@@ -53,6 +53,9 @@ public struct WireSummary: Hashable, Sendable {
     case .replicaClock:
       _ = try ReplicaClock(decoding: bytes)
       add("devices", reader.remaining)
+    case .token:
+      _ = try RestoreToken(decoding: bytes)
+      add("token", reader.remaining)
     case .stored:
       _ = try StoredReplica(decoding: bytes)
       try addParts(bytes, reader.kind)

@@ -84,12 +84,11 @@ struct WireWriter {
 /// The sections after a message's records.
 enum WireSection: Int {
   case histories = 1
-  case disputes = 2
+  case forks = 2
   case device = 3
-  case acknowledgements = 4
-  case missing = 5
+  case stability = 4
+  case servers = 5
   case digests = 6
-  case aside = 7
 }
 
 extension Int64 {

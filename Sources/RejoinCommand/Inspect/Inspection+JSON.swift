@@ -32,7 +32,7 @@ extension Inspection {
     case .delta:
       members["intervals"] = .array(intervals.map(Inspection.json))
     case .record: break
-    case .vectorClock, .replicaClock, .stored:
+    case .vectorClock, .replicaClock, .stored, .token:
       members["clock"] = .array(clock.map(Inspection.json))
     }
     if case .stored(let replica) = content {
@@ -47,14 +47,11 @@ extension Inspection {
     var members = saveMembers(interval.to)
     members["device"] = .text(device.hexadecimal)
     members["from"] = .wide(interval.from)
-    if let disputed = interval.disputed {
-      members["disputed"] = .object(saveMembers(disputed))
-    }
     return .object(members)
   }
 
   private static func json(
-    _ device: DeviceID, _ save: ReplicaClock.Save?, _ n: UInt64
+    _ device: DeviceID, _ save: DeviceSave?, _ n: UInt64
   ) -> JSONValue {
     var members: [Name: JSONValue] = save.map(saveMembers) ?? ["n": .wide(n)]
     members["device"] = .text(device.hexadecimal)
@@ -62,12 +59,14 @@ extension Inspection {
   }
 
   private static func saveMembers(
-    _ save: ReplicaClock.Save
+    _ save: DeviceSave
   ) -> [Name: JSONValue] {
-    [
+    var members: [Name: JSONValue] = [
       "n": .wide(save.n), "time": .wide(save.time.rawValue),
       "digest": .text(save.digest.hexadecimal),
     ]
+    if save.isForked { members["forked"] = .scalar(.bool(true)) }
+    return members
   }
 
   private static func json(_ change: Delta.Change) -> JSONValue {

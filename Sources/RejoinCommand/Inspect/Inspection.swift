@@ -16,6 +16,7 @@ struct Inspection {
     case record(Delta.Change)
     case vectorClock(VectorClock)
     case replicaClock(ReplicaClock)
+    case token(RestoreToken)
     case stored(Replica)
   }
 
@@ -31,6 +32,7 @@ struct Inspection {
       case "record": .record(try Delta.Change(decoding: bytes))
       case "vector clock": .vectorClock(try VectorClock(decoding: bytes))
       case "replica clock": .replicaClock(try ReplicaClock(decoding: bytes))
+      case "restore token": .token(try RestoreToken(decoding: bytes))
       default: .stored(Inspection.open(try StoredReplica(decoding: bytes)))
       }
   }
@@ -38,8 +40,8 @@ struct Inspection {
   /// Opens a stored replica to look at it; nothing is saved to it.
   private static func open(_ stored: StoredReplica) -> Replica {
     Replica(
-      opening: stored, token: RestoreToken(stored), schema: [],
-      clock: WallClock { .max }, renewal: { stored.device })
+      resuming: stored, schema: [], clock: WallClock { .max },
+      makeDeviceID: { stored.device })
   }
 
   /// The records.
@@ -48,7 +50,7 @@ struct Inspection {
     case .delta(let delta): delta.changes
     case .record(let change): [change]
     case .stored(let replica): replica.delta()?.changes ?? []
-    case .vectorClock, .replicaClock: []
+    case .vectorClock, .replicaClock, .token: []
     }
   }
 
@@ -60,11 +62,18 @@ struct Inspection {
   }
 
   /// What is known of each device's saves, apart from intervals.
-  var clock: [(device: DeviceID, save: ReplicaClock.Save?, n: UInt64)] {
+  var clock: [(device: DeviceID, save: DeviceSave?, n: UInt64)] {
     switch content {
     case .vectorClock(let clock):
       clock.entries.map { ($0.device, nil, $0.count) }
     case .replicaClock(let clock): Inspection.saves(clock)
+    case .token(let token):
+      [
+        (
+          token.device,
+          DeviceSave(n: token.n, time: .zero, digest: token.digest), token.n
+        )
+      ]
     case .stored(let replica): Inspection.saves(replica.clock)
     case .delta, .record: []
     }
@@ -72,7 +81,7 @@ struct Inspection {
 
   private static func saves(
     _ clock: ReplicaClock
-  ) -> [(device: DeviceID, save: ReplicaClock.Save?, n: UInt64)] {
+  ) -> [(device: DeviceID, save: DeviceSave?, n: UInt64)] {
     clock.vector.entries.map { ($0.device, clock[$0.device], $0.count) }
   }
 }

@@ -76,13 +76,10 @@ enum ReplayOutput {
       members["n"] = n.map { .int($0) }
       return JSONValue.object(members).description
     }
-    var lines = report.equivocations.sorted().map {
+    return report.equivocations.sorted().map {
       fault("equivocation", $0.device, $0.n)
     }
-    if let retired = report.retired {
-      lines.append(fault("retired", retired, nil))
-    }
-    return lines
+      + report.returned.sorted().map { fault("returned", $0, nil) }
   }
 
   /// What a context's save did.

@@ -40,7 +40,7 @@ final class ScriptDevices {
     let clock = ScriptClock()
     let replica = Replica(
       device: device, schema: schema, clock: clock.wallClock,
-      renewal: { [unowned self] in renew(name) })
+      makeDeviceID: { [unowned self] in renew(name) })
     (replicas[name], clocks[name]) = (replica, clock)
     return replica
   }
@@ -67,7 +67,7 @@ final class ScriptDevices {
     clock.set(clocks[name]?.now ?? 0)
     replicas[copy] = original.fork(
       as: device, clock: clock.wallClock,
-      renewal: { [unowned self] in renew(copy) })
+      makeDeviceID: { [unowned self] in renew(copy) })
     clocks[copy] = clock
   }
 
@@ -79,7 +79,7 @@ final class ScriptDevices {
     replicas[name] = Replica(
       opening: state, token: isUnnoticed ? RestoreToken(state) : nil,
       schema: schema, clock: clock.wallClock,
-      renewal: { [unowned self] in renew(name) })
+      makeDeviceID: { [unowned self] in renew(name) })
     clocks[name] = clock
   }
 

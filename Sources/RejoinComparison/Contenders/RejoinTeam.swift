@@ -19,6 +19,10 @@ struct RejoinTeam {
 
   private static let id = RecordID("Episode", "record")
 
+  private static func noDevice() -> DeviceID {
+    preconditionFailure("no device of an episode is restored or cloned")
+  }
+
   init(_ episode: Episode) throws {
     self.episode = episode
     let ranks = episode.devices.sorted().enumerated()
@@ -29,7 +33,8 @@ struct RejoinTeam {
       let clock = SetClock()
       let replica = Replica(
         device: DeviceID(numbers[device] ?? 1),
-        schema: schema, clock: WallClock { clock.now })
+        schema: schema, clock: WallClock { clock.now },
+        makeDeviceID: RejoinTeam.noDevice)
       places[device] = members.count
       members.append((replica, clock))
       try importBase(into: replica)

@@ -46,6 +46,8 @@ final class ExploredReplicas<Replica: TestedReplica> {
   private var contentsPlaces: [[Int]: Int] = [:]
   /// The clocks that can be a basis; the first holds nothing.
   private(set) var clocks: [ReplicaClock] = []
+  /// What the oracle knows of whoever shows each of them.
+  private var receivers: [OracleReplica?] = []
   private var clockPlaces: [ReplicaClock: Int] = [:]
   /// The messages; number `i` stands at `i - 1`, and zero is no message.
   private(set) var letters: [Letter] = []
@@ -73,7 +75,7 @@ final class ExploredReplicas<Replica: TestedReplica> {
   func empty(_ i: Int) throws(ScriptMismatch) -> Int {
     let device = devices[i]
     let replica = Replica(
-      device: device, schema: program.universe.schema, renewal: { device })
+      device: device, schema: program.universe.schema, makeDeviceID: { device })
     return try intern(
       replica, OracleReplica(device, history: history), before: 0)
   }
@@ -81,10 +83,13 @@ final class ExploredReplicas<Replica: TestedReplica> {
   func letter(_ number: Int) -> Letter { letters[number - 1] }
 
   /// The number of a clock.
-  func place(of clock: ReplicaClock) -> Int {
+  ///
+  /// - Parameter receiver: What the oracle knows of whoever shows it.
+  func place(of clock: ReplicaClock, at receiver: OracleReplica? = nil) -> Int {
     if let place = clockPlaces[clock] { return place }
     clockPlaces[clock] = clocks.count
     clocks.append(clock)
+    receivers.append(receiver)
     return clocks.count - 1
   }
 
@@ -127,7 +132,8 @@ extension ExploredReplicas {
   ) throws(ScriptMismatch) -> Int {
     if let known = written[state, clock] { return known }
     let letter = try World<Replica>.letter(
-      from: states[state].replica, states[state].model, since: clocks[clock])
+      from: states[state].replica, states[state].model, since: clocks[clock],
+      at: receivers[clock])
     counts.executions += 1
     counts.checks += 1
     let result = try letter.map { (letter) throws(ScriptMismatch) in
@@ -155,7 +161,6 @@ extension ExploredReplicas {
     let gaps = model.apply(letter.model, now: 0)
     try agree("gaps", receipt.gaps, gaps)
     try agree("equivocations", receipt.equivocations, [])
-    try agree("kept aside", receipt.isKeptAside, false)
     try agree("law 6: the device", replica.device, old.replica.device)
     let result = try intern(replica, model, before: old.clock)
     applied.insert(state, number, result << 1 | (gaps.isEmpty ? 0 : 1))
@@ -225,7 +230,7 @@ extension ExploredReplicas {
     states.append(
       State(
         replica: replica, model: model, contents: common,
-        clock: place(of: replica.clock), isAhead: model.isAhead,
+        clock: place(of: replica.clock, at: model), isAhead: model.isAhead,
         facts: ReplicaFacts(model, in: program.universe)))
     return states.count - 1
   }
@@ -274,28 +279,22 @@ extension ExploredReplicas {
     return letters.count
   }
 
-  /// The saves that a replica has heard of, as far as they travel.
+  /// The saves that a replica has heard of.
   private func sharedKey(_ model: OracleReplica) -> [Int] {
     var key: [Int] = []
     for device in devices {
       key.append(Int(model.clock[device]))
       key.append(Int(model.knowledge.times[device]?.rawValue ?? 0))
     }
-    for path in paths where !model.isLocal(path) {
+    for path in paths {
       key += (model.held[path]?.members ?? []).map(Int.init) + [-1]
     }
     return key
   }
 
-  /// What a replica knows alone: its device, its hybrid clock and what stays there.
+  /// What a replica knows alone: its device and its hybrid clock.
   private func privateKey(_ model: OracleReplica) -> [Int] {
-    var key = [
-      devices.firstIndex(of: model.device) ?? 3, Int(model.knowledge.latest),
-    ]
-    for path in paths where model.isLocal(path) {
-      key += (model.held[path]?.members ?? []).map(Int.init) + [-1]
-    }
-    return key
+    [devices.firstIndex(of: model.device) ?? 3, Int(model.knowledge.latest)]
   }
 
   private func key(

@@ -30,11 +30,18 @@ struct OracleDelta: Hashable {
 
 extension OracleReplica {
   /// What somebody who has all saves in `basis` has not heard of.
-  func delta(since basis: VectorClock) -> OracleDelta? {
+  ///
+  /// - Parameter receiver: Who that is, where it is told which fields it has heard
+  ///   more of.
+  func delta(
+    since basis: VectorClock, at receiver: OracleReplica? = nil
+  ) -> OracleDelta? {
     var delta = OracleDelta()
-    for (path, saves) in held
-    where !isLocal(path) && !field(path).clock.isContained(in: basis) {
-      delta.fields[path] = saves
+    for (path, saves) in held {
+      let known = receiver?.field(path).clock ?? VectorClock()
+      if !field(path).clock.isContained(in: basis.merging(known)) {
+        delta.fields[path] = saves
+      }
     }
     for entry in clock.entries where entry.count > basis[entry.device] {
       delta.intervals[entry.device] = .init(

@@ -42,7 +42,7 @@ extension OracleReplica {
   mutating func purge(below cut: VectorClock, now: Int64) -> Int? {
     var pending: [RecordID: OraclePending] = [:]
     for id in Set(held.keys.map(\.id)) where isPurgeable(id, below: cut) {
-      pending[id] = OraclePending(drops: true)
+      pending[id] = OraclePending(mark: false, drops: true)
     }
     return commit(pending, now: now)
   }
@@ -74,8 +74,9 @@ extension OracleReplica {
   ) -> Int? {
     if pending.isEmpty { return nil }
     var pending = pending
-    for verb in finalSavesToEnter where pending[verb.id] == nil {
-      note(verb, in: &pending)
+    if let old = knowledge.predecessor {
+      note(retirement(of: old), in: &pending)
+      knowledge.predecessor = nil
     }
     knowledge.latest = max(knowledge.latest + 1, Self.stamp(now))
     let dot = Dot(device, clock[device] + 1)

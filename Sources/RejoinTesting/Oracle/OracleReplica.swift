@@ -20,6 +20,8 @@ struct OracleReplica {
     /// The time of the last save in the clock, of each device.
     var times: [DeviceID: Timestamp] = [:]
     var held: [FieldPath: SaveSet] = [:]
+    /// The device in whose place this one came, until it has saved.
+    var predecessor: DeviceID?
   }
 
   let history: OracleHistory
@@ -40,10 +42,6 @@ struct OracleReplica {
 
   func rule(_ id: RecordID) -> DeletionRule {
     history.schema[id.entity].deletion
-  }
-
-  func isLocal(_ path: FieldPath) -> Bool {
-    history.schema[path.id.entity].isLocalOnly
   }
 
   /// Of each mark whether it says that the record is alive.
@@ -75,9 +73,7 @@ struct OracleReplica {
 
   /// Whether some field holds saves that the clock does not vouch for.
   var isAhead: Bool {
-    held.contains { path, _ in
-      !isLocal(path) && !field(path).clock.isContained(in: clock)
-    }
+    held.keys.contains { !field($0).clock.isContained(in: clock) }
   }
 }
 
@@ -89,9 +85,24 @@ extension OracleReplica {
     UInt64(min(max(milliseconds, 0), 1 << 48 - 1)) << 16
   }
 
+  /// Goes on as another device, beside this one.
+  mutating func fork(as device: DeviceID) {
+    knowledge.device = device
+    knowledge.predecessor = nil
+  }
+
+  /// Goes on as another device, in the place of this one.
+  mutating func become(_ device: DeviceID) {
+    let old = knowledge.device
+    if old != device, clock[old] > 0, knowledge.predecessor == nil {
+      knowledge.predecessor = old
+    }
+    knowledge.device = device
+  }
+
   /// Opens again, as another device where the token is not there.
   mutating func reopen(as device: DeviceID, now: Int64) {
-    knowledge.device = device
+    become(device)
     if knowledge.latest > Self.stamp(now + Self.drag) {
       knowledge.latest = Self.stamp(now)
     }

@@ -73,7 +73,7 @@ public struct SimulationResult: Sendable, CustomStringConvertible {
     let line =
       "simulator: \(seeds) seeds, \(counts.saves) saves, "
       + "\(counts.deliveries) deliveries, \(counts.gaps) gaps, "
-      + "\(counts.keptAside) kept aside, \(counts.restores) restores "
+      + "\(counts.restores) restores "
       + "(\(counts.unnoticedRestores) unnoticed), \(counts.forks) clones, "
       + "\(counts.collisions) collisions, \(counts.checks) checks"
     return failure.map { "\(line); seed \($0.seed): \($0.mismatch)" } ?? line

@@ -13,37 +13,37 @@ public struct LibraryReplica: TestedReplica {
   /// The replica.
   public let replica: Replica
   private let hand: HandSetClock
-  private let renewal: () -> DeviceID
+  private let makeDeviceID: () -> DeviceID
 
   /// Creates an empty replica.
   public init(
-    device: DeviceID, schema: Schema, renewal: @escaping () -> DeviceID
+    device: DeviceID, schema: Schema, makeDeviceID: @escaping () -> DeviceID
   ) {
-    self.renewal = renewal
+    self.makeDeviceID = makeDeviceID
     hand = HandSetClock()
     replica = Replica(
-      device: device, schema: schema, clock: hand.wall, renewal: renewal)
+      device: device, schema: schema, clock: hand.wall, makeDeviceID: makeDeviceID)
   }
 
   private init(
     resuming stored: StoredReplica, _ schema: Schema,
-    _ renewal: @escaping () -> DeviceID
+    _ makeDeviceID: @escaping () -> DeviceID
   ) {
-    self.renewal = renewal
+    self.makeDeviceID = makeDeviceID
     hand = HandSetClock()
     replica = Replica(
-      resuming: stored, schema: schema, clock: hand.wall, renewal: renewal)
+      resuming: stored, schema: schema, clock: hand.wall, makeDeviceID: makeDeviceID)
   }
 
   public func copy() -> LibraryReplica {
-    LibraryReplica(resuming: replica.state, replica.schema, renewal)
+    LibraryReplica(resuming: replica.state, replica.schema, makeDeviceID)
   }
 
   public func forked(
-    as device: DeviceID, renewal: @escaping () -> DeviceID
+    as device: DeviceID, makeDeviceID: @escaping () -> DeviceID
   ) -> LibraryReplica {
     LibraryReplica(
-      resuming: replica.fork(as: device).state, replica.schema, renewal)
+      resuming: replica.fork(as: device).state, replica.schema, makeDeviceID)
   }
 
   public mutating func reopen(as device: DeviceID?, now: Int64) {
@@ -53,8 +53,8 @@ public struct LibraryReplica: TestedReplica {
     let opened = Replica(
       opening: stored, token: device == nil ? replica.token : nil,
       schema: replica.schema, clock: HandSetClock(now).wall,
-      renewal: { [replica] in device ?? replica.device })
-    self = LibraryReplica(resuming: opened.state, replica.schema, renewal)
+      makeDeviceID: { [replica] in device ?? replica.device })
+    self = LibraryReplica(resuming: opened.state, replica.schema, makeDeviceID)
   }
 
   public var device: DeviceID { replica.device }
@@ -143,7 +143,6 @@ extension LibraryReplica {
     let report = replica.apply(message, reporting: .faults)
     var receipt = MessageReceipt()
     receipt.gaps = Set(report.gaps.map(\.device))
-    receipt.isKeptAside = report.keptAside != nil
     receipt.equivocations = report.equivocations
     return receipt
   }
@@ -155,8 +154,6 @@ extension LibraryReplica {
     }
     replica.acknowledge(clock, by: other.device)
   }
-
-  public var keptAside: [Delta] { replica.keptAside }
 }
 
 /// What is read from bytes that the library has written.

@@ -23,14 +23,14 @@ public protocol TestedReplica {
   /// - Parameters:
   ///   - device: The replica's device.
   ///   - schema: What its records are.
-  ///   - renewal: Gives a device that is new, when the replica learns that its own
+  ///   - makeDeviceID: Gives a device that is new, when the replica learns that its own
   ///     is in use elsewhere.
-  init(device: DeviceID, schema: Schema, renewal: @escaping () -> DeviceID)
+  init(device: DeviceID, schema: Schema, makeDeviceID: @escaping () -> DeviceID)
 
   /// Another replica with the same state and the same device, as a backup is.
   func copy() -> Self
   /// Another replica with the same state, for another device.
-  func forked(as device: DeviceID, renewal: @escaping () -> DeviceID) -> Self
+  func forked(as device: DeviceID, makeDeviceID: @escaping () -> DeviceID) -> Self
 
   /// The device that saves next.
   var device: DeviceID { get }
@@ -81,8 +81,6 @@ public protocol TestedReplica {
   ///
   /// - Returns: The dot; `nil` if the replica knows no retirement.
   mutating func retire(_ device: DeviceID, now: Int64) throws -> Dot?
-  /// The messages with saves of a retired device after its last one.
-  var keptAside: [Message] { get }
 }
 
 extension TestedReplica {
@@ -112,8 +110,6 @@ public struct MessageOutline: Equatable {
 public struct MessageReceipt {
   /// The devices of which saves are missing.
   public var gaps: Set<DeviceID> = []
-  /// Whether the message was refused whole, because of a retired device.
-  public var isKeptAside = false
   /// The names that were found to be used twice.
   public var equivocations: Set<Dot> = []
 

@@ -29,7 +29,7 @@ extension World {
   func checkStability(
     of cut: VectorClock, _ i: Int
   ) throws(ScriptMismatch) {
-    guard retired.isEmpty, collisions.isEmpty else { return }
+    guard retired.isEmpty, suspects.isEmpty else { return }
     let known = peers[i].model.clock
     let names = Dictionary(grouping: peers, by: \.model.device)
     for (device, peers) in names where known[device] > 0 && peers.count == 1 {
@@ -47,7 +47,7 @@ extension World {
     for place in places.values.joined().sorted()
     where model.clock.contains(history.saves[place].dot) {
       for path in history.saves[place].edits.keys
-      where !model.isLocal(path) && model.held[path]?.contains(place) != true {
+      where model.held[path]?.contains(place) != true {
         let dot = history.saves[place].dot
         throw ScriptMismatch("law 8: \(dot) of \(path) is not on \(name(i))")
       }

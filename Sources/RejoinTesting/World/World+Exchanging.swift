@@ -12,34 +12,25 @@ extension World {
   /// Tells a device what it lacks, both learning how far the other is.
   mutating func sync(from i: Int, to j: Int) throws(ScriptMismatch) -> Int {
     try checkDeltaLaw(from: i, to: j)
-    try acknowledge(j, by: i)
-    let letter = try letter(from: i, since: peers[j].replica.clock)
-    try acknowledge(i, by: j)
+    acknowledge(j, by: i)
+    let letter = try letter(from: i, since: j)
+    acknowledge(i, by: j)
     if let letter { try receive(letter, at: j) }
     return j
   }
 
   mutating func merge(from i: Int, into j: Int) throws(ScriptMismatch) -> Int {
-    try acknowledge(i, by: j)
-    if let letter = try letter(from: i, since: peers[j].replica.clock) {
+    acknowledge(i, by: j)
+    if let letter = try letter(from: i, since: j) {
       try receive(letter, at: j)
     }
     return j
   }
 
-  /// Tells a device how far another is, which may vouch for messages that were
-  /// kept aside.
-  mutating func acknowledge(_ i: Int, by j: Int) throws(ScriptMismatch) {
+  /// Tells a device how far another is.
+  mutating func acknowledge(_ i: Int, by j: Int) {
     show(peers[i].model.clock, to: j)
     peers[j].replica.acknowledge(peers[i].replica, now: peers[j].now)
-    let kept = Set(peers[j].replica.keptAside)
-    let released = peers[j].aside.filter { !kept.contains($0.message) }
-    peers[j].aside.removeAll { !kept.contains($0.message) }
-    for letter in released {
-      show(letter.model.saves(in: history), to: j)
-      touched.formUnion(letter.model.fields.keys.map(\.id))
-      _ = peers[j].model.apply(letter.model, now: peers[j].now)
-    }
   }
 
   /// Notes which of its own saves a device is shown.
@@ -49,24 +40,25 @@ extension World {
     if clock[own] > peers[i].model.clock[own] { peers[i].mustRenew = true }
   }
 
-  /// What a device knows and `basis` does not; `nil` if nothing.
+  /// What a device knows and another does not, or all it knows; `nil` if nothing.
   mutating func letter(
-    from i: Int, since basis: ReplicaClock?
+    from i: Int, since j: Int?
   ) throws(ScriptMismatch) -> Letter? {
-    let basis = basis ?? ReplicaClock()
-    show(basis.vector, to: i)
-    if !collisions.isEmpty {
+    let basis = j.map { peers[$0].replica.clock } ?? ReplicaClock()
+    if !suspects.isEmpty {
       return peers[i].replica.message(since: basis).map { letter(from: i, $0) }
     }
     return try Self.letter(
-      from: peers[i].replica, peers[i].model, since: basis)
+      from: peers[i].replica, peers[i].model, since: basis,
+      at: j.map { peers[$0].model })
   }
 
   /// A message, compared with what must be in it.
   static func letter(
-    from replica: Replica, _ model: OracleReplica, since basis: ReplicaClock
+    from replica: Replica, _ model: OracleReplica, since basis: ReplicaClock,
+    at receiver: OracleReplica?
   ) throws(ScriptMismatch) -> Letter? {
-    let model = model.delta(since: basis.vector)
+    let model = model.delta(since: basis.vector, at: receiver)
     let message = replica.message(since: basis)
     try agree("there is news", message != nil, model != nil)
     guard let message, let model else { return nil }
@@ -99,25 +91,19 @@ extension World {
     let now = peers[i].now
     let message = Replica.arrival(of: letter.message)
     let receipt = peers[i].replica.apply(message, now: now)
-    if receipt.isKeptAside {
-      // Which retirements are known is not agreed on where a name was used twice
-      // to enter one.
-      if !doubtful.contains(where: { $0.entity == BuiltIn.retirement }) {
-        try agree(
-          "a message is kept aside for a retired device",
-          peers[i].model.mayKeepAside(letter.model), true)
-      }
-      let isNew = !peers[i].aside.contains { $0.message == letter.message }
-      if isNew { peers[i].aside.append(letter) }
-      counts.keptAside += 1
-      return
-    }
     show(letter.model.saves(in: history), to: i)
     touched.formUnion(letter.model.fields.keys.map(\.id))
     let gaps = peers[i].model.apply(letter.model, now: now)
     counts.deliveries += 1
     counts.gaps += gaps.isEmpty ? 0 : 1
-    try agree("gaps", receipt.gaps, gaps)
+    // The saves of a forked device count only from the first on, and which devices
+    // are known to be forked, the oracle does not tell.
+    try agree(
+      "gaps", receipt.gaps.subtracting(suspects), gaps.subtracting(suspects))
+    for device in suspects {
+      peers[i].model.knowledge.clock[device] =
+        peers[i].replica.clock.vector[device]
+    }
     for dot in receipt.equivocations where !isDoubtful(dot) {
       throw ScriptMismatch("\(dot) is reported and is only one save")
     }

@@ -11,7 +11,7 @@ import Rejoin
 extension World {
   /// Law 5: who has heard of the same saves is equal, and has nothing to tell.
   func checkEquality(_ i: Int, _ j: Int) throws(ScriptMismatch) {
-    guard collisions.isEmpty, i != j else { return }
+    guard suspects.isEmpty, i != j else { return }
     let (s, t) = (peers[i], peers[j])
     guard s.model.clock == t.model.clock, !s.model.isAhead, !t.model.isAhead
     else { return }
@@ -27,7 +27,7 @@ extension World {
   func checkDeltaLaw(
     from i: Int, to j: Int
   ) throws(ScriptMismatch) {
-    guard collisions.isEmpty, !peers[i].model.isAhead else { return }
+    guard suspects.isEmpty, !peers[i].model.isAhead else { return }
     var (one, other) = (peers[j].replica.copy(), peers[j].replica.copy())
     let s = peers[i].replica.copy()
     if let news = s.message(since: one.clock) {
@@ -44,14 +44,10 @@ extension World {
   /// Law 13: when nobody saves any more, everybody is equal within the diameter
   /// of the network, here a ring, and nothing is lost.
   public mutating func settle() throws(ScriptMismatch) {
-    let ring = peers.indices.filter {
-      !retired.contains(peers[$0].model.device)
-    }
+    let ring = Array(peers.indices)
     guard ring.count > 1 else { return }
-    try acknowledgeRetirements(ring)
     let saves = clocks
-    let isPlain = collisions.isEmpty && retired.isEmpty
-    let rounds = isPlain ? ring.count / 2 : 2 * ring.count
+    let rounds = suspects.isEmpty ? ring.count / 2 : 2 * ring.count
     try exchange(ring, rounds: rounds)
     for (i, j) in zip(ring, ring.dropFirst() + ring.prefix(1)) {
       try check(i, universe.records)
@@ -66,22 +62,9 @@ extension World {
     for i in ring { try checkSoundness(i) }
   }
 
-  /// The saves that the replicas claim to hold, all together with what waits.
+  /// The saves that the replicas claim to hold, all together.
   private var clocks: VectorClock {
-    peers.reduce(VectorClock()) { clock, peer in
-      peer.aside.reduce(clock.merging(peer.replica.clock.vector)) {
-        $0.merging($1.model.saves(in: history))
-      }
-    }
-  }
-
-  /// Everybody hears of the retirements, and saves what it has of those devices.
-  private mutating func acknowledgeRetirements(
-    _ ring: [Int]
-  ) throws(ScriptMismatch) {
-    if retired.isEmpty { return }
-    try exchange(ring, rounds: ring.count)
-    for i in ring { _ = try save(i, [.touch(universe.records[0])]) }
+    peers.reduce(VectorClock()) { $0.merging($1.replica.clock.vector) }
   }
 
   /// So many rounds, or fewer if in two of them nobody had anything to tell.
@@ -107,8 +90,8 @@ extension World {
         ring[(place + ring.count - 1) % ring.count],
       ])
       for j in neighbours.sorted() where j != i {
-        try acknowledge(i, by: j)
-        let letter = try letter(from: j, since: peers[i].replica.clock)
+        acknowledge(i, by: j)
+        let letter = try letter(from: j, since: i)
         if let letter { mail.append((i, letter)) }
       }
     }

@@ -119,7 +119,7 @@ extension World {
     let isUsedTwice = firstCollisions[old] != nil
     try agree(
       "\(old) is given up for nothing", peers[i].mustRenew || isUsedTwice, true)
-    peers[i].model.knowledge.device = device
+    peers[i].model.become(device)
     peers[i].startAnew()
   }
 

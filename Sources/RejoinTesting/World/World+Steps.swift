@@ -35,7 +35,7 @@ extension World {
     case .sync(let i, let j): return try sync(from: i, to: j)
     case .merge(let i, let j): return try merge(from: i, into: j)
     case .write(let i, let j, let k):
-      letters[k] = try letter(from: i, since: j.map { peers[$0].replica.clock })
+      letters[k] = try letter(from: i, since: j)
       return nil
     case .split(let k, let a, let b):
       split(k, a, b)
@@ -118,6 +118,7 @@ extension World {
       peers[i].startAnew()
     } else {
       counts.unnoticedRestores += 1
+      suspects.insert(device)
     }
     return i
   }
@@ -132,8 +133,8 @@ extension World {
     let device = names.device(number)
     var peer = peers[i]
     peer.replica = peers[i].replica.forked(
-      as: device, renewal: { [names] in names.renew(number) })
-    peer.model.knowledge.device = device
+      as: device, makeDeviceID: { [names] in names.renew(number) })
+    peer.model.fork(as: device)
     peer.startAnew()
     peers.append(peer)
     counts.forks += 1

@@ -26,8 +26,6 @@ public struct World<Replica: TestedReplica> {
     var mustRenew = false
     /// The places of the saves that were made in this storage.
     var authored: Set<Int> = []
-    /// The messages that were refused because of a retired device.
-    var aside: [Letter] = []
   }
 
   /// A message, and what must be in it.
@@ -51,6 +49,8 @@ public struct World<Replica: TestedReplica> {
   var letters: [Int: Letter] = [:]
   var backups: [Int: Peer] = [:]
   var contexts: [Int: Context] = [:]
+  /// The devices whose storage was put back, or copied, and nobody noticed.
+  var suspects: Set<DeviceID> = []
   /// The devices that somebody has retired.
   var retired: Set<DeviceID> = []
   /// The dots of all saves, to find those that two saves share.
@@ -83,7 +83,7 @@ public struct World<Replica: TestedReplica> {
     let device = names.device(number)
     let replica = Replica(
       device: device, schema: universe.schema,
-      renewal: { [names] in names.renew(number) })
+      makeDeviceID: { [names] in names.renew(number) })
     peers.append(
       Peer(
         replica: replica,
@@ -124,8 +124,6 @@ public struct WorldCounts: Hashable, Sendable {
   public internal(set) var deliveries = 0
   /// The messages that left a gap.
   public internal(set) var gaps = 0
-  /// The messages that were kept aside.
-  public internal(set) var keptAside = 0
   /// The backups that were put back.
   public internal(set) var restores = 0
   /// Those that nobody noticed, on the same machine or on another.
@@ -142,7 +140,6 @@ public struct WorldCounts: Hashable, Sendable {
     a.saves += b.saves
     a.deliveries += b.deliveries
     a.gaps += b.gaps
-    a.keptAside += b.keptAside
     a.restores += b.restores
     a.unnoticedRestores += b.unnoticedRestores
     a.forks += b.forks

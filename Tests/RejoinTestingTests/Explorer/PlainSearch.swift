@@ -59,7 +59,7 @@ struct PlainSearch {
       return Device(
         replica: LibraryReplica(
           device: device, schema: program.universe.schema,
-          renewal: { device }),
+          makeDeviceID: { device }),
         model: OracleReplica(device, history: history))
     }
     try meet(Configuration(devices: devices))

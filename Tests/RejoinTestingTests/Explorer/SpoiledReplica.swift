@@ -68,8 +68,8 @@ struct SpoiledReplica<How: Spoiling>: TestedReplica {
   private var base: LibraryReplica
   private var claimed = VectorClock()
 
-  init(device: DeviceID, schema: Schema, renewal: @escaping () -> DeviceID) {
-    base = LibraryReplica(device: device, schema: schema, renewal: renewal)
+  init(device: DeviceID, schema: Schema, makeDeviceID: @escaping () -> DeviceID) {
+    base = LibraryReplica(device: device, schema: schema, makeDeviceID: makeDeviceID)
   }
 
   private init(_ base: LibraryReplica, _ claimed: VectorClock) {
@@ -79,9 +79,9 @@ struct SpoiledReplica<How: Spoiling>: TestedReplica {
   func copy() -> Self { Self(base.copy(), claimed) }
 
   func forked(
-    as device: DeviceID, renewal: @escaping () -> DeviceID
+    as device: DeviceID, makeDeviceID: @escaping () -> DeviceID
   ) -> Self {
-    Self(base.forked(as: device, renewal: renewal), claimed)
+    Self(base.forked(as: device, makeDeviceID: makeDeviceID), claimed)
   }
 
   var device: DeviceID { base.device }

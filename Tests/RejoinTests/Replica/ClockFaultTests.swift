@@ -102,7 +102,7 @@ import Testing
     clock.now = Self.hour
     let opened = Replica(
       opening: a.state, token: a.token, schema: a.schema, clock: clock.wall,
-      renewal: { DeviceID(9) })
+      makeDeviceID: { DeviceID(9) })
     let dot = try opened.edit { $0.name = "mended" }.dot
     #expect(dot == Dot(DeviceID(1), 2))
     #expect(opened.clock[DeviceID(1)].time.milliseconds == Self.hour)

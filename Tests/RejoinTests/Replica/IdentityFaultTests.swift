@@ -101,7 +101,7 @@ import Testing
     #expect(c.state.hybrid.latest == latest)
   }
 
-  @Test func renewalAsADeviceThatHasSavedIsRefused() throws {
+  @Test func makeDeviceIDAsADeviceThatHasSavedIsRefused() throws {
     let c = Replica.empty(3) { DeviceID(2) }
     try b.edit { $0.name = "b" }
     b.tell(c)

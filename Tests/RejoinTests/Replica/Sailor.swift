@@ -41,11 +41,11 @@ extension Replica {
   /// An empty replica of the entities above.
   static func empty(
     _ device: UInt64, clock: HandSetClock = HandSetClock(),
-    renewal: (() -> DeviceID)? = nil
+    makeDeviceID: (() -> DeviceID)? = nil
   ) -> Replica {
     Replica(
       device: DeviceID(device), schema: [Sailor.self, Draft.self, Berth.self],
-      clock: clock.wall, renewal: renewal)
+      clock: clock.wall, makeDeviceID: makeDeviceID)
   }
 
   /// Opens a stored replica that is taken for the one last in use.
@@ -55,7 +55,7 @@ extension Replica {
     Replica(
       opening: stored, token: token,
       schema: [Sailor.self, Draft.self, Berth.self],
-      clock: HandSetClock().wall, renewal: { DeviceID(device) })
+      clock: HandSetClock().wall, makeDeviceID: { DeviceID(device) })
   }
 
   /// Tells another replica what it lacks.

@@ -147,7 +147,7 @@ import Testing
   private func blank() -> Replica {
     Replica(
       device: DeviceID(high: 5, low: 5), schema: ScriptUniverse.standard.schema,
-      clock: HandSetClock().wall, renewal: { DeviceID(high: 6, low: 6) })
+      clock: HandSetClock().wall, makeDeviceID: { DeviceID(high: 6, low: 6) })
   }
 
   private func survive(_ delta: Delta) throws {

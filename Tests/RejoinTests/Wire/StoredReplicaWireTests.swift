@@ -21,7 +21,7 @@ import Testing
       let opened = Replica(
         opening: read, token: replica.token,
         schema: ScriptUniverse.standard.schema,
-        clock: HandSetClock().wall, renewal: { DeviceID(high: 8, low: 8) })
+        clock: HandSetClock().wall, makeDeviceID: { DeviceID(high: 8, low: 8) })
       #expect(opened.device == replica.device)
       #expect(opened.clock == replica.clock)
       #expect(opened.delta() == replica.delta())

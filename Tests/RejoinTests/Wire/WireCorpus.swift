@@ -56,7 +56,7 @@ struct WireCorpus: Sendable {
         opening: state, token: RestoreToken(state),
         schema: ScriptUniverse.standard.schema,
         clock: HandSetClock(2_000_000).wall,
-        renewal: { DeviceID(high: 8, low: 8) })
+        makeDeviceID: { DeviceID(high: 8, low: 8) })
     }
   }
 

@@ -33,7 +33,7 @@ struct ContextBody {
     Replica(
       device: DeviceID(number),
       schema: Schema(["Card": Schema.Definition()]),
-      clock: HandSetClock().wall)
+      clock: HandSetClock().wall, makeDeviceID: { DeviceID(99) })
   }
 
   func check() throws(FuzzFailure) {

@@ -65,7 +65,7 @@ public struct LiveHistory: Sendable {
   static func empty(_ device: DeviceID) -> Replica {
     Replica(
       device: device, schema: ScriptUniverse.standard.schema,
-      clock: HandSetClock().wall, renewal: renewal())
+      clock: HandSetClock().wall, makeDeviceID: makeDeviceID())
   }
 
   /// A replica that goes on with what was stored.
@@ -73,11 +73,11 @@ public struct LiveHistory: Sendable {
     Replica(
       opening: stored, token: RestoreToken(stored),
       schema: ScriptUniverse.standard.schema, clock: HandSetClock().wall,
-      renewal: renewal())
+      makeDeviceID: makeDeviceID())
   }
 
   /// Devices that nobody has used, one after the other.
-  private static func renewal() -> () -> DeviceID {
+  private static func makeDeviceID() -> () -> DeviceID {
     var next: UInt64 = 0
     return {
       next += 1

@@ -49,14 +49,14 @@ struct ToyReplica {
 }
 
 extension ToyReplica: TestedReplica {
-  init(device: DeviceID, schema: Schema, renewal: @escaping () -> DeviceID) {
+  init(device: DeviceID, schema: Schema, makeDeviceID: @escaping () -> DeviceID) {
     (self.device, self.schema, hazard) = (device, schema, Hazard.current)
   }
 
   func copy() -> ToyReplica { self }
 
   func forked(
-    as device: DeviceID, renewal: @escaping () -> DeviceID
+    as device: DeviceID, makeDeviceID: @escaping () -> DeviceID
   ) -> ToyReplica {
     var fork = self
     fork.acknowledged[self.device] = vector

@@ -1,0 +1,52 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+/// What the caller keeps outside every backup, to tell whether a stored replica is
+/// the one that was last in use.
+///
+/// It names the last own save that may have been sent. The order is: persist the
+/// replica's ``Replica/state``, then its ``Replica/token``, then send. A stored
+/// replica in whose history the token's save is not was restored or cloned.
+///
+///     try store(replica.state.encoded())
+///     try keychain.set(replica.token.encoded())
+///     replica.tokenStored(replica.token)
+///     send(delta)
+public struct RestoreToken: Hashable, Sendable, Codable {
+  /// The device that was in use.
+  public let device: DeviceID
+  /// The number of its last save; zero if it had none.
+  public let n: UInt64
+  /// The digest of its saves up to there.
+  public let digest: UInt64
+
+  /// Creates the token that belongs to a stored replica.
+  public init(_ stored: StoredReplica) {
+    let save = stored.clock[stored.device]
+    self.init(device: stored.device, n: save.n, digest: save.digest)
+  }
+
+  init(device: DeviceID, n: UInt64, digest: UInt64) {
+    (self.device, self.n, self.digest) = (device, n, digest)
+  }
+
+  /// Whether a stored replica goes on from this token.
+  func isContained(in stored: StoredReplica) -> Bool {
+    guard device == stored.device else { return false }
+    return n == 0 || stored.ownDigest(of: n) == digest
+  }
+}
+
+extension StoredReplica {
+  /// The digest of one of our own saves, if it is kept.
+  func ownDigest(of n: UInt64) -> UInt64? {
+    if let digest = ownDigests[n] { return digest }
+    return durableToken?.n == n ? durableToken?.digest : nil
+  }
+}

@@ -1,0 +1,33 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+extension RestoreToken {
+  /// Reads a token.
+  ///
+  /// - Throws: ``WireError``, with the place and what should have been there.
+  public init(decoding bytes: some Sequence<UInt8>) throws(WireError) {
+    self = try withBytes(of: bytes) { bytes throws(WireError) in
+      var reader = try WireReader(opening: bytes, as: [.token])
+      let token = RestoreToken(
+        device: try reader.device(after: nil), n: try reader.varint(),
+        digest: try reader.fixed())
+      try reader.finish()
+      return token
+    }
+  }
+
+  /// The token as bytes, at most 41.
+  public func encoded() -> [UInt8] {
+    var writer = WireWriter(.token)
+    writer.raw(device.bytes)
+    writer.varint(n)
+    writer.fixed(digest)
+    return writer.sealed()
+  }
+}

@@ -1,0 +1,164 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+/// What of a replica's own state is optional in the section of its device.
+private struct DeviceFlags: OptionSet {
+  let rawValue: UInt8
+  static let doubtful = DeviceFlags(rawValue: 1)
+  static let predecessor = DeviceFlags(rawValue: 2)
+  static let token = DeviceFlags(rawValue: 4)
+  static let all: DeviceFlags = [.doubtful, .predecessor, .token]
+}
+
+extension StoredReplica {
+  /// Writes what never travels.
+  func writeSections(to out: inout WireWriter) {
+    var own = WireWriter()
+    writeDevice(to: &own)
+    out.section(.device, own)
+    if !clock.stabilityCut.isEmpty || !stability.mark.isEmpty
+      || !stability.passed.isEmpty
+    {
+      var section = WireWriter()
+      section.clock(clock.stabilityCut)
+      section.clock(stability.mark)
+      section.varint(stability.passed.count)
+      var previous: DeviceID?
+      for device in stability.passed.sorted() {
+        section.device(device, after: previous)
+        previous = device
+      }
+      out.section(.stability, section)
+    }
+    if !pullers.isEmpty {
+      var section = WireWriter()
+      for (server, device) in pullers.sorted(by: { $0.key < $1.key }) {
+        section.varint(server.text.utf8.count)
+        section.raw(server.text.utf8)
+        section.raw(device.bytes)
+      }
+      out.section(.servers, section)
+    }
+    if !ownDigests.digests.isEmpty {
+      var section = WireWriter()
+      section.varint(ownDigests.floor)
+      for digest in ownDigests.digests { section.fixed(digest) }
+      out.section(.digests, section)
+    }
+  }
+
+  private func writeDevice(to out: inout WireWriter) {
+    var flags: DeviceFlags = []
+    if doubtful != nil { flags.insert(.doubtful) }
+    if predecessor != nil { flags.insert(.predecessor) }
+    if durableToken != nil { flags.insert(.token) }
+    out.raw(device.bytes)
+    out.fixed(hybrid.latest.rawValue)
+    out.signed(hybrid.drag)
+    out.byte(flags.rawValue)
+    if let doubtful { out.varint(doubtful) }
+    if let predecessor { out.raw(predecessor.bytes) }
+    if let durableToken {
+      out.varint(durableToken.n)
+      out.fixed(durableToken.digest)
+    }
+  }
+}
+
+/// Reads what ``StoredReplica/writeSections(to:)`` wrote.
+struct StoredSections {
+  private(set) var hasDevice = false
+
+  mutating func read(
+    _ section: WireSection, into stored: inout StoredReplica,
+    _ part: inout WireReader
+  ) throws(WireError) {
+    switch section {
+    case .device:
+      hasDevice = true
+      try StoredSections.readDevice(into: &stored, &part)
+    case .stability: try StoredSections.readStability(into: &stored, &part)
+    case .servers: try StoredSections.readServers(into: &stored, &part)
+    case .digests: try StoredSections.readDigests(into: &stored, &part)
+    case .histories, .forks: _ = try part.take(part.remaining)
+    }
+  }
+
+  private static func readDevice(
+    into stored: inout StoredReplica, _ part: inout WireReader
+  ) throws(WireError) {
+    stored.device = try part.device(after: nil)
+    let latest = Timestamp(rawValue: try part.fixed())
+    let start = part.offset
+    let drag = try part.signed()
+    let flags = DeviceFlags(rawValue: try part.byte())
+    guard drag >= 0, DeviceFlags.all.isSuperset(of: flags) else {
+      throw part.error(.invalid, "a drag bound and flags", at: start)
+    }
+    stored.hybrid = HybridClock(latest: latest, drag: drag)
+    if flags.contains(.doubtful) { stored.doubtful = try part.varint() }
+    if flags.contains(.predecessor) {
+      stored.predecessor = try part.device(after: nil)
+    }
+    if flags.contains(.token) {
+      stored.durableToken = RestoreToken(
+        device: stored.device, n: try part.varint(),
+        digest: try part.fixed())
+    }
+  }
+
+  private static func readStability(
+    into stored: inout StoredReplica, _ part: inout WireReader
+  ) throws(WireError) {
+    let start = part.offset
+    let (cut, mark) = (try part.clock(), try part.clock())
+    var passed: Set<DeviceID> = []
+    var previous: DeviceID?
+    for _ in 0..<(try part.count(of: 1)) {
+      let device = try part.device(after: previous)
+      passed.insert(device)
+      previous = device
+    }
+    guard !cut.isEmpty || !mark.isEmpty || !passed.isEmpty else {
+      throw part.error(.notCanonical, "something that is stable", at: start)
+    }
+    stored.clock.stabilityCut = cut
+    stored.stability = Stability(mark: mark, passed: passed)
+  }
+
+  private static func readServers(
+    into stored: inout StoredReplica, _ part: inout WireReader
+  ) throws(WireError) {
+    var previous: Name?
+    repeat {
+      let start = part.offset
+      let server = Name(try part.text(try part.count()))
+      if let previous, server <= previous {
+        throw part.error(.notCanonical, "servers in order", at: start)
+      }
+      stored.pullers[server] = try part.device(after: nil)
+      previous = server
+    } while part.remaining > 0
+  }
+
+  private static func readDigests(
+    into stored: inout StoredReplica, _ part: inout WireReader
+  ) throws(WireError) {
+    let floor = try part.varint()
+    let start = part.offset
+    guard part.remaining > 0,
+      part.remaining / 8 <= Int(OwnDigests.limit)
+    else {
+      throw part.error(.invalid, "one digest to 4,096", at: start)
+    }
+    var digests: [UInt64] = []
+    while part.remaining > 0 { digests.append(try part.fixed()) }
+    stored.ownDigests = OwnDigests(above: floor, digests)
+  }
+}
