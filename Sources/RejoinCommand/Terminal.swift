@@ -17,14 +17,55 @@ enum Terminal {
       && ProcessInfo.processInfo.environment["NO_COLOR"] == nil
   }
 
-  /// Writes `text` to standard output.
-  static func write(_ text: String) {
-    FileHandle.standardOutput.write(Data(text.utf8))
+  /// Ends the command if standard output is closed, before its number is given to
+  /// a file that is opened.
+  static func open() {
+    // Writing to a pipe that nobody reads is then an error like any other.
+    signal(SIGPIPE, SIG_IGN)
+    if !isOpen { fail(EBADF) }
   }
 
-  /// Writes `text` to standard error.
+  /// Whether standard output is a file, a pipe, a device or a socket; where it was
+  /// closed, the runtime may have taken its number for something of its own.
+  private static var isOpen: Bool {
+    var status = stat()
+    return fstat(STDOUT_FILENO, &status) == 0 && status.st_mode & S_IFMT != 0
+  }
+
+  /// Writes `text` to standard output, or ends the command.
+  static func write(_ text: String) {
+    if let error = put(text, to: STDOUT_FILENO) { fail(error) }
+  }
+
+  /// Writes `text` to standard error, if that can be written to.
   static func complain(_ text: String) {
-    FileHandle.standardError.write(Data(text.utf8))
+    _ = put(text, to: STDERR_FILENO)
+  }
+
+  private static func fail(_ error: Int32) -> Never {
+    complain(
+      "rejoin: cannot write to standard output: "
+        + "\(String(cString: strerror(error))); send it to where there is room, "
+        + "and read it to its end\n")
+    exit(1)
+  }
+
+  /// Writes all of `text`.
+  ///
+  /// - Returns: The number of the error that there was.
+  private static func put(_ text: String, to file: Int32) -> Int32? {
+    var rest = Array(text.utf8)[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes {
+        Foundation.write(file, $0.baseAddress, $0.count)
+      }
+      if count > 0 {
+        rest = rest.dropFirst(count)
+      } else if errno != EINTR {
+        return errno
+      }
+    }
+    return nil
   }
 }
 

@@ -44,6 +44,7 @@ func run(_ words: [String]) async throws {
   }
 }
 
+Terminal.open()
 do {
   try await run(Array(CommandLine.arguments.dropFirst()))
 } catch let error as CommandError {

@@ -242,6 +242,28 @@ struct BrokenScript: Sendable, CustomTestStringConvertible {
     #expect(result.error?.reason.contains(hint) == true)
   }
 
+  /// Four bytes for each letter: it is bytes that count.
+  @Test(arguments: [
+    (String(repeating: "\u{1f30d}", count: 64), false),
+    (String(repeating: "\u{1f30d}", count: 63) + "abc", true),
+  ])
+  func namesTakeUpTo255Bytes(name: String, isShort: Bool) {
+    let field = "{\"entities\": {\"E\": {\"fields\": {\"\(name)\": \"set\"}}}}"
+    let entity = "{\"entities\": {\"\(name)\": {\"fields\": {\"f\": \"set\"}}}}"
+    for (schema, record, field) in [
+      (field, "E/1", name), (entity, "\(name)/1", "f"),
+    ] {
+      let save = """
+        {"do":"save","on":"A","record":"\(record)","insert":{"\(field)":["x"]}}
+        {"do":"sync","from":"A","to":"B"}
+        """
+      let result = run("# long names\n\(schema)\n\(save)")
+      #expect(result.error?.line == (isShort ? nil : 2))
+      #expect(
+        isShort || result.error?.reason.contains("256 bytes: shorten") == true)
+    }
+  }
+
   @Test func aNameOfSixteenBytesIsADevice() {
     let name = "ABCDEFGHIJKLMNOP"
     let result = run(Self.schema + "\n{\"do\":\"show\",\"on\":\"\(name)\"}")

@@ -141,14 +141,14 @@ extension WireWriter {
 }
 
 /// The bounds of the format.
-enum WireLimit {
+package enum WireLimit {
   /// How many bytes of a key may be those of the key before, so that reading does
   /// not multiply them without end.
   static let sharedBytes = 63
 
   /// How many bytes the name of an entity, a field or a variant takes at most:
   /// every record refers to some, and to look one up costs its length.
-  static let nameBytes = 255
+  package static let nameBytes = 255
 
   /// Whether a text can name a field or a variant.
   static func isName(_ text: String) -> Bool {

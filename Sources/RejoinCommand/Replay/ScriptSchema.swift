@@ -30,6 +30,7 @@ struct ScriptSchema {
         throw line.error(
           "\"\(name)\" cannot name an entity: no \"/\", no \"rejoin.\"")
       }
+      try ScriptSchema.checkLength(of: name, entity)
       entities[Name(name)] = try ScriptSchema.definition(&entity)
       try entity.finish()
     }
@@ -49,6 +50,7 @@ struct ScriptSchema {
           "field \"\(field)\" needs a name and one of the kinds "
             + kinds.joined(separator: ", "))
       }
+      try checkLength(of: field, entity)
       definition.fields.insert(FieldKey(field, kind))
     }
     if let rule = try entity.optionalText("deletion") {
@@ -59,6 +61,16 @@ struct ScriptSchema {
     }
     definition.isLocalOnly = try entity.flag("localOnly")
     return definition
+  }
+
+  private static func checkLength(
+    of name: String, _ line: ScriptLine
+  ) throws(ScriptError) {
+    let (count, limit) = (name.utf8.count, WireLimit.nameBytes)
+    guard count > limit else { return }
+    throw line.error(
+      "the name \"\(name.prefix(20))…\" takes \(count) bytes: shorten it to "
+        + "\(limit)")
   }
 
   /// Reads the name of a record, `Entity/key`.

@@ -41,20 +41,17 @@ struct SimulateCommand {
   /// Explores and simulates side by side.
   func run() async throws {
     let start = ContinuousClock.now
+    // Also so that an output that cannot be written is noticed now.
+    Terminal.write(
+      "exploring \(programs.count) programs, simulating \(seeds.count) seeds "
+        + "from \(seeds.lowerBound)\n")
     async let simulated = simulate()
     async let explored = explore()
     let result = SimulateResult(
       explored: await explored, simulated: await simulated, seeds: seeds,
       scale: scale, time: .now - start)
+    try write(result)
     Terminal.write(result.text)
-    if let report {
-      do {
-        try result.markdown.write(
-          toFile: report, atomically: true, encoding: .utf8)
-      } catch {
-        throw CommandError.failed("cannot write \(report): \(error)")
-      }
-    }
     guard let fault = result.fault else { return }
     Terminal.write(fault.script)
     throw CommandError.failed(
@@ -62,9 +59,23 @@ struct SimulateCommand {
         + "it.")
   }
 
+  private func write(_ result: SimulateResult) throws(CommandError) {
+    guard let report else { return }
+    do {
+      try result.markdown.write(
+        toFile: report, atomically: true, encoding: .utf8)
+    } catch {
+      throw .failed("cannot write \(report): \(error)")
+    }
+  }
+
+  private var programs: [ExplorerProgram] {
+    isNightly ? ExplorerProgram.nightly : ExplorerProgram.quick
+  }
+
   private func explore() async -> SimulateResult.Explored {
     var result = SimulateResult.Explored()
-    for program in isNightly ? ExplorerProgram.nightly : ExplorerProgram.quick {
+    for program in programs {
       if let deadline, .now > deadline { break }
       var explorer = Explorer<LibraryReplica>(program)
       do {

@@ -44,7 +44,20 @@ struct EpisodeDecoder {
     episode.resolvedBy = try resolver(json["resolvedBy"])
     episode.group = try optionalText(json["group"], "group")
     episode.source = try optionalText(json["source"], "source")
+    try checkNames(of: episode)
     return episode
+  }
+
+  private func checkNames(of episode: Episode) throws(EpisodeFileError) {
+    let limit = WireLimit.nameBytes
+    let names = episode.changedFields.union((episode.base ?? [:]).keys)
+    guard let name = names.filter({ $0.utf8.count > limit }).min() else {
+      return
+    }
+    throw error(
+      .longName, nil,
+      "the field \"\(name.prefix(20))…\" takes \(name.utf8.count) bytes",
+      "shorten its name to \(limit)")
   }
 
   private func parse(

@@ -27,6 +27,8 @@ public struct EpisodeFileError: Error, Hashable {
     case unknownKind
     /// A resolver that the format does not have.
     case unknownResolver
+    /// A field with a name that is too long.
+    case longName
     /// Two parts of an episode that contradict each other.
     case contradiction
   }

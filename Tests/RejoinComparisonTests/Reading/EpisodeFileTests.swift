@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+import Foundation
 import Rejoin
 import Testing
 
@@ -51,6 +52,25 @@ import Testing
       in: #"{"id":"e","base":null,"edits":[]}"#, file: "f")
     #expect(episodes.first?.resolution == nil)
     #expect(episodes.first?.base == nil)
+  }
+
+  @Test(arguments: [
+    #""base":{"NAME":1},"edits":[]"#,
+    #""base":null,"edits":[{"device":"p","at":1,"set":{"NAME":1}}]"#,
+    #""base":null,"edits":[{"device":"p","at":1,"clear":["NAME"]}]"#,
+  ])
+  func aFieldsNameTakesUpTo255Bytes(rest: String) throws {
+    func text(_ count: Int) -> String {
+      let name = String(repeating: "n", count: count)
+      return "{\"id\":\"e\",\(rest)}".replacingOccurrences(
+        of: "NAME", with: name)
+    }
+    let error = try error("\n" + text(256))
+    #expect(error.code == .longName)
+    #expect(error.line == 2)
+    #expect(error.description.contains("256 bytes; shorten its name to 255"))
+    let episodes = try EpisodeFile.episodes(in: text(255), file: "f")
+    _ = try Comparison(Strategies.all).run(episodes)
   }
 
   @Test func namesTheLineAndTheColumnOfWhatIsNotJSON() throws {

@@ -1,0 +1,107 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Foundation
+import Testing
+
+/// A standard output that cannot be written to ends every subcommand with a
+/// message and exit code 1.
+@Suite struct StandardOutputTests {
+  private static let tests = URL(filePath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent()
+  private static let script = tests.appending(
+    path: "RejoinCommandTests/Scripts/001-ledger-adds-up.jsonl")
+  private static let message = tests.appending(
+    path: "RejoinTests/Golden/snapshot.bin")
+
+  static let commands = [
+    ["compare", "--episodes", "2"],
+    ["compare", "--episodes", "2", "--format", "json"],
+    ["compare", "--explain", "steps"],
+    ["replay", script.path],
+    ["inspect", message.path],
+    ["inspect", "--format", "json", message.path],
+    ["simulate"],
+    ["--help"],
+    ["replay", "--help"],
+  ]
+
+  private struct Outcome {
+    let exitCode: Int32
+    let complaint: String
+  }
+
+  /// Runs the command in a shell, for what it does to the files.
+  private func run(_ words: [String], _ redirection: String) throws -> Outcome {
+    let process = Process()
+    let complaint = Pipe()
+    process.executableURL = URL(filePath: "/bin/sh")
+    process.arguments =
+      ["-c", "exec \"$0\" \"$@\" \(redirection)", rejoin.path] + words
+    process.standardOutput = try brokenPipe()
+    process.standardError = complaint
+    // A crash would otherwise take long to explain itself.
+    process.environment = ["SWIFT_BACKTRACE": "enable=no"]
+    try process.run()
+    let text = try complaint.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    #expect(process.terminationReason == .exit)
+    return Outcome(
+      exitCode: process.terminationStatus,
+      complaint: String(decoding: text, as: UTF8.self))
+  }
+
+  /// The command, which is built beside the tests.
+  private var rejoin: URL {
+    Bundle.module.bundleURL.deletingLastPathComponent().appending(
+      path: "rejoin")
+  }
+
+  /// A pipe that nobody reads.
+  private func brokenPipe() throws -> FileHandle {
+    let pipe = Pipe()
+    try pipe.fileHandleForReading.close()
+    return pipe.fileHandleForWriting
+  }
+
+  private func expectFailure(_ outcome: Outcome, _ reason: String) {
+    #expect(outcome.exitCode == 1)
+    #expect(
+      outcome.complaint.hasPrefix(
+        "rejoin: cannot write to standard output: \(reason); "))
+    #expect(outcome.complaint.split(separator: "\n").count == 1)
+  }
+
+  @Test(arguments: commands) func whereNobodyReads(command: [String]) throws {
+    expectFailure(try run(command, ""), "Broken pipe")
+  }
+
+  @Test(arguments: commands) func whereItIsClosed(command: [String]) throws {
+    expectFailure(try run(command, ">&-"), "Bad file descriptor")
+  }
+
+  @Test(
+    .enabled(if: FileManager.default.fileExists(atPath: "/dev/full")),
+    arguments: commands)
+  func whereThereIsNoRoom(command: [String]) throws {
+    expectFailure(try run(command, ">/dev/full"), "No space left on device")
+  }
+
+  /// What the message says is lost then; the exit code still tells.
+  @Test func aComplaintThatNobodyCanReadIsNoFault() throws {
+    #expect(try run(["sing"], "2>&-").exitCode == 2)
+    #expect(try run(["replay", "no/such/file"], "2>&1").exitCode == 1)
+  }
+
+  @Test func whatCanBeWrittenIs() throws {
+    let outcome = try run(["replay", Self.script.path], ">/dev/null")
+    #expect(outcome.exitCode == 0)
+    #expect(outcome.complaint.isEmpty)
+  }
+}
