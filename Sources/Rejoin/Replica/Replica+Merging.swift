@@ -29,14 +29,12 @@ extension Replica {
         from: known[entry.device], to: stored.clock[entry.device],
         disputed: disputed)
     }
-    let changes = stored.changes(since: known) { [schema] in
-      schema[$0.entity].isLocalOnly
-    }
+    let changes = stored.changes(since: known)
     if changes.isEmpty, intervals.isEmpty { return nil }
     return Delta(changes: changes, intervals: intervals)
   }
 
-  /// Everything that travels, as a delta from nothing.
+  /// Everything the replica holds, as a delta from nothing.
   ///
   /// - Returns: `nil` if there is nothing.
   public func delta() -> Delta? { delta(since: ReplicaClock()) }
@@ -147,24 +145,23 @@ extension Replica {
     into report: inout MergeReport
   ) {
     let position = stored.intern(change.id)
-    let declared = schema[change.id.entity].fields
+    let definition = schema[change.id.entity]
     func join(_ key: FieldKey, _ state: FieldState) {
       stored.update(key, at: position) { mine in
         report.equivocations.formUnion(mine.clashes(with: state))
-        if detail == .full {
-          report.join(
-            state, into: &mine, at: .init(record: change.id, field: key))
-        } else {
+        if detail == .faults {
           mine.merge(state)
+        } else {
+          report.join(
+            state, into: &mine, at: .init(record: change.id, field: key),
+            under: definition.deletion, keepingValues: detail == .values)
         }
       }
-      if !declared.isEmpty, !declared.contains(key),
-        declared.contains(where: { Name($0.name) == Name(key.name) })
-      {
+      if definition.isMismatch(key) {
         report.kindMismatches.insert(.init(record: change.id, field: key))
       }
     }
-    if detail == .full {
+    if detail != .faults {
       // A report tells the same things in the same order, wherever it is made.
       let fields = change.fields.sorted { $0.key < $1.key }
       for (key, state) in fields { join(key, state) }
@@ -216,7 +213,7 @@ extension Replica {
 
 extension StoredReplica {
   fileprivate mutating func changes(
-    since known: VectorClock, leavingOut isLocal: (RecordID) -> Bool
+    since known: VectorClock
   ) -> [Delta.Change] {
     let locations = index.locations(since: known) { [records] at, device in
       records[Int(at.record)][at.name]?.lastSave(of: device) ?? 0
@@ -224,9 +221,7 @@ extension StoredReplica {
     var changes: [UInt32: Delta.Change] = [:]
     for location in locations {
       let record = records[Int(location.record)]
-      guard !isLocal(record.id), let state = record[location.name] else {
-        continue
-      }
+      guard let state = record[location.name] else { continue }
       let key = names.keys[Int(location.name)]
       changes[
         location.record, default: Delta.Change(id: record.id, fields: [:])

@@ -69,8 +69,8 @@ extension StoredReplica {
 
   /// Everything the replica has to keep, as bytes for its own device.
   ///
-  /// They also hold what never travels: local-only records, the device itself, and
-  /// what others have acknowledged. To send a replica's records elsewhere, take a
+  /// They also hold what never travels: the device itself, and what others have
+  /// acknowledged. To send a replica's records elsewhere, take a
   /// ``Snapshot``.
   ///
   /// - Complexity: O(*n*) for *n* bytes.

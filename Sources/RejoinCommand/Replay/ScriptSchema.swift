@@ -57,7 +57,6 @@ struct ScriptSchema {
       }
       definition.deletion = rule
     }
-    definition.isLocalOnly = try entity.flag("localOnly")
     return definition
   }
 

@@ -274,28 +274,22 @@ extension ExploredReplicas {
     return letters.count
   }
 
-  /// The saves that a replica has heard of, as far as they travel.
+  /// The saves that a replica has heard of.
   private func sharedKey(_ model: OracleReplica) -> [Int] {
     var key: [Int] = []
     for device in devices {
       key.append(Int(model.clock[device]))
       key.append(Int(model.knowledge.times[device]?.rawValue ?? 0))
     }
-    for path in paths where !model.isLocal(path) {
+    for path in paths {
       key += (model.held[path]?.members ?? []).map(Int.init) + [-1]
     }
     return key
   }
 
-  /// What a replica knows alone: its device, its hybrid clock and what stays there.
+  /// What a replica knows alone: its device and its hybrid clock.
   private func privateKey(_ model: OracleReplica) -> [Int] {
-    var key = [
-      devices.firstIndex(of: model.device) ?? 3, Int(model.knowledge.latest),
-    ]
-    for path in paths where model.isLocal(path) {
-      key += (model.held[path]?.members ?? []).map(Int.init) + [-1]
-    }
-    return key
+    [devices.firstIndex(of: model.device) ?? 3, Int(model.knowledge.latest)]
   }
 
   private func key(

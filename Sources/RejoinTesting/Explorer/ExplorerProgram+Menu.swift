@@ -13,7 +13,6 @@ import Rejoin
 extension ExplorerProgram {
   private static let a = RecordID("Note", "a")
   private static let b = RecordID("Note", "b")
-  private static let draft = RecordID("Draft", "a")
   private static let name = FieldKey("name", .register)
   private static let theme = FieldKey("theme", .lww)
   private static let count = FieldKey("count", .counter)
@@ -23,16 +22,14 @@ extension ExplorerProgram {
 
   private init(
     _ name: String, _ fields: [FieldKey], deletion: DeletionRule = .updateWins,
-    others: [RecordID] = [], _ saves: [ScriptVerb]...
+    _ saves: [ScriptVerb]...
   ) {
-    let fieldSet = Set(fields)
     self.init(
       name,
       universe: ScriptUniverse(
         schema: Schema([
-          "Note": .init(fields: fieldSet, deletion: deletion),
-          "Draft": .init(fields: fieldSet, isLocalOnly: true),
-        ]), records: [Self.a, Self.b] + others, fields: fields),
+          "Note": .init(fields: Set(fields), deletion: deletion)
+        ]), records: [Self.a, Self.b], fields: fields),
       saves: saves)
   }
 
@@ -92,18 +89,10 @@ extension ExplorerProgram {
     [a[theme, .int(2)], .edit(a, log, .append(.cancelling))],
     [a[theme, nil], a.appending(-1, to: log), b.appending(3, to: log)])
 
-  /// Saves of which a part stays on its device.
-  public static let drafts = ExplorerProgram(
-    "drafts", [name], others: [draft],
-    [a[name, .int(1)], draft[name, .int(1)]],
-    [b[name, .int(2)], draft[name, .int(2)]],
-    [a[name, .int(3)], .delete(draft)])
-
   /// Every program.
   static let menu: [ExplorerProgram] = [
     registers, deletion(.updateWins), deletion(.deleteWins),
     creation(.updateWins), creation(.deleteWins), counters, sets, ledgers,
-    drafts,
   ]
 }
 

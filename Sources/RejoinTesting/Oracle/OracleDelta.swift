@@ -33,7 +33,7 @@ extension OracleReplica {
   func delta(since basis: VectorClock) -> OracleDelta? {
     var delta = OracleDelta()
     for (path, saves) in held
-    where !isLocal(path) && !field(path).clock.isContained(in: basis) {
+    where !field(path).clock.isContained(in: basis) {
       delta.fields[path] = saves
     }
     for entry in clock.entries where entry.count > basis[entry.device] {

@@ -42,7 +42,7 @@ extension OracleReplica {
   mutating func purge(below cut: VectorClock, now: Int64) -> Int? {
     var pending: [RecordID: OraclePending] = [:]
     for id in Set(held.keys.map(\.id)) where isPurgeable(id, below: cut) {
-      pending[id] = OraclePending(drops: true)
+      pending[id] = OraclePending(mark: false, drops: true)
     }
     return commit(pending, now: now)
   }

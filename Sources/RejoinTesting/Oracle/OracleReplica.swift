@@ -42,10 +42,6 @@ struct OracleReplica {
     history.schema[id.entity].deletion
   }
 
-  func isLocal(_ path: FieldPath) -> Bool {
-    history.schema[path.id.entity].isLocalOnly
-  }
-
   /// Of each mark whether it says that the record is alive.
   private func marks(_ id: RecordID) -> [(dot: Dot, isAlive: Bool)] {
     field(FieldPath(id, .existence)).siblings.map {
@@ -75,9 +71,7 @@ struct OracleReplica {
 
   /// Whether some field holds saves that the clock does not vouch for.
   var isAhead: Bool {
-    held.contains { path, _ in
-      !isLocal(path) && !field(path).clock.isContained(in: clock)
-    }
+    held.keys.contains { !field($0).clock.isContained(in: clock) }
   }
 }
 

@@ -77,9 +77,8 @@ private struct ReplayPrinter {
       let rule =
         definition.deletion == .deleteWins
         ? ",\"deletion\":\"deleteWins\"" : ""
-      let local = definition.isLocalOnly ? ",\"localOnly\":true" : ""
       return "\(ReplayJSON.text(entity)):{\"fields\":"
-        + "{\(fields.joined(separator: ","))}\(rule)\(local)}"
+        + "{\(fields.joined(separator: ","))}\(rule)}"
     }
     lines.append("{\"entities\":{\(entities.joined(separator: ","))}}")
   }

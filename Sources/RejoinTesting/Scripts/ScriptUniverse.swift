@@ -31,19 +31,17 @@ public struct ScriptUniverse: Sendable {
     records.flatMap { id in fields.map { FieldPath(id, $0) } }
   }
 
-  /// Two records that an update brings back, one that it does not, and one that
-  /// stays on its device, with a field of each kind.
+  /// Two records that an update brings back, and one that it does not, with a
+  /// field of each kind.
   public static let standard: ScriptUniverse = {
     let fields = FieldKind.allCases.map { FieldKey($0.rawValue, $0) }
     return ScriptUniverse(
       schema: Schema([
         "Note": .init(fields: Set(fields)),
         "Task": .init(fields: Set(fields), deletion: .deleteWins),
-        "Draft": .init(fields: Set(fields), isLocalOnly: true),
       ]),
       records: [
         RecordID("Note", "a"), RecordID("Note", "b"), RecordID("Task", "a"),
-        RecordID("Draft", "a"),
       ],
       fields: fields)
   }()

@@ -47,7 +47,7 @@ extension World {
     for place in places.values.joined().sorted()
     where model.clock.contains(history.saves[place].dot) {
       for path in history.saves[place].edits.keys
-      where !model.isLocal(path) && model.held[path]?.contains(place) != true {
+      where model.held[path]?.contains(place) != true {
         let dot = history.saves[place].dot
         throw ScriptMismatch("law 8: \(dot) of \(path) is not on \(name(i))")
       }

@@ -20,7 +20,7 @@ extension World {
       let save = history.saves[place]
       if isDoubtful(save.dot) { continue }
       for path in save.edits.keys.sorted()
-      where !peers[ring[0]].model.isLocal(path) && !doubtful.contains(path.id) {
+      where !doubtful.contains(path.id) {
         for i in ring where peers[i].model.held[path]?.contains(place) != true {
           throw ScriptMismatch("\(save.dot) of \(path) is lost on \(name(i))")
         }
