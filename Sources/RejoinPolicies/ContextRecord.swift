@@ -14,34 +14,38 @@ import Rejoin
 public struct ContextRecord<Owner: Entity> {
   let id: RecordID
   let context: EditingContext
+  let fields: Owner
 
   /// Reads or sets a register; `nil` unsets it.
   public subscript<V: FieldValue>(
-    dynamicMember field: KeyPath<Owner.Type, Field<Owner, Register<V>>>
+    dynamicMember field: KeyPath<Owner, Field<Owner, Register<V>>>
   ) -> V? {
-    get { read(Owner.self[keyPath: field].key) }
+    get { read(fields[keyPath: field]) }
     nonmutating set {
       context.set(
-        newValue?.fieldValue, for: Owner.self[keyPath: field].key, in: id)
+        newValue?.fieldValue, for: fields[keyPath: field].key, in: id)
     }
   }
 
   /// Reads or sets a register that keeps the last write; `nil` unsets it.
   public subscript<V: FieldValue>(
-    dynamicMember field: KeyPath<Owner.Type, Field<Owner, LastWrite<V>>>
+    dynamicMember field: KeyPath<Owner, Field<Owner, LastWrite<V>>>
   ) -> V? {
-    get { read(Owner.self[keyPath: field].key) }
+    get { read(fields[keyPath: field]) }
     nonmutating set {
       context.set(
-        newValue?.fieldValue, for: Owner.self[keyPath: field].key, in: id)
+        newValue?.fieldValue, for: fields[keyPath: field].key, in: id)
     }
   }
 
   /// The value of a counter, with the edits so far.
-  public func count(_ field: Field<Owner, Counter>) -> Int64 {
+  public func count(
+    _ field: KeyPath<Owner, Field<Owner, Counter>>
+  ) -> Int64 {
+    let key = fields[keyPath: field].key
     let record = context.current(id)
-    let stored = record.fetched.exists ? record.fetched[field.key].count : 0
-    guard case .count(let edit) = record.edits[field.key] else { return stored }
+    let stored = record.fetched.exists ? record.fetched[key].count : 0
+    guard case .count(let edit) = record.edits[key] else { return stored }
     return edit.applied(to: stored)
   }
 
@@ -51,42 +55,46 @@ public struct ContextRecord<Owner: Entity> {
   ///   changes.
   @discardableResult
   public func increment(
-    _ field: Field<Owner, Counter>, by amount: Int64 = 1
+    _ field: KeyPath<Owner, Field<Owner, Counter>>, by amount: Int64 = 1
   ) -> Bool {
-    context.apply(.count(CounterEdit(by: amount)), to: field.key, in: id)
+    context.apply(
+      .count(CounterEdit(by: amount)), to: fields[keyPath: field].key, in: id)
   }
 
   /// Adds an element to a set.
   public func insert<V: FieldValue>(
-    _ element: V, into field: Field<Owner, AddWins<V>>
+    _ element: V, into field: KeyPath<Owner, Field<Owner, AddWins<V>>>
   ) {
     context.apply(
-      .members(SetEdit(inserting: [element.fieldValue])), to: field.key,
-      in: id)
+      .members(SetEdit(inserting: [element.fieldValue])),
+      to: fields[keyPath: field].key, in: id)
   }
 
   /// Removes an element from a set.
   public func remove<V: FieldValue>(
-    _ element: V, from field: Field<Owner, AddWins<V>>
+    _ element: V, from field: KeyPath<Owner, Field<Owner, AddWins<V>>>
   ) {
     context.apply(
       .members(SetEdit(inserting: [], removing: [element.fieldValue])),
-      to: field.key, in: id)
+      to: fields[keyPath: field].key, in: id)
   }
 
   /// Appends an entry to a ledger.
   public func append(
-    _ amount: Int64, memo: Value? = nil, to field: Field<Owner, Entries>
+    _ amount: Int64, memo: Value? = nil,
+    to field: KeyPath<Owner, Field<Owner, Entries>>
   ) {
     var edit = LedgerEdit()
     edit.append(amount, memo: memo)
-    context.apply(.append(edit), to: field.key, in: id)
+    context.apply(.append(edit), to: fields[keyPath: field].key, in: id)
   }
 
   /// Deletes the record.
   public func delete() { context.delete(id) }
 
-  private func read<V: FieldValue>(_ key: FieldKey) -> V? {
-    context.value(of: key, in: id).flatMap { V($0) }
+  private func read<Kind: RegisterType>(
+    _ field: Field<Owner, Kind>
+  ) -> Kind.Element? {
+    field.element(context.current(id).shown)
   }
 }

@@ -17,6 +17,9 @@ public struct ContextReport: Sendable {
   public internal(set) var written: [RecordID: Set<Name>] = [:]
   /// What the policy did not keep.
   public internal(set) var dropped: [DroppedChange] = []
+  /// The `lww` fields at the greatest timestamp that a re-creation had to leave as
+  /// they are.
+  public internal(set) var retained: [MergeReport.Location] = []
   /// The records that were in conflict, whatever became of it.
   public internal(set) var conflicts: [Conflict] = []
   /// The records that could not be saved, and why.

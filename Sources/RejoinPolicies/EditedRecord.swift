@@ -35,6 +35,13 @@ struct EditedRecord {
   /// The value of a field now.
   func value(_ key: FieldKey) -> Value? { values[key] ?? base(key) }
 
+  /// What a register or a counter shows now: nothing where nobody has written it,
+  /// `nil` where a write has unset it.
+  func shown(_ key: FieldKey) -> Value?? {
+    if let value = values[key] ?? bases[key] { return .some(value) }
+    return fetched.exists ? fetched[key].shown : nil
+  }
+
   func isDirty(_ key: FieldKey) -> Bool {
     edits[key] != nil || value(key) != base(key)
   }

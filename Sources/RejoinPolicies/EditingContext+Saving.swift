@@ -37,6 +37,7 @@ extension EditingContext {
           for plan in plans { plan.carryOut(in: edit) }
         }
         report.dot = saved.dot
+        report.retained = saved.retained
         report.dropped = saved.superseded.compactMap { superseded in
           plans.first { $0.record.id == superseded.record }?
             .dropped(superseded)

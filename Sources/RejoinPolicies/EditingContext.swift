@@ -47,7 +47,8 @@ public final class EditingContext {
   ) -> ContextRecord<E> {
     let id = RecordID(E.entityName, key)
     fetch(id)
-    return ContextRecord(id: id, context: self)
+    return ContextRecord(
+      id: id, context: self, fields: replica.schema.fields(of: entity))
   }
 
   /// Fetches a record, unless it is already in the context.
@@ -77,7 +78,7 @@ public final class EditingContext {
 
   /// Sets a register in the context; `nil` unsets it.
   public func set(_ value: Value?, for key: FieldKey, in id: RecordID) {
-    update(id) { $0.values[key] = .some(value) }
+    update(id) { $0.values[key] = .some(value?.canonical) }
   }
 
   /// Edits a counter, a set or a ledger in the context.
@@ -93,6 +94,7 @@ public final class EditingContext {
     }
     var isBorne = true
     update(id) { record in
+      let edit = edit.canonical
       guard var earlier = record.edits[key] else {
         return record.edits[key] = edit
       }

@@ -230,7 +230,7 @@ struct BrokenScript: Sendable, CustomTestStringConvertible {
     (#"{"entities": {"E": {"fields": {"": "set"}}}}"#, "needs a name"),
     (#"{"entities": {"E": {"deletion": "x"}}}"#, "updateWins or deleteWins"),
     (#"{"entities": {"E": {"deletion": 1}}}"#, "\"deletion\""),
-    (#"{"entities": {"E": {"localOnly": "no"}}}"#, "true or false"),
+    (#"{"entities": {"E": {"localOnly": true}}}"#, "\"localOnly\""),
     (#"{"entities": {"E": {"feilds": {}}}}"#, "\"feilds\""),
     (#"{"entities": {"E/F": {}}}"#, "no \"/\""),
     (#"{"entities": {"rejoin.roster": {}}}"#, "no \"rejoin.\""),

@@ -73,16 +73,12 @@ struct CheckedInScript: Sendable, CustomTestStringConvertible {
     #expect(Set(states).count == 1)
   }
 
-  /// What a line says apart from the device and its local-only records.
+  /// What a line says apart from the device.
   private static func sharedState(_ line: Substring) throws -> String {
     let json = try JSONParser.value(of: Array(line.utf8)[...])
     guard case .object(var members) = json else { return "" }
     members["device"] = nil
     members["gaps"] = nil
-    if case .object(let records) = members["records"] {
-      members["records"] = .object(
-        records.filter { !$0.key.text.hasPrefix("Mine/") })
-    }
     return JSONValue.object(members).description
   }
 }

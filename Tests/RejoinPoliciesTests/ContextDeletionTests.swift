@@ -94,12 +94,12 @@ import Testing
   @Test func editsBeforeTheDeletionAreNotWritten() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.error)
-    context.fetch(Item.self, "1").increment(Item.qty)
+    context.fetch(Item.self, "1").increment(\.qty)
     context.fetch(Item.self, "1").delete()
     #expect(try context.save().names.isEmpty)
     #expect(scene.item == nil)
     let fetched = scene.mine.fetch(Scene.item)
-    #expect(fetched[Item.qty.key].count == 10)
+    #expect(fetched[Item().qty.key].count == 10)
   }
 
   @Test(arguments: MergePolicy.named)
@@ -188,8 +188,8 @@ import Testing
     try scene.mine.save { $0[Item.self, "1"].delete() }
     let dot = try #require(try context.save().dot)
     let fetched = scene.mine.fetch(Scene.item)
-    #expect(fetched[Item.qty.key].clock.contains(dot))
-    #expect(fetched[Item.tags.key].clock.contains(dot))
+    #expect(fetched[Item().qty.key].clock.contains(dot))
+    #expect(fetched[Item().tags.key].clock.contains(dot))
     #expect(scene.item?.qty == 10)
     #expect(scene.item?.tags == ["a", "b"])
   }

@@ -21,7 +21,7 @@ import Testing
     #expect(report.dropped.count == 1)
     let change = try #require(report.dropped.first)
     #expect(change.record == Scene.item)
-    #expect(change.field == Item.name.key)
+    #expect(change.field == Item().name.key)
     #expect(change.rule == policy.name)
     guard case .value(let dropped, let kept) = change.content else {
       return nil

@@ -79,15 +79,15 @@ import Testing
   @Test func registersCanBeEditedAsFieldEdits() throws {
     let scene = try Scene.withItem()
     let context = EditingContext(scene.mine)
-    context.apply(.write("mine"), to: Item.name.key, in: Scene.item)
-    #expect(context.value(of: Item.name.key, in: Scene.item) == "mine")
+    context.apply(.write("mine"), to: Item().name.key, in: Scene.item)
+    #expect(context.value(of: Item().name.key, in: Scene.item) == "mine")
     #expect(try context.save().names == ["name"])
   }
 
   @Test func fieldWhoseKindChangedIsWrittenAsDeclared() throws {
-    enum Old: Entity {
+    struct Old: Entity {
       static let entityName = "Item"
-      static let theme = register("theme", of: String.self)
+      let theme = register("theme", of: String.self)
     }
     let old = Replica(
       device: DeviceID(9), schema: [Old.self], clock: WallClock { 2000 })
@@ -99,16 +99,16 @@ import Testing
     try scene.otherEdits { $0.note = "theirs" }
     try context.save()
     #expect(scene.item?.theme == "mine")
-    let other = scene.mine.fetch(Scene.item)[Old.theme.key]
+    let other = scene.mine.fetch(Scene.item)[Old().theme.key]
     #expect(other.value == "of the old kind")
     #expect(!other.clock.contains(Dot(DeviceID(1), 2)))
   }
 
   /// Whichever of the two kinds comes first.
   @Test func fieldIsWrittenAsDeclaredAlsoWhereTheOldKindComesLast() throws {
-    enum Old: Entity {
+    struct Old: Entity {
       static let entityName = "Item"
-      static let name = lww("name", of: String.self)
+      let name = lww("name", of: String.self)
     }
     let old = Replica(
       device: DeviceID(9), schema: [Old.self], clock: WallClock { 2000 })
@@ -120,7 +120,7 @@ import Testing
     try scene.otherEdits { $0.note = "theirs" }
     try context.save()
     #expect(scene.item?.name == "mine")
-    let other = scene.mine.fetch(Scene.item)[Old.name.key]
+    let other = scene.mine.fetch(Scene.item)[Old().name.key]
     #expect(other.value == "of the old kind")
   }
 }

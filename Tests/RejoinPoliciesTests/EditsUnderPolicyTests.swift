@@ -43,10 +43,10 @@ struct EditsRow: Sendable, CustomTestStringConvertible {
   ) -> EditingContext {
     let context = scene.context(policy)
     let item = context.fetch(Item.self, "1")
-    item.increment(Item.qty)
-    item.insert("c", into: Item.tags)
-    item.remove("a", from: Item.tags)
-    item.append(7, to: Item.log)
+    item.increment(\.qty)
+    item.insert("c", into: \.tags)
+    item.remove("a", from: \.tags)
+    item.append(7, to: \.log)
     return context
   }
 
@@ -94,7 +94,7 @@ struct EditsRow: Sendable, CustomTestStringConvertible {
     try otherEdits(scene)
     #expect(throws: ContextSaveError.self) { try context.save() }
     #expect(scene.item?.qty == 110)
-    #expect(context.fetch(Item.self, "1").count(Item.qty) == 11)
+    #expect(context.fetch(Item.self, "1").count(\.qty) == 11)
     context.mergePolicy = .merge
     try context.save()
     #expect(scene.item?.qty == 111)
@@ -106,9 +106,9 @@ struct EditsRow: Sendable, CustomTestStringConvertible {
     let scene = try Scene.withItem()
     let context = EditingContext(scene.mine, mergePolicy: policy)
     let item = context.fetch(Item.self, "1")
-    item.increment(Item.qty)
-    item.insert("c", into: Item.tags)
-    item.append(7, to: Item.log)
+    item.increment(\.qty)
+    item.insert("c", into: \.tags)
+    item.append(7, to: \.log)
     try otherEdits(scene)
     let report = try context.save()
     #expect(report.conflicts.isEmpty && report.dropped.isEmpty)
@@ -124,10 +124,10 @@ struct EditsRow: Sendable, CustomTestStringConvertible {
     let scene = try Scene.withItem()
     let context = scene.context(policy)
     context.apply(
-      .count(CounterEdit(by: 1, isReset: true)), to: Item.qty.key,
+      .count(CounterEdit(by: 1, isReset: true)), to: Item().qty.key,
       in: Scene.item)
-    context.apply(.append(.cancelling), to: Item.log.key, in: Scene.item)
-    context.fetch(Item.self, "1").remove("a", from: Item.tags)
+    context.apply(.append(.cancelling), to: Item().log.key, in: Scene.item)
+    context.fetch(Item.self, "1").remove("a", from: \.tags)
     try scene.otherEdits { item in
       item.name = "theirs"
       item.qty.increment(by: 100)
@@ -162,9 +162,9 @@ struct EditsRow: Sendable, CustomTestStringConvertible {
     scene.mine.merge(third)
     #expect(scene.item?.qty == 15)
     #expect(scene.item?.tags == ["a"])
-    let tags = scene.mine.fetch(Scene.item)[Item.tags.key]
+    let tags = scene.mine.fetch(Scene.item)[Item().tags.key]
     #expect(!tags.clock.contains(Dot(DeviceID(1), 2)))
-    let qty = scene.mine.fetch(Scene.item)[Item.qty.key]
+    let qty = scene.mine.fetch(Scene.item)[Item().qty.key]
     #expect(!qty.clock.contains(Dot(DeviceID(1), 2)))
   }
 
@@ -172,10 +172,10 @@ struct EditsRow: Sendable, CustomTestStringConvertible {
     let scene = try Scene.withItem()
     let context = EditingContext(scene.mine)
     let item = context.fetch(Item.self, "1")
-    item.increment(Item.qty, by: 3)
-    item.increment(Item.qty, by: -1)
-    #expect(item.count(Item.qty) == 12)
-    #expect(context.fetch(Item.self, "new").count(Item.qty) == 0)
+    item.increment(\.qty, by: 3)
+    item.increment(\.qty, by: -1)
+    #expect(item.count(\.qty) == 12)
+    #expect(context.fetch(Item.self, "new").count(\.qty) == 0)
     try context.save()
     #expect(scene.item?.qty == 12)
   }
@@ -196,7 +196,7 @@ struct EditsRow: Sendable, CustomTestStringConvertible {
   @Test func overwriteCancelsEntriesSeenOnly() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.overwrite)
-    context.apply(.append(.cancelling), to: Item.log.key, in: Scene.item)
+    context.apply(.append(.cancelling), to: Item().log.key, in: Scene.item)
     try otherEdits(scene)
     try context.save()
     #expect(scene.item?.log == 70)

@@ -28,7 +28,7 @@ import Testing
     scene.receive()
     for replica in [scene.mine, scene.other] {
       #expect(replica[Item.self, "1"]?.name == "b")
-      #expect(replica[Item.self, "1"]?.conflicts(Item.name) == ["a"])
+      #expect(replica[Item.self, "1"]?.conflicts(\.name) == ["a"])
       #expect(replica.delta(since: scene.mine.clock) == nil)
     }
     #expect(
@@ -58,7 +58,7 @@ import Testing
     scene.send()
     let item = scene.other[Item.self, "1"]
     #expect(item?.name == scene.item?.name)
-    #expect(item?.conflicts(Item.name) == scene.nameConflicts)
+    #expect(item?.conflicts(\.name) == scene.nameConflicts)
     #expect(scene.mine.clock == scene.other.clock)
   }
 }

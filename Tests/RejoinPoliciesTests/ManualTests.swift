@@ -41,7 +41,7 @@ import Testing
     let scene = try Scene.withItem()
     let context = try queuedContext(scene)
     let report = try context.resolve(
-      Scene.item, [Item.name.key: "settled"])
+      Scene.item, [Item().name.key: "settled"])
     #expect(report.dot != nil)
     #expect(context.conflicts.isEmpty)
     #expect(scene.item?.name == "settled")
@@ -56,7 +56,7 @@ import Testing
     try third.save { $0[Item.self, "1"].name = "later" }
     scene.mine.merge(third)
     #expect(scene.item?.name == "later")
-    try context.resolve(Scene.item, [Item.name.key: "settled"])
+    try context.resolve(Scene.item, [Item().name.key: "settled"])
     #expect(scene.item?.name == "settled")
     #expect(scene.nameConflicts == ["later"])
   }
@@ -68,7 +68,7 @@ import Testing
     try third.save { $0[Item.self, "1"].name = "later" }
     scene.mine.merge(third)
     context.refresh()
-    try context.resolve(Scene.item, [Item.name.key: "settled"])
+    try context.resolve(Scene.item, [Item().name.key: "settled"])
     #expect(scene.nameConflicts == ["later"])
   }
 
@@ -77,16 +77,16 @@ import Testing
     let context = try queuedContext(scene)
     context.refresh()
     try scene.otherEdits { $0.note = "unseen" }
-    try context.resolve(Scene.item, [Item.note.key: "settled"])
+    try context.resolve(Scene.item, [Item().note.key: "settled"])
     #expect(scene.item?.note == "settled")
-    #expect(scene.item?.conflicts(Item.note) == ["unseen"])
+    #expect(scene.item?.conflicts(\.note) == ["unseen"])
     #expect(context.conflicts.count == 1)
   }
 
   @Test func resolvingCanUnset() throws {
     let scene = try Scene.withItem()
     let context = try queuedContext(scene)
-    try context.resolve(Scene.item, [Item.name.key: nil])
+    try context.resolve(Scene.item, [Item().name.key: nil])
     #expect(scene.item != nil)
     #expect(scene.item?.name == nil)
     #expect(scene.nameConflicts == [])
@@ -102,19 +102,19 @@ import Testing
     }
     try context.save()
     #expect(context.conflicts.first?.contested.count == 2)
-    try context.resolve(Scene.item, [Item.name.key: "settled"])
+    try context.resolve(Scene.item, [Item().name.key: "settled"])
     #expect(context.conflicts.first?.contested.map(\.field) == ["note"])
-    try context.resolve(Scene.item, [Item.note.key: "settled"])
+    try context.resolve(Scene.item, [Item().note.key: "settled"])
     #expect(context.conflicts.isEmpty)
-    #expect(scene.item?.conflicts(Item.note) == [])
+    #expect(scene.item?.conflicts(\.note) == [])
   }
 
   @Test func resolvingKeepsOtherEdits() throws {
     let scene = try Scene.withItem()
     let context = try queuedContext(scene)
     context.fetch(Item.self, "1").note = "edited meanwhile"
-    context.fetch(Item.self, "1").increment(Item.qty)
-    try context.resolve(Scene.item, [Item.name.key: "settled"])
+    context.fetch(Item.self, "1").increment(\.qty)
+    try context.resolve(Scene.item, [Item().name.key: "settled"])
     #expect(context.fetch(Item.self, "1").note == "edited meanwhile")
     try context.save()
     #expect(scene.item?.note == "edited meanwhile")
@@ -126,7 +126,7 @@ import Testing
     let scene = try Scene.withItem()
     let context = try queuedContext(scene)
     let second = RecordID("Item", "2")
-    try context.resolve(second, [Item.name.key: "new"])
+    try context.resolve(second, [Item().name.key: "new"])
     #expect(context.conflicts.count == 1)
     #expect(scene.mine[Item.self, "2"]?.name == "new")
   }
@@ -136,7 +136,7 @@ import Testing
     try scene.mine.save { $0[Item.self, "1"].delete() }
     let context = EditingContext(scene.mine, mergePolicy: .manual)
     context.fetch(Scene.item)
-    try context.resolve(Scene.item, [Item.name.key: "new"])
+    try context.resolve(Scene.item, [Item().name.key: "new"])
     #expect(scene.item?.name == "new")
     #expect(scene.item?.note == nil)
     #expect(scene.item?.qty == 0)
@@ -146,7 +146,7 @@ import Testing
     let scene = try Scene.withItem()
     let context = try queuedContext(scene)
     context.fetch(Item.self, "1").name = "edited meanwhile"
-    try context.resolve(Scene.item, [Item.name.key: "settled"])
+    try context.resolve(Scene.item, [Item().name.key: "settled"])
     #expect(!context.hasChanges)
     #expect(context.fetch(Item.self, "1").name == "settled")
   }
@@ -154,7 +154,7 @@ import Testing
   @Test func resolvingSupersedesTheMarksSeen() throws {
     let scene = try Scene.withItem()
     let context = try queuedContext(scene)
-    try context.resolve(Scene.item, [Item.name.key: "settled"])
+    try context.resolve(Scene.item, [Item().name.key: "settled"])
     #expect(scene.mine.fetch(Scene.item).existence.writes.count == 1)
   }
 }

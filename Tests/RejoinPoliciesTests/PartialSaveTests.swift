@@ -23,7 +23,7 @@ import Testing
     let scene = try Scene.withItem()
     try fullCounter(scene, "0")
     let context = scene.context(.merge)
-    context.fetch(Item.self, "0").increment(Item.qty, by: .max)
+    context.fetch(Item.self, "0").increment(\.qty, by: .max)
     context.fetch(Item.self, "0").name = "kept here"
     context.fetch(Item.self, "2").name = "new"
     try scene.otherEdits { $0.name = "theirs" }
@@ -45,7 +45,7 @@ import Testing
     let context = scene.context(.error)
     for key in ["0", "3"] {
       try fullCounter(scene, key)
-      context.fetch(Item.self, key).increment(Item.qty, by: .max)
+      context.fetch(Item.self, key).increment(\.qty, by: .max)
     }
     let report = try context.save()
     #expect(report.failures.count == 2)
@@ -56,7 +56,7 @@ import Testing
     let scene = try Scene.withItem()
     try fullCounter(scene, "0")
     let context = EditingContext(scene.mine)
-    context.fetch(Item.self, "0").increment(Item.qty, by: .max)
+    context.fetch(Item.self, "0").increment(\.qty, by: .max)
     let clock = scene.mine.clock
     let report = try context.save()
     #expect(report.failures.count == 1 && report.dot == nil)
@@ -68,10 +68,10 @@ import Testing
     let scene = try Scene.withItem()
     let context = EditingContext(scene.mine)
     let item = context.fetch(Item.self, "2")
-    #expect(item.increment(Item.qty, by: .max))
-    #expect(item.increment(Item.qty, by: .max))
-    #expect(!item.increment(Item.qty, by: .max))
-    #expect(item.increment(Item.qty, by: 1))
+    #expect(item.increment(\.qty, by: .max))
+    #expect(item.increment(\.qty, by: .max))
+    #expect(!item.increment(\.qty, by: .max))
+    #expect(item.increment(\.qty, by: 1))
     context.fetch(Item.self, "1").name = "mine"
     let report = try context.save()
     #expect(report.failures.isEmpty)

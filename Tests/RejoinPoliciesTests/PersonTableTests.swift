@@ -106,7 +106,7 @@ struct PersonRow: Sendable, CustomTestStringConvertible {
     #expect(taylor.address == row.address)
     #expect(taylor.phone == row.phone)
     #expect(taylor.birthday == "Electronica")
-    #expect(taylor.conflicts(Person.phone) == row.beside)
+    #expect(taylor.conflicts(\.phone) == row.beside)
     #expect(report.names == row.written)
     #expect(report.conflicts.map { $0.contested.map(\.field) } == [["phone"]])
     let dots: UInt64 = row.written.isEmpty ? 0 : 1
@@ -167,7 +167,7 @@ struct PersonRow: Sendable, CustomTestStringConvertible {
   func withoutAConflictDirtyFieldsAreWritten(_ policy: MergePolicy) throws {
     let scene = try Scene.withItem()
     let context = scene.context(policy)
-    context.fetch(Item.self, "1").increment(Item.qty, by: 1)
+    context.fetch(Item.self, "1").increment(\.qty, by: 1)
     try scene.otherEdits { $0.qty.increment(by: 100) }
     let report = try context.save()
     #expect(report.names == ["name"])

@@ -14,8 +14,8 @@ import Testing
 
 /// The README's example of an editing context is compiled.
 @Suite struct ReadmeContextTests {
-  private enum Person: Entity {
-    static let phone = register("phone", of: String.self)
+  private struct Person: Entity {
+    let phone = register("phone", of: String.self)
   }
 
   @Test func savesTheContext() throws {

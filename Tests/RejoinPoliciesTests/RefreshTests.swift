@@ -51,14 +51,14 @@ import Testing
     let report = try context.save()
     #expect(report.conflicts.isEmpty)
     #expect(scene.item?.note == "after")
-    #expect(scene.item?.conflicts(Item.note) == [])
+    #expect(scene.item?.conflicts(\.note) == [])
   }
 
   @Test func pendingEditOfACounterKeepsWhatWasSeen() throws {
     let scene = try Scene.withItem()
     let context = EditingContext(scene.mine)
     context.apply(
-      .count(CounterEdit(by: 1, isReset: true)), to: Item.qty.key,
+      .count(CounterEdit(by: 1, isReset: true)), to: Item().qty.key,
       in: Scene.item)
     try scene.otherEdits { $0.qty.increment(by: 100) }
     context.refresh()

@@ -10,20 +10,20 @@
 import Rejoin
 import RejoinPolicies
 
-enum Person: Entity {
-  static let name = register("name", of: String.self)
-  static let address = register("address", of: String.self)
-  static let phone = register("phone", of: String.self)
-  static let birthday = register("birthday", of: String.self)
+struct Person: Entity {
+  let name = register("name", of: String.self)
+  let address = register("address", of: String.self)
+  let phone = register("phone", of: String.self)
+  let birthday = register("birthday", of: String.self)
 }
 
-enum Item: Entity {
-  static let name = register("name", of: String.self)
-  static let note = register("note", of: String.self)
-  static let theme = lww("theme", of: String.self)
-  static let qty = counter("qty")
-  static let tags = set("tags", of: String.self)
-  static let log = ledger("log")
+struct Item: Entity {
+  let name = register("name", of: String.self)
+  let note = register("note", of: String.self)
+  let theme = lww("theme", of: String.self)
+  let qty = counter("qty")
+  let tags = set("tags", of: String.self)
+  let log = ledger("log")
 }
 
 /// Two devices: a context is on `mine`, and somebody else edits on `other`.
@@ -84,7 +84,7 @@ struct Scene {
 
   var item: TypedRecord<Item>? { mine[Item.self, "1"] }
 
-  var nameConflicts: [String] { item?.conflicts(Item.name) ?? [] }
+  var nameConflicts: [String] { item?.conflicts(\.name) ?? [] }
 }
 
 extension ContextReport {
@@ -92,9 +92,4 @@ extension ContextReport {
   var names: [String] {
     written.values.joined().map(\.text).sorted()
   }
-}
-
-/// So that values can be written down in tests.
-extension Value: ExpressibleByStringLiteral {
-  public init(stringLiteral text: String) { self = .string(text) }
 }

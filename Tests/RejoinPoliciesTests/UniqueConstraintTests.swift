@@ -19,7 +19,7 @@ import Testing
     let context = EditingContext(scene.mine, mergePolicy: policy)
     let mine = context.fetch(Person.self, "a@b.c")
     mine.name = "Ann"
-    context.set(.null, for: Person.phone.key, in: RecordID("Person", "a@b.c"))
+    context.set(.null, for: Person().phone.key, in: RecordID("Person", "a@b.c"))
     try scene.other.save { edit in
       edit[Person.self, "a@b.c"].name = "Anna"
       edit[Person.self, "a@b.c"].phone = "5"
@@ -35,7 +35,7 @@ import Testing
     let person = try #require(scene.mine[Person.self, "a@b.c"])
     #expect(report.names == ["name"])
     #expect(person.name == "Ann")
-    #expect(person.conflicts(Person.name) == ["Anna"])
+    #expect(person.conflicts(\.name) == ["Anna"])
     #expect(person.phone == "5")
     #expect(person.address == "theirs")
     #expect(scene.mine.records(of: "Person").count == 1)
@@ -45,7 +45,7 @@ import Testing
     let report = try insertingContext(Scene(), .mergeNonNil).save()
     let change = try #require(report.dropped.first)
     #expect(report.dropped.count == 1)
-    #expect(change.field == Person.phone.key)
+    #expect(change.field == Person().phone.key)
     guard case .value(let dropped, let kept) = change.content else {
       Issue.record("no value was dropped")
       return
@@ -80,7 +80,7 @@ import Testing
     for replica in [scene.mine, scene.other] {
       #expect(replica.records(of: "Person").count == 1)
       #expect(replica[Person.self, "a@b.c"]?.name == "Anna")
-      #expect(replica[Person.self, "a@b.c"]?.conflicts(Person.name) == ["Ann"])
+      #expect(replica[Person.self, "a@b.c"]?.conflicts(\.name) == ["Ann"])
     }
   }
 

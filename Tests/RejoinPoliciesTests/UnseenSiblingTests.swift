@@ -89,7 +89,7 @@ import Testing
     let report = try context.save()
     #expect(scene.nameConflicts == [])
     #expect(report.dropped.count == 1)
-    #expect(report.dropped.first?.field == Item.name.key)
+    #expect(report.dropped.first?.field == Item().name.key)
   }
 
   @Test func writeIsShownThoughTheClockOfTheUnseenIsAhead() throws {

@@ -9,10 +9,10 @@
 
 import Rejoin
 
-enum Profile: Entity {
-  static let name = register("name", of: String.self)
-  static let steps = counter("steps")
-  static let tags = set("tags", of: String.self)
+struct Profile: Entity {
+  let name = register("name", of: String.self)
+  let steps = counter("steps")
+  let tags = set("tags", of: String.self)
 }
 
 func readmeExample(clock: WallClock) throws -> [String] {
@@ -40,7 +40,7 @@ func readmeExample(clock: WallClock) throws -> [String] {
 
   if let ada = phone[Profile.self, "ada"] {
     printed.append("\(ada.steps) \(ada.tags) \(ada.name ?? "")")
-    printed.append("also written: \(ada.conflicts(Profile.name))")
+    printed.append("also written: \(ada.conflicts(\.name))")
   }
   printed.append("equal bytes: \(phone.encoded() == tablet.encoded())")
   return printed

@@ -83,6 +83,7 @@ extension Value: Codable {
     {
       return number
     }
-    return try container.decode(Double.self, forKey: .double)
+    let number = try container.decode(Double.self, forKey: .double)
+    return Double(bitPattern: canonicalBits(number))
   }
 }

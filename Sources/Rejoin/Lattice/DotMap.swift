@@ -26,7 +26,8 @@ public struct DotMap<Payload: Hashable & Comparable & Sendable>: Hashable,
   /// - Complexity: O(1) on average.
   public internal(set) subscript(key: Value) -> Siblings<Payload> {
     get { siblings[key] ?? Siblings() }
-    set { siblings[key] = newValue.isEmpty ? nil : newValue }
+    // Equal keys have equal bytes: neither negative zeros nor other NaNs.
+    set { siblings[key.canonical] = newValue.isEmpty ? nil : newValue }
   }
 
   /// Every key with its siblings, sorted.

@@ -37,7 +37,7 @@ public struct LedgerLines: Hashable, Sendable {
     _ amount: Int64, memo: Value?, at dot: Dot, time: Timestamp
   ) {
     let entry = LedgerLine.Entry(
-      n: dot.n, time: time, amount: amount, memo: memo)
+      n: dot.n, time: time, amount: amount, memo: memo?.canonical)
     lines[dot.device, default: LedgerLine()].append(entry)
   }
 

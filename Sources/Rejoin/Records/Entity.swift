@@ -7,23 +7,33 @@
 //
 //===----------------------------------------------------------------------===//
 
-/// A kind of record, with its fields declared as static properties.
+/// A kind of record, whose stored properties are its fields.
 ///
-///     enum Profile: Entity {
-///       static let name  = register("name", of: String.self)
-///       static let steps = counter("steps")
-///       static let tags  = set("tags", of: String.self)
+///     struct Profile: Entity {
+///       let name  = register("name", of: String.self)
+///       let steps = counter("steps")
+///       let tags  = set("tags", of: String.self)
 ///     }
-public protocol Entity {
+///
+/// A property is one line and nothing else: a ``Schema`` reads the properties of
+/// an instance, once, and readers and editors find a field by its key path.
+///
+///     replica[Profile.self, "ada"]?.steps               // Int64
+///     replica[Profile.self, "ada"]?.conflicts(\.name)   // [String]
+///
+/// Every register is optional: no version of the app can rely on what another one
+/// writes. A field may be added at any time; one that is no longer declared is
+/// kept and passed on. A public entity needs a `public init() {}`.
+public protocol Entity: Sendable {
+  /// Creates the description of the fields.
+  init()
+
   /// The name under which the records are stored; by default the type's.
   static var entityName: String { get }
 
   /// What becomes of a record that is deleted and edited at the same time; by
   /// default the edit wins.
   static var deletion: DeletionRule { get }
-
-  /// Whether the records stay on the device; by default they travel.
-  static var isLocalOnly: Bool { get }
 }
 
 extension Entity {
@@ -32,19 +42,45 @@ extension Entity {
 
   /// The edit wins.
   public static var deletion: DeletionRule { .updateWins }
+}
 
-  /// The records travel.
-  public static var isLocalOnly: Bool { false }
-
+// Static, since a property is initialized before there is an instance.
+extension Entity {
   /// Declares a register that keeps concurrent writes: the default kind.
+  ///
+  /// It reads `nil` where it is unset, and where it holds what is no value of the
+  /// type, such as an explicit null. Writing `nil` unsets it. Declare it
+  /// `of: Value.self` to write a null, and to tell the two apart.
+  ///
+  /// - Parameters:
+  ///   - name: The name under which the field is stored.
+  ///   - type: The type of its values.
+  ///   - older: The fields of older versions of the app to read where nobody has
+  ///     written this one.
   public static func register<V: FieldValue>(
-    _ name: String, of type: V.Type = V.self
-  ) -> Field<Self, Register<V>> { Field(name) }
+    _ name: String, of type: V.Type = V.self,
+    readingAlso older: OlderField<V>...
+  ) -> Field<Self, Register<V>> { Field(name, readingAlso: older) }
+
+  /// Declares the same register as with the wrapped type: every register is
+  /// optional.
+  public static func register<V: FieldValue>(
+    _ name: String, of type: V?.Type, readingAlso older: OlderField<V>...
+  ) -> Field<Self, Register<V>> { Field(name, readingAlso: older) }
 
   /// Declares a register that keeps only the last write.
+  ///
+  /// It reads and unsets like a ``register(_:of:readingAlso:)``.
   public static func lww<V: FieldValue>(
-    _ name: String, of type: V.Type = V.self
-  ) -> Field<Self, LastWrite<V>> { Field(name) }
+    _ name: String, of type: V.Type = V.self,
+    readingAlso older: OlderField<V>...
+  ) -> Field<Self, LastWrite<V>> { Field(name, readingAlso: older) }
+
+  /// Declares the same register as with the wrapped type: every register is
+  /// optional.
+  public static func lww<V: FieldValue>(
+    _ name: String, of type: V?.Type, readingAlso older: OlderField<V>...
+  ) -> Field<Self, LastWrite<V>> { Field(name, readingAlso: older) }
 
   /// Declares a counter.
   public static func counter(_ name: String) -> Field<Self, Counter> {
@@ -75,25 +111,4 @@ extension Entity {
   public static func toMany<E: Entity>(
     _ name: String, _ entity: E.Type
   ) -> Field<Self, AddWins<Reference<E>>> { Field(name) }
-}
-
-/// The name of a record of a given entity.
-public struct Reference<Target: Entity>: FieldValue, Hashable {
-  /// The key within the entity.
-  public let key: String
-
-  /// Creates a reference to the record with this key.
-  public init(_ key: String) { self.key = key }
-
-  /// The name of the record.
-  public var id: RecordID { RecordID(Target.entityName, key) }
-
-  public var fieldValue: Value { .reference(id) }
-
-  public init?(_ value: Value) {
-    guard case .reference(let id) = value,
-      UTF8Order.equal(id.entity, Target.entityName)
-    else { return nil }
-    key = id.key
-  }
 }

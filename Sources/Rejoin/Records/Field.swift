@@ -12,72 +12,59 @@ public struct Field<Owner: Entity, Kind: FieldType>: Sendable {
   /// The name and kind under which the field is stored.
   public let key: FieldKey
 
+  let older: [OlderField<Kind.Element>]
+
   /// Creates a field; entities do this with `register(_:of:)` and its like.
-  public init(_ name: String) { key = FieldKey(name, Kind.kind) }
-}
+  public init(_ name: String) { self.init(name, readingAlso: []) }
 
-/// What a kind of field is read as.
-///
-/// The types that conform are never instantiated.
-public protocol FieldType: Sendable {
-  /// What reading the field gives.
-  associatedtype Reading
-  /// The kind under which the field is stored.
-  static var kind: FieldKind { get }
-  /// Reads the field of a record.
-  static func read(_ name: String, of record: Record) -> Reading
-}
-
-/// A register of values of one type, which keeps concurrent writes.
-public enum Register<Element: FieldValue>: FieldType {
-  public static var kind: FieldKind { .register }
-
-  public static func read(_ name: String, of record: Record) -> Element? {
-    record.value(of: name, .register).flatMap { Element($0) }
+  init(_ name: String, readingAlso older: [OlderField<Kind.Element>]) {
+    key = FieldKey(name, Kind.kind)
+    self.older = older
   }
 }
 
-/// A register of values of one type, which keeps the last write.
-public enum LastWrite<Element: FieldValue>: FieldType {
-  public static var kind: FieldKind { .lww }
+/// A field of whatever entity and kind.
+protocol DeclaredField {
+  var key: FieldKey { get }
+  /// The fields of older versions that are read, too.
+  var olderKeys: Set<FieldKey> { get }
+}
 
-  public static func read(_ name: String, of record: Record) -> Element? {
-    record.value(of: name, .lww).flatMap { Element($0) }
+extension Field: DeclaredField {
+  var olderKeys: Set<FieldKey> {
+    Set(older.map { FieldKey(key.name, $0.kind) }).subtracting([key])
   }
 }
 
-/// A counter.
-public enum Counter: FieldType {
-  public static var kind: FieldKind { .counter }
-
-  public static func read(_ name: String, of record: Record) -> Int64 {
-    record.count(of: name)
+extension Field {
+  /// The field that is read: the first that anybody has written, older ones
+  /// coming last.
+  ///
+  /// - Parameter shown: What a field shows: nothing where nobody has written it,
+  ///   and `nil` where a write has unset it.
+  func source(
+    _ shown: (FieldKey) -> Value??
+  ) -> (key: FieldKey, value: Value?)? {
+    if let value = shown(key) { return (key, value) }
+    for older in older where older.kind != key.kind {
+      let key = FieldKey(key.name, older.kind)
+      if let value = shown(key) { return (key, value) }
+    }
+    return nil
   }
-}
 
-/// A set in which a concurrent insertion wins.
-public enum AddWins<Element: FieldValue>: FieldType {
-  public static var kind: FieldKind { .set }
-
-  public static func read(_ name: String, of record: Record) -> [Element] {
-    record.elements(of: name, .set).compactMap { Element($0) }
+  /// Reads a value that is stored under a key of this field.
+  func element(_ value: Value, of source: FieldKey) -> Kind.Element? {
+    if source == key, let element = Kind.Element(value) { return element }
+    for older in older where older.kind == source.kind {
+      if let element = older.convert(value) { return element }
+    }
+    return nil
   }
-}
 
-/// A set in which a concurrent removal wins.
-public enum RemoveWins<Element: FieldValue>: FieldType {
-  public static var kind: FieldKind { .removeWinsSet }
-
-  public static func read(_ name: String, of record: Record) -> [Element] {
-    record.elements(of: name, .removeWinsSet).compactMap { Element($0) }
-  }
-}
-
-/// A ledger.
-public enum Entries: FieldType {
-  public static var kind: FieldKind { .ledger }
-
-  public static func read(_ name: String, of record: Record) -> Int64 {
-    record.total(of: name)
+  /// Reads the value of a register.
+  package func element(_ shown: (FieldKey) -> Value??) -> Kind.Element? {
+    guard let (key, value) = source(shown), let value else { return nil }
+    return element(value, of: key)
   }
 }

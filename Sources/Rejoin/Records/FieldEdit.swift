@@ -130,6 +130,23 @@ public struct LedgerEdit: Hashable, Sendable {
 }
 
 extension FieldEdit {
+  /// The edit with every value as it is stored.
+  package var canonical: FieldEdit {
+    switch self {
+    case .write(let value): return .write(value?.canonical)
+    case .count: return self
+    case .members(var edit):
+      let members = edit.members.map { ($0.canonical, $1) }
+      edit.members = Dictionary(uniqueKeysWithValues: members)
+      return .members(edit)
+    case .append(var edit):
+      edit.entries = edit.entries.map {
+        .init(amount: $0.amount, memo: $0.memo?.canonical)
+      }
+      return .append(edit)
+    }
+  }
+
   /// Puts `later`, an edit of the same field, after this one.
   ///
   /// - Returns: Whether a counter's sums bear it; otherwise nothing changes.

@@ -17,6 +17,13 @@ extension FieldState {
     }
   }
 
+  /// What is shown of a register or a counter, read as one value: nothing where
+  /// nobody has written it, `nil` where a write has unset it.
+  package var shown: Value?? {
+    if case .counter = self { return hasContent ? .some(.int(count)) : nil }
+    return write.map(\.payload.value)
+  }
+
   /// The write that a register shows.
   public var write: Siblings<Stamped>.Element? {
     switch self {

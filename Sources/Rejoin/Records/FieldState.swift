@@ -62,21 +62,41 @@ public enum FieldState: Hashable, Sendable {
 
   /// Whether nothing can be written any more: an `lww` field at the greatest
   /// timestamp that is not unset.
+  ///
+  /// A re-creation and a purge leave it as it is.
   var isExhausted: Bool {
     guard case .lww(let field) = self else { return false }
-    return hasContent && field.store.stamp(for: .zero) == nil
+    return value != nil && field.store.stamp(for: .zero) == nil
   }
 
-  /// Whether the field holds anything that a re-creation would have to drop.
+  /// Whether the field holds anything that a re-creation has to drop, and can.
   var hasContent: Bool {
     switch self {
     case .register(let field): !field.store.isEmpty
-    case .lww(let field): field.store.write?.payload.value != nil
+    case .lww: value != nil && !isExhausted
     case .counter(let field): field.store.hasUncancelled
     case .set(let field): !field.store.isEmpty
     case .removeWinsSet(let field): !field.store.isEmpty
     case .ledger(let field): field.store.hasUncancelled
     }
+  }
+}
+
+extension FieldState {
+  /// Whether a save was the device's last to touch the field, and left nothing of
+  /// its own in it: what dropping does.
+  func wasEmptied(by save: Dot) -> Bool {
+    guard lastSave(of: save.device) == save.n else { return false }
+    let held: VectorClock
+    switch self {
+    case .register(let field): held = field.store.dots
+    case .lww: return value == nil
+    case .counter(let field): held = field.store.dots
+    case .set(let field): held = field.store.dots
+    case .removeWinsSet(let field): held = field.store.dots
+    case .ledger(let field): held = field.store.dots
+    }
+    return held[save.device] < save.n
   }
 }
 

@@ -42,13 +42,28 @@ extension Bool: FieldValue {
 }
 
 extension FieldValue where Self: FixedWidthInteger {
-  /// The integer.
-  public var fieldValue: Value { .int(Int64(self)) }
+  /// The integer; one that `Int64` does not hold as its big-endian bytes.
+  ///
+  /// Of unsigned integers these come after all others, so that the elements of a
+  /// set stay in numerical order.
+  ///
+  ///     UInt64.max.fieldValue  // .bytes of eight times 255
+  public var fieldValue: Value {
+    if let number = Int64(exactly: self) { return .int(number) }
+    return .bytes(withUnsafeBytes(of: bigEndian) { Array($0) })
+  }
 
   /// Creates the integer, if it is one and fits.
   public init?(_ value: Value) {
-    guard case .int(let number) = value else { return nil }
-    self.init(exactly: number)
+    switch value {
+    case .int(let number): self.init(exactly: number)
+    case .bytes(let bytes) where bytes.count == Self.bitWidth / 8:
+      let number = bytes.reduce(0 as Self) { $0 << 8 | Self($1) }
+      // One number has one form.
+      if Int64(exactly: number) != nil { return nil }
+      self = number
+    default: return nil
+    }
   }
 }
 
@@ -60,13 +75,27 @@ extension Int64: FieldValue {}
 extension UInt8: FieldValue {}
 extension UInt16: FieldValue {}
 extension UInt32: FieldValue {}
+extension UInt64: FieldValue {}
+extension UInt: FieldValue {}
 
 extension Double: FieldValue {
-  public var fieldValue: Value { .double(self) }
+  public var fieldValue: Value { Value.double(self).canonical }
 
   public init?(_ value: Value) {
     guard case .double(let number) = value else { return nil }
     self = number
+  }
+}
+
+extension Float: FieldValue {
+  /// The same number as a `Double`.
+  public var fieldValue: Value { Double(self).fieldValue }
+
+  /// Creates the number, if it is one that `Float` holds without rounding.
+  public init?(_ value: Value) {
+    guard let number = Double(value) else { return nil }
+    self.init(number)
+    if Double(self) != number && !number.isNaN { return nil }
   }
 }
 
@@ -94,21 +123,6 @@ extension RecordID: FieldValue {
   public init?(_ value: Value) {
     guard case .reference(let id) = value else { return nil }
     self = id
-  }
-}
-
-extension Optional: FieldValue where Wrapped: FieldValue {
-  /// The wrapped value, or an explicit null.
-  public var fieldValue: Value { self?.fieldValue ?? .null }
-
-  public init?(_ value: Value) {
-    if value == .null {
-      self = nil
-    } else if let wrapped = Wrapped(value) {
-      self = .some(wrapped)
-    } else {
-      return nil
-    }
   }
 }
 

@@ -38,7 +38,7 @@ public struct Record: Sendable {
   }
 
   /// Calls `body` with every part's state of a field.
-  private func forEach(
+  func forEach(
     _ name: String, _ kind: FieldKind, _ body: (FieldState) -> Void
   ) {
     guard let number = names.number(of: FieldKey(name, kind)) else { return }
@@ -52,7 +52,7 @@ public struct Record: Sendable {
   }
 
   /// The writes that a register holds, of all parts, the one shown first.
-  func writes(
+  func siblings(
     of name: String, _ kind: FieldKind
   ) -> [Siblings<Stamped>.Element] {
     var writes: [Siblings<Stamped>.Element] = []
@@ -69,12 +69,27 @@ public struct Record: Sendable {
 extension Record {
   /// The shown value of a register.
   public func value(of name: String, _ kind: FieldKind = .register) -> Value? {
-    writes(of: name, kind).first.flatMap { visible($0.payload.value) }
+    siblings(of: name, kind).first.flatMap { visible($0.payload.value) }
+  }
+
+  /// What a field shows that is read as one value, a register or a counter:
+  /// nothing where nobody has written it, `nil` where a write has unset it.
+  func shown(_ key: FieldKey) -> Value?? {
+    switch key.kind {
+    case .counter:
+      var isChanged = false
+      forEach(key.name, .counter) { isChanged = isChanged || $0.hasContent }
+      return isChanged ? .some(.int(count(of: key.name))) : nil
+    default:
+      return siblings(of: key.name, key.kind).first.map {
+        visible($0.payload.value)
+      }
+    }
   }
 
   /// The distinct values of concurrent writes that are not shown, sorted.
   public func conflicts(of name: String) -> [Value] {
-    let writes = writes(of: name, .register)
+    let writes = siblings(of: name, .register)
     var losers = Set(writes.compactMap(\.payload.value))
     if let winner = writes.first?.payload.value { losers.remove(winner) }
     return losers.filter { visible($0) != nil }.sorted()
@@ -108,27 +123,7 @@ extension Record {
     return Int64(clamping: sum)
   }
 
-  /// The entries of a ledger that are not folded, in the order of time.
-  public func entries(of name: String) -> [LedgerLine.Entry] {
-    var entries: [LedgerLine.Entry] = []
-    forEach(name, .ledger) { state in
-      if case .ledger(let field) = state {
-        entries += field.store.entries.map(\.entry)
-      }
-    }
-    return entries
-  }
-
-  /// Who wrote the shown value of a register, and when.
-  public func provenance(
-    of name: String, _ kind: FieldKind = .register
-  ) -> Provenance? {
-    writes(of: name, kind).first.map {
-      Provenance(dot: $0.dot, time: $0.payload.time)
-    }
-  }
-
-  private func visible(_ value: Value?) -> Value? {
+  func visible(_ value: Value?) -> Value? {
     if !dangling.isEmpty, case .reference(let id) = value,
       dangling.contains(id)
     {
@@ -136,12 +131,4 @@ extension Record {
     }
     return value
   }
-}
-
-/// The save that wrote a value, and its time.
-public struct Provenance: Hashable, Sendable {
-  /// The save: the device and the number.
-  public let dot: Dot
-  /// The timestamp of the write.
-  public let time: Timestamp
 }

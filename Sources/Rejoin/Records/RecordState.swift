@@ -80,15 +80,35 @@ struct RecordState {
   }
 
   /// Whether the record exists, under a rule.
-  func exists(_ rule: DeletionRule) -> Bool {
-    let marks = marks
-    return switch rule {
-    case .updateWins: marks.contains { $0.payload.value == .bool(true) }
-    case .deleteWins:
-      !marks.isEmpty && marks.allSatisfy { $0.payload.value == .bool(true) }
-    }
-  }
+  func exists(_ rule: DeletionRule) -> Bool { marks.exists(rule) }
 
   /// Whether the record has been deleted or purged, under a rule.
   func isDead(_ rule: DeletionRule) -> Bool { !marks.isEmpty && !exists(rule) }
+
+  /// Whether what the record held when it was deleted has been dropped.
+  ///
+  /// A purge writes `dead` and, in the same save, leaves nothing in the fields.
+  /// What is there nevertheless is of an edit that the purge had not seen, whose
+  /// mark is beside; otherwise the save only deleted, after it had removed
+  /// something.
+  var isPurged: Bool {
+    let fields = slots.lazy.filter { $0.name != 0 }.map(\.state)
+    let isEmptied = marks.contains { mark in
+      mark.payload.value != .bool(true)
+        && fields.contains { $0.wasEmptied(by: mark.dot) }
+    }
+    return isEmptied
+      && (!fields.contains(where: \.hasContent) || marks.exists(.updateWins))
+  }
+}
+
+extension Siblings<Stamped> {
+  /// Whether a record with these marks exists, under a rule.
+  func exists(_ rule: DeletionRule) -> Bool {
+    switch rule {
+    case .updateWins: contains { $0.payload.value == .bool(true) }
+    case .deleteWins:
+      !isEmpty && allSatisfy { $0.payload.value == .bool(true) }
+    }
+  }
 }

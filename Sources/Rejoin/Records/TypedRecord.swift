@@ -13,27 +13,72 @@
 ///     replica[Profile.self, "ada"]?.steps  // Int64
 @dynamicMemberLookup
 public struct TypedRecord<Owner: Entity>: Sendable {
-  /// The record itself, which also tells conflicts and who wrote what.
+  /// The record itself, which is read by the names of fields.
   public let record: Record
+
+  let fields: Owner
 
   /// Reads a field.
   public subscript<Kind: FieldType>(
-    dynamicMember field: KeyPath<Owner.Type, Field<Owner, Kind>>
+    dynamicMember field: KeyPath<Owner, Field<Owner, Kind>>
   ) -> Kind.Reading {
-    Kind.read(Owner.self[keyPath: field].key.name, of: record)
+    Kind.read(fields[keyPath: field], of: record)
   }
 
   /// The values of concurrent writes that a register does not show.
+  ///
+  ///     replica[Profile.self, "ada"]?.conflicts(\.name)  // ["Ada L."]
   public func conflicts<V: FieldValue>(
-    _ field: Field<Owner, Register<V>>
+    _ field: KeyPath<Owner, Field<Owner, Register<V>>>
   ) -> [V] {
-    record.conflicts(of: field.key.name).compactMap { V($0) }
+    let field = fields[keyPath: field]
+    return record.conflicts(of: field.key.name).compactMap {
+      field.element($0, of: field.key)
+    }
+  }
+}
+
+// Who wrote what.
+extension TypedRecord {
+  /// The write that a register shows: who made it, and when.
+  public func provenance<Kind: RegisterType>(
+    _ field: KeyPath<Owner, Field<Owner, Kind>>
+  ) -> Write? {
+    let field = fields[keyPath: field]
+    let source = field.source(record.shown)?.key ?? field.key
+    return record.provenance(of: source.name, source.kind)
   }
 
-  /// Who wrote the shown value of a register, and when.
-  public func provenance<Kind: FieldType>(
-    _ field: Field<Owner, Kind>
-  ) -> Provenance? {
-    record.provenance(of: field.key.name, Kind.kind)
+  /// The writes of a register that nobody has superseded, the one shown first.
+  public func authors<Kind: RegisterType>(
+    of field: KeyPath<Owner, Field<Owner, Kind>>
+  ) -> [Write] {
+    record.writes(of: fields[keyPath: field].key.name, Kind.kind)
+  }
+
+  /// The elements of a set, sorted, each with the saves that inserted it.
+  public func authors<Kind: SetType>(
+    of field: KeyPath<Owner, Field<Owner, Kind>>
+  ) -> [(element: Kind.Element, saves: Set<Dot>)] {
+    let name = fields[keyPath: field].key.name
+    let saves = record.insertions(of: name, Kind.kind)
+    return saves.sorted { $0.key < $1.key }.compactMap { value, saves in
+      Kind.Element(value).map { ($0, saves) }
+    }
+  }
+
+  /// What each device has counted since the last reset that is known here.
+  public func authors(
+    of field: KeyPath<Owner, Field<Owner, Counter>>
+  ) -> [DeviceID: Int128] {
+    record.amounts(of: fields[keyPath: field].key.name)
+  }
+
+  /// The entries of a ledger that are not folded, in the order of time, each with
+  /// the save that appended it.
+  public func authors(
+    of field: KeyPath<Owner, Field<Owner, Entries>>
+  ) -> [LedgerEntry] {
+    record.entries(of: fields[keyPath: field].key.name)
   }
 }

@@ -10,7 +10,8 @@
 /// A value that a field of a record can hold.
 ///
 /// Equality and order go by canonical bytes: text by its UTF-8 bytes, numbers by
-/// their IEEE bits, with one NaN and no negative zero.
+/// their IEEE bits, with one NaN and no negative zero. What is written is made
+/// canonical before it is stored: −0 reads 0 on the device that wrote it, too.
 ///
 ///     Value.double(-0.0) == .double(0.0)         // true
 ///     Value.string("e\u{301}") == .string("é")   // false: other bytes
@@ -39,6 +40,12 @@ extension Value {
   static func canonicalBits(_ number: Double) -> UInt64 {
     if number.isNaN { return Double.nan.bitPattern }
     return number == 0 ? 0 : number.bitPattern
+  }
+
+  /// The value as it is stored: with one NaN and without a negative zero.
+  package var canonical: Value {
+    guard case .double(let number) = self else { return self }
+    return .double(Double(bitPattern: Value.canonicalBits(number)))
   }
 
   /// The bits of a number, arranged in numerical order.

@@ -15,10 +15,10 @@ public struct Stamped: Hashable, Sendable {
   /// What was written.
   public let value: Value?
 
-  /// Creates a stamped value.
+  /// Creates a stamped value, made canonical.
   public init(_ value: Value?, at time: Timestamp) {
     self.time = time
-    self.value = value
+    self.value = value?.canonical
   }
 }
 

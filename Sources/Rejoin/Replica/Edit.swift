@@ -15,7 +15,7 @@
 ///     }
 ///
 /// Nothing changes before the closure has ended; then all of it does, under one
-/// dot, or none. Reading within the closure gives what the edits so far lead to.
+/// dot, or none. Where the closure throws, nothing does. Reading within the closure gives what the edits so far lead to.
 public final class Edit {
   let replica: Replica
   private(set) var pending: [RecordID: PendingRecord] = [:]
@@ -27,7 +27,9 @@ public final class Edit {
   public subscript<E: Entity>(
     entity: E.Type, key: String
   ) -> RecordEditor<E> {
-    RecordEditor(id: RecordID(E.entityName, key), edit: self)
+    RecordEditor(
+      id: RecordID(E.entityName, key), edit: self,
+      fields: replica.schema.fields(of: entity))
   }
 
   /// Edits a field, and thereby creates the record or keeps it alive.
@@ -38,7 +40,8 @@ public final class Edit {
   ///   - id: The record.
   ///   - observed: The field as the author was shown it, where that may be older
   ///     than what the replica holds. Only that is superseded.
-  /// - Precondition: The edit is one for the kind of field.
+  /// - Precondition: The schema declares the record's entity, and the edit is one
+  ///   for the kind of field.
   public func apply(
     _ edit: FieldEdit, to key: FieldKey, of id: RecordID,
     observed: FieldState? = nil
@@ -47,6 +50,7 @@ public final class Edit {
       FieldState(key.kind).accepts(edit),
       "\(edit) is no edit of a field of the kind \(key.kind)")
     touch(id)
+    let edit = edit.canonical
     if pending[id]?.edits[key]?.append(edit) == false {
       return fail(.counterOverflow(id, field: key.name))
     }
@@ -55,10 +59,15 @@ public final class Edit {
   }
 
   /// Creates a record, or keeps it alive, without editing a field.
+  ///
+  /// A record that was deleted is created anew, empty; ``restore(_:)`` brings it
+  /// back instead.
+  ///
+  /// - Precondition: The schema declares the record's entity.
   public func touch(_ id: RecordID) {
-    checkName(of: id)
+    if pending[id]?.mark == true { return }
+    checkEntity(of: id)
     switch pending[id]?.mark {
-    case true: return
     case nil where pending[id] == nil:
       pending[id] = PendingRecord(mark: true, drops: replica.isDead(id))
     default:
@@ -80,7 +89,7 @@ public final class Edit {
     _ id: RecordID, observed existence: FieldState,
     creatingAgain fields: [FieldKey: FieldState]?
   ) {
-    checkName(of: id)
+    checkEntity(of: id)
     var record = PendingRecord(mark: true, drops: fields != nil)
     record.existence = existence
     record.observed = fields ?? [:]
@@ -91,7 +100,10 @@ public final class Edit {
   /// Deletes a record.
   ///
   /// Deleting one that does not exist does nothing.
+  ///
+  /// - Precondition: The schema declares the record's entity.
   public func delete(_ id: RecordID) {
+    checkEntity(of: id)
     for alias in replica.stored.aliases[id] where exists(alias) {
       pending[alias, default: PendingRecord(mark: false)].mark = false
     }
@@ -99,8 +111,27 @@ public final class Edit {
 
   /// Deletes a record, superseding only the marks that the author was shown.
   public func delete(_ id: RecordID, observed existence: FieldState) {
+    checkEntity(of: id)
     guard exists(id) else { return }
     pending[id] = PendingRecord(mark: false, existence: existence)
+  }
+
+  /// Brings a deleted record back, with all that it held and under all its names.
+  ///
+  /// A record that exists is kept alive, and one that has never existed stays
+  /// away. Where a purge has dropped what the record held, the save throws
+  /// ``SaveError/purged(_:)``.
+  ///
+  /// - Precondition: The schema declares the record's entity.
+  public func restore(_ id: RecordID) {
+    checkEntity(of: id)
+    if exists(id) { return touch(id) }
+    let dead = replica.stored.aliases[id].filter(isDead)
+    let whole = dead.filter { pending[$0] != nil || !replica.isPurged($0) }
+    if whole.isEmpty, !dead.isEmpty { fail(.purged(id)) }
+    for name in whole {
+      pending[name, default: PendingRecord(mark: true)].mark = true
+    }
   }
 
   /// Drops what a dead record still holds.
@@ -108,14 +139,23 @@ public final class Edit {
     pending[id] = PendingRecord(mark: false, drops: true)
   }
 
-  private func checkName(of id: RecordID) {
+  private func checkEntity(of id: RecordID) {
     precondition(
       id.entity.utf8.count <= WireLimit.nameBytes,
       "the name of an entity takes 255 bytes at most")
+    precondition(
+      replica.schema.allowsEditing(id.entity),
+      "the schema declares no entity \"\(id.entity)\": make the replica with "
+        + "`schema: [\(id.entity).self]`, or with `Schema([\"\(id.entity)\": "
+        + ".init(fields: …)])` where entities are known at run time only")
   }
 
   private func exists(_ id: RecordID) -> Bool {
     pending[id]?.mark ?? replica.existsAlone(id)
+  }
+
+  private func isDead(_ id: RecordID) -> Bool {
+    pending[id]?.mark.map { !$0 } ?? replica.isDead(id)
   }
 
   /// Remembers why the save cannot be done; the first reason counts.

@@ -10,27 +10,40 @@
 extension MergeReport {
   /// Joins a field and notes what changed and which concurrent writes met.
   mutating func join(
-    _ theirs: FieldState, into mine: inout FieldState, at location: Location
+    _ theirs: FieldState, into mine: inout FieldState, at location: Location,
+    under rule: DeletionRule, keepingValues: Bool
   ) {
     let before = mine
     mine.merge(theirs)
-    guard mine != before else { return noteStale(theirs, before, location) }
-    records.insert(location.record)
-    if location.field != .existence, !mine.shows(sameAs: before) {
-      changedFields.insert(location)
+    if mine != before {
+      records.insert(location.record)
+      noteChange(before, mine, location, rule, keepingValues)
+    } else {
+      // Only two `lww` writes also met where ours stayed as it was.
+      guard case .lww = mine else { return }
     }
-    noteEncounters(before, theirs, mine, location)
+    noteConflicts(before, theirs, mine, location)
   }
 
-  /// Two `lww` writes also met where ours stayed as it was.
-  private mutating func noteStale(
-    _ theirs: FieldState, _ mine: FieldState, _ location: Location
+  private mutating func noteChange(
+    _ before: FieldState, _ after: FieldState, _ location: Location,
+    _ rule: DeletionRule, _ keepsValues: Bool
   ) {
-    guard case .lww = mine else { return }
-    noteEncounters(mine, theirs, mine, location)
+    if location.field == .existence {
+      switch (before.exists(rule), after.exists(rule)) {
+      case (false, true): created.insert(location.record)
+      case (true, false): deleted.insert(location.record)
+      default: break
+      }
+    } else if !after.shows(sameAs: before) {
+      changedFields.insert(location)
+      if keepsValues {
+        changes.append(Change(location: location, old: before, new: after))
+      }
+    }
   }
 
-  private mutating func noteEncounters(
+  private mutating func noteConflicts(
     _ before: FieldState, _ theirs: FieldState, _ after: FieldState,
     _ location: Location
   ) {
@@ -56,7 +69,7 @@ extension MergeReport {
     let new = siblings.filter { !old.contains($0.dot) }
     let kept = siblings.filter { old.contains($0.dot) }
     if new.count * kept.count <= MergeReport.pairLimit,
-      encounters.count < MergeReport.encounterLimit
+      conflicts.count < MergeReport.conflictLimit
     {
       for new in new {
         for kept in kept { note(local: kept, remote: new, location) }
@@ -76,27 +89,29 @@ extension MergeReport {
 
   /// How many there may be of all fields before only those with the write that is
   /// shown are noted.
-  static let encounterLimit = 100_000
+  static let conflictLimit = 100_000
 
+  /// Notes two concurrent writes, unless they agree.
   private mutating func note(
     local: Siblings<Stamped>.Element, remote: Siblings<Stamped>.Element,
     _ location: Location
   ) {
     let (x, y) = (Write(local), Write(remote))
+    if x.value == y.value { return }
     let localWins = (y.time, y.dot) < (x.time, x.dot)
-    encounters.append(
-      Encounter(
+    conflicts.append(
+      WriteConflict(
         location: location, winner: localWins ? x : y,
-        loser: localWins ? y : x, wasLocal: localWins,
+        loser: localWins ? y : x, localWon: localWins,
         reason: x.time == y.time ? .device : .time))
   }
 }
 
-extension MergeReport.Write {
-  init(_ element: Siblings<Stamped>.Element) {
-    self.init(
-      dot: element.dot, time: element.payload.time,
-      value: element.payload.value)
+extension FieldState {
+  /// Whether a record with these marks exists, under a rule.
+  fileprivate func exists(_ rule: DeletionRule) -> Bool {
+    guard case .register(let marks) = self else { return false }
+    return marks.store.exists(rule)
   }
 }
 

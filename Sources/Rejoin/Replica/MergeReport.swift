@@ -11,11 +11,14 @@
 public struct MergeReport: Sendable {
   /// How much a report tells.
   public enum Detail: Sendable {
-    /// Only faults: gaps, and device IDs used twice.
+    /// Only faults: gaps, device IDs used twice, and fields of another kind than
+    /// the schema's.
     case faults
     /// Also what changed and which concurrent writes met. It compares every field
     /// before and after.
     case full
+    /// Also the old and the new state of every field that changed.
+    case values
   }
 
   /// A field of a record.
@@ -26,14 +29,15 @@ public struct MergeReport: Sendable {
     public let field: FieldKey
   }
 
-  /// One of two concurrent writes.
-  public struct Write: Hashable, Sendable {
-    /// The save.
-    public let dot: Dot
-    /// Its timestamp.
-    public let time: Timestamp
-    /// The value; `nil` where the write unset the register.
-    public let value: Value?
+  /// A field whose visible value changed.
+  public struct Change: Hashable, Sendable {
+    /// The field.
+    public let location: Location
+    /// The field as it was, to be read by its kind: ``FieldState/value``,
+    /// ``FieldState/count``, ``FieldState/elements`` or ``FieldState/total``.
+    public let old: FieldState
+    /// The field as it is.
+    public let new: FieldState
   }
 
   /// What decided which of two concurrent writes is shown.
@@ -44,8 +48,10 @@ public struct MergeReport: Sendable {
     case device
   }
 
-  /// Two concurrent writes of one register that met here.
-  public struct Encounter: Hashable, Sendable {
+  /// Two concurrent writes of different values in one register that met here.
+  ///
+  /// A deletion and an update that met are two writes of ``FieldKey/existence``.
+  public struct WriteConflict: Hashable, Sendable {
     /// The field.
     public let location: Location
     /// The write that outranks the other.
@@ -57,7 +63,7 @@ public struct MergeReport: Sendable {
     /// A register keeps it as a sibling, an `lww` field loses it.
     public let loser: Write
     /// Whether the winner was here before.
-    public let wasLocal: Bool
+    public let localWon: Bool
     /// What decided.
     public let reason: Reason
   }
@@ -75,13 +81,21 @@ public struct MergeReport: Sendable {
 
   /// The records of which any field was in the message and was news.
   public internal(set) var records: Set<RecordID> = []
+  /// The records that did not exist before and do now.
+  public internal(set) var created: Set<RecordID> = []
+  /// The records that existed before and do not any more.
+  public internal(set) var deleted: Set<RecordID> = []
   /// The fields whose visible value changed, existence aside.
   public internal(set) var changedFields: Set<Location> = []
-  /// The concurrent writes that met, also where the local one won.
+  /// The old and the new states of these fields, where ``Detail/values`` are asked
+  /// for.
+  public internal(set) var changes: [Change] = []
+  /// The concurrent writes of different values that met in registers and `lww`
+  /// fields, also where the local one won.
   ///
   /// Where more than a thousand pairs met in one field, or a hundred thousand in
   /// the message, only those with the write that is shown are here.
-  public internal(set) var encounters: [Encounter] = []
+  public internal(set) var conflicts: [WriteConflict] = []
   /// The saves that are missing.
   public internal(set) var gaps: [Gap] = []
   /// The devices and numbers that name two different saves.
@@ -95,6 +109,9 @@ public struct MergeReport: Sendable {
   /// Retired devices of which later saves arrived: they are on the roster again.
   public internal(set) var returned: Set<DeviceID> = []
   /// Fields that are declared with another kind than the message has them.
+  ///
+  /// They are kept beside the declared ones, and nothing here reads them: declare
+  /// how with `readingAlso`, which takes them off this list.
   public internal(set) var kindMismatches: Set<Location> = []
 
   init() {}
@@ -103,7 +120,10 @@ public struct MergeReport: Sendable {
   mutating func add(_ other: MergeReport) {
     records.formUnion(other.records)
     changedFields.formUnion(other.changedFields)
-    encounters += other.encounters
+    changes += other.changes
+    created.formUnion(other.created)
+    deleted.formUnion(other.deleted)
+    conflicts += other.conflicts
     gaps += other.gaps
     equivocations.formUnion(other.equivocations)
     forkedDevices.formUnion(other.forkedDevices)
@@ -112,9 +132,13 @@ public struct MergeReport: Sendable {
     kindMismatches.formUnion(other.kindMismatches)
   }
 
-  /// Whether nothing went wrong.
+  /// Whether nothing went wrong: no save is missing, no save of ours is doubtful,
+  /// no device ID was used twice, and no field came with another kind than the
+  /// schema declares.
+  ///
+  /// Conflicts are no fault.
   public var isClean: Bool {
     gaps.isEmpty && equivocations.isEmpty && forkedDevices.isEmpty
-      && doubtful == nil
+      && doubtful == nil && kindMismatches.isEmpty
   }
 }

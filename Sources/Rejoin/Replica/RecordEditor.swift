@@ -12,6 +12,7 @@
 public struct RecordEditor<Owner: Entity> {
   let id: RecordID
   let edit: Edit
+  let fields: Owner
 
   /// Creates the record without setting a field, or keeps it alive.
   public func touch() { edit.touch(id) }
@@ -19,55 +20,61 @@ public struct RecordEditor<Owner: Entity> {
   /// Deletes the record.
   public func delete() { edit.delete(id) }
 
+  /// Brings the deleted record back with all that it held.
+  public func restore() { edit.restore(id) }
+
   /// Reads or writes a register; `nil` unsets it.
   public subscript<V: FieldValue>(
-    dynamicMember field: KeyPath<Owner.Type, Field<Owner, Register<V>>>
+    dynamicMember field: KeyPath<Owner, Field<Owner, Register<V>>>
   ) -> V? {
-    get { read(Owner.self[keyPath: field].key) }
-    nonmutating set { write(newValue, to: Owner.self[keyPath: field].key) }
+    get { read(fields[keyPath: field]) }
+    nonmutating set { write(newValue, to: fields[keyPath: field].key) }
   }
 
   /// Reads or writes a register that keeps the last write; `nil` unsets it.
   public subscript<V: FieldValue>(
-    dynamicMember field: KeyPath<Owner.Type, Field<Owner, LastWrite<V>>>
+    dynamicMember field: KeyPath<Owner, Field<Owner, LastWrite<V>>>
   ) -> V? {
-    get { read(Owner.self[keyPath: field].key) }
-    nonmutating set { write(newValue, to: Owner.self[keyPath: field].key) }
+    get { read(fields[keyPath: field]) }
+    nonmutating set { write(newValue, to: fields[keyPath: field].key) }
   }
 
   /// Edits a counter.
   public subscript(
-    dynamicMember field: KeyPath<Owner.Type, Field<Owner, Counter>>
+    dynamicMember field: KeyPath<Owner, Field<Owner, Counter>>
   ) -> CounterEditor {
-    CounterEditor(id: id, key: Owner.self[keyPath: field].key, edit: edit)
+    CounterEditor(id: id, key: fields[keyPath: field].key, edit: edit)
   }
 
   /// Edits a set in which a concurrent insertion wins.
   public subscript<V: FieldValue>(
-    dynamicMember field: KeyPath<Owner.Type, Field<Owner, AddWins<V>>>
+    dynamicMember field: KeyPath<Owner, Field<Owner, AddWins<V>>>
   ) -> SetEditor<V> {
-    SetEditor(id: id, key: Owner.self[keyPath: field].key, edit: edit)
+    SetEditor(id: id, key: fields[keyPath: field].key, edit: edit)
   }
 
   /// Edits a set in which a concurrent removal wins.
   public subscript<V: FieldValue>(
-    dynamicMember field: KeyPath<Owner.Type, Field<Owner, RemoveWins<V>>>
+    dynamicMember field: KeyPath<Owner, Field<Owner, RemoveWins<V>>>
   ) -> SetEditor<V> {
-    SetEditor(id: id, key: Owner.self[keyPath: field].key, edit: edit)
+    SetEditor(id: id, key: fields[keyPath: field].key, edit: edit)
   }
 
   /// Edits a ledger.
   public subscript(
-    dynamicMember field: KeyPath<Owner.Type, Field<Owner, Entries>>
+    dynamicMember field: KeyPath<Owner, Field<Owner, Entries>>
   ) -> LedgerEditor {
-    LedgerEditor(id: id, key: Owner.self[keyPath: field].key, edit: edit)
+    LedgerEditor(id: id, key: fields[keyPath: field].key, edit: edit)
   }
 
-  private func read<V: FieldValue>(_ key: FieldKey) -> V? {
-    if case .write(let value) = edit.edit(of: key, in: id) {
-      return value.flatMap { V($0) }
+  private func read<Kind: RegisterType>(
+    _ field: Field<Owner, Kind>
+  ) -> Kind.Element? {
+    let stored = edit.stored(id)
+    return field.element { key in
+      if case .write(let value) = edit.edit(of: key, in: id) { return value }
+      return stored?.shown(key) ?? nil
     }
-    return edit.stored(id)?.value(of: key.name, key.kind).flatMap { V($0) }
   }
 
   private func write(_ value: (some FieldValue)?, to key: FieldKey) {
@@ -78,7 +85,8 @@ public struct RecordEditor<Owner: Entity> {
 extension Edit {
   /// The record as the replica holds it, unless this save creates it again.
   func stored(_ id: RecordID) -> Record? {
-    guard !hides(id), let record = replica.record(id), record.exists
+    guard !hides(id), let record = replica.record(id),
+      record.exists || pending[id]?.mark == true
     else { return nil }
     return record
   }

@@ -33,9 +33,11 @@ extension Replica {
     var name = Digest()
     for (id, record) in records { name.add(record, of: id) }
     let dot = Dot(DeviceID(high: DeviceID.importMark, low: name.value), 1)
+    // An empty replica has nothing to supersede or to leave.
+    var ignored = SaveReport()
     for (id, record) in records {
-      _ = blank.stored.commit(
-        record, of: id, at: dot, time: .zero, into: &name)
+      blank.stored.commit(
+        record, of: id, at: dot, time: .zero, into: &name, &ignored)
     }
     blank.stored.clock.insert(
       .init(n: 1, time: .zero, digest: name.value), of: dot.device)

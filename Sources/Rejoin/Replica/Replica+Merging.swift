@@ -35,7 +35,7 @@ extension Replica {
     return Delta(changes: changes, intervals: intervals)
   }
 
-  /// Everything, as a delta from nothing.
+  /// Everything the replica holds, as a delta from nothing.
   ///
   /// - Returns: `nil` if there is nothing.
   public func delta() -> Delta? { delta(since: ReplicaClock()) }
@@ -136,25 +136,24 @@ extension Replica {
     into report: inout MergeReport, _ joined: inout [ChangeIndex.Location]
   ) {
     let position = stored.intern(change.id)
-    let declared = schema[change.id.entity].fields
+    let definition = schema[change.id.entity]
     func join(_ key: FieldKey, _ state: FieldState) {
       stored.update(key, at: position) { mine in
         report.equivocations.formUnion(mine.clashes(with: state))
-        if detail == .full {
-          report.join(
-            state, into: &mine, at: .init(record: change.id, field: key))
-        } else {
+        if detail == .faults {
           mine.merge(state)
+        } else {
+          report.join(
+            state, into: &mine, at: .init(record: change.id, field: key),
+            under: definition.deletion, keepingValues: detail == .values)
         }
       }
       joined.append(stored.location(of: key, at: position))
-      if !declared.isEmpty, !declared.contains(key),
-        declared.contains(where: { Name($0.name) == Name(key.name) })
-      {
+      if definition.isMismatch(key) {
         report.kindMismatches.insert(.init(record: change.id, field: key))
       }
     }
-    if detail == .full {
+    if detail != .faults {
       // A report tells the same things in the same order, wherever it is made.
       let fields = change.fields.sorted { $0.key < $1.key }
       for (key, state) in fields { join(key, state) }

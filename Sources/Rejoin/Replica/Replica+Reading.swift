@@ -18,7 +18,7 @@ extension Replica {
   ) -> TypedRecord<E>? {
     guard let record = record(RecordID(E.entityName, key)), record.exists
     else { return nil }
-    return TypedRecord(record: record)
+    return TypedRecord(record: record, fields: schema.fields(of: entity))
   }
 
   /// Reads a record, also one that has been deleted.

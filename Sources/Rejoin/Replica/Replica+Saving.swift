@@ -10,6 +10,8 @@
 extension Replica {
   /// Saves what `body` edits, under one dot.
   ///
+  ///     try phone.save { $0[Profile.self, "ada"].name = "Ada" }
+  ///
   /// - Returns: The dot, and what was superseded without having been shown. A save
   ///   without edits takes no dot.
   /// - Throws: ``SaveError``; nothing has changed then.
@@ -20,6 +22,52 @@ extension Replica {
   ) throws(SaveError) -> SaveReport {
     let edit = Edit(self)
     body(edit)
+    return try commit(edit)
+  }
+
+  /// Saves what `body` edits, under one dot, and returns its value.
+  ///
+  ///     let steps = try phone.save { edit in
+  ///       edit[Profile.self, "ada"].steps.increment(by: 10)
+  ///       return edit[Profile.self, "ada"].steps.value
+  ///     }.value
+  ///
+  /// - Returns: What `body` returns, and what ``save(_:)`` reports.
+  /// - Throws: ``SaveError``; nothing has changed then.
+  @discardableResult
+  public func save<Value>(
+    _ body: (Edit) -> Value
+  ) throws(SaveError) -> (value: Value, report: SaveReport) {
+    let edit = Edit(self)
+    let value = body(edit)
+    return (value, try commit(edit))
+  }
+
+  /// Saves what `body` edits, under one dot, unless it throws.
+  ///
+  /// - Throws: What `body` throws, or ``SaveError``; nothing has changed then.
+  @discardableResult
+  public func save(_ body: (Edit) throws -> Void) throws -> SaveReport {
+    let edit = Edit(self)
+    try body(edit)
+    return try commit(edit)
+  }
+
+  /// Saves what `body` edits, under one dot, unless it throws, and returns its
+  /// value.
+  ///
+  /// - Returns: What `body` returns, and what ``save(_:)`` reports.
+  /// - Throws: What `body` throws, or ``SaveError``; nothing has changed then.
+  @discardableResult
+  public func save<Value>(
+    _ body: (Edit) throws -> Value
+  ) throws -> (value: Value, report: SaveReport) {
+    let edit = Edit(self)
+    let value = try body(edit)
+    return (value, try commit(edit))
+  }
+
+  private func commit(_ edit: Edit) throws(SaveError) -> SaveReport {
     if let failure = edit.failure { throw failure }
     guard !edit.pending.isEmpty else { return SaveReport() }
     let device = try deviceToSaveAs()
@@ -46,6 +94,11 @@ extension Replica {
     stored.positions[id].map {
       stored.records[$0].isDead(schema[id.entity].deletion)
     } ?? false
+  }
+
+  /// Whether what a dead record held has been dropped.
+  func isPurged(_ id: RecordID) -> Bool {
+    stored.positions[id].map { stored.records[$0].isPurged } ?? false
   }
 
   /// Whether a record exists, its aliases aside.
@@ -92,8 +145,8 @@ extension Replica {
     for (id, record) in records {
       digest.add(id.entity)
       digest.add(id.key)
-      report.superseded += stored.commit(
-        record, of: id, at: dot, time: time, into: &digest)
+      stored.commit(
+        record, of: id, at: dot, time: time, into: &digest, &report)
     }
     stored.clock.insert(
       .init(n: dot.n, time: time, digest: digest.value), of: dot.device)
@@ -117,15 +170,16 @@ extension StoredReplica {
   /// Carries out what a save does to one record.
   mutating func commit(
     _ record: PendingRecord, of id: RecordID, at dot: Dot, time: Timestamp,
-    into digest: inout Digest
-  ) -> [SaveReport.Superseded] {
+    into digest: inout Digest, _ report: inout SaveReport
+  ) {
     let position = intern(id)
-    var superseded: [SaveReport.Superseded] = []
     var save = EditContext(dot: dot, time: time, drops: record.drops)
+    report.retained += keysToDrop(record, at: position, where: \.isExhausted)
+      .sorted().map { .init(record: id, field: $0) }
     for key in keysToChange(record, at: position) {
       save.observed = record.observed[key]
       let edit = record.edits[key]
-      superseded += update(key, at: position) { $0.change(edit, in: save) }
+      report.superseded += update(key, at: position) { $0.change(edit, in: save) }
         .map { .init(record: id, field: key, write: $0) }
       digest.add(key.name)
       digest.add(edit ?? .write(nil))
@@ -134,27 +188,33 @@ extension StoredReplica {
     if let mark = record.mark {
       let marks = EditContext(
         dot: dot, time: time, observed: record.existence)
-      superseded += update(.existence, at: position) {
+      report.superseded += update(.existence, at: position) {
         $0.change(.write(.bool(mark)), in: marks)
       }.map { .init(record: id, field: .existence, write: $0) }
       digest.add(mark ? 1 : 0)
     }
-    return superseded
   }
 
   /// The fields that are edited, and those that a re-creation or a purge drops.
   func keysToChange(
     _ record: PendingRecord, at position: Int
   ) -> [FieldKey] {
-    var keys = Set(record.edits.keys)
-    if record.drops {
-      for slot in records[position].slots where slot.state.hasContent {
-        let key = names.keys[Int(slot.name)]
-        let wasShown =
-          !record.dropsOnlyObserved || record.observed[key] != nil
-        if key != .existence, wasShown { keys.insert(key) }
-      }
+    keysToDrop(record, at: position, where: \.hasContent)
+      .union(record.edits.keys).sorted()
+  }
+
+  /// The fields with a property among those that a re-creation or a purge drops.
+  private func keysToDrop(
+    _ record: PendingRecord, at position: Int,
+    where isMeant: (FieldState) -> Bool
+  ) -> Set<FieldKey> {
+    guard record.drops else { return [] }
+    var keys: Set<FieldKey> = []
+    for slot in records[position].slots where isMeant(slot.state) {
+      let key = names.keys[Int(slot.name)]
+      let wasShown = !record.dropsOnlyObserved || record.observed[key] != nil
+      if key != .existence, wasShown { keys.insert(key) }
     }
-    return keys.sorted()
+    return keys
   }
 }

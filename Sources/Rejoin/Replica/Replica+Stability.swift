@@ -58,8 +58,8 @@ extension Replica {
   ///
   /// They stay deleted.
   ///
-  /// A record with an `lww` field at the greatest timestamp, above which nothing
-  /// can be written, is left out.
+  /// An `lww` field at the greatest timestamp, above which nothing can be written,
+  /// stays as it is, and is reported.
   ///
   /// - Returns: The dot; `nil` if there was nothing to drop.
   /// - Throws: ``SaveError``; nothing has changed then.
@@ -81,7 +81,6 @@ extension Replica {
     record.isDead(schema[record.id.entity].deletion)
       && record.marks.allSatisfy { cut.contains($0.dot) }
       && record.slots.contains { $0.name != 0 && $0.state.hasContent }
-      && !record.slots.contains { $0.state.isExhausted }
   }
 
   /// Folds the entries of every ledger below the stability cut.

@@ -19,6 +19,8 @@ public enum SaveError: Error, Hashable, Sendable {
   case counterOverflow(RecordID, field: String)
   /// An `lww` field holds a write with the greatest timestamp.
   case registerExhausted(RecordID, field: String)
+  /// What the record held when it was deleted has been purged.
+  case purged(RecordID)
   /// Another incarnation saves under our ID, and `makeDeviceID` gave one that has
   /// been used, too.
   case identityInUse(DeviceID)
@@ -38,6 +40,9 @@ extension SaveError: CustomStringConvertible {
     case .registerExhausted(let id, let field):
       "\(field) of \(id) holds a write with the greatest timestamp: use a field "
         + "of the kind `register`, which is not bound by it"
+    case .purged(let id):
+      "\(id) was deleted, and what it held has been purged: write to it to "
+        + "create it anew"
     case .identityInUse(let device):
       "a new device ID is needed, and \(device) has been used: `makeDeviceID` "
         + "must give an ID that is new each time"
@@ -68,4 +73,8 @@ public struct SaveReport: Hashable, Sendable {
 
   /// The writes that were superseded without having been shown.
   public internal(set) var superseded: [Superseded] = []
+
+  /// The `lww` fields at the greatest timestamp that a re-creation or a purge had
+  /// to leave as they are.
+  public internal(set) var retained: [MergeReport.Location] = []
 }

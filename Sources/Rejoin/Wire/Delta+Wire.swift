@@ -59,13 +59,9 @@ extension Delta.Change {
 extension Replica {
   /// A record with all of its fields, to be sent or stored by itself.
   ///
-  /// - Returns: `nil` if the replica has never heard of the record, or if it stays
-  ///   on this device.
+  /// - Returns: `nil` if the replica has never heard of the record.
   public func change(of id: RecordID) -> Delta.Change? {
-    guard let position = stored.positions[id],
-      !schema[id.entity].isLocalOnly
-    else { return nil }
-    return stored.change(at: position)
+    stored.positions[id].map { stored.change(at: $0) }
   }
 }
 

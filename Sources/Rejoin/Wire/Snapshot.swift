@@ -14,8 +14,8 @@
 ///     tablet.apply(snapshot.delta)
 ///
 /// Replicas that hold the same saves give the same bytes, apart from what each has
-/// folded of its ledgers. Local-only records are not in it; what an app keeps
-/// between launches is a ``StoredReplica``.
+/// folded of its ledgers. What an app keeps between launches is a
+/// ``StoredReplica``.
 public struct Snapshot: Hashable, Sendable {
   /// The content, to be joined to another replica: a delta from nothing.
   public let delta: Delta

@@ -24,7 +24,7 @@ extension Inspection {
         }),
     ]
     switch content {
-    case .vectorClock, .replicaClock: break
+    case .vectorClock, .replicaClock, .token: break
     case .delta, .record, .stored:
       members["records"] = .array(changes.map(Inspection.json))
     }

@@ -126,6 +126,7 @@ extension SaveError {
     case .numbersExhausted: "numbersExhausted"
     case .counterOverflow: "counterOverflow"
     case .registerExhausted: "registerExhausted"
+    case .purged: "purged"
     case .identityInUse: "identityInUse"
     }
   }

@@ -59,7 +59,6 @@ struct ScriptSchema {
       }
       definition.deletion = rule
     }
-    definition.isLocalOnly = try entity.flag("localOnly")
     return definition
   }
 

@@ -98,10 +98,10 @@ struct RejoinTeam {
 
   /// Notes the writes that met, as the report of receiving tells them.
   private mutating func list(_ report: MergeReport) {
-    for encounter in report.encounters {
-      let field = Episode.field(of: encounter.location.field)
-      kept[field, default: []].insert(encounter.winner.value)
-      kept[field, default: []].insert(encounter.loser.value)
+    for conflict in report.conflicts {
+      let field = Episode.field(of: conflict.location.field)
+      kept[field, default: []].insert(conflict.winner.value)
+      kept[field, default: []].insert(conflict.loser.value)
     }
   }
 }

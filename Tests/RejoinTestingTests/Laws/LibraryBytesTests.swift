@@ -27,7 +27,9 @@ import Testing
   @Test func replicaClock() throws {
     let clock = HandSetClock()
     let replicas = (1...3).map {
-      Replica(device: DeviceID($0), schema: [], clock: clock.wall)
+      Replica(
+        device: DeviceID($0), schema: Schema(["E": .init()]),
+        clock: clock.wall)
     }
     var samples = [ReplicaClock()]
     for (i, replica) in replicas.enumerated() {

@@ -69,13 +69,36 @@ private struct Token: RawRepresentable, FieldValue, Equatable {
     #expect(Bool(Value.int(1)) == nil)
   }
 
-  @Test func anOptionalIsNullOrItsValue() {
-    #expect(String?.none.fieldValue == .null)
-    #expect(String?.some("a").fieldValue == .string("a"))
-    #expect(String?(Value.null) == .some(.none))
-    #expect(String?(Value.string("a")) == .some(.some("a")))
-    #expect(String?(Value.int(1)) == .none)
-    #expect(Int8?(Value.int(500)) == .none)
+  @Test func unsignedIntegersAboveInt64AreKeptAndInOrder() {
+    let above = UInt64(Int64.max) + 1
+    roundTrips([0, UInt64(Int64.max)], as: [.int(0), .int(.max)])
+    roundTrips(
+      [above, .max],
+      as: [
+        .bytes([128, 0, 0, 0, 0, 0, 0, 0]), .bytes(Array(repeating: 255, count: 8)),
+      ])
+    roundTrips([UInt.max], as: [UInt64.max.fieldValue])
+    let rising = [0, UInt64(Int64.max), above, above + 1, .max]
+    let stored = rising.map(\.fieldValue)
+    #expect(stored.sorted() == stored)
+    #expect(Int64(UInt64.max.fieldValue) == nil)
+    #expect(UInt64(Value.int(-1)) == nil)
+    // One number has one form.
+    #expect(UInt64(Value.bytes([0, 0, 0, 0, 0, 0, 0, 1])) == nil)
+    #expect(UInt64(Value.bytes([255])) == nil)
+    #expect(UInt8(Value.bytes([255])) == nil)
+  }
+
+  @Test func floatsAreStoredWithoutLoss() {
+    roundTrips(
+      [Float(0.1), .infinity, .leastNonzeroMagnitude],
+      as: [
+        .double(Double(Float(0.1))), .double(.infinity),
+        .double(Double(Float.leastNonzeroMagnitude)),
+      ])
+    #expect(Float(Value.double(0.1)) == nil)
+    #expect(Float(Value.double(1e300)) == nil)
+    #expect(Float(Float.nan.fieldValue)?.isNaN == true)
   }
 
   @Test func rawValuesAreStored() {

@@ -66,10 +66,10 @@ private func at(_ milliseconds: Int64) -> Timestamp {
   }
 
   @Test func unsetNullAndAValueAreThreeThings() {
-    var register = MVRegister<String?>()
+    var register = MVRegister<Value>()
     #expect(register.value == nil)
-    register.write(.some(nil), by: phone, at: at(1))
-    #expect(register.value == .some(nil))
+    register.write(.null, by: phone, at: at(1))
+    #expect(register.value == .null)
     register.write("text", by: phone, at: at(2))
     #expect(register.value == "text")
     register.write(nil, by: phone, at: at(3))

@@ -70,7 +70,7 @@ import Testing
     a.tell(b)
     #expect(b.ada?.name == "late")
     #expect(b.ada?.rank == "late")
-    #expect(b.ada?.conflicts(Sailor.name) == [])
+    #expect(b.ada?.conflicts(\.name) == [])
   }
 
   /// Also where no field is written twice.

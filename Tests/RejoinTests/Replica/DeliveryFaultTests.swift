@@ -134,7 +134,7 @@ import Testing
     let delta = try #require(a.delta(since: b.clock))
     #expect(
       Set(delta.changes.flatMap(\.fields.keys))
-        == [.existence, Sailor.name.key])
+        == [.existence, Sailor().name.key])
     a.tell(b)
     #expect(a.delta(since: b.clock) == nil)
   }

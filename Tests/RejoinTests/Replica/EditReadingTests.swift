@@ -10,9 +10,9 @@
 import Rejoin
 import Testing
 
-private enum Note: Entity {
-  static let text = register("text", of: String.self)
-  static let theme = lww("theme", of: String.self)
+private struct Note: Entity {
+  let text = register("text", of: String.self)
+  let theme = lww("theme", of: String.self)
 }
 
 /// Reading within a save, and saves that one field stands in the way of.
@@ -44,7 +44,7 @@ private enum Note: Entity {
     return replica
   }
 
-  @Test func anExhaustedRecordDoesNotKeepOthersFromBeingPurged() throws {
+  @Test func anExhaustedFieldKeepsNothingFromBeingPurged() throws {
     let other = Replica(
       device: DeviceID(2), schema: [Note.self], clock: WallClock { 1000 })
     let first = try exhausted()

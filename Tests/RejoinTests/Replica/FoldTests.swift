@@ -14,7 +14,7 @@ import Testing
   private let a = Replica.empty(1)
   private let b = Replica.empty(2)
 
-  private var entries: [LedgerLine.Entry] {
+  private var entries: [LedgerEntry] {
     a.record(Sailor.ada)?.entries(of: "pay") ?? []
   }
 

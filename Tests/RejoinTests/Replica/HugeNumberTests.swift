@@ -30,13 +30,13 @@ import Testing
     let a = Replica.empty(1)
     let report = a.apply(
       Delta(
-        written(.max, .max), of: Sailor.name.key, in: Sailor.ada,
+        written(.max, .max), of: Sailor().name.key, in: Sailor.ada,
         intervals: [stranger: save(.max, .max)]))
     #expect(report.isClean)
     #expect(a.clock[stranger].n == .max)
     #expect(try a.edit { $0.name = "mine" }.superseded == [])
     #expect(a.ada?.name == "mine")
-    #expect(a.ada?.conflicts(Sailor.name) == [])
+    #expect(a.ada?.conflicts(\.name) == [])
   }
 
   @Test func anUnseenWriteWithTheGreatestTimestampIsReportedAsSuperseded()
@@ -44,10 +44,10 @@ import Testing
   {
     let a = Replica.empty(1)
     let shown = FieldState(.register)
-    a.apply(Delta(written(1, .max), of: Sailor.name.key, in: Sailor.ada))
+    a.apply(Delta(written(1, .max), of: Sailor().name.key, in: Sailor.ada))
     let report = try a.save {
       $0.apply(
-        .write(.string("mine")), to: Sailor.name.key, of: Sailor.ada,
+        .write(.string("mine")), to: Sailor().name.key, of: Sailor.ada,
         observed: shown)
     }
     #expect(report.superseded.map(\.write.dot) == [Dot(stranger, 1)])
@@ -57,22 +57,22 @@ import Testing
   @Test func anUnseenWriteStaysBelowWhatIsWrittenOverIt() throws {
     let a = Replica.empty(1)
     let far = Timestamp(rawValue: .max - 1)
-    a.apply(Delta(written(1, far), of: Sailor.name.key, in: Sailor.ada))
+    a.apply(Delta(written(1, far), of: Sailor().name.key, in: Sailor.ada))
     let report = try a.save {
       $0.apply(
-        .write(.string("mine")), to: Sailor.name.key, of: Sailor.ada,
+        .write(.string("mine")), to: Sailor().name.key, of: Sailor.ada,
         observed: FieldState(.register))
     }
     #expect(report.superseded == [])
     #expect(a.ada?.name == "mine")
-    #expect(a.ada?.conflicts(Sailor.name) == ["huge"])
+    #expect(a.ada?.conflicts(\.name) == ["huge"])
     #expect(a.state.hybrid.latest < far)
   }
 
   @Test func anExhaustedLastWriteThrowsAndChangesNothing() throws {
     let a = Replica.empty(1)
     let write = LWWState(stranger, .max)
-    a.apply(Delta(write.state, of: Sailor.rank.key, in: Sailor.ada))
+    a.apply(Delta(write.state, of: Sailor().rank.key, in: Sailor.ada))
     let (clock, state) = (a.clock, a.delta())
     #expect(throws: SaveError.registerExhausted(Sailor.ada, field: "rank")) {
       try a.edit {
@@ -92,7 +92,7 @@ import Testing
     tally.add(.max, 0, at: Dot(stranger, .max))
     let state = FieldState.counter(
       Causal(store: tally, context: CausalContext([stranger: .max])))
-    a.apply(Delta(state, of: Sailor.miles.key, in: Sailor.ada))
+    a.apply(Delta(state, of: Sailor().miles.key, in: Sailor.ada))
     try a.edit { $0.miles.increment() }
     #expect(a.ada?.miles == .max)
     try a.edit { $0.miles.set(to: 3) }

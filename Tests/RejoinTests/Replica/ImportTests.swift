@@ -33,7 +33,7 @@ import Testing
     #expect(a.records(of: "Sailor").map(\.key) == ["ada", "bob"])
     #expect(a.ada?.miles == 5)
     #expect(a.ada?.pay == 3)
-    #expect(a.ada?.conflicts(Sailor.name) == [])
+    #expect(a.ada?.conflicts(\.name) == [])
   }
 
   @Test func importingAgainDoesNothing() throws {
@@ -56,7 +56,7 @@ import Testing
     try a.import(rows)
     settle(a, b)
     #expect(a.ada?.name == "real")
-    #expect(a.ada?.conflicts(Sailor.name) == ["ada"])
+    #expect(a.ada?.conflicts(\.name) == ["ada"])
     #expect(a.ada?.miles == 5)
   }
 
@@ -72,7 +72,7 @@ import Testing
     try a.import { $0[Sailor.self, "ada"].name = "Ada" }
     try a.import { $0[Sailor.self, "ada"].name = "Eve" }
     let shown = [a.ada?.name].compactMap { $0 }
-    let other = a.ada?.conflicts(Sailor.name) ?? []
+    let other = a.ada?.conflicts(\.name) ?? []
     #expect(Set(shown + other) == ["Ada", "Eve"])
   }
 

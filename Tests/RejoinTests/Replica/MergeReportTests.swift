@@ -38,9 +38,9 @@ import Testing
     #expect(report.records == [Sailor.ada])
     #expect(
       report.changedFields == [
-        place(Sailor.name.key), place(Sailor.tags.key), place(Sailor.pay.key),
+        place(Sailor().name.key), place(Sailor().tags.key), place(Sailor().pay.key),
       ])
-    #expect(report.encounters.isEmpty)
+    #expect(report.conflicts.isEmpty)
     #expect(report.isClean)
   }
 
@@ -53,12 +53,12 @@ import Testing
     #expect(report.changedFields.isEmpty)
   }
 
-  @Test func anEncounterTellsBothWritesWhoeverWins() throws {
+  @Test func aConflictTellsBothWritesWhoeverWins() throws {
     let first = try #require(try a.edit { $0.name = "a" }.dot)
     let second = try #require(try b.edit { $0.name = "b" }.dot)
     let (delta, other) = (a.delta(), b.delta())
-    let atB = b.apply(try #require(delta)).encounters(Sailor.name.key)
-    let atA = a.apply(try #require(other)).encounters(Sailor.name.key)
+    let atB = b.apply(try #require(delta)).conflicts(Sailor().name.key)
+    let atA = a.apply(try #require(other)).conflicts(Sailor().name.key)
     for met in [atA, atB] {
       #expect(met.count == 1)
       #expect(met.first?.winner.dot == second)
@@ -69,14 +69,14 @@ import Testing
       #expect(met.first?.loser.time == Timestamp(milliseconds: 1000))
       #expect(met.first?.reason == .time)
     }
-    #expect(atB.first?.wasLocal == true)
-    #expect(atA.first?.wasLocal == false)
+    #expect(atB.first?.localWon == true)
+    #expect(atA.first?.localWon == false)
   }
 
   @Test func whereTheLocalWriteWonTheFieldHasNotChanged() throws {
     try a.edit { $0.name = "a" }
     try b.edit { $0.name = "b" }
-    #expect(!a.tell(b).changedFields.contains(place(Sailor.name.key)))
+    #expect(!a.tell(b).changedFields.contains(place(Sailor().name.key)))
   }
 
   @Test func equalTimesAreDecidedByTheDevice() throws {
@@ -84,11 +84,11 @@ import Testing
     try a.edit { ($0.name, $0.rank) = ("a", "a") }
     try b.edit { ($0.name, $0.rank) = ("b", "b") }
     let report = b.tell(a)
-    for key in [Sailor.name.key, Sailor.rank.key] {
-      let met = report.encounters(key)
+    for key in [Sailor().name.key, Sailor().rank.key] {
+      let met = report.conflicts(key)
       #expect(met.map(\.reason) == [.device])
       #expect(met.first?.winner.dot.device == b.device)
-      #expect(met.first?.wasLocal == false)
+      #expect(met.first?.localWon == false)
     }
     #expect(a.ada?.name == "b")
   }
@@ -96,26 +96,26 @@ import Testing
   @Test func lastWritesMeetAlsoWhereTheLocalOneStays() throws {
     try a.edit { $0.rank = "a" }
     try b.edit { $0.rank = "b" }
-    let met = a.tell(b).encounters(Sailor.rank.key)
-    #expect(met.map(\.wasLocal) == [true])
+    let met = a.tell(b).conflicts(Sailor().rank.key)
+    #expect(met.map(\.localWon) == [true])
     #expect(met.first?.loser.value == .string("a"))
     #expect(met.first?.winner.value == .string("b"))
   }
 
-  @Test func aWriteThatWasSeenIsNoEncounter() throws {
+  @Test func aWriteThatWasSeenIsNoConflict() throws {
     try a.edit { ($0.name, $0.rank) = ("a", "a") }
     a.tell(b)
     try b.edit { ($0.name, $0.rank) = ("b", "b") }
-    #expect(b.tell(a).encounters.isEmpty)
-    #expect(a.tell(b).encounters.isEmpty)
+    #expect(b.tell(a).conflicts.isEmpty)
+    #expect(a.tell(b).conflicts.isEmpty)
   }
 
-  @Test func anEncounterIsToldOnce() throws {
+  @Test func aConflictIsToldOnce() throws {
     try a.edit { $0.name = "a" }
     try b.edit { $0.name = "b" }
     let delta = try #require(a.delta())
-    #expect(!b.apply(delta).encounters.isEmpty)
-    #expect(b.apply(delta).encounters.isEmpty)
+    #expect(!b.apply(delta).conflicts.isEmpty)
+    #expect(b.apply(delta).conflicts.isEmpty)
   }
 
   @Test func onlyFaultsAreToldWhereNobodyAsksForMore() throws {
@@ -126,7 +126,7 @@ import Testing
     let report = a.apply(try #require(b.delta()), reporting: .faults)
     #expect(report.records.isEmpty)
     #expect(report.changedFields.isEmpty)
-    #expect(report.encounters.isEmpty)
+    #expect(report.conflicts.isEmpty)
     #expect(a.delta() == state.delta())
   }
 
@@ -143,7 +143,7 @@ import Testing
 }
 
 extension MergeReport {
-  fileprivate func encounters(_ key: FieldKey) -> [Encounter] {
-    encounters.filter { $0.location.field == key }
+  fileprivate func conflicts(_ key: FieldKey) -> [MergeReport.WriteConflict] {
+    conflicts.filter { $0.location.field == key }
   }
 }

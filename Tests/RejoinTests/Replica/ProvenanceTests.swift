@@ -21,12 +21,12 @@ import Testing
     try a.edit { ($0.name, $0.rank) = ("a", "a") }
     try b.edit { ($0.name, $0.rank) = ("b", "b") }
     settle(a, b)
-    let expected = Provenance(
-      dot: Dot(b.device, 1), time: Timestamp(milliseconds: 2000))
+    let expected = Write(
+      dot: Dot(b.device, 1), time: Timestamp(milliseconds: 2000), value: "b")
     for replica in [a, b] {
-      #expect(replica.ada?.provenance(Sailor.name) == expected)
-      #expect(replica.ada?.provenance(Sailor.rank) == expected)
-      #expect(replica.ada?.provenance(Sailor.mentor) == nil)
+      #expect(replica.ada?.provenance(\.name) == expected)
+      #expect(replica.ada?.provenance(\.rank) == expected)
+      #expect(replica.ada?.provenance(\.mentor) == nil)
     }
   }
 
@@ -42,7 +42,7 @@ import Testing
 
   @Test func anUnsetFieldAnExplicitNullAndAValueDiffer() throws {
     let a = Replica.empty(1)
-    let key = Sailor.name.key
+    let key = Sailor().name.key
     try a.edit { $0.touch() }
     #expect(a.record(Sailor.ada)?.provenance(of: "name") == nil)
     try a.save { $0.apply(.write(.null), to: key, of: Sailor.ada) }

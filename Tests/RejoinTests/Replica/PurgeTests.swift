@@ -131,7 +131,7 @@ import Testing
     let state = FieldState.lww(
       Causal(store: Latest(unset), context: CausalContext([stranger: 1])))
     try a.edit { $0.name = "ada" }
-    a.apply(Delta(state, of: Sailor.rank.key, in: Sailor.ada))
+    a.apply(Delta(state, of: Sailor().rank.key, in: Sailor.ada))
     try a.edit { $0.delete() }
     #expect(try a.purge().dot != nil)
     #expect(contents(a).isEmpty)

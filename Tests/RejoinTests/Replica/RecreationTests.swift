@@ -37,7 +37,7 @@ import Testing
       #expect(replica.ada?.tags == [])
       #expect(replica.ada?.roles == [])
       #expect(replica.ada?.pay == 0)
-      #expect(replica.ada?.conflicts(Sailor.name) == [])
+      #expect(replica.ada?.conflicts(\.name) == [])
     }
   }
 
@@ -54,7 +54,7 @@ import Testing
   /// Somebody who creates a record again as it was fetched.
   @Test func whatWasNotFetchedIsNotDropped() throws {
     let berth = RecordID("Berth", "b")
-    let (name, note) = (Berth.name.key, FieldKey("note", .register))
+    let (name, note) = (Berth().name.key, FieldKey("note", .register))
     try a.save { $0.apply(.write(.string("old")), to: name, of: berth) }
     a.tell(b)
     try a.save { $0.delete(berth) }

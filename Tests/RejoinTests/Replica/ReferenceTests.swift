@@ -47,9 +47,9 @@ import Testing
     try b.edit { $0.mentor = Reference("eve") }
     settle(a, b)
     #expect(a.ada?.mentor?.key == "eve")
-    #expect(a.ada?.conflicts(Sailor.mentor) == [])
+    #expect(a.ada?.conflicts(\.mentor) == [])
     try a.save { $0[Sailor.self, "zoe"].name = "Zoe" }
-    #expect(a.ada?.conflicts(Sailor.mentor).map(\.key) == ["zoe"])
+    #expect(a.ada?.conflicts(\.mentor).map(\.key) == ["zoe"])
   }
 
   @Test func aReferenceToAnAliasIsShown() throws {

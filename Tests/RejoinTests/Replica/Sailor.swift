@@ -12,39 +12,33 @@ import RejoinTesting
 @testable import Rejoin
 
 /// An entity with a field of every kind.
-enum Sailor: Entity {
-  static let name = register("name", of: String.self)
-  static let rank = lww("rank", of: String.self)
-  static let miles = counter("miles")
-  static let tags = set("tags", of: String.self)
-  static let roles = removeWinsSet("roles", of: String.self)
-  static let pay = ledger("pay")
-  static let mentor = toOne("mentor", Sailor.self)
-  static let crew = toMany("crew", Sailor.self)
+struct Sailor: Entity {
+  let name = register("name", of: String.self)
+  let rank = lww("rank", of: String.self)
+  let miles = counter("miles")
+  let tags = set("tags", of: String.self)
+  let roles = removeWinsSet("roles", of: String.self)
+  let pay = ledger("pay")
+  let mentor = toOne("mentor", Sailor.self)
+  let crew = toMany("crew", Sailor.self)
 
   static let ada = RecordID("Sailor", "ada")
 }
 
-/// A record that stays on its device.
-enum Draft: Entity {
-  static let isLocalOnly = true
-  static let text = register("text", of: String.self)
-}
-
 /// A record that a deletion takes away from those who edit it.
-enum Berth: Entity {
+struct Berth: Entity {
   static let deletion = DeletionRule.deleteWins
-  static let name = register("name", of: String.self)
+  let name = register("name", of: String.self)
 }
 
 extension Replica {
   /// An empty replica of the entities above.
   static func empty(
     _ device: UInt64, clock: HandSetClock = HandSetClock(),
-    makeDeviceID: (() -> DeviceID)? = nil
+    makeDeviceID: @escaping () -> DeviceID = { DeviceID(0) }
   ) -> Replica {
     Replica(
-      device: DeviceID(device), schema: [Sailor.self, Draft.self, Berth.self],
+      device: DeviceID(device), schema: [Sailor.self, Berth.self],
       clock: clock.wall, makeDeviceID: makeDeviceID)
   }
 
@@ -54,7 +48,7 @@ extension Replica {
   ) -> Replica {
     Replica(
       opening: stored, token: token,
-      schema: [Sailor.self, Draft.self, Berth.self],
+      schema: [Sailor.self, Berth.self],
       clock: HandSetClock().wall, makeDeviceID: { DeviceID(device) })
   }
 

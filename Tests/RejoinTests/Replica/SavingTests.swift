@@ -45,8 +45,8 @@ import Testing
       edit[Berth.self, "b"].name = "bow"
     }.dot
     #expect(dot == Dot(a.device, 1))
-    #expect(a.ada?.provenance(Sailor.name)?.dot == dot)
-    #expect(a[Berth.self, "b"]?.provenance(Berth.name)?.dot == dot)
+    #expect(a.ada?.provenance(\.name)?.dot == dot)
+    #expect(a[Berth.self, "b"]?.provenance(\.name)?.dot == dot)
   }
 
   @Test func anOverflowingCounterLeavesEverythingAsItWas() throws {

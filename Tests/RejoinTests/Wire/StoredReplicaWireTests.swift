@@ -31,20 +31,6 @@ import Testing
     }
   }
 
-  @Test func whatStaysHereIsStoredAndNotSent() throws {
-    let replica = Replica.empty(1)
-    try replica.save { $0[Draft.self, "a"].text = "mine alone" }
-    let read = Replica.opening(
-      try StoredReplica(decoding: replica.state.encoded()),
-      token: replica.token, as: 2)
-    #expect(read[Draft.self, "a"]?.text == "mine alone")
-    #expect(read.device == DeviceID(1))
-    let text = Array("mine alone".utf8)
-    #expect(replica.state.encoded().contains(text))
-    #expect(!replica.encoded().contains(text))
-    #expect(read.change(of: RecordID("Draft", "a")) == nil)
-  }
-
   @Test func aStoredReplicaGoesOnAsItWas() throws {
     let (a, b) = (Replica.empty(1), Replica.empty(2))
     try a.edit { $0.name = "first" }

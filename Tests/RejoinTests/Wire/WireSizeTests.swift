@@ -23,7 +23,8 @@ import Testing
   private func replica(_ device: UInt64) -> Replica {
     var random = SeededRandom(seed: device)
     return Replica(
-      device: .random(using: &random), schema: [], clock: clock.wall)
+      device: .random(using: &random), schema: Schema(["E": .init()]),
+      clock: clock.wall)
   }
 
   private func id(_ i: Int) -> RecordID {

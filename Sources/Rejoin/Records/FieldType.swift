@@ -1,0 +1,93 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+/// What a kind of field is read as.
+///
+/// The types that conform are never instantiated.
+public protocol FieldType: Sendable {
+  /// The type of a value, an element or an amount.
+  associatedtype Element: FieldValue
+  /// What reading the field gives.
+  associatedtype Reading
+  /// The kind under which the field is stored.
+  static var kind: FieldKind { get }
+  /// Reads the field of a record.
+  static func read<Owner>(
+    _ field: Field<Owner, Self>, of record: Record
+  ) -> Reading
+}
+
+/// A kind of field that shows one value of those written: ``Register`` or
+/// ``LastWrite``.
+public protocol RegisterType: FieldType where Reading == Element? {}
+
+extension RegisterType {
+  public static func read<Owner>(
+    _ field: Field<Owner, Self>, of record: Record
+  ) -> Element? {
+    field.element(record.shown)
+  }
+}
+
+/// A kind of field that holds elements: ``AddWins`` or ``RemoveWins``.
+public protocol SetType: FieldType where Reading == [Element] {}
+
+extension SetType {
+  public static func read<Owner>(
+    _ field: Field<Owner, Self>, of record: Record
+  ) -> [Element] {
+    record.elements(of: field.key.name, kind).compactMap { Element($0) }
+  }
+}
+
+/// A register of values of one type, which keeps concurrent writes.
+public enum Register<Element: FieldValue>: RegisterType {
+  public static var kind: FieldKind { .register }
+}
+
+/// A register of values of one type, which keeps the last write.
+public enum LastWrite<Element: FieldValue>: RegisterType {
+  public static var kind: FieldKind { .lww }
+}
+
+/// A counter.
+public enum Counter: FieldType {
+  public typealias Element = Int64
+
+  public static var kind: FieldKind { .counter }
+
+  public static func read<Owner>(
+    _ field: Field<Owner, Self>, of record: Record
+  ) -> Int64 {
+    record.count(of: field.key.name)
+  }
+}
+
+/// A set in which a concurrent insertion wins.
+public enum AddWins<Element: FieldValue>: SetType {
+  public static var kind: FieldKind { .set }
+}
+
+/// A set in which a concurrent removal wins.
+public enum RemoveWins<Element: FieldValue>: SetType {
+  public static var kind: FieldKind { .removeWinsSet }
+}
+
+/// A ledger.
+public enum Entries: FieldType {
+  public typealias Element = Int64
+
+  public static var kind: FieldKind { .ledger }
+
+  public static func read<Owner>(
+    _ field: Field<Owner, Self>, of record: Record
+  ) -> Int64 {
+    record.total(of: field.key.name)
+  }
+}

@@ -1,0 +1,29 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+/// The name of a record of a given entity.
+public struct Reference<Target: Entity>: FieldValue, Hashable {
+  /// The key within the entity.
+  public let key: String
+
+  /// Creates a reference to the record with this key.
+  public init(_ key: String) { self.key = key }
+
+  /// The name of the record.
+  public var id: RecordID { RecordID(Target.entityName, key) }
+
+  public var fieldValue: Value { .reference(id) }
+
+  public init?(_ value: Value) {
+    guard case .reference(let id) = value,
+      UTF8Order.equal(id.entity, Target.entityName)
+    else { return nil }
+    key = id.key
+  }
+}
