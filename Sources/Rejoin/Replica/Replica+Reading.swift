@@ -29,7 +29,8 @@ extension Replica {
       .map { stored.records[$0] }
     guard let first = states.first else { return nil }
     return Record(
-      id: representative(of: id), parts: states.count == 1 ? .one(first) : .many(states),
+      id: representative(of: id),
+      parts: states.count == 1 ? .one(first) : .many(states),
       names: stored.names, rule: schema[id.entity].deletion,
       dangling: dangling(in: states))
   }

@@ -38,7 +38,8 @@ import Testing
     #expect(report.records == [Sailor.ada])
     #expect(
       report.changedFields == [
-        place(Sailor().name.key), place(Sailor().tags.key), place(Sailor().pay.key),
+        place(Sailor().name.key), place(Sailor().tags.key),
+        place(Sailor().pay.key),
       ])
     #expect(report.conflicts.isEmpty)
     #expect(report.isClean)
