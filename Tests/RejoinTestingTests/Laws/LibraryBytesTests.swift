@@ -29,7 +29,7 @@ import Testing
     let replicas = (1...3).map {
       Replica(
         device: DeviceID($0), schema: Schema(["E": .init()]),
-        clock: clock.wall)
+        clock: clock.wall, makeDeviceID: { DeviceID(99) })
     }
     var samples = [ReplicaClock()]
     for (i, replica) in replicas.enumerated() {

@@ -109,13 +109,15 @@ import Testing
           context: CausalContext([stranger: 1])))
       let replica = Replica.empty(1)
       let keys = ["", "x", stranger.hexadecimal, DeviceID(0).hexadecimal]
-      for entity in [BuiltIn.retirement, BuiltIn.roster, BuiltIn.alias] {
+      for entity in [
+        BuiltIn.retirement, BuiltIn.roster, BuiltIn.alias, BuiltIn.pulled,
+      ] {
         let changes = keys.map {
           Delta.Change(
             id: RecordID(entity, $0),
             fields: [
-              .existence: register, BuiltIn.final: set,
-              BuiltIn.readmitted: set, BuiltIn.names: set,
+              .existence: register, BuiltIn.last: register,
+              BuiltIn.names: set, BuiltIn.server: register,
               BuiltIn.device: register, BuiltIn.name: register,
             ])
         }

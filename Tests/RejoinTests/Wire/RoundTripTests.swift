@@ -100,7 +100,7 @@ import Testing
   private func blank() -> Replica {
     Replica(
       device: DeviceID(high: 9, low: 9), schema: ScriptUniverse.standard.schema,
-      clock: HandSetClock().wall)
+      clock: HandSetClock().wall, makeDeviceID: { DeviceID(99) })
   }
 
   @Test func aClockIsWhatItWas() throws {
