@@ -46,9 +46,11 @@ import Testing
   @Test func belowTheCutContentGoesAndTheRecordStaysDead() throws {
     try deleteEverywhere()
     settle(a, b)
-    let marks = a.fetch(Sailor.ada).existence
-    #expect(try a.purge().dot == Dot(a.device, 3))
-    #expect(a.fetch(Sailor.ada).existence == marks)
+    let purge = try #require(try a.purge().dot)
+    #expect(purge == Dot(a.device, 3))
+    let marks = a.fetch(Sailor.ada).existence.writes
+    #expect(marks.map(\.dot) == [purge])
+    #expect(marks.map(\.payload.value) == [.bool(false)])
     #expect(contents(a).isEmpty)
     #expect(!a.exists(Sailor.ada))
     #expect(a.fetch(Sailor.ada).isDead)
