@@ -135,7 +135,9 @@ import Testing
     try a.edit { $0.name = "ada" }
     a.apply(Delta(state, of: Sailor().rank.key, in: Sailor.ada))
     try a.edit { $0.delete() }
-    #expect(try a.purge().dot != nil)
+    let report = try a.purge()
+    #expect(report.dot != nil)
+    #expect(report.retained.isEmpty)
     #expect(contents(a).isEmpty)
   }
 
