@@ -54,6 +54,12 @@ extension Replay {
     attempt { () throws(SaveError) in try replica.save { $0.delete(id) } }
   }
 
+  func undelete(_ line: inout ScriptLine) throws(ScriptError) {
+    let replica = try device(&line)
+    let id = try schema.record(try line.text("record"), in: line)
+    attempt { () throws(SaveError) in try replica.save { $0.restore(id) } }
+  }
+
   func purge(_ line: inout ScriptLine) throws(ScriptError) {
     let replica = try device(&line)
     attempt { () throws(SaveError) in try replica.purge() }

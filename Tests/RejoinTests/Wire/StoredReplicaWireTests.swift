@@ -42,7 +42,8 @@ import Testing
     let read = Replica.opening(stored, token: b.token, as: 9)
     #expect(read.state.encoded() == b.state.encoded())
     #expect(read.clock == b.clock)
-    #expect(try read.edit { $0.name = "then" }.dot == Dot(DeviceID(2), 1))
+    let dot = try read.edit { $0.name = "then" }.dot
+    #expect(dot == Dot(DeviceID(2), 1))
     #expect(read.ada?.name == "then")
     read.tell(a)
     #expect(a.ada?.name == "then")
