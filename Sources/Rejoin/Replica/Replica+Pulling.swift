@@ -50,7 +50,10 @@ extension Replica {
       time: Timestamp(milliseconds: time), digest: Digest(seed: last.digest))
     for (id, row) in rows { pull.take(row, of: id, from: stored) }
     if pull.changes.isEmpty { return MergeReport() }
-    stored.pullers[Name(server)] = puller
+    // Nobody else saves as the puller, so that its own save would be taken for one
+    // of another incarnation.
+    stored.pullers[Name(server)] = nil
+    defer { stored.pullers[Name(server)] = puller }
     return apply(pull.delta(after: last, enrolling: stored))
   }
 

@@ -25,13 +25,22 @@ extension Replica {
   ///
   /// - Returns: `nil` if the replica has never heard of the record.
   public func record(_ id: RecordID) -> Record? {
-    let states = stored.aliases[id].compactMap { stored.positions[$0] }
+    let rule = schema[id.entity].deletion
+    let all = stored.aliases[id].compactMap { stored.positions[$0] }
       .map { stored.records[$0] }
+    // What was deleted under one ID stays hidden, though the other one exists.
+    let existing = all.filter { $0.exists(rule) }
+    let states = existing.isEmpty ? all : existing
     guard let first = states.first else { return nil }
     return Record(
+<<<<<<< HEAD
       id: representative(of: id),
       parts: states.count == 1 ? .one(first) : .many(states),
       names: stored.names, rule: schema[id.entity].deletion,
+=======
+      id: representative(of: id), parts: states.count == 1 ? .one(first) : .many(states),
+      names: stored.names, rule: rule,
+>>>>>>> checkers
       dangling: dangling(in: states))
   }
 

@@ -130,7 +130,7 @@ extension WireReader {
   private mutating func fieldsAhead(
     of clock: ReplicaClock
   ) throws(WireError) -> [UInt64: VectorClock] {
-    let count = try count(of: 27)
+    let count = try count(of: 26)
     guard count <= ReplicaClock.fieldsAheadLimit else {
       throw error(.invalid, "at most 4,096 fields ahead")
     }

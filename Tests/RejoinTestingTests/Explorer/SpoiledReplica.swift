@@ -140,6 +140,4 @@ struct SpoiledReplica<How: Spoiling>: TestedReplica {
   mutating func retire(_ device: DeviceID, now: Int64) throws -> Dot? {
     try base.retire(device, now: now)
   }
-
-  var keptAside: [Delta] { base.keptAside }
 }

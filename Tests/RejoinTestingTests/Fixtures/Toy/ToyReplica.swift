@@ -86,5 +86,4 @@ extension ToyReplica: TestedReplica {
 
   mutating func fold() {}
   mutating func retire(_ device: DeviceID, now: Int64) -> Dot? { nil }
-  var keptAside: [Message] { [] }
 }
