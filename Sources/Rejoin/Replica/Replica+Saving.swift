@@ -179,8 +179,10 @@ extension StoredReplica {
     for key in keysToChange(record, at: position) {
       save.observed = record.observed[key]
       let edit = record.edits[key]
-      report.superseded += update(key, at: position) { $0.change(edit, in: save) }
-        .map { .init(record: id, field: key, write: $0) }
+      report.superseded += update(key, at: position) {
+        $0.change(edit, in: save)
+      }
+      .map { .init(record: id, field: key, write: $0) }
       digest.add(key.name)
       digest.add(edit ?? .write(nil))
     }

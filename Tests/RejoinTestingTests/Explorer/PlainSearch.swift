@@ -121,7 +121,8 @@ struct PlainSearch {
   ) throws(ScriptMismatch) -> Letter? {
     try World.letter(
       from: here.devices[i].replica, here.devices[i].model,
-      since: j.map { here.devices[$0].replica.clock } ?? ReplicaClock())
+      since: j.map { here.devices[$0].replica.clock } ?? ReplicaClock(),
+      at: j.map { here.devices[$0].model })
   }
 
   private mutating func save(

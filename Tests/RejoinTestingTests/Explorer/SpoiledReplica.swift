@@ -68,8 +68,10 @@ struct SpoiledReplica<How: Spoiling>: TestedReplica {
   private var base: LibraryReplica
   private var claimed = VectorClock()
 
-  init(device: DeviceID, schema: Schema, makeDeviceID: @escaping () -> DeviceID) {
-    base = LibraryReplica(device: device, schema: schema, makeDeviceID: makeDeviceID)
+  init(device: DeviceID, schema: Schema, makeDeviceID: @escaping () -> DeviceID)
+  {
+    base = LibraryReplica(
+      device: device, schema: schema, makeDeviceID: makeDeviceID)
   }
 
   private init(_ base: LibraryReplica, _ claimed: VectorClock) {
@@ -138,6 +140,4 @@ struct SpoiledReplica<How: Spoiling>: TestedReplica {
   mutating func retire(_ device: DeviceID, now: Int64) throws -> Dot? {
     try base.retire(device, now: now)
   }
-
-  var keptAside: [Delta] { base.keptAside }
 }

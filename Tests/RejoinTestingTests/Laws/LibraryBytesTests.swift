@@ -29,7 +29,7 @@ import Testing
     let replicas = (1...3).map {
       Replica(
         device: DeviceID($0), schema: Schema(["E": .init()]),
-        clock: clock.wall)
+        clock: clock.wall, makeDeviceID: { DeviceID(99) })
     }
     var samples = [ReplicaClock()]
     for (i, replica) in replicas.enumerated() {
@@ -43,9 +43,51 @@ import Testing
       replica.merge(replicas[0])
       samples.append(replica.clock)
     }
+    samples += try unusualClocks()
     let checks = try checkWire(
       samples: samples, encode: { $0.encoded() },
       decode: { try ReplicaClock(decoding: $0) })
     #expect(checks.cases > 1_000)
+  }
+
+  /// The clocks of replicas that hold fields ahead of it, know a device that was
+  /// used twice, and know what is stable.
+  private func unusualClocks() throws -> [ReplicaClock] {
+    let schema = Schema(["E": .init()])
+    func replica(_ number: UInt64) -> LibraryReplica {
+      LibraryReplica(
+        device: DeviceID(number), schema: schema,
+        makeDeviceID: { DeviceID(number + 9) })
+    }
+    func save(_ replica: inout LibraryReplica, _ count: Int) throws {
+      for i in 0..<count {
+        let id = RecordID("E", "\(i)")
+        _ = try replica.save([.touch(id)], now: 7)
+      }
+    }
+    var (author, clone) = (replica(1), replica(1))
+    try save(&author, 3)
+    try save(&clone, 2)
+    let all = try #require(author.message(since: ReplicaClock()))
+    var samples: [ReplicaClock] = []
+    for count in 1...3 {
+      var reader = replica(2)
+      for part in author.parts(of: all, count: 3).prefix(count) {
+        _ = reader.apply(part, now: 7)
+      }
+      samples.append(reader.clock)
+      #expect(reader.clock.fieldsAhead.count == count)
+      _ = reader.apply(all, now: 7)
+      reader.acknowledge(author, now: 7)
+      reader.acknowledge(author, now: 7)
+      #expect(!reader.clock.stabilityCut.isEmpty)
+      samples.append(reader.clock)
+      reader.acknowledge(clone, now: 7)
+      try save(&clone, 1)
+      reader.acknowledge(clone, now: 7)
+      samples.append(reader.clock)
+    }
+    #expect(samples.last?.forkedDevices == [DeviceID(1)])
+    return samples
   }
 }

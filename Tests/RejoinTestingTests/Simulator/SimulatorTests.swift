@@ -15,7 +15,6 @@ import Testing
     print(result)
     #expect(result.failure == nil, "\(result)")
     #expect(result.counts.gaps > 0)
-    #expect(result.counts.keptAside > 0)
     #expect(result.counts.unnoticedRestores > 0)
     #expect(result.counts.collisions > 0)
   }

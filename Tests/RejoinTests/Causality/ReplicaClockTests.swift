@@ -15,12 +15,12 @@ private let phone = DeviceID(1)
 @Suite struct ReplicaClockTests {
   private func save(
     _ n: UInt64, at time: UInt64 = 1, digest: UInt64 = 1
-  ) -> ReplicaClock.Save {
-    ReplicaClock.Save(
+  ) -> DeviceSave {
+    DeviceSave(
       n: n, time: Timestamp(rawValue: time), digest: digest)
   }
 
-  private func clock(_ save: ReplicaClock.Save) -> ReplicaClock {
+  private func clock(_ save: DeviceSave) -> ReplicaClock {
     var clock = ReplicaClock()
     clock.insert(save, of: phone)
     return clock
@@ -38,7 +38,8 @@ private let phone = DeviceID(1)
       save(2, at: 9, digest: 0b0110), save(2, at: 7, digest: 0b1100)
     )
     #expect(a.contradicts(b))
-    let join = save(2, at: 9, digest: 0b1110)
+    var join = save(2, at: 9, digest: 0b1110)
+    join.isForked = true
     #expect(clock(a).merging(clock(b))[phone] == join)
     #expect(clock(b).merging(clock(a))[phone] == join)
   }
@@ -55,6 +56,52 @@ private let phone = DeviceID(1)
     let bare = ReplicaClock([phone: 2] as VectorClock)
     #expect(bare[phone].digest == 0)
     #expect(bare.merging(clock(save(2, digest: 7)))[phone].digest == 7)
+  }
+
+  @Test func aForkedDeviceStaysForked() {
+    var forked = save(2, at: 9, digest: 0b0110)
+    forked.isForked = true
+    var join = save(5, at: 9, digest: 0b1110)
+    join.isForked = true
+    let plain = save(5, at: 7, digest: 0b1000)
+    #expect(clock(forked).merging(clock(plain))[phone] == join)
+    #expect(clock(plain).merging(clock(forked))[phone] == join)
+    #expect(clock(join).forkedDevices == [phone])
+    #expect(clock(plain).forkedDevices.isEmpty)
+  }
+
+  @Test func anIntervalCountsWhereItContinues() {
+    for (from, isTaken) in [(0, true), (2, true), (3, false)] {
+      var held = clock(save(2, digest: 1))
+      let interval = Delta.Interval(
+        from: UInt64(from), to: save(5, digest: 9))
+      let hasAdvanced = held.advance(by: interval, of: phone)
+      #expect(hasAdvanced == isTaken)
+      #expect(held[phone].n == (isTaken ? 5 : 2))
+    }
+  }
+
+  @Test func anIntervalOfAForkedDeviceCountsOnlyFromZero() {
+    var forked = save(5, digest: 0b10)
+    forked.isForked = true
+    for (held, to) in [
+      (save(2, digest: 0b01), forked), (forked, save(6, digest: 0b01)),
+    ] {
+      var from2 = clock(held)
+      let isGap = !from2.advance(by: .init(from: 2, to: to), of: phone)
+      #expect(isGap)
+      #expect(from2 == clock(held))
+      var from0 = clock(held)
+      let isTaken = from0.advance(by: .init(from: 0, to: to), of: phone)
+      #expect(isTaken)
+      #expect(from0[phone].isForked)
+      #expect(from0[phone].digest == 0b11)
+      #expect(from0[phone].n == max(held.n, to.n))
+    }
+    // What is older than what is here leaves no gap.
+    var known = clock(forked)
+    let isKnown = known.advance(by: .init(from: 2, to: save(4)), of: phone)
+    #expect(isKnown)
   }
 
   @Test func aMissingDeviceHasSavedNothing() {

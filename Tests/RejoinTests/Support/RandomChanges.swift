@@ -45,7 +45,7 @@ enum RandomChanges {
     _ random: inout SeededRandom
   ) -> ReplicaClock {
     let n = clock[device].n + UInt64(random.below(3))
-    let save = ReplicaClock.Save(
+    let save = DeviceSave(
       n: n, time: random.time(), digest: UInt64(random.below(4)))
     var delta = ReplicaClock()
     delta.insert(save, of: device)

@@ -127,8 +127,8 @@ enum GoldenVectors {
       changes: [.init(id: RecordID("rejoin.future", ""), fields: fields)],
       intervals: [
         a: .init(
-          from: 3, to: .init(n: .max, time: .max, digest: 1),
-          disputed: .init(n: 2, time: .zero, digest: 0xfeed)),
+          from: 0,
+          to: .init(n: .max, time: .max, digest: 1, isForked: true)),
         b: .init(
           from: 0, to: .init(n: 1, time: Timestamp(rawValue: 3), digest: 2)),
       ])

@@ -150,7 +150,7 @@ extension ToyReplica {
       if marks.allSatisfy({ cut.contains($0.dot) }),
         paths(of: id).contains(where: { self[$0].hasContent })
       {
-        pending[id] = ToyPending(drops: true)
+        pending[id] = ToyPending(mark: false, drops: true)
       }
     }
     let dot = try commit(pending, now: now)

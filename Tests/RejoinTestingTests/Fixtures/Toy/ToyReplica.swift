@@ -49,7 +49,8 @@ struct ToyReplica {
 }
 
 extension ToyReplica: TestedReplica {
-  init(device: DeviceID, schema: Schema, makeDeviceID: @escaping () -> DeviceID) {
+  init(device: DeviceID, schema: Schema, makeDeviceID: @escaping () -> DeviceID)
+  {
     (self.device, self.schema, hazard) = (device, schema, Hazard.current)
   }
 
@@ -85,5 +86,4 @@ extension ToyReplica: TestedReplica {
 
   mutating func fold() {}
   mutating func retire(_ device: DeviceID, now: Int64) -> Dot? { nil }
-  var keptAside: [Message] { [] }
 }
