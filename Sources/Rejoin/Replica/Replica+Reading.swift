@@ -33,14 +33,9 @@ extension Replica {
     let states = existing.isEmpty ? all : existing
     guard let first = states.first else { return nil }
     return Record(
-<<<<<<< HEAD
       id: representative(of: id),
       parts: states.count == 1 ? .one(first) : .many(states),
-      names: stored.names, rule: schema[id.entity].deletion,
-=======
-      id: representative(of: id), parts: states.count == 1 ? .one(first) : .many(states),
       names: stored.names, rule: rule,
->>>>>>> checkers
       dangling: dangling(in: states))
   }
 
