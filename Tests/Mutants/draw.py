@@ -2,8 +2,8 @@
 """Draws mutants of one token from the sources, and tells which the tests notice.
 
 Called by `Tests/Mutants/run --random N --seed S`, which says what the options are.
-A mutant is judged like those that are written by hand: the tests of its folder
-first, then all others. The first test that fails ends it.
+A mutant is judged by the tests of its folder first, then by those of its module and
+then by all others. The first test that fails ends it.
 """
 
 import argparse
@@ -154,10 +154,10 @@ class Judge:
         return run(["swift", "build", "--build-tests",
                     "--package-path", self.copy], 1800)
 
-    def test(self, *options, limit=None):
+    def test(self, *options):
         return run(["swift", "test", "--skip-build", "--disable-xctest",
                     "--package-path", self.copy, *options],
-                   limit or self.limit, stops=True)
+                   self.limit, stops=True)
 
     def prepare(self, digest):
         """Builds the copy; all tests must pass there, once for the same tree."""
@@ -198,11 +198,13 @@ class Judge:
             if self.build().status != "passed":
                 return None
             near = self.nearest(mutant.path)
-            for name, options, limit in [
-                ("nearest", ["--filter", near], 120),
-                ("other", ["--skip", near], self.limit),
+            module = rf"^{mutant.path.split('/')[1]}Tests\."
+            for name, options in [
+                ("nearest", ["--filter", near]),
+                ("near", ["--filter", module, "--skip", near]),
+                ("other", ["--skip", module]),
             ]:
-                tested = self.test(*options, limit=limit)
+                tested = self.test(*options)
                 if tested.status != "passed":
                     return True, f"{name}: {reason(tested)}"
             return False, "every test passes"
