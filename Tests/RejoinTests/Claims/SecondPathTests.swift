@@ -79,7 +79,7 @@ struct SecondPathTests {
     for delta in deltas {
       let report = receiver.apply(delta)
       #expect(report.isClean && report.records.isEmpty)
-      #expect(report.encounters.isEmpty && report.changedFields.isEmpty)
+      #expect(report.conflicts.isEmpty && report.changedFields.isEmpty)
     }
   }
 }
