@@ -81,7 +81,6 @@ struct Replay {
     switch try line.text("do") {
     case "save": try save(&line)
     case "delete": try delete(&line)
-    case "undelete": try undelete(&line)
     case "sync": try sync(&line)
     case "merge": try merge(&line)
     case "delta": try delta(&line)
