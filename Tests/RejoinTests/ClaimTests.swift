@@ -97,7 +97,8 @@ import Testing
       let ship = register("ship", of: String.self)
     }
     let next = Replica(
-      device: DeviceID(5), schema: [Next.self], clock: HandSetClock().wall, makeDeviceID: { DeviceID(99) })
+      device: DeviceID(5), schema: [Next.self], clock: HandSetClock().wall,
+      makeDeviceID: { DeviceID(99) })
     try a.edit {
       $0.name = "Ada"
       $0.miles.increment(by: 3)

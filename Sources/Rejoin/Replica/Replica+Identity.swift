@@ -36,7 +36,7 @@ extension Replica {
       return noteRollback(&report)
     }
     if held.isForked { return }
-    if !shown.isForked {
+    if held.contradicts(shown) || stored.ownDigest(of: shown.n) != nil {
       report.equivocations.insert(Dot(device, shown.n))
     }
     fork([device], &report)

@@ -32,7 +32,7 @@ extension Replica {
   ///       return edit[Profile.self, "ada"].steps.value
   ///     }.value
   ///
-  /// - Returns: What `body` returns, and what ``save(_:)`` reports.
+  /// - Returns: What `body` returns, and the report of the save.
   /// - Throws: ``SaveError``; nothing has changed then.
   @discardableResult
   public func save<Value>(
@@ -56,7 +56,7 @@ extension Replica {
   /// Saves what `body` edits, under one dot, unless it throws, and returns its
   /// value.
   ///
-  /// - Returns: What `body` returns, and what ``save(_:)`` reports.
+  /// - Returns: What `body` returns, and the report of the save.
   /// - Throws: What `body` throws, or ``SaveError``; nothing has changed then.
   @discardableResult
   public func save<Value>(

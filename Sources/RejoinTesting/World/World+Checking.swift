@@ -29,7 +29,7 @@ extension World {
   func checkStability(
     of cut: VectorClock, _ i: Int
   ) throws(ScriptMismatch) {
-    guard retired.isEmpty, suspects.isEmpty else { return }
+    if !cut.isEmpty { return }
     let known = peers[i].model.clock
     let names = Dictionary(grouping: peers, by: \.model.device)
     for (device, peers) in names where known[device] > 0 && peers.count == 1 {

@@ -20,17 +20,17 @@ private let phone = DeviceID(1)
       n: n, time: Timestamp(rawValue: time), digest: digest)
   }
 
-  private func clock(_ save: DeviceSave) -> ReplicaClock {
+  private func clock(_ saves: DeviceSave...) -> ReplicaClock {
     var clock = ReplicaClock()
-    clock.insert(save, of: phone)
+    for save in saves { clock.insert(save, of: phone) }
     return clock
   }
 
   @Test func theLaterSaveStaysWithItsTimeAndDigest() {
     let (old, new) = (save(2, at: 9, digest: 8), save(3, at: 1, digest: 1))
-    #expect(clock(old).merging(clock(new))[phone] == new)
-    #expect(clock(new).merging(clock(old))[phone] == new)
-    #expect(clock(new).merging(clock(old)).vector == [phone: 3])
+    #expect(clock(old, new)[phone] == new)
+    #expect(clock(new, old)[phone] == new)
+    #expect(clock(new, old).vector == [phone: 3])
   }
 
   @Test func twoHistoriesOfOneNumberAreJoinedByUnion() {
@@ -40,8 +40,8 @@ private let phone = DeviceID(1)
     #expect(a.contradicts(b))
     var join = save(2, at: 9, digest: 0b1110)
     join.isForked = true
-    #expect(clock(a).merging(clock(b))[phone] == join)
-    #expect(clock(b).merging(clock(a))[phone] == join)
+    #expect(clock(a, b)[phone] == join)
+    #expect(clock(b, a)[phone] == join)
   }
 
   @Test func onlyKnownDigestsOfOneNumberContradict() {
@@ -55,7 +55,7 @@ private let phone = DeviceID(1)
   @Test func anUnknownDigestGivesWay() {
     let bare = ReplicaClock([phone: 2] as VectorClock)
     #expect(bare[phone].digest == 0)
-    #expect(bare.merging(clock(save(2, digest: 7)))[phone].digest == 7)
+    #expect(bare[phone].joined(save(2, digest: 7)).digest == 7)
   }
 
   @Test func aForkedDeviceStaysForked() {
@@ -64,8 +64,8 @@ private let phone = DeviceID(1)
     var join = save(5, at: 9, digest: 0b1110)
     join.isForked = true
     let plain = save(5, at: 7, digest: 0b1000)
-    #expect(clock(forked).merging(clock(plain))[phone] == join)
-    #expect(clock(plain).merging(clock(forked))[phone] == join)
+    #expect(clock(forked, plain)[phone] == join)
+    #expect(clock(plain, forked)[phone] == join)
     #expect(clock(join).forkedDevices == [phone])
     #expect(clock(plain).forkedDevices.isEmpty)
   }

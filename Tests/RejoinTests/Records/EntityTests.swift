@@ -41,7 +41,9 @@ private struct Pet: Entity {
 
 @Suite struct EntityTests {
   private func replica(_ schema: Schema) -> Replica {
-    Replica(device: DeviceID(1), schema: schema, clock: HandSetClock().wall, makeDeviceID: { DeviceID(99) })
+    Replica(
+      device: DeviceID(1), schema: schema, clock: HandSetClock().wall,
+      makeDeviceID: { DeviceID(99) })
   }
 
   @Test func aSchemaKnowsTheFieldsOfItsEntities() {

@@ -45,7 +45,8 @@ private struct Careless: Entity {
 
   private static func replica(_ device: UInt64, _ schema: Schema) -> Replica {
     Replica(
-      device: DeviceID(device), schema: schema, clock: HandSetClock().wall, makeDeviceID: { DeviceID(99) })
+      device: DeviceID(device), schema: schema, clock: HandSetClock().wall,
+      makeDeviceID: { DeviceID(99) })
   }
 
   private func fill() throws -> MergeReport {

@@ -85,7 +85,8 @@ func settle(_ replicas: Replica...) {
 /// Whether replicas hold the same.
 func areEqual(_ replicas: Replica...) -> Bool {
   replicas.allSatisfy {
-    $0.clock.vector == replicas[0].clock.vector && $0.delta() == replicas[0].delta()
+    $0.clock.vector == replicas[0].clock.vector
+      && $0.delta() == replicas[0].delta()
   }
 }
 

@@ -203,7 +203,8 @@ import Testing
             FieldKey("v", .register): field { .int(Int64($0)) },
           ])
       ], intervals: intervals)
-    let replica = Replica(device: DeviceID(0), schema: [], clock: clock.wall,
+    let replica = Replica(
+      device: DeviceID(0), schema: [], clock: clock.wall,
       makeDeviceID: { DeviceID(99) })
     replica.apply(all)
     print("snapshot after 1,540 clients set one key", replica, fields: 1_540)
