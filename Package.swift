@@ -47,7 +47,9 @@ let package = Package(
       name: "FuzzBodies",
       dependencies: ["Rejoin", "RejoinPolicies", "RejoinTesting"],
       path: "Fuzz/Sources/FuzzBodies"),
-    .testTarget(name: "FuzzRegressionTests", dependencies: ["FuzzBodies"]),
+    .testTarget(
+      name: "FuzzRegressionTests",
+      dependencies: ["FuzzBodies", "RejoinTesting"]),
   ],
   swiftLanguageModes: [.v6]
 )

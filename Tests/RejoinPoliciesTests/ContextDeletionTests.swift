@@ -94,7 +94,7 @@ import Testing
   @Test func editsBeforeTheDeletionAreNotWritten() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.error)
-    context.fetch(Item.self, "1").increment(Item.qty)
+    context.fetch(Item.self, "1").qty.increment()
     context.fetch(Item.self, "1").delete()
     #expect(try context.save().names.isEmpty)
     #expect(scene.item == nil)

@@ -41,7 +41,7 @@ extension Replica {
   }
 
   /// All names of a record, sorted.
-  func aliases(of id: RecordID) -> [RecordID] {
+  package func aliases(of id: RecordID) -> [RecordID] {
     let pairs = aliasPairs
     if pairs.isEmpty { return [id] }
     var names: Set<RecordID> = [id]
