@@ -22,8 +22,9 @@ import Rejoin
 /// apply in their order: what is written after a deletion creates the record
 /// again.
 public final class EditingContext {
-  /// What to do about conflicts at save. A context inherits none; ``MergePolicy/error``
-  /// is the default.
+  /// What to do about conflicts at save.
+  ///
+  /// A context inherits no policy; the default is ``MergePolicy/error``.
   public var mergePolicy: MergePolicy
 
   /// Whether fields that were not edited follow the replica by themselves.
@@ -118,7 +119,9 @@ public final class EditingContext {
 
 extension EditingContext: EditTarget {
   /// Creates a record, or keeps it alive, without editing a field.
-  public func touch(_ id: RecordID) { update(id) { $0.changes.isTouched = true } }
+  public func touch(_ id: RecordID) {
+    update(id) { $0.changes.isTouched = true }
+  }
 
   /// Deletes a record in the context.
   public func delete(_ id: RecordID) { update(id) { $0.delete() } }

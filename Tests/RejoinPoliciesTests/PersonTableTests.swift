@@ -56,7 +56,7 @@ struct PersonRow: Sendable, CustomTestStringConvertible {
       written: ["name", "phone"], beside: [store]),
     PersonRow(
       policy: .lastWriteWins, name: jones, address: sesame, phone: mine,
-      written: ["name", "phone"], beside: [store]),
+      written: ["name", "phone"]),
     PersonRow(
       policy: .manual, name: jones, address: sesame, phone: store,
       written: ["name"]),

@@ -78,6 +78,10 @@ extension FieldEdit? {
 
   /// The total of a ledger that shows `stored` before the edit.
   package func total(over stored: Int64) -> Int64 {
-    if case .append(let edit) = self { edit.applied(to: stored) } else { stored }
+    if case .append(let edit) = self {
+      edit.applied(to: stored)
+    } else {
+      stored
+    }
   }
 }

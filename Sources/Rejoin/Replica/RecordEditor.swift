@@ -110,7 +110,8 @@ public struct CounterEditor {
 
   /// Makes the value `target`, by a reset and a change.
   public func set(to target: Int64) {
-    edit.perform(.count(CounterEdit(by: target, isReset: true)), on: key, of: id)
+    edit.perform(
+      .count(CounterEdit(by: target, isReset: true)), on: key, of: id)
   }
 }
 

@@ -60,10 +60,9 @@ extension PolicyTable {
     try equal("\(policy.name): clock", replica.clock, clock)
     for key in keys {
       let value =
-        draft?.value(of: key) ?? context.value(of: key, in: PolicyTable.card)
-      if draft == nil || value != nil {
-        try equal("\(key) in the context", value, myValue(key))
-      }
+        draft.map { $0.value(of: key) }
+        ?? context.value(of: key, in: PolicyTable.card)
+      try equal("\(key) in the context", value, myValue(key))
     }
     try require(draft != nil || context.hasChanges, "the edits are gone")
   }
@@ -89,8 +88,7 @@ extension PolicyTable {
     }
   }
 
-  func droppedValues(_ report: ContextReport) -> Set<PolicyRow.Dropped>
-  {
+  func droppedValues(_ report: ContextReport) -> Set<PolicyRow.Dropped> {
     Set(
       report.dropped.compactMap { dropped in
         guard case .value(let side, _) = dropped.content,
