@@ -172,7 +172,9 @@ func isSame(_ a: Any?, _ b: Any?) -> Bool {
   switch (a, b) {
   case (nil, nil): true
   case (let a?, let b?):
-    if let a = a as? AnyHashable, let b = b as? AnyHashable { a == b } else {
+    if let a = a as? AnyHashable, let b = b as? AnyHashable {
+      a == b
+    } else {
       false
     }
   default: false

@@ -110,7 +110,9 @@ open class NSManagedObjectContext: NSObject {
   open func save() throws {
     guard let policy = mergePolicy as? NSMergePolicy else { return }
     let duplicates = constraintConflicts
-    if !duplicates.isEmpty { try policy.resolve(constraintConflicts: duplicates) }
+    if !duplicates.isEmpty {
+      try policy.resolve(constraintConflicts: duplicates)
+    }
     try NSMergePolicy.refuse(constraintConflicts)
     let stale = mergeConflicts
     if !stale.isEmpty {
@@ -136,7 +138,8 @@ open class NSManagedObjectContext: NSObject {
       var toMany: [String: [NSManagedObjectID]] = [:]
       for (name, relationship) in object.entity.relationshipsByName
       where relationship.isToMany
-        && relationship.inverseRelationship?.isToMany != false
+        && (relationship.isOrdered
+          || relationship.inverseRelationship?.isToMany != false)
       {
         toMany[name] = object.objects(name).map(\.objectID)
       }
@@ -205,5 +208,20 @@ extension NSManagedObjectContext {
     else { return true }
     return !known.isDeleted
       && keys.allSatisfy { isSame(known.values[$0], object.values[$0]) }
+  }
+}
+
+// For tests, which have no other way to look into a store.
+extension NSManagedObjectContext {
+  public var conflictsWithTheStore: [NSMergeConflict] { mergeConflicts }
+  public var conflictsOfKeys: [NSConstraintConflict] { constraintConflicts }
+}
+
+extension Store {
+  /// The IDs of an entity's rows.
+  public func identities(
+    of entity: NSEntityDescription
+  ) -> [NSManagedObjectID] {
+    rows.keys.filter { $0.entity === entity }
   }
 }

@@ -9,6 +9,7 @@
 
 #if canImport(CoreData)
   import CoreData
+  import Foundation
   import Rejoin
   #if CORE_DATA_STAND_IN
     import RejoinPolicies
@@ -19,6 +20,8 @@
   struct ComparedProperty {
     let name: String
     let isRelationship: Bool
+    /// Whether the object is new, so that its base is what it holds by default.
+    private let isNew: Bool
     private let base: Side
     private let mine: Side
     private let store: Side
@@ -30,9 +33,11 @@
     }
 
     private init(
-      _ property: NSPropertyDescription, base: Any?, mine: Any?, store: Any?
+      _ property: NSPropertyDescription, isNew: Bool = false, base: Any?,
+      mine: Any?, store: Any?
     ) {
       name = property.name
+      self.isNew = isNew
       isRelationship = property is NSRelationshipDescription
       let type = (property as? NSAttributeDescription)?.attributeType
       let objects = [base, mine, store].map { $0 is NSNull ? nil : $0 }
@@ -74,7 +79,7 @@
       return properties(of: object).map { property in
         let byDefault = (property as? NSAttributeDescription)?.defaultValue
         return ComparedProperty(
-          property,
+          property, isNew: object.isInserted,
           base: object.isInserted
             ? byDefault : object.live(committed[property.name]),
           mine: object.value(forKey: property.name),
@@ -110,8 +115,10 @@
       let kept = storeWasDeleted ? base.object : store.object
       switch outcome {
       case .write(let value), .writeBeside(let value):
-        // Overwriting with a `nil` that nobody has set.
-        if value == nil, mine.value == nil, base.value == nil { return kept }
+        // Overwriting with a `nil` or a default that nobody has set.
+        if value == mine.value, value == base.value, isNew || value == nil {
+          return kept
+        }
         return object(for: value)
       case .keepStore, .queue, nil: return kept
       }

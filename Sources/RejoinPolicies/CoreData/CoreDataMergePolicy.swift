@@ -9,6 +9,7 @@
 
 #if canImport(CoreData)
   import CoreData
+  import Foundation
   import Rejoin
   #if CORE_DATA_STAND_IN
     import RejoinPolicies
@@ -29,7 +30,9 @@
   ///   save is the later one.
   /// - Objects under one unique key become one: the one in the database or, of
   ///   several in the context, the first. The others are deleted after their
-  ///   properties, those to-many included, have been merged into it.
+  ///   properties, those to-many included, have been merged into it. Where an object
+  ///   of the database was given the key of another, it takes that one's place, or
+  ///   has its own key again.
   ///
   /// Nothing becomes `nil` that nobody set to `nil`. One conflict that is refused
   /// does not keep the others from being resolved.
@@ -180,7 +183,7 @@
       let objects = conflict.conflictingObjects.filter(\.isLive)
       let stored = conflict.databaseObject.flatMap { $0.isLive ? $0 : nil }
       guard
-        let survivor = stored ?? objects.first(where: { !$0.isInserted })
+        var survivor = stored ?? objects.first(where: { !$0.isInserted })
           ?? objects.first
       else { return true }
       for object in objects where object !== survivor {
@@ -192,8 +195,9 @@
         if decision.isRefused { return false }
         if object.isInserted {
           object.merge(properties, by: decision, into: survivor)
-        } else {
-          object.keepKey(of: conflict, by: decision)
+        } else if object.keepsNewKey(of: conflict, by: decision) {
+          survivor.fillGaps(of: object)
+          survivor = object
         }
       }
       return true
@@ -245,21 +249,33 @@
       }
     }
 
-    /// Where an object of the database was given the key of another, and the policy
-    /// does not write that, it keeps its own key; it is never merged away.
-    fileprivate func keepKey(
+    /// Whether an object of the database that was given the key of another keeps
+    /// it; otherwise the object has its own key again, and both stay.
+    fileprivate func keepsNewKey(
       of conflict: NSConstraintConflict, by decision: PolicyDecision
-    ) {
-      let committed = committedValues(forKeys: conflict.constraint)
-      for name in conflict.constraint {
-        switch decision.outcomes[Name(name)] {
-        case .write, .writeBeside: break
-        case .keepStore, .queue, nil:
-          if let key = committed[name] {
-            setValue(key is NSNull ? nil : key, forKey: name)
-          }
+    ) -> Bool {
+      let isRefused = conflict.constraint.contains {
+        switch decision.outcomes[Name($0)] {
+        case .keepStore, .queue: true
+        case .write, .writeBeside, nil: false
         }
       }
+      guard isRefused else { return true }
+      for (name, key) in committedValues(forKeys: conflict.constraint) {
+        setValue(key is NSNull ? nil : key, forKey: name)
+      }
+      return false
+    }
+
+    /// Gives an object that takes the place of this one what it lacks, and goes.
+    fileprivate func fillGaps(of object: NSManagedObject) {
+      let properties = ComparedProperty.all(of: self, into: object)
+      let gaps = MergePolicy.custom {
+        $0.store == nil ? .write($0.mine) : .keepStore
+      }
+      let decision = gaps.decide(
+        properties.map { $0.difference() }, isContested: true)
+      merge(properties, by: decision, into: object)
     }
   }
 

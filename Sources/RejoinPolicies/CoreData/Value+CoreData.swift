@@ -41,14 +41,16 @@
       let number = object as? NSNumber
       switch type {
       case .booleanAttributeType:
-        guard let flag = object as? Bool ?? number?.boolValue else { return nil }
+        guard let flag = object as? Bool ?? number?.boolValue else {
+          return nil
+        }
         self = .bool(flag)
       case .integer16AttributeType, .integer32AttributeType,
         .integer64AttributeType:
-        guard let number = number ?? (object as? Int).map(NSNumber.init) else {
+        guard let integer = number?.int64Value ?? (object as? Int64) else {
           return nil
         }
-        self = .int(number.int64Value)
+        self = .int(integer)
       case .doubleAttributeType, .floatAttributeType:
         guard let number = object as? Double ?? number?.doubleValue else {
           return nil
