@@ -43,7 +43,21 @@ import Testing
     #expect(throws: ContextSaveError.self) { try context.save() }
   }
 
-  @Test func insertionSinceTheFetchConflicts() throws {
+  @Test func counterThatArrivesBeforeItsMarkConflicts() throws {
+    let scene = try Scene.withItem()
+    let context = EditingContext(scene.mine)
+    context.delete(Scene.item)
+    try scene.other.save {
+      $0.apply(.count(by: 1), to: Key.qty, of: Scene.item)
+    }
+    let delta = try #require(scene.other.delta(since: scene.mine.clock))
+    let mark = scene.mine.fetch(Scene.item).existence
+    _ = scene.mine.apply(delta.split(into: 2)[1])
+    #expect(scene.mine.fetch(Scene.item).existence == mark)
+    #expect(throws: ContextSaveError.self) { try context.save() }
+  }
+
+  @Test func deletionByBothConflicts() throws {
     let scene = try Scene.withItem()
     let context = EditingContext(scene.mine, mergePolicy: .merge)
     context.delete(Scene.item)
@@ -76,6 +90,7 @@ import Testing
     guard case .conflict(let conflict)? = error else { return }
     let note = conflict.conflicts.first?.contested.first
     #expect(note?.base == "n" && note?.mine == nil && note?.store == "theirs")
+    #expect(conflict.conflicts.first?.others == [Key.qty])
   }
 
   @Test func refreshBeforeADeletionShowsWhatItDeletes() throws {
