@@ -25,9 +25,10 @@ private struct Gauge: Entity {
 /// What a context shows of a field.
 @Suite struct ContextReadingTests {
   private let replica = Replica(
-    device: DeviceID(1), schema: [Gauge.self], clock: WallClock { 1000 })
+    device: DeviceID(1), schema: [Gauge.self], clock: WallClock { 1000 },
+    makeDeviceID: { DeviceID(99) })
 
-  private func fetch() -> ContextRecord<Gauge> {
+  private func fetch() -> RecordEditor<Gauge> {
     EditingContext(replica).fetch(Gauge.self, "1")
   }
 

@@ -89,6 +89,13 @@ extension Replica {
     return commit(records, at: dot, time: time)
   }
 
+  /// The timestamp that a save would take now; `nil` where the clock is at its
+  /// maximum.
+  package var timeOfNextSave: Timestamp? {
+    var hybrid = stored.hybrid
+    return try? hybrid.tick(now: wallClock.now)
+  }
+
   /// Whether a record has been deleted, as a save would find it.
   func isDead(_ id: RecordID) -> Bool {
     stored.positions[id].map {

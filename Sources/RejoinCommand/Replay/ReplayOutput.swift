@@ -105,16 +105,16 @@ enum ReplayOutput {
   static func line(
     for report: ContextReport, of id: RecordID, context: String
   ) -> String {
-    let contested = report.conflicts.flatMap(\.contested).map { Name($0.field) }
-    return line(
-      context, wrote: report.written[id] ?? [], conflicts: Set(contested))
+    line(
+      context, wrote: report.written[id] ?? [],
+      conflicts: Set(report.conflicts.flatMap(\.contestedNames)))
   }
 
   /// A save that was refused for its conflicts.
   static func line(for conflict: MergeConflict, context: String) -> String {
-    let contested = conflict.conflicts.flatMap(\.contested)
-      .map { Name($0.field) }
-    return line(context, wrote: [], conflicts: Set(contested))
+    line(
+      context, wrote: [],
+      conflicts: Set(conflict.conflicts.flatMap(\.contestedNames)))
   }
 
   private static func line(

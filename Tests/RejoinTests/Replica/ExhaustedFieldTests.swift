@@ -55,7 +55,7 @@ import Testing
     #expect(a.record(Sailor.ada)?.value(of: "rank", .lww) == "huge")
     #expect(try a.purge().dot == nil)
     #expect(throws: SaveError.purged(Sailor.ada)) {
-      try a.edit { $0.restore() }
+      try a.save { $0.restore(Sailor.ada) }
     }
   }
 

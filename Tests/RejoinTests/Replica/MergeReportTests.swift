@@ -165,7 +165,7 @@ import Testing
     #expect(second.deleted == [Sailor.ada])
     #expect(second.created.isEmpty)
     #expect(second.changedFields.isEmpty)
-    try b.edit { $0.restore() }
+    try b.save { $0.restore(Sailor.ada) }
     #expect(b.tell(a).created == [Sailor.ada])
     #expect(b.tell(a).created.isEmpty)
   }

@@ -39,11 +39,12 @@ import Testing
     try fill()
     try a.edit { $0.delete() }
     a.tell(b)
-    let dot = try b.edit {
-      #expect($0.name == nil)
-      $0.restore()
-      #expect($0.name == "ada")
-      #expect($0.miles.value == 3)
+    let dot = try b.save { edit in
+      let ada = edit[Sailor.self, "ada"]
+      #expect(ada.name == nil)
+      edit.restore(Sailor.ada)
+      #expect(ada.name == "ada")
+      #expect(ada.miles.value == 3)
     }.dot
     #expect(dot == Dot(b.device, 1))
     b.tell(a)
@@ -54,9 +55,9 @@ import Testing
   @Test func whatIsWrittenWithItIsAdded() throws {
     try fill()
     try a.edit { $0.delete() }
-    try a.edit {
-      $0.restore()
-      $0.miles.increment(by: 2)
+    try a.save {
+      $0.restore(Sailor.ada)
+      $0[Sailor.self, "ada"].miles.increment(by: 2)
     }
     #expect(a.ada?.miles == 5)
     #expect(a.ada?.name == "ada")
@@ -71,9 +72,9 @@ import Testing
     for replica in [a, b] {
       let clock = replica.clock
       #expect(throws: SaveError.purged(Sailor.ada)) {
-        try replica.edit {
-          $0.restore()
-          $0.name = "x"
+        try replica.save {
+          $0.restore(Sailor.ada)
+          $0[Sailor.self, "ada"].name = "x"
         }
       }
       #expect(replica.clock == clock)
@@ -94,7 +95,7 @@ import Testing
     try a.edit { $0.delete() }
     try a.purge()
     #expect(throws: SaveError.purged(Sailor.ada)) {
-      try a.edit { $0.restore() }
+      try a.save { $0.restore(Sailor.ada) }
     }
   }
 
@@ -107,7 +108,7 @@ import Testing
       $0.rank = nil
       $0.delete()
     }
-    try a.edit { $0.restore() }
+    try a.save { $0.restore(Sailor.ada) }
     #expect(a.ada?.name == "ada")
     #expect(a.ada?.tags == [])
     #expect(a.ada?.miles == 0)
@@ -116,7 +117,7 @@ import Testing
       $0.pay.append(1)
       $0.delete()
     }
-    try b.edit { $0.restore() }
+    try b.save { $0.restore(Sailor.ada) }
     #expect(b.ada?.name == "late")
     #expect(b.ada?.pay == 5)
   }
@@ -126,7 +127,7 @@ import Testing
     try a.edit { $0.delete() }
     try a.edit { $0.name = "again" }
     try a.edit { $0.delete() }
-    try a.edit { $0.restore() }
+    try a.save { $0.restore(Sailor.ada) }
     #expect(a.ada?.name == "again")
     #expect(a.ada?.miles == 0)
   }
@@ -150,12 +151,12 @@ import Testing
 
   @Test func whatExistsIsKeptAlive() throws {
     try fill()
-    #expect(try a.edit { $0.restore() }.dot?.n == 2)
+    #expect(try a.save { $0.restore(Sailor.ada) }.dot?.n == 2)
     checkContent(a)
   }
 
   @Test func whatHasNeverExistedStaysAway() throws {
-    #expect(try a.edit { $0.restore() }.dot == nil)
+    #expect(try a.save { $0.restore(Sailor.ada) }.dot == nil)
     #expect(a.ada == nil)
   }
 
@@ -186,7 +187,7 @@ import Testing
     try fill()
     try a.edit { $0.delete() }
     settle(a, b)
-    try a.edit { $0.restore() }
+    try a.save { $0.restore(Sailor.ada) }
     try b.edit { $0.name = "again" }
     settle(a, b)
     #expect(areEqual(a, b))
