@@ -30,7 +30,7 @@ public struct ReplicaClock: Hashable, Sendable {
   ///
   /// There are some where a part of a delta arrived and the rest did not. They
   /// tell a sender not to send those fields again and again.
-  public internal(set) var fieldsAhead: [UInt64: VectorClock] = [:]
+  public package(set) var fieldsAhead: [UInt64: VectorClock] = [:]
 
   /// How many fields ahead are listed; where there are more, none are.
   static let fieldsAheadLimit = 4_096
@@ -90,6 +90,10 @@ extension ReplicaClock: Lattice {
     for (device, save) in other.saves { insert(save, of: device) }
     stabilityCut.merge(other.stabilityCut)
     fieldsAhead.merge(other.fieldsAhead) { $0.merging($1) }
+    fieldsAhead = fieldsAhead.compactMapValues { saves in
+      let beyond = saves.entries.filter { $0.count > vector[$0.device] }
+      return beyond.isEmpty ? nil : VectorClock(sorted: beyond)
+    }
   }
 }
 
