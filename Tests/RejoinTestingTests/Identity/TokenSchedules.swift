@@ -221,12 +221,15 @@ extension TokenSchedules {
   }
 
   private mutating func storingToken(_ here: Configuration) -> Configuration? {
+    // It is the replica in use whose token is stored.
+    guard states[here.disk].device == states[here.memory].device else {
+      return nil
+    }
     let token = intern(states[here.disk].replica.token)
-    let isTold = states[here.memory].device == tokens[token].device
     if token == here.token, here.outbox == here.disk { return nil }
     var next = here
     (next.token, next.outbox) = (token, here.disk)
-    if mistake == .tellsNothing || !isTold { return next }
+    if mistake == .tellsNothing { return next }
     next.memory = execute([1, here.memory, token]) { run in
       var replica = run.states[here.memory].replica.copy()
       replica.tokenStored(run.tokens[token])
