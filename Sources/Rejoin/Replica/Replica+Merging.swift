@@ -30,6 +30,12 @@ extension Replica {
       guard known[entry.device] < held.n else { continue }
       intervals[entry.device] = .init(from: known[entry.device], to: held)
     }
+    // An interval vouches for every field that its saves touched, also to others
+    // than those for whom the delta is.
+    ahead = ahead.mapValues { saves in
+      VectorClock(
+        sorted: saves.entries.filter { intervals[$0.device] == nil })
+    }
     let changes = stored.changes(since: known, ahead: ahead)
     if changes.isEmpty, intervals.isEmpty { return nil }
     return Delta(changes: changes, intervals: intervals)

@@ -27,7 +27,7 @@ extension Replica {
   public func record(_ id: RecordID) -> Record? {
     let rule = schema[id.entity].deletion
     let all = stored.aliases[id].compactMap { stored.positions[$0] }
-      .map { stored.records[$0] }
+      .map { stored.records[$0] }.sorted { $0.id < $1.id }
     // What was deleted under one ID stays hidden, though the other one exists.
     let existing = all.filter { $0.exists(rule) }
     let states = existing.isEmpty ? all : existing

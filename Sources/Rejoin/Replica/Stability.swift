@@ -29,7 +29,7 @@ struct Stability: Sendable {
   mutating func note(
     _ clock: VectorClock, of device: DeviceID, holding held: VectorClock
   ) {
-    if mark.isEmpty { mark = held }
+    if mark.isEmpty { (mark, passed) = (held, []) }
     if mark.isContained(in: clock) { passed.insert(device) }
   }
 

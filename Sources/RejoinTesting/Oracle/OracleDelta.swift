@@ -38,8 +38,14 @@ extension OracleReplica {
   ) -> OracleDelta? {
     var delta = OracleDelta()
     for (path, saves) in held {
-      let known = receiver?.field(path).clock ?? VectorClock()
-      if !field(path).clock.isContained(in: basis.merging(known)) {
+      // What the receiver has heard ahead of its clock is left out, unless an
+      // interval says to whoever reads it that it is there.
+      var known = basis
+      for entry in receiver?.field(path).clock.entries ?? []
+      where clock[entry.device] <= basis[entry.device] {
+        known.insert(Dot(entry.device, entry.count))
+      }
+      if !field(path).clock.isContained(in: known) {
         delta.fields[path] = saves
       }
     }

@@ -16,13 +16,32 @@ extension OracleReplica {
 
   /// What the first save of a device enters about the one in whose place it came.
   func retirement(of retired: DeviceID) -> ScriptVerb {
-    let path = FieldPath(
-      RecordID(BuiltIn.retirement, retired.hexadecimal), BuiltIn.last)
-    let entered = field(path).siblings.map { sibling in
-      if case .int(let n) = sibling.value { UInt64(n) } else { 0 as UInt64 }
-    }
-    let last = max(lastHeard(of: retired), entered.max() ?? 0)
+    let path = path(ofRetirement: retired)
+    let last = max(lastHeard(of: retired), retiredNumber(of: retired) ?? 0)
     return .edit(path.id, path.key, .write(.int(Int64(last))))
+  }
+
+  private func path(ofRetirement device: DeviceID) -> FieldPath {
+    FieldPath(RecordID(BuiltIn.retirement, device.hexadecimal), BuiltIn.last)
+  }
+
+  /// The greatest number at which a device is known to have been retired.
+  func retiredNumber(of device: DeviceID) -> UInt64? {
+    field(path(ofRetirement: device)).siblings.map { sibling in
+      if case .int(let n) = sibling.value { UInt64(n) } else { 0 as UInt64 }
+    }.max()
+  }
+
+  /// Whether a device is retired: nothing is here after what those knew of it who
+  /// retired it.
+  func isRetired(_ device: DeviceID) -> Bool {
+    retiredNumber(of: device).map { clock[device] <= $0 } ?? false
+  }
+
+  /// The devices that are waited for before anything is stable.
+  var roster: Set<DeviceID> {
+    Set(clock.entries.map(\.device)).subtracting(pullers())
+      .subtracting(history.imports).filter { !isRetired($0) }
   }
 
   /// The greatest number of a device's saves of which anything has been heard.

@@ -9,7 +9,7 @@
 import Rejoin
 
 /// What a save does to one record.
-private struct OraclePending {
+struct OraclePending {
   var mark: Bool?
   var drops = false
   var verbs: [FieldKey: [FieldEdit]] = [:]
@@ -47,17 +47,46 @@ extension OracleReplica {
     return commit(pending, now: now)
   }
 
-  private func note(
+  /// Deletes a record that was fetched earlier, when `seen` was held.
+  mutating func delete(
+    _ id: RecordID, seen: [FieldPath: SaveSet], now: Int64
+  ) -> Int? {
+    if !existsAlone(id) { return nil }
+    return commit([id: OraclePending(mark: false, seen: seen)], now: now)
+  }
+
+  /// Adds what a verb does.
+  func note(
     _ verb: ScriptVerb, in pending: inout [RecordID: OraclePending]
   ) {
     switch verb {
     case .touch(let id): touch(id, in: &pending)
     case .delete(let id):
-      guard pending[id]?.mark ?? exists(id) else { return }
-      pending[id, default: OraclePending(mark: false)].mark = false
+      for id in aliases[id] ?? [id] where pending[id]?.mark ?? existsAlone(id) {
+        pending[id, default: OraclePending(mark: false)].mark = false
+      }
+    case .undelete(let id):
+      if pending[id]?.mark ?? existsAlone(id) {
+        return touch(id, in: &pending)
+      }
+      for id in undeletable(id, in: pending) {
+        pending[id, default: OraclePending(mark: true)].mark = true
+      }
     case .edit(let id, let key, let edit):
       touch(id, in: &pending)
       pending[id]?.verbs[key, default: []].append(edit)
+    }
+  }
+
+  /// The IDs of a record under which there is something to bring back.
+  private func undeletable(
+    _ id: RecordID, in pending: [RecordID: OraclePending]
+  ) -> Set<RecordID> {
+    (aliases[id] ?? [id]).filter { id in
+      guard let mark = pending[id]?.mark else {
+        return isDead(id) && !isPurged(id)
+      }
+      return !mark
     }
   }
 
@@ -80,7 +109,22 @@ extension OracleReplica {
     }
     knowledge.latest = max(knowledge.latest + 1, Self.stamp(now))
     let dot = Dot(device, clock[device] + 1)
-    var save = OracleSave(dot: dot, time: Timestamp(rawValue: knowledge.latest))
+    let save = save(
+      of: pending, at: dot, time: Timestamp(rawValue: knowledge.latest))
+    let place = history.place(of: save)
+    for path in save.edits.keys {
+      knowledge.held[path, default: SaveSet()].insert(place)
+    }
+    knowledge.clock.insert(dot)
+    knowledge.times[device] = save.time
+    return place
+  }
+
+  /// The save that changes some records.
+  func save(
+    of pending: [RecordID: OraclePending], at dot: Dot, time: Timestamp
+  ) -> OracleSave {
+    var save = OracleSave(dot: dot, time: time)
     for (id, record) in pending {
       var verbs = record.verbs
       if record.drops {
@@ -92,13 +136,7 @@ extension OracleReplica {
         save.edits[path] = edit(verbs, of: path, record, in: save)
       }
     }
-    let place = history.place(of: save)
-    for path in save.edits.keys {
-      knowledge.held[path, default: SaveSet()].insert(place)
-    }
-    knowledge.clock.insert(dot)
-    knowledge.times[device] = save.time
-    return place
+    return save
   }
 
   private func edit(

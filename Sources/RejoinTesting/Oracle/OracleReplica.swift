@@ -22,6 +22,8 @@ struct OracleReplica {
     var held: [FieldPath: SaveSet] = [:]
     /// The device in whose place this one came, until it has saved.
     var predecessor: DeviceID?
+    /// The devices that this one has for servers.
+    var pullers: [String: DeviceID] = [:]
   }
 
   let history: OracleHistory
@@ -33,6 +35,8 @@ struct OracleReplica {
   }
 
   var device: DeviceID { knowledge.device }
+  /// The devices that nobody else saves as.
+  var ours: [DeviceID] { [device] + knowledge.pullers.values }
   var clock: VectorClock { knowledge.clock }
   var held: [FieldPath: SaveSet] { knowledge.held }
 
@@ -51,13 +55,17 @@ struct OracleReplica {
     }
   }
 
-  func exists(_ id: RecordID) -> Bool {
+  /// Whether a record exists, its aliases aside.
+  func existsAlone(_ id: RecordID) -> Bool {
     let marks = marks(id).map(\.isAlive)
     return rule(id) == .updateWins
       ? marks.contains(true) : marks.contains(true) && !marks.contains(false)
   }
 
-  func isDead(_ id: RecordID) -> Bool { !marks(id).isEmpty && !exists(id) }
+  /// Whether a record has been deleted, its aliases aside.
+  func isDead(_ id: RecordID) -> Bool {
+    !marks(id).isEmpty && !existsAlone(id)
+  }
 
   func isPurgeable(_ id: RecordID, below cut: VectorClock) -> Bool {
     isDead(id) && marks(id).allSatisfy { cut.contains($0.dot) }
@@ -87,17 +95,18 @@ extension OracleReplica {
 
   /// Goes on as another device, beside this one.
   mutating func fork(as device: DeviceID) {
-    knowledge.device = device
-    knowledge.predecessor = nil
+    (knowledge.device, knowledge.predecessor) = (device, nil)
+    knowledge.pullers = [:]
   }
 
   /// Goes on as another device, in the place of this one.
   mutating func become(_ device: DeviceID) {
     let old = knowledge.device
-    if old != device, clock[old] > 0, knowledge.predecessor == nil {
+    if old == device { return }
+    if clock[old] > 0, knowledge.predecessor == nil {
       knowledge.predecessor = old
     }
-    knowledge.device = device
+    (knowledge.device, knowledge.pullers) = (device, [:])
   }
 
   /// Opens again, as another device where the token is not there.

@@ -33,6 +33,8 @@ struct OracleSave: Hashable {
 final class OracleHistory {
   private(set) var saves: [OracleSave] = []
   private var places: [OracleSave: Int] = [:]
+  /// The devices that stand for rows that were brought in.
+  var imports: Set<DeviceID> = []
   let schema: Schema
 
   init(schema: Schema) { self.schema = schema }

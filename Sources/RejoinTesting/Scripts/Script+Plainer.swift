@@ -14,12 +14,22 @@ extension Script {
   /// The script with one step said more plainly, for every step where that can be.
   var plainer: [Script] {
     var authors: [Int: Int] = [:]
+    var contexts: [Int: (on: Int, id: RecordID)] = [:]
     var result: [Script] = []
     for (place, step) in steps.enumerated() {
       switch step {
       case .write(let i, _, let k): authors[k] = i
       case .split(let k, let a, let b):
         (authors[a], authors[b]) = (authors[k], authors[k])
+      case .fetch(let i, let id, let k): contexts[k] = (i, id)
+      case .commit(let k, let edits):
+        guard let (i, id) = contexts[k] else { continue }
+        let verbs = edits.sorted { $0.key < $1.key }
+          .map { ScriptVerb.edit(id, $0.key, $0.value) }
+        result.append(replacing(place, by: .save(on: i, verbs)))
+      case .discard(let k):
+        guard let (i, id) = contexts[k] else { continue }
+        result.append(replacing(place, by: .save(on: i, [.delete(id)])))
       case .merge(let i, let j):
         result.append(replacing(place, by: .sync(from: i, to: j)))
       case .deliver(let k, let j):
@@ -84,15 +94,20 @@ extension ScriptStep {
       .write(on: new(i), since: j.map(new), message: k)
     case .deliver(let k, let i): .deliver(message: k, to: new(i))
     case .backUp(let i, let k): .backUp(new(i), as: k)
-    case .restore(let i, let k, let isNoticed):
-      .restore(new(i), from: k, isNoticed: isNoticed)
+    case .restore(let i, let k, let token):
+      .restore(new(i), from: k, with: token)
+    case .storeToken(let i): .storeToken(new(i))
+    case .alias(let i, let a, let b): .alias(on: new(i), a, b)
+    case .bringIn(let i, let rows): .bringIn(on: new(i), rows)
+    case .pull(let i, let server, let time, let rows):
+      .pull(on: new(i), from: server, at: time, rows)
     case .reopen(let i): .reopen(new(i))
     case .fork(let i): .fork(new(i))
     case .purge(let i): .purge(new(i))
     case .fold(let i): .fold(new(i))
     case .retire(let i, let j): .retire(on: new(i), new(j))
     case .fetch(let i, let id, let k): .fetch(on: new(i), id, context: k)
-    case .split, .commit: self
+    case .split, .commit, .discard: self
     }
   }
 }

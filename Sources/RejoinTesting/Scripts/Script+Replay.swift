@@ -34,11 +34,14 @@ extension Script {
     var paths: Set<FieldPath> = []
     for step in steps {
       switch step {
-      case .save(_, let verbs):
+      case .save(_, let verbs), .bringIn(_, let verbs),
+        .pull(_, _, _, let verbs):
         for case .edit(let id, let key, _) in verbs {
           paths.insert(FieldPath(id, key))
         }
         for verb in verbs { paths.insert(FieldPath(verb.id, .existence)) }
+      case .alias(_, let a, let b):
+        for id in [a, b] { paths.insert(FieldPath(id, .existence)) }
       case .fetch(_, let id, let context):
         records[context] = id
         paths.insert(FieldPath(id, .existence))
@@ -129,11 +132,17 @@ private struct ReplayPrinter {
     case .backUp(let i, let k) where isThere(i):
       backups.insert(k)
       add("backup", "on", i, [("as", "\"b\(k)\"")])
-    case .restore(let i, let k, let isNoticed)
+    case .restore(let i, let k, let token)
     where isThere(i) && backups.contains(k):
       contexts = contexts.filter { $0.value != i }
-      let flag = isNoticed ? [] : [("unnoticed", "true")]
+      let flag: [(String, String)] =
+        switch token {
+        case .lost: []
+        case .fitting: [("unnoticed", "true")]
+        case .last: [("token", "true")]
+        }
       add("restore", "on", i, [("from", "\"b\(k)\"")] + flag)
+    case .storeToken(let i) where isThere(i): add("token", "on", i)
     case .reopen(let i) where isThere(i):
       reopenings += 1
       contexts = contexts.filter { $0.value != i }
@@ -159,6 +168,25 @@ private struct ReplayPrinter {
           ("policy", "\"merge\""),
         ])
     case .commit(let k, let edits): commit(k, edits)
+    case .discard(let k):
+      guard let i = contexts.removeValue(forKey: k) else { return }
+      let context = [("context", "\"c\(k)\"")]
+      add("delete", nil, nil, context)
+      add("commit", nil, nil, context + [("at", "\(now[i] ?? 0)")])
+    case .alias(let i, let a, let b) where isThere(i):
+      let names = "\(ReplayJSON.text("\(a)")),\(ReplayJSON.text("\(b)"))"
+      add("alias", "on", i, [("records", "[\(names)]")])
+    case .bringIn(let i, let rows) where isThere(i):
+      add("import", "on", i, [("records", records(rows))])
+    case .pull(let i, let server, let time, let rows) where isThere(i):
+      // The line's time is the server's; this one sets the device's clock.
+      add("backup", "on", i, [("as", "\"clock\"")])
+      lines.append(
+        ReplayJSON.object([
+          ("do", "\"pull\""), ("on", name(i)),
+          ("server", ReplayJSON.text(server)), ("records", records(rows)),
+          ("at", "\(time)"),
+        ]))
     default: break
     }
   }
@@ -170,24 +198,54 @@ private struct ReplayPrinter {
     add("commit", nil, nil, context + [("at", "\(now[i] ?? 0)")])
   }
 
+  /// The rows that some verbs make.
+  private func records(_ verbs: [ScriptVerb]) -> String {
+    var records: [(id: RecordID, edits: [FieldKey: FieldEdit])] = []
+    for case .edit(let id, let key, let edit) in verbs {
+      add(edit, of: key, in: id, to: &records)
+    }
+    return objects(records)
+  }
+
+  private func objects(
+    _ records: [(id: RecordID, edits: [FieldKey: FieldEdit])]
+  ) -> String {
+    let objects = records.filter { !$0.edits.isEmpty }.map { record in
+      ReplayJSON.object(
+        [("record", ReplayJSON.text("\(record.id)"))]
+          + ReplayJSON.members(record.edits))
+    }
+    return "[\(objects.joined(separator: ","))]"
+  }
+
+  private func add(
+    _ edit: FieldEdit, of key: FieldKey, in id: RecordID,
+    to records: inout [(id: RecordID, edits: [FieldKey: FieldEdit])]
+  ) {
+    let place = records.firstIndex { $0.id == id } ?? records.count
+    if place == records.count { records.append((id, [:])) }
+    if records[place].edits[key]?.append(edit) == nil {
+      records[place].edits[key] = edit
+    }
+  }
+
   private mutating func save(_ i: Int, _ verbs: [ScriptVerb]) {
     let deletions = verbs.filter {
-      if case .delete = $0 { true } else { false }
+      switch $0 {
+      case .delete, .undelete: true
+      default: false
+      }
     }
     if !deletions.isEmpty, verbs.count > 1 {
       lines.append("# What follows up to the next comment was one save.")
     }
     var records: [(id: RecordID, edits: [FieldKey: FieldEdit])] = []
     func flush(_ printer: inout ReplayPrinter) {
-      let objects = records.filter { !$0.edits.isEmpty }.map { record in
-        ReplayJSON.object(
-          [("record", ReplayJSON.text("\(record.id)"))]
-            + ReplayJSON.members(record.edits))
+      if records.contains(where: { !$0.edits.isEmpty }) {
+        printer.add(
+          "save", "on", i, [("records", printer.objects(records))])
       }
       records = []
-      if objects.isEmpty { return }
-      printer.add(
-        "save", "on", i, [("records", "[\(objects.joined(separator: ","))]")])
     }
     for verb in verbs {
       switch verb {
@@ -195,12 +253,11 @@ private struct ReplayPrinter {
       case .delete(let id):
         flush(&self)
         add("delete", "on", i, [("record", ReplayJSON.text("\(id)"))])
+      case .undelete(let id):
+        flush(&self)
+        add("undelete", "on", i, [("record", ReplayJSON.text("\(id)"))])
       case .edit(let id, let key, let edit):
-        let place = records.firstIndex { $0.id == id } ?? records.count
-        if place == records.count { records.append((id, [:])) }
-        if records[place].edits[key]?.append(edit) == nil {
-          records[place].edits[key] = edit
-        }
+        add(edit, of: key, in: id, to: &records)
       }
     }
     flush(&self)

@@ -40,6 +40,20 @@ public struct ScriptWeights: Sendable {
   public var contexts = 12
   /// Retirements.
   public var retirements = 2
+  /// Deletions of a record as it was shown some time before.
+  public var discards = 3
+  /// Records that are brought back after their deletion.
+  public var undeletions = 3
+  /// Two IDs that are declared to be of one record.
+  public var aliases = 1
+  /// Rows that every device already has.
+  public var imports = 2
+  /// Rows of servers.
+  public var pulls = 3
+  /// Tokens that are stored, and states that are opened with them.
+  public var tokens = 4
+  /// Messages of which one half is lost for good.
+  public var lostHalves = 3
 
   /// Weights that let everything happen.
   public init() {}
@@ -49,7 +63,8 @@ public struct ScriptWeights: Sendable {
     [
       saves, syncs, messages, deliveries, merges, backups, restores,
       unnoticedRestores, reopenings, forks, clockJumps, purges, folds,
-      contexts, retirements,
+      contexts, retirements, discards, undeletions, aliases, imports, pulls,
+      tokens, lostHalves,
     ]
   }
 }
@@ -59,14 +74,15 @@ public struct ScriptGenerator {
   /// The kinds of steps, in the order of ``ScriptWeights/list``.
   enum Happening: Int, CaseIterable {
     case save, sync, write, deliver, merge, backUp, restore, forget, reopen
-    case fork, jump, purge, fold, context, retire
+    case fork, jump, purge, fold, context, retire, discard, undelete, alias
+    case bringIn, pull, token, loseHalf
   }
 
   var random: SeededRandom
   let weights: ScriptWeights
   let universe: ScriptUniverse
   private(set) var devices: Int
-  private var clocks: [Int64]
+  private(set) var clocks: [Int64]
   private var messages = 0
   private var backups: [Int: Int] = [:]
   private var contexts = 0
@@ -120,8 +136,8 @@ public struct ScriptGenerator {
       let k = backups.count
       backups[k] = i
       return [.backUp(i, as: k)]
-    case .restore: return restore(isNoticed: true)
-    case .forget: return restore(isNoticed: false)
+    case .restore: return restore(with: .lost)
+    case .forget: return restore(with: .fitting)
     case .reopen: return [.reopen(i)]
     case .fork:
       guard devices < 6 else { return [] }
@@ -136,6 +152,19 @@ public struct ScriptGenerator {
     case .fold: return [.fold(i)]
     case .context: return context(on: i)
     case .retire: return [.retire(on: i, other(than: i))]
+    case .discard: return discard(on: i)
+    case .undelete:
+      let isEdited = random.chance(30)
+      return [
+        .save(
+          on: i,
+          [.undelete(random.pick(universe.records))] + (isEdited ? verbs() : []))
+      ]
+    case .alias: return [alias(on: i)]
+    case .bringIn: return [.bringIn(on: i, rows())]
+    case .pull: return [pull(on: i, at: clocks[i])]
+    case .token: return open(i)
+    case .loseHalf: return loseHalf(from: i, to: other(than: i))
     }
   }
 
@@ -179,11 +208,53 @@ public struct ScriptGenerator {
     return [.deliver(message: messages - 1 - age, to: i)]
   }
 
-  private mutating func restore(isNoticed: Bool) -> [ScriptStep] {
+  private mutating func restore(with token: ScriptToken) -> [ScriptStep] {
     guard !backups.isEmpty else { return [] }
     let k = random.below(backups.count)
     guard let i = backups[k] else { return [] }
-    return [.restore(i, from: k, isNoticed: isNoticed)]
+    return [.restore(i, from: k, with: token)]
+  }
+
+  /// A state and then its token are stored, or one of them, and the device opens
+  /// some stored state with the token.
+  private mutating func open(_ i: Int) -> [ScriptStep] {
+    var steps: [ScriptStep] = []
+    if random.chance(70) {
+      steps.append(.backUp(i, as: backups.count))
+      backups[backups.count] = i
+    }
+    if random.chance(60) { steps.append(.storeToken(i)) }
+    if random.chance(40) { steps.append(.save(on: i, verbs())) }
+    if random.chance(40), let last = backups.keys.filter({ backups[$0] == i }).max()
+    {
+      steps.append(
+        random.chance(70)
+          ? .restore(i, from: last, with: .last)
+          : restore(with: .last).first ?? .reopen(i))
+    }
+    return steps
+  }
+
+  /// One half of a message arrives, and the other never does.
+  private mutating func loseHalf(from i: Int, to j: Int) -> [ScriptStep] {
+    let k = messages
+    messages += 3
+    return [
+      .save(on: i, verbs()), .write(on: i, since: j, message: k),
+      .split(message: k, into: k + 1, k + 2),
+      .deliver(message: k + 1 + random.below(2), to: j),
+    ]
+  }
+
+  private mutating func discard(on i: Int) -> [ScriptStep] {
+    if openContexts.isEmpty || random.chance(30) {
+      openContexts.append(contexts)
+      contexts += 1
+      let id = random.pick(universe.records)
+      return [.fetch(on: i, id, context: contexts - 1)]
+    }
+    let k = openContexts.remove(at: random.below(openContexts.count))
+    return [.discard(context: k)]
   }
 
   private mutating func context(on i: Int) -> [ScriptStep] {

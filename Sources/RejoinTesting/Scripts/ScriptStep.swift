@@ -30,9 +30,10 @@ public enum ScriptStep: Hashable, Sendable {
   case deliver(message: Int, to: Int)
   /// A device's state is stored away.
   case backUp(Int, as: Int)
-  /// A stored state is put back, and the device becomes another one unless nobody
-  /// notices.
-  case restore(Int, from: Int, isNoticed: Bool)
+  /// A stored state is put back and opened with a token.
+  case restore(Int, from: Int, with: ScriptToken)
+  /// A device's token is stored where no backup reaches.
+  case storeToken(Int)
   /// A device is opened again as it was left.
   case reopen(Int)
   /// A device's state is copied for a new one, which takes the next number.
@@ -47,13 +48,33 @@ public enum ScriptStep: Hashable, Sendable {
   case fetch(on: Int, RecordID, context: Int)
   /// Somebody saves edits of the record that a context shows.
   case commit(context: Int, [FieldKey: FieldEdit])
+  /// Somebody deletes the record that a context shows.
+  case discard(context: Int)
+  /// A device declares two IDs to be of one record.
+  case alias(on: Int, RecordID, RecordID)
+  /// A device brings in rows that every device already has.
+  case bringIn(on: Int, [ScriptVerb])
+  /// A device brings in rows of a server, which modified them at some time, in
+  /// milliseconds since 1970.
+  case pull(on: Int, from: String, at: Int64, [ScriptVerb])
+}
+
+/// The token with which a stored state is opened.
+public enum ScriptToken: Hashable, Sendable {
+  /// None: it is lost, so that the device becomes another one.
+  case lost
+  /// One that fits, so that nobody notices.
+  case fitting
+  /// The one that was stored last.
+  case last
 }
 
 extension ScriptStep {
   /// Whether the step is a save, so that it adds to what there is to lose.
   var isSave: Bool {
     switch self {
-    case .save, .commit, .purge, .retire: true
+    case .save, .commit, .discard, .purge, .retire, .alias, .bringIn, .pull:
+      true
     default: false
     }
   }

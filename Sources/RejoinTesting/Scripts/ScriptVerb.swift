@@ -14,13 +14,17 @@ public enum ScriptVerb: Hashable, Sendable {
   case touch(RecordID)
   /// Deletes a record.
   case delete(RecordID)
+  /// Brings a deleted record back as it was.
+  case undelete(RecordID)
   /// Edits a field.
   case edit(RecordID, FieldKey, FieldEdit)
 
   /// The record that the verb is about.
   public var id: RecordID {
     switch self {
-    case .touch(let id), .delete(let id), .edit(let id, _, _): id
+    case .touch(let id), .delete(let id), .undelete(let id),
+      .edit(let id, _, _):
+      id
     }
   }
 }
@@ -31,6 +35,7 @@ extension Edit {
     switch verb {
     case .touch(let id): touch(id)
     case .delete(let id): delete(id)
+    case .undelete(let id): restore(id)
     case .edit(let id, let key, let change): apply(change, to: key, of: id)
     }
   }

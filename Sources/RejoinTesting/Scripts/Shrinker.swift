@@ -95,7 +95,9 @@ extension ScriptStep {
   /// The number of verbs that could be left out.
   fileprivate var verbCount: Int {
     switch self {
-    case .save(_, let verbs): verbs.count > 1 ? verbs.count : 0
+    case .save(_, let verbs), .bringIn(_, let verbs),
+      .pull(_, _, _, let verbs):
+      verbs.count > 1 ? verbs.count : 0
     case .commit(_, let edits): edits.count > 1 ? edits.count : 0
     default: 0
     }
@@ -103,15 +105,26 @@ extension ScriptStep {
 
   fileprivate func withoutVerb(_ i: Int) -> ScriptStep {
     switch self {
-    case .save(let device, var verbs):
-      verbs.remove(at: min(i, verbs.count - 1))
-      return .save(on: device, verbs)
+    case .save(let device, let verbs):
+      return .save(on: device, verbs.without(i))
+    case .bringIn(let device, let verbs):
+      return .bringIn(on: device, verbs.without(i))
+    case .pull(let device, let server, let time, let verbs):
+      return .pull(on: device, from: server, at: time, verbs.without(i))
     case .commit(let context, var edits):
       let keys = edits.keys.sorted()
       edits[keys[min(i, keys.count - 1)]] = nil
       return .commit(context: context, edits)
     default: return self
     }
+  }
+}
+
+extension [ScriptVerb] {
+  fileprivate func without(_ i: Int) -> [ScriptVerb] {
+    var rest = self
+    rest.remove(at: Swift.min(i, count - 1))
+    return rest
   }
 }
 

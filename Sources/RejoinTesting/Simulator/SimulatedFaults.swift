@@ -35,6 +35,12 @@ struct SimulatedFaults: Hashable {
   let clones: Int
   /// Retirements.
   let retirements: Int
+  /// Messages of which one half never arrives.
+  let lostHalves: Int
+  /// Rows of servers, and rows that every device already has.
+  let rows: Int
+  /// Two records that turn out to be one.
+  let aliases: Int
   /// Weeks or months without a device.
   let absences: Int
   /// Purges and folds.
@@ -58,8 +64,11 @@ struct SimulatedFaults: Hashable {
     unnoticedRestores = random.chance(50) ? 0 : weight(25)
     clones = weight(8)
     retirements = weight(6)
+    lostHalves = weight(30)
+    rows = weight(20)
+    aliases = random.chance(60) ? 0 : weight(12)
     absences = weight(20)
     housekeeping = weight(20)
-    crashes = weight(15)
+    crashes = weight(20)
   }
 }

@@ -28,6 +28,9 @@ extension SimulationPlanner {
     if random.chance(faults.splits) {
       messages += 2
       add(.split(message: k, into: k + 1, k + 2), by: i)
+      if random.chance(faults.lostHalves) {
+        return post(k + 1 + random.below(2), to: j)
+      }
       post(k + 1, to: j)
       post(k + 2, to: j)
     }

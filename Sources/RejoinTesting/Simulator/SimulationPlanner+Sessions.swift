@@ -16,7 +16,8 @@ extension SimulationPlanner {
     }
     planSession(of: i)
     if random.chance(faults.absences) { return leave(i) }
-    if random.chance(faults.crashes) { add(.reopen(i), by: i) }
+    if random.chance(faults.crashes) { crash(i) }
+    if random.chance(faults.rows) { bringIn(on: i) }
     for _ in 0...random.below(2) {
       if random.chance(20) {
         fetch(on: i)
@@ -26,6 +27,7 @@ extension SimulationPlanner {
     }
     keepHouse(on: i)
     suffer(i)
+    if random.chance(faults.crashes) { store(i) }
     for _ in 0...random.below(3) { tell(from: i) }
   }
 
@@ -44,6 +46,7 @@ extension SimulationPlanner {
   }
 
   mutating func commit(_ k: Int, on i: Int) {
+    if random.chance(15) { return add(.discard(context: k), by: i) }
     var edits: [FieldKey: FieldEdit] = [:]
     for _ in 0...random.below(2) {
       let key = random.pick(universe.fields)
@@ -53,16 +56,46 @@ extension SimulationPlanner {
   }
 
   private mutating func keepHouse(on i: Int) {
+    if random.chance(8) {
+      let id = random.pick(universe.records)
+      add(.save(on: i, [.undelete(id)]), by: i)
+    }
+    if random.chance(faults.aliases) { add(verbs.alias(on: i), by: i) }
     guard random.chance(faults.housekeeping) else { return }
-    add(random.chance(50) ? .purge(i) : .fold(i), by: i)
+    add(random.chance(60) ? .purge(i) : .fold(i), by: i)
+  }
+
+  /// Somebody has the rows of a server, or those that everybody has, brought in.
+  private mutating func bringIn(on i: Int) {
+    let reading = clocks[i].read(at: now, &random)
+    add(
+      random.chance(40)
+        ? .bringIn(on: i, verbs.rows()) : verbs.pull(on: i, at: reading), by: i)
+  }
+
+  /// A device stores what it has and then its token, as it must before it sends,
+  /// unless it crashes in between.
+  private mutating func store(_ i: Int) {
+    stored[i] = backups
+    backups += 1
+    add(.backUp(i, as: stored[i] ?? 0), by: i)
+    if random.chance(80) { add(.storeToken(i), by: i) }
+  }
+
+  /// A device is opened again, with what it stored last and with its token.
+  private mutating func crash(_ i: Int) {
+    guard let k = stored[i], random.chance(70) else {
+      return add(.reopen(i), by: i)
+    }
+    add(.restore(i, from: k, with: .last), by: i)
   }
 
   /// What happens to the storage or the name of a device.
   private mutating func suffer(_ i: Int) {
-    if random.chance(faults.restores) { backUp(i, isNoticed: true) }
-    if random.chance(faults.unnoticedRestores) {
-      backUp(i, isNoticed: false)
+    if random.chance(faults.restores) {
+      backUp(i, with: random.chance(50) ? .lost : .last)
     }
+    if random.chance(faults.unnoticedRestores) { backUp(i, with: .fitting) }
     if random.chance(faults.clones), deviceCount < 12 {
       add(.fork(i), by: i)
       addDevice()
@@ -74,14 +107,14 @@ extension SimulationPlanner {
 
   /// A device is backed up, and the backup is put back days later; unnoticed also
   /// on another machine, where it goes on under the same name.
-  private mutating func backUp(_ i: Int, isNoticed: Bool) {
+  private mutating func backUp(_ i: Int, with token: ScriptToken) {
     let k = backups
     backups += 1
     add(.backUp(i, as: k), by: i)
-    let isCopied = !isNoticed && random.chance(30)
+    let isCopied = token == .fitting && random.chance(30)
     let j = isCopied ? other(than: i) : i
     timeline.plan(
-      .restore(j, from: k, isNoticed: isNoticed),
+      .restore(j, from: k, with: token),
       at: later(upTo: 5 * Self.day))
   }
 

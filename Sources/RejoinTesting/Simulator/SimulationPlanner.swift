@@ -19,7 +19,7 @@ struct SimulationPlanner {
     /// Somebody saves what was being edited.
     case commit(context: Int, on: Int)
     /// A backup is put back.
-    case restore(Int, from: Int, isNoticed: Bool)
+    case restore(Int, from: Int, with: ScriptToken)
     /// The network changes.
     case dawn
   }
@@ -45,6 +45,8 @@ struct SimulationPlanner {
   var side: Set<Int> = []
   var messages = 0
   var backups = 0
+  /// The state that each device stored last.
+  var stored: [Int: Int] = [:]
   var contexts = 0
   /// The steps still to be done, settings of clocks aside.
   var rest: Int
@@ -94,8 +96,8 @@ struct SimulationPlanner {
     case .session(let i): use(i)
     case .arrival(let k, let i): arrive(k, at: i)
     case .commit(let k, let i): commit(k, on: i)
-    case .restore(let i, let k, let isNoticed):
-      add(.restore(i, from: k, isNoticed: isNoticed), by: i)
+    case .restore(let i, let k, let token):
+      add(.restore(i, from: k, with: token), by: i)
     case .dawn:
       let isParted = random.chance(faults.partitions)
       side = []

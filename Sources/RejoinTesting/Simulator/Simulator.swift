@@ -74,8 +74,12 @@ public struct SimulationResult: Sendable, CustomStringConvertible {
       "simulator: \(seeds) seeds, \(counts.saves) saves, "
       + "\(counts.deliveries) deliveries, \(counts.gaps) gaps, "
       + "\(counts.restores) restores "
-      + "(\(counts.unnoticedRestores) unnoticed), \(counts.forks) clones, "
-      + "\(counts.collisions) collisions, \(counts.checks) checks"
+      + "(\(counts.unnoticedRestores) unnoticed, \(counts.crashes) crashes), "
+      + "\(counts.forks) clones, \(counts.collisions) collisions, "
+      + "\(counts.cuts) cuts, \(counts.purges) purges, "
+      + "\(counts.returns) returns, \(counts.pulls) pulls, "
+      + "\(counts.refusals) refusals, \(counts.loops) loops ended, "
+      + "\(counts.checks) checks"
     return failure.map { "\(line); seed \($0.seed): \($0.mismatch)" } ?? line
   }
 }

@@ -48,14 +48,24 @@ public struct LibraryReplica: TestedReplica {
       resuming: replica.fork(as: device).state, replica.schema, makeDeviceID)
   }
 
-  public mutating func reopen(as device: DeviceID?, now: Int64) {
+  public var token: RestoreToken { replica.token }
+
+  public mutating func tokenStored(_ token: RestoreToken) {
+    replica.tokenStored(token)
+  }
+
+  public mutating func reopen(with token: RestoreToken?, now: Int64) {
     let stored = sound { () throws(WireError) in
       try StoredReplica(decoding: replica.state.encoded())
     }
+    let token = token.map { token in
+      sound { () throws(WireError) in
+        try RestoreToken(decoding: token.encoded())
+      }
+    }
     let opened = Replica(
-      opening: stored, token: device == nil ? replica.token : nil,
-      schema: replica.schema, clock: HandSetClock(now).wall,
-      makeDeviceID: { [replica] in device ?? replica.device })
+      opening: stored, token: token, schema: replica.schema,
+      clock: HandSetClock(now).wall, makeDeviceID: makeDeviceID)
     self = LibraryReplica(resuming: opened.state, replica.schema, makeDeviceID)
   }
 
@@ -98,6 +108,46 @@ extension LibraryReplica {
         edit.apply(change, to: key, of: id, observed: shown[key])
       }
     }.dot
+  }
+
+  public mutating func delete(
+    _ id: RecordID, shown: FetchedRecord, now: Int64
+  ) throws -> Dot? {
+    hand.now = now
+    return try replica.save { $0.delete(id, observed: shown.existence) }.dot
+  }
+
+  public mutating func alias(
+    _ a: RecordID, _ b: RecordID, now: Int64
+  ) throws -> Dot? {
+    hand.now = now
+    return try replica.alias(a, b).dot
+  }
+
+  public mutating func bringIn(
+    _ rows: [ScriptVerb], now: Int64
+  ) throws -> Dot? {
+    hand.now = now
+    let blank = Replica(
+      device: DeviceID(0), schema: replica.schema, clock: hand.wall,
+      makeDeviceID: makeDeviceID)
+    for target in [blank, replica] {
+      try target.import { edit in rows.forEach { edit.perform($0) } }
+    }
+    return blank.clock.vector.entries.first.map { Dot($0.device, $0.count) }
+  }
+
+  public mutating func pull(
+    _ rows: [ScriptVerb], from server: String, modifiedAt time: Int64,
+    now: Int64
+  ) throws -> Dot? {
+    hand.now = now
+    let before = replica.clock.vector
+    try replica.pull(from: server, modifiedAt: time) { edit in
+      rows.forEach { edit.perform($0) }
+    }
+    return replica.clock.vector.entries.first { $0.count > before[$0.device] }
+      .map { Dot($0.device, $0.count) }
   }
 
   public var stabilityCut: VectorClock { replica.stabilityCut }
@@ -146,6 +196,8 @@ extension LibraryReplica {
     var receipt = MessageReceipt()
     receipt.gaps = Set(report.gaps.map(\.device))
     receipt.equivocations = report.equivocations
+    receipt.returned = report.returned
+    receipt.forked = report.forkedDevices
     return receipt
   }
 

@@ -17,8 +17,9 @@ struct ReplicaFacts {
 
   init(_ model: OracleReplica, in universe: ScriptUniverse) {
     (clock, latest) = (model.clock, model.knowledge.latest)
-    records = universe.records.map { ($0, model.exists($0)) }
-    fields = universe.paths.map { ($0, model.field($0).reading) }
+    let reader = OracleReader(model)
+    records = universe.records.map { ($0, reader.exists($0)) }
+    fields = universe.paths.map { ($0, reader.reading($0)) }
   }
 
   /// Compares everything that can be read with what must be.

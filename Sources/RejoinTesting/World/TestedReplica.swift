@@ -17,6 +17,8 @@ public protocol TestedReplica {
   associatedtype Fetched
   /// Everything that replicas with the same saves must agree on.
   associatedtype Contents: Hashable
+  /// What is stored outside every backup, to tell whether one was put back.
+  associatedtype Token
 
   /// Creates an empty replica.
   ///
@@ -76,17 +78,65 @@ public protocol TestedReplica {
   mutating func purge(now: Int64) throws -> Dot?
   /// Folds ledgers below the stability cut.
   mutating func fold()
-  /// Opens again, as another device where the token is not there.
-  mutating func reopen(as device: DeviceID?, now: Int64)
+  /// The token that belongs to the replica as it is.
+  var token: Token { get }
+
+  /// Says that a token is stored where no backup reaches.
+  mutating func tokenStored(_ token: Token)
+
+  /// Opens again, as another device unless the token belongs to the replica's
+  /// history.
+  mutating func reopen(with token: Token?, now: Int64)
+
+  /// Deletes a record as it was shown.
+  mutating func delete(
+    _ id: RecordID, shown: Fetched, now: Int64
+  ) throws -> Dot?
+
+  /// Declares two IDs to be of one record.
+  mutating func alias(
+    _ a: RecordID, _ b: RecordID, now: Int64
+  ) throws -> Dot?
+
+  /// Brings in rows that every device already has.
+  ///
+  /// - Returns: The name that equal rows have everywhere, whether they are new here
+  ///   or not.
+  mutating func bringIn(_ rows: [ScriptVerb], now: Int64) throws -> Dot?
+
+  /// Brings in rows of a server that knows no CRDT.
+  ///
+  /// - Returns: The dot; `nil` if nothing was new.
+  mutating func pull(
+    _ rows: [ScriptVerb], from server: String, modifiedAt time: Int64,
+    now: Int64
+  ) throws -> Dot?
   /// Retires a device.
   ///
   /// - Returns: The dot; `nil` if the replica knows no retirement.
   mutating func retire(_ device: DeviceID, now: Int64) throws -> Dot?
 }
 
+// What a replica need not know.
 extension TestedReplica {
   /// Nothing.
   public var latest: Timestamp? { nil }
+
+  /// Does nothing.
+  public mutating func alias(
+    _ a: RecordID, _ b: RecordID, now: Int64
+  ) throws -> Dot? { nil }
+
+  /// Does nothing.
+  public mutating func bringIn(
+    _ rows: [ScriptVerb], now: Int64
+  ) throws -> Dot? { nil }
+
+  /// Does nothing.
+  public mutating func pull(
+    _ rows: [ScriptVerb], from server: String, modifiedAt time: Int64,
+    now: Int64
+  ) throws -> Dot? { nil }
 
   /// The message itself.
   public static func arrival(of message: Message) -> Message { message }
@@ -113,6 +163,10 @@ public struct MessageReceipt {
   public var gaps: Set<DeviceID> = []
   /// The names that were found to be used twice.
   public var equivocations: Set<Dot> = []
+  /// The devices that were retired and are on the roster again.
+  public var returned: Set<DeviceID> = []
+  /// The devices that are now known to be used twice.
+  public var forked: Set<DeviceID> = []
 
   /// Says that nothing went wrong.
   public init() {}

@@ -15,7 +15,7 @@ extension World {
     _ i: Int, _ records: [RecordID]
   ) throws(ScriptMismatch) {
     let readings = try peers[i].replica.check(
-      against: peers[i].model, records.filter { !doubtful.contains($0) },
+      against: peers[i].model, records.filter { !isDoubtful($0, i) },
       universe.fields, named: name(i))
     if doubtful.isEmpty {
       try peers[i].replica.checkLatest(against: peers[i].model, named: name(i))
@@ -23,22 +23,6 @@ extension World {
     observe(peers[i].model.clock)
     for reading in readings { observe(reading) }
     counts.checks += 1
-  }
-
-  /// That everybody who is expected to hold what is stable does.
-  func checkStability(
-    of cut: VectorClock, _ i: Int
-  ) throws(ScriptMismatch) {
-    if !cut.isEmpty { return }
-    let known = peers[i].model.clock
-    let names = Dictionary(grouping: peers, by: \.model.device)
-    for (device, peers) in names where known[device] > 0 && peers.count == 1 {
-      let peer = peers[0]
-      let forgotten = forgotten[device] ?? VectorClock()
-      if !forgotten.isContained(in: peer.model.clock) { continue }
-      try agree(
-        "the cut is stable", cut.isContained(in: peer.model.clock), true)
-    }
   }
 
   /// Law 8: every effect of every save in the clock is here.
@@ -69,11 +53,12 @@ extension TestedReplica {
   ) throws(ScriptMismatch) -> [FieldReading] {
     try agree("clock of \(name)", clock.vector, model.clock)
     var readings: [FieldReading] = []
+    let reader = OracleReader(model)
     for id in records {
-      try agree("\(id) exists on \(name)", exists(id), model.exists(id))
+      try agree("\(id) exists on \(name)", exists(id), reader.exists(id))
       for key in fields {
         readings.append(
-          try check(FieldPath(id, key), against: model, named: name))
+          try check(FieldPath(id, key), against: reader, named: name))
       }
     }
     return readings
@@ -89,12 +74,12 @@ extension TestedReplica {
   }
 
   private func check(
-    _ path: FieldPath, against model: OracleReplica, named name: String
+    _ path: FieldPath, against reader: OracleReader, named name: String
   ) throws(ScriptMismatch) -> FieldReading {
-    let (real, field) = (reading(of: path), model.field(path))
-    try agree("\(path) on \(name)", real, field.reading)
-    if path.key.kind == .register, let author = real.author,
-      field.isFollowed(author)
+    let real = reading(of: path)
+    try agree("\(path) on \(name)", real, reader.reading(path))
+    if path.key.kind == .register, reader.isAlone(path.id),
+      let author = real.author, reader.model.field(path).isFollowed(author)
     {
       throw ScriptMismatch("law 7: \(path) on \(name) shows what is over")
     }

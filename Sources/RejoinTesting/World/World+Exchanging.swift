@@ -12,15 +12,15 @@ extension World {
   /// Tells a device what it lacks, both learning how far the other is.
   mutating func sync(from i: Int, to j: Int) throws(ScriptMismatch) -> Int {
     try checkDeltaLaw(from: i, to: j)
-    acknowledge(j, by: i)
+    try acknowledge(j, by: i)
     let letter = try letter(from: i, since: j)
-    acknowledge(i, by: j)
+    try acknowledge(i, by: j)
     if let letter { try receive(letter, at: j) }
     return j
   }
 
   mutating func merge(from i: Int, into j: Int) throws(ScriptMismatch) -> Int {
-    acknowledge(i, by: j)
+    try acknowledge(i, by: j)
     if let letter = try letter(from: i, since: j) {
       try receive(letter, at: j)
     }
@@ -28,16 +28,21 @@ extension World {
   }
 
   /// Tells a device how far another is.
-  mutating func acknowledge(_ i: Int, by j: Int) {
+  mutating func acknowledge(_ i: Int, by j: Int) throws(ScriptMismatch) {
     show(peers[i].model.clock, to: j)
-    peers[j].replica.acknowledge(peers[i].replica, now: peers[j].now)
+    sent.merge(peers[i].model.clock)
+    let (other, now) = (peers[i].replica, peers[j].now)
+    try checkStability(of: j, shown: other.stabilityCut) {
+      $0.acknowledge(other, now: now)
+    }
   }
 
   /// Notes which of its own saves a device is shown.
   private mutating func show(_ clock: VectorClock, to i: Int) {
-    let own = peers[i].model.device
-    peers[i].shownOwn = max(peers[i].shownOwn, clock[own])
-    if clock[own] > peers[i].model.clock[own] { peers[i].mustRenew = true }
+    for own in peers[i].model.ours where clock[own] > 0 {
+      peers[i].shownOwn.insert(Dot(own, clock[own]))
+      if clock[own] > peers[i].model.clock[own] { peers[i].mustRenew = true }
+    }
   }
 
   /// What a device knows and another does not, or all it knows; `nil` if nothing.
@@ -45,6 +50,7 @@ extension World {
     from i: Int, since j: Int?
   ) throws(ScriptMismatch) -> Letter? {
     let basis = j.map { peers[$0].replica.clock } ?? ReplicaClock()
+    sent.merge(peers[i].model.clock)
     if !suspects.isEmpty {
       return peers[i].replica.message(since: basis).map { letter(from: i, $0) }
     }
@@ -93,7 +99,10 @@ extension World {
     let receipt = peers[i].replica.apply(message, now: now)
     show(letter.model.saves(in: history), to: i)
     touched.formUnion(letter.model.fields.keys.map(\.id))
+    let before = peers[i].model.clock
     let gaps = peers[i].model.apply(letter.model, now: now)
+    try checkReturns(
+      receipt.returned, of: letter.model.intervals.keys, since: before, at: i)
     counts.deliveries += 1
     counts.gaps += gaps.isEmpty ? 0 : 1
     // The saves of a forked device count only from the first on, and which devices
@@ -107,6 +116,24 @@ extension World {
     for dot in receipt.equivocations where !isDoubtful(dot) {
       throw ScriptMismatch("\(dot) is reported and is only one save")
     }
+  }
+
+  /// That those devices are reported of which there is something after all that
+  /// those knew who retired them.
+  private mutating func checkReturns(
+    _ returned: Set<DeviceID>, of devices: some Sequence<DeviceID>,
+    since before: VectorClock, at i: Int
+  ) throws(ScriptMismatch) {
+    let model = peers[i].model
+    let expected = Set(
+      devices.filter { device in
+        guard let last = model.retiredNumber(of: device) else { return false }
+        return before[device] <= last && model.clock[device] > last
+      })
+    counts.returns += returned.count
+    try agree(
+      "devices that return to \(name(i))", returned.subtracting(suspects),
+      expected.subtracting(suspects))
   }
 
   /// Whether a save has a number of its device from which on the device was used

@@ -41,6 +41,31 @@ extension World {
       true)
   }
 
+  /// That one delta is enough, also where parts of others were lost for good.
+  func checkLoop(
+    from i: Int, to j: Int
+  ) throws(ScriptMismatch) -> Bool {
+    let (s, t) = (peers[i].replica, peers[j].replica)
+    if s.clock.fieldsAhead.isEmpty, t.clock.fieldsAhead.isEmpty { return false }
+    guard let first = s.message(since: t.clock) else { return true }
+    var copy = t.copy()
+    _ = copy.apply(Replica.arrival(of: first), now: peers[j].now)
+    let again = s.message(since: copy.clock)
+    try agree(
+      "\(name(i)) tells \(name(j)) again", again.map { s.outline(of: $0).fields },
+      nil)
+    return true
+  }
+
+  /// Checks a device with fields ahead of its clock against all others.
+  mutating func checkLoops(_ i: Int) throws(ScriptMismatch) {
+    guard suspects.isEmpty else { return }
+    for j in peers.indices where j != i {
+      counts.loops += try checkLoop(from: i, to: j) ? 1 : 0
+      counts.loops += try checkLoop(from: j, to: i) ? 1 : 0
+    }
+  }
+
   /// Law 13: when nobody saves any more, everybody is equal within the diameter
   /// of the network, here a ring, and nothing is lost.
   public mutating func settle() throws(ScriptMismatch) {
@@ -90,7 +115,7 @@ extension World {
         ring[(place + ring.count - 1) % ring.count],
       ])
       for j in neighbours.sorted() where j != i {
-        acknowledge(i, by: j)
+        try acknowledge(i, by: j)
         let letter = try letter(from: j, since: i)
         if let letter { mail.append((i, letter)) }
       }

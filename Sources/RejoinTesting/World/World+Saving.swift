@@ -13,33 +13,76 @@ extension World {
     _ i: Int, _ verbs: [ScriptVerb]
   ) throws(ScriptMismatch) -> Int {
     let now = peers[i].now
-    let verbs = verbs.filter { !dependsOnDoubt($0) }
+    let verbs = verbs.filter { !dependsOnDoubt($0, i) }
+    if peers[i].model.mustRefuse(verbs) {
+      counts.refusals += 1
+      return try checkRefusal(i, verbs)
+    }
     try note(i, "a save") { (replica) throws in
       try replica.save(verbs, now: now)
     } expecting: {
       $0.save(verbs, now: now)
     }
-    try peers[i].replica.checkReadBack(verbs, named: name(i))
+    try checkReadBack(i, verbs)
     return i
   }
 
   /// Whether a verb does something or nothing according to which of two saves of
   /// one name is seen: a record that is not there is not deleted.
-  private func dependsOnDoubt(_ verb: ScriptVerb) -> Bool {
-    guard case .delete(let id) = verb else { return false }
-    return doubtful.contains(id)
+  private func dependsOnDoubt(_ verb: ScriptVerb, _ i: Int) -> Bool {
+    switch verb {
+    case .delete(let id): return !doubtful.isEmpty && isDoubtful(id, i)
+    case .undelete(let id):
+      let ids = peers[i].model.aliases[id] ?? [id]
+      return isDoubtful(id, i)
+        || ids.contains(where: peers[i].model.isTakenForPurged)
+    default: return false
+    }
+  }
+
+  /// Whether only one of two saves of one name need be seen in a record.
+  func isDoubtful(_ id: RecordID, _ i: Int) -> Bool {
+    if doubtful.isEmpty { return false }
+    return !doubtful.isDisjoint(with: peers[i].model.aliases[id] ?? [id])
+  }
+
+  /// That a save is refused which would bring back what was purged, and changes
+  /// nothing.
+  private mutating func checkRefusal(
+    _ i: Int, _ verbs: [ScriptVerb]
+  ) throws(ScriptMismatch) -> Int {
+    let now = peers[i].now
+    do {
+      let dot = try peers[i].replica.save(verbs, now: now)
+      throw ScriptMismatch(
+        "\(dot?.description ?? "a save") brings back what was purged")
+    } catch let error as ScriptMismatch { throw error } catch SaveError.purged {
+      return i
+    } catch { throw ScriptMismatch("a save throws \(error)") }
+  }
+
+  /// Law 12, for records that are read under one ID.
+  private func checkReadBack(
+    _ i: Int, _ verbs: [ScriptVerb]
+  ) throws(ScriptMismatch) {
+    let reader = OracleReader(peers[i].model)
+    try peers[i].replica.checkReadBack(
+      verbs.filter { reader.isAlone($0.id) }, named: name(i))
   }
 
   mutating func purge(_ i: Int) throws(ScriptMismatch) -> Int {
     // As with deletions: whether a doubtful record is dead is not agreed on.
     if !doubtful.isEmpty { return i }
+    // Purging finds out first what has become stable meanwhile; so does folding.
+    try checkStability(of: i) { $0.fold() }
     let (now, cut) = (peers[i].now, peers[i].replica.stabilityCut)
-    try checkStability(of: cut, i)
+    let saves = counts.saves
     try note(i, "a purge") { (replica) throws in
       try replica.purge(now: now)
     } expecting: {
       $0.purge(below: cut, now: now)
     }
+    counts.purges += counts.saves - saves
     return i
   }
 
@@ -50,7 +93,6 @@ extension World {
     } expecting: {
       $0.retire(device, now: now)
     }
-    retired.insert(device)
     return i
   }
 
@@ -80,8 +122,34 @@ extension World {
     } expecting: {
       $0.save(changes, of: id, seen: context.model.held, now: now)
     }
-    try peers[i].replica.checkReadBack(
-      changes.map { ScriptVerb.edit(id, $0.key, $0.value) }, named: name(i))
+    try checkReadBack(
+      i, changes.map { ScriptVerb.edit(id, $0.key, $0.value) })
+    return i
+  }
+
+  /// Deletes the record that a context shows.
+  mutating func discard(_ k: Int) throws(ScriptMismatch) -> Int? {
+    guard let context = contexts[k] else { return nil }
+    let (i, id, now) = (context.peer, context.id, peers[context.peer].now)
+    if !doubtful.isEmpty, isDoubtful(id, i) { return nil }
+    contexts[k] = nil
+    try note(i, "a deletion in a context") { (replica) throws in
+      try replica.delete(id, shown: context.shown, now: now)
+    } expecting: {
+      $0.delete(id, seen: context.model.held, now: now)
+    }
+    return i
+  }
+
+  mutating func alias(
+    _ i: Int, _ a: RecordID, _ b: RecordID
+  ) throws(ScriptMismatch) -> Int? {
+    let now = peers[i].now
+    try note(i, "an alias") { (replica) throws in
+      try replica.alias(a, b, now: now)
+    } expecting: {
+      $0.save([OracleReplica.alias(a, b)], now: now)
+    }
     return i
   }
 
@@ -95,35 +163,40 @@ extension World {
     do { dot = try body(&peers[i].replica) } catch {
       throw ScriptMismatch("\(what) throws \(error)")
     }
-    if let dot { try checkRenewal(i, dot.device) }
+    if dot != nil { try checkRenewal(i) }
     let place = model(&peers[i].model)
     guard let place, let dot else {
       return try agree("\(what) takes a dot", dot != nil, place != nil)
     }
     try agree("dot of \(what)", dot, history.saves[place].dot)
-    if dot.n <= peers[i].shownOwn {
-      throw ScriptMismatch("law 11: \(dot) had been shown to its author")
-    }
-    note(dot, place, by: i)
+    try note(dot, place, by: i)
+    peers[i].chain.append(place)
   }
 
   /// That a device is given up if and only if somebody has shown it a save of its
   /// own that it does not know.
-  private mutating func checkRenewal(
-    _ i: Int, _ device: DeviceID
-  ) throws(ScriptMismatch) {
-    let old = peers[i].model.device
+  mutating func checkRenewal(_ i: Int) throws(ScriptMismatch) {
+    let (old, device) = (peers[i].model.device, peers[i].replica.device)
     if device == old {
       return try agree("\(old) must be given up", peers[i].mustRenew, false)
     }
-    let isUsedTwice = firstCollisions[old] != nil
+    let isUsedTwice = peers[i].model.ours.contains {
+      firstCollisions[$0] != nil
+    }
     try agree(
       "\(old) is given up for nothing", peers[i].mustRenew || isUsedTwice, true)
+    try checkUnused(device)
     peers[i].model.become(device)
     peers[i].startAnew()
   }
 
-  private mutating func note(_ dot: Dot, _ place: Int, by i: Int) {
+  /// Notes a save that a device has made.
+  mutating func note(
+    _ dot: Dot, _ place: Int, by i: Int
+  ) throws(ScriptMismatch) {
+    if dot.n <= peers[i].shownOwn[dot.device] {
+      throw ScriptMismatch("law 11: \(dot) had been shown to its author")
+    }
     if places[dot, default: []].insert(place).inserted,
       places[dot, default: []].count == 2
     {
@@ -146,6 +219,6 @@ extension World {
 extension World.Peer {
   /// Goes on as a device that nobody has heard of.
   mutating func startAnew() {
-    (shownOwn, mustRenew) = (0, false)
+    (shownOwn, mustRenew, chain) = (VectorClock(), false, [])
   }
 }

@@ -18,6 +18,7 @@ extension World {
       changesAll(step)
         ? universe.records : universe.records.filter(touched.contains))
     try checkEquality(i, (i + 1) % peers.count)
+    try checkLoops(i)
   }
 
   /// Does one step.
@@ -48,30 +49,41 @@ extension World {
       backups[k] = peers[i]
       backups[k]?.replica = peers[i].replica.copy()
       return nil
-    case .restore(let i, let k, let isNoticed):
-      return restore(i, from: k, isNoticed: isNoticed)
+    case .restore(let i, let k, let token):
+      return try restore(i, from: k, with: token)
+    case .storeToken(let i):
+      let peer = peers[i]
+      let token = peer.replica.token
+      tokens[i] = StoredToken(
+        token: token, device: peer.model.device, chain: peer.chain)
+      peers[i].replica.tokenStored(token)
+      return nil
     case .reopen(let i):
-      closeContexts(of: i)
-      peers[i].replica.reopen(as: nil, now: peers[i].now)
-      peers[i].model.reopen(as: peers[i].model.device, now: peers[i].now)
+      let token = peers[i].replica.token
+      try reopen(i, with: token, keeping: isSuspect(i) ? nil : true)
       return i
     case .fork(let i): return fork(i)
     case .purge(let i): return try purge(i)
     case .fold(let i):
-      peers[i].replica.fold()
+      try checkStability(of: i) { $0.fold() }
       return i
+    case .alias(let i, let a, let b): return try alias(i, a, b)
+    case .bringIn(let i, let rows): return try bringIn(i, rows)
+    case .pull(let i, let server, let time, let rows):
+      return try pull(i, rows, from: server, modifiedAt: time)
     case .retire(let i, let j): return try retire(j, on: i)
     case .fetch(let i, let id, let k):
       fetch(id, on: i, as: k)
       return nil
     case .commit(let k, let edits): return try commit(k, edits)
+    case .discard(let k): return try discard(k)
     }
   }
 
   /// Whether a step may change what is read of any record.
   private func changesAll(_ step: ScriptStep) -> Bool {
     switch step {
-    case .restore, .reopen, .fork, .fold: true
+    case .restore, .reopen, .fork, .fold, .alias: true
     default: false
     }
   }
@@ -80,12 +92,13 @@ extension World {
     switch step {
     case .save(let i, _), .setClock(let i, _), .deliver(_, let i),
       .backUp(let i, _), .restore(let i, _, _), .reopen(let i), .fork(let i),
-      .purge(let i), .fold(let i), .fetch(let i, _, _):
+      .purge(let i), .fold(let i), .fetch(let i, _, _), .storeToken(let i),
+      .alias(let i, _, _), .bringIn(let i, _), .pull(let i, _, _, _):
       [i]
     case .sync(let i, let j), .merge(let i, let j), .retire(let i, let j):
       i == j ? [-1] : [i, j]
     case .write(let i, let j, _): [i, j ?? i]
-    case .split, .commit: []
+    case .split, .commit, .discard: []
     }
   }
 
@@ -98,33 +111,8 @@ extension World {
     }
   }
 
-  private mutating func restore(
-    _ i: Int, from k: Int, isNoticed: Bool
-  ) -> Int? {
-    guard let backup = backups[k] else { return nil }
-    closeContexts(of: i)
-    let (now, old) = (peers[i].now, peers[i].model)
-    forgotten[old.device, default: VectorClock()].merge(old.clock)
-    peers[i] = backup
-    peers[i].replica = backup.replica.copy()
-    peers[i].now = now
-    let device = isNoticed ? names.renew(i) : backup.model.device
-    counts.restores += 1
-    // What was being edited is gone with what it was shown from.
-    contexts = contexts.filter { $0.value.peer != i }
-    peers[i].replica.reopen(as: isNoticed ? device : nil, now: now)
-    peers[i].model.reopen(as: device, now: now)
-    if isNoticed {
-      peers[i].startAnew()
-    } else {
-      counts.unnoticedRestores += 1
-      suspects.insert(device)
-    }
-    return i
-  }
-
   /// What somebody was shown is gone when the app closes.
-  private mutating func closeContexts(of i: Int) {
+  mutating func closeContexts(of i: Int) {
     contexts = contexts.filter { $0.value.peer != i }
   }
 

@@ -19,13 +19,23 @@ public struct World<Replica: TestedReplica> {
     var model: OracleReplica
     /// The wall clock, in milliseconds since 1970.
     var now: Int64 = 0
-    /// The greatest number of the device that anybody has shown to it.
-    var shownOwn: UInt64 = 0
+    /// The last saves of this device, and of those that it has for servers, that
+    /// anybody has shown to it.
+    var shownOwn = VectorClock()
     /// Whether that was more than the device had, so that its next save must be
     /// another's.
     var mustRenew = false
+    /// The places of the device's own saves, in their order.
+    var chain: [Int] = []
     /// The places of the saves that were made in this storage.
     var authored: Set<Int> = []
+  }
+
+  /// A token, and the saves of the device up to the one that it names.
+  struct StoredToken {
+    let token: Replica.Token
+    let device: DeviceID
+    let chain: [Int]
   }
 
   /// A message, and what must be in it.
@@ -49,10 +59,14 @@ public struct World<Replica: TestedReplica> {
   var letters: [Int: Letter] = [:]
   var backups: [Int: Peer] = [:]
   var contexts: [Int: Context] = [:]
+  /// The tokens that were stored last, which no backup reaches.
+  var tokens: [Int: StoredToken] = [:]
+  /// The last saves of each device that have left it.
+  var sent = VectorClock()
+  /// The devices that stand for rows that were brought in, by these.
+  var imports: [OracleSave: DeviceID] = [:]
   /// The devices whose storage was put back, or copied, and nobody noticed.
   var suspects: Set<DeviceID> = []
-  /// The devices that somebody has retired.
-  var retired: Set<DeviceID> = []
   /// The dots of all saves, to find those that two saves share.
   var places: [Dot: Set<Int>] = [:]
   /// The dots that two different saves share.
@@ -128,6 +142,20 @@ public struct WorldCounts: Hashable, Sendable {
   public internal(set) var restores = 0
   /// Those that nobody noticed, on the same machine or on another.
   public internal(set) var unnoticedRestores = 0
+  /// Those after which the token told that no save was lost that had been sent.
+  public internal(set) var crashes = 0
+  /// The fields ahead of a clock after which one delta was enough.
+  public internal(set) var loops = 0
+  /// The times that a stability cut rose.
+  public internal(set) var cuts = 0
+  /// The purges that dropped something.
+  public internal(set) var purges = 0
+  /// The retired devices that came back.
+  public internal(set) var returns = 0
+  /// The rows of servers that were new.
+  public internal(set) var pulls = 0
+  /// The records that were to be brought back, and that a purge had dropped.
+  public internal(set) var refusals = 0
   /// The new devices that began with another's state.
   public internal(set) var forks = 0
   /// The dots that two different saves shared.
@@ -142,6 +170,13 @@ public struct WorldCounts: Hashable, Sendable {
     a.gaps += b.gaps
     a.restores += b.restores
     a.unnoticedRestores += b.unnoticedRestores
+    a.crashes += b.crashes
+    a.loops += b.loops
+    a.cuts += b.cuts
+    a.purges += b.purges
+    a.returns += b.returns
+    a.pulls += b.pulls
+    a.refusals += b.refusals
     a.forks += b.forks
     a.collisions += b.collisions
     a.checks += b.checks

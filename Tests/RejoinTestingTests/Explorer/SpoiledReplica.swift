@@ -138,8 +138,35 @@ struct SpoiledReplica<How: Spoiling>: TestedReplica {
   mutating func purge(now: Int64) throws -> Dot? { try base.purge(now: now) }
   mutating func fold() { base.fold() }
 
-  mutating func reopen(as device: DeviceID?, now: Int64) {
-    base.reopen(as: device, now: now)
+  var token: RestoreToken { base.token }
+
+  mutating func tokenStored(_ token: RestoreToken) { base.tokenStored(token) }
+
+  mutating func reopen(with token: RestoreToken?, now: Int64) {
+    base.reopen(with: token, now: now)
+  }
+
+  mutating func delete(
+    _ id: RecordID, shown: FetchedRecord, now: Int64
+  ) throws -> Dot? {
+    try base.delete(id, shown: shown, now: now)
+  }
+
+  mutating func alias(
+    _ a: RecordID, _ b: RecordID, now: Int64
+  ) throws -> Dot? {
+    try base.alias(a, b, now: now)
+  }
+
+  mutating func bringIn(_ rows: [ScriptVerb], now: Int64) throws -> Dot? {
+    try base.bringIn(rows, now: now)
+  }
+
+  mutating func pull(
+    _ rows: [ScriptVerb], from server: String, modifiedAt time: Int64,
+    now: Int64
+  ) throws -> Dot? {
+    try base.pull(rows, from: server, modifiedAt: time, now: now)
   }
 
   mutating func retire(_ device: DeviceID, now: Int64) throws -> Dot? {

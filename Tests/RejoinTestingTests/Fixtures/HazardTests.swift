@@ -40,8 +40,11 @@ import Testing
   /// The first thing that is wrong in a random script.
   private func mismatch(_ seed: UInt64) -> ScriptMismatch? {
     var weights = ScriptWeights()
-    // The toy replica gives no device up, and believes every backup.
+    // The toy replica gives no device up, and believes every backup. It knows
+    // neither what was purged nor any rows, roster or aliases.
     (weights.retirements, weights.unnoticedRestores) = (0, 0)
+    (weights.undeletions, weights.aliases) = (0, 0)
+    (weights.imports, weights.pulls, weights.tokens) = (0, 0, 0)
     let script = ScriptGenerator.script(
       seed: seed, steps: 80, weights: weights, universe: .toy)
     do throws(ScriptMismatch) {

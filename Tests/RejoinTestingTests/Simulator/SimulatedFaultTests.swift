@@ -34,8 +34,16 @@ private struct FaultCounts {
       case .split: "splits"
       case .merge: "merges"
       case .fork: "clones"
-      case .restore(_, _, let isNoticed):
-        isNoticed ? "restores" : "unnoticed restores"
+      case .restore(_, _, .lost): "restores"
+      case .restore(_, _, .fitting): "unnoticed restores"
+      case .restore(_, _, .last): "states opened with a token"
+      case .storeToken: "tokens"
+      case .bringIn: "imports"
+      case .pull: "pulls"
+      case .alias: "aliases"
+      case .discard: "deletions in contexts"
+      case .save(_, let verbs) where verbs.contains { $0.isUndeletion }:
+        "undeletions"
       case .reopen: "crashes"
       case .retire: "retirements"
       case .purge: "purges"
@@ -68,6 +76,12 @@ private struct FaultCounts {
   }
 }
 
+extension ScriptVerb {
+  fileprivate var isUndeletion: Bool {
+    if case .undelete = self { true } else { false }
+  }
+}
+
 @Suite struct SimulatedFaultTests {
   @Test func everyFaultHappens() {
     var faults = FaultCounts()
@@ -81,7 +95,9 @@ private struct FaultCounts {
       [
         "splits", "merges", "clones", "restores", "unnoticed restores",
         "crashes", "retirements", "purges", "folds", "absences of months",
-        "duplicates", "late messages", "lost messages",
+        "duplicates", "late messages", "lost messages", "tokens",
+        "states opened with a token", "imports", "pulls", "aliases",
+        "deletions in contexts", "undeletions",
       ] + SimulatedClock.Fault.allCases.map { "a clock that is \($0)" }
     for kind in kinds {
       #expect(faults.counts[kind, default: 0] >= 100, "\(kind)")

@@ -162,11 +162,12 @@ import Testing
 
   @Test func aDeletionInTheSameSaveIsTakenBack() throws {
     try fill()
-    try a.edit {
-      $0.name = "new"
-      $0.delete()
-      $0.restore()
-      #expect($0.name == "new")
+    try a.save { edit in
+      let ada = edit[Sailor.self, "ada"]
+      ada.name = "new"
+      ada.delete()
+      edit.restore(Sailor.ada)
+      #expect(ada.name == "new")
     }
     #expect(a.ada?.name == "new")
     #expect(a.ada?.miles == 3)

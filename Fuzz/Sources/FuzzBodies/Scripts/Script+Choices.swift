@@ -50,7 +50,7 @@ extension ByteSource {
     case 20, 21: .deliver(message: number(), to: device())
     case 22: .merge(from: device(), into: device())
     case 23: .backUp(device(), as: number())
-    case 24: .restore(device(), from: number(), isNoticed: true)
+    case 24: .restore(device(), from: number(), with: .lost)
     case 25: .reopen(device())
     case 26: .setClock(of: device(), to: time())
     case 27: .purge(device())

@@ -32,8 +32,14 @@ extension ToyReplica {
     let known = basis.vector
     let isSigned = hazard == .identityTravels
     var message = ToyMessage(sender: isSigned ? device : nil)
-    message.fields = fields.filter { !$0.value.clock.isContained(in: known) }
-      .mapValues(\.canonical)
+    message.fields = fields.filter { path, field in
+      var known = known
+      for entry in basis.fieldsAhead[path.digest]?.entries ?? []
+      where vector[entry.device] <= known[entry.device] {
+        known.insert(Dot(entry.device, entry.count))
+      }
+      return !field.clock.isContained(in: known)
+    }.mapValues(\.canonical)
     for entry in vector.entries where entry.count > known[entry.device] {
       message.intervals[entry.device] = .init(
         from: known[entry.device], to: entry.count,
@@ -71,6 +77,7 @@ extension ToyReplica {
       self[path].join(field, at: device)
     }
     var receipt = MessageReceipt()
+    let before = vector
     for (device, interval) in message.intervals {
       if interval.from > vector[device] {
         receipt.gaps.insert(device)
@@ -81,12 +88,27 @@ extension ToyReplica {
         times[device] = interval.time
       }
     }
+    receipt.returned = Set(
+      message.intervals.keys.filter { device in
+        guard let last = retirement(of: device) else { return false }
+        return before[device] <= last && vector[device] > last
+      })
     spoil(message, now: now)
     return receipt
   }
 
   mutating func acknowledge(_ other: ToyReplica, now: Int64) {
     acknowledged[other.device, default: VectorClock()].merge(other.vector)
+    raiseCut()
+  }
+}
+
+extension FieldPath {
+  /// By what a clock names the field.
+  var digest: UInt64 {
+    var digest = Digest()
+    digest.add("\(self)")
+    return digest.value
   }
 }
 

@@ -34,6 +34,11 @@ extension ToyReplica {
     case .delete(let id):
       guard pending[id]?.mark ?? exists(id) else { return }
       pending[id, default: ToyPending()].mark = false
+    case .undelete(let id):
+      if pending[id]?.mark ?? exists(id) { return touch(id, in: &pending) }
+      if pending[id] != nil || isDead(id) {
+        pending[id, default: ToyPending()].mark = true
+      }
     case .edit(let id, let key, let edit):
       touch(id, in: &pending)
       if pending[id]?.edits[key]?.append(edit) == nil {
@@ -54,6 +59,9 @@ extension ToyReplica {
     _ pending: [RecordID: ToyPending], now: Int64
   ) throws -> Dot? {
     if pending.isEmpty { return nil }
+    var pending = pending
+    if let old = predecessor { retire(old, in: &pending) }
+    predecessor = nil
     let dot = Dot(device, vector[device] + 1)
     var save = ToySave(dot: dot, time: try tick(now))
     for (id, record) in pending {
@@ -74,6 +82,30 @@ extension ToyReplica {
     vector.insert(dot)
     times[device] = save.time
     return dot
+  }
+
+  /// Enters a device as retired, at the greatest number of it that is known.
+  private func retire(
+    _ old: DeviceID, in pending: inout [RecordID: ToyPending]
+  ) {
+    let heard = fields.values.map { $0.clock[old] } + [vector[old]]
+    let n = max(retirement(of: old) ?? 0, heard.max() ?? 0)
+    let path = path(ofRetirement: old)
+    pending[path.id] = ToyPending(
+      mark: true, edits: [path.key: .write(.int(Int64(n)))])
+  }
+
+  private func path(ofRetirement device: DeviceID) -> FieldPath {
+    FieldPath(
+      RecordID("rejoin.retirement", device.hexadecimal),
+      FieldKey("last", .register))
+  }
+
+  /// The greatest number at which a device was retired.
+  func retirement(of device: DeviceID) -> UInt64? {
+    self[path(ofRetirement: device)].entries.map { entry in
+      if case .int(let n) = entry.value { UInt64(n) } else { 0 as UInt64 }
+    }.max()
   }
 
   private mutating func tick(_ now: Int64) throws -> Timestamp {
@@ -118,6 +150,14 @@ extension ToyReplica {
     return try commit([id: record], now: now)
   }
 
+  mutating func delete(
+    _ id: RecordID, shown: Fetched, now: Int64
+  ) throws -> Dot? {
+    if !exists(id) { return nil }
+    let seen = shown.mapValues(\.clock)
+    return try commit([id: ToyPending(mark: false, seen: seen)], now: now)
+  }
+
   /// Whether a field is taken for seen as it is now, not as it was shown.
   private func seesAll(of key: FieldKey, shown: Fetched) -> Bool {
     switch hazard {
@@ -131,18 +171,21 @@ extension ToyReplica {
 
 // Stability.
 extension ToyReplica {
-  var stabilityCut: VectorClock {
+  /// Adds what everybody is known to hold by now.
+  mutating func raiseCut() {
     if hazard == .globalCut {
-      return acknowledged.values.reduce(into: vector) { $0.merge($1) }
+      return stabilityCut.merge(
+        acknowledged.values.reduce(into: vector) { $0.merge($1) })
     }
     var cut = vector
     for entry in vector.entries where entry.device != device {
       cut = cut.intersection(acknowledged[entry.device] ?? VectorClock())
     }
-    return cut
+    stabilityCut.merge(cut)
   }
 
   mutating func purge(now: Int64) throws -> Dot? {
+    raiseCut()
     let cut = stabilityCut
     var pending: [RecordID: ToyPending] = [:]
     for id in Set(fields.keys.map(\.id)) where isDead(id) {

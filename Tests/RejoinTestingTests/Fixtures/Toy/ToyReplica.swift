@@ -25,6 +25,10 @@ struct ToyReplica {
   var hybrid = HybridClock()
   /// How far the others are known to be.
   var acknowledged: [DeviceID: VectorClock] = [:]
+  var stabilityCut = VectorClock()
+  /// The device in whose place this one came, until it has saved.
+  var predecessor: DeviceID?
+  let makeDeviceID: () -> DeviceID
 
   func exists(_ id: RecordID) -> Bool {
     let marks = self[FieldPath(id, .existence)].elements
@@ -52,6 +56,7 @@ extension ToyReplica: TestedReplica {
   init(device: DeviceID, schema: Schema, makeDeviceID: @escaping () -> DeviceID)
   {
     (self.device, self.schema, hazard) = (device, schema, Hazard.current)
+    self.makeDeviceID = makeDeviceID
   }
 
   func copy() -> ToyReplica { self }
@@ -61,16 +66,30 @@ extension ToyReplica: TestedReplica {
   ) -> ToyReplica {
     var fork = self
     fork.acknowledged[self.device] = vector
-    fork.device = device
+    (fork.device, fork.predecessor) = (device, nil)
     return fork
   }
 
-  mutating func reopen(as device: DeviceID?, now: Int64) {
+  /// The device, and how often it has saved.
+  var token: Dot { Dot(device, vector[device]) }
+
+  mutating func tokenStored(_ token: Dot) {}
+
+  mutating func reopen(with token: Dot?, now: Int64) {
     hybrid = HybridClock(latest: hybrid.latest, now: now)
-    if hazard != .restoredKeepsDevice { self.device = device ?? self.device }
+    let isOurs = token.map { $0.device == device && $0.n <= vector[device] }
+    if hazard == .restoredKeepsDevice || isOurs == true { return }
+    if vector[device] > 0, predecessor == nil { predecessor = device }
+    device = makeDeviceID()
   }
 
-  var clock: ReplicaClock { ReplicaClock(vector) }
+  var clock: ReplicaClock {
+    var clock = ReplicaClock(vector)
+    for (path, field) in fields where !field.clock.isContained(in: vector) {
+      clock.fieldsAhead[path.digest] = field.clock
+    }
+    return clock
+  }
 
   /// What replicas with the same saves agree on.
   struct Contents: Hashable {
@@ -84,6 +103,6 @@ extension ToyReplica: TestedReplica {
 
   func reading(of path: FieldPath) -> FieldReading { self[path].reading }
 
-  mutating func fold() {}
+  mutating func fold() { raiseCut() }
   mutating func retire(_ device: DeviceID, now: Int64) -> Dot? { nil }
 }

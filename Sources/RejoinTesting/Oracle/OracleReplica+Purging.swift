@@ -1,0 +1,66 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+
+// What a purge has dropped.
+extension OracleReplica {
+  /// Whether a purge has dropped what a dead record held.
+  ///
+  /// Deleting a record that the same save has created again is a purge, too. What
+  /// is there nevertheless came with an edit that the purge had not seen.
+  func isPurged(_ id: RecordID) -> Bool {
+    wasEmptied(id) { $0.drops }
+  }
+
+  /// Whether the save that deleted a record also changed what it held, so that it
+  /// can be taken for a purge.
+  func isTakenForPurged(_ id: RecordID) -> Bool {
+    isDead(id) && !isPurged(id) && wasEmptied(id) { _ in true }
+  }
+
+  private func wasEmptied(
+    _ id: RecordID, by isMeant: (OracleEdit) -> Bool
+  ) -> Bool {
+    let path = FieldPath(id, .existence)
+    let field = field(path)
+    let isLeft =
+      contents(of: id).isEmpty
+      || field.siblings.contains { $0.value == .bool(true) }
+    guard isLeft else { return false }
+    return (held[path]?.members ?? []).contains { place in
+      let save = history.saves[Int(place)]
+      return field.siblings.contains {
+        $0.dot == save.dot && $0.value != .bool(true)
+      }
+        && save.edits.contains {
+          $0.key.id == id && $0.key != path && isMeant($0.value)
+        }
+    }
+  }
+
+  /// Whether a save with these verbs must be refused: it would bring back what was
+  /// purged.
+  func mustRefuse(_ verbs: [ScriptVerb]) -> Bool {
+    var pending: [RecordID: OraclePending] = [:]
+    for verb in verbs {
+      if case .undelete(let id) = verb,
+        !(pending[id]?.mark ?? existsAlone(id))
+      {
+        let dead = (aliases[id] ?? [id]).filter { id in
+          pending[id].map { $0.mark == false } ?? isDead(id)
+        }
+        let whole = dead.filter { pending[$0] != nil || !isPurged($0) }
+        if whole.isEmpty, !dead.isEmpty { return true }
+      }
+      note(verb, in: &pending)
+    }
+    return false
+  }
+}

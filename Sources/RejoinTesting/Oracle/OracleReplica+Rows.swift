@@ -1,0 +1,125 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+
+// Rows that come from somewhere else.
+extension OracleReplica {
+  /// The save that brings in rows which every device already has.
+  static func importing(
+    _ rows: [ScriptVerb], as dot: Dot, history: OracleHistory
+  ) -> OracleSave {
+    let blank = OracleReplica(dot.device, history: history)
+    let pending = blank.pending(rows).mapValues { record in
+      var copy = record
+      copy.verbs = record.verbs.mapValues { verbs in
+        var folded = verbs
+        while folded.count > 1 { _ = folded[0].append(folded.remove(at: 1)) }
+        return folded
+      }
+      return copy
+    }
+    return blank.save(of: pending, at: dot, time: .zero)
+  }
+
+  private func pending(
+    _ rows: [ScriptVerb]
+  ) -> [RecordID: OraclePending] {
+    var pending: [RecordID: OraclePending] = [:]
+    for verb in rows { note(verb, in: &pending) }
+    return pending
+  }
+
+  /// Hears of one save as a whole.
+  mutating func hear(_ place: Int, now: Int64) {
+    let save = history.saves[place]
+    var delta = OracleDelta()
+    for path in save.edits.keys { delta.fields[path] = SaveSet(place) }
+    delta.intervals[save.dot.device] = .init(
+      from: save.dot.n - 1, to: save.dot.n, time: save.time)
+    _ = apply(delta, now: now)
+  }
+
+  /// Brings in the rows of a server that differ from the last ones.
+  ///
+  /// - Parameter device: The device that this one has for the server.
+  mutating func pull(
+    _ rows: [ScriptVerb], from server: String, modifiedAt milliseconds: Int64,
+    as device: DeviceID, now: Int64
+  ) -> Int? {
+    let dot = Dot(device, clock[device] + 1)
+    let time = Timestamp(milliseconds: milliseconds)
+    let pullers = pullers(of: server).union([device])
+    var save = OracleSave(dot: dot, time: time)
+    func write(_ value: Value?, to path: FieldPath) {
+      save.edits[path] = edit(value, of: path, at: time, seeing: pullers)
+    }
+    for (id, record) in pending(rows) {
+      let memory = RecordID(
+        "rejoin.pulled", "\(server.utf8.count):\(server)\(id)")
+      var isNew = !held.keys.contains { $0.id == memory }
+      for (key, verbs) in record.verbs {
+        guard case .write(let value) = verbs.last else { continue }
+        let last = FieldPath(memory, FieldKey(key.name, .register))
+        let pulled = field(last).write
+        if let pulled, pulled.value == value || time <= pulled.time { continue }
+        write(value, to: last)
+        write(value, to: FieldPath(id, key))
+        isNew = true
+      }
+      guard isNew else { continue }
+      write(.bool(true), to: FieldPath(memory, .existence))
+      write(.bool(true), to: FieldPath(id, .existence))
+    }
+    if save.edits.isEmpty { return nil }
+    if dot.n == 1 {
+      let id = RecordID("rejoin.roster", device.hexadecimal)
+      write(.string(server), to: FieldPath(id, Self.server))
+      write(.bool(true), to: FieldPath(id, .existence))
+    }
+    knowledge.pullers[server] = device
+    let place = history.place(of: save)
+    hear(place, now: now)
+    return place
+  }
+
+  private static let server = FieldKey("server", .register)
+
+  /// A write that has seen earlier pulls of its server and nothing else.
+  private func edit(
+    _ value: Value?, of path: FieldPath, at time: Timestamp,
+    seeing pullers: Set<DeviceID>
+  ) -> OracleEdit {
+    var seen = SaveSet()
+    for place in held[path]?.members ?? []
+    where pullers.contains(history.saves[Int(place)].dot.device) {
+      seen.insert(Int(place))
+    }
+    var stamp = time
+    if path.key.kind == .lww, let last = field(path).write,
+      pullers.contains(last.dot.device)
+    {
+      stamp = max(time, Timestamp(rawValue: last.time.rawValue + 1))
+    }
+    return OracleEdit(
+      seen: seen, drops: false, verbs: [.write(value)], stamp: stamp, shown: [])
+  }
+
+  /// The devices known to stand for a server, or for any.
+  func pullers(of server: String? = nil) -> Set<DeviceID> {
+    let all = held.keys.filter {
+      $0.id.entity == "rejoin.roster" && $0.key == Self.server
+    }
+    return Set(
+      all.filter { path in
+        let name = field(path).write?.value ?? nil
+        return name != nil && (server == nil || name == .string(server ?? ""))
+      }.compactMap { DeviceID(hexadecimal: $0.id.key) })
+  }
+}

@@ -1,0 +1,76 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+import Rejoin
+
+// Rows that come from somewhere else.
+extension World {
+  mutating func bringIn(
+    _ i: Int, _ rows: [ScriptVerb]
+  ) throws(ScriptMismatch) -> Int? {
+    if rows.isEmpty { return nil }
+    let now = peers[i].now
+    let name: Dot?
+    do { name = try peers[i].replica.bringIn(rows, now: now) } catch {
+      throw ScriptMismatch("an import throws \(error)")
+    }
+    guard let dot = name, dot.n == 1 else {
+      throw ScriptMismatch("an import is \(String(describing: name))")
+    }
+    // The rows alone make the name.
+    let plain = OracleReplica.importing(
+      rows, as: Dot(DeviceID(0), 1), history: history)
+    if let device = imports[plain] {
+      try agree("the device of the same rows", dot.device, device)
+    } else {
+      try agree(
+        "other rows have the device", imports.values.contains(dot.device),
+        false)
+      imports[plain] = dot.device
+    }
+    history.imports.insert(dot.device)
+    let place = history.place(
+      of: OracleReplica.importing(rows, as: dot, history: history))
+    peers[i].model.hear(place, now: now)
+    try note(dot, place, by: i)
+    return i
+  }
+
+  mutating func pull(
+    _ i: Int, _ rows: [ScriptVerb], from server: String,
+    modifiedAt time: Int64
+  ) throws(ScriptMismatch) -> Int? {
+    if !doubtful.isEmpty { return nil }
+    let now = peers[i].now
+    let dot: Dot?
+    do {
+      dot = try peers[i].replica.pull(
+        rows, from: server, modifiedAt: time, now: now)
+    } catch { throw ScriptMismatch("a pull throws \(error)") }
+    if peers[i].replica.device != peers[i].model.device {
+      try checkRenewal(i)
+    }
+    if let dot, peers[i].model.knowledge.pullers[server] != dot.device {
+      try agree(
+        "the device for \(server)", peers[i].model.knowledge.pullers[server],
+        nil)
+      try checkUnused(dot.device)
+    }
+    let place = peers[i].model.pull(
+      rows, from: server, modifiedAt: time, as: dot?.device ?? DeviceID(0),
+      now: now)
+    guard let place, let dot else {
+      try agree("a pull takes a dot", dot != nil, place != nil)
+      return i
+    }
+    try agree("dot of a pull", dot, history.saves[place].dot)
+    counts.pulls += 1
+    try note(dot, place, by: i)
+    return i
+  }
+}

@@ -1,0 +1,44 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Testing
+
+/// A state that was only left behind by a crash keeps its device, and no name is
+/// ever sent with two contents.
+@Suite struct TokenScheduleTests {
+  @Test(arguments: [false, true])
+  func noNameIsDoubledAndNoDeviceGivenUpForNothing(isWatched: Bool) throws {
+    var schedules = try TokenSchedules(isWatched: isWatched)
+    schedules.depth = Tier.isNightly ? 14 : 11
+    try schedules.search()
+    let counts = schedules.counts
+    print("tokens, \(isWatched ? "with a peer" : "alone"): \(counts)")
+    #expect(counts.doubled == 0)
+    #expect(counts.needless == 0)
+    #expect(counts.missed == 0)
+    #expect(counts.renewals > 0)
+    #expect(counts.configurations >= 100_000)
+  }
+
+  /// What the check is worth: it finds what callers could do wrong.
+  @Test func mistakesAreFound() throws {
+    func counts(
+      of mistake: TokenSchedules.Mistake, isWatched: Bool = false
+    ) throws -> TokenSchedules.Counts {
+      var schedules = try TokenSchedules(isWatched: isWatched)
+      (schedules.mistake, schedules.depth) = (mistake, 9)
+      try schedules.search()
+      return schedules.counts
+    }
+    #expect(try counts(of: .equality).needless > 0)
+    #expect(try counts(of: .sendsFirst).doubled > 0)
+    #expect(try counts(of: .sendsFirst).missed > 0)
+    #expect(try counts(of: .tellsNothing).needless > 0)
+  }
+}
