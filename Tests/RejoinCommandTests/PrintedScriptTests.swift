@@ -59,7 +59,7 @@ import Testing
         if edit.increments > 0 { added.insert(["\(id)", "\(key)"]) }
         if edit.decrements > 0 { taken.insert(["\(id)", "\(key)"]) }
       case .edit: break
-      case .delete: if verbs.count > 1 { return false }
+      case .delete, .undelete: if verbs.count > 1 { return false }
       case .touch: return false
       }
     }
