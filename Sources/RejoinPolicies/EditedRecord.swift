@@ -125,7 +125,9 @@ extension EditedRecord {
     isDeleted ? FieldState(key.kind) : shown(key)
   }
 
-  func value(of key: FieldKey) -> Value? { written(key) ?? nil }
+  func value(of key: FieldKey) -> Value? {
+    changes.values[key] ?? stored(key).value
+  }
 
   /// What a register or a counter shows: nothing where nobody has written it,
   /// `nil` where a write has unset it.
