@@ -87,6 +87,7 @@ struct SpoiledReplica<How: Spoiling>: TestedReplica {
   var device: DeviceID { base.device }
   var clock: ReplicaClock { base.clock.merging(ReplicaClock(claimed)) }
   var contents: [UInt8] { base.contents }
+  var stored: [UInt8] { base.stored }
   func exists(_ id: RecordID) -> Bool { base.exists(id) }
 
   func reading(of path: FieldPath) -> FieldReading {
