@@ -36,6 +36,8 @@ final class ExploredReplicas<Replica: TestedReplica> {
   let program: ExplorerProgram
   let history: OracleHistory
   let devices: [DeviceID]
+  /// The devices that stand for rows.
+  let imports: [DeviceID]
   /// Every field, those included that say whether a record exists.
   let paths: [FieldPath]
   var counts = ExplorerCounts()
@@ -59,16 +61,48 @@ final class ExploredReplicas<Replica: TestedReplica> {
   private var written = ExplorerMemo()
   private var applied = ExplorerMemo()
   private var saved = ExplorerMemo()
+  private var shown = ExplorerMemo()
+  private var stored: [[UInt8]: Int] = [:]
 
   init(_ program: ExplorerProgram) {
     self.program = program
     let names = DeviceNames()
     devices = (0..<3).map(names.device)
     history = OracleHistory(schema: program.universe.schema)
-    paths = program.universe.records.flatMap { id in
-      ([.existence] + program.universe.fields).map { FieldPath(id, $0) }
+    paths = Self.paths(program, devices)
+    imports = program.saves.compactMap { save in
+      guard case .bringIn(let rows) = save else { return nil }
+      var blank = Replica(
+        device: DeviceID(0), schema: program.universe.schema,
+        makeDeviceID: { DeviceID(0) })
+      return (try? blank.bringIn(rows, now: 0))?.device
     }
+    history.imports = Set(imports)
     _ = place(of: ReplicaClock())
+  }
+
+  /// Every field that a program can touch.
+  private static func paths(
+    _ program: ExplorerProgram, _ devices: [DeviceID]
+  ) -> [FieldPath] {
+    var paths = program.universe.records.flatMap { id in
+      program.universe.fields.map { FieldPath(id, $0) }
+    }
+    for save in program.saves {
+      let verb: ScriptVerb? =
+        switch save {
+        case .retire(let i):
+          OracleReplica(devices[i], history: OracleHistory(schema: Schema([:])))
+            .retirement(of: devices[i])
+        case .alias(let a, let b): OracleReplica.alias(a, b)
+        default: nil
+        }
+      if case .edit(let id, let key, _) = verb {
+        paths.append(FieldPath(id, key))
+      }
+    }
+    let ids = Set(paths.map(\.id)).union(program.universe.records)
+    return paths + ids.sorted().map { FieldPath($0, .existence) }
   }
 
   /// The state of a replica that has never been used.
@@ -107,20 +141,76 @@ extension ExploredReplicas {
     if let known = saved[state, input] { return known }
     let old = states[state]
     var (replica, model) = (old.replica.copy(), old.model)
-    let (verbs, now) = (program.saves[save], program.times[time])
-    let dot: Dot?
-    do { dot = try replica.save(verbs, now: now) } catch {
+    let now = program.times[time]
+    counts.executions += 1
+    let place = try perform(program.saves[save], &replica, &model, now: now)
+    let result =
+      place == nil && !program.isPurging
+      ? state : try intern(replica, model, before: old.clock)
+    saved.insert(state, input, result)
+    return result
+  }
+
+  /// Makes a save with a replica and as the oracle would.
+  ///
+  /// - Returns: The place of the save; `nil` if there was nothing to save.
+  private func perform(
+    _ save: ExplorerProgram.Save, _ replica: inout Replica,
+    _ model: inout OracleReplica, now: Int64
+  ) throws(ScriptMismatch) -> Int? {
+    let (dot, place): (Dot?, Int?)
+    do {
+      switch save {
+      case .verbs(let verbs):
+        if model.mustRefuse(verbs) {
+          let dot = try? replica.save(verbs, now: now)
+          try agree("a save that brings back what was purged", dot, nil)
+          return nil
+        }
+        dot = try replica.save(verbs, now: now)
+        place = model.save(verbs, now: now)
+        let reader = OracleReader(model)
+        if place != nil {
+          try replica.checkReadBack(
+            verbs.filter { reader.isAlone($0.id) }, named: name(model.device))
+        }
+      case .purge:
+        replica.fold()
+        let cut = replica.stabilityCut
+        dot = try replica.purge(now: now)
+        place = model.purge(below: cut, now: now)
+      case .retire(let i):
+        dot = try replica.retire(devices[i], now: now)
+        place = model.retire(devices[i], now: now)
+      case .alias(let a, let b):
+        dot = try replica.alias(a, b, now: now)
+        place = model.save([OracleReplica.alias(a, b)], now: now)
+      case .bringIn(let rows):
+        guard let name = try replica.bringIn(rows, now: now) else { return nil }
+        dot = name
+        let heard = history.place(
+          of: OracleReplica.importing(rows, as: name, history: history))
+        model.hear(heard, now: now)
+        place = heard
+      }
+    } catch let error as ScriptMismatch { throw error } catch {
       throw ScriptMismatch("a save throws \(error)")
     }
-    counts.executions += 1
-    let place = model.save(verbs, now: now)
     try agree("dot of a save", dot, place.map { history.saves[$0].dot })
-    if place != nil {
-      try replica.checkReadBack(verbs, named: name(model.device))
-    }
-    let result =
-      place == nil ? state : try intern(replica, model, before: old.clock)
-    saved.insert(state, input, result)
+    return place
+  }
+
+  /// Shows a replica how far another is.
+  func acknowledging(
+    _ other: Int, on state: Int
+  ) throws(ScriptMismatch) -> Int {
+    if let known = shown[state, other] { return known }
+    let old = states[state]
+    var replica = old.replica.copy()
+    replica.acknowledge(states[other].replica, now: 0)
+    counts.executions += 1
+    let result = try intern(replica, old.model, before: old.clock)
+    shown.insert(state, other, result)
     return result
   }
 
@@ -158,8 +248,12 @@ extension ExploredReplicas {
     var (replica, model) = (old.replica.copy(), old.model)
     let receipt = replica.apply(letter.message, now: 0)
     counts.executions += 1
+    let before = model.clock
     let gaps = model.apply(letter.model, now: 0)
     try agree("gaps", receipt.gaps, gaps)
+    try agree(
+      "devices that return", receipt.returned,
+      model.returned(among: letter.model.intervals.keys, since: before))
     try agree("equivocations", receipt.equivocations, [])
     try agree("law 6: the device", replica.device, old.replica.device)
     let result = try intern(replica, model, before: old.clock)
@@ -209,7 +303,13 @@ extension ExploredReplicas {
     let name = name(model.device)
     counts.checks += 1
     let common = try internContents(replica, model)
-    let key = privateKey(model) + [common]
+    var key = privateKey(model) + [common]
+    if program.isPurging {
+      let bytes = replica.stored
+      let number = stored[bytes] ?? stored.count
+      stored[bytes] = number
+      key.append(number)
+    }
     if let place = places[key] {
       try states[place].facts.check(replica, named: name)
       counts.checks += 1
@@ -282,7 +382,7 @@ extension ExploredReplicas {
   /// The saves that a replica has heard of.
   private func sharedKey(_ model: OracleReplica) -> [Int] {
     var key: [Int] = []
-    for device in devices {
+    for device in devices + imports {
       key.append(Int(model.clock[device]))
       key.append(Int(model.knowledge.times[device]?.rawValue ?? 0))
     }
@@ -301,7 +401,7 @@ extension ExploredReplicas {
     _ delta: OracleDelta, by sender: ReplicaClock
   ) -> [Int] {
     var key: [Int] = []
-    for device in devices {
+    for device in devices + imports {
       let interval = delta.intervals[device]
       key.append(Int(interval?.from ?? 0))
       key.append(Int(interval?.to ?? 0))

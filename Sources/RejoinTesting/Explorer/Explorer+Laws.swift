@@ -50,6 +50,9 @@ extension Explorer {
         receiver.contents)
       try agree("law 5: news for an equal", after, t)
     }
+    let rest = try replicas.writing(
+      on: s, since: replicas.states[after].clock)
+    try agree("the same is told again", rest, 0)
     let clock = replicas.states[after].model.clock
     try agree(
       "law 2: a join takes nothing back",

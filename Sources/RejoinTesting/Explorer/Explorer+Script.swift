@@ -59,9 +59,19 @@ struct ExplorerScriptWriter {
   private var next = 0
 
   /// A save, for which the device's clock shows `time`.
-  mutating func save(_ verbs: [ScriptVerb], on i: Int, at time: Int64) {
+  mutating func save(
+    _ save: ExplorerProgram.Save, on i: Int, at time: Int64
+  ) {
     if time != 0 { steps.append(.setClock(of: i, to: time)) }
-    steps.append(.save(on: i, verbs))
+    let step: ScriptStep =
+      switch save {
+      case .verbs(let verbs): .save(on: i, verbs)
+      case .purge: .purge(i)
+      case .retire(let j): .retire(on: i, j)
+      case .alias(let a, let b): .alias(on: i, a, b)
+      case .bringIn(let rows): .bringIn(on: i, rows)
+      }
+    steps.append(step)
     if time != 0 { steps.append(.setClock(of: i, to: 0)) }
   }
 

@@ -134,8 +134,11 @@ extension Explorer {
       if configuration.isMade(save) { return nil }
       let old = configuration.state(i)
       let new = try replicas.saving(save, on: old, at: time)
+      try checkCut(from: old, to: new, telling: nil, in: configuration)
       return new == old
         ? nil : configuration.replacing(i, by: new).making(save)
+    case .sync(let i, let j) where program.isPurging:
+      return try meet(i, j, in: configuration)
     case .sync(let i, let j):
       let letter = try message(from: i, since: j, in: configuration)
       return letter == 0
@@ -149,6 +152,54 @@ extension Explorer {
       let letter = configuration.message(slot)
       return letter == 0
         ? nil : try deliver(letter, half: half, to: i, in: configuration)
+    }
+  }
+
+  /// One device tells another what it lacks, and both learn how far the other is.
+  private mutating func meet(
+    _ i: Int, _ j: Int, in configuration: ExplorerConfiguration
+  ) throws(ScriptMismatch) -> ExplorerConfiguration? {
+    var next = configuration
+    var letter = 0
+    for (a, b) in [(i, j), (j, i)] {
+      let (old, other) = (next.state(a), next.state(b))
+      let new = try replicas.acknowledging(other, on: old)
+      try checkCut(from: old, to: new, telling: other, in: next)
+      next = next.replacing(a, by: new)
+      if a == i {
+        // What is sent is found before the receiver learns anything.
+        letter = try message(from: i, since: j, in: next)
+      }
+    }
+    if letter != 0,
+      let told = try deliver(letter, half: nil, to: j, in: next)
+    {
+      next = told
+    }
+    return next
+  }
+
+  /// That what has become stable is held by everybody who is waited for.
+  private func checkCut(
+    from old: Int, to new: Int, telling other: Int?,
+    in configuration: ExplorerConfiguration
+  ) throws(ScriptMismatch) {
+    if old == new || !program.isPurging { return }
+    let (before, after) = (replicas.states[old], replicas.states[new])
+    let (low, cut) = (before.replica.stabilityCut, after.replica.stabilityCut)
+    if low == cut { return }
+    try agree("the cut has fallen", low.isContained(in: cut), true)
+    let told = other.map { replicas.states[$0].replica.stabilityCut }
+    let known = low.merging(told ?? VectorClock())
+    let roster = before.model.roster
+    for i in 0..<3 where roster.contains(replicas.devices[i]) {
+      let held = replicas.states[configuration.state(i)].model.clock
+      for entry in cut.entries
+      where entry.count > max(known[entry.device], held[entry.device]) {
+        throw ScriptMismatch(
+          "\(Dot(entry.device, entry.count)) is not stable: "
+            + "\(DeviceNames.name(i)) lacks it")
+      }
     }
   }
 

@@ -89,6 +89,57 @@ extension ExplorerProgram {
     [a[theme, .int(2)], .edit(a, log, .append(.cancelling))],
     [a[theme, nil], a.appending(-1, to: log), b.appending(3, to: log)])
 
+  /// A record that is deleted, purged and edited by somebody who knows nothing of
+  /// it.
+  public static let purges = ExplorerProgram(
+    "purges", about: [name],
+    .verbs([a[name, .int(1)], .touch(b)]), .verbs([.delete(a)]), .purge,
+    .verbs([a[name, .int(2)]]))
+
+  /// A device that is retired and comes back.
+  public static let retirement = ExplorerProgram(
+    "retirement", about: [name],
+    .verbs([a[name, .int(1)], b[name, .int(1)]]), .retire(0),
+    .verbs([a[name, .int(2)]]), .verbs([.delete(a)]))
+
+  /// Two IDs that turn out to be of one record.
+  public static let aliases = ExplorerProgram(
+    "aliases", about: [name, count],
+    .verbs([a[name, .int(1)], a.adding(1, to: count)]),
+    .verbs([b[name, .int(2)], b.adding(2, to: count)]),
+    .alias(a, b), .verbs([.delete(a)]))
+
+  /// Rows that two devices bring in, beside edits.
+  public static let imports: ExplorerProgram = {
+    let rows = [a[name, .int(7)], a.adding(3, to: count), b[name, .int(8)]]
+    return ExplorerProgram(
+      "imports", about: [name, count], .bringIn(rows), .bringIn(rows),
+      .verbs([a[name, .int(1)], a.adding(1, to: count)]),
+      .verbs([.delete(b)]))
+  }()
+
+  /// A record that is brought back after its deletion, or created again.
+  public static func bringingBack(_ rule: DeletionRule) -> ExplorerProgram {
+    ExplorerProgram(
+      "bringing back, \(rule.rawValue)", about: [name, count], deletion: rule,
+      .verbs([a[name, .int(1)], a.adding(1, to: count), .touch(b)]),
+      .verbs([.delete(a)]), .verbs([.undelete(a)]),
+      .verbs([a.adding(2, to: count)]))
+  }
+
+  private init(
+    _ name: String, about fields: [FieldKey],
+    deletion: DeletionRule = .updateWins, _ saves: Save...
+  ) {
+    self.init(
+      name,
+      universe: ScriptUniverse(
+        schema: Schema([
+          "Note": .init(fields: Set(fields), deletion: deletion)
+        ]), records: [Self.a, Self.b], fields: fields),
+      saves: saves)
+  }
+
   /// Every program.
   static let menu: [ExplorerProgram] = [
     registers, deletion(.updateWins), deletion(.deleteWins),

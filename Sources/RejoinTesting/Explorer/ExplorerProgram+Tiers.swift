@@ -32,8 +32,24 @@ extension ExplorerProgram {
       sets.first(2).splitting(savers: [[2], [0, 2]]),
       creation(.deleteWins).splitting(savers: [[1], [0], [0]]),
     ]
+    programs += special(kept: 1)
     return programs
   }()
+
+  /// What devices do besides saving verbs.
+  private static func special(kept: Int) -> [ExplorerProgram] {
+    [
+      purges.reduced(savers: [[0], [1], [0], [2]], times: [0], kept: 0),
+      retirement.reduced(
+        savers: [[0], [1], [0], [2]], times: [0], kept: kept),
+      aliases.reduced(savers: [[0], [1], [2], [0]], times: [0], kept: kept),
+      imports.reduced(savers: [[0], [1], [2], [0]], times: [0], kept: kept),
+      bringingBack(.updateWins)
+        .reduced(savers: [[0], [1], [2], [0]], times: [0], kept: kept),
+      bringingBack(.deleteWins)
+        .reduced(savers: [[0], [1], [1, 2], [2]], times: [0], kept: kept),
+    ]
+  }
 
   /// The programs for a night: more than ten million configurations.
   ///
@@ -43,9 +59,12 @@ extension ExplorerProgram {
     + menu.map { $0.reduced(times: [0, 1], kept: 1) }
     + menu.map { $0.splitting(savers: [[0], [1], [0, 2]]) }
     + menu.map { $0.first(2).splitting(savers: [[0, 1, 2], [0, 1, 2]]) }
+    + special(kept: 2)
     + [
+      purges.reduced(
+        savers: [[0], [1], [0, 1, 2], [1, 2]], times: [0], kept: 1),
       registers.reduced(
-        savers: [[0], [1], [2]], times: [0, 1, 3_600_000], kept: 3)
+        savers: [[0], [1], [2]], times: [0, 1, 3_600_000], kept: 3),
     ]
 
   /// The program with fewer devices for each save, other times, and so many kept

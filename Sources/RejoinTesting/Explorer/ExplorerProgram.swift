@@ -21,8 +21,22 @@ public struct ExplorerProgram: Sendable {
   public let name: String
   /// The records and fields.
   public let universe: ScriptUniverse
+  /// What a device does that makes a save.
+  public enum Save: Sendable {
+    /// A save with these verbs.
+    case verbs([ScriptVerb])
+    /// Dropping what dead records hold.
+    case purge
+    /// Retiring one of the three devices.
+    case retire(Int)
+    /// Declaring two IDs to be of one record.
+    case alias(RecordID, RecordID)
+    /// Bringing in rows that every device already has.
+    case bringIn([ScriptVerb])
+  }
+
   /// The saves, up to seven.
-  public let saves: [[ScriptVerb]]
+  public let saves: [Save]
   /// For each save the devices that can make it: any, unless it says otherwise.
   public var savers: [[Int]]
   /// What a wall clock can show at a save, in milliseconds since 1970.
@@ -41,8 +55,21 @@ public struct ExplorerProgram: Sendable {
   public init(
     _ name: String, universe: ScriptUniverse, saves: [[ScriptVerb]]
   ) {
+    self.init(name, universe: universe, saves: saves.map(Save.verbs))
+  }
+
+  /// Creates a program.
+  ///
+  /// - Precondition: There are one to seven saves.
+  public init(_ name: String, universe: ScriptUniverse, saves: [Save]) {
     precondition((1...7).contains(saves.count), "a program has 1 to 7 saves")
     (self.name, self.universe, self.saves) = (name, universe, saves)
     savers = saves.map { _ in [0, 1, 2] }
+  }
+
+  /// Whether devices have to tell each other what they hold, since something is
+  /// purged.
+  var isPurging: Bool {
+    saves.contains { if case .purge = $0 { true } else { false } }
   }
 }

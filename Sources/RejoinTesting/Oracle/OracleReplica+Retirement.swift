@@ -38,6 +38,18 @@ extension OracleReplica {
     retiredNumber(of: device).map { clock[device] <= $0 } ?? false
   }
 
+  /// The devices that were retired when the clock was another, and are not any
+  /// more.
+  func returned(
+    among devices: some Sequence<DeviceID>, since before: VectorClock
+  ) -> Set<DeviceID> {
+    Set(
+      devices.filter { device in
+        guard let last = retiredNumber(of: device) else { return false }
+        return before[device] <= last && clock[device] > last
+      })
+  }
+
   /// The devices that are waited for before anything is stable.
   var roster: Set<DeviceID> {
     Set(clock.entries.map(\.device)).subtracting(pullers())

@@ -77,6 +77,8 @@ public struct LibraryReplica: TestedReplica {
   /// digests, and every field that travels.
   public var contents: [UInt8] { replica.encoded(foldingLedgers: true) }
 
+  public var stored: [UInt8] { replica.state.encoded() }
+
   public func exists(_ id: RecordID) -> Bool { replica.exists(id) }
 
   public func reading(of path: FieldPath) -> FieldReading {

@@ -43,6 +43,9 @@ public protocol TestedReplica {
   var latest: Timestamp? { get }
   /// What replicas with the same saves must agree on.
   var contents: Contents { get }
+
+  /// Everything that is stored, where there is more than the oracle knows.
+  var stored: [UInt8] { get }
   /// Whether a record exists.
   func exists(_ id: RecordID) -> Bool
   /// Reads a field.
@@ -121,6 +124,9 @@ public protocol TestedReplica {
 extension TestedReplica {
   /// Nothing.
   public var latest: Timestamp? { nil }
+
+  /// Nothing.
+  public var stored: [UInt8] { [] }
 
   /// Does nothing.
   public mutating func alias(

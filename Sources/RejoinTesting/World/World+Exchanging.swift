@@ -124,12 +124,7 @@ extension World {
     _ returned: Set<DeviceID>, of devices: some Sequence<DeviceID>,
     since before: VectorClock, at i: Int
   ) throws(ScriptMismatch) {
-    let model = peers[i].model
-    let expected = Set(
-      devices.filter { device in
-        guard let last = model.retiredNumber(of: device) else { return false }
-        return before[device] <= last && model.clock[device] > last
-      })
+    let expected = peers[i].model.returned(among: devices, since: before)
     counts.returns += returned.count
     try agree(
       "devices that return to \(name(i))", returned.subtracting(suspects),

@@ -128,7 +128,7 @@ struct PlainSearch {
   private mutating func save(
     _ here: Configuration, _ i: Int
   ) throws(ScriptMismatch) {
-    for (k, verbs) in program.saves.enumerated()
+    for case (let k, .verbs(let verbs)) in program.saves.enumerated()
     where !here.made.contains(k) && program.savers[k].contains(i) {
       for now in program.times {
         var next = here

@@ -94,6 +94,7 @@ struct SpoiledReplica<How: Spoiling>: TestedReplica {
     }
   }
   var contents: [UInt8] { base.contents }
+  var stored: [UInt8] { base.stored }
   func exists(_ id: RecordID) -> Bool { base.exists(id) }
 
   func reading(of path: FieldPath) -> FieldReading {

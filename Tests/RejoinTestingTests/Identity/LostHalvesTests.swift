@@ -87,6 +87,8 @@ private struct LostHalves {
     let isAhead = !(sender.clock.fieldsAhead.isEmpty
       && target.clock.fieldsAhead.isEmpty)
     aheadCount += isAhead ? 1 : 0
+    // Without fields ahead, what many other tests check is enough.
+    guard isAhead || random.chance(5) else { return }
     var (asking, whole) = (target.copy(), target.copy())
     var count = 0
     while count < 3, let news = sender.message(since: asking.clock) {
@@ -102,18 +104,19 @@ private struct LostHalves {
 }
 
 @Suite struct LostHalvesTests {
-  @Test func askingAgainEndsAfterOneDelta() throws {
+  @Test(arguments: 0..<2)
+  func askingAgainEndsAfterOneDelta(half: UInt64) throws {
     var (ahead, longest) = (0, 0)
-    for seed in 0..<3000 as Range<UInt64> {
+    for seed in (half * 1500)..<(half * 1500 + 1500) {
       var history = LostHalves(seed: seed)
       try history.run()
       ahead += history.aheadCount
       longest = max(longest, history.longest)
     }
     print(
-      "lost halves: 3000 histories, \(ahead) exchanges with fields ahead, "
+      "lost halves: 1500 histories, \(ahead) exchanges with fields ahead, "
         + "at most \(longest) delta")
     #expect(longest == 1)
-    #expect(ahead > 10_000)
+    #expect(ahead > 5_000)
   }
 }

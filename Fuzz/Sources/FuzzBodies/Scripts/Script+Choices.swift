@@ -41,7 +41,7 @@ extension ByteSource {
   }
 
   fileprivate mutating func step() -> ScriptStep {
-    switch below(32) {
+    switch below(42) {
     case 0..<12: .save(on: device(), verbs())
     case 12..<16: .sync(from: device(), to: device())
     case 16..<18: .write(on: device(), since: device(), message: number())
@@ -57,6 +57,16 @@ extension ByteSource {
     case 28: .fold(device())
     case 29: .fork(below(2))
     case 30: .fetch(on: device(), record(), context: number())
+    case 31: .bringIn(on: device(), rows(ScriptUniverse.standard.fields))
+    case 32, 33:
+      .pull(
+        on: device(), from: pick(["S", "T"]), at: time(), rows(registers))
+    case 34: .alias(on: device(), pick(notes), pick(notes))
+    case 35: .retire(on: device(), device())
+    case 36: .storeToken(device())
+    case 37: .restore(device(), from: number(), with: pick([.last, .fitting]))
+    case 38: .discard(context: number())
+    case 39: .save(on: device(), [.undelete(record())])
     default: .commit(context: number(), edits())
     }
   }
@@ -66,13 +76,30 @@ extension ByteSource {
       switch below(12) {
       case 0: .touch(record())
       case 1, 2: .delete(record())
-      default: verb()
+      case 3: .undelete(record())
+      default: verb(ScriptUniverse.standard.fields)
       }
     }
   }
 
-  private mutating func verb() -> ScriptVerb {
-    let (id, key) = (record(), pick(ScriptUniverse.standard.fields))
+  /// The fields that a server can have.
+  private var registers: [FieldKey] {
+    ScriptUniverse.standard.fields.filter {
+      $0.kind == .register || $0.kind == .lww
+    }
+  }
+
+  /// The records that can be one.
+  private var notes: [RecordID] {
+    ScriptUniverse.standard.records.filter { $0.entity == "Note" }
+  }
+
+  private mutating func rows(_ fields: [FieldKey]) -> [ScriptVerb] {
+    (0...below(3)).map { _ in verb(fields) }
+  }
+
+  private mutating func verb(_ fields: [FieldKey]) -> ScriptVerb {
+    let (id, key) = (record(), pick(fields))
     return .edit(id, key, edit(of: key.kind))
   }
 

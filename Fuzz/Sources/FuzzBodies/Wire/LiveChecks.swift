@@ -25,6 +25,8 @@ struct LiveChecks {
       try checkSaves(in: id)
     }
     try checkSaves(in: ScriptUniverse.standard.records[0])
+    try checkRows()
+    try checkOthers()
     guard let news = replica.delta(since: before) else {
       throw FuzzFailure("saves that are no news")
     }
@@ -72,6 +74,74 @@ struct LiveChecks {
   }
 }
 
+// What else a replica in use does.
+extension LiveChecks {
+  /// Rows that are brought in, and rows of a server.
+  private func checkRows() throws(FuzzFailure) {
+    let id = RecordID("Note", "row")
+    let field = FieldKey("register", .register)
+    do throws(SaveError) {
+      try replica.import {
+        $0.apply(.write(.int(1)), to: field, of: RecordID("Note", "import"))
+      }
+      for value in [5, 6] as [Int64] {
+        try retrying { () throws(SaveError) in
+          try replica.pull(from: "S", modifiedAt: 1_000_000 + value) {
+            $0.apply(.write(.int(value)), to: field, of: id)
+          }
+        }
+      }
+    } catch { throw FuzzFailure("rows are refused: \(error)") }
+    let imported = replica.fetch(RecordID("Note", "import"))[field]
+    try require(imported.writes.count > 0, "an import is not there")
+    let pulled = replica.fetch(id)[field].writes
+    try require(!pulled.isEmpty, "a row is not there")
+  }
+
+  /// Aliases, devices that are retired, what others hold, and a token.
+  private func checkOthers() throws(FuzzFailure) {
+    let records = ScriptUniverse.standard.records
+    let stranger = DeviceID(7)
+    do {
+      try retrying { () throws(SaveError) in
+        try replica.alias(records[0], records[1])
+      }
+      try equal(
+        "the representative", replica.representative(of: records[0]),
+        replica.representative(of: records[1]))
+      try retrying { () throws(SaveError) in try replica.retire(stranger) }
+      replica.acknowledge(replica.clock, by: stranger)
+      replica.acknowledge(LiveHistory.shared.clocks[1], by: stranger)
+      replica.tokenStored(replica.token)
+      let cut = replica.stabilityCut
+      try retrying { () throws(SaveError) in try replica.purge() }
+      _ = replica.fold()
+      try require(
+        cut.isContained(in: replica.stabilityCut), "the cut has fallen")
+      try require(
+        replica.stabilityCut.isContained(in: replica.clock.vector),
+        "the cut is ahead of the clock")
+    } catch {
+      throw error as? FuzzFailure ?? FuzzFailure("a save throws \(error)")
+    }
+  }
+
+  /// Does something again if a new device was needed and its name was taken.
+  private func retrying<Value>(
+    _ body: () throws(SaveError) -> Value
+  ) throws(SaveError) {
+    for _ in 0..<3 {
+      do throws(SaveError) {
+        _ = try body()
+        return
+      } catch {
+        guard case .identityInUse = error else { throw error }
+      }
+    }
+    _ = try body()
+  }
+}
+
 extension LiveChecks {
   /// A save of each kind works, and what it wrote is what is read.
   private func checkSaves(in id: RecordID) throws(FuzzFailure) {
@@ -95,15 +165,9 @@ extension LiveChecks {
   private func save(
     _ edit: FieldEdit, _ key: FieldKey, _ id: RecordID
   ) throws(SaveError) {
-    for _ in 0..<3 {
-      do throws(SaveError) {
-        try replica.save { $0.apply(edit, to: key, of: id) }
-        return
-      } catch {
-        guard case .identityInUse = error else { throw error }
-      }
+    try retrying { () throws(SaveError) in
+      try replica.save { $0.apply(edit, to: key, of: id) }
     }
-    try replica.save { $0.apply(edit, to: key, of: id) }
   }
 
   private func edit(of kind: FieldKind) -> FieldEdit {

@@ -15,6 +15,8 @@ import RejoinTesting
 public struct LiveHistory: Sendable {
   /// What the devices have stored.
   public private(set) var states: [StoredReplica] = []
+  /// What they have shown each other.
+  public private(set) var clocks: [ReplicaClock] = []
   /// Everything that they could have sent, as bytes.
   public private(set) var messages: [[UInt8]] = []
 
@@ -38,13 +40,59 @@ public struct LiveHistory: Sendable {
         note(delta)
         if let delta { replicas[j].apply(delta) }
         replicas[j].acknowledge(replicas[i].clock, by: replicas[i].device)
-      default: break
+      case .split(let k, _, _) where k < 9: loseHalf(replicas)
+      default: Self.perform(step, on: replicas)
       }
     }
     _ = try? replicas[2].retire(DeviceID(9))
+    meetAClone(of: replicas[1], seenBy: replicas[2])
     for replica in replicas {
       note(replica)
       states.append(replica.state)
+      clocks.append(replica.clock)
+    }
+  }
+
+  /// Steps that need no second device.
+  private static func perform(_ step: ScriptStep, on replicas: [Replica]) {
+    switch step {
+    case .bringIn(let i, let rows) where i < 3:
+      _ = try? replicas[i].import { edit in rows.forEach { edit.perform($0) } }
+    case .pull(let i, let server, let time, let rows) where i < 3:
+      _ = try? replicas[i].pull(from: server, modifiedAt: time) { edit in
+        rows.forEach { edit.perform($0) }
+      }
+    case .alias(let i, let a, let b) where i < 3:
+      _ = try? replicas[i].alias(a, b)
+    case .retire(let i, let j) where max(i, j) < 3:
+      _ = try? replicas[i].retire(replicas[j].device)
+    case .purge(let i) where i < 3: _ = try? replicas[i].purge()
+    case .storeToken(let i) where i < 3:
+      replicas[i].tokenStored(replicas[i].token)
+    default: break
+    }
+  }
+
+  /// One half of what a device lacks reaches it, so that it holds fields ahead of
+  /// its clock.
+  private mutating func loseHalf(_ replicas: [Replica]) {
+    guard let news = replicas[0].delta(since: replicas[1].clock) else { return }
+    replicas[1].apply(news.split(into: 2)[0])
+    messages.append(replicas[1].clock.encoded())
+  }
+
+  /// Somebody is shown two histories of one device.
+  private mutating func meetAClone(of replica: Replica, seenBy other: Replica) {
+    let clone = LiveHistory.open(replica.state)
+    for each in [replica, clone] {
+      let id = ScriptUniverse.standard.records[0]
+      _ = try? each.save { edit in
+        edit.touch(id)
+        if each === clone { edit.delete(id) }
+      }
+      if let news = each.delta(since: other.clock) { other.apply(news) }
+      other.acknowledge(each.clock, by: each.device)
+      note(each.delta(since: other.clock))
     }
   }
 
@@ -58,6 +106,7 @@ public struct LiveHistory: Sendable {
     messages += [
       replica.encoded(), replica.clock.encoded(),
       replica.clock.vector.encoded(), replica.state.encoded(),
+      replica.token.encoded(),
     ]
   }
 
@@ -65,23 +114,30 @@ public struct LiveHistory: Sendable {
   static func empty(_ device: DeviceID) -> Replica {
     Replica(
       device: device, schema: ScriptUniverse.standard.schema,
-      clock: HandSetClock().wall, makeDeviceID: makeDeviceID())
+      clock: HandSetClock().wall, makeDeviceID: makeDeviceID(0x5eed_0000))
   }
 
   /// A replica that goes on with what was stored.
   static func open(_ stored: StoredReplica) -> Replica {
+    open(stored, with: RestoreToken(stored))
+  }
+
+  /// A replica that goes on with what was stored, if the token belongs to it.
+  static func open(
+    _ stored: StoredReplica, with token: RestoreToken?
+  ) -> Replica {
     Replica(
-      opening: stored, token: RestoreToken(stored),
+      opening: stored, token: token,
       schema: ScriptUniverse.standard.schema, clock: HandSetClock().wall,
-      makeDeviceID: makeDeviceID())
+      makeDeviceID: makeDeviceID(0x0bed_0000))
   }
 
   /// Devices that nobody has used, one after the other.
-  private static func makeDeviceID() -> () -> DeviceID {
+  private static func makeDeviceID(_ series: UInt64) -> () -> DeviceID {
     var next: UInt64 = 0
     return {
       next += 1
-      return DeviceID(high: 0x5eed_0000, low: next)
+      return DeviceID(high: series, low: next)
     }
   }
 }

@@ -17,6 +17,7 @@ enum Message {
   case vectorClock(VectorClock)
   case replicaClock(ReplicaClock)
   case stored(StoredReplica)
+  case token(RestoreToken)
 
   /// Reads a message of the kind that its second byte names.
   init(decoding bytes: [UInt8]) throws(WireError) {
@@ -26,6 +27,7 @@ enum Message {
     case "v": self = .vectorClock(try VectorClock(decoding: bytes))
     case "c": self = .replicaClock(try ReplicaClock(decoding: bytes))
     case "p": self = .stored(try StoredReplica(decoding: bytes))
+    case "t": self = .token(try RestoreToken(decoding: bytes))
     default: self = .delta(try Delta(decoding: bytes))
     }
   }
@@ -39,6 +41,7 @@ enum Message {
     case .vectorClock(let clock): clock.encoded()
     case .replicaClock(let clock): clock.encoded()
     case .stored(let stored): stored.encoded()
+    case .token(let token): token.encoded()
     }
   }
 

@@ -24,9 +24,28 @@ struct OpenBody {
       replica.device == stored.device || replica.deviceChange != nil,
       "another device")
     try LiveChecks(replica).check(saving: replica.allRecords.prefix(2))
+    try checkTokens(of: stored)
     guard let delta = LiveHistory.open(LiveHistory.shared.states[1]).delta()
     else { return }
     replica.apply(delta)
     try LiveChecks(replica).check(saving: [])
+  }
+
+  /// A replica that is lost without its token, or meets a token of another, goes on
+  /// as a new device, and what it stores then opens with its own.
+  private func checkTokens(of stored: StoredReplica) throws(FuzzFailure) {
+    let others = LiveHistory.shared.states.map { RestoreToken($0) }
+    for token in [nil] + others.map(Optional.some) {
+      let opened = LiveHistory.open(stored, with: token)
+      let change = opened.deviceChange
+      try equal(
+        "whether the device changed", change != nil,
+        opened.device != stored.device)
+      if token == nil { try require(change != nil, "no token is needed") }
+      let again = LiveHistory.open(opened.state, with: opened.token)
+      if !opened.clock[opened.device].isForked {
+        try equal("the device with its token", again.device, opened.device)
+      }
+    }
   }
 }
