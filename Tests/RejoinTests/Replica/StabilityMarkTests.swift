@@ -42,6 +42,15 @@ import Testing
     #expect(stability.advance([b, c], holding: [a: 4]) == [a: 4])
   }
 
+  /// Before anything is held there is nothing to pass.
+  @Test func whoShowedNothingHasPassedNothing() {
+    var stability = Stability()
+    stability.note([:], of: b, holding: [:])
+    stability.note([a: 1], of: c, holding: [a: 1])
+    #expect(stability.mark == [a: 1])
+    #expect(stability.passed == [c])
+  }
+
   @Test func whoWaitsForNobodyIsCertain() {
     var stability = Stability()
     #expect(stability.advance([], holding: [a: 3]) == [a: 3])
