@@ -56,16 +56,16 @@ extension Replica {
         roster.remove(device)
       }
     }
-    return roster.filter { device in
-      let last = retiredNumber(of: device)
-      return !device.isImport
-        && (last == nil || stored.clock[device].n > last ?? 0)
-    }
+    roster.subtract(retired.keys)
+    return roster.filter { !$0.isImport }
   }
 
   /// The devices that are retired, with the last save of each that was known when
   /// it was retired.
-  public var retirements: VectorClock {
+  public var retirements: VectorClock { VectorClock(greatest: retired) }
+
+  /// The devices that are retired, also those that had never saved.
+  private var retired: [DeviceID: UInt64] {
     var retired: [DeviceID: UInt64] = [:]
     for (device, _) in stored.devices(in: BuiltIn.retirement) {
       guard let last = retiredNumber(of: device),
@@ -73,7 +73,7 @@ extension Replica {
       else { continue }
       retired[device] = last
     }
-    return VectorClock(greatest: retired)
+    return retired
   }
 
   /// The last save of a device that anybody knew who retired it.

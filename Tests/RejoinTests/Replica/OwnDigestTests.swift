@@ -54,12 +54,4 @@ import Testing
     #expect(a.stabilityCut[a.device] == 50)
     #expect(a.state.ownDigests.digests.count == 1)
   }
-
-  /// However many saves of one field, what is stored does not grow with them.
-  @Test func aLongLifeIsStoredInLittle() throws {
-    let replica = Replica.empty(1)
-    for n in 0..<20_000 { try replica.edit { $0.name = "\(n)" } }
-    let bytes = replica.state.encoded().count
-    #expect(bytes < 40_000, "\(bytes)")
-  }
 }

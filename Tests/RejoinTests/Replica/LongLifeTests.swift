@@ -1,0 +1,83 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+@testable import Rejoin
+import Testing
+
+/// What is stored after a long life, and what reading costs then: printed, and the
+/// bytes are bounded.
+///
+///     REJOIN_TIER=nightly swift test --filter LongLifeTests
+@Suite struct LongLifeTests {
+  @Test func savesOfOneField() throws {
+    let count = Tier.isNightly ? 1_000_000 : 20_000
+    let replica = Replica.empty(1)
+    for n in 0..<count { try replica.edit { $0.name = "\(n)" } }
+    let bytes = replica.state.encoded().count
+    print("long life: \(bytes) bytes after \(count) saves of one field")
+    #expect(bytes <= 64 * 1024)
+    #expect(replica.state.index.entryCount <= 64)
+  }
+
+  @Test func aHubOfManyDevices() throws {
+    let count: UInt64 = Tier.isNightly ? 4_000 : 300
+    let hub = Replica.empty(9)
+    for number in 1...count {
+      // Spread over all values, as the IDs of devices are.
+      let device = Replica.empty(number &* 0x9e37_79b9_7f4a_7c15)
+      try device.save { $0[Berth.self, "\(number)"].name = "b" }
+      device.merge(hub)
+      hub.merge(device)
+    }
+    let bytes = hub.state.encoded().count
+    print("long life: \(bytes) bytes after meeting \(count) devices")
+    #expect(bytes <= 2 * 1024 * 1024 * Int(count) / 4_000)
+  }
+
+  @Test func listingRecordsWithAliases() throws {
+    let (plain, aliased) = (Replica.empty(1), Replica.empty(2))
+    for replica in [plain, aliased] {
+      try replica.save { edit in
+        for i in 0..<5_000 { edit[Sailor.self, "\(i)"].name = "n" }
+      }
+    }
+    for i in 0..<50 {
+      try aliased.alias(
+        RecordID("Sailor", "\(i)"), RecordID("Sailor", "\(i + 100)"))
+    }
+    let clock = ContinuousClock()
+    let times = [plain, aliased].map { replica in
+      clock.measure { _ = replica.records(of: "Sailor") }
+    }
+    print(
+      "long life: listing 5000 records \(times[0]), with 50 aliases \(times[1])"
+    )
+    #expect(plain.records(of: "Sailor").count == 5_000)
+    #expect(aliased.records(of: "Sailor").count == 4_950)
+  }
+
+  @Test func aChainOfAliasesInBadOrder() throws {
+    let count = Tier.isNightly ? 4_000 : 400
+    let replica = Replica.empty(1)
+    try replica.save { $0[Sailor.self, "\(count)"].miles.increment() }
+    let clock = ContinuousClock()
+    let entering = try clock.measure {
+      for i in (0..<count).reversed() {
+        try replica.alias(
+          RecordID("Sailor", "\(i)"), RecordID("Sailor", "\(i + 1)"))
+      }
+    }
+    var miles: Int64?
+    let reading = clock.measure { miles = replica[Sailor.self, "0"]?.miles }
+    print(
+      "long life: a chain of \(count) aliases entered in \(entering), "
+        + "read in \(reading)")
+    #expect(miles == 1)
+  }
+}
