@@ -82,11 +82,13 @@ extension FieldReading {
       conflicts = Set(writes.compactMap(\.value))
         .filter { $0 != shown?.value }.sorted()
     case .counter:
-      count = Int64(clamping: parts.reduce(0 as Int128) { $0 + Int128($1.count) })
+      count = Int64(
+        clamping: parts.reduce(0 as Int128) { $0 + Int128($1.count) })
     case .set, .removeWinsSet:
       elements = Set(parts.flatMap(\.elements)).sorted()
     case .ledger:
-      total = Int64(clamping: parts.reduce(0 as Int128) { $0 + Int128($1.total) })
+      total = Int64(
+        clamping: parts.reduce(0 as Int128) { $0 + Int128($1.total) })
     }
   }
 }

@@ -158,7 +158,8 @@ public struct ScriptGenerator {
       return [
         .save(
           on: i,
-          [.undelete(random.pick(universe.records))] + (isEdited ? verbs() : []))
+          [.undelete(random.pick(universe.records))] + (isEdited ? verbs() : [])
+        )
       ]
     case .alias: return [alias(on: i)]
     case .bringIn: return [.bringIn(on: i, rows())]
@@ -225,7 +226,8 @@ public struct ScriptGenerator {
     }
     if random.chance(60) { steps.append(.storeToken(i)) }
     if random.chance(40) { steps.append(.save(on: i, verbs())) }
-    if random.chance(40), let last = backups.keys.filter({ backups[$0] == i }).max()
+    if random.chance(40),
+      let last = backups.keys.filter({ backups[$0] == i }).max()
     {
       steps.append(
         random.chance(70)

@@ -22,7 +22,8 @@ public struct LibraryReplica: TestedReplica {
     self.makeDeviceID = makeDeviceID
     hand = HandSetClock()
     replica = Replica(
-      device: device, schema: schema, clock: hand.wall, makeDeviceID: makeDeviceID)
+      device: device, schema: schema, clock: hand.wall,
+      makeDeviceID: makeDeviceID)
   }
 
   private init(
@@ -32,7 +33,8 @@ public struct LibraryReplica: TestedReplica {
     self.makeDeviceID = makeDeviceID
     hand = HandSetClock()
     replica = Replica(
-      resuming: stored, schema: schema, clock: hand.wall, makeDeviceID: makeDeviceID)
+      resuming: stored, schema: schema, clock: hand.wall,
+      makeDeviceID: makeDeviceID)
   }
 
   public func copy() -> LibraryReplica {

@@ -32,7 +32,8 @@ public protocol TestedReplica {
   /// Another replica with the same state and the same device, as a backup is.
   func copy() -> Self
   /// Another replica with the same state, for another device.
-  func forked(as device: DeviceID, makeDeviceID: @escaping () -> DeviceID) -> Self
+  func forked(as device: DeviceID, makeDeviceID: @escaping () -> DeviceID)
+    -> Self
 
   /// The device that saves next.
   var device: DeviceID { get }

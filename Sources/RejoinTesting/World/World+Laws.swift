@@ -52,7 +52,8 @@ extension World {
     _ = copy.apply(Replica.arrival(of: first), now: peers[j].now)
     let again = s.message(since: copy.clock)
     try agree(
-      "\(name(i)) tells \(name(j)) again", again.map { s.outline(of: $0).fields },
+      "\(name(i)) tells \(name(j)) again",
+      again.map { s.outline(of: $0).fields },
       nil)
     return true
   }

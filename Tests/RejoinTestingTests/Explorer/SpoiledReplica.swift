@@ -68,8 +68,10 @@ struct SpoiledReplica<How: Spoiling>: TestedReplica {
   private var base: LibraryReplica
   private var claimed = VectorClock()
 
-  init(device: DeviceID, schema: Schema, makeDeviceID: @escaping () -> DeviceID) {
-    base = LibraryReplica(device: device, schema: schema, makeDeviceID: makeDeviceID)
+  init(device: DeviceID, schema: Schema, makeDeviceID: @escaping () -> DeviceID)
+  {
+    base = LibraryReplica(
+      device: device, schema: schema, makeDeviceID: makeDeviceID)
   }
 
   private init(_ base: LibraryReplica, _ claimed: VectorClock) {

@@ -84,7 +84,8 @@ private struct LostHalves {
   /// both held.
   private mutating func checkLoop(from i: Int, to j: Int) {
     let (sender, target) = (replicas[i], replicas[j])
-    let isAhead = !(sender.clock.fieldsAhead.isEmpty
+    let isAhead =
+      !(sender.clock.fieldsAhead.isEmpty
       && target.clock.fieldsAhead.isEmpty)
     aheadCount += isAhead ? 1 : 0
     // Without fields ahead, what many other tests check is enough.

@@ -53,7 +53,8 @@ struct ToyReplica {
 }
 
 extension ToyReplica: TestedReplica {
-  init(device: DeviceID, schema: Schema, makeDeviceID: @escaping () -> DeviceID) {
+  init(device: DeviceID, schema: Schema, makeDeviceID: @escaping () -> DeviceID)
+  {
     (self.device, self.schema, hazard) = (device, schema, Hazard.current)
     self.makeDeviceID = makeDeviceID
   }
