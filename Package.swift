@@ -2,6 +2,12 @@
 
 import PackageDescription
 
+#if canImport(Darwin)
+  let hasCoreData = true
+#else
+  let hasCoreData = false
+#endif
+
 let package = Package(
   name: "Rejoin",
   platforms: [
@@ -16,7 +22,9 @@ let package = Package(
   ],
   targets: [
     .target(name: "Rejoin"),
-    .target(name: "RejoinPolicies", dependencies: ["Rejoin"]),
+    .target(
+      name: "RejoinPolicies", dependencies: ["Rejoin"],
+      exclude: hasCoreData ? [] : ["CoreData"]),
     .target(name: "RejoinTesting", dependencies: ["Rejoin"]),
     .target(
       name: "RejoinComparison", dependencies: ["Rejoin", "RejoinPolicies"]),
@@ -31,7 +39,8 @@ let package = Package(
     .testTarget(
       name: "RejoinTestingTests", dependencies: ["Rejoin", "RejoinTesting"]),
     .testTarget(
-      name: "RejoinPoliciesTests", dependencies: ["Rejoin", "RejoinPolicies"]),
+      name: "RejoinPoliciesTests", dependencies: ["Rejoin", "RejoinPolicies"],
+      exclude: ["CoreData"]),
     .testTarget(
       name: "RejoinComparisonTests",
       dependencies: ["Rejoin", "RejoinPolicies", "RejoinComparison"]),
@@ -47,7 +56,26 @@ let package = Package(
       name: "FuzzBodies",
       dependencies: ["Rejoin", "RejoinPolicies", "RejoinTesting"],
       path: "Fuzz/Sources/FuzzBodies"),
-    .testTarget(name: "FuzzRegressionTests", dependencies: ["FuzzBodies"]),
+    .testTarget(
+      name: "FuzzRegressionTests",
+      dependencies: ["FuzzBodies", "RejoinTesting"]),
   ],
   swiftLanguageModes: [.v6]
 )
+
+// Where there is no Core Data, the policy for it is compiled against a stand-in,
+// for its tests only.
+if !hasCoreData {
+  package.targets += [
+    .target(name: "CoreData", path: "Tests/CoreDataStandIn"),
+    .target(
+      name: "CoreDataPolicy",
+      dependencies: ["Rejoin", "RejoinPolicies", "CoreData"],
+      path: "Sources/RejoinPolicies/CoreData",
+      swiftSettings: [.define("CORE_DATA_STAND_IN")]),
+    .testTarget(
+      name: "CoreDataPolicyTests",
+      dependencies: ["Rejoin", "RejoinPolicies", "CoreData", "CoreDataPolicy"],
+      path: "Tests/RejoinPoliciesTests/CoreData"),
+  ]
+}

@@ -96,18 +96,33 @@ enum Help {
     usage: rejoin replay FILE [--bytes]
 
     A script has one JSON object a line; blank lines and lines that start with #
-    are skipped. The first line is the schema, and each other line is a step: a
-    save, a deletion, a delta that is kept and applied, a backup that is restored,
-    an editing context. `show` prints what a device sees:
+    are skipped. The first line is the schema, and each other line is a step:
+
+      save, delete, undelete   records of the device that `on` names
+      sync, merge              `from` one device `to` another
+      delta, split, apply      a delta that is kept, cut, and applied at any time
+      alias                    two `records` that turn out to be one
+      import, pull             rows of a database, or again and again of a `server`
+      purge, fold, retire      what is forgotten, and who is not waited for
+      fork, backup, restore    copies of a device's state; with `"token": true` it
+      token                    is opened with the token that was stored last
+      fetch, edit, refresh,    an editing context under a merge policy
+      commit, resolve
+      show                     prints what a device sees
+
+    For example:
 
       {"entities":{"Item":{"fields":{"name":"register","qty":"counter"}}}}
       {"do":"save","on":"A","at":1000,"record":"Item/1","increment":{"qty":3}}
       {"do":"sync","from":"A","to":"B","at":1001}
       {"do":"show","on":"B"}
 
-    Deltas and backups pass through bytes on the way. With --bytes,
-    `show` also prints a digest of the bytes of what the device shares, ledgers
-    folded: devices that know the same print the same.
+    Deltas, tokens and backups pass through bytes on the way. What goes wrong in the
+    library's own terms is printed as `{"error": …}`: a save that is refused, a
+    device ID that is in use twice (equivocation, forked), saves of our own that
+    may be another incarnation's (doubtful), a retired device that is back
+    (returned). With --bytes, `show` also prints a digest of the bytes of what the
+    device shares, ledgers folded: devices that know the same print the same.
 
     A mistake in the script ends it with its line's number and exit code 2.
 

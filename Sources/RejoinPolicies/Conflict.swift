@@ -10,30 +10,69 @@
 import Rejoin
 
 /// A record that a context and somebody else changed at the same time.
-public struct Conflict: Sendable {
+///
+/// A conflict is a value that can be stored: those that ``MergePolicy/manual``
+/// queued can be settled by another context, after another launch.
+public struct Conflict: Hashable, Codable, Sendable {
   /// The record.
   public let record: RecordID
 
   /// The register and `lww` fields that either side changed.
   public let fields: [FieldDifference]
 
-  /// Whether the context deletes the record, which contests every field that
+  /// The counters, sets and ledgers that are contested: those that somebody
+  /// changed, where the context deletes the record; those that the context edits,
+  /// where somebody deleted it.
+  public let others: [FieldKey]
+
+  /// Whether the context deletes the record, which contests everything that
   /// somebody changed.
   public let isDeletion: Bool
 
   /// What was displayed with the conflict: resolving supersedes that, and nothing
   /// that has come since.
-  let displayed: [FieldKey: FieldState]
+  let displayed: [Displayed]
 
-  /// The fields that both sides changed.
+  /// The marks of the record's existence that were displayed.
+  private(set) var marks: VectorClock
+
+  /// The saves of one field that were displayed.
+  struct Displayed: Hashable, Codable, Sendable {
+    let field: FieldKey
+    let seen: VectorClock
+  }
+
+  /// The register and `lww` fields that both sides changed.
   public var contested: [FieldDifference] {
     fields.filter { $0.isChanged && ($0.isDirty || isDeletion) }
   }
 
-  /// A field of the conflict as it was displayed with it.
-  func displayed(_ key: FieldKey) -> FieldState? {
-    fields.contains { Name($0.field) == Name(key.name) }
-      ? displayed[key] ?? FieldState(key.kind) : nil
+  /// The names of all fields that are contested.
+  public var contestedNames: Set<Name> {
+    Set(contested.map { Name($0.field) } + others.map { Name($0.name) })
+  }
+}
+
+extension Conflict {
+  init(
+    _ record: RecordID, fields: [FieldKey: FieldDifference],
+    others: [FieldKey], isDeletion: Bool, displayed now: FetchedRecord
+  ) {
+    let fields = fields.filter { $0.value.isDirty || $0.value.isChanged }
+      .sorted { $0.key < $1.key }
+    self.init(
+      record: record, fields: fields.map(\.value), others: others,
+      isDeletion: isDeletion,
+      displayed: fields.map {
+        Displayed(field: $0.key, seen: now[$0.key].clock)
+      }, marks: now.existence.clock)
+  }
+
+  /// The saves of a field that were displayed with the conflict.
+  func displayed(_ key: FieldKey) -> VectorClock? {
+    guard fields.contains(where: { Name($0.field) == Name(key.name) })
+    else { return nil }
+    return displayed.first { $0.field == key }?.seen ?? VectorClock()
   }
 
   /// What is left of the conflict without some fields, if anything.
@@ -41,8 +80,15 @@ public struct Conflict: Sendable {
     let rest = fields.filter { !settled(Name($0.field)) }
     if rest.isEmpty { return nil }
     return Conflict(
-      record: record, fields: rest, isDeletion: isDeletion,
-      displayed: displayed)
+      record: record, fields: rest, others: others, isDeletion: isDeletion,
+      displayed: displayed, marks: marks)
+  }
+
+  /// The conflict as it is displayed after a save of the context's own.
+  func displayed(after dot: Dot?) -> Conflict {
+    var conflict = self
+    if let dot { conflict.marks.insert(dot) }
+    return conflict
   }
 }
 
@@ -56,7 +102,11 @@ public struct MergeConflict: Error, Sendable, CustomStringConvertible {
   /// The fields in conflict, and how to mend it.
   public var description: String {
     let fields = conflicts.flatMap { conflict in
-      conflict.fields.map { "\(conflict.record).\($0.field)" }
+      let names =
+        conflict.fields.map { Name($0.field) }
+        + conflict.others.map { Name($0.name) }
+      return names.isEmpty
+        ? ["\(conflict.record)"] : names.map { "\(conflict.record).\($0)" }
     }
     return "changed in the store since they were fetched: "
       + fields.joined(separator: ", ")

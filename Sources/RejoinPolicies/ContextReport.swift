@@ -15,6 +15,12 @@ public struct ContextReport: Sendable {
   public internal(set) var dot: Dot?
   /// The register and `lww` fields that were written, by record.
   public internal(set) var written: [RecordID: Set<Name>] = [:]
+  /// The records whose deletion was carried out, those that were created again in
+  /// the same save included.
+  public internal(set) var deleted: Set<RecordID> = []
+  /// The records that were deleted and exist all the same, with what keeps each:
+  /// edits that the context had not shown, or an alias.
+  public internal(set) var survivors: [RecordID: [DroppedChange.Side]] = [:]
   /// What the policy did not keep.
   public internal(set) var dropped: [DroppedChange] = []
   /// The `lww` fields at the greatest timestamp that a re-creation had to leave as

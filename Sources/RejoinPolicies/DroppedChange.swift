@@ -28,15 +28,18 @@ public struct DroppedChange: Hashable, Sendable {
     /// An edit of a counter, a set or a ledger.
     case edit(FieldEdit)
     /// What a counter, a set or a ledger held, or a field of a record that the
-    /// context deleted: somebody had changed it since it was fetched.
+    /// context deleted, its existence included: somebody had changed it since it
+    /// was fetched.
     case overwritten(FieldState)
     /// The deletion of the record.
     case deletion
+    /// That the record is created or kept alive, without a field.
+    case creation
   }
 
   /// The record.
   public let record: RecordID
-  /// The field; `nil` for the deletion of the record.
+  /// The field; `nil` for the deletion or creation of the record.
   public let field: FieldKey?
   /// What was dropped.
   public let content: Content

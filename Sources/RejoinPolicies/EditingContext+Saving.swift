@@ -23,7 +23,18 @@ extension EditingContext {
   @discardableResult
   public func save() throws(ContextSaveError) -> ContextReport {
     if automaticallyMergesChangesFromParent { refresh() }
-    var plans = records.values.filter(\.hasChanges)
+    let (report, saved) = try save(Array(records.values))
+    for id in saved { records[id] = EditedRecord(id, from: replica) }
+    return report
+  }
+
+  /// Saves edited records under one dot.
+  ///
+  /// - Returns: The report, and the records that are done with.
+  func save(
+    _ edited: [EditedRecord]
+  ) throws(ContextSaveError) -> (ContextReport, [RecordID]) {
+    var plans = edited.filter { $0.hasChanges && $0.failure == nil }
       .sorted { $0.id < $1.id }
       .map { SavePlan($0, in: replica, under: mergePolicy) }
     let refused = plans.filter(\.decision.isRefused)
@@ -31,6 +42,16 @@ extension EditingContext {
       throw .conflict(MergeConflict(conflicts: refused.map(\.conflict)))
     }
     var report = ContextReport()
+    for record in edited { report.failures[record.id] = record.failure }
+    try carryOut(&plans, into: &report)
+    for plan in plans { finish(plan, into: &report) }
+    return (report, plans.map(\.record.id))
+  }
+
+  /// Saves what can be saved, and takes out of the plans what cannot.
+  private func carryOut(
+    _ plans: inout [SavePlan], into report: inout ContextReport
+  ) throws(ContextSaveError) {
     while true {
       do {
         let saved = try replica.save { edit in
@@ -42,7 +63,7 @@ extension EditingContext {
           plans.first { $0.record.id == superseded.record }?
             .dropped(superseded)
         }
-        break
+        return
       } catch {
         guard let culprit = error.record,
           let i = plans.firstIndex(where: { $0.record.id == culprit })
@@ -51,43 +72,6 @@ extension EditingContext {
         plans.remove(at: i)
       }
     }
-    for plan in plans { finish(plan, into: &report) }
-    return report
-  }
-
-  /// Settles fields by hand, in one save.
-  ///
-  /// It supersedes what was displayed, when the record was fetched or with the
-  /// conflict that ``MergePolicy/manual`` queued, and nothing that has come since.
-  ///
-  /// - Parameters:
-  ///   - id: The record.
-  ///   - values: The values to write; `nil` unsets.
-  /// - Throws: ``SaveError``; nothing has changed then.
-  @discardableResult
-  public func resolve(
-    _ id: RecordID, _ values: [FieldKey: Value?]
-  ) throws(SaveError) -> SaveReport {
-    if values.isEmpty { return SaveReport() }
-    let record = current(id)
-    let queued = conflicts.filter { $0.record == id }
-    let report = try replica.save { edit in
-      edit.touch(
-        id, observed: record.fetched.existence,
-        creatingAgain: record.fieldsToDrop(in: replica))
-      for (key, value) in values.sorted(by: { $0.key < $1.key }) {
-        edit.apply(
-          .write(value), to: key, of: id,
-          observed: queued.last { $0.displayed(key) != nil }?.displayed(key)
-            ?? record.fetched[key])
-      }
-    }
-    let settled = Set(values.keys.map { Name($0.name) })
-    conflicts = conflicts.compactMap {
-      $0.record == id ? $0.without(settled.contains) : $0
-    }
-    records[id]?.settle(values.keys, from: replica)
-    return report
   }
 
   private func finish(_ plan: SavePlan, into report: inout ContextReport) {
@@ -95,25 +79,26 @@ extension EditingContext {
     if !plan.written.isEmpty { report.written[id] = plan.written }
     report.dropped += plan.dropped
     if plan.decision.isConflict { report.conflicts.append(plan.conflict) }
-    let queued = plan.conflict.without {
-      plan.decision.outcomes[$0] != .queue
+    if let queued = plan.queued {
+      conflicts.append(queued.displayed(after: report.dot))
     }
-    if let queued { conflicts.append(queued) }
-    records[id] = EditedRecord(id, from: replica)
+    guard plan.deletes else { return }
+    report.deleted.insert(id)
+    if !plan.record.isCreatedAgain { reportSurvival(of: id, in: &report) }
   }
-}
 
-extension EditedRecord {
-  /// What creating the record again drops, where it had been deleted when it was
-  /// fetched and still is.
-  func fieldsToDrop(in replica: Replica) -> [FieldKey: FieldState]? {
-    fetched.isDead && replica.fetch(id).isDead ? fetched.fields : nil
+  /// Reports what keeps a record that was deleted.
+  func reportSurvival(of id: RecordID, in report: inout ContextReport) {
+    guard replica.exists(id) else { return }
+    report.survivors[id] = replica.aliases(of: id).flatMap {
+      replica.fetch($0).existence.writes
+    }.filter { $0.payload.value == .bool(true) }.map { .init($0) }
   }
 }
 
 extension SaveError {
   /// The record that stands in the way of the save, if it is one record.
-  fileprivate var record: RecordID? {
+  var record: RecordID? {
     switch self {
     case .counterOverflow(let id, _), .registerExhausted(let id, _): id
     default: nil

@@ -18,16 +18,22 @@ import Rejoin
 ///     let report = try context.save()
 ///
 /// What a context writes supersedes only what it had shown. A policy is consulted
-/// here, once per save, and never when a delta is received.
+/// here, once per save, and never when a delta is received. The verbs on a record
+/// apply in their order: what is written after a deletion creates the record
+/// again.
 public final class EditingContext {
   /// What to do about conflicts at save.
+  ///
+  /// A context inherits no policy; the default is ``MergePolicy/error``.
   public var mergePolicy: MergePolicy
 
   /// Whether fields that were not edited follow the replica by themselves.
   public var automaticallyMergesChangesFromParent = false
 
   /// The conflicts that await a decision, under ``MergePolicy/manual``.
-  public internal(set) var conflicts: [Conflict] = []
+  ///
+  /// They are values: store them, and go on in another context on the same replica.
+  public var conflicts: [Conflict] = []
 
   let replica: Replica
   var records: [RecordID: EditedRecord] = [:]
@@ -40,15 +46,19 @@ public final class EditingContext {
 
   /// Fetches a record of a declared entity for editing.
   ///
+  ///     let ada = context.fetch(Profile.self, "ada")
+  ///     ada.tags.insert("runner")
+  ///     ada.tags.elements  // ["runner"], which the replica has not heard of yet
+  ///
   /// Editing a record that does not exist inserts it. A record that is already in
   /// the context is returned as it is there.
   public func fetch<E: Entity>(
     _ entity: E.Type, _ key: String
-  ) -> ContextRecord<E> {
+  ) -> RecordEditor<E> {
     let id = RecordID(E.entityName, key)
     fetch(id)
-    return ContextRecord(
-      id: id, context: self, fields: replica.schema.fields(of: entity))
+    return RecordEditor(
+      id: id, edit: self, fields: replica.schema.fields(of: entity))
   }
 
   /// Fetches a record, unless it is already in the context.
@@ -58,7 +68,8 @@ public final class EditingContext {
 
   /// Moves the fields that were not edited forward to how the replica has them.
   ///
-  /// Of fields that were, what was fetched and shown stays as it was.
+  /// Of fields that were, what was fetched and shown stays as it was; a deletion
+  /// edits every field.
   public func refresh() {
     for id in Array(records.keys) { records[id]?.refresh(from: replica) }
   }
@@ -71,41 +82,24 @@ public final class EditingContext {
     records.values.contains(where: \.hasChanges)
   }
 
-  /// The value of a register in the context.
-  public func value(of key: FieldKey, in id: RecordID) -> Value? {
-    current(id).value(key)
-  }
-
   /// Sets a register in the context; `nil` unsets it.
   public func set(_ value: Value?, for key: FieldKey, in id: RecordID) {
-    update(id) { $0.values[key] = .some(value?.canonical) }
+    apply(.write(value), to: key, in: id)
   }
 
-  /// Edits a counter, a set or a ledger in the context.
+  /// Edits a field in the context.
   ///
-  /// - Returns: Whether a counter's sums bear it.
+  /// - Returns: Whether a counter's sums bear it; otherwise nothing changes.
+  /// - Precondition: The edit is one for the kind of field.
   @discardableResult
   public func apply(
     _ edit: FieldEdit, to key: FieldKey, in id: RecordID
   ) -> Bool {
-    if case .write(let value) = edit {
-      set(value, for: key, in: id)
-      return true
-    }
-    var isBorne = true
-    update(id) { record in
-      let edit = edit.canonical
-      guard var earlier = record.edits[key] else {
-        return record.edits[key] = edit
-      }
-      isBorne = earlier.append(edit)
-      record.edits[key] = earlier
-    }
-    return isBorne
+    precondition(
+      FieldState(key.kind).accepts(edit),
+      "\(edit) is no edit of a field of the kind \(key.kind)")
+    return update(id) { $0.perform(edit, on: key) }
   }
-
-  /// Deletes a record in the context.
-  public func delete(_ id: RecordID) { update(id) { $0.isDeleted = true } }
 
   func current(_ id: RecordID) -> EditedRecord {
     fetch(id)
@@ -115,9 +109,58 @@ public final class EditingContext {
     return records[id] ?? EditedRecord(id, from: replica)
   }
 
-  private func update(_ id: RecordID, _ change: (inout EditedRecord) -> Void) {
+  private func update<Result>(
+    _ id: RecordID, _ change: (inout EditedRecord) -> Result
+  ) -> Result {
     var record = current(id)
-    change(&record)
-    records[id] = record
+    defer { records[id] = record }
+    return change(&record)
+  }
+}
+
+extension EditingContext: EditTarget {
+  /// Creates a record, or keeps it alive, without editing a field.
+  public func touch(_ id: RecordID) {
+    update(id) { $0.changes.isTouched = true }
+  }
+
+  /// Deletes a record in the context.
+  public func delete(_ id: RecordID) { update(id) { $0.delete() } }
+
+  package func perform(
+    _ edit: FieldEdit, on key: FieldKey, of id: RecordID
+  ) {
+    if !apply(edit, to: key, in: id) {
+      update(id) { $0.failure = .counterOverflow(id, field: key.name) }
+    }
+  }
+
+  package func fail(_ error: SaveError) {
+    guard let id = error.record else { return }
+    update(id) { $0.failure = error }
+  }
+
+  package func shown(_ key: FieldKey, in id: RecordID) -> Value?? {
+    current(id).written(key)
+  }
+
+  /// The value of a register in the context.
+  public func value(of key: FieldKey, in id: RecordID) -> Value? {
+    current(id).value(of: key)
+  }
+
+  /// The value of a counter in the context.
+  public func count(of key: FieldKey, in id: RecordID) -> Int64 {
+    current(id).count(of: key)
+  }
+
+  /// The elements of a set in the context, sorted.
+  public func elements(of key: FieldKey, in id: RecordID) -> [Value] {
+    current(id).elements(of: key)
+  }
+
+  /// The total of a ledger in the context.
+  public func total(of key: FieldKey, in id: RecordID) -> Int64 {
+    current(id).total(of: key)
   }
 }

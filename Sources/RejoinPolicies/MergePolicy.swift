@@ -12,7 +12,9 @@ import Rejoin
 /// What an editing context does at save, when what it edits has changed in the
 /// replica meanwhile.
 ///
-/// The names are Core Data's.
+/// The names are Core Data's. Of a record that a context deletes, everything counts
+/// as edited, and anything that moved since counts as changed: ``DeletionOutcome``
+/// says what becomes of the deletion.
 ///
 /// A policy decides once per save, between a context and its own replica, and
 /// turns the edit into ordinary writes. It is never consulted when a delta is
@@ -35,16 +37,20 @@ public enum MergePolicy: Sendable {
   case mergeNonNil
   /// Writes what I changed if nothing changed in the store, else nothing.
   case serverWins
+  /// Writes every field that I changed; where both did, the later write wins, by
+  /// timestamp and then by device, and the other is dropped.
+  ///
+  /// A save has heard of what it conflicts with, and its timestamp comes after:
+  /// the store's write is the later one only where it was made by a clock that is
+  /// further ahead than others follow.
+  case lastWriteWins
   /// Writes every field that I changed; where both did, the store's value stays
-  /// a sibling. Also called "last write wins".
+  /// a sibling.
   case merge
   /// Writes the fields that only I changed; where both did, queues a conflict.
   case manual
   /// Writes what a rule returns for every field that anyone changed.
   case custom(@Sendable (FieldDifference) -> FieldOutcome)
-
-  /// Another name of ``merge``.
-  public static var lastWriteWins: MergePolicy { .merge }
 }
 
 extension MergePolicy {
@@ -58,6 +64,7 @@ extension MergePolicy {
     case .rollback: "rollback"
     case .mergeNonNil: "mergeNonNil"
     case .serverWins: "serverWins"
+    case .lastWriteWins: "lastWriteWins"
     case .merge: "merge"
     case .manual: "manual"
     case .custom: "custom"
@@ -67,17 +74,16 @@ extension MergePolicy {
   /// Every policy that needs no rule of the app's.
   public static let named: [MergePolicy] = [
     .error, .mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump,
-    .overwrite, .rollback, .mergeNonNil, .serverWins, .merge, .manual,
+    .overwrite, .rollback, .mergeNonNil, .serverWins, .lastWriteWins, .merge,
+    .manual,
   ]
 
   /// The policy with a name.
   ///
   /// - Returns: `nil` if no policy is named so.
   public init?(named name: String) {
-    let policy = MergePolicy.named.first { $0.name == name }
-    guard let policy = name == "lastWriteWins" ? .merge : policy else {
-      return nil
-    }
+    guard let policy = MergePolicy.named.first(where: { $0.name == name })
+    else { return nil }
     self = policy
   }
 }

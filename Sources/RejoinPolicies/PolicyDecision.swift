@@ -20,6 +20,9 @@ public struct PolicyDecision: Sendable {
   /// Fields that are missing stay as the store has them.
   public var outcomes: [Name: FieldOutcome] = [:]
 
+  /// What becomes of the deletion, where the context deletes the record.
+  public var deletion: DeletionOutcome?
+
   /// Whether somebody else changed the record that I changed too.
   public var isConflict = false
 
@@ -37,27 +40,55 @@ extension MergePolicy {
   /// Core Data: per object, so that disjoint edits conflict too.
   ///
   /// - Parameters:
-  ///   - fields: Every field that has a value with any party.
+  ///   - fields: Every field that has a value with any party. Of a record that
+  ///     the context deletes, `mine` is what it wrote after that.
   ///   - isDeletion: Whether the context deletes the record, which is dirty
   ///     whatever the fields say.
   ///   - isInsertion: Whether the context inserts a record that the store turns
   ///     out to have.
+  ///   - isContested: Whether there is a conflict whatever the fields say: a
+  ///     deletion where anything at all has moved since, or an edit of what was
+  ///     deleted since.
+  ///   - storeIsLater: Whether the store's last write of the record is later than
+  ///     this save would be.
   public func decide(
     _ fields: [FieldDifference], isDeletion: Bool = false,
-    isInsertion: Bool = false
+    isInsertion: Bool = false, isContested: Bool = false,
+    storeIsLater: Bool = false
   ) -> PolicyDecision {
     var decision = PolicyDecision()
     let isDirty = isDeletion || fields.contains(where: \.isDirty)
-    decision.isConflict = isDirty && fields.contains(where: \.isChanged)
-    guard decision.isConflict else {
+    decision.isConflict =
+      isContested || isDirty && fields.contains(where: \.isChanged)
+    if isDeletion {
+      let outcome =
+        decision.isConflict
+        ? deletion(storeIsLater: storeIsLater) : .deleteBeside
+      decision.deletion = outcome
+      decision.dropsEdits = outcome.isRefused
+      for field in fields where field.mine != nil {
+        decision.outcomes[Name(field.field)] =
+          outcome.outcome(ofWriting: field.mine)
+      }
+    } else if decision.isConflict {
+      decideConflict(fields, isInsertion, &decision)
+    } else {
       for field in fields where field.isDirty {
         decision.outcomes[Name(field.field)] = .writeBeside(field.mine)
       }
-      return decision
     }
-    switch self {
-    case .error:
+    if case .error = self, decision.isConflict {
       decision.isRefused = true
+      decision.outcomes = [:]
+    }
+    return decision
+  }
+
+  private func decideConflict(
+    _ fields: [FieldDifference], _ isInsertion: Bool,
+    _ decision: inout PolicyDecision
+  ) {
+    switch self {
     case .rollback, .serverWins:
       decision.dropsEdits = true
     default: break
@@ -66,7 +97,6 @@ extension MergePolicy {
       decision.outcomes[Name(field.field)] =
         outcome(of: field, isInsertion: isInsertion)
     }
-    return decision
   }
 
   private func outcome(
@@ -88,7 +118,9 @@ extension MergePolicy {
       return isDirty ? .write(mine) : nil
     case .overwrite:
       return mine != field.store ? .write(mine) : nil
-    case .merge, .mergeNonNil:
+    case .lastWriteWins where isContested:
+      return field.storeIsLater ? .keepStore : .write(mine)
+    case .merge, .mergeNonNil, .lastWriteWins:
       return isDirty ? .writeBeside(mine) : nil
     case .manual:
       guard isDirty else { return nil }

@@ -12,46 +12,80 @@ import Rejoin
 extension SavePlan {
   /// What the policy does not keep.
   var dropped: [DroppedChange] {
-    if record.isDeleted {
-      guard deletion.isKept else { return [drop(nil, .deletion)] }
-      return deletion.supersedesAll ? overwritten(now.fields.keys) : []
-    }
-    var dropped: [DroppedChange] = []
+    var dropped = droppedAsAWhole
     for (key, difference) in differences.sorted(by: { $0.key < $1.key }) {
       dropped += self.dropped(key, difference)
     }
-    dropped += overwritten(
-      editsToApply.filter { $0.value.supersedesAll }.keys)
-    if decision.dropsEdits {
-      for (key, edit) in record.edits.sorted(by: { $0.key < $1.key }) {
-        dropped.append(drop(key, .edit(edit)))
-      }
-    }
+    if decision.dropsEdits { dropped += edits(of: record.changes) }
     return dropped
   }
 
-  /// Those of the fields that somebody changed since they were fetched.
+  /// What goes with a deletion, or against one, and what is overwritten apart from
+  /// registers.
+  private var droppedAsAWhole: [DroppedChange] {
+    switch decision.deletion {
+    case .keepRecord: [drop(nil, .deletion)] + takenAlong
+    case .queue: takenAlong
+    case .delete: overwritten(now.fields.keys) + overwrittenMarks
+    case .deleteBeside where record.isCreatedAgain:
+      // What is created again empties an `lww` field, which keeps no sibling.
+      overwritten(now.fields.keys.filter { $0.kind == .lww })
+    case .deleteBeside: []
+    case nil: overwritten(editsToApply.filter { $0.value.supersedesAll }.keys)
+    }
+  }
+
+  /// Those of the fields that somebody changed since they were fetched; of fields
+  /// that are written, each write is reported instead.
   private func overwritten(
     _ keys: some Sequence<FieldKey>
   ) -> [DroppedChange] {
     guard decision.isConflict, now.exists else { return [] }
     return keys.sorted()
+      .filter { !written.contains(Name($0.name)) }
       .filter { !now[$0].shows(sameAs: record.fetched[$0]) }
       .map { drop($0, .overwritten(now[$0])) }
+  }
+
+  /// The marks by which somebody kept the record alive.
+  private var overwrittenMarks: [DroppedChange] {
+    let seen = record.fetched.existence.clock
+    let isUnseen = now.existence.writes.contains {
+      $0.payload.value == .bool(true) && !seen.contains($0.dot)
+    }
+    guard decision.isConflict, now.exists, isUnseen else { return [] }
+    return [drop(.existence, .overwritten(now.existence))]
+  }
+
+  /// The edits that were made before a deletion that is refused.
+  private var takenAlong: [DroppedChange] {
+    let undone = record.undone ?? []
+    var values: [FieldKey: Value?] = [:]
+    for changes in undone { values.merge(changes.values) { $1 } }
+    let lost = values.filter { key, value in
+      record.changes.values[key] == nil && value != record.base(key)
+        && value != (now.exists ? now[key].value : nil)
+    }
+    return lost.sorted { $0.key < $1.key }.map { key, value in
+      drop(key, .value(dropped: mine(value), kept: .init(store(key))))
+    } + undone.flatMap(edits)
+  }
+
+  /// The edits apart from registers, as dropped.
+  private func edits(of changes: EditedRecord.Changes) -> [DroppedChange] {
+    changes.edits.sorted { $0.key < $1.key }.map { drop($0, .edit($1)) }
+      + (changes.isTouched ? [drop(nil, .creation)] : [])
   }
 
   private func dropped(
     _ key: FieldKey, _ difference: FieldDifference
   ) -> [DroppedChange] {
-    func mine(_ value: Value?) -> DroppedChange.Side {
-      .init(value: value, device: device, time: nil)
-    }
-    let store = now.exists ? now[key].write : nil
+    let store = store(key)
     switch decision.outcomes[Name(key.name)] {
     case .keepStore:
-      guard difference.isDirty, difference.mine != difference.store else {
-        return []
-      }
+      guard difference.isDirty || record.isDeleted,
+        difference.mine != difference.store
+      else { return [] }
       return [
         drop(
           key,
@@ -79,6 +113,14 @@ extension SavePlan {
     }
   }
 
+  private func mine(_ value: Value?) -> DroppedChange.Side {
+    .init(value: value, device: device, time: nil)
+  }
+
+  private func store(_ key: FieldKey) -> Siblings<Stamped>.Element? {
+    now.exists ? now[key].write : nil
+  }
+
   /// A write that had to go because nothing can be stamped above it.
   func dropped(_ write: SaveReport.Superseded) -> DroppedChange? {
     guard
@@ -87,9 +129,7 @@ extension SavePlan {
     else { return nil }
     return drop(
       write.field,
-      .value(
-        dropped: .init(write.write),
-        kept: .init(value: value, device: device, time: nil)))
+      .value(dropped: .init(write.write), kept: mine(value)))
   }
 
   private func drop(

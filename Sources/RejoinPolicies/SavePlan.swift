@@ -23,22 +23,27 @@ struct SavePlan {
     self.record = record
     self.policy = policy
     device = replica.device
-    now = replica.fetch(record.id)
+    let now = replica.fetch(record.id)
+    self.now = now
     fieldsToDrop = record.fieldsToDrop(in: replica)
     let schema = replica.schema[record.id.entity]
-    differences = record.differences(from: now).oneOfEachName { key in
-      record.values[key] != nil || schema.field(named: key.name) == key
-    }
+    let isLater = now.comparison(with: replica)
+    differences = record.differences(from: now, storeIsLater: isLater)
+      .oneOfEachName { key in
+        record.changes.values[key] != nil
+          || schema.field(named: key.name) == key
+      }
     decision = policy.decide(
       differences.sorted { $0.key < $1.key }.map(\.value),
       isDeletion: record.isDeleted,
-      isInsertion: !record.fetched.exists && now.exists)
+      isInsertion: !record.fetched.exists && now.exists,
+      isContested: record.isContested(by: now),
+      storeIsLater: isLater(.existence))
   }
 
   /// The register and `lww` fields that are written.
   var written: Set<Name> {
-    if record.isDeleted { return [] }
-    return Set(
+    Set(
       decision.outcomes.compactMap { field, outcome in
         switch outcome {
         case .write, .writeBeside: field
@@ -49,39 +54,47 @@ struct SavePlan {
 
   var conflict: Conflict {
     Conflict(
-      record: record.id,
-      fields: differences.sorted { $0.key < $1.key }.map(\.value)
-        .filter { $0.isDirty || $0.isChanged },
-      isDeletion: record.isDeleted, displayed: now.fields)
+      record.id, fields: differences, others: record.others(against: now),
+      isDeletion: record.isDeleted, displayed: now)
   }
 
-  /// Whether the policy lets a deletion in a conflict through, and whether that
-  /// supersedes marks that were not shown.
-  var deletion: (isKept: Bool, supersedesAll: Bool) {
-    guard decision.isConflict else { return (true, false) }
-    return switch policy {
-    case .mergeByPropertyObjectTrump, .overwrite, .mergeNonNil: (true, true)
-    case .merge: (true, false)
-    default: (false, false)
-    }
+  /// What is queued for somebody to decide.
+  var queued: Conflict? {
+    if decision.deletion == .queue { return conflict }
+    return conflict.without { decision.outcomes[$0] != .queue }
   }
+
+  /// Whether the record is deleted, whatever comes after.
+  var deletes: Bool { decision.deletion.map { !$0.isRefused } ?? false }
 
   func carryOut(in edit: Edit) {
-    if record.isDeleted {
-      guard deletion.isKept else { return }
-      let shown = deletion.supersedesAll ? now : record.fetched
+    guard let deletion = decision.deletion else {
+      return write(in: edit, creatingAgain: fieldsToDrop)
+    }
+    if deletion.isRefused { return }
+    let shown = deletion == .delete ? now : record.fetched
+    guard record.isCreatedAgain else {
       return edit.delete(record.id, observed: shown.existence)
     }
+    write(in: edit, over: shown, creatingAgain: shown.fields)
+  }
+
+  private func write(
+    in edit: Edit, over shown: FetchedRecord? = nil,
+    creatingAgain: [FieldKey: FieldState]?
+  ) {
     let edits = editsToApply
-    guard !written.isEmpty || !edits.isEmpty else { return }
+    let touches = record.changes.isTouched && !decision.dropsEdits
+    guard shown != nil || touches || !written.isEmpty || !edits.isEmpty
+    else { return }
     edit.touch(
-      record.id, observed: record.fetched.existence,
-      creatingAgain: fieldsToDrop)
+      record.id, observed: (shown ?? record.fetched).existence,
+      creatingAgain: creatingAgain)
     for key in differences.keys.sorted() { write(key, in: edit) }
     for (key, change) in edits.sorted(by: { $0.key < $1.key }) {
       edit.apply(
         change.edit, to: key, of: record.id,
-        observed: change.supersedesAll ? nil : record.fetched[key])
+        observed: change.supersedesAll ? nil : (shown ?? record.fetched)[key])
     }
   }
 
@@ -93,53 +106,6 @@ struct SavePlan {
       edit.apply(
         .write(value), to: key, of: record.id, observed: record.fetched[key])
     case .keepStore, .queue, nil: break
-    }
-  }
-
-  /// The edits of counters, sets and ledgers, which never conflict.
-  var editsToApply: [FieldKey: (edit: FieldEdit, supersedesAll: Bool)] {
-    if decision.dropsEdits { return [:] }
-    guard case .overwrite = policy, decision.isConflict else {
-      return record.edits.mapValues { ($0, false) }
-    }
-    var edits: [FieldKey: (edit: FieldEdit, supersedesAll: Bool)] = [:]
-    for key in Set(now.fields.keys).union(record.edits.keys)
-      .union(record.fetched.fields.keys)
-    {
-      if let edit = overwriting(key) {
-        edits[key] = (edit, true)
-      } else if key.kind == .ledger, let edit = record.edits[key] {
-        edits[key] = (edit, false)
-      }
-    }
-    return edits
-  }
-
-  /// The edit that makes a counter or a set what it is in the context.
-  private func overwriting(_ key: FieldKey) -> FieldEdit? {
-    let fetched =
-      record.fetched.exists ? record.fetched[key] : FieldState(key.kind)
-    let store = now.exists ? now[key] : FieldState(key.kind)
-    switch key.kind {
-    case .counter:
-      var mine = fetched.count
-      if case .count(let edit) = record.edits[key] {
-        mine = edit.applied(to: mine)
-      }
-      if mine == store.count { return nil }
-      return .count(CounterEdit(by: mine, isReset: true))
-    case .set, .removeWinsSet:
-      var mine = fetched.elements
-      if case .members(let edit) = record.edits[key] {
-        mine = edit.applied(to: mine)
-      }
-      let (new, old) = (Set(mine), Set(store.elements))
-      if new == old { return nil }
-      return .members(
-        SetEdit(
-          inserting: Array(new.subtracting(old)),
-          removing: Array(old.subtracting(new))))
-    default: return nil
     }
   }
 }

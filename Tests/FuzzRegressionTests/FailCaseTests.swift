@@ -9,6 +9,7 @@
 
 import Foundation
 import FuzzBodies
+import RejoinTesting
 import Testing
 
 /// What fuzzing has found stays found.
@@ -38,6 +39,16 @@ import Testing
     for (number, bytes) in seeds.enumerated() where number.isMultiple(of: 5) {
       do { try target.check(bytes) } catch {
         Issue.record("seed \(number): \(error)")
+      }
+    }
+  }
+
+  @Test func contextsHoldWhateverHappensInThem() {
+    var random = SeededRandom(seed: 7)
+    for number in 0..<3_000 {
+      let bytes = (0..<80).map { _ in UInt8(random.below(256)) }
+      do { try FuzzTarget.contexts.check(bytes) } catch {
+        Issue.record("input \(number): \(error)")
       }
     }
   }

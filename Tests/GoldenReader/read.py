@@ -19,7 +19,7 @@ import sys
 MASK = (1 << 64) - 1
 KINDS = {
     "d": "delta", "s": "snapshot", "r": "record", "v": "vector clock",
-    "c": "replica clock", "p": "stored replica",
+    "c": "replica clock", "p": "stored replica", "t": "restore token",
 }
 SHAPES = ["register", "lww", "counter", "set", "removeWinsSet", "ledger"]
 
@@ -196,7 +196,8 @@ class Message(Bytes):
         self.kind = kind
         self.last = -1
         self.sizes = {"header": 3}
-        self.own = None
+        self.own, self.isDoubtful, self.lastDigest = None, 0, None
+        self.stable, self.ours = [], set()
         devices, entities = self.pair()
         self.readDevices(devices)
         self.sizes["devices and saves"] = self.offset - 3
@@ -568,9 +569,9 @@ class Message(Bytes):
                     interval["digest"] = hexadecimal(part.fixed())
                 check(any(int(i["digest"], 16) for i in self.intervals),
                       "a digest")
-            elif number == 2 and self.kind == "delta":
-                self.readDisputes(part)
-            elif 2 < number < 8 and self.kind == "stored replica":
+            elif number == 2 and self.kind != "record":
+                self.readForks(part)
+            elif 2 < number < 7 and self.kind == "stored replica":
                 self.readOwn(number, part)
             else:
                 check(False, "a section")
@@ -583,49 +584,114 @@ class Message(Bytes):
             self.own = part.take(16).hex()
             part.fixed()
             check(part.signed() >= 0, "a drag bound")
-            check(part.byte() < 2, "a flag")
-        device = None
-        while number > 3 and part.remaining:
-            if number < 6:
+            flags = part.byte()
+            check(flags < 8, "flags")
+            self.isDoubtful = flags & 1
+            if flags & 1:
+                part.varint()
+            if flags & 2:
+                part.take(16)
+            if flags & 4:
+                part.varint(), part.fixed()
+        elif number == 4:
+            cut, mark = readClock(part), readClock(part)
+            device, passed = None, part.varint()
+            for _ in range(passed):
                 device = part.device(device)
-            if number == 4:
-                readClock(part)
-            elif number == 5:
-                check(part.varint(), "a number")
-            elif number == 6:
+            check(cut or mark or passed, "something that is stable")
+            self.stable = cut + mark
+        elif number == 5:
+            previous = None
+            while part.remaining:
+                name = part.text(part.varint())
+                check(previous is None or previous < name, "servers in order")
+                previous = name
+                self.ours.add(part.take(16).hex())
+        else:
+            self.lastDigest = part.varint()
+            check(part.remaining and part.remaining // 8 <= 4096, "digests")
+            while part.remaining:
                 part.fixed()
-            else:
-                kept = part.take(part.varint())
-                check(kept[1:2] == b"d", "a delta")
-                read(kept)
+                self.lastDigest += 1
 
-    def readDisputes(self, part):
+    def checkOwn(self):
+        """What of a stored replica must fit its clock."""
+        held = {i["device"]: int(i["n"]) for i in self.intervals}
+        for entry in self.stable:
+            check(int(entry["n"]) <= held.get(entry["device"], 0),
+                  "what is stable is held")
+        forked = {i["device"] for i in self.intervals if i.get("forked")}
+        if self.isDoubtful or forked & (self.ours | {self.own}):
+            return
+        saved = held.get(self.own, 0)
+        check((self.lastDigest or 0) == saved
+              and (self.lastDigest is None) == (saved == 0), "own digests")
+        for record in self.records:
+            for field in record["fields"]:
+                for entry in field["clock"]:
+                    check(entry["device"] != self.own
+                          or int(entry["n"]) <= saved, "own saves")
+
+    def readForks(self, part):
         index = 0
         byIndex = {i["index"]: i for i in self.intervals}
-        check(part.remaining, "a dispute")
+        check(part.remaining, "a forked device")
         while part.remaining:
             index += part.varint()
             check(index in byIndex, "an interval")
-            n, time, digest = part.varint(), part.fixed(), part.fixed()
-            check(n, "a number")
-            byIndex[index]["disputed"] = {
-                "n": wide(n), "time": wide(time),
-                "digest": hexadecimal(digest)}
+            byIndex[index]["forked"] = True
             index += 1
 
 
-def readClock(body, isReplica=False):
+def readClock(body):
+    clock, device = [], None
+    for _ in range(body.varint()):
+        device = body.device(device)
+        n = body.varint()
+        check(n, "a number")
+        clock.append({"device": device.hex(), "n": wide(n)})
+    return clock
+
+
+def places(body, clock):
+    """Some of the devices of a clock."""
+    index = 0
+    for _ in range(body.varint()):
+        index += body.varint()
+        check(index < len(clock), "one of the devices")
+        yield clock[index]
+        index += 1
+
+
+def readReplicaClock(body):
     clock, device, times = [], None, Times()
     for _ in range(body.varint()):
         device = body.device(device)
         n = body.varint()
         check(n, "a number")
-        entry = {"device": device.hex(), "n": wide(n)}
-        if isReplica:
-            entry["time"] = wide(times.read(body) or 0)
-            entry["digest"] = hexadecimal(body.fixed())
-        clock.append(entry)
-    return clock
+        clock.append({
+            "device": device.hex(), "n": wide(n),
+            "time": wide(times.read(body) or 0),
+            "digest": hexadecimal(body.fixed())})
+    for entry in places(body, clock):
+        entry["forked"] = True
+    cut = []
+    for entry in places(body, clock):
+        n = int(entry["n"]) - body.varint()
+        check(n > 0, "a save that is stable")
+        cut.append({"device": entry["device"], "n": wide(n)})
+    held = {entry["device"]: int(entry["n"]) for entry in clock}
+    ahead, previous, count = [], 0, body.varint()
+    check(count <= 4096, "fields ahead")
+    for _ in range(count):
+        digest, saves = body.fixed(), readClock(body)
+        check(digest > previous and saves, "fields in order")
+        for entry in saves:
+            check(int(entry["n"]) > held.get(entry["device"], 0),
+                  "saves beyond the clock")
+        ahead.append({"field": hexadecimal(digest), "saves": saves})
+        previous = digest
+    return {"clock": clock, "stabilityCut": cut, "fieldsAhead": ahead}
 
 
 def read(data):
@@ -639,9 +705,19 @@ def read(data):
     result = {"kind": kind, "version": str(data[2])}
     if "clock" in kind:
         body = Bytes(data, 3)
-        result["clock"] = readClock(body, kind == "replica clock")
+        if kind == "replica clock":
+            result.update(readReplicaClock(body))
+        else:
+            result["clock"] = readClock(body)
         check(not body.remaining, "more than the clock")
         sizes = {"header": 3, "devices": body.offset - 3, "checksum": 4}
+    elif kind == "restore token":
+        body = Bytes(data, 3)
+        result["clock"] = [{
+            "device": body.take(16).hex(), "n": wide(body.varint()),
+            "time": 0, "digest": hexadecimal(body.fixed())}]
+        check(not body.remaining, "more than the token")
+        sizes = {"header": 3, "token": body.offset - 3, "checksum": 4}
     else:
         message = Message(data, kind)
         sizes = message.sizes
@@ -654,6 +730,7 @@ def read(data):
             for interval in message.intervals:
                 del interval["from"]
             check(message.own, "the section of the device")
+            message.checkOwn()
             result["clock"], result["device"] = message.intervals, message.own
     result["sections"] = {name: n for name, n in sizes.items() if n}
     return result

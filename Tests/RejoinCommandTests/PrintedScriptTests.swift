@@ -31,15 +31,23 @@ import Testing
   /// The steps of a script that replaying can say as they are.
   ///
   /// A context on a deleted record is left out: to a replayed context, saving it
-  /// means to create the record again.
+  /// means to create the record again. So is discarding a record that did not exist
+  /// when it was fetched, which a replayed context takes for nothing.
   private func sayable(_ script: Script) throws -> Script {
     var world = World<LibraryReplica>(deviceCount: script.deviceCount)
     var result = Script(deviceCount: script.deviceCount)
+    var empty: Set<Int> = []
     for step in script.steps where isSayable(step) {
-      if case .fetch(let i, let id, _) = step,
-        world.peers[i].model.isDead(id)
-      {
-        continue
+      switch step {
+      case .fetch(let i, let id, let k):
+        let model = world.peers[i].model
+        if model.isDead(id) { continue }
+        if model.existsAlone(id) { empty.remove(k) } else { empty.insert(k) }
+      case .discard(let k) where empty.contains(k): continue
+      // A world leaves alone what the two histories of an ID may have deleted.
+      case .save, .purge, .discard:
+        if !world.doubtful.isEmpty, step.mayDelete { continue }
+      default: break
       }
       try world.perform(step)
       result.steps.append(step)
@@ -59,7 +67,7 @@ import Testing
         if edit.increments > 0 { added.insert(["\(id)", "\(key)"]) }
         if edit.decrements > 0 { taken.insert(["\(id)", "\(key)"]) }
       case .edit: break
-      case .delete: if verbs.count > 1 { return false }
+      case .delete, .undelete: if verbs.count > 1 { return false }
       case .touch: return false
       }
     }
@@ -83,6 +91,19 @@ import Testing
       var shrinker = Shrinker { (try? isFaithful($0)) == false }
       let shortest = shrinker.shrink(script)
       Issue.record("seed \(seed): \(shortest.replayText())")
+    }
+  }
+}
+
+extension ScriptStep {
+  /// Whether the step depends on which records exist.
+  fileprivate var mayDelete: Bool {
+    guard case .save(_, let verbs) = self else { return true }
+    return verbs.contains {
+      switch $0 {
+      case .delete, .undelete: true
+      case .edit, .touch: false
+      }
     }
   }
 }

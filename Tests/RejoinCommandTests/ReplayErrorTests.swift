@@ -179,6 +179,27 @@ struct BrokenScript: Sendable, CustomTestStringConvertible {
     BrokenScript(
       "no basis", #"{"do":"delta","on":"A","as":"d"}"#,
       says: "null for nothing"),
+    BrokenScript(
+      "one alias", #"{"do":"alias","on":"A","records":["Item/1"]}"#,
+      says: "the two records that are one"),
+    BrokenScript(
+      "three aliases",
+      #"{"do":"alias","on":"A","records":["Item/1","Item/2","Item/3"]}"#,
+      says: "the two records that are one"),
+    BrokenScript(
+      "import of nothing", #"{"do":"import","on":"A"}"#,
+      says: "\"records\" must be a list"),
+    BrokenScript(
+      "pull from nobody", #"{"do":"pull","on":"A","at":1,"records":[]}"#,
+      says: "\"server\" is missing"),
+    BrokenScript(
+      "pull at no time", #"{"do":"pull","on":"A","server":"S","records":[]}"#,
+      says: "when the server modified the rows"),
+    BrokenScript(
+      "pull of a counter",
+      #"{"do":"pull","on":"A","server":"S","at":1,"records":"#
+        + #"[{"record":"Item/1","clear":["qty"]}]}"#,
+      says: "\"qty\" is a counter: only registers are pulled"),
   ])
   func wrongType(_ script: BrokenScript) throws { try expectRefused(script) }
 
@@ -200,6 +221,16 @@ struct BrokenScript: Sendable, CustomTestStringConvertible {
         """#)
     #expect(result.error?.line == 7)
     #expect(result.error?.reason.contains("use set and clear") == true)
+  }
+
+  @Test func aRestoreIsNoticedOrOpensWithTheToken() throws {
+    let result = run(
+      Self.begin + #"""
+        {"do":"backup","on":"A","as":"s"}
+        {"do":"restore","on":"A","from":"s","token":true,"unnoticed":true}
+        """#)
+    #expect(result.error?.line == 7)
+    #expect(result.error?.reason.contains("not both") == true)
   }
 
   @Test func unnoticedIsATruthValue() throws {

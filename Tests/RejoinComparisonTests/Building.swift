@@ -11,11 +11,6 @@ import Rejoin
 
 @testable import RejoinComparison
 
-extension Value: ExpressibleByStringLiteral {
-  /// The text itself.
-  public init(stringLiteral text: String) { self = .string(text) }
-}
-
 extension Episode {
   /// An episode with an edit per entry, a millisecond apart.
   init(

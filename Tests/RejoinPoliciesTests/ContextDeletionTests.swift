@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test(arguments: [
-    MergePolicy.mergeByPropertyStoreTrump, .rollback, .serverWins, .manual,
+    MergePolicy.mergeByPropertyStoreTrump, .rollback, .serverWins,
     .custom { _ in .write("custom") },
   ])
   func storeWins(_ policy: MergePolicy) throws {
@@ -62,6 +62,7 @@ import Testing
 
   @Test(arguments: [
     MergePolicy.mergeByPropertyObjectTrump, .overwrite, .mergeNonNil,
+    .lastWriteWins,
   ])
   func contextWins(_ policy: MergePolicy) throws {
     let scene = try Scene.withItem()
@@ -70,6 +71,9 @@ import Testing
     let report = try context.save()
     #expect(scene.item == nil)
     #expect(report.conflicts.count == 1)
+    #expect(report.deleted == [Scene.item] && report.survivors.isEmpty)
+    #expect(report.dropped.map { $0.field?.name } == ["name", ""])
+    #expect(report.dropped.last?.field == .existence)
   }
 
   @Test func mergeDeletesBesideTheUpdate() throws {
@@ -80,21 +84,16 @@ import Testing
     #expect(report.dot != nil)
     #expect(report.dropped.isEmpty)
     #expect(scene.item?.name == "theirs", "the update wins")
-  }
-
-  @Test func counterThatCountedSinceKeepsTheRecord() throws {
-    let scene = try Scene.withItem()
-    let context = deletingContext(scene, .error)
-    try scene.otherEdits { $0.qty.increment(by: 1) }
-    let report = try context.save()
-    #expect(report.conflicts.isEmpty && report.dot != nil)
-    #expect(scene.item?.qty == 11, "the update was not shown")
+    #expect(report.deleted == [Scene.item])
+    #expect(
+      report.survivors[Scene.item]?.map(\.device) == [DeviceID(2)],
+      "and the report says what keeps the record")
   }
 
   @Test func editsBeforeTheDeletionAreNotWritten() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.error)
-    context.fetch(Item.self, "1").increment(\.qty)
+    context.fetch(Item.self, "1").qty.increment()
     context.fetch(Item.self, "1").delete()
     #expect(try context.save().names.isEmpty)
     #expect(scene.item == nil)

@@ -43,10 +43,10 @@ struct EditsRow: Sendable, CustomTestStringConvertible {
   ) -> EditingContext {
     let context = scene.context(policy)
     let item = context.fetch(Item.self, "1")
-    item.increment(\.qty)
-    item.insert("c", into: \.tags)
-    item.remove("a", from: \.tags)
-    item.append(7, to: \.log)
+    item.qty.increment()
+    item.tags.insert("c")
+    item.tags.remove("a")
+    item.log.append(7)
     return context
   }
 
@@ -94,7 +94,7 @@ struct EditsRow: Sendable, CustomTestStringConvertible {
     try otherEdits(scene)
     #expect(throws: ContextSaveError.self) { try context.save() }
     #expect(scene.item?.qty == 110)
-    #expect(context.fetch(Item.self, "1").count(\.qty) == 11)
+    #expect(context.fetch(Item.self, "1").qty.value == 11)
     context.mergePolicy = .merge
     try context.save()
     #expect(scene.item?.qty == 111)
@@ -106,9 +106,9 @@ struct EditsRow: Sendable, CustomTestStringConvertible {
     let scene = try Scene.withItem()
     let context = EditingContext(scene.mine, mergePolicy: policy)
     let item = context.fetch(Item.self, "1")
-    item.increment(\.qty)
-    item.insert("c", into: \.tags)
-    item.append(7, to: \.log)
+    item.qty.increment()
+    item.tags.insert("c")
+    item.log.append(7)
     try otherEdits(scene)
     let report = try context.save()
     #expect(report.conflicts.isEmpty && report.dropped.isEmpty)
@@ -127,7 +127,7 @@ struct EditsRow: Sendable, CustomTestStringConvertible {
       .count(CounterEdit(by: 1, isReset: true)), to: Item().qty.key,
       in: Scene.item)
     context.apply(.append(.cancelling), to: Item().log.key, in: Scene.item)
-    context.fetch(Item.self, "1").remove("a", from: \.tags)
+    context.fetch(Item.self, "1").tags.remove("a")
     try scene.otherEdits { item in
       item.name = "theirs"
       item.qty.increment(by: 100)
@@ -172,10 +172,10 @@ struct EditsRow: Sendable, CustomTestStringConvertible {
     let scene = try Scene.withItem()
     let context = EditingContext(scene.mine)
     let item = context.fetch(Item.self, "1")
-    item.increment(\.qty, by: 3)
-    item.increment(\.qty, by: -1)
-    #expect(item.count(\.qty) == 12)
-    #expect(context.fetch(Item.self, "new").count(\.qty) == 0)
+    item.qty.increment(by: 3)
+    item.qty.increment(by: -1)
+    #expect(item.qty.value == 12)
+    #expect(context.fetch(Item.self, "new").qty.value == 0)
     try context.save()
     #expect(scene.item?.qty == 12)
   }

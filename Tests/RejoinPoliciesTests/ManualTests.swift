@@ -113,7 +113,7 @@ import Testing
     let scene = try Scene.withItem()
     let context = try queuedContext(scene)
     context.fetch(Item.self, "1").note = "edited meanwhile"
-    context.fetch(Item.self, "1").increment(\.qty)
+    context.fetch(Item.self, "1").qty.increment()
     try context.resolve(Scene.item, [Item().name.key: "settled"])
     #expect(context.fetch(Item.self, "1").note == "edited meanwhile")
     try context.save()

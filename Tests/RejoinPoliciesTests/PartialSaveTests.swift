@@ -23,7 +23,7 @@ import Testing
     let scene = try Scene.withItem()
     try fullCounter(scene, "0")
     let context = scene.context(.merge)
-    context.fetch(Item.self, "0").increment(\.qty, by: .max)
+    context.fetch(Item.self, "0").qty.increment(by: .max)
     context.fetch(Item.self, "0").name = "kept here"
     context.fetch(Item.self, "2").name = "new"
     try scene.otherEdits { $0.name = "theirs" }
@@ -45,7 +45,7 @@ import Testing
     let context = scene.context(.error)
     for key in ["0", "3"] {
       try fullCounter(scene, key)
-      context.fetch(Item.self, key).increment(\.qty, by: .max)
+      context.fetch(Item.self, key).qty.increment(by: .max)
     }
     let report = try context.save()
     #expect(report.failures.count == 2)
@@ -56,7 +56,7 @@ import Testing
     let scene = try Scene.withItem()
     try fullCounter(scene, "0")
     let context = EditingContext(scene.mine)
-    context.fetch(Item.self, "0").increment(\.qty, by: .max)
+    context.fetch(Item.self, "0").qty.increment(by: .max)
     let clock = scene.mine.clock
     let report = try context.save()
     #expect(report.failures.count == 1 && report.dot == nil)
@@ -67,11 +67,15 @@ import Testing
   @Test func editsThatOverflowInTheContextAreRefused() throws {
     let scene = try Scene.withItem()
     let context = EditingContext(scene.mine)
-    let item = context.fetch(Item.self, "2")
-    #expect(item.increment(\.qty, by: .max))
-    #expect(item.increment(\.qty, by: .max))
-    #expect(!item.increment(\.qty, by: .max))
-    #expect(item.increment(\.qty, by: 1))
+    let id = RecordID("Item", "2")
+    func raise(by amount: Int64) -> Bool {
+      context.apply(
+        .count(CounterEdit(by: amount)), to: Item().qty.key, in: id)
+    }
+    #expect(raise(by: .max))
+    #expect(raise(by: .max))
+    #expect(!raise(by: .max))
+    #expect(raise(by: 1))
     context.fetch(Item.self, "1").name = "mine"
     let report = try context.save()
     #expect(report.failures.isEmpty)
@@ -112,7 +116,8 @@ import Testing
     let scene = try Scene.withItem()
     let context = scene.context(.merge)
     let late = Replica(
-      device: DeviceID(4), schema: [Item.self], clock: WallClock { .max })
+      device: DeviceID(4), schema: [Item.self], clock: WallClock { .max },
+      makeDeviceID: { DeviceID(99) })
     try late.save { $0[Item.self, "1"].name = "x" }
     for _ in 0..<0xfffe { try late.save { $0[Item.self, "1"].touch() } }
     let other = EditingContext(late)

@@ -146,8 +146,7 @@ import Testing
     for policy in MergePolicy.named {
       #expect(MergePolicy(named: policy.name)?.name == policy.name)
     }
-    #expect(MergePolicy(named: "lastWriteWins")?.name == "merge")
     #expect(MergePolicy(named: "custom") == nil)
-    #expect(Set(MergePolicy.named.map(\.name)).count == 9)
+    #expect(Set(MergePolicy.named.map(\.name)).count == 10)
   }
 }

@@ -41,7 +41,8 @@ struct Scene {
   static func replica(_ device: UInt64, at time: Int64 = 1000) -> Replica {
     Replica(
       device: DeviceID(device), schema: [Person.self, Item.self],
-      clock: WallClock { time })
+      clock: WallClock { time },
+      makeDeviceID: { DeviceID(99) })
   }
 
   /// An item with a name and a note, on both devices.
@@ -92,4 +93,52 @@ extension ContextReport {
   var names: [String] {
     written.values.joined().map(\.text).sorted()
   }
+}
+
+/// The fields of an item, by which the dynamic API names them.
+enum Key {
+  static let name = FieldKey("name", .register)
+  static let note = FieldKey("note", .register)
+  static let theme = FieldKey("theme", .lww)
+  static let qty = FieldKey("qty", .counter)
+  static let tags = FieldKey("tags", .set)
+  static let log = FieldKey("log", .ledger)
+}
+
+extension FieldEdit {
+  static func count(by amount: Int64) -> FieldEdit {
+    .count(CounterEdit(by: amount))
+  }
+
+  static func inserting(_ elements: Value...) -> FieldEdit {
+    .members(SetEdit(inserting: elements))
+  }
+
+  static func appending(_ amount: Int64) -> FieldEdit {
+    var edit = LedgerEdit()
+    edit.append(amount, memo: nil)
+    return .append(edit)
+  }
+}
+
+extension Scene {
+  /// The other device edits a field of the item, and we hear of it.
+  func otherEdits(_ key: FieldKey, _ edit: FieldEdit) throws {
+    try other.save { $0.apply(edit, to: key, of: Scene.item) }
+    receive()
+  }
+
+  /// The other device deletes the item, and we hear of it.
+  func otherDeletes() throws {
+    try other.save { $0.delete(Scene.item) }
+    receive()
+  }
+
+  /// A field of the item as the store has it.
+  func stored(_ key: FieldKey) -> FieldState { mine.fetch(Scene.item)[key] }
+}
+
+/// So that values can be written down in tests.
+extension Value: ExpressibleByStringLiteral {
+  public init(stringLiteral text: String) { self = .string(text) }
 }

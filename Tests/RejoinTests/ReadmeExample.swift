@@ -15,9 +15,19 @@ struct Profile: Entity {
   let tags = set("tags", of: String.self)
 }
 
+// For when a backup is restored, or a device's files are copied.
+func newDeviceID() -> DeviceID {
+  var random = SystemRandomNumberGenerator()
+  return .random(using: &random)
+}
+
 func readmeExample(clock: WallClock) throws -> [String] {
-  let phone = Replica(device: .init(1), schema: [Profile.self], clock: clock)
-  let tablet = Replica(device: .init(2), schema: [Profile.self], clock: clock)
+  let phone = Replica(
+    device: .init(1), schema: [Profile.self], clock: clock,
+    makeDeviceID: newDeviceID)
+  let tablet = Replica(
+    device: .init(2), schema: [Profile.self], clock: clock,
+    makeDeviceID: newDeviceID)
   var printed: [String] = []
 
   // Both are offline.

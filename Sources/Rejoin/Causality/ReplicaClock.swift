@@ -15,6 +15,9 @@
 /// For each device it has the number, the time and the digest of its last save.
 /// The digests reveal a device ID that is in use twice: one number with two
 /// histories. Such a device is *forked*, and stays so.
+///
+/// A clock is a summary beside the join, not a part of it: it advances by what has
+/// been applied (``Delta/intervals``), and two clocks are never merged.
 public struct ReplicaClock: Hashable, Sendable {
   private var saves: [DeviceID: DeviceSave] = [:]
 
@@ -56,7 +59,7 @@ public struct ReplicaClock: Hashable, Sendable {
   }
 
   /// Adds a device's latest save.
-  mutating func insert(_ save: DeviceSave, of device: DeviceID) {
+  package mutating func insert(_ save: DeviceSave, of device: DeviceID) {
     guard save.n > 0 else { return }
     saves[device] = self[device].joined(save)
     vector.insert(Dot(device, save.n))
@@ -81,19 +84,6 @@ public struct ReplicaClock: Hashable, Sendable {
     }
     insert(interval.to, of: device)
     return true
-  }
-}
-
-extension ReplicaClock: Lattice {
-  /// Adds what `other` holds.
-  public mutating func merge(_ other: ReplicaClock) {
-    for (device, save) in other.saves { insert(save, of: device) }
-    stabilityCut.merge(other.stabilityCut)
-    fieldsAhead.merge(other.fieldsAhead) { $0.merging($1) }
-    fieldsAhead = fieldsAhead.compactMapValues { saves in
-      let beyond = saves.entries.filter { $0.count > vector[$0.device] }
-      return beyond.isEmpty ? nil : VectorClock(sorted: beyond)
-    }
   }
 }
 

@@ -70,7 +70,7 @@ extension Entity {
 
   /// Declares a register that keeps only the last write.
   ///
-  /// It reads and unsets like a ``register(_:of:readingAlso:)``.
+  /// It reads and unsets like one that keeps concurrent writes.
   public static func lww<V: FieldValue>(
     _ name: String, of type: V.Type = V.self,
     readingAlso older: OlderField<V>...

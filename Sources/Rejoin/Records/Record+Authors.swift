@@ -54,7 +54,9 @@ extension Record {
     var entries: [LedgerEntry] = []
     forEach(name, .ledger) { state in
       guard case .ledger(let field) = state else { return }
-      entries += field.store.entries.map { LedgerEntry($0.entry, by: $0.device) }
+      entries += field.store.entries.map {
+        LedgerEntry($0.entry, by: $0.device)
+      }
     }
     return entries.sorted { ($0.time, $0.dot) < ($1.time, $1.dot) }
   }

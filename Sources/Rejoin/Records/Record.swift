@@ -37,6 +37,13 @@ public struct Record: Sendable {
     }
   }
 
+  /// Whether any save has touched a field.
+  package func isTouched(_ key: FieldKey) -> Bool {
+    var isTouched = false
+    forEach(key.name, key.kind) { _ in isTouched = true }
+    return isTouched
+  }
+
   /// Calls `body` with every part's state of a field.
   func forEach(
     _ name: String, _ kind: FieldKind, _ body: (FieldState) -> Void

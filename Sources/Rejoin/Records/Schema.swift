@@ -99,7 +99,8 @@ extension Schema.Definition {
       precondition(
         names.insert(Name(field.key.name)).inserted,
         "\(E.entityName) declares two fields named \"\(field.key.name)\": give "
-          + "one of them another name, or read the older one with `readingAlso`")
+          + "one of them another name, or read the older one with `readingAlso`"
+      )
       fields.insert(field.key)
       olderFields.formUnion(field.olderKeys)
     }

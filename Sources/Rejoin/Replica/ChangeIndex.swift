@@ -56,6 +56,9 @@ struct ChangeIndex {
     }
   }
 
+  /// How many entries there are, stale ones included.
+  var entryCount: Int { lines.values.reduce(0) { $0 + $1.entries.count } }
+
   /// The greatest number of a device's saves that has touched a field here.
   func last(of device: DeviceID) -> UInt64 { lines[device]?.greatest ?? 0 }
 

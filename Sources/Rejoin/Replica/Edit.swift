@@ -159,7 +159,9 @@ public final class Edit {
   }
 
   /// Remembers why the save cannot be done; the first reason counts.
-  func fail(_ error: SaveError) { failure = failure ?? error }
+  package func fail(_ error: SaveError) {
+    failure = failure ?? error
+  }
 
   /// The edit of a field so far.
   func edit(of key: FieldKey, in id: RecordID) -> FieldEdit? {

@@ -97,7 +97,10 @@ extension MergeReport {
     _ location: Location
   ) {
     let (x, y) = (Write(local), Write(remote))
-    if x.value == y.value { return }
+    // What the library remembers for itself is nobody's conflict.
+    if x.value == y.value || BuiltIn.isBuiltIn(location.record.entity) {
+      return
+    }
     let localWins = (y.time, y.dot) < (x.time, x.dot)
     conflicts.append(
       WriteConflict(

@@ -7,21 +7,24 @@
 //
 //===----------------------------------------------------------------------===//
 
-/// Edits one record within a save.
+/// Edits one record within a save, or in an editing context.
 @dynamicMemberLookup
 public struct RecordEditor<Owner: Entity> {
   let id: RecordID
-  let edit: Edit
+  let edit: any EditTarget
   let fields: Owner
+
+  package init(id: RecordID, edit: any EditTarget, fields: Owner) {
+    self.id = id
+    self.edit = edit
+    self.fields = fields
+  }
 
   /// Creates the record without setting a field, or keeps it alive.
   public func touch() { edit.touch(id) }
 
   /// Deletes the record.
   public func delete() { edit.delete(id) }
-
-  /// Brings the deleted record back with all that it held.
-  public func restore() { edit.restore(id) }
 
   /// Reads or writes a register; `nil` unsets it.
   public subscript<V: FieldValue>(
@@ -70,49 +73,29 @@ public struct RecordEditor<Owner: Entity> {
   private func read<Kind: RegisterType>(
     _ field: Field<Owner, Kind>
   ) -> Kind.Element? {
-    let stored = edit.stored(id)
-    return field.element { key in
-      if case .write(let value) = edit.edit(of: key, in: id) { return value }
-      return stored?.shown(key) ?? nil
-    }
+    field.element { edit.shown($0, in: id) }
   }
 
   private func write(_ value: (some FieldValue)?, to key: FieldKey) {
-    edit.apply(.write(value?.fieldValue), to: key, of: id)
+    edit.perform(.write(value?.fieldValue), on: key, of: id)
   }
 }
 
-extension Edit {
-  /// The record as the replica holds it, unless this save creates it again.
-  func stored(_ id: RecordID) -> Record? {
-    guard !hides(id), let record = replica.record(id),
-      record.exists || pending[id]?.mark == true
-    else { return nil }
-    return record
-  }
-}
-
-/// Edits a counter within a save.
+/// Edits a counter within a save, or in an editing context.
 public struct CounterEditor {
   let id: RecordID
   let key: FieldKey
-  let edit: Edit
+  let edit: any EditTarget
 
   /// The value that the edits so far lead to.
-  public var value: Int64 {
-    let stored = edit.stored(id)?.count(of: key.name) ?? 0
-    guard case .count(let pending) = edit.edit(of: key, in: id) else {
-      return stored
-    }
-    return pending.applied(to: stored)
-  }
+  public var value: Int64 { edit.count(of: key, in: id) }
 
   /// Raises the counter, or lowers it by a negative amount.
   ///
   /// Where a sum would overflow, the save throws
-  /// ``SaveError/counterOverflow(_:field:)``.
+  /// ``SaveError/counterOverflow(_:field:)``; a context reports it.
   public func increment(by amount: Int64 = 1) {
-    edit.apply(.count(CounterEdit(by: amount)), to: key, of: id)
+    edit.perform(.count(CounterEdit(by: amount)), on: key, of: id)
   }
 
   /// Lowers the counter.
@@ -126,52 +109,66 @@ public struct CounterEditor {
   /// Cancels every change that this device has seen; others' concurrent changes
   /// survive.
   public func reset() {
-    edit.apply(.count(CounterEdit(by: 0, isReset: true)), to: key, of: id)
+    edit.perform(.count(CounterEdit(by: 0, isReset: true)), on: key, of: id)
   }
 
   /// Makes the value `target`, by a reset and a change.
   public func set(to target: Int64) {
-    edit.apply(.count(CounterEdit(by: target, isReset: true)), to: key, of: id)
+    edit.perform(
+      .count(CounterEdit(by: target, isReset: true)), on: key, of: id)
   }
 }
 
-/// Edits a set within a save.
+/// Edits a set within a save, or in an editing context.
 ///
 /// The last verb on an element counts.
 public struct SetEditor<Element: FieldValue> {
   let id: RecordID
   let key: FieldKey
-  let edit: Edit
+  let edit: any EditTarget
+
+  /// The elements that the edits so far lead to, sorted.
+  public var elements: [Element] {
+    edit.elements(of: key, in: id).compactMap { Element($0) }
+  }
+
+  /// Whether the edits so far lead to a set with an element.
+  public func contains(_ element: Element) -> Bool {
+    edit.elements(of: key, in: id).contains(element.fieldValue)
+  }
 
   /// Adds an element.
   public func insert(_ element: Element) {
-    edit.apply(
-      .members(SetEdit(inserting: [element.fieldValue])), to: key, of: id)
+    edit.perform(
+      .members(SetEdit(inserting: [element.fieldValue])), on: key, of: id)
   }
 
   /// Removes an element.
   public func remove(_ element: Element) {
-    edit.apply(
+    edit.perform(
       .members(SetEdit(inserting: [], removing: [element.fieldValue])),
-      to: key, of: id)
+      on: key, of: id)
   }
 
   /// Removes every element that this device has seen.
   public func removeAll() {
-    edit.apply(.members(.clearing), to: key, of: id)
+    edit.perform(.members(.clearing), on: key, of: id)
   }
 }
 
-/// Edits a ledger within a save.
+/// Edits a ledger within a save, or in an editing context.
 public struct LedgerEditor {
   let id: RecordID
   let key: FieldKey
-  let edit: Edit
+  let edit: any EditTarget
+
+  /// The total that the edits so far lead to.
+  public var total: Int64 { edit.total(of: key, in: id) }
 
   /// Appends an entry; a negative amount reverses an earlier one.
   public func append(_ amount: Int64, memo: Value? = nil) {
     var change = LedgerEdit()
     change.append(amount, memo: memo)
-    edit.apply(.append(change), to: key, of: id)
+    edit.perform(.append(change), on: key, of: id)
   }
 }

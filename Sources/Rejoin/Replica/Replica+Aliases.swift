@@ -39,6 +39,9 @@ extension Replica {
   public func representative(of id: RecordID) -> RecordID {
     stored.aliases.representative(of: id)
   }
+
+  /// All IDs of a record, in no particular order.
+  package func aliases(of id: RecordID) -> [RecordID] { stored.aliases[id] }
 }
 
 extension StoredReplica {

@@ -36,7 +36,8 @@ extension Replica {
       return noteRollback(&report)
     }
     if held.isForked { return }
-    if !shown.isForked {
+    let own = device == self.device ? stored.ownDigest(of: shown.n) : nil
+    if held.contradicts(shown) || own != nil && own != shown.digest {
       report.equivocations.insert(Dot(device, shown.n))
     }
     fork([device], &report)

@@ -33,7 +33,8 @@ extension Replica {
     let states = existing.isEmpty ? all : existing
     guard let first = states.first else { return nil }
     return Record(
-      id: representative(of: id), parts: states.count == 1 ? .one(first) : .many(states),
+      id: representative(of: id),
+      parts: states.count == 1 ? .one(first) : .many(states),
       names: stored.names, rule: rule,
       dangling: dangling(in: states))
   }

@@ -32,7 +32,7 @@ extension Replica {
   ///       return edit[Profile.self, "ada"].steps.value
   ///     }.value
   ///
-  /// - Returns: What `body` returns, and what ``save(_:)`` reports.
+  /// - Returns: What `body` returns, and the report of the save.
   /// - Throws: ``SaveError``; nothing has changed then.
   @discardableResult
   public func save<Value>(
@@ -56,7 +56,7 @@ extension Replica {
   /// Saves what `body` edits, under one dot, unless it throws, and returns its
   /// value.
   ///
-  /// - Returns: What `body` returns, and what ``save(_:)`` reports.
+  /// - Returns: What `body` returns, and the report of the save.
   /// - Throws: What `body` throws, or ``SaveError``; nothing has changed then.
   @discardableResult
   public func save<Value>(
@@ -87,6 +87,13 @@ extension Replica {
     }
     stored.hybrid = hybrid
     return commit(records, at: dot, time: time)
+  }
+
+  /// The timestamp that a save would take now; `nil` where the clock is at its
+  /// maximum.
+  package var timeOfNextSave: Timestamp? {
+    var hybrid = stored.hybrid
+    return try? hybrid.tick(now: wallClock.now)
   }
 
   /// Whether a record has been deleted, as a save would find it.
@@ -179,8 +186,10 @@ extension StoredReplica {
     for key in keysToChange(record, at: position) {
       save.observed = record.observed[key]
       let edit = record.edits[key]
-      report.superseded += update(key, at: position) { $0.change(edit, in: save) }
-        .map { .init(record: id, field: key, write: $0) }
+      report.superseded += update(key, at: position) {
+        $0.change(edit, in: save)
+      }
+      .map { .init(record: id, field: key, write: $0) }
       digest.add(key.name)
       digest.add(edit ?? .write(nil))
     }

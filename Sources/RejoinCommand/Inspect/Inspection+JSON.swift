@@ -35,6 +35,15 @@ extension Inspection {
     case .vectorClock, .replicaClock, .stored, .token:
       members["clock"] = .array(clock.map(Inspection.json))
     }
+    if case .replicaClock(let clock) = content {
+      members["stabilityCut"] = Inspection.json(clock.stabilityCut)
+      members["fieldsAhead"] = .array(
+        clock.fieldsAhead.sorted { $0.key < $1.key }.map { digest, saves in
+          .object([
+            "field": .text(digest.hexadecimal), "saves": Inspection.json(saves),
+          ])
+        })
+    }
     if case .stored(let replica) = content {
       members["device"] = .text(replica.device.hexadecimal)
     }
@@ -69,6 +78,10 @@ extension Inspection {
     return members
   }
 
+  private static func json(_ clock: VectorClock) -> JSONValue {
+    .array(clock.entries.map { json($0.device, nil, $0.count) })
+  }
+
   private static func json(_ change: Delta.Change) -> JSONValue {
     .object([
       "entity": .text(change.id.entity), "key": .text(change.id.key),
@@ -82,8 +95,7 @@ extension Inspection {
   ) -> JSONValue {
     var members: [Name: JSONValue] = [
       "name": .text(key.name), "kind": .text(key.kind.rawValue),
-      "clock": .array(
-        state.clock.entries.map { json($0.device, nil, $0.count) }),
+      "clock": json(state.clock),
     ]
     members["variant"] = key.variant.map { .text($0) }
     members["content"] = .array(state.inspected)

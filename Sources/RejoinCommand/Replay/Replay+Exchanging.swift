@@ -14,16 +14,17 @@ extension Replay {
   func sync(_ line: inout ScriptLine) throws(ScriptError) {
     let sender = try devices.replica(try line.text("from"), in: line)
     let receiver = try device(&line, "to")
-    sender.acknowledge(receiver.clock, by: receiver.device)
+    let asked = sender.acknowledge(receiver.clock, by: receiver.device)
     let delta = sender.delta(since: receiver.clock)
-    receiver.acknowledge(sender.clock, by: sender.device)
-    if let delta { print(receiver.apply(try sent(delta, line))) }
+    var reports = [receiver.acknowledge(sender.clock, by: sender.device)]
+    if let delta { reports.append(receiver.apply(try sent(delta, line))) }
+    print([(asked, sender)] + reports.map { ($0, receiver) })
   }
 
   func merge(_ line: inout ScriptLine) throws(ScriptError) {
     let sender = try devices.replica(try line.text("from"), in: line)
     let receiver = try device(&line, "to")
-    print(receiver.merge(sender))
+    print([(receiver.merge(sender), receiver)])
   }
 
   /// A delta after it has passed through bytes.
@@ -52,7 +53,8 @@ extension Replay {
       deltas[name] = .some(replica.delta())
     case .scalar(.string(let other))?:
       let basis = try devices.replica(other, in: line)
-      replica.acknowledge(basis.clock, by: basis.device)
+      let report = replica.acknowledge(basis.clock, by: basis.device)
+      print([(report, replica)])
       deltas[name] = .some(replica.delta(since: basis.clock))
     default:
       throw line.error("\"since\" names a device, or is null for nothing")
@@ -64,7 +66,7 @@ extension Replay {
   ) throws(ScriptError) {
     let replica = try device(&line)
     if let delta = try kept(try line.text("delta"), in: line) {
-      print(replica.apply(try sent(delta, line)))
+      print([(replica.apply(try sent(delta, line)), replica)])
     }
   }
 
@@ -87,9 +89,15 @@ extension Replay {
     return delta
   }
 
-  func print(_ report: MergeReport) {
-    for text in ReplayOutput.lines(for: report, names: devices.names) {
-      print(text)
+  /// Prints the faults that replicas have found in a step, each of them once.
+  func print(_ reports: [(MergeReport, Replica)]) {
+    var printed: Set<String> = []
+    for (report, replica) in reports {
+      for text in ReplayOutput.lines(
+        for: report, of: replica, names: devices.names)
+      where printed.insert(text).inserted {
+        print(text)
+      }
     }
   }
 }

@@ -17,6 +17,16 @@ extension Replay {
     backups[try line.text("as")] = replica.state.encoded()
   }
 
+  func token(_ line: inout ScriptLine) throws(ScriptError) {
+    let name = try line.text("on")
+    let replica = try devices.replica(name, in: line)
+    devices.set(name, time: try line.time())
+    let token = try read(line) { () throws(WireError) in
+      try RestoreToken(decoding: replica.token.encoded())
+    }
+    devices.store(token, of: name)
+  }
+
   func restore(_ line: inout ScriptLine) throws(ScriptError) {
     let name = try line.text("on")
     _ = try devices.replica(name, in: line)
@@ -25,11 +35,23 @@ extension Replay {
     guard let state = backups[backup] else {
       throw line.error("no backup is kept as \"\(backup)\"")
     }
-    devices.restore(
-      name,
-      try read(line) { () throws(WireError) in
-        try StoredReplica(decoding: state)
-      }, isUnnoticed: try line.flag("unnoticed"))
+    let stored = try read(line) { () throws(WireError) in
+      try StoredReplica(decoding: state)
+    }
+    let isUnnoticed = try line.flag("unnoticed")
+    if try line.flag("token") {
+      if isUnnoticed {
+        throw line.error("either \"token\" or \"unnoticed\", not both")
+      }
+      let change = devices.open(name, stored)
+      if let change {
+        print(
+          ReplayOutput.line(
+            for: change, restoring: backup, names: devices.names))
+      }
+    } else {
+      devices.restore(name, stored, isUnnoticed: isUnnoticed)
+    }
   }
 
   func fork(_ line: inout ScriptLine) throws(ScriptError) {

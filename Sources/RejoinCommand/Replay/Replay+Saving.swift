@@ -13,28 +13,24 @@ import RejoinComparison
 extension Replay {
   func save(_ line: inout ScriptLine) throws(ScriptError) {
     let replica = try device(&line)
-    var all: [ScriptVerbs] = []
-    if let json = line.take("records") {
-      guard case .array(let parts) = json else {
-        throw line.error("\"records\" must be a list of objects")
-      }
-      for part in parts {
-        var part = try ScriptLine(part, number: line.number, of: "a record")
-        all.append(try verbs(&part))
-        try part.finish()
-      }
-    } else {
-      all = [try verbs(&line)]
-    }
+    let rows = line.has("records") ? try rows(&line) : [try verbs(&line)]
     attempt { () throws(SaveError) in
-      try replica.save { edit in
-        for verbs in all {
-          for (key, change) in verbs.edits {
-            edit.apply(change, to: key, of: verbs.id)
-          }
-        }
-      }
+      try replica.save { edit in rows.forEach { $0.apply(to: edit) } }
     }
+  }
+
+  /// The verbs on each of several records.
+  func rows(_ line: inout ScriptLine) throws(ScriptError) -> [ScriptVerbs] {
+    guard case .array(let parts)? = line.take("records") else {
+      throw line.error("\"records\" must be a list of objects")
+    }
+    var rows: [ScriptVerbs] = []
+    for part in parts {
+      var part = try ScriptLine(part, number: line.number, of: "a record")
+      rows.append(try verbs(&part))
+      try part.finish()
+    }
+    return rows
   }
 
   func verbs(
@@ -52,6 +48,23 @@ extension Replay {
     let replica = try device(&line)
     let id = try schema.record(try line.text("record"), in: line)
     attempt { () throws(SaveError) in try replica.save { $0.delete(id) } }
+  }
+
+  func undelete(_ line: inout ScriptLine) throws(ScriptError) {
+    let replica = try device(&line)
+    let id = try schema.record(try line.text("record"), in: line)
+    attempt { () throws(SaveError) in try replica.save { $0.restore(id) } }
+  }
+
+  func alias(_ line: inout ScriptLine) throws(ScriptError) {
+    let replica = try device(&line)
+    let names = try line.texts("records")
+    guard names.count == 2 else {
+      throw line.error("\"records\" names the two records that are one")
+    }
+    let a = try schema.record(names[0], in: line)
+    let b = try schema.record(names[1], in: line)
+    attempt { () throws(SaveError) in try replica.alias(a, b) }
   }
 
   func purge(_ line: inout ScriptLine) throws(ScriptError) {

@@ -22,7 +22,7 @@ enum ReplayOutput {
       (Name(name($0.device)), JSONValue.int($0.count))
     }
     let records = replica.allRecords.map {
-      (Name("\($0)"), record(replica.fetch($0), of: $0, in: replica))
+      (Name("\($0)"), record($0, in: replica))
     }
     var members: [Name: JSONValue] = [
       "clock": .object(Dictionary(clock) { first, _ in first }),
@@ -38,64 +38,83 @@ enum ReplayOutput {
   }
 
   private static func record(
-    _ record: FetchedRecord, of id: RecordID, in replica: Replica
+    _ id: RecordID, in replica: Replica
   ) -> JSONValue {
-    let declared = replica.schema[id.entity].fields
+    guard let record = replica.record(id) else { return .object([:]) }
+    let touched = replica.schema[id.entity].fields.filter(record.isTouched)
     return .object(
-      declared.reduce(into: [:]) { members, key in
-        members[Name(key.name)] = record.fields[key].flatMap(field)
+      touched.reduce(into: [:]) { members, key in
+        members[Name(key.name)] = field(key, of: record)
       })
   }
 
-  private static func field(_ state: FieldState) -> JSONValue? {
-    switch state {
-    case .register(let field):
+  private static func field(_ key: FieldKey, of record: Record) -> JSONValue? {
+    let (name, kind) = (key.name, key.kind)
+    switch kind {
+    case .register:
       var members: [Name: JSONValue] = [:]
-      members["value"] = state.value.map { JSONValue($0) }
-      let conflicts = field.store.conflicts
+      members["value"] = record.value(of: name).map { JSONValue($0) }
+      let conflicts = record.conflicts(of: name)
       if !conflicts.isEmpty {
         members["conflicts"] = .array(conflicts.map { JSONValue($0) })
       }
       return members.isEmpty ? nil : .object(members)
-    case .lww: return state.value.map { JSONValue($0) }
-    case .counter: return .int(state.count)
+    case .lww: return record.value(of: name, .lww).map { JSONValue($0) }
+    case .counter: return .int(record.count(of: name))
     case .set, .removeWinsSet:
-      return .array(state.elements.map { JSONValue($0) })
-    case .ledger: return .object(["total": .int(state.total)])
+      return .array(record.elements(of: name, kind).map { JSONValue($0) })
+    case .ledger: return .object(["total": .int(record.total(of: name))])
     }
   }
 
-  /// The faults of a merge.
+  /// The faults that a replica has found, each with a device and a number of its
+  /// saves: the one that is meant, or else the last one here.
   static func lines(
-    for report: MergeReport, names: [DeviceID: String]
+    for report: MergeReport, of replica: Replica, names: [DeviceID: String]
   ) -> [String] {
-    func fault(_ error: String, _ device: DeviceID, _ n: UInt64?) -> String {
-      var members: [Name: JSONValue] = [
-        "error": .text(error), "device": .text(names[device] ?? "\(device)"),
-      ]
-      members["n"] = n.map { .int($0) }
-      return JSONValue.object(members).description
+    func fault(_ error: String, _ dot: Dot) -> String {
+      JSONValue.object([
+        "error": .text(error), "n": .int(dot.n),
+        "device": .text(names[dot.device] ?? "\(dot.device)"),
+      ]).description
     }
-    return report.equivocations.sorted().map {
-      fault("equivocation", $0.device, $0.n)
+    func last(_ devices: Set<DeviceID>) -> [Dot] {
+      devices.sorted().map { Dot($0, replica.clock[$0].n) }
     }
-      + report.returned.sorted().map { fault("returned", $0, nil) }
+    return report.equivocations.sorted().map { fault("equivocation", $0) }
+      + last(report.forkedDevices).map { fault("forked", $0) }
+      + [report.doubtful].compactMap { $0 }.map { fault("doubtful", $0) }
+      + last(report.returned).map { fault("returned", $0) }
+  }
+
+  /// A backup that was opened under a new device.
+  static func line(
+    for change: Replica.DeviceChange, restoring backup: String,
+    names: [DeviceID: String]
+  ) -> String {
+    func name(_ device: DeviceID) -> JSONValue {
+      .text(names[device] ?? "\(device)")
+    }
+    return JSONValue.object([
+      "restore": .text(backup), "old": name(change.old),
+      "new": name(change.new),
+    ]).description
   }
 
   /// What a context's save did.
   static func line(
     for report: ContextReport, of id: RecordID, context: String
   ) -> String {
-    let contested = report.conflicts.flatMap(\.contested).map { Name($0.field) }
-    return line(
-      context, wrote: report.written[id] ?? [], conflicts: Set(contested))
+    line(
+      context, wrote: report.written[id] ?? [],
+      conflicts: Set(report.conflicts.flatMap(\.contestedNames)))
   }
 
   /// A save that was refused for its conflicts.
   static func line(for conflict: MergeConflict, context: String) -> String {
-    let contested = conflict.conflicts.flatMap(\.contested)
-      .map { Name($0.field) }
-    return line(context, wrote: [], conflicts: Set(contested))
+    line(
+      context, wrote: [],
+      conflicts: Set(conflict.conflicts.flatMap(\.contestedNames)))
   }
 
   private static func line(

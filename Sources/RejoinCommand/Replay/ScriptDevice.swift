@@ -28,6 +28,8 @@ final class ScriptDevices {
   private var clocks: [String: ScriptClock] = [:]
   private var incarnations: [String: Int] = [:]
   private(set) var names: [DeviceID: String] = [:]
+  /// The token of each device that was stored last.
+  private var tokens: [String: RestoreToken] = [:]
 
   init(_ schema: Schema) { self.schema = schema }
 
@@ -71,14 +73,33 @@ final class ScriptDevices {
     clocks[copy] = clock
   }
 
-  /// Puts a stored state back.
+  /// Stores a device's token where no backup reaches.
+  func store(_ token: RestoreToken, of name: String) {
+    tokens[name] = token
+    replicas[name]?.tokenStored(token)
+  }
+
+  /// Puts a stored state back, with a token that fits it or with none.
   func restore(
     _ name: String, _ state: StoredReplica, isUnnoticed: Bool
   ) {
+    open(name, state, isUnnoticed ? RestoreToken(state) : nil)
+  }
+
+  /// Puts a stored state back and opens it with the token that was stored last.
+  ///
+  /// - Returns: The device that was taken, if another was.
+  func open(_ name: String, _ state: StoredReplica) -> Replica.DeviceChange? {
+    open(name, state, tokens[name])
+    return replicas[name]?.deviceChange
+  }
+
+  private func open(
+    _ name: String, _ state: StoredReplica, _ token: RestoreToken?
+  ) {
     let clock = clocks[name] ?? ScriptClock()
     replicas[name] = Replica(
-      opening: state, token: isUnnoticed ? RestoreToken(state) : nil,
-      schema: schema, clock: clock.wallClock,
+      opening: state, token: token, schema: schema, clock: clock.wallClock,
       makeDeviceID: { [unowned self] in renew(name) })
     clocks[name] = clock
   }

@@ -49,6 +49,11 @@ struct ScriptVerbs {
     try takeEntries(&line, schema)
   }
 
+  /// Carries out the verbs.
+  func apply(to edit: Edit) {
+    for (key, change) in edits { edit.apply(change, to: key, of: id) }
+  }
+
   private mutating func add(
     _ edit: FieldEdit, to key: FieldKey, _ verb: String, _ line: ScriptLine
   ) throws(ScriptError) {

@@ -87,7 +87,12 @@ struct SpoiledReplica<How: Spoiling>: TestedReplica {
   }
 
   var device: DeviceID { base.device }
-  var clock: ReplicaClock { base.clock.merging(ReplicaClock(claimed)) }
+  var clock: ReplicaClock {
+    claimed.entries.reduce(into: base.clock) { clock, entry in
+      let claim = ReplicaClock(claimed)[entry.device]
+      clock.insert(claim, of: entry.device)
+    }
+  }
   var contents: [UInt8] { base.contents }
   var stored: [UInt8] { base.stored }
   func exists(_ id: RecordID) -> Bool { base.exists(id) }

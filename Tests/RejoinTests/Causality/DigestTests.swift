@@ -74,6 +74,14 @@ import Testing
         })
   }
 
+  /// Computed by another program, as the article on the wire format says.
+  @Test func aFieldIsNamedAsTheArticleSays() {
+    #expect(
+      digest {
+        for text in ["Sailor", "y", "name", "register", ""] { $0.add(text) }
+      } == 0xcc7d_1a2e_0c38_127c)
+  }
+
   @Test func aChainOfDigestsDependsOnItsBeginning() {
     var (a, b) = (Digest(seed: 1), Digest(seed: 2))
     a.add(7)

@@ -15,22 +15,22 @@ private let phone = DeviceID(1)
 @Suite struct ReplicaClockTests {
   private func save(
     _ n: UInt64, at time: UInt64 = 1, digest: UInt64 = 1
-  ) -> ReplicaClock.Save {
-    ReplicaClock.Save(
+  ) -> DeviceSave {
+    DeviceSave(
       n: n, time: Timestamp(rawValue: time), digest: digest)
   }
 
-  private func clock(_ save: ReplicaClock.Save) -> ReplicaClock {
+  private func clock(_ saves: DeviceSave...) -> ReplicaClock {
     var clock = ReplicaClock()
-    clock.insert(save, of: phone)
+    for save in saves { clock.insert(save, of: phone) }
     return clock
   }
 
   @Test func theLaterSaveStaysWithItsTimeAndDigest() {
     let (old, new) = (save(2, at: 9, digest: 8), save(3, at: 1, digest: 1))
-    #expect(clock(old).merging(clock(new))[phone] == new)
-    #expect(clock(new).merging(clock(old))[phone] == new)
-    #expect(clock(new).merging(clock(old)).vector == [phone: 3])
+    #expect(clock(old, new)[phone] == new)
+    #expect(clock(new, old)[phone] == new)
+    #expect(clock(new, old).vector == [phone: 3])
   }
 
   @Test func twoHistoriesOfOneNumberAreJoinedByUnion() {
@@ -38,9 +38,10 @@ private let phone = DeviceID(1)
       save(2, at: 9, digest: 0b0110), save(2, at: 7, digest: 0b1100)
     )
     #expect(a.contradicts(b))
-    let join = save(2, at: 9, digest: 0b1110)
-    #expect(clock(a).merging(clock(b))[phone] == join)
-    #expect(clock(b).merging(clock(a))[phone] == join)
+    var join = save(2, at: 9, digest: 0b1110)
+    join.isForked = true
+    #expect(clock(a, b)[phone] == join)
+    #expect(clock(b, a)[phone] == join)
   }
 
   @Test func onlyKnownDigestsOfOneNumberContradict() {
@@ -54,7 +55,53 @@ private let phone = DeviceID(1)
   @Test func anUnknownDigestGivesWay() {
     let bare = ReplicaClock([phone: 2] as VectorClock)
     #expect(bare[phone].digest == 0)
-    #expect(bare.merging(clock(save(2, digest: 7)))[phone].digest == 7)
+    #expect(bare[phone].joined(save(2, digest: 7)).digest == 7)
+  }
+
+  @Test func aForkedDeviceStaysForked() {
+    var forked = save(2, at: 9, digest: 0b0110)
+    forked.isForked = true
+    var join = save(5, at: 9, digest: 0b1110)
+    join.isForked = true
+    let plain = save(5, at: 7, digest: 0b1000)
+    #expect(clock(forked, plain)[phone] == join)
+    #expect(clock(plain, forked)[phone] == join)
+    #expect(clock(join).forkedDevices == [phone])
+    #expect(clock(plain).forkedDevices.isEmpty)
+  }
+
+  @Test func anIntervalCountsWhereItContinues() {
+    for (from, isTaken) in [(0, true), (2, true), (3, false)] {
+      var held = clock(save(2, digest: 1))
+      let interval = Delta.Interval(
+        from: UInt64(from), to: save(5, digest: 9))
+      let hasAdvanced = held.advance(by: interval, of: phone)
+      #expect(hasAdvanced == isTaken)
+      #expect(held[phone].n == (isTaken ? 5 : 2))
+    }
+  }
+
+  @Test func anIntervalOfAForkedDeviceCountsOnlyFromZero() {
+    var forked = save(5, digest: 0b10)
+    forked.isForked = true
+    for (held, to) in [
+      (save(2, digest: 0b01), forked), (forked, save(6, digest: 0b01)),
+    ] {
+      var from2 = clock(held)
+      let isGap = !from2.advance(by: .init(from: 2, to: to), of: phone)
+      #expect(isGap)
+      #expect(from2 == clock(held))
+      var from0 = clock(held)
+      let isTaken = from0.advance(by: .init(from: 0, to: to), of: phone)
+      #expect(isTaken)
+      #expect(from0[phone].isForked)
+      #expect(from0[phone].digest == 0b11)
+      #expect(from0[phone].n == max(held.n, to.n))
+    }
+    // What is older than what is here leaves no gap.
+    var known = clock(forked)
+    let isKnown = known.advance(by: .init(from: 2, to: save(4)), of: phone)
+    #expect(isKnown)
   }
 
   @Test func aMissingDeviceHasSavedNothing() {

@@ -86,7 +86,6 @@ private struct FoldedLedger: Lattice, Equatable {
   private func addTypes(to total: inout Total) {
     total.add(VectorClock(), RandomChanges.vectorClock)
     total.add(CausalContext(), RandomChanges.causalContext)
-    total.add(ReplicaClock(), RandomChanges.replicaClock)
     total.add(LWWRegister(), RandomChanges.lwwRegister)
     total.add(MVRegister(), RandomChanges.mvRegister)
     total.add(MVRegister(), RandomChanges.observedMVRegister)

@@ -75,7 +75,8 @@ private struct Token: RawRepresentable, FieldValue, Equatable {
     roundTrips(
       [above, .max],
       as: [
-        .bytes([128, 0, 0, 0, 0, 0, 0, 0]), .bytes(Array(repeating: 255, count: 8)),
+        .bytes([128, 0, 0, 0, 0, 0, 0, 0]),
+        .bytes(Array(repeating: 255, count: 8)),
       ])
     roundTrips([UInt.max], as: [UInt64.max.fieldValue])
     let rising = [0, UInt64(Int64.max), above, above + 1, .max]

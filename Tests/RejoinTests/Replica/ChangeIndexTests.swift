@@ -22,13 +22,14 @@ private final class IndexedClocks {
     let old = clocks[location] ?? [:]
     let new = old.merging([DeviceID(device): n])
     clocks[location] = new
-    index.note(location, from: old, to: new)
+    let clocks = clocks
+    index.note(location, from: old, to: new) { clocks[$1]?[$0] ?? 0 }
   }
 
   /// The fields that the index finds.
   func fields(since basis: VectorClock) -> [UInt32] {
     let clocks = clocks
-    return index.locations(since: basis) { clocks[$0]?[$1] ?? 0 }
+    return index.locations(since: basis) { clocks[$1]?[$0] ?? 0 }
       .map(\.record).sorted()
   }
 
@@ -70,6 +71,19 @@ private final class IndexedClocks {
     clocks.insert(1, 25, in: 2)
     #expect(clocks.fields(since: [phone: 27]) == [1])
     #expect(clocks.fields(since: [phone: 20]) == [1, 2])
+  }
+
+  /// However often a field is written, the index takes no more for it.
+  @Test func whatIsStaleIsDroppedWithoutBeingAskedFor() {
+    var index = ChangeIndex()
+    let location = ChangeIndex.Location(record: 0, name: 1)
+    for n in 1...10_000 as ClosedRange<UInt64> {
+      index.note(location, from: [phone: n - 1], to: [phone: n]) { _, _ in n }
+      #expect(index.entryCount <= 64)
+    }
+    let found = index.locations(since: [:]) { _, _ in 10_000 }
+    #expect(found == [location])
+    #expect(index.last(of: phone) == 10_000)
   }
 
   /// Whatever is noted in whatever order, and asked for in between.

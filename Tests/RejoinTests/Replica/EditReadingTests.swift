@@ -19,7 +19,8 @@ private struct Note: Entity {
 @Suite struct EditReadingTests {
   private func replica(at now: Int64 = 1000) -> Replica {
     Replica(
-      device: DeviceID(1), schema: [Note.self], clock: WallClock { now })
+      device: DeviceID(1), schema: [Note.self], clock: WallClock { now },
+      makeDeviceID: { DeviceID(99) })
   }
 
   @Test func aRecordDeletedInTheSaveReadsAsUnset() throws {
@@ -46,7 +47,8 @@ private struct Note: Entity {
 
   @Test func anExhaustedFieldKeepsNothingFromBeingPurged() throws {
     let other = Replica(
-      device: DeviceID(2), schema: [Note.self], clock: WallClock { 1000 })
+      device: DeviceID(2), schema: [Note.self], clock: WallClock { 1000 },
+      makeDeviceID: { DeviceID(99) })
     let first = try exhausted()
     other.merge(first)
     try other.save {

@@ -26,7 +26,7 @@ import Testing
     #expect(a.fold() == 2)
     #expect(entries.isEmpty)
     #expect(a.ada?.pay == 3)
-    #expect(a.clock == clock)
+    #expect(a.clock.vector == clock.vector)
     #expect(a.delta() == state)
     #expect(a.fold() == 0)
   }

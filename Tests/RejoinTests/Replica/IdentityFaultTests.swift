@@ -57,7 +57,11 @@ import Testing
     #expect(restored.device == a.device)
     let report = b.tell(restored)
     #expect(report.doubtful == Dot(a.device, 2))
+    #expect(report.forkedDevices == [a.device])
+    // What is left of the other incarnation comes with the next message.
+    #expect(b.tell(restored).doubtful == Dot(a.device, 2))
     #expect(restored.clock[a.device].n == 3)
+    #expect(b.tell(restored).isClean)
     #expect(restored.device == a.device)
     let dot = try restored.edit { $0.miles.increment(by: 8) }.dot
     #expect(dot == Dot(DeviceID(7), 1))
@@ -80,14 +84,15 @@ import Testing
     let (backup, token) = try backupAndGoOn()
     let asked = Replica.opening(backup, token: token, as: 7)
     _ = asked.delta(since: b.clock)
-    #expect(try asked.edit { $0.name = "x" }.dot?.device == DeviceID(7))
+    #expect(!asked.state.mustRenew)
     let told = Replica.opening(backup, token: token, as: 8)
     told.acknowledge(b.clock, by: b.device)
     #expect(try told.edit { $0.name = "x" }.dot?.device == DeviceID(8))
   }
 
   @Test func withoutRenewalNothingIsSavedUnderANameInUse() throws {
-    let (c, other) = (Replica.empty(3), Replica.empty(3))
+    let c = Replica.empty(3) { DeviceID(3) }
+    let other = Replica.empty(3)
     try c.edit { $0.name = "c" }
     try other.edit { $0.name = "other" }
     try other.edit { $0.miles.increment() }
@@ -106,7 +111,7 @@ import Testing
     try b.edit { $0.name = "b" }
     b.tell(c)
     c.acknowledge(ReplicaClock([DeviceID(3): 1]), by: b.device)
-    #expect(throws: SaveError.identityInUse(DeviceID(3))) {
+    #expect(throws: SaveError.identityInUse(DeviceID(2))) {
       try c.edit { $0.name = "mine" }
     }
   }
@@ -176,7 +181,10 @@ import Testing
     let (x, y) = (Replica.empty(4) { DeviceID(14) }, Replica.empty(4))
     for name in ["x", "on"] { try x.edit { $0.name = name } }
     try y.edit { $0.name = "y" }
-    _ = x.delta(since: y.clock)
+    #expect(
+      x.acknowledge(y.clock, by: DeviceID(5)).equivocations == [
+        Dot(DeviceID(4), 1)
+      ])
     #expect(try x.edit { $0.rank = "x" }.dot == Dot(DeviceID(14), 1))
   }
 

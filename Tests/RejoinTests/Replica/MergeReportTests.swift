@@ -38,7 +38,8 @@ import Testing
     #expect(report.records == [Sailor.ada])
     #expect(
       report.changedFields == [
-        place(Sailor().name.key), place(Sailor().tags.key), place(Sailor().pay.key),
+        place(Sailor().name.key), place(Sailor().tags.key),
+        place(Sailor().pay.key),
       ])
     #expect(report.conflicts.isEmpty)
     #expect(report.isClean)
@@ -118,6 +119,102 @@ import Testing
     #expect(b.apply(delta).conflicts.isEmpty)
   }
 
+  @Test func countingAtOnceIsNoConflict() throws {
+    for i in 0..<100 {
+      for replica in [a, b] {
+        try replica.save { $0[Sailor.self, "\(i)"].miles.increment() }
+      }
+    }
+    #expect(a.tell(b).conflicts.isEmpty)
+    #expect(b.tell(a).conflicts.isEmpty)
+    #expect(a[Sailor.self, "7"]?.miles == 2)
+  }
+
+  @Test func equalValuesAreNoConflict() throws {
+    for replica in [a, b] {
+      try replica.edit { ($0.name, $0.rank) = ("same", "same") }
+    }
+    #expect(a.tell(b).conflicts.isEmpty)
+    #expect(b.tell(a).conflicts.isEmpty)
+    #expect(a.ada?.authors(of: \.name).count == 2)
+  }
+
+  @Test func aDeletionThatMeetsAnUpdateIsAConflict() throws {
+    try a.edit { $0.name = "a" }
+    a.tell(b)
+    try a.edit { $0.delete() }
+    try b.edit { $0.name = "b" }
+    let report = a.tell(b)
+    #expect(report.conflicts.map(\.location.field) == [.existence])
+    #expect(report.conflicts.map(\.loser.value) == [.bool(false)])
+    #expect(report.deleted.isEmpty)
+    #expect(b.ada?.name == "b")
+  }
+
+  @Test func creationsAndDeletionsAreTold() throws {
+    try a.edit { $0.name = "a" }
+    try a.save { $0[Berth.self, "b"].name = "b" }
+    let berth = RecordID("Berth", "b")
+    let first = a.tell(b)
+    #expect(first.created == [Sailor.ada, berth])
+    #expect(first.deleted.isEmpty)
+    try a.edit { $0.name = "again" }
+    #expect(a.tell(b).created.isEmpty)
+    try a.edit { $0.delete() }
+    let second = a.tell(b)
+    #expect(second.deleted == [Sailor.ada])
+    #expect(second.created.isEmpty)
+    #expect(second.changedFields.isEmpty)
+    try b.save { $0.restore(Sailor.ada) }
+    #expect(b.tell(a).created == [Sailor.ada])
+    #expect(b.tell(a).created.isEmpty)
+  }
+
+  @Test func theDeletionRuleDecidesWhatIsDeleted() throws {
+    let berth = RecordID("Berth", "b")
+    try a.save { $0[Berth.self, "b"].name = "b" }
+    a.tell(b)
+    try a.save { $0.delete(berth) }
+    try b.save { $0[Berth.self, "b"].name = "edited" }
+    #expect(a.tell(b).deleted == [berth])
+    #expect(b.tell(a).created.isEmpty)
+  }
+
+  @Test func oldAndNewValuesAreToldToThoseWhoAsk() throws {
+    try a.edit {
+      $0.name = "old"
+      $0.miles.increment(by: 2)
+      $0.tags.insert("x")
+      $0.pay.append(1)
+    }
+    a.tell(b)
+    try a.edit {
+      $0.name = "new"
+      $0.miles.increment(by: 3)
+      $0.tags.insert("y")
+      $0.pay.append(1)
+      $0.roles.remove("unseen")
+    }
+    let delta = try #require(a.delta(since: b.clock))
+    let other = b.fork(as: DeviceID(8))
+    let report = b.apply(delta, reporting: .values)
+    var changes: [FieldKey: MergeReport.Change] = [:]
+    for change in report.changes { changes[change.location.field] = change }
+    #expect(Set(report.changes.map(\.location)) == report.changedFields)
+    #expect(changes.count == 4)
+    let (name, miles) = (changes[Sailor().name.key], Sailor().miles.key)
+    #expect((name?.old.value, name?.new.value) == ("old", "new"))
+    #expect(changes[miles]?.old.count == 2)
+    #expect(changes[miles]?.new.count == 5)
+    #expect(changes[Sailor().tags.key]?.old.elements == ["x"])
+    #expect(changes[Sailor().tags.key]?.new.elements == ["x", "y"])
+    #expect(changes[Sailor().pay.key]?.old.total == 1)
+    #expect(changes[Sailor().pay.key]?.new.total == 2)
+    let full = other.apply(delta)
+    #expect(full.changes.isEmpty)
+    #expect(full.changedFields == report.changedFields)
+  }
+
   @Test func onlyFaultsAreToldWhereNobodyAsksForMore() throws {
     try a.edit { $0.name = "a" }
     try b.edit { $0.name = "b" }
@@ -126,6 +223,8 @@ import Testing
     let report = a.apply(try #require(b.delta()), reporting: .faults)
     #expect(report.records.isEmpty)
     #expect(report.changedFields.isEmpty)
+    #expect(report.changes.isEmpty)
+    #expect(report.created.isEmpty)
     #expect(report.conflicts.isEmpty)
     #expect(a.delta() == state.delta())
   }

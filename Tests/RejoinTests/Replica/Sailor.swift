@@ -31,6 +31,11 @@ struct Berth: Entity {
   let name = register("name", of: String.self)
 }
 
+/// A record whose fields are named where they are used.
+struct Anything: Entity {
+  static let entityName = "Value"
+}
+
 extension Replica {
   /// An empty replica of the entities above.
   static func empty(
@@ -38,7 +43,8 @@ extension Replica {
     makeDeviceID: @escaping () -> DeviceID = { DeviceID(0) }
   ) -> Replica {
     Replica(
-      device: DeviceID(device), schema: [Sailor.self, Berth.self],
+      device: DeviceID(device),
+      schema: [Sailor.self, Berth.self, Anything.self],
       clock: clock.wall, makeDeviceID: makeDeviceID)
   }
 
@@ -48,7 +54,7 @@ extension Replica {
   ) -> Replica {
     Replica(
       opening: stored, token: token,
-      schema: [Sailor.self, Berth.self],
+      schema: [Sailor.self, Berth.self, Anything.self],
       clock: HandSetClock().wall, makeDeviceID: { DeviceID(device) })
   }
 
@@ -79,7 +85,8 @@ func settle(_ replicas: Replica...) {
 /// Whether replicas hold the same.
 func areEqual(_ replicas: Replica...) -> Bool {
   replicas.allSatisfy {
-    $0.clock == replicas[0].clock && $0.delta() == replicas[0].delta()
+    $0.clock.vector == replicas[0].clock.vector
+      && $0.delta() == replicas[0].delta()
   }
 }
 

@@ -104,6 +104,5 @@ import Testing
     try b.edit { $0.name = "b" }
     #expect(a.ada?.name == "a")
     #expect(b.clock.vector == [a.device: 1, b.device: 1])
-    #expect(b.stabilityCut == [a.device: 1])
   }
 }

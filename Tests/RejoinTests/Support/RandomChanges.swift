@@ -39,20 +39,6 @@ enum RandomChanges {
     return delta
   }
 
-  /// Now and then a number is used twice, with another history.
-  static func replicaClock(
-    _ clock: inout ReplicaClock, _ device: DeviceID,
-    _ random: inout SeededRandom
-  ) -> ReplicaClock {
-    let n = clock[device].n + UInt64(random.below(3))
-    let save = ReplicaClock.Save(
-      n: n, time: random.time(), digest: UInt64(random.below(4)))
-    var delta = ReplicaClock()
-    delta.insert(save, of: device)
-    clock.insert(save, of: device)
-    return delta
-  }
-
   static func lwwRegister(
     _ register: inout LWWRegister<String>, _ device: DeviceID,
     _ random: inout SeededRandom

@@ -57,17 +57,16 @@ import Testing
   }
 
   @Test func manyRetiredDevices() throws {
-    let marks = Siblings(Presence(), at: Dot(stranger, 1))
-    let set = FieldState.set(
+    let last = FieldState.register(
       Causal(
-        store: DotMap([.int(1): marks]),
+        store: Siblings(Stamped(.int(1), at: .zero), at: Dot(stranger, 1)),
         context: CausalContext([stranger: 1])))
     let replica = try survive(
       (1_000..<6_000).map {
         let retired = DeviceID(UInt64($0)).hexadecimal
         return Delta.Change(
           id: RecordID(BuiltIn.retirement, retired),
-          fields: [BuiltIn.final: set])
+          fields: [BuiltIn.last: last])
       })
     let other = Replica.empty(2)
     for i in 0..<20 {
@@ -76,21 +75,6 @@ import Testing
     }
     #expect(replica.clock[other.device].n == 20)
     #expect(replica.retirements.entries.count == 5_000)
-  }
-
-  @Test func manyMessagesAside() throws {
-    let (replica, late) = (Replica.empty(1), Replica.empty(2))
-    try replica.retire(late.device)
-    for i in 0..<1_000 {
-      let clock = late.clock
-      try late.edit { $0.name = "\(i)" }
-      let delta = try #require(late.delta(since: clock))
-      replica.apply(try Delta(decoding: delta.encoded()))
-    }
-    for _ in 0..<3 {
-      replica.acknowledge(ReplicaClock(), by: DeviceID(3))
-      #expect(replica.keptAside.count == 1_000)
-    }
   }
 
   @Test func namesOfEntitiesAndFieldsAreShort() throws {

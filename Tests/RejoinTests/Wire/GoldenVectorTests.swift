@@ -56,6 +56,7 @@ import Testing
     case "vector clock": return try VectorClock(decoding: bytes).encoded()
     case "stored replica":
       return try StoredReplica(decoding: bytes).encoded()
+    case "restore token": return try RestoreToken(decoding: bytes).encoded()
     default:
       return try ReplicaClock(decoding: bytes).encoded()
     }

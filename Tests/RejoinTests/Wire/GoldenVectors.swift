@@ -39,7 +39,9 @@ enum GoldenVectors {
       ("record", record.encoded()),
       ("vector-clock", phone.clock.vector.encoded()),
       ("replica-clock", phone.clock.encoded()),
+      ("replica-clock-ahead", try ahead().encoded()),
       ("stored", phone.state.encoded()),
+      ("token", phone.token.encoded()),
     ]
   }
 
@@ -95,6 +97,25 @@ enum GoldenVectors {
     .reference(RecordID("Sailor", "ada")),
   ]
 
+  /// The clock of a replica that holds a part of a message, knows what is stable,
+  /// and has met two histories of one device.
+  private static func ahead() throws -> ReplicaClock {
+    let (a, b) = (Replica.empty(1), Replica.empty(2))
+    try b.edit { $0.name = "b" }
+    a.merge(b)
+    for _ in 0..<2 { a.acknowledge(b.clock, by: b.device) }
+    try b.save {
+      $0[Sailor.self, "bo\u{e9}"].name = "one"
+      $0[Berth.self, "two"].name = "two"
+    }
+    let half = try #require(b.delta(since: a.clock)).split(into: 2)[0]
+    a.apply(half)
+    let twin = Replica.empty(2)
+    try twin.edit { $0.name = "twin" }
+    a.acknowledge(twin.clock, by: DeviceID(3))
+    return a.clock
+  }
+
   /// What only a newer version, a clock that is wrong, or a name used twice makes.
   private static func strange() -> Delta {
     let (a, b) = (DeviceID(1), DeviceID(high: .max, low: 2))
@@ -127,8 +148,8 @@ enum GoldenVectors {
       changes: [.init(id: RecordID("rejoin.future", ""), fields: fields)],
       intervals: [
         a: .init(
-          from: 3, to: .init(n: .max, time: .max, digest: 1),
-          disputed: .init(n: 2, time: .zero, digest: 0xfeed)),
+          from: 0,
+          to: .init(n: .max, time: .max, digest: 1, isForked: true)),
         b: .init(
           from: 0, to: .init(n: 1, time: Timestamp(rawValue: 3), digest: 2)),
       ])

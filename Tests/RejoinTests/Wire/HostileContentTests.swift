@@ -15,7 +15,8 @@ import Testing
   private let stranger = DeviceID(77)
 
   private func delta(
-    _ state: FieldState, of key: FieldKey, in id: RecordID = RecordID("e", "k")
+    _ state: FieldState, of key: FieldKey,
+    in id: RecordID = RecordID("Value", "k")
   ) throws -> Delta {
     let delta = Delta([Delta.Change(id: id, fields: [key: state])])
     return try Delta(decoding: delta.encoded())
@@ -37,13 +38,13 @@ import Testing
     let replica = Replica.empty(1)
     replica.apply(try fullLedger())
     replica.acknowledge(replica.clock, by: stranger)
-    let total = replica.record(RecordID("e", "k"))?.total(of: "log")
+    let total = replica.record(RecordID("Value", "k"))?.total(of: "log")
     #expect(total == .min)
     let folded = replica.encoded(foldingLedgers: true)
     #expect(throws: Never.self) { try Snapshot(decoding: folded) }
     replica.fold()
     #expect(throws: Never.self) { try Snapshot(decoding: replica.encoded()) }
-    #expect(replica.record(RecordID("e", "k"))?.total(of: "log") == total)
+    #expect(replica.record(RecordID("Value", "k"))?.total(of: "log") == total)
   }
 
   @Test func aLedgerThatIsCancelledAtTheLimitIsStillRead() throws {
@@ -52,7 +53,7 @@ import Testing
     try replica.save {
       $0.apply(
         .append(.cancelling), to: FieldKey("log", .ledger),
-        of: RecordID("e", "k"))
+        of: RecordID("Value", "k"))
     }
     #expect(throws: Never.self) {
       try StoredReplica(decoding: replica.state.encoded())
@@ -109,19 +110,21 @@ import Testing
           context: CausalContext([stranger: 1])))
       let replica = Replica.empty(1)
       let keys = ["", "x", stranger.hexadecimal, DeviceID(0).hexadecimal]
-      for entity in [BuiltIn.retirement, BuiltIn.roster, BuiltIn.alias] {
+      for entity in [
+        BuiltIn.retirement, BuiltIn.roster, BuiltIn.alias, BuiltIn.pulled,
+      ] {
         let changes = keys.map {
           Delta.Change(
             id: RecordID(entity, $0),
             fields: [
-              .existence: register, BuiltIn.final: set,
-              BuiltIn.readmitted: set, BuiltIn.names: set,
+              .existence: register, BuiltIn.last: register,
+              BuiltIn.names: set, BuiltIn.server: register,
               BuiltIn.device: register, BuiltIn.name: register,
             ])
         }
         replica.apply(try Delta(decoding: Delta(changes).encoded()))
       }
-      try replica.save { $0.touch(RecordID("e", "k")) }
+      try replica.save { $0.touch(RecordID("Value", "k")) }
       try replica.purge()
       replica.fold()
       try replica.retire(stranger)

@@ -24,7 +24,7 @@ import Testing
     var random = SeededRandom(seed: device)
     return Replica(
       device: .random(using: &random), schema: Schema(["E": .init()]),
-      clock: clock.wall)
+      clock: clock.wall, makeDeviceID: { DeviceID(99) })
   }
 
   private func id(_ i: Int) -> RecordID {
@@ -203,7 +203,9 @@ import Testing
             FieldKey("v", .register): field { .int(Int64($0)) },
           ])
       ], intervals: intervals)
-    let replica = Replica(device: DeviceID(0), schema: [], clock: clock.wall)
+    let replica = Replica(
+      device: DeviceID(0), schema: [], clock: clock.wall,
+      makeDeviceID: { DeviceID(99) })
     replica.apply(all)
     print("snapshot after 1,540 clients set one key", replica, fields: 1_540)
     #expect(replica.encoded().count <= 26_000)

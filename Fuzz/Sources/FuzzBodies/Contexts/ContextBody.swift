@@ -17,8 +17,10 @@ struct ContextBody {
   private var source: ByteSource
   private let policy: MergePolicy
   private let keys: [FieldKey]
-  private let store = ContextBody.replica(1)
-  private let other = ContextBody.replica(2)
+  private let store: Replica
+  private let other: Replica
+  /// What is edited in place of the context, where the bytes say so.
+  private var draft: RecordDraft?
 
   init(_ bytes: [UInt8]) {
     var source = ByteSource(bytes)
@@ -26,14 +28,17 @@ struct ContextBody {
     keys = (0...source.below(4)).map { i in
       FieldKey("f\(i)", source.flag() ? .lww : .register)
     }
+    store = ContextBody.replica(1, hoursAhead: 0)
+    other = ContextBody.replica(2, hoursAhead: source.below(2))
     self.source = source
   }
 
-  private static func replica(_ number: UInt64) -> Replica {
+  private static func replica(_ number: UInt64, hoursAhead: Int) -> Replica {
     Replica(
       device: DeviceID(number),
       schema: Schema(["Card": Schema.Definition()]),
-      clock: HandSetClock().wall, makeDeviceID: { DeviceID(99) })
+      clock: HandSetClock(1_000_000 + 3_600_000 * Int64(hoursAhead)).wall,
+      makeDeviceID: { DeviceID(99) })
   }
 
   func check() throws(FuzzFailure) {
@@ -47,17 +52,21 @@ struct ContextBody {
     if source.below(4) > 0 { try change(store) }
     other.merge(store)
     let context = EditingContext(store, mergePolicy: policy)
-    context.fetch(PolicyTable.card)
+    if source.below(3) == 0 {
+      draft = store.draft(PolicyTable.card)
+    } else {
+      context.fetch(PolicyTable.card)
+    }
     var table = PolicyTable(policy, store, keys)
     edit(context, &table)
     for _ in 0..<source.below(3) { try change(source.flag() ? store : other) }
     store.merge(other)
-    if source.below(4) == 0 {
+    if draft == nil, source.below(4) == 0 {
       context.refresh()
       table.refresh(from: store)
       edit(context, &table)
     }
-    try table.check(context, store)
+    try table.check(context, draft, store)
   }
 
   /// Somebody writes some of the fields, or deletes the record.
@@ -79,24 +88,37 @@ struct ContextBody {
     }
   }
 
-  /// The user edits some of the fields.
+  /// The user edits some of the fields, and may delete the record and go on.
   private mutating func edit(
     _ context: EditingContext, _ table: inout PolicyTable
   ) {
     for key in keys where source.flag() {
       let value = source.value()
-      context.set(value, for: key, in: PolicyTable.card)
+      perform(.write(value), on: key, in: context)
       table.mine[key] = .some(value)
     }
     let extras = source.byte()
     for (bit, key) in PolicyTable.extras.enumerated()
     where extras >> bit & 1 != 0 && table.edits.insert(key).inserted {
-      context.apply(
-        PolicyTable.edit(key, by: 5), to: key, in: PolicyTable.card)
+      perform(PolicyTable.edit(key, by: 5), on: key, in: context)
     }
-    if source.below(12) == 11 {
+    guard source.below(6) == 5 else { return }
+    if draft == nil {
       context.delete(PolicyTable.card)
-      table.isDeletion = true
+    } else {
+      draft?.delete()
+    }
+    table.delete()
+    if source.flag() { edit(context, &table) }
+  }
+
+  private mutating func perform(
+    _ edit: FieldEdit, on key: FieldKey, in context: EditingContext
+  ) {
+    if draft == nil {
+      context.apply(edit, to: key, in: PolicyTable.card)
+    } else {
+      draft?.apply(edit, to: key)
     }
   }
 }

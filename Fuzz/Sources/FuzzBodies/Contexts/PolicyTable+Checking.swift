@@ -7,34 +7,29 @@
 //
 //===----------------------------------------------------------------------===//
 
+import Foundation
 import Rejoin
 import RejoinPolicies
 
 extension PolicyTable {
-  /// Saves the context, and compares what it did with the row of its policy.
+  /// Saves the context, or the draft in its place, and compares what it did with
+  /// the row of the policy.
   func check(
-    _ context: EditingContext, _ replica: Replica
-  ) throws(FuzzFailure) {
-    let before = replica.fetch(PolicyTable.card)
-    let store = Store(before, since: fetched)
+    _ context: EditingContext, _ draft: RecordDraft?, _ replica: Replica
+  ) throws {
+    let store = try Store(replica, since: fetched)
     let clock = replica.clock
     guard let row = row(store) else {
-      return try checkRefusal(context, replica, clock)
+      return try checkRefusal(context, draft, replica, clock)
     }
-    let report: ContextReport
-    do { report = try context.save() } catch {
-      throw FuzzFailure("\(policy.name): a save throws \(error)")
-    }
-    // To delete what is deleted is no conflict that anybody has to know of.
-    if !isDeletion || store.record.exists {
-      try equal(
-        "\(policy.name): in conflict", !report.conflicts.isEmpty,
-        isConflict(store))
-    }
+    let report = try draft.map { try context.commit($0) } ?? context.save()
+    try equal(
+      "\(policy.name): in conflict", !report.conflicts.isEmpty,
+      isConflict(store))
     try require(report.failures.isEmpty, "\(policy.name): a failure")
     let after = replica.fetch(PolicyTable.card)
     if isDeletion {
-      return try checkDeletion(report, store, after)
+      return try checkDeletion(context, report, store, replica)
     }
     try checkFields(report, row, store, after)
     try checkEdits(row, store, after)
@@ -43,10 +38,11 @@ extension PolicyTable {
 
   /// A policy that refuses writes nothing, and the edits stay.
   private func checkRefusal(
-    _ context: EditingContext, _ replica: Replica, _ clock: ReplicaClock
+    _ context: EditingContext, _ draft: RecordDraft?, _ replica: Replica,
+    _ clock: ReplicaClock
   ) throws(FuzzFailure) {
     do {
-      _ = try context.save()
+      _ = try draft.map { try context.commit($0) } ?? context.save()
       throw FuzzFailure("\(policy.name): a conflict is not refused")
     } catch let error as FuzzFailure {
       throw error
@@ -63,11 +59,12 @@ extension PolicyTable {
     }
     try equal("\(policy.name): clock", replica.clock, clock)
     for key in keys {
-      try equal(
-        "\(key) in the context", context.value(of: key, in: PolicyTable.card),
-        myValue(key))
+      let value =
+        draft.map { $0.value(of: key) }
+        ?? context.value(of: key, in: PolicyTable.card)
+      try equal("\(key) in the context", value, myValue(key))
     }
-    try require(context.hasChanges, "the edits are gone")
+    try require(draft != nil || context.hasChanges, "the edits are gone")
   }
 
   private func checkFields(
@@ -91,8 +88,7 @@ extension PolicyTable {
     }
   }
 
-  private func droppedValues(_ report: ContextReport) -> Set<PolicyRow.Dropped>
-  {
+  func droppedValues(_ report: ContextReport) -> Set<PolicyRow.Dropped> {
     Set(
       report.dropped.compactMap { dropped in
         guard case .value(let side, _) = dropped.content,
@@ -116,30 +112,6 @@ extension PolicyTable {
         after[key].writes.contains(write),
         "\(policy.name): \(key) loses \(write), which was not shown")
     }
-  }
-
-  private func checkDeletion(
-    _ report: ContextReport, _ store: Store, _ after: FetchedRecord
-  ) throws(FuzzFailure) {
-    let name = policy.name
-    try equal("\(name): written", report.written[PolicyTable.card] ?? [], [])
-    guard store.record.exists else {
-      return try require(!after.exists, "\(name): a deletion brings back")
-    }
-    let isUnseen = store.record.existence.writes.contains {
-      $0.payload.value == .bool(true)
-        && !fetched.existence.clock.contains($0.dot)
-    }
-    var exists = isUnseen
-    if isConflict(store) {
-      switch policy {
-      case .mergeByPropertyObjectTrump, .overwrite, .mergeNonNil:
-        exists = false
-      case .merge: break
-      default: exists = true
-      }
-    }
-    try equal("\(name): exists after a deletion", after.exists, exists)
   }
 
   private func checkEdits(
@@ -169,24 +141,32 @@ extension PolicyTable {
   /// What is queued is settled by hand, over what was shown with it.
   private func checkQueue(
     _ context: EditingContext, _ row: PolicyRow, _ replica: Replica
-  ) throws(FuzzFailure) {
+  ) throws {
     let queued = context.conflicts.flatMap(\.fields).map { Name($0.field) }
     try equal(
       "\(policy.name): queued", Set(queued),
       Set(row.queued.map { Name($0.name) }))
     if row.queued.isEmpty { return }
     let values = row.queued.map { ($0, Value?.some(.string("settled"))) }
-    do {
-      try context.resolve(
-        PolicyTable.card, Dictionary(uniqueKeysWithValues: values))
-    } catch {
-      throw FuzzFailure("resolving throws \(error)")
-    }
+    let later = try Self.reopened(context, replica)
+    try later.resolve(
+      PolicyTable.card, Dictionary(uniqueKeysWithValues: values))
     for key in row.queued {
       let field = replica.fetch(PolicyTable.card)[key]
       try equal("\(key) settled", field.value, .string("settled"))
       try equal("\(key) has siblings", field.writes.count, 1)
     }
-    try require(context.conflicts.isEmpty, "a settled conflict stays")
+    try require(later.conflicts.isEmpty, "a settled conflict stays")
+  }
+
+  /// Another context, after the queue was stored and read again.
+  static func reopened(
+    _ context: EditingContext, _ replica: Replica
+  ) throws -> EditingContext {
+    let later = EditingContext(replica)
+    later.conflicts = try JSONDecoder().decode(
+      [Conflict].self, from: JSONEncoder().encode(context.conflicts))
+    try equal("the stored queue", later.conflicts, context.conflicts)
+    return later
   }
 }

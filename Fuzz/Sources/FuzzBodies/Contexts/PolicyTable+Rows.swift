@@ -35,8 +35,14 @@ extension PolicyTable {
     let record: FetchedRecord
     let wasDeleted: Bool
     let isInsertion: Bool
+    /// The time that the context's save takes.
+    let next: Timestamp
 
-    init(_ now: FetchedRecord, since fetched: FetchedRecord) {
+    init(_ replica: Replica, since fetched: FetchedRecord) throws {
+      let now = replica.fetch(PolicyTable.card)
+      let other = replica.fork(as: DeviceID(99))
+      try other.save { $0.touch(RecordID("Card", "time")) }
+      next = other.clock[DeviceID(99)].time
       record = now
       wasDeleted = fetched.exists && !now.exists
       isInsertion = !fetched.exists && now.exists
@@ -44,6 +50,14 @@ extension PolicyTable {
 
     func value(_ key: FieldKey) -> Value? {
       record.exists ? record[key].value : nil
+    }
+
+    /// Whether what the store holds was written later than the context saves.
+    func isLater(_ key: FieldKey?) -> Bool {
+      let field = key.flatMap { record.exists ? record[$0].write : nil }
+      guard let last = field ?? record.existence.write else { return false }
+      return last.payload.time > next
+        || last.payload.time == next && last.dot.device > DeviceID(1)
     }
   }
 
@@ -60,13 +74,39 @@ extension PolicyTable {
   }
 
   func isConflict(_ store: Store) -> Bool {
-    (isDeletion || keys.contains(where: isDirty))
-      && known(store).contains { isChanged($0, store) }
+    if isDeletion {
+      return (keys + PolicyTable.extras + [.existence]).contains {
+        clock($0, store.record) != clock($0, fetched)
+      }
+    }
+    return store.wasDeleted && !edits.isEmpty
+      || keys.contains(where: isDirty)
+        && known(store).contains { isChanged($0, store) }
+  }
+
+  private func clock(_ key: FieldKey, _ record: FetchedRecord) -> VectorClock {
+    key == .existence ? record.existence.clock : record[key].clock
+  }
+
+  /// What becomes of the deletion, where the policy does not refuse to save.
+  func deletion(_ store: Store) -> DeletionOutcome {
+    guard isConflict(store) else { return .deleteBeside }
+    return switch policy {
+    case .mergeByPropertyObjectTrump, .overwrite, .mergeNonNil: .delete
+    case .lastWriteWins: store.isLater(nil) ? .keepRecord : .delete
+    case .merge: .deleteBeside
+    case .manual: .queue
+    default: .keepRecord
+    }
   }
 
   /// The row of the policy; `nil` where it refuses.
   func row(_ store: Store) -> PolicyRow? {
     var row = PolicyRow()
+    if isDeletion {
+      if case .error = policy, isConflict(store) { return nil }
+      return row
+    }
     guard isConflict(store) else {
       for key in keys where isDirty(key) { row.written[key] = myValue(key) }
       return row
@@ -99,7 +139,13 @@ extension PolicyTable {
     case .rollback, .serverWins: dropMine()
     case .mergeNonNil where store.isInsertion && (mine ?? .null) == .null:
       dropMine()
-    case .merge, .mergeNonNil:
+    case .lastWriteWins where dirty && changed:
+      if store.isLater(key) {
+        dropMine()
+      } else {
+        write(mine, to: key, store, &row)
+      }
+    case .merge, .mergeNonNil, .lastWriteWins:
       if dirty { writeBeside(mine, to: key, store, &row) }
     case .manual:
       if dirty, changed {

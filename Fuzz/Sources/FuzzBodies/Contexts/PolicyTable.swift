@@ -25,8 +25,14 @@ struct PolicyTable {
   var mine: [FieldKey: Value?] = [:]
   /// The counters, sets and ledgers that the context edits.
   var edits: Set<FieldKey> = []
-  /// Whether the context deletes the record.
-  var isDeletion = false
+  /// Whether the context deletes the record; its other edits come after that.
+  private(set) var isDeletion = false
+  /// What the context had set and edited before it deleted the record.
+  private(set) var undone: (values: [FieldKey: Value?], edits: [FieldKey]) = (
+    [:], []
+  )
+  /// Whether the record was there when it was fetched, or at a refresh.
+  private var wasShown: Bool
   /// The record when it was fetched.
   private(set) var fetched: FetchedRecord
   /// The fields when they were fetched, or refreshed.
@@ -35,7 +41,23 @@ struct PolicyTable {
   init(_ policy: MergePolicy, _ store: Replica, _ keys: [FieldKey]) {
     (self.policy, self.keys) = (policy, keys)
     fetched = store.fetch(PolicyTable.card)
+    wasShown = fetched.exists
     if fetched.exists { base = fetched.fields }
+  }
+
+  /// Whether the context creates again what it has deleted.
+  var isCreatedAgain: Bool {
+    isDeletion && !(mine.isEmpty && edits.isEmpty)
+  }
+
+  /// What was not there is only no longer inserted.
+  mutating func delete() {
+    if wasShown {
+      isDeletion = true
+      undone.values.merge(mine) { $1 }
+      undone.edits += edits
+    }
+    (mine, edits) = ([:], [])
   }
 
   /// An edit of a field that never conflicts.
@@ -69,19 +91,25 @@ struct PolicyTable {
       self = PolicyTable(policy, store, keys)
       return
     }
+    if isDeletion { return }
     let now = store.fetch(PolicyTable.card)
     for key in keys where !isDirty(key) {
       if now.fields[key] == nil, fetched.fields[key] == nil { continue }
       mine[key] = nil
       base[key] = now.exists ? now.fields[key] : nil
+      wasShown = wasShown || now.exists
       fetched.refresh(key, from: now)
     }
     for key in PolicyTable.extras where !edits.contains(key) {
+      if now.fields[key] == nil, fetched.fields[key] == nil { continue }
+      wasShown = wasShown || now.exists
       fetched.refresh(key, from: now)
     }
   }
 
   func baseValue(_ key: FieldKey) -> Value? { base[key]?.value }
-  func myValue(_ key: FieldKey) -> Value? { mine[key] ?? baseValue(key) }
+  func myValue(_ key: FieldKey) -> Value? {
+    mine[key] ?? (isDeletion ? nil : baseValue(key))
+  }
   func isDirty(_ key: FieldKey) -> Bool { myValue(key) != baseValue(key) }
 }

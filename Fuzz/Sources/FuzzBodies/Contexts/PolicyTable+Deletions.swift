@@ -1,0 +1,129 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+import RejoinPolicies
+
+// What becomes of a deletion, and of what was written before and after it.
+extension PolicyTable {
+  func checkDeletion(
+    _ context: EditingContext, _ report: ContextReport, _ store: Store,
+    _ replica: Replica
+  ) throws {
+    let (name, card) = (policy.name, PolicyTable.card)
+    let outcome = deletion(store)
+    let isRefused = outcome == .keepRecord || outcome == .queue
+    try equal("\(name): deleted", report.deleted.contains(card), !isRefused)
+    let written = Set(
+      isRefused ? [] : keys.filter { myValue($0) != nil }.map { Name($0.name) })
+    try equal("\(name): written", report.written[card] ?? [], written)
+    let after = replica.fetch(card)
+    if isRefused {
+      try checkRefused(report, outcome, store, after)
+      try checkQueuedDeletion(context, outcome, replica)
+    } else if isCreatedAgain {
+      try checkCreatedAgain(outcome, store, after)
+    } else {
+      let isUnseen = hasUnseenMark(store)
+      try equal(
+        "\(name): exists after a deletion", after.exists,
+        outcome == .deleteBeside && isUnseen)
+      try equal(
+        "\(name): survivors", report.survivors[card] != nil, after.exists)
+    }
+  }
+
+  private func hasUnseenMark(_ store: Store) -> Bool {
+    store.record.existence.writes.contains {
+      $0.payload.value == .bool(true)
+        && !fetched.existence.clock.contains($0.dot)
+    }
+  }
+
+  /// Nothing changes, and everything that came with the deletion is reported.
+  private func checkRefused(
+    _ report: ContextReport, _ outcome: DeletionOutcome, _ store: Store,
+    _ after: FetchedRecord
+  ) throws(FuzzFailure) {
+    let name = policy.name
+    try require(report.dot == nil, "\(name): a refused deletion saves")
+    try equal("\(name): exists", after.exists, store.record.exists)
+    let isReported = report.dropped.contains { $0.content == .deletion }
+    try equal("\(name): reported", isReported, outcome == .keepRecord)
+    var lost: Set<PolicyRow.Dropped> = []
+    for key in keys {
+      let later = outcome == .queue ? nil : myValue(key)
+      let earlier =
+        mine[key] == nil ? undone.values[key] ?? baseValue(key) : baseValue(key)
+      if let later, later != store.value(key) {
+        lost.insert(.init(field: key, value: later))
+      }
+      if earlier != baseValue(key), earlier != store.value(key) {
+        lost.insert(.init(field: key, value: earlier))
+      }
+    }
+    try equal("\(name): dropped", droppedValues(report), lost)
+    let edited = report.dropped.compactMap { dropped in
+      if case .edit = dropped.content { dropped.field } else { nil }
+    }
+    try equal(
+      "\(name): dropped edits", edited.sorted(), (undone.edits + edits).sorted()
+    )
+  }
+
+  /// What is created again holds what was written since, and of what was there
+  /// only what the context had not shown, if the policy spares it.
+  private func checkCreatedAgain(
+    _ outcome: DeletionOutcome, _ store: Store, _ after: FetchedRecord
+  ) throws(FuzzFailure) {
+    let name = policy.name
+    try require(after.exists, "\(name): is not created again")
+    for key in keys {
+      if let value = myValue(key) {
+        try equal("\(name): \(key)", after[key].value, value)
+      } else if outcome == .delete || !isConflict(store) {
+        try equal("\(name): \(key)", after[key].value, nil)
+      }
+      guard outcome == .deleteBeside, key.kind == .register else { continue }
+      for write in store.record[key].writes
+      where !fetched[key].clock.contains(write.dot) {
+        try require(
+          after[key].writes.contains(write),
+          "\(name): \(key) loses \(write), which was not shown")
+      }
+    }
+    guard outcome == .delete || !isConflict(store) else { return }
+    for key in PolicyTable.extras {
+      let (amount, elements): (Int64, [Value]) =
+        edits.contains(key) ? (5, [.int(5)]) : (0, [])
+      switch key.kind {
+      case .counter: try equal("\(name): count", after[key].count, amount)
+      case .set: try equal("\(name): elements", after[key].elements, elements)
+      default: try equal("\(name): total", after[key].total, amount)
+      }
+    }
+  }
+
+  /// A queued deletion is settled by hand, over what was shown with it.
+  private func checkQueuedDeletion(
+    _ context: EditingContext, _ outcome: DeletionOutcome, _ replica: Replica
+  ) throws {
+    try equal(
+      "\(policy.name): queued deletions",
+      context.conflicts.filter(\.isDeletion).count,
+      outcome == .queue ? 1 : 0)
+    guard outcome == .queue else { return }
+    let later = try Self.reopened(context, replica)
+    let report = try later.resolveDeletion(of: PolicyTable.card, deletes: true)
+    try require(
+      !replica.exists(PolicyTable.card) && report.survivors.isEmpty,
+      "a settled deletion leaves the record")
+    try require(later.conflicts.isEmpty, "a settled deletion stays queued")
+  }
+}

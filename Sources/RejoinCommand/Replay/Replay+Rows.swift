@@ -1,0 +1,50 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+
+// Rows that come from somewhere else.
+extension Replay {
+  func importRows(_ line: inout ScriptLine) throws(ScriptError) {
+    let replica = try device(&line)
+    let rows = try rows(&line)
+    report(replica) { () throws(SaveError) in
+      try replica.import { edit in rows.forEach { $0.apply(to: edit) } }
+    }
+  }
+
+  func pull(_ line: inout ScriptLine) throws(ScriptError) {
+    let replica = try devices.replica(try line.text("on"), in: line)
+    let server = try line.text("server")
+    guard let time = try line.time() else {
+      throw line.error("\"at\" says when the server modified the rows")
+    }
+    let rows = try rows(&line)
+    for case (let key, _) in rows.flatMap(\.edits)
+    where key.kind != .register && key.kind != .lww {
+      throw line.error(
+        "\"\(key.name)\" is a \(key.kind.rawValue): only registers are pulled")
+    }
+    report(replica) { () throws(SaveError) in
+      try replica.pull(from: server, modifiedAt: time) { edit in
+        rows.forEach { $0.apply(to: edit) }
+      }
+    }
+  }
+
+  private func report(
+    _ replica: Replica, _ body: () throws(SaveError) -> MergeReport
+  ) {
+    do {
+      print([(try body(), replica)])
+    } catch {
+      print(ReplayOutput.line(for: error))
+    }
+  }
+}

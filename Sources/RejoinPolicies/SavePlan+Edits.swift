@@ -1,0 +1,51 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+
+// Counters, sets and ledgers, which never conflict.
+extension SavePlan {
+  /// What is done to counters, sets and ledgers.
+  var editsToApply: [FieldKey: (edit: FieldEdit, supersedesAll: Bool)] {
+    if decision.dropsEdits { return [:] }
+    let mine = record.changes.edits
+    guard case .overwrite = policy, decision.isConflict, !record.isDeleted
+    else { return mine.mapValues { ($0, false) } }
+    var edits: [FieldKey: (edit: FieldEdit, supersedesAll: Bool)] = [:]
+    for key in Set(now.fields.keys).union(mine.keys)
+      .union(record.fetched.fields.keys)
+    {
+      if let edit = overwriting(key) {
+        edits[key] = (edit, true)
+      } else if key.kind == .ledger, let edit = mine[key] {
+        edits[key] = (edit, false)
+      }
+    }
+    return edits
+  }
+
+  /// The edit that makes a counter or a set what it is in the context.
+  private func overwriting(_ key: FieldKey) -> FieldEdit? {
+    let store = now.exists ? now[key] : FieldState(key.kind)
+    switch key.kind {
+    case .counter:
+      let mine = record.count(of: key)
+      if mine == store.count { return nil }
+      return .count(CounterEdit(by: mine, isReset: true))
+    case .set, .removeWinsSet:
+      let (new, old) = (Set(record.elements(of: key)), Set(store.elements))
+      if new == old { return nil }
+      return .members(
+        SetEdit(
+          inserting: Array(new.subtracting(old)),
+          removing: Array(old.subtracting(new))))
+    default: return nil
+    }
+  }
+}

@@ -1,0 +1,128 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+
+/// A ``RecordDraft`` with the fields that its entity declares.
+///
+///     var draft = replica.draft(Profile.self, "ada")
+///     draft.name = "Ada"
+///     draft.edit { $0.steps.increment(by: 1200) }
+///     draft.steps  // 1200
+///     let report = try context.commit(draft)
+@dynamicMemberLookup
+public struct TypedDraft<Owner: Entity>: Sendable {
+  /// The draft itself.
+  public var draft: RecordDraft
+
+  let fields: Owner
+
+  /// Reads or sets a register; `nil` unsets it.
+  public subscript<V: FieldValue>(
+    dynamicMember field: KeyPath<Owner, Field<Owner, Register<V>>>
+  ) -> V? {
+    get { editor[dynamicMember: field] }
+    set { edit { $0[dynamicMember: field] = newValue } }
+  }
+
+  /// Reads or sets a register that keeps the last write; `nil` unsets it.
+  public subscript<V: FieldValue>(
+    dynamicMember field: KeyPath<Owner, Field<Owner, LastWrite<V>>>
+  ) -> V? {
+    get { editor[dynamicMember: field] }
+    set { edit { $0[dynamicMember: field] = newValue } }
+  }
+
+  /// The value of a counter.
+  public subscript(
+    dynamicMember field: KeyPath<Owner, Field<Owner, Counter>>
+  ) -> Int64 { editor[dynamicMember: field].value }
+
+  /// The elements of a set in which a concurrent insertion wins, sorted.
+  public subscript<V: FieldValue>(
+    dynamicMember field: KeyPath<Owner, Field<Owner, AddWins<V>>>
+  ) -> [V] { editor[dynamicMember: field].elements }
+
+  /// The elements of a set in which a concurrent removal wins, sorted.
+  public subscript<V: FieldValue>(
+    dynamicMember field: KeyPath<Owner, Field<Owner, RemoveWins<V>>>
+  ) -> [V] { editor[dynamicMember: field].elements }
+
+  /// The total of a ledger.
+  public subscript(
+    dynamicMember field: KeyPath<Owner, Field<Owner, Entries>>
+  ) -> Int64 { editor[dynamicMember: field].total }
+
+  /// Edits the draft by the verbs of a save.
+  public mutating func edit<Result>(
+    _ body: (RecordEditor<Owner>) -> Result
+  ) -> Result {
+    let target = DraftTarget(draft)
+    defer { draft = target.draft }
+    return body(RecordEditor(id: draft.id, edit: target, fields: fields))
+  }
+
+  /// An editor to read by: what it edits is a copy.
+  private var editor: RecordEditor<Owner> {
+    RecordEditor(id: draft.id, edit: DraftTarget(draft), fields: fields)
+  }
+}
+
+extension Replica {
+  /// Makes a draft of a record of a declared entity, as it is now.
+  public func draft<E: Entity>(_ entity: E.Type, _ key: String) -> TypedDraft<E>
+  {
+    TypedDraft(
+      draft: draft(RecordID(E.entityName, key)),
+      fields: schema.fields(of: entity))
+  }
+}
+
+extension EditingContext {
+  /// Saves a draft, by the context's policy; the records in the context stay as
+  /// they are.
+  ///
+  /// - Throws: As ``save()`` does; the caller still has the draft.
+  @discardableResult
+  public func commit<E: Entity>(
+    _ draft: TypedDraft<E>
+  ) throws(ContextSaveError) -> ContextReport {
+    try commit(draft.draft)
+  }
+}
+
+/// A draft while it is edited by the verbs of a save.
+private final class DraftTarget: EditTarget {
+  var draft: RecordDraft
+
+  init(_ draft: RecordDraft) { self.draft = draft }
+
+  func touch(_ id: RecordID) { draft.touch() }
+  func delete(_ id: RecordID) { draft.delete() }
+  func fail(_ error: SaveError) { draft.record.failure = error }
+
+  func perform(_ edit: FieldEdit, on key: FieldKey, of id: RecordID) {
+    if !draft.apply(edit, to: key) {
+      fail(.counterOverflow(id, field: key.name))
+    }
+  }
+
+  func shown(_ key: FieldKey, in id: RecordID) -> Value?? {
+    draft.record.written(key)
+  }
+  func count(of key: FieldKey, in id: RecordID) -> Int64 {
+    draft.count(of: key)
+  }
+  func elements(of key: FieldKey, in id: RecordID) -> [Value] {
+    draft.elements(of: key)
+  }
+  func total(of key: FieldKey, in id: RecordID) -> Int64 {
+    draft.total(of: key)
+  }
+}

@@ -1,0 +1,82 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+import Testing
+
+@testable import RejoinComparison
+
+@Suite(
+  "claim 8: counters that are stored as results lose what others counted")
+struct CountersAsResultsTests {
+  /// What a counter ends with on each device, under every strategy.
+  private func ends(
+    _ example: WorkedExample, _ field: String
+  ) throws -> [String: Set<Int64>] {
+    try Strategies.all.reduce(into: [:]) { ends, strategy in
+      let states = try strategy.outcome(of: example.episode).states
+      ends[strategy.name] = Set(
+        states.compactMap {
+          if case .count(let count)? = $0?[field] { count } else { nil }
+        })
+    }
+  }
+
+  private let exact: Set = ["appendOnlyEntries", "rejoin"]
+
+  @Test func fiveThousandSteps() throws {
+    for (strategy, counts) in try ends(.steps, "steps") {
+      if exact.contains(strategy) {
+        #expect(counts == [7_000], "\(strategy)")
+      } else {
+        #expect(counts.isSubset(of: [5_800, 6_200]), "\(strategy)")
+        #expect(!counts.isEmpty, "\(strategy)")
+      }
+    }
+  }
+
+  @Test func aStockOfThree() throws {
+    for (strategy, counts) in try ends(.stock, "stock") {
+      #expect(counts == (exact.contains(strategy) ? [1] : [2]), "\(strategy)")
+    }
+  }
+}
+
+@Suite(
+  "claim 13: of a record of 20 attributes, one edit loses 19 innocent ones")
+struct InnocentAttributesTests {
+  private static let attributes = (1...20).map { "attribute\($0)" }
+
+  /// Nineteen attributes are edited here, and later the twentieth there.
+  private let episode = Episode(
+    Dictionary(
+      uniqueKeysWithValues: attributes.map { ($0, .text("as it was")) }),
+    (
+      "here",
+      { edit in
+        for name in attributes.dropLast() { edit.set[name] = "mine" }
+      }
+    ),
+    ("there", { $0.set["attribute20"] = "yours" }))
+
+  private func losses(_ strategy: String) throws -> Losses {
+    let outcome = try #require(Strategies.named(strategy)).outcome(of: episode)
+    return Oracle(episode).verdict(on: outcome).losses
+  }
+
+  @Test func theWholeRecordAsTheUnitLosesThem() throws {
+    #expect(
+      try losses("recordByTime") == Losses(excess: 19, unrecoverable: 19))
+  }
+
+  @Test(arguments: ["recordPerAttribute", "rejoin"])
+  func theAttributeAsTheUnitLosesNone(strategy: String) throws {
+    #expect(try losses(strategy).isZero)
+  }
+}

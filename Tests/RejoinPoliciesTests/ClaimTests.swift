@@ -1,0 +1,253 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+import RejoinPolicies
+import Testing
+
+/// A name, edited by me; a phone, by both; an address, by somebody else.
+private struct Contest {
+  static let id = RecordID("Person", "taylor")
+  static let name = FieldKey("name", .register)
+  static let phone = FieldKey("phone", .register)
+  static let address = FieldKey("address", .register)
+
+  let scene = Scene()
+  let context: EditingContext
+
+  init(_ policy: MergePolicy) throws {
+    try scene.mine.save { edit in
+      for key in [Self.name, Self.phone, Self.address] {
+        edit.apply(.write("fetched"), to: key, of: Self.id)
+      }
+    }
+    scene.send()
+    context = EditingContext(scene.mine, mergePolicy: policy)
+    context.set("mine", for: Self.name, in: Self.id)
+    context.set("mine", for: Self.phone, in: Self.id)
+    try scene.other.save { edit in
+      edit.apply(.write("theirs"), to: Self.phone, of: Self.id)
+      edit.apply(.write("theirs"), to: Self.address, of: Self.id)
+    }
+    scene.receive()
+  }
+
+  /// The name, the phone and the address, as the store has them.
+  var stored: [Value?] {
+    [Self.name, Self.phone, Self.address].map {
+      scene.mine.fetch(Self.id)[$0].value
+    }
+  }
+}
+
+@Suite("claim 3: a policy that throws loses nothing")
+struct ThrowingClaim {
+  @Test func everyEditIsThereAfterTheThrow() throws {
+    let contest = try Contest(.error)
+    let context = contest.context
+    context.apply(.count(by: 5), to: Key.qty, in: Scene.item)
+    context.delete(RecordID("Item", "other"))
+    let clock = contest.scene.mine.clock
+    #expect(throws: ContextSaveError.self) { try context.save() }
+    #expect(contest.scene.mine.clock == clock, "nothing is written")
+    #expect(context.value(of: Contest.name, in: Contest.id) == "mine")
+    #expect(context.value(of: Contest.phone, in: Contest.id) == "mine")
+    #expect(context.count(of: Key.qty, in: Scene.item) == 5)
+    context.mergePolicy = .merge
+    try context.save()
+    #expect(contest.stored == ["mine", "mine", "theirs"])
+    #expect(contest.scene.item?.qty == 5)
+  }
+}
+
+@Suite("claim 4: trump decides per property, and disjoint edits are merged")
+struct TrumpClaim {
+  @Test func objectTrumpWritesMine() throws {
+    let contest = try Contest(.mergeByPropertyObjectTrump)
+    try contest.context.save()
+    #expect(contest.stored == ["mine", "mine", "theirs"])
+  }
+
+  @Test func storeTrumpKeepsTheStores() throws {
+    let contest = try Contest(.mergeByPropertyStoreTrump)
+    try contest.context.save()
+    #expect(contest.stored == ["mine", "theirs", "theirs"])
+  }
+}
+
+@Suite("claim 5: overwrite takes all of mine, rollback none of it")
+struct WholeObjectClaim {
+  @Test func overwriteWritesAlsoWhatDidNotConflict() throws {
+    let contest = try Contest(.overwrite)
+    try contest.context.save()
+    #expect(contest.stored == ["mine", "mine", "fetched"])
+  }
+
+  @Test func rollbackDiscardsAllOfMine() throws {
+    let contest = try Contest(.rollback)
+    let report = try contest.context.save()
+    #expect(contest.stored == ["fetched", "theirs", "theirs"])
+    #expect(report.dropped.map { $0.field?.name } == ["name", "phone"])
+  }
+}
+
+@Suite("claim 6: a context inherits no policy")
+struct PolicyPerContextClaim {
+  @Test func twoContextsOnOneReplicaDecideEachForItself() throws {
+    let contest = try Contest(.mergeByPropertyStoreTrump)
+    let second = EditingContext(contest.scene.mine)
+    #expect(second.mergePolicy.name == "error")
+    second.mergePolicy = .mergeByPropertyObjectTrump
+    second.set("second", for: Contest.phone, in: Contest.id)
+    try contest.scene.mine.save {
+      $0.apply(.write("since"), to: Contest.phone, of: Contest.id)
+    }
+    try contest.context.save()
+    #expect(contest.stored[1] == "since", "the store trumps in the first")
+    try second.save()
+    #expect(contest.stored[1] == "second", "the object in the second")
+  }
+}
+
+@Suite("claim 7: without refreshing, a context shows what it fetched")
+struct RefreshClaim {
+  @Test func staleUntilItIsRefreshed() throws {
+    let contest = try Contest(.error)
+    let context = contest.context
+    func shown(_ key: FieldKey) -> Value? {
+      context.value(of: key, in: Contest.id)
+    }
+    #expect(shown(Contest.address) == "fetched", "stale")
+    context.refresh()
+    #expect(shown(Contest.address) == "theirs")
+    #expect(shown(Contest.phone) == "mine", "what was edited stays")
+  }
+
+  @Test func automaticallyItIsNeverStale() throws {
+    let contest = try Contest(.error)
+    contest.context.automaticallyMergesChangesFromParent = true
+    #expect(
+      contest.context.value(of: Contest.address, in: Contest.id) == "theirs")
+  }
+}
+
+@Suite("claim 22: strategies do what their names say")
+struct StrategyClaim {
+  @Test func serverWins() throws {
+    let contest = try Contest(.serverWins)
+    try contest.context.save()
+    #expect(contest.stored == ["fetched", "theirs", "theirs"])
+  }
+
+  /// The other's clock is right, or a day ahead.
+  @Test(arguments: [(Int64(5000), "mine"), (86_400_000, "theirs")])
+  func lastWriteWinsComparesTimes(_ clock: Int64, _ winner: String) throws {
+    let scene = try Scene.withItem(otherClock: clock)
+    let context = scene.context(.lastWriteWins)
+    try scene.otherEdits(Key.name, .write("theirs"))
+    let report = try context.save()
+    #expect(scene.item?.name == winner && scene.nameConflicts == [])
+    #expect(report.dropped.count == 1, "the other is reported")
+  }
+
+  @Test func manualKeepsAList() throws {
+    let contest = try Contest(.manual)
+    let context = contest.context
+    try context.save()
+    #expect(contest.stored == ["mine", "theirs", "theirs"])
+    #expect(context.conflicts.flatMap(\.contested).map(\.field) == ["phone"])
+    try context.resolve(Contest.id, [Contest.phone: "settled"])
+    #expect(contest.stored[1] == "settled" && context.conflicts.isEmpty)
+  }
+
+  @Test func mergeLosesNothing() throws {
+    let contest = try Contest(.merge)
+    let report = try contest.context.save()
+    #expect(contest.stored == ["mine", "mine", "theirs"])
+    #expect(report.dropped.isEmpty)
+    let record = contest.scene.mine.record(Contest.id)
+    #expect(record?.conflicts(of: "phone") == ["theirs"])
+  }
+}
+
+@Suite("claim 23: pending changes outlive what arrives, and go out later")
+struct PendingClaim {
+  @Test func olderRowsDoNotOverwriteWhatIsPending() throws {
+    let scene = try Scene.withItem(otherClock: 1)
+    let context = scene.context(.merge)
+    try scene.otherEdits(Key.name, .write("older"))
+    context.refresh()
+    #expect(context.value(of: Key.name, in: Scene.item) == "mine")
+    try context.save()
+    #expect(scene.item?.name == "mine" && scene.nameConflicts == ["older"])
+  }
+
+  @Test func whatIsUnsentIsADelta() throws {
+    let scene = try Scene.withItem()
+    #expect(scene.mine.delta(since: scene.other.clock) == nil)
+    try scene.context(.error).save()
+    #expect(scene.mine.delta(since: scene.other.clock) != nil, "unsent")
+    scene.send()
+    #expect(scene.other[Item.self, "1"]?.name == "mine")
+    #expect(scene.mine.delta(since: scene.other.clock) == nil)
+  }
+}
+
+@Suite("claim 24: the second insert does not wipe what it lacks")
+struct UniqueKeyClaim {
+  private static let ann = RecordID("Person", "a@b.c")
+  private static let name = FieldKey("name", .register)
+  private static let photo = FieldKey("photo", .register)
+  private static let friends = FieldKey("friends", .set)
+
+  private func insert(
+    _ replica: Replica, _ name: Value, photo: Value?
+  ) throws {
+    let context = EditingContext(replica, mergePolicy: .mergeNonNil)
+    context.set(name, for: Self.name, in: Self.ann)
+    context.set(photo, for: Self.photo, in: Self.ann)
+    if photo != nil {
+      context.apply(
+        .inserting(.reference(Scene.item)), to: Self.friends, in: Self.ann)
+    }
+    try context.save()
+  }
+
+  @Test func thePhotoStaysOnBothDevices() throws {
+    let scene = Scene()
+    try insert(scene.mine, "Ann", photo: .bytes([1]))
+    try insert(scene.other, "Anna", photo: nil)
+    scene.send()
+    scene.receive()
+    for replica in [scene.mine, scene.other] {
+      let ann = replica.fetch(Self.ann)
+      #expect(ann[Self.photo].value == .bytes([1]))
+      #expect(ann[Self.friends].elements == [.reference(Scene.item)])
+      #expect(replica.records(of: "Person") == [Self.ann])
+    }
+  }
+
+  @Test(arguments: [nil, Value.null])
+  func thePhotoStaysWhereTheSecondHasHeardOfTheFirst(
+    _ photo: Value?
+  ) throws {
+    let scene = Scene()
+    let context = EditingContext(scene.mine, mergePolicy: .mergeNonNil)
+    context.set("Anna", for: Self.name, in: Self.ann)
+    context.set(photo, for: Self.photo, in: Self.ann)
+    try insert(scene.other, "Ann", photo: .bytes([1]))
+    scene.receive()
+    let report = try context.save()
+    let ann = scene.mine.fetch(Self.ann)
+    #expect(ann[Self.name].value == "Anna")
+    #expect(ann[Self.photo].value == .bytes([1]))
+    #expect(ann[Self.friends].elements.count == 1)
+    #expect(report.dropped.map(\.field) == (photo == nil ? [] : [Self.photo]))
+  }
+}

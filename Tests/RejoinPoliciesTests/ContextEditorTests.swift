@@ -1,0 +1,78 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+import RejoinPolicies
+import Testing
+
+/// Contexts and saves share their editors; what is read includes the edits.
+@Suite struct ContextEditorTests {
+  @Test func setsAndLedgersAreReadInAContext() throws {
+    let scene = try Scene.withItem()
+    let context = EditingContext(scene.mine)
+    let item = context.fetch(Item.self, "1")
+    #expect(item.tags.elements == ["a", "b"] && item.log.total == 5)
+    item.tags.insert("c")
+    item.tags.remove("a")
+    item.log.append(-2)
+    item.qty.decrement(by: 3)
+    #expect(item.tags.elements == ["b", "c"])
+    #expect(item.tags.contains("c") && !item.tags.contains("a"))
+    #expect(item.log.total == 3 && item.qty.value == 7)
+    item.tags.removeAll()
+    item.qty.set(to: 100)
+    #expect(item.tags.elements == [] && item.qty.value == 100)
+    #expect(scene.item?.tags == ["a", "b"], "nothing is saved yet")
+    try context.save()
+    #expect(scene.item?.tags == [] && scene.item?.qty == 100)
+    #expect(scene.item?.log == 3)
+  }
+
+  @Test func setsAndLedgersAreReadInASave() throws {
+    let scene = try Scene.withItem()
+    try scene.mine.save { edit in
+      let item = edit[Item.self, "1"]
+      item.tags.insert("c")
+      item.log.append(1)
+      #expect(item.tags.elements == ["a", "b", "c"])
+      #expect(item.tags.contains("c"))
+      #expect(item.log.total == 6)
+      item.delete()
+      #expect(item.tags.elements == [] && item.log.total == 0)
+      item.touch()
+      #expect(item.tags.elements == [] && item.qty.value == 0)
+    }
+  }
+
+  @Test func hiddenCountersOfADeletedRecordAreNotShown() throws {
+    let scene = try Scene.withItem()
+    let context = scene.context(.merge)
+    try scene.otherDeletes()
+    context.refresh()
+    #expect(context.count(of: Key.qty, in: Scene.item) == 0)
+    #expect(context.elements(of: Key.tags, in: Scene.item) == [])
+    #expect(context.total(of: Key.log, in: Scene.item) == 0)
+    #expect(context.value(of: Key.note, in: Scene.item) == nil)
+  }
+
+  @Test func overflowInAnEditorFailsTheRecordAndKeepsIt() throws {
+    let scene = try Scene.withItem()
+    let context = scene.context(.error)
+    let full = context.fetch(Item.self, "2")
+    for _ in 0..<3 { full.qty.increment(by: .max) }
+    let least = context.fetch(Item.self, "3")
+    least.qty.decrement(by: .min)
+    let report = try context.save()
+    #expect(report.failures.count == 2 && report.names == ["name"])
+    #expect(context.hasChanges && scene.mine[Item.self, "2"] == nil)
+    full.delete()
+    least.delete()
+    #expect(!context.hasChanges)
+  }
+}

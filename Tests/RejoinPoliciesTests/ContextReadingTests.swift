@@ -1,0 +1,75 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+import RejoinPolicies
+import Testing
+
+private struct Older: Entity {
+  static let entityName = "Gauge"
+  let level = lww("level", of: Double.self)
+  let hits = counter("hits")
+}
+
+private struct Gauge: Entity {
+  let level = register("level", of: Double.self, readingAlso: .lww)
+  let hits = register("hits", of: Int64.self, readingAlso: .counter { $0 })
+}
+
+/// What a context shows of a field.
+@Suite struct ContextReadingTests {
+  private let replica = Replica(
+    device: DeviceID(1), schema: [Gauge.self], clock: WallClock { 1000 },
+    makeDeviceID: { DeviceID(99) })
+
+  private func fetch() -> RecordEditor<Gauge> {
+    EditingContext(replica).fetch(Gauge.self, "1")
+  }
+
+  @Test func aNegativeZeroReadsZero() throws {
+    let context = EditingContext(replica)
+    let gauge = context.fetch(Gauge.self, "1")
+    gauge.level = -0.0
+    #expect(gauge.level?.sign == .plus)
+    let key = FieldKey("level", .register)
+    context.set(.double(-0.0), for: key, in: RecordID("Gauge", "1"))
+    guard
+      case .double(let level) = context.value(
+        of: key, in: RecordID("Gauge", "1"))
+    else {
+      Issue.record()
+      return
+    }
+    #expect(level.sign == .plus)
+  }
+
+  @Test func whatAnOlderVersionWroteIsShownUntilItIsWritten() throws {
+    try replica.save { edit in
+      edit[Older.self, "1"].level = 1.5
+      edit[Older.self, "1"].hits.increment(by: 7)
+    }
+    let gauge = fetch()
+    #expect(gauge.level == 1.5)
+    #expect(gauge.hits == 7)
+    gauge.level = nil
+    #expect(gauge.level == nil)
+    gauge.level = 2
+    #expect(gauge.level == 2)
+  }
+
+  @Test func anUnsetFieldShowsNothingOld() throws {
+    try replica.save { edit in
+      edit[Older.self, "1"].level = 1.5
+      edit[Gauge.self, "1"].level = nil
+    }
+    #expect(fetch().level == nil)
+    try replica.save { $0[Gauge.self, "1"].delete() }
+    #expect(fetch().hits == nil)
+  }
+}

@@ -1,0 +1,160 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+import RejoinPolicies
+import Testing
+
+/// What makes a deletion conflict, and what conflicts with one.
+@Suite struct DeletionConflictTests {
+  /// What somebody may do that no register shows.
+  private static let moves: [(FieldKey, FieldEdit)] = [
+    (Key.qty, .count(by: 1)), (Key.tags, .inserting("a")),
+    (Key.log, .appending(1)), (Key.name, .write("base")),
+  ]
+
+  @Test(arguments: 0..<4)
+  func whateverMovedSinceConflicts(_ i: Int) throws {
+    let (key, edit) = Self.moves[i]
+    let scene = try Scene.withItem()
+    let context = EditingContext(scene.mine)
+    context.delete(Scene.item)
+    try scene.otherEdits(key, edit)
+    let error = #expect(throws: ContextSaveError.self) { try context.save() }
+    guard case .conflict(let conflict)? = error else { return }
+    let others = conflict.conflicts.first?.others ?? []
+    #expect(others == (key == Key.name ? [] : [key]))
+    #expect(conflict.description.contains("Item/1.\(key.name)"))
+    #expect(scene.mine.exists(Scene.item) && context.hasChanges)
+  }
+
+  @Test func keepingTheRecordAliveConflicts() throws {
+    let scene = try Scene.withItem()
+    let context = EditingContext(scene.mine)
+    context.delete(Scene.item)
+    try scene.other.save { $0.touch(Scene.item) }
+    scene.receive()
+    #expect(throws: ContextSaveError.self) { try context.save() }
+  }
+
+  @Test func counterThatArrivesBeforeItsMarkConflicts() throws {
+    let scene = try Scene.withItem()
+    let context = EditingContext(scene.mine)
+    context.delete(Scene.item)
+    try scene.other.save {
+      $0.apply(.count(by: 1), to: Key.qty, of: Scene.item)
+    }
+    let delta = try #require(scene.other.delta(since: scene.mine.clock))
+    let mark = scene.mine.fetch(Scene.item).existence
+    _ = scene.mine.apply(delta.split(into: 2)[1])
+    #expect(scene.mine.fetch(Scene.item).existence == mark)
+    #expect(throws: ContextSaveError.self) { try context.save() }
+  }
+
+  @Test func deletionByBothConflicts() throws {
+    let scene = try Scene.withItem()
+    let context = EditingContext(scene.mine, mergePolicy: .merge)
+    context.delete(Scene.item)
+    try scene.mine.save { $0.delete(Scene.item) }
+    #expect(try context.save().conflicts.count == 1)
+  }
+
+  @Test func foldingALedgerIsNoChange() throws {
+    let scene = Scene()
+    try scene.mine.save {
+      $0.apply(.appending(5), to: Key.log, of: Scene.item)
+    }
+    let context = EditingContext(scene.mine)
+    context.delete(Scene.item)
+    #expect(scene.mine.fold() > 0)
+    #expect(try context.save().conflicts.isEmpty)
+    #expect(!scene.mine.exists(Scene.item))
+  }
+
+  @Test func refreshingMovesNothingOfAPendingDeletion() throws {
+    let scene = try Scene.withItem()
+    let context = EditingContext(scene.mine)
+    context.automaticallyMergesChangesFromParent = true
+    context.delete(Scene.item)
+    try scene.otherEdits(Key.qty, .count(by: 1))
+    try scene.otherEdits(Key.note, .write("theirs"))
+    context.refresh()
+    #expect(context.value(of: Key.note, in: Scene.item) == nil)
+    let error = #expect(throws: ContextSaveError.self) { try context.save() }
+    guard case .conflict(let conflict)? = error else { return }
+    let note = conflict.conflicts.first?.contested.first
+    #expect(note?.base == "n" && note?.mine == nil && note?.store == "theirs")
+    #expect(conflict.conflicts.first?.others == [Key.qty])
+  }
+
+  @Test func refreshBeforeADeletionShowsWhatItDeletes() throws {
+    let scene = try Scene.withItem()
+    let context = EditingContext(scene.mine)
+    context.fetch(Scene.item)
+    try scene.otherEdits(Key.qty, .count(by: 1))
+    context.refresh()
+    context.delete(Scene.item)
+    #expect(try context.save().conflicts.isEmpty)
+    #expect(!scene.mine.exists(Scene.item))
+  }
+
+  private static let edits: [(FieldKey, FieldEdit)] = [
+    (Key.qty, .count(by: 1)), (Key.tags, .inserting("z")),
+    (Key.log, .appending(1)), (Key.name, .write("mine")),
+  ]
+
+  @Test(arguments: 0..<4)
+  func anyEditOfADeletedRecordConflicts(_ i: Int) throws {
+    let (key, edit) = Self.edits[i]
+    let scene = try Scene.withItem()
+    let context = EditingContext(scene.mine)
+    context.apply(edit, to: key, in: Scene.item)
+    try scene.otherDeletes()
+    let error = #expect(throws: ContextSaveError.self) { try context.save() }
+    guard case .conflict(let conflict)? = error else { return }
+    #expect(
+      conflict.conflicts.first?.contestedNames == [Name(key.name)])
+    #expect(!scene.mine.exists(Scene.item))
+  }
+
+  @Test func touchingADeletedRecordConflictsAndIsReported() throws {
+    let scene = try Scene.withItem()
+    let context = EditingContext(scene.mine, mergePolicy: .serverWins)
+    context.touch(Scene.item)
+    try scene.otherDeletes()
+    let report = try context.save()
+    #expect(report.dropped.map(\.content) == [.creation])
+    #expect(!scene.mine.exists(Scene.item))
+  }
+
+  @Test(arguments: [MergePolicy.rollback, .serverWins])
+  func countingInADeletedRecordIsDroppedAndReported(
+    _ policy: MergePolicy
+  ) throws {
+    let scene = try Scene.withItem()
+    let context = EditingContext(scene.mine, mergePolicy: policy)
+    context.apply(.count(by: 5), to: Key.qty, in: Scene.item)
+    try scene.otherDeletes()
+    let report = try context.save()
+    #expect(report.dropped.map(\.content) == [.edit(.count(by: 5))])
+    #expect(!scene.mine.exists(Scene.item))
+  }
+
+  @Test func aliasThatKeepsADeletedRecordIsReported() throws {
+    let scene = try Scene.withItem()
+    let twin = RecordID("Item", "2")
+    try scene.mine.save { $0.apply(.write("twin"), to: Key.name, of: twin) }
+    try scene.mine.alias(Scene.item, twin)
+    let context = EditingContext(scene.mine)
+    context.delete(Scene.item)
+    let report = try context.save()
+    #expect(scene.mine.exists(Scene.item))
+    #expect(report.survivors[Scene.item]?.count == 1)
+  }
+}

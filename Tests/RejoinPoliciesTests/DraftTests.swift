@@ -1,0 +1,145 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Rejoin
+import RejoinPolicies
+import Testing
+
+@Suite struct DraftTests {
+  @Test func isEditedOnTheMainActorAndCommittedLater() async throws {
+    let scene = try Scene.withItem()
+    let draft = scene.mine.draft(Scene.item)
+    let edited = await Task { @MainActor in
+      var draft = draft
+      draft.set("mine", for: Key.name)
+      draft.apply(.count(by: 5), to: Key.qty)
+      return draft
+    }.value
+    #expect(!draft.hasChanges && edited.hasChanges)
+    #expect(scene.item?.name == "base", "nothing is saved yet")
+    let report = try EditingContext(scene.mine).commit(edited)
+    #expect(report.names == ["name"])
+    #expect(scene.item?.name == "mine" && scene.item?.qty == 15)
+  }
+
+  @Test func supersedesWhatItWasMadeFromOnly() throws {
+    let scene = try Scene.withItem()
+    var draft = scene.mine.draft(Scene.item)
+    draft.set("mine", for: Key.name)
+    try scene.otherEdits(Key.name, .write("theirs"))
+    let context = EditingContext(scene.mine, mergePolicy: .merge)
+    let report = try context.commit(draft)
+    #expect(report.conflicts.count == 1)
+    #expect(scene.item?.name == "mine")
+    #expect(scene.nameConflicts == ["theirs"])
+  }
+
+  @Test func isKeptByTheCallerWhereThePolicyRefuses() throws {
+    let scene = try Scene.withItem()
+    var draft = scene.mine.draft(Scene.item)
+    draft.set("mine", for: Key.name)
+    try scene.otherEdits(Key.name, .write("theirs"))
+    let context = EditingContext(scene.mine)
+    #expect(throws: ContextSaveError.self) { try context.commit(draft) }
+    #expect(!context.hasChanges && scene.item?.name == "theirs")
+    context.mergePolicy = .mergeByPropertyObjectTrump
+    try context.commit(draft)
+    #expect(scene.item?.name == "mine")
+  }
+
+  @Test func readsWhatTheEditsLeadTo() throws {
+    let scene = try Scene.withItem()
+    var draft = scene.mine.draft(Scene.item)
+    draft.apply(.inserting("c"), to: Key.tags)
+    draft.apply(.appending(7), to: Key.log)
+    draft.apply(.count(by: 1), to: Key.qty)
+    #expect(draft.elements(of: Key.tags) == ["a", "b", "c"])
+    #expect(draft.total(of: Key.log) == 12)
+    #expect(draft.count(of: Key.qty) == 11)
+    #expect(draft.value(of: Key.note) == "n")
+    draft.delete()
+    #expect(draft.value(of: Key.note) == nil)
+    #expect(draft.elements(of: Key.tags) == [])
+    draft.touch()
+    try EditingContext(scene.mine).commit(draft)
+    #expect(scene.mine.exists(Scene.item) && scene.item?.note == nil)
+  }
+
+  @Test func severalAreSavedUnderOneDot() throws {
+    let scene = try Scene.withItem()
+    var first = scene.mine.draft(Scene.item)
+    first.set("mine", for: Key.name)
+    var second = scene.mine.draft(RecordID("Item", "2"))
+    second.set("new", for: Key.name)
+    let report = try EditingContext(scene.mine).commit(first, second)
+    #expect(report.dot == Dot(DeviceID(1), 2))
+    #expect(report.written.count == 2)
+  }
+
+  @Test func recordsInTheContextStayAsTheyAre() throws {
+    let scene = try Scene.withItem()
+    let context = EditingContext(scene.mine)
+    context.fetch(Scene.item)
+    let other = RecordID("Item", "2")
+    context.set("pending", for: Key.name, in: other)
+    var draft = scene.mine.draft(Scene.item)
+    draft.set("mine", for: Key.name)
+    try context.commit(draft)
+    #expect(context.value(of: Key.name, in: Scene.item) == "mine")
+    #expect(context.hasChanges && !scene.mine.exists(other))
+    context.set("later", for: Key.name, in: Scene.item)
+    var again = scene.mine.draft(Scene.item)
+    again.set("other", for: Key.note)
+    try context.commit(again)
+    #expect(context.value(of: Key.name, in: Scene.item) == "later")
+  }
+
+  @Test func fieldsOfADeclaredEntityAreReadAndEdited() throws {
+    let scene = try Scene.withItem()
+    var draft = scene.mine.draft(Item.self, "1")
+    #expect(draft.name == "base" && draft.theme == "light")
+    #expect(draft.qty == 10 && draft.tags == ["a", "b"] && draft.log == 5)
+    draft.name = "mine"
+    draft.theme = nil
+    let count = draft.edit { item in
+      item.qty.increment(by: 5)
+      item.tags.remove("a")
+      item.log.append(1)
+      return item.qty.value
+    }
+    #expect(count == 15 && draft.qty == 15)
+    #expect(draft.name == "mine" && draft.tags == ["b"] && draft.log == 6)
+    let report = try EditingContext(scene.mine).commit(draft)
+    #expect(report.names == ["name", "theme"])
+    #expect(scene.item?.tags == ["b"] && scene.item?.theme == nil)
+    draft = scene.mine.draft(Item.self, "1")
+    draft.edit { $0.delete() }
+    draft.edit { $0.touch() }
+    #expect(draft.name == nil)
+    try EditingContext(scene.mine).commit(draft)
+    #expect(scene.item != nil && scene.item?.name == nil)
+  }
+
+  @Test func overflowIsReportedAndTheDraftIsKept() throws {
+    let scene = try Scene.withItem()
+    var draft = scene.mine.draft(Item.self, "1")
+    draft.edit { item in
+      for _ in 0..<3 { item.qty.increment(by: .max) }
+      item.name = "mine"
+    }
+    let report = try EditingContext(scene.mine).commit(draft)
+    #expect(
+      report.failures
+        == [Scene.item: .counterOverflow(Scene.item, field: "qty")])
+    #expect(report.dot == nil && draft.draft.hasChanges)
+    draft.edit { $0.delete() }
+    try EditingContext(scene.mine).commit(draft)
+    #expect(scene.item == nil)
+  }
+}

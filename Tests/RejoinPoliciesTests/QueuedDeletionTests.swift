@@ -1,0 +1,157 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Foundation
+import Rejoin
+import RejoinPolicies
+import Testing
+
+/// Under `manual` a deletion in conflict awaits a decision, and the queue can be
+/// stored.
+@Suite struct QueuedDeletionTests {
+  /// A context whose deletion was queued, since somebody had counted.
+  private func queued(_ scene: Scene) throws -> EditingContext {
+    let context = EditingContext(scene.mine, mergePolicy: .manual)
+    context.delete(Scene.item)
+    try scene.otherEdits(Key.qty, .count(by: 1))
+    let report = try context.save()
+    #expect(report.dot == nil && report.dropped.isEmpty)
+    #expect(report.deleted.isEmpty)
+    return context
+  }
+
+  /// Another context, after another launch.
+  private func reopened(_ context: EditingContext) throws -> [Conflict] {
+    let bytes = try JSONEncoder().encode(context.conflicts)
+    return try JSONDecoder().decode([Conflict].self, from: bytes)
+  }
+
+  @Test func isQueuedAndTheRecordStays() throws {
+    let scene = try Scene.withItem()
+    let context = try queued(scene)
+    #expect(scene.mine.exists(Scene.item))
+    #expect(context.conflicts.count == 1)
+    #expect(context.conflicts.first?.isDeletion == true)
+    #expect(context.conflicts.first?.contestedNames == ["qty"])
+  }
+
+  @Test func carryingItOutDeletesOverWhatWasDisplayed() throws {
+    let scene = try Scene.withItem()
+    let context = try queued(scene)
+    let report = try context.resolveDeletion(of: Scene.item, deletes: true)
+    #expect(!scene.mine.exists(Scene.item))
+    #expect(report.deleted == [Scene.item] && report.survivors.isEmpty)
+    #expect(context.conflicts.isEmpty)
+  }
+
+  @Test func lettingItGoSavesNothing() throws {
+    let scene = try Scene.withItem()
+    let context = try queued(scene)
+    let report = try context.resolveDeletion(of: Scene.item, deletes: false)
+    #expect(report.dot == nil && report.deleted.isEmpty)
+    #expect(scene.item?.qty == 11 && context.conflicts.isEmpty)
+  }
+
+  @Test func withoutAQueuedDeletionNothingHappens() throws {
+    let scene = try Scene.withItem()
+    let context = EditingContext(scene.mine)
+    let report = try context.resolveDeletion(of: Scene.item, deletes: true)
+    #expect(report.dot == nil && scene.mine.exists(Scene.item))
+  }
+
+  @Test func editThatCameSinceKeepsTheRecord() throws {
+    let scene = try Scene.withItem()
+    let context = try queued(scene)
+    try scene.otherEdits(Key.note, .write("later"))
+    let report = try context.resolveDeletion(of: Scene.item, deletes: true)
+    #expect(scene.item?.note == "later")
+    #expect(
+      report.survivors[Scene.item]?.map(\.device) == [DeviceID(2)])
+  }
+
+  @Test func creationAfterADeletionIsQueuedWithIt() throws {
+    let scene = try Scene.withItem()
+    let context = EditingContext(scene.mine, mergePolicy: .manual)
+    context.delete(Scene.item)
+    context.set("again", for: Key.name, in: Scene.item)
+    context.apply(.count(by: 2), to: Key.qty, in: Scene.item)
+    try scene.otherEdits(Key.name, .write("theirs"))
+    let report = try context.save()
+    #expect(report.dropped.map(\.content) == [.edit(.count(by: 2))])
+    let name = context.conflicts.first?.contested.first
+    #expect(name?.mine == "again" && name?.store == "theirs")
+    #expect(scene.item?.name == "theirs" && scene.item?.qty == 10)
+  }
+
+  @Test func settlingEveryFieldKeepsTheRecord() throws {
+    let scene = try Scene.withItem()
+    let context = EditingContext(scene.mine, mergePolicy: .manual)
+    context.delete(Scene.item)
+    try scene.otherEdits(Key.name, .write("theirs"))
+    try context.save()
+    let fields = context.conflicts.first?.fields.map(\.field)
+    #expect(fields == ["name", "note", "theme"])
+    try context.resolve(Scene.item, [Key.name: "settled"])
+    #expect(context.conflicts.count == 1)
+    try context.resolve(Scene.item, [Key.note: "n", Key.theme: "light"])
+    #expect(context.conflicts.isEmpty)
+    #expect(scene.item?.name == "settled")
+  }
+
+  @Test func queueIsStoredAndSettledAfterAnotherLaunch() throws {
+    let scene = try Scene.withItem()
+    let context = try queued(scene)
+    let later = EditingContext(scene.mine)
+    later.conflicts = try reopened(context)
+    #expect(later.conflicts == context.conflicts)
+    try scene.otherEdits(Key.tags, .inserting("later"))
+    let report = try later.resolveDeletion(of: Scene.item, deletes: true)
+    #expect(scene.mine.exists(Scene.item), "the tag was not displayed")
+    #expect(report.survivors.count == 1)
+  }
+
+  @Test func storedFieldsSupersedeWhatWasDisplayedOnly() throws {
+    let scene = try Scene.withItem()
+    let context = scene.context(.manual)
+    try scene.otherEdits(Key.name, .write("theirs"))
+    try context.save()
+    let later = EditingContext(scene.mine)
+    later.conflicts = try reopened(context)
+    let third = Scene.replica(3, at: 5000)
+    try third.save { $0.apply(.write("later"), to: Key.name, of: Scene.item) }
+    scene.mine.merge(third)
+    try later.resolve(Scene.item, [Key.name: "settled"])
+    #expect(scene.item?.name == "settled")
+    #expect(scene.nameConflicts == ["later"])
+    #expect(later.conflicts.isEmpty)
+  }
+
+  @Test func storedConflictDoesNotDisplayALaterDeletion() throws {
+    let scene = try Scene.withItem()
+    let context = scene.context(.manual)
+    try scene.otherEdits(Key.name, .write("theirs"))
+    try context.save()
+    let later = EditingContext(scene.mine)
+    later.conflicts = try reopened(context)
+    try scene.otherDeletes()
+    try later.resolve(Scene.item, [Key.name: "settled"])
+    #expect(scene.item?.note == "n", "concurrent, not a creation")
+    #expect(scene.mine.fetch(Scene.item).existence.writes.count == 2)
+  }
+
+  @Test func equalQueuesAreEqualBytes() throws {
+    let scene = try Scene.withItem()
+    let context = try queued(scene)
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = .sortedKeys
+    #expect(
+      try encoder.encode(context.conflicts)
+        == encoder.encode(reopened(context)))
+  }
+}

@@ -1,0 +1,125 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import RejoinTesting
+
+@testable import Rejoin
+import Testing
+
+/// What is said of sync by CloudKit and Core Data, and what is so here.
+@Suite struct ClaimTests {
+  private let a = Replica.empty(1, clock: HandSetClock(1000))
+  private let b = Replica.empty(2, clock: HandSetClock(1000))
+
+  @Test func operationsAreStoredAndDevicesBreakTies() throws {
+    for replica in [a, b] {
+      try replica.import { $0[Sailor.self, "ada"].miles.increment(by: 5000) }
+    }
+    try a.edit {
+      $0.miles.increment(by: 1200)
+      $0.name = "a"
+    }
+    try b.edit {
+      $0.miles.increment(by: 800)
+      $0.name = "b"
+    }
+    settle(a, b)
+    for replica in [a, b] {
+      #expect(replica.ada?.miles == 7000)
+      let writes = try #require(replica.ada?.authors(of: \.name))
+      #expect(Set(writes.map(\.time)).count == 1)
+      #expect(writes.map(\.dot.device) == [b.device, a.device])
+    }
+  }
+
+  @Test func anAppSeesThatARemoteWriteWon() throws {
+    let late = Replica.empty(3, clock: HandSetClock(9000))
+    try a.edit { ($0.name, $0.rank) = ("mine", "mine") }
+    try late.edit { ($0.name, $0.rank) = ("theirs", "theirs") }
+    let report = late.tell(a)
+    #expect(
+      Set(report.conflicts.map(\.location.field))
+        == [Sailor().name.key, Sailor().rank.key])
+    for conflict in report.conflicts {
+      #expect(!conflict.localWon)
+      #expect(conflict.winner.dot.device == late.device)
+      #expect(conflict.winner.time == Timestamp(milliseconds: 9000))
+      #expect(conflict.loser.value == "mine")
+    }
+    #expect(a.ada?.provenance(\.name)?.dot.device == late.device)
+    #expect(a.ada?.provenance(\.rank)?.dot.device == late.device)
+  }
+
+  @Test func nineteenInnocentFieldsAreKept() throws {
+    let id = RecordID("Value", "taylor")
+    let keys = (0..<20).map { FieldKey("f\($0)", .register) }
+    try a.save { edit in
+      for key in keys { edit.apply(.write("base"), to: key, of: id) }
+    }
+    settle(a, b)
+    try a.save { edit in
+      for key in keys.dropLast() { edit.apply(.write("a"), to: key, of: id) }
+    }
+    try b.save { $0.apply(.write("b"), to: keys[19], of: id) }
+    settle(a, b)
+    let record = try #require(b.record(id))
+    for key in keys.dropLast() {
+      #expect(record.value(of: key.name) == "a")
+      #expect(record.conflicts(of: key.name) == [])
+    }
+    #expect(record.value(of: "f19") == "b")
+  }
+
+  /// What must not leave a device is in a replica of its own.
+  @Test func whatIsPrivateIsInAScopeOfItsOwn() throws {
+    let secret = Replica.empty(11)
+    try a.edit { $0.name = "shared" }
+    try secret.edit { $0.name = "secret" }
+    let bytes = a.encoded() + a.state.encoded()
+    #expect(bytes.contains(Array("shared".utf8)))
+    #expect(!bytes.contains(Array("secret".utf8)))
+    settle(a, b)
+    #expect(areEqual(a, b))
+    #expect(b.clock.vector == [a.device: 1])
+  }
+
+  @Test func aSchemaMayChangeAfterDataIsOut() throws {
+    struct Next: Entity {
+      static let entityName = "Sailor"
+      let miles = register(
+        "miles", of: Int64.self, readingAlso: .counter { $0 })
+      let ship = register("ship", of: String.self)
+    }
+    let next = Replica(
+      device: DeviceID(5), schema: [Next.self], clock: HandSetClock().wall,
+      makeDeviceID: { DeviceID(99) })
+    try a.edit {
+      $0.name = "Ada"
+      $0.miles.increment(by: 3)
+    }
+    #expect(a.tell(next).isClean)
+    // A field that is no longer declared, one that is new, one that changed.
+    #expect(next[Next.self, "ada"]?.ship == nil)
+    #expect(next[Next.self, "ada"]?.miles == 3)
+    try next.save { edit in
+      edit[Next.self, "ada"].ship = "Endeavour"
+      edit[Next.self, "ada"].miles = 4
+    }
+    let report = next.tell(a)
+    #expect(
+      report.kindMismatches
+        == [.init(record: Sailor.ada, field: Next().miles.key)])
+    #expect(a.ada?.name == "Ada")
+    #expect(a.ada?.miles == 3)
+    #expect(areEqual(a, next))
+    a.tell(b)
+    #expect(b.tell(next).isClean)
+    #expect(next[Next.self, "ada"]?.miles == 4)
+  }
+}

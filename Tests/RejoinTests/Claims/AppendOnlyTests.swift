@@ -1,0 +1,70 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+@testable import Rejoin
+import RejoinTesting
+import Testing
+
+@Suite(
+  "claim 9: entries that are only appended never conflict; totals are derived, storage grows until it is compacted, and an audit trail remains"
+)
+struct AppendOnlyTests {
+  private let clock = HandSetClock(1_000)
+
+  /// Two tills that append at the same time, and then hear of each other.
+  private func tills(
+    entries: Int64 = 1
+  ) throws -> (Replica, Replica, [MergeReport]) {
+    let (one, two) = (
+      Replica.empty(1, clock: clock), Replica.empty(2, clock: clock)
+    )
+    for i in 1...entries {
+      clock.now += 1_000
+      try one.edit { $0.pay.append(i, memo: .string("sale \(i)")) }
+      try two.edit { $0.pay.append(-i, memo: .string("refund \(i)")) }
+    }
+    return (one, two, [one.tell(two), two.tell(one), one.tell(two)])
+  }
+
+  @Test func concurrentEntriesAreAllThereAndMeetNoOther() throws {
+    let (one, two, reports) = try tills(entries: 3)
+    for replica in [one, two] {
+      #expect(
+        replica.record(Sailor.ada)?.entries(of: "pay").map(\.amount).sorted()
+          == [-3, -2, -1, 1, 2, 3])
+      #expect(replica.ada?.pay == 0)
+    }
+    for report in reports {
+      #expect(report.isClean && report.conflicts.isEmpty)
+    }
+  }
+
+  @Test func everyEntryTellsWhenAndWhatFor() throws {
+    let (one, _, _) = try tills()
+    let entries = one.record(Sailor.ada)?.entries(of: "pay") ?? []
+    #expect(
+      Set(entries.map(\.memo)) == [.string("sale 1"), .string("refund 1")])
+    #expect(
+      entries.map(\.time)
+        == Array(
+          repeating: Timestamp(milliseconds: 2_000), count: 2))
+  }
+
+  @Test func storageGrowsWithEveryEntryUntilTheyAreFolded() throws {
+    let (one, two, _) = try tills(entries: 200)
+    let (total, grown) = (one.ada?.pay, one.state.encoded().count)
+    #expect(grown > 400 * 8)
+    one.acknowledge(two.clock, by: two.device)
+    #expect(one.fold() == 400)
+    #expect(one.ada?.pay == total)
+    // What is left beside the sums are digests of the saves.
+    let kept = one.state.encoded().count
+    #expect(kept < grown - 400 * 8)
+  }
+}

@@ -1,0 +1,85 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+@testable import Rejoin
+import RejoinTesting
+import Testing
+
+@Suite(
+  "claim 15: a second path of synchronization beside the first duplicates nothing"
+)
+struct SecondPathTests {
+  private static let saves: Int64 = 12
+
+  /// Two devices that save in turns, and every delta that they would have sent.
+  private func history() throws -> [Delta] {
+    let authors = [Replica.empty(1), Replica.empty(2)]
+    var deltas: [Delta] = []
+    for i in 1...Self.saves {
+      let author = authors[Int(i) % 2]
+      let before = author.clock
+      try author.edit {
+        $0.name = "\(i)"
+        $0.miles.increment(by: i)
+        $0.pay.append(i)
+        $0.tags.insert("\(i)")
+        $0.tags.remove("\(i - 2)")
+      }
+      deltas.append(try #require(author.delta(since: before)))
+      deltas.append(try #require(author.delta()))
+    }
+    return deltas
+  }
+
+  /// Everything that two paths deliver: each delta by both of them, some as bytes,
+  /// some in parts, in an order of their own.
+  private func deliveries(
+    _ deltas: [Delta], _ random: inout SeededRandom
+  ) throws -> [Delta] {
+    var all: [(UInt64, Delta)] = []
+    for delta in deltas + deltas {
+      let parts =
+        random.below(4) == 0 ? delta.split(into: 3) + [delta] : [delta]
+      for part in parts {
+        all.append(
+          (UInt64(random.below(1 << 20)), try Delta(decoding: part.encoded())))
+      }
+    }
+    return all.sorted { $0.0 < $1.0 }.map(\.1)
+  }
+
+  /// Each author saw only itself, so that nothing but its own removals counts.
+  @Test(arguments: 0..<40 as Range<UInt64>)
+  func whatComesTwiceInAnyOrderCountsOnce(seed: UInt64) throws {
+    var random = SeededRandom(seed: seed)
+    let deltas = try history()
+    let (orderly, receiver) = (Replica.empty(3), Replica.empty(4))
+    for delta in deltas { orderly.apply(delta) }
+    for delta in try deliveries(deltas, &random) { receiver.apply(delta) }
+    // What the order left out is asked for once more, as after any gap.
+    orderly.tell(receiver)
+    let sum = Self.saves * (Self.saves + 1) / 2
+    let record = try #require(receiver.ada)
+    #expect(record.miles == sum && record.pay == sum)
+    #expect(record.tags == ["11", "12"])
+    #expect(receiver.encoded() == orderly.encoded())
+    #expect(receiver.clock == orderly.clock)
+  }
+
+  @Test func theSecondPathReportsNothingNew() throws {
+    let receiver = Replica.empty(3)
+    let deltas = try history()
+    for delta in deltas { receiver.apply(delta) }
+    for delta in deltas {
+      let report = receiver.apply(delta)
+      #expect(report.isClean && report.records.isEmpty)
+      #expect(report.conflicts.isEmpty && report.changedFields.isEmpty)
+    }
+  }
+}

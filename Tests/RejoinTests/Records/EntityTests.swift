@@ -1,0 +1,158 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import RejoinTesting
+import Synchronization
+
+@testable import Rejoin
+import Testing
+
+private let instances = Atomic(0)
+
+private struct Counted: Entity {
+  let name = register("name", of: String.self)
+
+  init() { instances.add(1, ordering: .relaxed) }
+}
+
+private struct Twice: Entity {
+  let one = register("name", of: String.self)
+  let other = counter("name")
+}
+
+private struct Empty: Entity {}
+
+private struct Loose: Entity {
+  let age = register("age", of: Value.self)
+
+  static let entityName = "Pet"
+}
+
+private struct Pet: Entity {
+  let age = register("age", of: Int?.self)
+  let size = lww("size", of: Int?.self)
+}
+
+@Suite struct EntityTests {
+  private func replica(_ schema: Schema) -> Replica {
+    Replica(
+      device: DeviceID(1), schema: schema, clock: HandSetClock().wall,
+      makeDeviceID: { DeviceID(99) })
+  }
+
+  @Test func aSchemaKnowsTheFieldsOfItsEntities() {
+    let schema: Schema = [Sailor.self, Berth.self, Empty.self]
+    #expect(
+      schema["Sailor"].fields == [
+        FieldKey("name", .register), FieldKey("rank", .lww),
+        FieldKey("miles", .counter), FieldKey("tags", .set),
+        FieldKey("roles", .removeWinsSet), FieldKey("pay", .ledger),
+        FieldKey("mentor", .register), FieldKey("crew", .set),
+      ])
+    #expect(schema["Berth"].fields == [FieldKey("name", .register)])
+    #expect(schema["Berth"].deletion == .deleteWins)
+    #expect(schema["Empty"].fields.isEmpty)
+    #expect(schema["Sailor"].field(named: "miles") == Sailor().miles.key)
+  }
+
+  @Test func theFieldsAreMadeOnce() throws {
+    let replica = replica([Counted.self])
+    let made = instances.load(ordering: .relaxed)
+    for i in 0..<3 {
+      try replica.save { $0[Counted.self, "a"].name = "\(i)" }
+      #expect(replica[Counted.self, "a"]?.name == "\(i)")
+    }
+    #expect(instances.load(ordering: .relaxed) == made)
+  }
+
+  @Test func anEntityOutsideTheSchemaCanBeRead() throws {
+    let (a, b) = (replica([Sailor.self]), replica([]))
+    try a.edit { $0.name = "Ada" }
+    a.tell(b)
+    #expect(b[Sailor.self, "ada"]?.name == "Ada")
+  }
+
+  @Test func twoFieldsOfOneNameAreAMistake() async {
+    await #expect(processExitsWith: .failure) { _ = [Twice.self] as Schema }
+  }
+
+  @Test func editingAnUndeclaredEntityIsAMistake() async throws {
+    let process = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      try Replica.empty(1).save { $0[Empty.self, "a"].touch() }
+    }
+    #if DEBUG
+      let error = String(
+        decoding: try #require(process).standardErrorContent, as: UTF8.self)
+      #expect(error.contains("schema: [Empty.self]"))
+    #endif
+  }
+
+  @Test func soItIsByName() async {
+    await #expect(processExitsWith: .failure) {
+      try Replica.empty(1).save {
+        $0.apply(
+          .write("x"), to: FieldKey("name", .register),
+          of: RecordID("Empty", "a"))
+      }
+    }
+    await #expect(processExitsWith: .failure) {
+      try Replica.empty(1).save { $0.delete(RecordID("Empty", "a")) }
+    }
+    await #expect(processExitsWith: .failure) {
+      try Replica.empty(1).save { $0.restore(RecordID("Empty", "a")) }
+    }
+    await #expect(processExitsWith: .failure) {
+      try Replica.empty(1).import { $0.touch(RecordID("Empty", "a")) }
+    }
+    await #expect(processExitsWith: .failure) {
+      let replica = Replica.empty(1)
+      let id = RecordID("Empty", "a")
+      try replica.save {
+        $0.touch(
+          id, observed: replica.fetch(id).existence, creatingAgain: nil)
+      }
+    }
+    await #expect(processExitsWith: .failure) {
+      let replica = Replica.empty(1)
+      let id = RecordID("Empty", "a")
+      try replica.save {
+        $0.delete(id, observed: replica.fetch(id).existence)
+      }
+    }
+  }
+
+  /// Nil unsets, and is what is read where nothing is set; a null is a value.
+  @Test func anOptionalRegisterReadsAsOneOptional() throws {
+    let replica = replica([Pet.self])
+    try replica.save { edit in
+      (edit[Pet.self, "a"].age, edit[Pet.self, "a"].size) = (3, 4)
+      let age: Int? = edit[Pet.self, "a"].age
+      #expect(age == 3)
+    }
+    let age: Int? = replica[Pet.self, "a"]?.age
+    let size: Int? = replica[Pet.self, "a"]?.size
+    #expect((age, size) == (3, 4))
+    try replica.save { $0[Pet.self, "a"].age = nil }
+    #expect(replica.fetch(RecordID("Pet", "a"))[Pet().age.key].value == nil)
+    #expect(replica[Pet.self, "a"]?.age == nil)
+    #expect(Pet().age.key == FieldKey("age", .register))
+    #expect(Pet().size.key == FieldKey("size", .lww))
+  }
+
+  @Test func aNullIsWrittenAndToldApartAsAValue() throws {
+    let replica = replica([Loose.self])
+    try replica.save { $0[Loose.self, "a"].touch() }
+    #expect(replica[Loose.self, "a"]?.age == nil)
+    try replica.save { $0[Loose.self, "a"].age = .null }
+    #expect(replica[Loose.self, "a"]?.age == .some(.null))
+    #expect(replica[Pet.self, "a"]?.age == nil)
+  }
+}

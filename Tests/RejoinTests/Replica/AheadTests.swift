@@ -1,0 +1,110 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+@testable import Rejoin
+import Testing
+
+@Suite struct AheadTests {
+  private let d = Replica.empty(4)
+  private let a = Replica.empty(1)
+  private let b = Replica.empty(2)
+
+  /// Three saves of three records, one delta for each record.
+  private func parts() throws -> [Delta] {
+    for key in ["x", "y", "z"] {
+      try d.save { $0[Sailor.self, key].name = key }
+    }
+    return try #require(d.delta()).split(into: 3)
+  }
+
+  /// Tells the other one until there is nothing left.
+  private func deltas(from one: Replica, to other: Replica) -> Int {
+    var count = 0
+    while count < 10, let delta = one.delta(since: other.clock) {
+      other.apply(delta)
+      count += 1
+    }
+    return count
+  }
+
+  @Test func aFieldAheadNamesTheSavesThatAreMissing() throws {
+    let parts = try parts()
+    a.apply(parts[1])
+    #expect(a.clock.vector.isEmpty)
+    #expect(a.missing == [d.device: 2])
+    #expect(a.clock.fieldsAhead.count == 2)
+    #expect(a.clock.fieldsAhead.values.allSatisfy { $0 == [d.device: 2] })
+    a.apply(parts[2])
+    #expect(a.missing == [d.device: 3])
+    #expect(d.tell(a).isClean)
+    #expect(a.missing.isEmpty && a.clock.fieldsAhead.isEmpty)
+    #expect(areEqual(a, d))
+  }
+
+  @Test func fieldsAheadSpreadAndTheLoopEnds() throws {
+    let parts = try parts()
+    a.apply(parts[1])
+    b.apply(parts[1])
+    b.apply(parts[2])
+    #expect(deltas(from: a, to: b) == 0)
+    #expect(deltas(from: b, to: a) == 1)
+    #expect(a[Sailor.self, "z"]?.name == "z")
+    #expect(a.clock.fieldsAhead == b.clock.fieldsAhead)
+    #expect(deltas(from: d, to: a) == 1)
+    #expect(areEqual(a, d))
+  }
+
+  /// A later save of such a field is sent although the field is ahead.
+  @Test func aFieldAheadThatHasSeenMoreIsSent() throws {
+    let parts = try parts()
+    a.apply(parts[1])
+    try d.save { $0[Sailor.self, "y"].name = "later" }
+    let half = try #require(d.delta()).split(into: 3)[1]
+    b.apply(half)
+    #expect(b[Sailor.self, "y"]?.name == "later")
+    #expect(deltas(from: b, to: a) == 1)
+    #expect(a[Sailor.self, "y"]?.name == "later")
+  }
+
+  @Test func anOwnSaveOfAFieldAheadArrives() throws {
+    let parts = try parts()
+    a.apply(parts[1])
+    b.apply(parts[1])
+    try a.save { $0[Sailor.self, "y"].name = "mine" }
+    #expect(deltas(from: a, to: b) == 1)
+    #expect(b[Sailor.self, "y"]?.name == "mine")
+    #expect(b.clock.vector == [a.device: 1])
+    #expect(deltas(from: b, to: a) == 0)
+  }
+
+  @Test func theListIsLeftOutAboveItsLimit() throws {
+    let limit = ReplicaClock.fieldsAheadLimit
+    try d.save { edit in
+      for i in 0..<(limit / 2 + 1) { edit.touch(RecordID("Sailor", "\(i)")) }
+      for i in 0..<(limit / 2) {
+        edit[Sailor.self, "\(i)"].name = "n"
+      }
+    }
+    let half = try #require(d.delta()).split(into: 1)[0]
+    a.apply(half)
+    #expect(a.state.ahead.count == limit + 1)
+    #expect(a.clock.fieldsAhead.isEmpty)
+    #expect(a.missing == [d.device: 1])
+    #expect(d.tell(a).isClean)
+    #expect(a.state.ahead.isEmpty)
+  }
+
+  @Test func fieldsAheadAreKnownAfterReopening() throws {
+    a.apply(try parts()[1])
+    let read = try StoredReplica(decoding: a.state.encoded())
+    #expect(read.shownClock == a.clock)
+    let clock = try ReplicaClock(decoding: a.clock.encoded())
+    #expect(clock == a.clock)
+  }
+}

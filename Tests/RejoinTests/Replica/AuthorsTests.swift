@@ -1,0 +1,116 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import RejoinTesting
+
+@testable import Rejoin
+import Testing
+
+/// Who wrote what, for every kind of field.
+@Suite struct AuthorsTests {
+  private let a = Replica.empty(1, clock: HandSetClock(1000))
+  private let b = Replica.empty(2, clock: HandSetClock(2000))
+
+  @Test func everyWriteOfARegisterThatCounts() throws {
+    try a.edit { ($0.name, $0.rank) = ("a", "a") }
+    try b.edit { ($0.name, $0.rank) = ("b", "b") }
+    settle(a, b)
+    for replica in [a, b] {
+      let names = try #require(replica.ada?.authors(of: \.name))
+      #expect(names.map(\.value) == ["b", "a"])
+      #expect(names.map(\.dot) == [Dot(b.device, 1), Dot(a.device, 1)])
+      #expect(names.map(\.time.milliseconds) == [2000, 1000])
+      let ranks = try #require(replica.ada?.authors(of: \.rank))
+      #expect(ranks.map(\.dot) == [Dot(b.device, 1)])
+    }
+  }
+
+  @Test func theSavesThatInsertedAnElement() throws {
+    for replica in [a, b] {
+      try replica.edit {
+        $0.tags.insert("both")
+        $0.roles.insert("both")
+      }
+    }
+    try a.edit {
+      $0.tags.insert("a")
+      $0.roles.insert("a")
+    }
+    settle(a, b)
+    try b.edit { $0.roles.remove("a") }
+    b.tell(a)
+    let tags = try #require(a.ada?.authors(of: \.tags))
+    #expect(tags.map(\.element) == ["a", "both"])
+    #expect(
+      tags.map(\.saves) == [
+        [Dot(a.device, 2)], [Dot(a.device, 1), Dot(b.device, 1)],
+      ])
+    let roles = try #require(a.ada?.authors(of: \.roles))
+    #expect(roles.map(\.element) == ["both"])
+    #expect(roles.map(\.saves) == [[Dot(a.device, 1), Dot(b.device, 1)]])
+  }
+
+  @Test func whatEachDeviceCounted() throws {
+    try a.edit { $0.miles.increment(by: 5) }
+    try b.edit { $0.miles.decrement(by: 2) }
+    settle(a, b)
+    #expect(a.ada?.authors(of: \.miles) == [a.device: 5, b.device: -2])
+    try a.edit { $0.miles.reset() }
+    #expect(a.ada?.authors(of: \.miles) == [:])
+    try b.edit { $0.miles.increment(by: 4) }
+    settle(a, b)
+    #expect(a.ada?.authors(of: \.miles) == [b.device: 4])
+    #expect(a.ada?.miles == 4)
+  }
+
+  @Test func sumsBeyondInt64AreExact() throws {
+    try a.edit { $0.miles.increment(by: .max) }
+    try a.edit { $0.miles.increment(by: .max) }
+    #expect(
+      a.ada?.authors(of: \.miles) == [a.device: 2 * Int128(Int64.max)])
+  }
+
+  @Test func entriesKeepTheirDevice() throws {
+    try b.edit { $0.pay.append(7, memo: "late") }
+    try a.edit { $0.pay.append(5, memo: "early") }
+    settle(a, b)
+    let entries = try #require(b.ada?.authors(of: \.pay))
+    #expect(entries.map(\.amount) == [5, 7])
+    #expect(entries.map(\.memo) == ["early", "late"])
+    #expect(entries.map(\.dot) == [Dot(a.device, 1), Dot(b.device, 1)])
+    #expect(entries.map(\.time.milliseconds) == [1000, 2000])
+  }
+
+  @Test func underAliasesEverybodyIsNamed() throws {
+    let eve = RecordID("Sailor", "eve")
+    try b.save { edit in
+      edit[Sailor.self, "eve"].name = "eve"
+      edit[Sailor.self, "eve"].miles.increment(by: 10)
+      edit[Sailor.self, "eve"].tags.insert("x")
+      edit[Sailor.self, "eve"].pay.append(1)
+    }
+    try a.edit {
+      $0.name = "ada"
+      $0.miles.increment(by: 1)
+      $0.tags.insert("x")
+    }
+    try b.edit {
+      $0.miles.increment(by: 100)
+      $0.pay.append(2)
+    }
+    settle(a, b)
+    try a.alias(Sailor.ada, eve)
+    #expect(a.ada?.authors(of: \.miles) == [a.device: 1, b.device: 110])
+    #expect(a.ada?.authors(of: \.name).map(\.value) == ["eve", "ada"])
+    #expect(
+      a.ada?.authors(of: \.tags).first?.saves
+        == [Dot(a.device, 1), Dot(b.device, 1)])
+    #expect(a.ada?.authors(of: \.pay).map(\.amount) == [1, 2])
+  }
+}

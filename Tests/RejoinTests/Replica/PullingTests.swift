@@ -1,0 +1,367 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import RejoinTesting
+import Testing
+
+@testable import Rejoin
+
+/// Rows of a server that knows no CRDT.
+///
+/// The times are milliseconds of the server's clock, 1,000,000 that of the devices.
+@Suite struct PullingTests {
+  private let a = PullingTests.device(1)
+  private let b = PullingTests.device(2)
+
+  /// A device that is numbered in tens; the IDs after its own are of its pullers.
+  private static func device(_ number: UInt64) -> Replica {
+    var last = number * 10
+    return Replica.empty(number * 10) {
+      last += 1
+      return DeviceID(last)
+    }
+  }
+
+  /// Pulls a row of a sailor.
+  @discardableResult
+  private func pull(
+    _ replica: Replica, at time: Int64, from server: String = "crm",
+    name: String? = nil, rank: String? = nil
+  ) throws -> MergeReport {
+    try replica.pull(from: server, modifiedAt: time) { edit in
+      if let name { edit[Sailor.self, "ada"].name = name }
+      if let rank { edit[Sailor.self, "ada"].rank = rank }
+    }
+  }
+
+  private func write(_ replica: Replica) throws -> Write {
+    try #require(replica.ada?.record.provenance(of: "name"))
+  }
+
+  // Claim 21: a blind overwrite from a server's rows loses pending local edits.
+
+  @Test func aNewerRowNeverOverwritesAPendingEdit() throws {
+    try pull(a, at: 1_000, name: "Ada", rank: "mate")
+    try a.edit { $0.name = "Countess" }
+    let report = try pull(a, at: 2_000_000, name: "Lady", rank: "mate")
+    #expect(a.ada?.name == "Lady")
+    #expect(a.ada?.conflicts(\.name) == ["Countess"])
+    let conflict = try #require(report.conflicts.first)
+    #expect(report.conflicts.count == 1)
+    #expect(conflict.loser.value == "Countess")
+    #expect(conflict.loser.dot.device == a.device)
+  }
+
+  @Test func anEditLaterThanTheRowIsShownAndTheRowIsAConflict() throws {
+    try pull(a, at: 1_000, name: "Ada")
+    try a.edit { $0.name = "Countess" }
+    try pull(a, at: 2_000, name: "Lady")
+    #expect(a.ada?.name == "Countess")
+    #expect(a.ada?.conflicts(\.name) == ["Lady"])
+  }
+
+  @Test func whoeverSettlesTheConflictHasSeenBoth() throws {
+    try pull(a, at: 1_000, name: "Ada")
+    try a.edit { $0.name = "Countess" }
+    try pull(a, at: 2_000_000, name: "Lady")
+    try a.edit { $0.name = "Ada of Lovelace" }
+    #expect(a.ada?.name == "Ada of Lovelace")
+    #expect(a.ada?.conflicts(\.name) == [])
+    // It is pushed, and comes back as the server's.
+    try pull(a, at: 3_000_000, name: "Ada of Lovelace")
+    #expect(a.ada?.conflicts(\.name) == [])
+  }
+
+  @Test func whatTheRowsDoNotTouchStays() throws {
+    try a.edit {
+      $0.miles.increment(by: 2)
+      $0.name = "Ada"
+    }
+    try pull(a, at: 2_000_000, rank: "mate")
+    #expect(a.ada?.miles == 2)
+    #expect(a.ada?.name == "Ada")
+    #expect(a.ada?.rank == "mate")
+  }
+
+  /// An `lww` field keeps no loser, of pulls neither.
+  @Test func ofALastWriteTheLaterIsKept() throws {
+    try pull(a, at: 1_000, rank: "mate")
+    try a.edit { $0.rank = "cook" }
+    try pull(a, at: 2_000, rank: "master")
+    #expect(a.ada?.rank == "cook")
+    try pull(a, at: 2_000_000, rank: "captain")
+    #expect(a.ada?.rank == "captain")
+  }
+
+  // A pull writes only what differs from the latest pull known here, whoever made
+  // it, and only if the server's time is later.
+
+  @Test func whatWasPulledBeforeMakesNoSave() throws {
+    try pull(a, at: 1_000, name: "Ada", rank: "mate")
+    try a.edit { $0.name = "Countess" }
+    let before = a.clock
+    for time in [0, 999, 1_000, 1_001, 9_000_000] as [Int64] {
+      let report = try pull(a, at: time, name: "Ada", rank: "mate")
+      #expect(report.records.isEmpty)
+    }
+    #expect(a.clock == before)
+    #expect(a.ada?.name == "Countess")
+    #expect(a.ada?.conflicts(\.name) == [])
+  }
+
+  @Test(arguments: [-1, 0, 999, 1_000] as [Int64])
+  func anOlderRowOrOneOfTheSameTimeChangesNothing(time: Int64) throws {
+    try pull(a, at: 1_000, name: "Ada")
+    let before = a.clock
+    try pull(a, at: time, name: "Lady")
+    #expect(a.clock == before)
+    #expect(a.ada?.name == "Ada")
+  }
+
+  @Test func aFieldThatWasNotPulledYetIsNewWhateverTheTime() throws {
+    try pull(a, at: 1_000, name: "Ada")
+    try pull(a, at: 500, rank: "mate")
+    #expect(a.ada?.rank == "mate")
+  }
+
+  @Test func oneSaveHoldsWhatIsNewInAllRows() throws {
+    let report = try a.pull(from: "crm", modifiedAt: 1_000) { edit in
+      edit[Sailor.self, "ada"].name = "Ada"
+      edit[Sailor.self, "eve"].name = "Eve"
+    }
+    #expect(report.created.isSuperset(of: a.allRecords))
+    #expect(a.allRecords.count == 2)
+    #expect(a.clock.vector.entries.map(\.count) == [1])
+    try a.pull(from: "crm", modifiedAt: 2_000) { edit in
+      edit[Sailor.self, "ada"].name = "Ada"
+      edit[Sailor.self, "eve"].name = "Eva"
+    }
+    #expect(try write(a).dot.n == 1)
+    #expect(a.clock.vector.entries.map(\.count) == [2])
+  }
+
+  @Test func aRowWithoutFieldsIsCreatedOnce() throws {
+    for time in 1...3 as ClosedRange<Int64> {
+      try a.pull(from: "crm", modifiedAt: time) { $0.touch(Sailor.ada) }
+    }
+    #expect(a.ada != nil)
+    #expect(a.clock.vector.entries.map(\.count) == [1])
+  }
+
+  @Test func aRowThatIsUnsetUnsetsWhatWasPulled() throws {
+    try pull(a, at: 1_000, name: "Ada")
+    try a.pull(from: "crm", modifiedAt: 2_000) {
+      $0[Sailor.self, "ada"].name = nil
+    }
+    #expect(a.ada?.name == nil)
+    #expect(a.ada?.conflicts(\.name) == [])
+  }
+
+  @Test func theLatestPullKnownHereMayBeAnothers() throws {
+    try pull(a, at: 1_000, name: "Ada")
+    a.tell(b)
+    let before = b.clock
+    try pull(b, at: 2_000, name: "Ada")
+    try pull(b, at: 999, name: "Eve")
+    #expect(b.clock == before)
+    try pull(b, at: 2_000, name: "Lady")
+    #expect(b.ada?.name == "Lady")
+    #expect(b.ada?.conflicts(\.name) == [])
+  }
+
+  // It observes the earlier pulls of that server and nothing else.
+
+  @Test func aPullOfAnotherInstallationIsSuperseded() throws {
+    try pull(a, at: 1_000, name: "Ada")
+    try pull(b, at: 2_000, name: "Lady")
+    let conflicts = a.merge(b).conflicts
+    #expect(conflicts.map(\.location.record) == [Sailor.ada])
+    #expect(a.ada?.conflicts(\.name) == ["Ada"])
+    b.merge(a)
+    try pull(b, at: 3_000, name: "Countess")
+    settle(a, b)
+    #expect(a.ada?.name == "Countess")
+    #expect(a.ada?.conflicts(\.name) == [])
+  }
+
+  @Test func aPullOfAnotherServerIsNotSuperseded() throws {
+    try pull(a, at: 1_000, from: "crm", name: "Ada")
+    try pull(a, at: 2_000, from: "erp", name: "Lady")
+    #expect(a.ada?.name == "Lady")
+    #expect(a.ada?.conflicts(\.name) == ["Ada"])
+    try pull(a, at: 3_000, from: "crm", name: "Countess")
+    #expect(a.ada?.name == "Countess")
+    #expect(a.ada?.conflicts(\.name) == ["Lady"])
+  }
+
+  @Test func aDeletionThatWasNotPulledStays() throws {
+    try pull(a, at: 1_000, name: "Ada")
+    try a.save { $0.delete(Sailor.ada) }
+    try pull(a, at: 2_000, name: "Ada")
+    #expect(a.ada == nil)
+    // The server changed the row, not knowing of the deletion.
+    try pull(a, at: 3_000, name: "Lady")
+    #expect(a.ada?.name == "Lady")
+  }
+
+  @Test func installationsThatPullTheSameRowsDoNotQuarrel() throws {
+    for round in 1...4 as ClosedRange<Int64> {
+      for replica in [a, b] {
+        try pull(replica, at: round * 1_000, name: "\(round)", rank: "\(round)")
+      }
+      for (one, other) in [(a, b), (b, a)] {
+        #expect(one.tell(other).conflicts.isEmpty)
+      }
+    }
+    settle(a, b)
+    #expect(areEqual(a, b))
+    #expect(a.ada?.name == "4")
+    #expect(a.ada?.rank == "4")
+    #expect(a.ada?.conflicts(\.name) == [])
+  }
+
+  // The saves are of a device of this installation for the server.
+
+  @Test func aPullIsASaveOfADeviceForTheServerAtItsTime() throws {
+    try pull(a, at: 1_000, name: "Ada")
+    let first = try write(a)
+    #expect(first.dot == Dot(DeviceID(11), 1))
+    #expect(first.time == Timestamp(milliseconds: 1_000))
+    try pull(a, at: 2_000, name: "Lady")
+    #expect(try write(a).dot == Dot(DeviceID(11), 2))
+    try pull(a, at: 3_000, from: "erp", name: "Eve")
+    #expect(try write(a).dot.device != DeviceID(11))
+    #expect(a.clock[a.device].n == 0)
+  }
+
+  @Test func pullingLeavesTheDeviceAlone() throws {
+    for time in 1...3 as ClosedRange<Int64> {
+      let report = try pull(a, at: time, name: "\(time)")
+      #expect(report.isClean)
+      let changed = report.changedFields.filter { $0.record == Sailor.ada }
+      #expect(changed.map(\.field.name) == ["name"])
+      #expect(try a.edit { $0.miles.increment() }.dot?.device == DeviceID(10))
+    }
+    #expect(a.deviceChange == nil)
+    #expect(a.clock.forkedDevices.isEmpty)
+    #expect(b.merge(a).isClean)
+    #expect(a.merge(b).isClean)
+  }
+
+  @Test func nobodyWaitsForTheDeviceOfAServer() throws {
+    try pull(a, at: 1_000, name: "Ada")
+    try a.edit { $0.miles.increment() }
+    a.tell(b)
+    for replica in [a, b] { #expect(replica.roster == [DeviceID(10)]) }
+    a.acknowledge(b.clock, by: b.device)
+    #expect(a.stabilityCut == a.clock.vector)
+  }
+
+  @Test func theDeviceIsKeptWithTheState() throws {
+    try pull(a, at: 1_000, name: "Ada")
+    let bytes = a.state.encoded()
+    let opened = Replica.opening(
+      try StoredReplica(decoding: bytes), token: a.token, as: 7)
+    try pull(opened, at: 2_000, name: "Lady")
+    #expect(try write(opened).dot == Dot(DeviceID(11), 2))
+  }
+
+  @Test func aForkPullsAsADeviceOfItsOwn() throws {
+    try pull(a, at: 1_000, name: "Ada")
+    let fork = a.fork(as: DeviceID(50), makeDeviceID: { DeviceID(51) })
+    try pull(a, at: 2_000, name: "Lady")
+    try pull(fork, at: 3_000, name: "Countess")
+    #expect(try write(fork).dot == Dot(DeviceID(51), 1))
+    #expect(fork.merge(a).isClean)
+    #expect(a.merge(fork).isClean)
+    #expect(a.ada?.name == "Countess")
+  }
+
+  /// The rows of a server years ahead draw nobody's clock further than any other
+  /// message does.
+  @Test func aServerAheadDragsTheClockToTheBoundOnly() throws {
+    try pull(a, at: 4_000_000_000_000, name: "Ada")
+    try a.edit { $0.name = "Lady" }
+    #expect(a.ada?.name == "Lady")
+    try a.save { $0[Sailor.self, "eve"].name = "Eve" }
+    let time = a[Sailor.self, "eve"]?.record.provenance(of: "name")?.time
+    let bound = 1_000_000 + HybridClock.defaultDrag
+    #expect(try #require(time) < Timestamp(milliseconds: bound + 1))
+  }
+
+  // Restored backups and clones.
+
+  @Test func aRestoredBackupPullsAsAnotherDevice() throws {
+    try pull(a, at: 1_000, name: "Ada")
+    let restored = Replica.opening(a.state, token: nil, as: 7)
+    try pull(a, at: 2_000, name: "Lady")
+    let other = Replica.opening(a.state, token: nil, as: 8)
+    #expect(restored.device == DeviceID(7))
+    #expect(restored.state.pullers.isEmpty)
+    #expect(other.state.pullers.isEmpty)
+  }
+
+  /// A backup of `a` after a first pull, opened unnoticed; `b` has a second pull of
+  /// the original.
+  private func unnoticed() throws -> Replica {
+    try a.edit { $0.miles.increment() }
+    try pull(a, at: 1_000, name: "Ada")
+    let (state, token) = (a.state, a.token)
+    try pull(a, at: 2_000, name: "Lady")
+    a.tell(b)
+    var last: UInt64 = 70
+    return Replica(
+      opening: state, token: token, schema: a.schema,
+      clock: HandSetClock().wall
+    ) {
+      last += 1
+      return DeviceID(last)
+    }
+  }
+
+  @Test func aPullUnknownHereGivesTheCloneAway() throws {
+    let clone = try unnoticed()
+    let report = clone.merge(b)
+    #expect(report.doubtful == Dot(clone.device, 1))
+    #expect(report.forkedDevices == [DeviceID(10), DeviceID(11)])
+    try pull(clone, at: 3_000, name: "Countess")
+    let dot = try write(clone).dot
+    #expect(![DeviceID(10), DeviceID(11)].contains(dot.device))
+    #expect(clone.deviceChange?.old == DeviceID(10))
+    settle(a, b, clone)
+    #expect(areEqual(a, b, clone))
+    #expect(a.ada?.name == "Countess")
+    #expect(a.ada?.conflicts(\.name) == [])
+  }
+
+  @Test func aClonePullingUnderTheSameNumberIsFoundOut() throws {
+    let clone = try unnoticed()
+    try pull(clone, at: 3_000, name: "Countess")
+    let report = b.merge(clone)
+    #expect(report.equivocations == [Dot(DeviceID(11), 2)])
+    #expect(report.forkedDevices == [DeviceID(11)])
+    clone.merge(b)
+    a.merge(b)
+    for (replica, time) in [(a, 4_000), (clone, 5_000)] as [(Replica, Int64)] {
+      try pull(replica, at: time, name: "\(time)")
+      #expect(try write(replica).dot.device != DeviceID(11))
+    }
+    settle(a, b, clone)
+    #expect(b.ada?.name == "5000")
+    #expect(areEqual(a, b, clone))
+  }
+
+  @Test func withoutAnUnusedIDNothingIsPulled() throws {
+    let poor = Replica.empty(3) { DeviceID(3) }
+    #expect(throws: SaveError.identityInUse(DeviceID(3))) {
+      try pull(poor, at: 1_000, name: "Ada")
+    }
+    #expect(poor.delta() == nil)
+  }
+}

@@ -1,0 +1,198 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+@testable import Rejoin
+import Testing
+
+/// Bringing deleted records back.
+@Suite struct RestoreTests {
+  private let a = Replica.empty(1)
+  private let b = Replica.empty(2)
+
+  private func fill() throws {
+    try a.edit {
+      ($0.name, $0.rank) = ("ada", "mate")
+      $0.miles.increment(by: 3)
+      $0.tags.insert("x")
+      $0.roles.insert("y")
+      $0.pay.append(4)
+    }
+    settle(a, b)
+  }
+
+  private func checkContent(_ replica: Replica) {
+    #expect(replica.ada?.name == "ada")
+    #expect(replica.ada?.rank == "mate")
+    #expect(replica.ada?.miles == 3)
+    #expect(replica.ada?.tags == ["x"])
+    #expect(replica.ada?.roles == ["y"])
+    #expect(replica.ada?.pay == 4)
+  }
+
+  @Test func everythingComesBack() throws {
+    try fill()
+    try a.edit { $0.delete() }
+    a.tell(b)
+    let dot = try b.save { edit in
+      let ada = edit[Sailor.self, "ada"]
+      #expect(ada.name == nil)
+      edit.restore(Sailor.ada)
+      #expect(ada.name == "ada")
+      #expect(ada.miles.value == 3)
+    }.dot
+    #expect(dot == Dot(b.device, 1))
+    b.tell(a)
+    for replica in [a, b] { checkContent(replica) }
+    #expect(areEqual(a, b))
+  }
+
+  @Test func whatIsWrittenWithItIsAdded() throws {
+    try fill()
+    try a.edit { $0.delete() }
+    try a.save {
+      $0.restore(Sailor.ada)
+      $0[Sailor.self, "ada"].miles.increment(by: 2)
+    }
+    #expect(a.ada?.miles == 5)
+    #expect(a.ada?.name == "ada")
+  }
+
+  @Test func afterAPurgeItIsAnError() throws {
+    try fill()
+    try a.edit { $0.delete() }
+    settle(a, b)
+    try a.purge()
+    a.tell(b)
+    for replica in [a, b] {
+      let clock = replica.clock
+      #expect(throws: SaveError.purged(Sailor.ada)) {
+        try replica.save {
+          $0.restore(Sailor.ada)
+          $0[Sailor.self, "ada"].name = "x"
+        }
+      }
+      #expect(replica.clock == clock)
+      #expect(replica.ada == nil)
+    }
+    try b.edit { $0.touch() }
+    #expect(b.ada?.name == nil)
+  }
+
+  /// Whatever was in the record.
+  @Test(arguments: [0, 1, 2, 3, 4, 5])
+  func afterAPurgeOfAnyKindItIsAnError(_ kind: Int) throws {
+    let verbs: [(RecordEditor<Sailor>) -> Void] = [
+      { $0.name = "a" }, { $0.rank = "a" }, { $0.miles.increment() },
+      { $0.tags.insert("a") }, { $0.roles.insert("a") }, { $0.pay.append(1) },
+    ]
+    try a.edit(verbs[kind])
+    try a.edit { $0.delete() }
+    try a.purge()
+    #expect(throws: SaveError.purged(Sailor.ada)) {
+      try a.save { $0.restore(Sailor.ada) }
+    }
+  }
+
+  /// The save of its deletion touched other fields, too, and purged nothing.
+  @Test func whatWasEditedInTheSaveThatDeletedComesBack() throws {
+    try fill()
+    try a.edit {
+      $0.tags.remove("x")
+      $0.miles.reset()
+      $0.rank = nil
+      $0.delete()
+    }
+    try a.save { $0.restore(Sailor.ada) }
+    #expect(a.ada?.name == "ada")
+    #expect(a.ada?.tags == [])
+    #expect(a.ada?.miles == 0)
+    try b.edit {
+      $0.name = "late"
+      $0.pay.append(1)
+      $0.delete()
+    }
+    try b.save { $0.restore(Sailor.ada) }
+    #expect(b.ada?.name == "late")
+    #expect(b.ada?.pay == 5)
+  }
+
+  @Test func aDeletionAfterARecreationIsNoPurge() throws {
+    try fill()
+    try a.edit { $0.delete() }
+    try a.edit { $0.name = "again" }
+    try a.edit { $0.delete() }
+    try a.save { $0.restore(Sailor.ada) }
+    #expect(a.ada?.name == "again")
+    #expect(a.ada?.miles == 0)
+  }
+
+  /// Under delete-wins an edit that the purge had not seen stays hidden.
+  @Test func aLateEditOfAPurgedRecordIsNotTheRecord() throws {
+    let berth = RecordID("Berth", "b")
+    try a.save { $0[Berth.self, "b"].name = "one" }
+    settle(a, b)
+    try b.save { $0[Berth.self, "b"].name = "late" }
+    try a.save { $0.delete(berth) }
+    a.acknowledge(a.clock, by: b.device)
+    #expect(try a.purge().dot != nil)
+    b.tell(a)
+    #expect(!a.exists(berth))
+    #expect(a.fetch(berth)[Berth().name.key].value == "late")
+    #expect(throws: SaveError.purged(berth)) {
+      try a.save { $0.restore(berth) }
+    }
+  }
+
+  @Test func whatExistsIsKeptAlive() throws {
+    try fill()
+    #expect(try a.save { $0.restore(Sailor.ada) }.dot?.n == 2)
+    checkContent(a)
+  }
+
+  @Test func whatHasNeverExistedStaysAway() throws {
+    #expect(try a.save { $0.restore(Sailor.ada) }.dot == nil)
+    #expect(a.ada == nil)
+  }
+
+  @Test func aDeletionInTheSameSaveIsTakenBack() throws {
+    try fill()
+    try a.save { edit in
+      let ada = edit[Sailor.self, "ada"]
+      ada.name = "new"
+      ada.delete()
+      edit.restore(Sailor.ada)
+      #expect(ada.name == "new")
+    }
+    #expect(a.ada?.name == "new")
+    #expect(a.ada?.miles == 3)
+  }
+
+  @Test func itComesBackUnderAllItsNames() throws {
+    let eve = RecordID("Sailor", "eve")
+    try fill()
+    try a.save { $0[Sailor.self, "eve"].miles.increment(by: 10) }
+    try a.alias(Sailor.ada, eve)
+    try a.edit { $0.delete() }
+    #expect(!a.exists(eve))
+    try a.save { $0.restore(eve) }
+    #expect(a.ada?.miles == 13)
+  }
+
+  @Test func aConcurrentDeletionOfTheRestoredIsAnOrdinaryOne() throws {
+    try fill()
+    try a.edit { $0.delete() }
+    settle(a, b)
+    try a.save { $0.restore(Sailor.ada) }
+    try b.edit { $0.name = "again" }
+    settle(a, b)
+    #expect(areEqual(a, b))
+    #expect(a.ada?.name == "again")
+    #expect(a.ada?.miles == 0)
+  }
+}

@@ -1,0 +1,68 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Testing
+
+@testable import Rejoin
+
+/// Retired devices that save again.
+@Suite struct ReturningTests {
+  private let a = Replica.empty(1)
+  private let d = Replica.empty(4)
+
+  private func retired() throws {
+    try d.edit { $0.miles.increment() }
+    d.tell(a)
+    try a.retire(d.device)
+  }
+
+  @Test func aDeviceThatIsBackIsReportedOnce() throws {
+    try retired()
+    try d.edit { $0.miles.increment() }
+    #expect(d.tell(a).returned == [d.device])
+    try d.edit { $0.miles.increment() }
+    #expect(d.tell(a).returned.isEmpty)
+    #expect(a.ada?.miles == 3)
+    try a.retire(d.device)
+    try d.edit { $0.miles.increment() }
+    #expect(d.tell(a).returned == [d.device])
+  }
+
+  @Test func whatWasKnownBringsNobodyBack() throws {
+    let c = Replica.empty(3)
+    try retired()
+    a.apply(try #require(d.delta()))
+    #expect(a.retirements == [d.device: 1])
+    // It hears of the retirement before the device's save, which was known.
+    for change in try #require(a.delta()).split(into: 100) { c.apply(change) }
+    let report = c.apply(try #require(d.delta()))
+    #expect(report.returned.isEmpty)
+    #expect(c.retirements == [d.device: 1])
+    #expect(!c.roster.contains(d.device))
+  }
+
+  /// The old device of a restored backup is retired by the first save, and not
+  /// again by those that follow.
+  @Test func theOldDeviceMayComeBackAfterTheFirstSave() throws {
+    try d.edit { $0.miles.increment() }
+    let renewed = Replica.opening(d.state, token: nil, as: 7)
+    try renewed.edit { $0.miles.increment() }
+    try d.edit { $0.miles.increment() }
+    #expect(d.tell(renewed).returned == [d.device])
+    try renewed.edit { $0.miles.increment() }
+    #expect(renewed.roster == [d.device, DeviceID(7)])
+    #expect(renewed.ada?.miles == 4)
+  }
+
+  @Test func aDeviceThatNeverSavedIsNotWorthARetirement() throws {
+    let fresh = Replica.opening(a.state, token: nil, as: 7)
+    try fresh.edit { $0.name = "first" }
+    #expect(fresh.delta()?.changes.map(\.id) == [Sailor.ada])
+  }
+}

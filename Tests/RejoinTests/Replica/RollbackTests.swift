@@ -1,0 +1,86 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Testing
+
+@testable import Rejoin
+
+/// What is reported of an ID that two incarnations save under.
+@Suite struct RollbackTests {
+  private let a = Replica.empty(1)
+
+  /// The original goes on to the fourth save; the clone has the first.
+  private func clone() throws -> Replica {
+    try a.edit { $0.miles.increment() }
+    let (state, token) = (a.state, a.token)
+    for _ in 0..<3 { try a.edit { $0.miles.increment() } }
+    return Replica.opening(state, token: token, as: 7)
+  }
+
+  @Test func theFirstDoubtfulSaveStaysTheFirst() throws {
+    let clone = try clone()
+    let b = Replica.empty(2)
+    let parts = try #require(a.delta()).split(into: 1)
+    #expect(clone.apply(parts[0]).doubtful == Dot(a.device, 1))
+    // All saves of the original are taken; they are doubtful all the same.
+    a.tell(b)
+    #expect(clone.merge(b).doubtful == Dot(a.device, 1))
+    #expect(clone.clock[a.device].n == 4)
+    try a.edit { $0.miles.increment() }
+    #expect(a.tell(clone).doubtful == Dot(a.device, 1))
+    #expect(try clone.edit { $0.name = "x" }.dot == Dot(DeviceID(7), 1))
+    #expect(clone.merge(b).doubtful == nil)
+  }
+
+  @Test func aForkIsReportedOnce() throws {
+    let clone = try clone()
+    let clock = a.clock
+    #expect(
+      clone.acknowledge(clock, by: a.device).forkedDevices == [a.device])
+    #expect(clone.acknowledge(clock, by: a.device).forkedDevices.isEmpty)
+  }
+
+  @Test func aDeviceThatHasNotSavedIsNotForked() throws {
+    _ = try clone()
+    let fresh = Replica.opening(
+      Replica.empty(1).state, token: Replica.empty(1).token, as: 7)
+    let report = a.tell(fresh)
+    #expect(report.doubtful == Dot(a.device, 0))
+    #expect(report.forkedDevices.isEmpty)
+    #expect(try fresh.edit { $0.name = "x" }.dot == Dot(DeviceID(7), 1))
+  }
+
+  /// That an ID is in use twice is learned from whoever knows, and is no new
+  /// equivocation.
+  @Test func aFlagIsLearnedFromOthers() throws {
+    let (b, c) = (Replica.empty(2), Replica.empty(3))
+    // Its own first save has nothing to do with that of another device.
+    try c.edit { $0.name = "c" }
+    a.tell(b)
+    let clone = try clone()
+    for replica in [b, c] { clone.tell(replica) }
+    clone.acknowledge(a.clock, by: a.device)
+    #expect(clone.clock[a.device].isForked)
+    let report = c.acknowledge(clone.clock, by: clone.device)
+    #expect(report.forkedDevices == [a.device])
+    #expect(report.equivocations.isEmpty)
+    #expect(c.clock.forkedDevices == [a.device])
+  }
+
+  @Test func whatIsInUseElsewhereIsSoAfterReopening() throws {
+    let clone = Replica.empty(1)
+    try a.edit { $0.name = "a" }
+    clone.acknowledge(a.clock, by: a.device)
+    let bytes = clone.state.encoded()
+    let opened = Replica.opening(
+      try StoredReplica(decoding: bytes), token: clone.token, as: 7)
+    #expect(opened.device == a.device)
+    #expect(try opened.edit { $0.name = "x" }.dot == Dot(DeviceID(7), 1))
+  }
+}

@@ -1,0 +1,149 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+@testable import Rejoin
+import Testing
+
+@Suite struct RosterTests {
+  private let a = Replica.empty(1)
+  private let b = Replica.empty(2)
+  private let d = Replica.empty(4)
+
+  /// Every device saves once, and all hear of it.
+  private func meet() throws {
+    for replica in [a, b, d] { try replica.edit { $0.miles.increment() } }
+    settle(a, b, d)
+  }
+
+  @Test func whoHasSavedOrWasEnrolledIsOnTheRoster() throws {
+    #expect(a.roster.isEmpty)
+    try meet()
+    try b.enroll(DeviceID(9), name: "spare")
+    b.tell(a)
+    #expect(a.roster == [a.device, b.device, d.device, DeviceID(9)])
+  }
+
+  @Test func anImportIsNotOnTheRoster() throws {
+    try a.import { $0[Sailor.self, "eve"].name = "Eve" }
+    #expect(a.roster.isEmpty)
+    #expect(a.clock.vector.entries.count == 1)
+  }
+
+  @Test func aRetiredDeviceIsWaitedForNoMore() throws {
+    try meet()
+    try a.retire(d.device)
+    a.tell(b)
+    for replica in [a, b] {
+      #expect(replica.roster == [a.device, b.device])
+      #expect(replica.retirements == [d.device: 1])
+    }
+  }
+
+  /// An enrolled device that was never used can be retired, too.
+  @Test func aDeviceThatNeverSavedIsRetiredAtZero() throws {
+    try a.enroll(DeviceID(9))
+    #expect(a.roster == [a.device, DeviceID(9)])
+    try a.retire(DeviceID(9))
+    #expect(a.roster == [a.device])
+  }
+
+  @Test func theLateSavesOfARetiredDeviceAreJoinedAndReported() throws {
+    try meet()
+    try d.edit { $0.miles.increment(by: 10) }
+    try a.retire(d.device)
+    a.tell(b)
+    let report = d.tell(b)
+    #expect(report.returned == [d.device])
+    #expect(report.isClean)
+    #expect(b.ada?.miles == 13)
+    #expect(b.roster.contains(d.device))
+    #expect(d.tell(b).returned.isEmpty)
+    settle(a, b, d)
+    #expect(areEqual(a, b, d))
+    #expect(a.roster == [a.device, b.device, d.device])
+    #expect(a.retirements.isEmpty)
+  }
+
+  /// Whoever retires knows a part of a later save that others are yet to hear of.
+  @Test func retiringKnowsOfFieldsAheadOfTheClock() throws {
+    try meet()
+    try d.save { edit in
+      edit[Sailor.self, "ada"].name = "ada"
+      edit[Sailor.self, "bob"].name = "bob"
+    }
+    let half = try #require(d.delta(since: a.clock)).split(into: 2)[0]
+    a.apply(half)
+    try a.retire(d.device)
+    #expect(a.retirements == [d.device: 2])
+    #expect(d.tell(a).returned.isEmpty)
+    #expect(!a.roster.contains(d.device))
+    try d.edit { $0.name = "on" }
+    #expect(d.tell(a).returned == [d.device])
+  }
+
+  @Test func ofTwoRetirementsTheGreaterNumberCounts() throws {
+    try meet()
+    try d.edit { $0.name = "late" }
+    d.tell(b)
+    try a.retire(d.device)
+    try b.retire(d.device)
+    settle(a, b)
+    #expect(a.retirements == [d.device: 2])
+    #expect(b.retirements == [d.device: 2])
+  }
+
+  /// An innocent device's save arrives although it has heard one field of a device
+  /// that somebody else retired.
+  @Test func aFieldOfARetiredDeviceHoldsNothingUp() throws {
+    try meet()
+    try d.save { edit in
+      edit[Sailor.self, "ada"].name = "ada"
+      edit[Sailor.self, "bob"].name = "bob"
+    }
+    let half = try #require(d.delta(since: a.clock)).split(into: 2)[0]
+    a.apply(half)
+    try a.save { $0[Sailor.self, "cid"].name = "cid" }
+    try b.retire(d.device)
+    settle(a, b)
+    #expect(b[Sailor.self, "cid"]?.name == "cid")
+    #expect(a.delta()?.changes == b.delta()?.changes)
+    settle(a, b, d)
+    #expect(areEqual(a, b, d))
+  }
+
+  @Test func theFirstSaveUnderANewDeviceRetiresTheOldOne() throws {
+    try meet()
+    let renewed = Replica.opening(d.state, token: nil, as: 7)
+    #expect(renewed.deviceChange == .init(old: d.device, new: DeviceID(7)))
+    #expect(renewed.retirements.isEmpty)
+    try renewed.edit { $0.name = "again" }
+    #expect(renewed.retirements == [d.device: 1])
+    try renewed.edit { $0.name = "and again" }
+    renewed.tell(a)
+    #expect(a.roster == [a.device, b.device, DeviceID(7)])
+  }
+
+  /// The device to retire is not forgotten between opening and saving.
+  @Test func theOldDeviceIsRetiredAfterReopeningTwice() throws {
+    try meet()
+    let once = Replica.opening(d.state, token: nil, as: 7)
+    let bytes = once.state.encoded()
+    let again = Replica.opening(
+      try StoredReplica(decoding: bytes), token: nil, as: 8)
+    try again.edit { $0.name = "again" }
+    #expect(again.retirements == [d.device: 1])
+  }
+
+  @Test func aDeviceThatNeverSavedLeavesNothingToRetire() throws {
+    let fresh = Replica.opening(Replica.empty(5).state, token: nil, as: 7)
+    try fresh.edit { $0.name = "first" }
+    #expect(fresh.retirements.isEmpty)
+    #expect(fresh.allRecords == [Sailor.ada])
+  }
+}

@@ -1,0 +1,96 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+@testable import Rejoin
+import Testing
+
+/// Saves whose body throws or returns a value.
+@Suite struct SaveBodyTests {
+  private let a = Replica.empty(1)
+
+  private struct Refused: Error {}
+
+  private func check(_ isValid: Bool) throws {
+    if !isValid { throw Refused() }
+  }
+
+  @Test func whatTheBodyReturnsComesWithTheReport() throws {
+    let (miles, report) = try a.save { edit in
+      edit[Sailor.self, "ada"].miles.increment(by: 5)
+      return edit[Sailor.self, "ada"].miles.value
+    }
+    #expect(miles == 5)
+    #expect(report.dot == Dot(a.device, 1))
+  }
+
+  @Test func aBodyThatThrowsChangesNothing() throws {
+    let (clock, latest) = (a.clock, a.state.hybrid.latest)
+    #expect(throws: Refused.self) {
+      try a.save { edit in
+        edit[Sailor.self, "ada"].name = "Ada"
+        try check(false)
+      }
+    }
+    #expect(throws: Refused.self) {
+      try a.save { edit in
+        edit[Sailor.self, "ada"].name = "Ada"
+        try check(false)
+        return 5
+      }
+    }
+    #expect(a.clock == clock)
+    #expect(a.state.hybrid.latest == latest)
+    #expect(a.ada == nil)
+    #expect(a.delta() == nil)
+  }
+
+  @Test func aBodyThatMightThrowSaves() throws {
+    let report = try a.save { edit in
+      try check(true)
+      edit[Sailor.self, "ada"].name = "Ada"
+    }
+    #expect(report.dot == Dot(a.device, 1))
+    let (name, other) = try a.save { edit in
+      try check(true)
+      edit[Sailor.self, "ada"].touch()
+      return edit[Sailor.self, "ada"].name
+    }
+    #expect(name == "Ada")
+    #expect(other.dot == Dot(a.device, 2))
+  }
+
+  /// That these compile is the test: no other error can come out.
+  @Test func aBodyThatDoesNotThrowKeepsTheTypeOfTheError() throws {
+    func save() throws(SaveError) -> SaveReport {
+      try a.save { $0[Sailor.self, "ada"].name = "Ada" }
+    }
+    func count() throws(SaveError) -> Int64 {
+      try a.save { edit in
+        edit[Sailor.self, "ada"].miles.increment(by: .max)
+        edit[Sailor.self, "ada"].miles.increment(by: .max)
+        return edit[Sailor.self, "ada"].miles.value
+      }.value
+    }
+    #expect(try save().dot?.n == 1)
+    #expect(try count() == .max)
+    #expect(throws: SaveError.counterOverflow(Sailor.ada, field: "miles")) {
+      try count()
+    }
+  }
+
+  @Test func aRefusedSaveReturnsNothing() throws {
+    #expect(throws: SaveError.self) {
+      try a.save { edit in
+        for _ in 0..<3 { edit[Sailor.self, "ada"].miles.increment(by: .max) }
+        try check(true)
+      }
+    }
+    #expect(a.delta() == nil)
+  }
+}

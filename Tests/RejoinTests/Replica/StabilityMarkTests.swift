@@ -1,0 +1,78 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import Testing
+
+@testable import Rejoin
+
+/// Marks and who has passed them.
+@Suite struct StabilityMarkTests {
+  private let a = DeviceID(1)
+  private let b = DeviceID(2)
+  private let c = DeviceID(3)
+
+  @Test func aMarkIsPassedByShowingAllOfIt() {
+    var stability = Stability()
+    stability.note([a: 1], of: b, holding: [a: 2])
+    #expect(stability.mark == [a: 2])
+    #expect(stability.passed.isEmpty)
+    stability.note([a: 2, c: 9], of: b, holding: [a: 5])
+    #expect(stability.mark == [a: 2])
+    #expect(stability.passed == [b])
+  }
+
+  @Test func theMarkIsStableWhenAllHavePassed() {
+    var stability = Stability()
+    stability.note([a: 2], of: b, holding: [a: 2])
+    #expect(stability.advance([b, c], holding: [a: 3]) == nil)
+    stability.note([a: 3], of: c, holding: [a: 3])
+    #expect(stability.advance([b, c], holding: [a: 4]) == [a: 2])
+    #expect(stability.mark == [a: 4])
+    // Whoever has passed one mark has yet to pass the next.
+    #expect(stability.advance([b, c], holding: [a: 4]) == nil)
+    stability.note([a: 4], of: b, holding: [a: 4])
+    #expect(stability.advance([b, c], holding: [a: 4]) == nil)
+    stability.note([a: 4], of: c, holding: [a: 4])
+    #expect(stability.advance([b, c], holding: [a: 4]) == [a: 4])
+  }
+
+  /// Before anything is held there is nothing to pass.
+  @Test func whoShowedNothingHasPassedNothing() {
+    var stability = Stability()
+    stability.note([:], of: b, holding: [:])
+    stability.note([a: 1], of: c, holding: [a: 1])
+    #expect(stability.mark == [a: 1])
+    #expect(stability.passed == [c])
+  }
+
+  @Test func whoWaitsForNobodyIsCertain() {
+    var stability = Stability()
+    #expect(stability.advance([], holding: [a: 3]) == [a: 3])
+  }
+
+  @Test func whoKnowsLessDoesNotLowerTheCut() throws {
+    let (a, b) = (Replica.empty(1), Replica.empty(2))
+    try a.edit { $0.name = "a" }
+    try a.purge()
+    #expect(a.stabilityCut == [a.device: 1])
+    try b.edit { $0.name = "b" }
+    b.tell(a)
+    a.acknowledge(b.clock, by: b.device)
+    #expect(a.stabilityCut == [a.device: 1])
+  }
+
+  /// A fork need not meet the one that it was made of.
+  @Test func aForkKnowsWhatItsOriginalHolds() throws {
+    let a = Replica.empty(1)
+    try a.edit { $0.name = "a" }
+    let fork = a.fork(as: DeviceID(8))
+    try fork.purge()
+    #expect(fork.stabilityCut == [a.device: 1])
+  }
+}

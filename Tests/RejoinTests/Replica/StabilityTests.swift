@@ -1,0 +1,131 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+@testable import Rejoin
+import Testing
+
+@Suite struct StabilityTests {
+  private let a = Replica.empty(1)
+  private let b = Replica.empty(2)
+  private let d = Replica.empty(4)
+
+  /// Both show each other their clocks, and what either lacks.
+  private func sync(_ one: Replica, _ other: Replica) {
+    one.merge(other)
+    other.merge(one)
+  }
+
+  @Test func nothingIsStableBeforeEverybodyHasShownIt() throws {
+    try a.enroll(d.device)
+    try a.edit { $0.name = "a" }
+    sync(a, b)
+    try b.edit { $0.name = "b" }
+    for _ in 0..<4 { sync(a, b) }
+    #expect(a.stabilityCut.isEmpty && b.stabilityCut.isEmpty)
+    for _ in 0..<3 {
+      sync(a, d)
+      sync(a, b)
+    }
+    #expect(a.stabilityCut == [a.device: 2, b.device: 1])
+  }
+
+  @Test func whatBothHaveShownIsStable() throws {
+    try a.edit { $0.name = "a" }
+    try b.edit { $0.name = "b" }
+    for _ in 0..<3 { sync(a, b) }
+    #expect(a.stabilityCut == [a.device: 1, b.device: 1])
+    #expect(b.stabilityCut == [a.device: 1, b.device: 1])
+    try a.edit { $0.name = "on" }
+    #expect(a.stabilityCut == [a.device: 1, b.device: 1])
+  }
+
+  @Test func aDeviceAloneHoldsEverythingForCertain() throws {
+    try a.edit { $0.name = "a" }
+    try a.purge()
+    #expect(a.stabilityCut == [a.device: 1])
+  }
+
+  /// Devices that meet only at a hub learn from it what is stable.
+  @Test func theCutTravelsThroughAHub() throws {
+    let hub = Replica.empty(9)
+    try a.edit { $0.name = "a" }
+    try b.edit { $0.name = "b" }
+    for _ in 0..<4 {
+      sync(a, hub)
+      sync(b, hub)
+    }
+    #expect(hub.roster == [a.device, b.device])
+    #expect(hub.stabilityCut == [a.device: 1, b.device: 1])
+    sync(a, hub)
+    #expect(a.stabilityCut == [a.device: 1, b.device: 1])
+  }
+
+  /// What another says is stable counts as far as we hold it ourselves.
+  @Test func theCutIsNeverBeyondTheClock() throws {
+    try a.edit { $0.name = "a" }
+    try b.edit { $0.name = "b" }
+    for _ in 0..<3 { sync(a, b) }
+    d.acknowledge(a.clock, by: a.device)
+    #expect(d.stabilityCut.isEmpty)
+    a.tell(d)
+    d.acknowledge(a.clock, by: a.device)
+    #expect(d.stabilityCut == [a.device: 1, b.device: 1])
+  }
+
+  @Test func theCutNeverFalls() throws {
+    try a.edit { $0.name = "a" }
+    try b.edit { $0.name = "b" }
+    for _ in 0..<3 { sync(a, b) }
+    let cut = a.stabilityCut
+    try d.edit { $0.name = "d" }
+    d.tell(a)
+    #expect(a.stabilityCut == cut)
+    for _ in 0..<3 { sync(a, b) }
+    #expect(a.stabilityCut == cut)
+    for _ in 0..<3 {
+      sync(a, d)
+      sync(a, b)
+    }
+    #expect(a.stabilityCut[d.device] == 1)
+  }
+
+  /// A device that only sends holds the cut back until it is retired.
+  @Test func aRetiredDeviceIsNotWaitedFor() throws {
+    try d.edit { $0.miles.increment() }
+    d.tell(a)
+    try a.edit { $0.miles.increment() }
+    for _ in 0..<4 { sync(a, b) }
+    #expect(a.stabilityCut.isEmpty && b.stabilityCut.isEmpty)
+    try a.retire(d.device)
+    for _ in 0..<3 { sync(a, b) }
+    #expect(a.stabilityCut == [a.device: 2, d.device: 1])
+    #expect(b.stabilityCut == a.stabilityCut)
+  }
+
+  /// A copy knows that the one it was made of holds what it holds itself.
+  @Test func aForkHasSeenItsOriginal() throws {
+    try a.edit { $0.name = "a" }
+    let fork = a.fork(as: DeviceID(8))
+    try fork.edit { $0.name = "fork" }
+    for _ in 0..<3 { sync(a, fork) }
+    #expect(fork.stabilityCut == [a.device: 1, DeviceID(8): 1])
+  }
+
+  /// A hub that has met thousands of devices keeps little for each.
+  @Test func aHubOfManyDevicesStoresLittle() throws {
+    let hub = Replica.empty(9)
+    for number in 100..<1_100 as Range<UInt64> {
+      let device = Replica.empty(number)
+      try device.save { $0[Berth.self, "\(number)"].name = "b" }
+      sync(device, hub)
+    }
+    let bytes = hub.state.encoded().count
+    #expect(bytes < 500 * 1_000, "\(bytes)")
+  }
+}

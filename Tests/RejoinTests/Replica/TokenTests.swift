@@ -1,0 +1,118 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+@testable import Rejoin
+import Testing
+
+@Suite struct TokenTests {
+  private let a = Replica.empty(1)
+
+  private func reopen(_ state: StoredReplica, _ token: RestoreToken?) throws
+    -> Replica
+  {
+    Replica.opening(
+      try StoredReplica(decoding: state.encoded()), token: token, as: 7)
+  }
+
+  @Test func aTokenCanBeStored() throws {
+    try a.edit { $0.name = "a" }
+    let token = a.token
+    #expect(try RestoreToken(decoding: token.encoded()) == token)
+    #expect(token.encoded().count <= 41)
+    #expect((token.device, token.n) == (a.device, 1))
+    #expect(token.digest == a.clock[a.device].digest)
+  }
+
+  @Test func aDamagedTokenIsRefused() throws {
+    try a.edit { $0.name = "a" }
+    let bytes = a.token.encoded()
+    for i in bytes.indices {
+      var damaged = bytes
+      damaged[i] ^= 1
+      #expect(throws: WireError.self) { try RestoreToken(decoding: damaged) }
+      #expect(throws: WireError.self) {
+        try RestoreToken(decoding: bytes[..<i])
+      }
+    }
+  }
+
+  /// A crash after the state was persisted and before its token was.
+  @Test func aTokenOfAnEarlierSaveIsNoRestore() throws {
+    var tokens = [a.token]
+    for n in 0..<5 {
+      try a.edit { $0.name = "\(n)" }
+      tokens.append(a.token)
+    }
+    for token in tokens {
+      let opened = try reopen(a.state, token)
+      #expect(opened.device == a.device)
+      #expect(opened.deviceChange == nil)
+    }
+  }
+
+  @Test func aTokenOfALaterSaveIsARestore() throws {
+    try a.edit { $0.name = "kept" }
+    let backup = a.state
+    try a.edit { $0.name = "lost" }
+    let opened = try reopen(backup, a.token)
+    #expect(opened.deviceChange == .init(old: a.device, new: DeviceID(7)))
+    #expect(opened.device == DeviceID(7))
+  }
+
+  @Test func aLostTokenOrAnotherDevicesIsARestore() throws {
+    try a.edit { $0.name = "a" }
+    #expect(try reopen(a.state, nil).device == DeviceID(7))
+    #expect(try reopen(a.state, Replica.empty(3).token).device == DeviceID(7))
+  }
+
+  /// A backup from before the first token knows nothing that was sent.
+  @Test func aTokenWithoutASaveIsInEveryHistory() throws {
+    let token = a.token
+    for n in 0..<10 { try a.edit { $0.name = "\(n)" } }
+    #expect(try reopen(a.state, token).device == a.device)
+  }
+
+  /// The digest of the last durable token stays, however many saves follow.
+  @Test func theDurableTokenIsAlwaysRecognized() throws {
+    try a.edit { $0.name = "first" }
+    let token = a.token
+    a.tokenStored(token)
+    for n in 0..<5_000 { try a.edit { $0.name = "\(n)" } }
+    #expect(try reopen(a.state, token).device == a.device)
+    let other = Replica.empty(3)
+    try other.edit { $0.name = "first" }
+    let forgotten = other.token
+    for n in 0..<5_000 { try other.edit { $0.name = "\(n)" } }
+    #expect(try reopen(other.state, forgotten).device == DeviceID(7))
+  }
+
+  /// What was stable can be forgotten; the token stays known all the same.
+  @Test func theTokenItWasOpenedWithIsDurable() throws {
+    for n in 0..<3 { try a.edit { $0.name = "\(n)" } }
+    let opened = try reopen(a.state, a.token)
+    let b = Replica.empty(2)
+    for n in 0..<5 { try opened.edit { $0.name = "on \(n)" } }
+    for _ in 0..<3 {
+      opened.merge(b)
+      b.merge(opened)
+    }
+    try opened.purge()
+    #expect(opened.state.ownDigests.digests.count == 1)
+    #expect(try reopen(opened.state, a.token).device == a.device)
+  }
+
+  @Test func theTokenOfAnotherDeviceIsNotTakenForOurs() throws {
+    try a.edit { $0.name = "a" }
+    let token = a.token
+    a.tokenStored(Replica.empty(3).token)
+    #expect(a.state.durableToken == nil)
+    a.tokenStored(token)
+    #expect(a.state.durableToken == token)
+  }
+}

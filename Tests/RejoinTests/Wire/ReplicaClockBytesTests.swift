@@ -1,0 +1,99 @@
+//===----------------------------------------------------------------------===//
+//
+// This source file is part of the Rejoin open source project
+//
+// Copyright (c) 2026 the Rejoin authors
+// SPDX-License-Identifier: Apache-2.0
+//
+//===----------------------------------------------------------------------===//
+
+import RejoinTesting
+import Testing
+
+@testable import Rejoin
+
+@Suite struct ReplicaClockBytesTests {
+  @Test func replicaClock() throws {
+    let clock = HandSetClock()
+    let replicas = (1...3).map {
+      Replica(
+        device: DeviceID($0), schema: Schema(["E": .init()]),
+        clock: clock.wall, makeDeviceID: { DeviceID(99) })
+    }
+    var samples = [ReplicaClock()]
+    for (i, replica) in replicas.enumerated() {
+      clock.now += 7
+      try replica.save {
+        $0.apply(
+          .write(.int(1)), to: FieldKey("a", .register),
+          of: RecordID("E", "\(i)"))
+      }
+      samples.append(replica.clock)
+      replica.merge(replicas[0])
+      samples.append(replica.clock)
+    }
+    samples += try unusualClocks()
+    for sample in samples {
+      #expect(try ReplicaClock(decoding: sample.encoded()) == sample)
+      try checkDamage(of: sample.encoded())
+    }
+  }
+
+  /// Bytes with one bit turned, or cut short, are refused, or are what the clock
+  /// that is read from them writes.
+  private func checkDamage(of bytes: [UInt8]) throws {
+    for place in 3..<(bytes.count - 4) {
+      for bit in 0..<8 as Range<UInt8> {
+        var damaged = bytes
+        damaged[place] ^= 1 << bit
+        let sealed = damaged.resealed
+        guard let read = try? ReplicaClock(decoding: sealed) else { continue }
+        #expect(read.encoded() == sealed)
+      }
+      #expect(throws: WireError.self) {
+        try ReplicaClock(decoding: Array(bytes[..<place]).resealed)
+      }
+    }
+  }
+
+  /// The clocks of replicas that hold fields ahead of it, know a device that was
+  /// used twice, and know what is stable.
+  private func unusualClocks() throws -> [ReplicaClock] {
+    let schema = Schema(["E": .init()])
+    func replica(_ number: UInt64) -> LibraryReplica {
+      LibraryReplica(
+        device: DeviceID(number), schema: schema,
+        makeDeviceID: { DeviceID(number + 9) })
+    }
+    func save(_ replica: inout LibraryReplica, _ count: Int) throws {
+      for i in 0..<count {
+        let id = RecordID("E", "\(i)")
+        _ = try replica.save([.touch(id)], now: 7)
+      }
+    }
+    var author = replica(1)
+    try save(&author, 3)
+    let all = try #require(author.message(since: ReplicaClock()))
+    var samples: [ReplicaClock] = []
+    for count in 1...3 {
+      var reader = replica(2)
+      for part in author.parts(of: all, count: 3).prefix(count) {
+        _ = reader.apply(part, now: 7)
+      }
+      samples.append(reader.clock)
+      #expect(reader.clock.fieldsAhead.count == count)
+      _ = reader.apply(all, now: 7)
+      reader.acknowledge(author, now: 7)
+      reader.acknowledge(author, now: 7)
+      #expect(!reader.clock.stabilityCut.isEmpty)
+      samples.append(reader.clock)
+      var clone = replica(1)
+      try save(&clone, 2)
+      try save(&clone, 1)
+      reader.acknowledge(clone, now: 7)
+      samples.append(reader.clock)
+    }
+    #expect(samples.last?.forkedDevices == [DeviceID(1)])
+    return samples
+  }
+}
