@@ -27,7 +27,7 @@ extension SimulationPlanner {
     }
     keepHouse(on: i)
     suffer(i)
-    if random.chance(faults.crashes) { store(i) }
+    if faults.crashes > 0, random.chance(40) { store(i) }
     for _ in 0...random.below(3) { tell(from: i) }
   }
 
@@ -61,8 +61,8 @@ extension SimulationPlanner {
       add(.save(on: i, [.undelete(id)]), by: i)
     }
     if random.chance(faults.aliases) { add(verbs.alias(on: i), by: i) }
-    guard random.chance(faults.housekeeping) else { return }
-    add(random.chance(60) ? .purge(i) : .fold(i), by: i)
+    guard faults.housekeeping > 0, random.chance(25) else { return }
+    add(random.chance(70) ? .purge(i) : .fold(i), by: i)
   }
 
   /// Somebody has the rows of a server, or those that everybody has, brought in.
