@@ -42,10 +42,10 @@ struct OpenBody {
         "whether the device changed", change != nil,
         opened.device != stored.device)
       if token == nil { try require(change != nil, "no token is needed") }
+      // Damaged bytes may lack the digests of what the device has saved.
+      guard change != nil else { continue }
       let again = LiveHistory.open(opened.state, with: opened.token)
-      if !opened.clock[opened.device].isForked {
-        try equal("the device with its token", again.device, opened.device)
-      }
+      try equal("the device with its token", again.device, opened.device)
     }
   }
 }
