@@ -163,6 +163,8 @@ public final class Replica {
     state.stability.note(
       state.clock.vector, of: state.device, holding: state.clock.vector)
     state.become(device)
+    // It stands beside this replica, and takes nobody's place.
+    state.predecessor = nil
     return Replica(
       resuming: state, schema: schema, clock: clock ?? wallClock,
       makeDeviceID: makeDeviceID ?? self.makeDeviceID)
