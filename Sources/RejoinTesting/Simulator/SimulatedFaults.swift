@@ -66,7 +66,7 @@ struct SimulatedFaults: Hashable {
     retirements = weight(6)
     lostHalves = weight(30)
     rows = weight(20)
-    aliases = random.chance(60) ? 0 : weight(12)
+    aliases = random.chance(60) ? 0 : weight(18)
     absences = weight(20)
     housekeeping = weight(20)
     crashes = weight(20)
