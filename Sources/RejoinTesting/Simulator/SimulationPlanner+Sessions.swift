@@ -93,7 +93,7 @@ extension SimulationPlanner {
   /// What happens to the storage or the name of a device.
   private mutating func suffer(_ i: Int) {
     if random.chance(faults.restores) {
-      backUp(i, with: random.chance(50) ? .lost : .last)
+      backUp(i, with: random.chance(65) ? .lost : .last)
     }
     if random.chance(faults.unnoticedRestores) { backUp(i, with: .fitting) }
     if random.chance(faults.clones), deviceCount < 12 {
