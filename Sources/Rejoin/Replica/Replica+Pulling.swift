@@ -48,6 +48,8 @@ extension Replica {
       server: server, devices: stored.pullers(of: server).union([puller]),
       dot: Dot(puller, last.n + 1),
       time: Timestamp(milliseconds: time), digest: Digest(seed: last.digest))
+    pull.digest.add(pull.dot.n)
+    pull.digest.add(pull.time.rawValue)
     for (id, row) in rows { pull.take(row, of: id, from: stored) }
     if pull.changes.isEmpty { return MergeReport() }
     // Nobody else saves as the puller, so that its own save would be taken for one

@@ -357,6 +357,18 @@ import Testing
     #expect(areEqual(a, b, clone))
   }
 
+  /// One value with two times of the server is two saves.
+  @Test func aClonePullingTheSameRowAtAnotherTimeIsFoundOut() throws {
+    let clone = try unnoticed()
+    try pull(clone, at: 3_000, name: "Lady")
+    let report = b.merge(clone)
+    #expect(report.forkedDevices == [DeviceID(11)])
+    clone.merge(b)
+    settle(a, b, clone)
+    #expect(areEqual(a, b, clone))
+    #expect(a.encoded() == b.encoded())
+  }
+
   @Test func withoutAnUnusedIDNothingIsPulled() throws {
     let poor = Replica.empty(3) { DeviceID(3) }
     #expect(throws: SaveError.identityInUse(DeviceID(3))) {
