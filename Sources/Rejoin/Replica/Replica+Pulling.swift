@@ -96,7 +96,9 @@ private struct Pull {
 
   /// What is remembered of a row: the fields as they were last pulled.
   private func memory(of id: RecordID) -> RecordID {
-    RecordID(BuiltIn.pulled, "\(server.utf8.count):\(server)\(id)")
+    RecordID(
+      BuiltIn.pulled,
+      "\(server.utf8.count):\(server)\(id.entity.utf8.count):\(id)")
   }
 
   /// Takes what is new in a row.
