@@ -134,7 +134,7 @@ private struct Pull {
     changes[id, default: [:]][key] = state
     digest.add(id.entity)
     digest.add(id.key)
-    digest.add(key.name)
+    digest.add(key)
     digest.add(value)
   }
 
