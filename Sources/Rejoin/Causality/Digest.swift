@@ -58,6 +58,12 @@ package struct Digest {
 }
 
 extension Digest {
+  /// Adds the name of a field, but for its kind.
+  mutating func add(_ key: FieldKey) {
+    add(key.name)
+    if let variant = key.variant { add(variant) }
+  }
+
   package mutating func add(_ edit: FieldEdit) {
     switch edit {
     case .write(let value):

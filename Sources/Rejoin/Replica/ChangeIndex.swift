@@ -30,7 +30,8 @@ struct ChangeIndex {
   fileprivate struct Line {
     var entries: [Entry] = []
     var greatest: UInt64 = 0
-    var isSorted = true
+    /// How many of the first entries are known to be in order.
+    var sorted = 0
     /// How many entries are of fields that the device has touched again since.
     var stale = 0
   }
@@ -87,7 +88,8 @@ struct ChangeIndex {
 
 extension ChangeIndex.Line {
   mutating func append(_ entry: ChangeIndex.Entry, isReplacing: Bool) {
-    if let last = entries.last, entry.n < last.n { isSorted = false }
+    let isNext = entry.n >= entries.last?.n ?? 0
+    if sorted == entries.count, isNext { sorted += 1 }
     entries.append(entry)
     greatest = max(greatest, entry.n)
     if isReplacing { stale += 1 }
@@ -97,13 +99,18 @@ extension ChangeIndex.Line {
 
   /// Drops the entries whose field has seen a later save of the device.
   mutating func tidy(last: (ChangeIndex.Location) -> UInt64) {
+    let isSorted = sorted == entries.count
     entries.removeAll { last($0.location) != $0.n }
+    sorted = isSorted ? entries.count : 0
     stale = 0
   }
 
+  /// Sorts the entries from the least on that has come out of order, which is
+  /// nearly always among the last.
   mutating func sort() {
-    if isSorted { return }
-    entries.sort { $0.n < $1.n }
-    isSorted = true
+    guard let least = entries[sorted...].lazy.map(\.n).min() else { return }
+    let last = entries[..<sorted].lastIndex { $0.n <= least }
+    entries[(last.map { $0 + 1 } ?? 0)...].sort { $0.n < $1.n }
+    sorted = entries.count
   }
 }

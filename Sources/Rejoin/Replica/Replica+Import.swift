@@ -69,7 +69,7 @@ extension Digest {
     add(id.key)
     add(record.mark == true ? 1 : 0)
     for (key, edit) in record.edits.sorted(by: { $0.key < $1.key }) {
-      add(key.name)
+      add(key)
       add(key.kind.rawValue)
       add(edit)
     }

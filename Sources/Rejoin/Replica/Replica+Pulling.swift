@@ -48,6 +48,8 @@ extension Replica {
       server: server, devices: stored.pullers(of: server).union([puller]),
       dot: Dot(puller, last.n + 1),
       time: Timestamp(milliseconds: time), digest: Digest(seed: last.digest))
+    pull.digest.add(pull.dot.n)
+    pull.digest.add(pull.time.rawValue)
     for (id, row) in rows { pull.take(row, of: id, from: stored) }
     if pull.changes.isEmpty { return MergeReport() }
     // Nobody else saves as the puller, so that its own save would be taken for one
@@ -94,7 +96,9 @@ private struct Pull {
 
   /// What is remembered of a row: the fields as they were last pulled.
   private func memory(of id: RecordID) -> RecordID {
-    RecordID(BuiltIn.pulled, "\(server.utf8.count):\(server)\(id)")
+    RecordID(
+      BuiltIn.pulled,
+      "\(server.utf8.count):\(server)\(id.entity.utf8.count):\(id)")
   }
 
   /// Takes what is new in a row.
@@ -130,7 +134,7 @@ private struct Pull {
     changes[id, default: [:]][key] = state
     digest.add(id.entity)
     digest.add(id.key)
-    digest.add(key.name)
+    digest.add(key)
     digest.add(value)
   }
 

@@ -190,7 +190,7 @@ extension StoredReplica {
         $0.change(edit, in: save)
       }
       .map { .init(record: id, field: key, write: $0) }
-      digest.add(key.name)
+      digest.add(key)
       digest.add(edit ?? .write(nil))
     }
     noteAliases(at: position)

@@ -39,7 +39,8 @@ extension StoredReplica {
         code: .truncated, offset: bytes.count - WireChecksum.size,
         expected: "the section of the device")
     }
-    guard stored.hasItsOwnSaves, stored.isStabilityHeld else {
+    guard stored.hasItsOwnSaves, stored.hasItsOwnPulls, stored.isStabilityHeld
+    else {
       throw WireError(
         code: .invalid, offset: bytes.count - WireChecksum.size,
         expected: "digests and a stability cut that fit the clock")
@@ -70,6 +71,14 @@ extension StoredReplica {
     return mustRenew
       || !overflow && last == saved && (last == 0) == ownDigests.digests.isEmpty
         && index.last(of: device) <= saved
+  }
+
+  /// Whether the devices that stand for servers are distinct, and no field has a
+  /// later save of them.
+  private var hasItsOwnPulls: Bool {
+    mustRenew
+      || Set(ours).count == ours.count
+        && pullers.values.allSatisfy { index.last(of: $0) <= clock[$0].n }
   }
 
   private var isStabilityHeld: Bool {

@@ -62,7 +62,8 @@ extension OracleReplica {
     }
     for (id, record) in pending(rows) {
       let memory = RecordID(
-        "rejoin.pulled", "\(server.utf8.count):\(server)\(id)")
+        "rejoin.pulled",
+        "\(server.utf8.count):\(server)\(id.entity.utf8.count):\(id)")
       var isNew = !held.keys.contains { $0.id == memory }
       for (key, verbs) in record.verbs {
         guard case .write(let value) = verbs.last else { continue }

@@ -75,6 +75,20 @@ import Testing
     #expect(Set(shown + other) == ["Ada", "Eve"])
   }
 
+  /// Two fields of one name that a newer version reads in two ways.
+  @Test func anotherVariantOfAFieldIsAnotherImport() throws {
+    for (replica, variant) in [(a, nil), (b, "newer")] as [(Replica, String?)] {
+      try replica.import {
+        $0.apply(
+          .write(1), to: FieldKey("f", .register, variant: variant),
+          of: RecordID("Value", "k"))
+      }
+    }
+    settle(a, b)
+    #expect(a.clock.vector.entries.count == 2)
+    #expect(areEqual(a, b))
+  }
+
   @Test func anImportThatOverflowsChangesNothing() throws {
     #expect(throws: SaveError.self) {
       try a.import { edit in

@@ -175,6 +175,24 @@ import Testing
     #expect(b.ada?.conflicts(\.name) == [])
   }
 
+  /// An entity may have any name, also one with a slash.
+  @Test func rowsOfNamesThatRunTogetherAreTwo() throws {
+    let name = FieldKey("name", .register)
+    let entities = ["a/b", "a"].map { (Name($0), Schema.Definition()) }
+    let replica = Replica(
+      device: DeviceID(10),
+      schema: Schema(Dictionary(uniqueKeysWithValues: entities)),
+      clock: HandSetClock().wall, makeDeviceID: { DeviceID(11) })
+    let (first, second) = (RecordID("a/b", "c"), RecordID("a", "b/c"))
+    for (id, value) in [(first, "1"), (second, "2")] as [(RecordID, Value)] {
+      try replica.pull(from: "crm", modifiedAt: 1_000) {
+        $0.apply(.write(value), to: name, of: id)
+      }
+    }
+    #expect(replica.record(first)?.shown(name) == .some("1"))
+    #expect(replica.record(second)?.shown(name) == .some("2"))
+  }
+
   // It observes the earlier pulls of that server and nothing else.
 
   @Test func aPullOfAnotherInstallationIsSuperseded() throws {
@@ -355,6 +373,18 @@ import Testing
     settle(a, b, clone)
     #expect(b.ada?.name == "5000")
     #expect(areEqual(a, b, clone))
+  }
+
+  /// One value with two times of the server is two saves.
+  @Test func aClonePullingTheSameRowAtAnotherTimeIsFoundOut() throws {
+    let clone = try unnoticed()
+    try pull(clone, at: 3_000, name: "Lady")
+    let report = b.merge(clone)
+    #expect(report.forkedDevices == [DeviceID(11)])
+    clone.merge(b)
+    settle(a, b, clone)
+    #expect(areEqual(a, b, clone))
+    #expect(a.encoded() == b.encoded())
   }
 
   @Test func withoutAnUnusedIDNothingIsPulled() throws {

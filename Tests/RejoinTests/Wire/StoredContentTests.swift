@@ -50,6 +50,33 @@ import Testing
     #expect(fault([change]) != nil)
   }
 
+  @Test func savesForAServerDoNotOutnumberTheClock() throws {
+    let (a, b) = (Replica.empty(1) { DeviceID(11) }, Replica.empty(2))
+    try a.pull(from: "crm", modifiedAt: 1) { $0[Sailor.self, "ada"].name = "A" }
+    let before = a.state
+    try a.pull(from: "crm", modifiedAt: 2) { $0[Sailor.self, "ada"].name = "B" }
+    b.apply(try #require(Replica.opening(before, token: nil, as: 9).delta()))
+    for part in try #require(a.delta()).split(into: 1) { b.apply(part) }
+    #expect(throws: Never.self) {
+      try StoredReplica(decoding: b.state.encoded())
+    }
+    var state = b.state
+    state.pullers[Name("crm")] = DeviceID(11)
+    #expect(throws: WireError.self) {
+      try StoredReplica(decoding: state.encoded())
+    }
+  }
+
+  @Test func everyServerHasADeviceOfItsOwn() throws {
+    for servers in [["crm": 1], ["crm": 2, "erp": 2]] as [[String: UInt64]] {
+      var state = Replica.empty(1).state
+      for (name, id) in servers { state.pullers[Name(name)] = DeviceID(id) }
+      #expect(throws: WireError.self) {
+        try StoredReplica(decoding: state.encoded())
+      }
+    }
+  }
+
   @Test func ownDigestsAreOfOwnSaves() {
     let error = fault {
       var digests = WireWriter()
