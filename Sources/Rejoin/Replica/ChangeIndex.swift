@@ -75,7 +75,9 @@ struct ChangeIndex {
       let known = basis[device]
       guard lines[device]?.greatest ?? 0 > known else { continue }
       lines[device]?.sort()
-      for entry in lines[device]?.entries.reversed() ?? [] {
+      // Not `?? []`, with which all entries would be copied.
+      guard let entries = lines[device]?.entries else { continue }
+      for entry in entries.reversed() {
         if entry.n <= known { break }
         if last(device, entry.location) == entry.n {
           result.insert(entry.location)
