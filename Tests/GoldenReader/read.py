@@ -716,6 +716,7 @@ def read(data):
         result["clock"] = [{
             "device": body.take(16).hex(), "n": wide(body.varint()),
             "time": 0, "digest": hexadecimal(body.fixed())}]
+        result["pulls"] = wide(body.varint())
         check(not body.remaining, "more than the token")
         sizes = {"header": 3, "token": body.offset - 3, "checksum": 4}
     else:

@@ -60,7 +60,12 @@ extension Replica {
   }
 
   private func puller(for server: String) throws(SaveError) -> DeviceID {
-    if stored.mustRenew { takeDevice(try unusedDevice()) }
+    if stored.mustRenew {
+      let (device, puller) = (try unusedDevice(), try unusedDevice())
+      guard puller != device else { throw .identityInUse(puller) }
+      takeDevice(device)
+      return puller
+    }
     if let device = stored.pullers[Name(server)] { return device }
     return try unusedDevice()
   }

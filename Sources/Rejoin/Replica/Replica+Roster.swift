@@ -56,6 +56,8 @@ extension Replica {
         roster.remove(device)
       }
     }
+    // Also those of which only parts of messages have arrived.
+    roster.formUnion(stored.missing.entries.map(\.device))
     roster.subtract(retired.keys)
     return roster.filter { !$0.isImport }
   }

@@ -25,25 +25,38 @@ public struct RestoreToken: Hashable, Sendable, Codable {
   public let n: UInt64
   /// The digest of its saves up to there.
   public let digest: UInt64
+  /// How many pulls its devices for servers had made.
+  public let pulls: UInt64
 
   /// Creates the token that belongs to a stored replica.
   public init(_ stored: StoredReplica) {
     let save = stored.clock[stored.device]
-    self.init(device: stored.device, n: save.n, digest: save.digest)
+    self.init(
+      device: stored.device, n: save.n, digest: save.digest,
+      pulls: stored.pullCount)
   }
 
-  init(device: DeviceID, n: UInt64, digest: UInt64) {
+  init(device: DeviceID, n: UInt64, digest: UInt64, pulls: UInt64 = 0) {
     (self.device, self.n, self.digest) = (device, n, digest)
+    self.pulls = pulls
   }
 
   /// Whether a stored replica goes on from this token.
   func isContained(in stored: StoredReplica) -> Bool {
-    guard device == stored.device else { return false }
+    guard device == stored.device, pulls <= stored.pullCount else {
+      return false
+    }
     return n == 0 || stored.ownDigest(of: n) == digest
   }
 }
 
 extension StoredReplica {
+  /// How many saves the devices for servers have made: it only grows while the
+  /// device stays the same.
+  fileprivate var pullCount: UInt64 {
+    pullers.values.reduce(0) { $0 &+ clock[$1].n }
+  }
+
   /// The digest of one of our own saves, if it is kept.
   func ownDigest(of n: UInt64) -> UInt64? {
     if let digest = ownDigests[n] { return digest }

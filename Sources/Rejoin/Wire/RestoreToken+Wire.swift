@@ -16,18 +16,19 @@ extension RestoreToken {
       var reader = try WireReader(opening: bytes, as: [.token])
       let token = RestoreToken(
         device: try reader.device(after: nil), n: try reader.varint(),
-        digest: try reader.fixed())
+        digest: try reader.fixed(), pulls: try reader.varint())
       try reader.finish()
       return token
     }
   }
 
-  /// The token as bytes, at most 41.
+  /// The token as bytes, at most 51.
   public func encoded() -> [UInt8] {
     var writer = WireWriter(.token)
     writer.raw(device.bytes)
     writer.varint(n)
     writer.fixed(digest)
+    writer.varint(pulls)
     return writer.sealed()
   }
 }

@@ -35,6 +35,9 @@ extension Inspection {
     case .vectorClock, .replicaClock, .stored, .token:
       members["clock"] = .array(clock.map(Inspection.json))
     }
+    if case .token(let token) = content {
+      members["pulls"] = .wide(token.pulls)
+    }
     if case .replicaClock(let clock) = content {
       members["stabilityCut"] = Inspection.json(clock.stabilityCut)
       members["fieldsAhead"] = .array(

@@ -24,7 +24,7 @@ import Testing
     try a.edit { $0.name = "a" }
     let token = a.token
     #expect(try RestoreToken(decoding: token.encoded()) == token)
-    #expect(token.encoded().count <= 41)
+    #expect(token.encoded().count <= 51)
     #expect((token.device, token.n) == (a.device, 1))
     #expect(token.digest == a.clock[a.device].digest)
   }
@@ -72,6 +72,24 @@ import Testing
   }
 
   /// A backup from before the first token knows nothing that was sent.
+  /// What a device for a server has saved may have been sent, too.
+  @Test func aTokenKnowsHowOftenWasPulled() throws {
+    try a.edit { $0.name = "a" }
+    func pull(_ name: String, at time: Int64) throws {
+      try a.pull(from: "crm", modifiedAt: time) {
+        $0[Sailor.self, "eve"].name = name
+      }
+    }
+    try pull("Eve", at: 1)
+    let (backup, early) = (a.state, a.token)
+    try pull("Eva", at: 2)
+    #expect(early.pulls == 1 && a.token.pulls == 2)
+    #expect(try RestoreToken(decoding: a.token.encoded()) == a.token)
+    #expect(try reopen(backup, a.token).device == DeviceID(7))
+    #expect(try reopen(backup, early).device == a.device)
+    #expect(try reopen(a.state, early).device == a.device)
+  }
+
   @Test func aTokenWithoutASaveIsInEveryHistory() throws {
     let token = a.token
     for n in 0..<10 { try a.edit { $0.name = "\(n)" } }
