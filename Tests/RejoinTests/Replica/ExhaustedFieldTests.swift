@@ -48,6 +48,7 @@ import Testing
 
   @Test func aPurgeLeavesItAndSaysSo() throws {
     try a.edit { $0.delete() }
+    try a.retire(stranger)
     let report = try a.purge()
     #expect(report.dot != nil)
     #expect(report.retained == [place])

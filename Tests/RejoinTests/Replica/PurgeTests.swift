@@ -135,6 +135,7 @@ import Testing
     try a.edit { $0.name = "ada" }
     a.apply(Delta(state, of: Sailor().rank.key, in: Sailor.ada))
     try a.edit { $0.delete() }
+    try a.retire(stranger)
     let report = try a.purge()
     #expect(report.dot != nil)
     #expect(report.retained.isEmpty)

@@ -71,7 +71,6 @@ import Testing
     #expect(try reopen(a.state, Replica.empty(3).token).device == DeviceID(7))
   }
 
-  /// A backup from before the first token knows nothing that was sent.
   /// What a device for a server has saved may have been sent, too.
   @Test func aTokenKnowsHowOftenWasPulled() throws {
     try a.edit { $0.name = "a" }
@@ -90,6 +89,7 @@ import Testing
     #expect(try reopen(a.state, early).device == a.device)
   }
 
+  /// A backup from before the first token knows nothing that was sent.
   @Test func aTokenWithoutASaveIsInEveryHistory() throws {
     let token = a.token
     for n in 0..<10 { try a.edit { $0.name = "\(n)" } }
