@@ -20,13 +20,6 @@ struct AliasGroups: Sendable {
   private var places: [RecordID: Int] = [:]
   private var groups: [Group] = []
 
-  /// The key of the record that declares two IDs to be aliases, which no other two
-  /// share: the lengths tell the names in it apart.
-  static func key(of a: RecordID, _ b: RecordID) -> String {
-    let lengths = [a.entity, a.key, b.entity].map { "\($0.utf8.count):" }
-    return lengths.joined() + "\(a)=\(b)"
-  }
-
   /// All IDs of a record, in no particular order.
   ///
   /// - Complexity: O(1).

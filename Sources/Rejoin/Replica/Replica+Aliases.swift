@@ -29,7 +29,7 @@ extension Replica {
           SetEdit(inserting: [.reference(first), .reference(second)])),
         to: BuiltIn.names,
         of: RecordID(
-          BuiltIn.alias, AliasGroups.key(of: first, second)))
+          BuiltIn.alias, "\(first.key.utf8.count):\(first)=\(second)"))
     }
   }
 

@@ -30,10 +30,7 @@ extension OracleReplica {
   static func alias(_ a: RecordID, _ b: RecordID) -> ScriptVerb {
     let (first, second) = (min(a, b), max(a, b))
     return .edit(
-      RecordID(
-        alias,
-        "\(first.entity.utf8.count):\(first.key.utf8.count):"
-          + "\(second.entity.utf8.count):\(first)=\(second)"),
+      RecordID(alias, "\(first.key.utf8.count):\(first)=\(second)"),
       FieldKey("names", .set),
       .members(SetEdit(inserting: [.reference(first), .reference(second)])))
   }

@@ -29,6 +29,15 @@ import Testing
     #expect(a.roster == [a.device, b.device, d.device, DeviceID(9)])
   }
 
+  /// Of whom a part of a message has arrived has saved, too.
+  @Test func aDeviceIsKnownByAPart() throws {
+    try d.edit { $0.name = "d" }
+    let parts = try #require(d.delta()).split(into: 2)
+    a.apply(parts[0])
+    #expect(a.clock.vector.isEmpty)
+    #expect(a.roster == [d.device])
+  }
+
   @Test func anImportIsNotOnTheRoster() throws {
     try a.import { $0[Sailor.self, "eve"].name = "Eve" }
     #expect(a.roster.isEmpty)
