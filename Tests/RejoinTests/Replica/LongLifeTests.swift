@@ -32,7 +32,6 @@ import Testing
       // Spread over all values, as the IDs of devices are.
       let device = Replica.empty(number &* 0x9e37_79b9_7f4a_7c15)
       try device.save { $0[Berth.self, "\(number)"].name = "b" }
-      device.merge(hub)
       hub.merge(device)
     }
     let bytes = hub.state.encoded().count
