@@ -25,9 +25,7 @@ extension Replica {
   public func `import`(
     _ body: (Edit) -> Void
   ) throws(SaveError) -> MergeReport {
-    let blank = Replica(
-      device: DeviceID(0), schema: schema, clock: wallClock,
-      makeDeviceID: makeDeviceID)
+    let blank = blank()
     let records = try rows(writtenBy: body, on: blank)
     if records.isEmpty { return MergeReport() }
     var name = Digest()
@@ -42,6 +40,13 @@ extension Replica {
     blank.stored.clock.insert(
       .init(n: 1, time: .zero, digest: name.value), of: dot.device)
     return blank.delta().map { apply($0) } ?? MergeReport()
+  }
+
+  /// An empty replica, on which rows are written as if nothing were here.
+  func blank() -> Replica {
+    Replica(
+      device: DeviceID(0), schema: schema, clock: wallClock,
+      makeDeviceID: makeDeviceID)
   }
 
   /// The records that `body` writes, sorted.

@@ -37,10 +37,7 @@ extension Replica {
   public func pull(
     from server: String, modifiedAt time: Int64, _ body: (Edit) -> Void
   ) throws(SaveError) -> MergeReport {
-    let blank = Replica(
-      device: DeviceID(0), schema: schema, clock: wallClock,
-      makeDeviceID: makeDeviceID)
-    let rows = try rows(writtenBy: body, on: blank)
+    let rows = try rows(writtenBy: body, on: blank())
     let puller = try puller(for: server)
     let last = stored.clock[puller]
     guard last.n < .max else { throw .numbersExhausted(puller) }
