@@ -26,11 +26,18 @@ extension ExplorerProgram {
   ) {
     self.init(
       name,
-      universe: ScriptUniverse(
-        schema: Schema([
-          "Note": .init(fields: Set(fields), deletion: deletion)
-        ]), records: [Self.a, Self.b], fields: fields),
+      universe: Self.universe(of: fields, deletion),
       saves: saves)
+  }
+
+  /// Two records with some fields.
+  private static func universe(
+    of fields: [FieldKey], _ deletion: DeletionRule
+  ) -> ScriptUniverse {
+    ScriptUniverse(
+      schema: Schema([
+        "Note": .init(fields: Set(fields), deletion: deletion)
+      ]), records: [a, b], fields: fields)
   }
 
   /// Two records with registers.
@@ -133,10 +140,7 @@ extension ExplorerProgram {
   ) {
     self.init(
       name,
-      universe: ScriptUniverse(
-        schema: Schema([
-          "Note": .init(fields: Set(fields), deletion: deletion)
-        ]), records: [Self.a, Self.b], fields: fields),
+      universe: Self.universe(of: fields, deletion),
       saves: saves)
   }
 
