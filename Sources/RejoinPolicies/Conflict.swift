@@ -56,7 +56,7 @@ public struct Conflict: Hashable, Codable, Sendable {
 extension Conflict {
   init(
     _ record: RecordID, fields: [FieldKey: FieldDifference],
-    others: [FieldKey], isDeletion: Bool, displayed now: FetchedRecord
+    others: [FieldKey], isDeletion: Bool, displayed now: RecordSnapshot
   ) {
     let fields = fields.filter { $0.value.isDirty || $0.value.isChanged }
       .sorted { $0.key < $1.key }

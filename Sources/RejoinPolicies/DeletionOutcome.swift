@@ -21,7 +21,7 @@ public enum DeletionOutcome: Hashable, Sendable {
   /// of the record that came with it.
   case keepRecord
   /// The record stays; the deletion is queued for somebody to decide.
-  case queue
+  case reportConflict
 }
 
 extension MergePolicy {
@@ -31,7 +31,7 @@ extension MergePolicy {
     case .mergeByPropertyObjectTrump, .overwrite, .mergeNonNil: .delete
     case .lastWriteWins: storeIsLater ? .keepRecord : .delete
     case .merge: .deleteBeside
-    case .manual: .queue
+    case .manual: .reportConflict
     case .error, .mergeByPropertyStoreTrump, .rollback, .serverWins, .custom:
       .keepRecord
     }
@@ -40,15 +40,15 @@ extension MergePolicy {
 
 extension DeletionOutcome {
   /// Whether the record stays as the store has it.
-  var isRefused: Bool { self == .keepRecord || self == .queue }
+  var isRefused: Bool { self == .keepRecord || self == .reportConflict }
 
   /// What becomes of a value that the context wrote after the deletion.
   func outcome(ofWriting value: Value?) -> FieldOutcome {
     switch self {
     case .delete: .write(value)
-    case .deleteBeside: .writeBeside(value)
+    case .deleteBeside: .writeConcurrently(value)
     case .keepRecord: .keepStore
-    case .queue: .queue
+    case .reportConflict: .reportConflict
     }
   }
 }

@@ -13,7 +13,7 @@ import Rejoin
 extension EditedRecord {
   /// The register and `lww` fields as three parties see them.
   func differences(
-    from now: FetchedRecord, storeIsLater: (FieldKey) -> Bool
+    from now: RecordSnapshot, storeIsLater: (FieldKey) -> Bool
   ) -> [FieldKey: FieldDifference] {
     let keys = Set(fetched.fields.keys).union(now.fields.keys)
       .union(changes.values.keys)
@@ -28,25 +28,25 @@ extension EditedRecord {
   }
 
   /// Whether somebody deleted the record.
-  private func wasDeleted(in now: FetchedRecord) -> Bool {
+  private func wasDeleted(in now: RecordSnapshot) -> Bool {
     fetched.exists && !now.exists
   }
 
   /// Whether the edits conflict whatever the registers say: any edit does with a
   /// deletion, and a deletion with anything that has moved, by its clock.
-  func isContested(by now: FetchedRecord) -> Bool {
+  func isContested(by now: RecordSnapshot) -> Bool {
     guard isDeleted else { return wasDeleted(in: now) }
     let keys = Set(fetched.fields.keys).union(now.fields.keys)
     return fetched.existence.clock != now.existence.clock
       || keys.contains { hasMoved($0, in: now) }
   }
 
-  private func hasMoved(_ key: FieldKey, in now: FetchedRecord) -> Bool {
+  private func hasMoved(_ key: FieldKey, in now: RecordSnapshot) -> Bool {
     fetched[key].clock != now[key].clock
   }
 
   /// The counters, sets and ledgers that are contested.
-  func others(against now: FetchedRecord) -> [FieldKey] {
+  func others(against now: RecordSnapshot) -> [FieldKey] {
     if isDeleted {
       return now.fields.keys.sorted().filter {
         $0.kind != .register && $0.kind != .lww && hasMoved($0, in: now)
@@ -62,7 +62,7 @@ extension EditedRecord {
   }
 }
 
-extension FetchedRecord {
+extension RecordSnapshot {
   /// Compares the last write of a field, or of the record where the field holds
   /// none, with the write that a save would make now.
   func comparison(with replica: Replica) -> (FieldKey) -> Bool {

@@ -26,7 +26,7 @@ struct EditedRecord: Sendable {
 
   let id: RecordID
   /// `base` and `seen`: the record when it was fetched, field by field.
-  var fetched: FetchedRecord
+  var fetched: RecordSnapshot
   /// Of fields that a refresh has moved forward, whether the record existed then.
   private var existed: [FieldKey: Bool] = [:]
   /// The edits; of a record that was deleted here, those since, which create it

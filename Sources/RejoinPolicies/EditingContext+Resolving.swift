@@ -31,15 +31,15 @@ extension EditingContext {
     let record = isShown ? current(id) : nil
     var marks = record?.fetched.existence.clock ?? VectorClock()
     for conflict in queued { marks.merge(conflict.marks) }
-    let report = try replica.save { edit in
-      edit.touch(
+    let report = try replica.save { transaction in
+      transaction.upsert(
         id, observed: FieldState(seen: marks),
         creatingAgain: record?.fieldsToDrop(in: replica))
       for (key, value) in values.sorted(by: { $0.key < $1.key }) {
         let seen =
           queued.last { $0.displayed(key) != nil }?.displayed(key)
           ?? record?.fetched[key].clock ?? VectorClock()
-        edit.apply(
+        transaction.apply(
           .write(value), to: key, of: id, observed: FieldState(seen: seen))
       }
     }

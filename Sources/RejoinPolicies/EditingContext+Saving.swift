@@ -54,8 +54,8 @@ extension EditingContext {
   ) throws(ContextSaveError) {
     while true {
       do {
-        let saved = try replica.save { edit in
-          for plan in plans { plan.carryOut(in: edit) }
+        let saved = try replica.save { transaction in
+          for plan in plans { plan.carryOut(in: transaction) }
         }
         report.dot = saved.dot
         report.retained = saved.retained

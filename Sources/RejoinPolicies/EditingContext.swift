@@ -58,7 +58,7 @@ public final class EditingContext {
     let id = RecordID(E.entityName, key)
     fetch(id)
     return RecordEditor(
-      id: id, edit: self, fields: replica.schema.fields(of: entity))
+      id: id, target: self, fields: replica.schema.fields(of: entity))
   }
 
   /// Fetches a record, unless it is already in the context.

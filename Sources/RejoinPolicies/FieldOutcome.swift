@@ -17,7 +17,7 @@ public enum FieldOutcome: Hashable, Sendable {
   /// and reported where the context had not shown it.
   case write(Value?)
   /// This value is written; what the context had not shown stays a sibling.
-  case writeBeside(Value?)
+  case writeConcurrently(Value?)
   /// Nothing is written; the three values are queued for somebody to decide.
-  case queue
+  case reportConflict
 }

@@ -74,7 +74,7 @@ extension MergePolicy {
       decideConflict(fields, isInsertion, &decision)
     } else {
       for field in fields where field.isDirty {
-        decision.outcomes[Name(field.field)] = .writeBeside(field.mine)
+        decision.outcomes[Name(field.field)] = .writeConcurrently(field.mine)
       }
     }
     if case .error = self, decision.isConflict {
@@ -111,7 +111,7 @@ extension MergePolicy {
       return isDirty ? .keepStore : nil
     case .mergeByPropertyStoreTrump:
       guard isDirty else { return nil }
-      return isContested ? .keepStore : .writeBeside(mine)
+      return isContested ? .keepStore : .writeConcurrently(mine)
     case .mergeNonNil where isInsertion && (mine ?? .null) == .null:
       return isDirty ? .keepStore : nil
     case .mergeByPropertyObjectTrump:
@@ -121,10 +121,10 @@ extension MergePolicy {
     case .lastWriteWins where isContested:
       return field.storeIsLater ? .keepStore : .write(mine)
     case .merge, .mergeNonNil, .lastWriteWins:
-      return isDirty ? .writeBeside(mine) : nil
+      return isDirty ? .writeConcurrently(mine) : nil
     case .manual:
       guard isDirty else { return nil }
-      return isContested ? .queue : .writeBeside(mine)
+      return isContested ? .reportConflict : .writeConcurrently(mine)
     case .custom(let rule):
       return isDirty || field.isChanged ? rule(field) : nil
     }

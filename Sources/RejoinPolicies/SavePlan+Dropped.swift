@@ -25,7 +25,7 @@ extension SavePlan {
   private var droppedAsAWhole: [DroppedChange] {
     switch decision.deletion {
     case .keepRecord: [drop(nil, .deletion)] + takenAlong
-    case .queue: takenAlong
+    case .reportConflict: takenAlong
     case .delete: overwritten(now.fields.keys) + overwrittenMarks
     case .deleteBeside where record.isCreatedAgain:
       // What is created again empties an `lww` field, which keeps no sibling.
@@ -102,13 +102,13 @@ extension SavePlan {
       return losers.map { loser in
         drop(key, .value(dropped: .init(loser), kept: mine(value)))
       }
-    case .writeBeside(let value):
+    case .writeConcurrently(let value):
       // An `lww` field keeps no sibling.
       guard key.kind == .lww, difference.isChanged, let store,
         store.payload.value != value
       else { return [] }
       return [drop(key, .value(dropped: .init(store), kept: mine(value)))]
-    case .queue, nil:
+    case .reportConflict, nil:
       return []
     }
   }
@@ -124,7 +124,7 @@ extension SavePlan {
   /// A write that had to go because nothing can be stamped above it.
   func dropped(_ write: SaveReport.Superseded) -> DroppedChange? {
     guard
-      case .writeBeside(let value) =
+      case .writeConcurrently(let value) =
         decision.outcomes[Name(write.field.name)]
     else { return nil }
     return drop(

@@ -12,7 +12,7 @@ import Rejoin
 /// What saving one record of a context is going to do.
 struct SavePlan {
   let record: EditedRecord
-  let now: FetchedRecord
+  let now: RecordSnapshot
   let differences: [FieldKey: FieldDifference]
   let decision: PolicyDecision
   let policy: MergePolicy
@@ -46,8 +46,8 @@ struct SavePlan {
     Set(
       decision.outcomes.compactMap { field, outcome in
         switch outcome {
-        case .write, .writeBeside: field
-        case .keepStore, .queue: nil
+        case .write, .writeConcurrently: field
+        case .keepStore, .reportConflict: nil
         }
       })
   }
@@ -60,52 +60,52 @@ struct SavePlan {
 
   /// What is queued for somebody to decide.
   var queued: Conflict? {
-    if decision.deletion == .queue { return conflict }
-    return conflict.without { decision.outcomes[$0] != .queue }
+    if decision.deletion == .reportConflict { return conflict }
+    return conflict.without { decision.outcomes[$0] != .reportConflict }
   }
 
   /// Whether the record is deleted, whatever comes after.
   var deletes: Bool { decision.deletion.map { !$0.isRefused } ?? false }
 
-  func carryOut(in edit: Edit) {
+  func carryOut(in transaction: Transaction) {
     guard let deletion = decision.deletion else {
-      return write(in: edit, creatingAgain: fieldsToDrop)
+      return write(in: transaction, creatingAgain: fieldsToDrop)
     }
     if deletion.isRefused { return }
     let shown = deletion == .delete ? now : record.fetched
     guard record.isCreatedAgain else {
-      return edit.delete(record.id, observed: shown.existence)
+      return transaction.delete(record.id, observed: shown.existence)
     }
-    write(in: edit, over: shown, creatingAgain: shown.fields)
+    write(in: transaction, over: shown, creatingAgain: shown.fields)
   }
 
   private func write(
-    in edit: Edit, over shown: FetchedRecord? = nil,
+    in transaction: Transaction, over shown: RecordSnapshot? = nil,
     creatingAgain: [FieldKey: FieldState]?
   ) {
     let edits = editsToApply
     let touches = record.changes.isTouched && !decision.dropsEdits
     guard shown != nil || touches || !written.isEmpty || !edits.isEmpty
     else { return }
-    edit.touch(
+    transaction.upsert(
       record.id, observed: (shown ?? record.fetched).existence,
       creatingAgain: creatingAgain)
-    for key in differences.keys.sorted() { write(key, in: edit) }
+    for key in differences.keys.sorted() { write(key, in: transaction) }
     for (key, change) in edits.sorted(by: { $0.key < $1.key }) {
-      edit.apply(
+      transaction.apply(
         change.edit, to: key, of: record.id,
         observed: change.supersedesAll ? nil : (shown ?? record.fetched)[key])
     }
   }
 
-  private func write(_ key: FieldKey, in edit: Edit) {
+  private func write(_ key: FieldKey, in transaction: Transaction) {
     switch decision.outcomes[Name(key.name)] {
     case .write(let value):
-      edit.apply(.write(value), to: key, of: record.id)
-    case .writeBeside(let value):
-      edit.apply(
+      transaction.apply(.write(value), to: key, of: record.id)
+    case .writeConcurrently(let value):
+      transaction.apply(
         .write(value), to: key, of: record.id, observed: record.fetched[key])
-    case .keepStore, .queue, nil: break
+    case .keepStore, .reportConflict, nil: break
     }
   }
 }

@@ -65,12 +65,12 @@ public struct TypedDraft<Owner: Entity>: Sendable {
   ) -> Result {
     let target = DraftTarget(draft)
     defer { draft = target.draft }
-    return body(RecordEditor(id: draft.id, edit: target, fields: fields))
+    return body(RecordEditor(id: draft.id, target: target, fields: fields))
   }
 
   /// An editor to read by: what it edits is a copy.
   private var editor: RecordEditor<Owner> {
-    RecordEditor(id: draft.id, edit: DraftTarget(draft), fields: fields)
+    RecordEditor(id: draft.id, target: DraftTarget(draft), fields: fields)
   }
 }
 

@@ -15,12 +15,12 @@ import Testing
 @Suite struct PrintedScriptTests {
   /// What the devices of a script show at its end, as the command prints it.
   private func shows(_ script: Script) throws -> [String] {
-    var world = World<LibraryReplica>(deviceCount: script.deviceCount)
+    var world = World<ReplicaUnderTest>(deviceCount: script.deviceCount)
     for step in script.steps { try world.perform(step) }
     return world.peers.map { peer in
       let replica = peer.replica.replica
       var names = [replica.device: replica.device.description]
-      for entry in replica.clock.vector.entries {
+      for entry in replica.version.vector.entries {
         names[entry.device] = entry.device.description
       }
       return ReplayOutput.line(
@@ -34,7 +34,7 @@ import Testing
   /// means to create the record again. So is discarding a record that did not exist
   /// when it was fetched, which a replayed context takes for nothing.
   private func sayable(_ script: Script) throws -> Script {
-    var world = World<LibraryReplica>(deviceCount: script.deviceCount)
+    var world = World<ReplicaUnderTest>(deviceCount: script.deviceCount)
     var result = Script(deviceCount: script.deviceCount)
     var empty: Set<Int> = []
     for step in script.steps where isSayable(step) {
@@ -46,7 +46,7 @@ import Testing
       case .discard(let k) where empty.contains(k): continue
       // A world leaves alone what the two histories of an ID may have deleted.
       case .save, .purge, .discard:
-        if !world.doubtful.isEmpty, step.mayDelete { continue }
+        if !world.undecidable.isEmpty, step.mayDelete { continue }
       default: break
       }
       try world.perform(step)

@@ -22,18 +22,18 @@ private struct Contest {
   let context: EditingContext
 
   init(_ policy: MergePolicy) throws {
-    try scene.mine.save { edit in
+    try scene.mine.save { transaction in
       for key in [Self.name, Self.phone, Self.address] {
-        edit.apply(.write("fetched"), to: key, of: Self.id)
+        transaction.apply(.write("fetched"), to: key, of: Self.id)
       }
     }
     scene.send()
     context = EditingContext(scene.mine, mergePolicy: policy)
     context.set("mine", for: Self.name, in: Self.id)
     context.set("mine", for: Self.phone, in: Self.id)
-    try scene.other.save { edit in
-      edit.apply(.write("theirs"), to: Self.phone, of: Self.id)
-      edit.apply(.write("theirs"), to: Self.address, of: Self.id)
+    try scene.other.save { transaction in
+      transaction.apply(.write("theirs"), to: Self.phone, of: Self.id)
+      transaction.apply(.write("theirs"), to: Self.address, of: Self.id)
     }
     scene.receive()
   }
@@ -53,9 +53,9 @@ struct ThrowingClaim {
     let context = contest.context
     context.apply(.count(by: 5), to: Key.qty, in: Scene.item)
     context.delete(RecordID("Item", "other"))
-    let clock = contest.scene.mine.clock
+    let clock = contest.scene.mine.version
     #expect(throws: ContextSaveError.self) { try context.save() }
-    #expect(contest.scene.mine.clock == clock, "nothing is written")
+    #expect(contest.scene.mine.version == clock, "nothing is written")
     #expect(context.value(of: Contest.name, in: Contest.id) == "mine")
     #expect(context.value(of: Contest.phone, in: Contest.id) == "mine")
     #expect(context.count(of: Key.qty, in: Scene.item) == 5)
@@ -190,12 +190,12 @@ struct PendingClaim {
 
   @Test func whatIsUnsentIsADelta() throws {
     let scene = try Scene.withItem()
-    #expect(scene.mine.delta(since: scene.other.clock) == nil)
+    #expect(scene.mine.delta(since: scene.other.version) == nil)
     try scene.context(.error).save()
-    #expect(scene.mine.delta(since: scene.other.clock) != nil, "unsent")
+    #expect(scene.mine.delta(since: scene.other.version) != nil, "unsent")
     scene.send()
     #expect(scene.other[Item.self, "1"]?.name == "mine")
-    #expect(scene.mine.delta(since: scene.other.clock) == nil)
+    #expect(scene.mine.delta(since: scene.other.version) == nil)
   }
 }
 
@@ -229,7 +229,7 @@ struct UniqueKeyClaim {
       let ann = replica.fetch(Self.ann)
       #expect(ann[Self.photo].value == .bytes([1]))
       #expect(ann[Self.friends].elements == [.reference(Scene.item)])
-      #expect(replica.records(of: "Person") == [Self.ann])
+      #expect(replica.recordIDs(of: "Person") == [Self.ann])
     }
   }
 

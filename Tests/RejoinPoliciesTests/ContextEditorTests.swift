@@ -36,8 +36,8 @@ import Testing
 
   @Test func setsAndLedgersAreReadInASave() throws {
     let scene = try Scene.withItem()
-    try scene.mine.save { edit in
-      let item = edit[Item.self, "1"]
+    try scene.mine.save { transaction in
+      let item = transaction[Item.self, "1"]
       item.tags.insert("c")
       item.log.append(1)
       #expect(item.tags.elements == ["a", "b", "c"])

@@ -25,7 +25,7 @@ private struct Gauge: Entity {
 /// What a context shows of a field.
 @Suite struct ContextReadingTests {
   private let replica = Replica(
-    device: DeviceID(1), schema: [Gauge.self], clock: WallClock { 1000 },
+    device: DeviceID(1), schema: [Gauge.self], wallClock: WallClock { 1000 },
     makeDeviceID: { DeviceID(99) })
 
   private func fetch() -> RecordEditor<Gauge> {
@@ -50,9 +50,9 @@ private struct Gauge: Entity {
   }
 
   @Test func whatAnOlderVersionWroteIsShownUntilItIsWritten() throws {
-    try replica.save { edit in
-      edit[Older.self, "1"].level = 1.5
-      edit[Older.self, "1"].hits.increment(by: 7)
+    try replica.save { transaction in
+      transaction[Older.self, "1"].level = 1.5
+      transaction[Older.self, "1"].hits.increment(by: 7)
     }
     let gauge = fetch()
     #expect(gauge.level == 1.5)
@@ -64,9 +64,9 @@ private struct Gauge: Entity {
   }
 
   @Test func anUnsetFieldShowsNothingOld() throws {
-    try replica.save { edit in
-      edit[Older.self, "1"].level = 1.5
-      edit[Gauge.self, "1"].level = nil
+    try replica.save { transaction in
+      transaction[Older.self, "1"].level = 1.5
+      transaction[Gauge.self, "1"].level = nil
     }
     #expect(fetch().level == nil)
     try replica.save { $0[Gauge.self, "1"].delete() }

@@ -14,9 +14,9 @@ import Testing
 @Suite struct CustomPolicyTests {
   private let policy = MergePolicy.custom { field in
     switch field.field {
-    case "name": .queue
+    case "name": .reportConflict
     case "note": .write("both notes")
-    default: field.isDirty ? .writeBeside(field.mine) : .keepStore
+    default: field.isDirty ? .writeConcurrently(field.mine) : .keepStore
     }
   }
 
@@ -53,7 +53,7 @@ import Testing
 
   @Test func writesBeside() throws {
     let scene = try Scene.withItem()
-    let context = scene.context(.custom { _ in .writeBeside("merged") })
+    let context = scene.context(.custom { _ in .writeConcurrently("merged") })
     try scene.otherEdits { $0.name = "theirs" }
     #expect(try context.save().dropped.isEmpty)
     #expect(scene.item?.name == "merged")

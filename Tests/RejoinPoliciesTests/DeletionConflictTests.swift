@@ -50,7 +50,7 @@ import Testing
     try scene.other.save {
       $0.apply(.count(by: 1), to: Key.qty, of: Scene.item)
     }
-    let delta = try #require(scene.other.delta(since: scene.mine.clock))
+    let delta = try #require(scene.other.delta(since: scene.mine.version))
     let mark = scene.mine.fetch(Scene.item).existence
     _ = scene.mine.apply(delta.split(into: 2)[1])
     #expect(scene.mine.fetch(Scene.item).existence == mark)

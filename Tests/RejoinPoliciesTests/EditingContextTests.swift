@@ -90,7 +90,7 @@ import Testing
       let theme = register("theme", of: String.self)
     }
     let old = Replica(
-      device: DeviceID(9), schema: [Old.self], clock: WallClock { 2000 },
+      device: DeviceID(9), schema: [Old.self], wallClock: WallClock { 2000 },
       makeDeviceID: { DeviceID(99) })
     try old.save { $0[Old.self, "1"].theme = "of the old kind" }
     let scene = try Scene.withItem()
@@ -112,7 +112,7 @@ import Testing
       let name = lww("name", of: String.self)
     }
     let old = Replica(
-      device: DeviceID(9), schema: [Old.self], clock: WallClock { 2000 },
+      device: DeviceID(9), schema: [Old.self], wallClock: WallClock { 2000 },
       makeDeviceID: { DeviceID(99) })
     try old.save { $0[Old.self, "1"].name = "of the old kind" }
     let scene = try Scene.withItem()

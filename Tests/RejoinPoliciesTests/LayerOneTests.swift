@@ -29,7 +29,7 @@ import Testing
     for replica in [scene.mine, scene.other] {
       #expect(replica[Item.self, "1"]?.name == "b")
       #expect(replica[Item.self, "1"]?.conflicts(\.name) == ["a"])
-      #expect(replica.delta(since: scene.mine.clock) == nil)
+      #expect(replica.delta(since: scene.mine.version) == nil)
     }
     #expect(
       contexts.map { $0.fetch(Item.self, "1").name }
@@ -59,6 +59,6 @@ import Testing
     let item = scene.other[Item.self, "1"]
     #expect(item?.name == scene.item?.name)
     #expect(item?.conflicts(\.name) == scene.nameConflicts)
-    #expect(scene.mine.clock == scene.other.clock)
+    #expect(scene.mine.version == scene.other.version)
   }
 }

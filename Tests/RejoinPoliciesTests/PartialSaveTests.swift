@@ -57,10 +57,10 @@ import Testing
     try fullCounter(scene, "0")
     let context = EditingContext(scene.mine)
     context.fetch(Item.self, "0").qty.increment(by: .max)
-    let clock = scene.mine.clock
+    let clock = scene.mine.version
     let report = try context.save()
     #expect(report.failures.count == 1 && report.dot == nil)
-    #expect(scene.mine.clock == clock)
+    #expect(scene.mine.version == clock)
     #expect(context.hasChanges)
   }
 
@@ -116,7 +116,7 @@ import Testing
     let scene = try Scene.withItem()
     let context = scene.context(.merge)
     let late = Replica(
-      device: DeviceID(4), schema: [Item.self], clock: WallClock { .max },
+      device: DeviceID(4), schema: [Item.self], wallClock: WallClock { .max },
       makeDeviceID: { DeviceID(99) })
     try late.save { $0[Item.self, "1"].name = "x" }
     for _ in 0..<0xfffe { try late.save { $0[Item.self, "1"].touch() } }

@@ -69,8 +69,8 @@ struct PersonRow: Sendable, CustomTestStringConvertible {
 @Suite struct PersonTableTests {
   private func scene() throws -> Scene {
     let scene = Scene()
-    try scene.mine.save { edit in
-      let taylor = edit[Person.self, "taylor"]
+    try scene.mine.save { transaction in
+      let taylor = transaction[Person.self, "taylor"]
       taylor.name = PersonRow.swift
       taylor.address = PersonRow.main
       taylor.phone = PersonRow.fetched
@@ -87,9 +87,9 @@ struct PersonRow: Sendable, CustomTestStringConvertible {
     let taylor = context.fetch(Person.self, "taylor")
     taylor.name = PersonRow.jones
     taylor.phone = PersonRow.mine
-    try scene.other.save { edit in
-      edit[Person.self, "taylor"].address = PersonRow.sesame
-      edit[Person.self, "taylor"].phone = PersonRow.store
+    try scene.other.save { transaction in
+      transaction[Person.self, "taylor"].address = PersonRow.sesame
+      transaction[Person.self, "taylor"].phone = PersonRow.store
     }
     scene.receive()
     return context
@@ -99,7 +99,7 @@ struct PersonRow: Sendable, CustomTestStringConvertible {
   func policyAnswers(_ row: PersonRow) throws {
     let scene = try scene()
     let context = try editedContext(on: scene, row.policy)
-    let before = scene.mine.clock[DeviceID(1)].n
+    let before = scene.mine.version[DeviceID(1)].sequence
     let report = try context.save()
     let taylor = try #require(scene.mine[Person.self, "taylor"])
     #expect(taylor.name == row.name)
@@ -110,7 +110,7 @@ struct PersonRow: Sendable, CustomTestStringConvertible {
     #expect(report.names == row.written)
     #expect(report.conflicts.map { $0.contested.map(\.field) } == [["phone"]])
     let dots: UInt64 = row.written.isEmpty ? 0 : 1
-    #expect(scene.mine.clock[DeviceID(1)].n == before + dots)
+    #expect(scene.mine.version[DeviceID(1)].sequence == before + dots)
     #expect((report.dot == nil) == row.written.isEmpty)
   }
 
@@ -130,7 +130,7 @@ struct PersonRow: Sendable, CustomTestStringConvertible {
   @Test func errorThrowsNamingPhoneAndKeepsTheEdits() throws {
     let scene = try scene()
     let context = try editedContext(on: scene, .error)
-    let clock = scene.mine.clock
+    let clock = scene.mine.version
     let error = #expect(throws: ContextSaveError.self) { try context.save() }
     guard case .conflict(let conflict)? = error else {
       Issue.record("\(String(describing: error))")
@@ -143,7 +143,7 @@ struct PersonRow: Sendable, CustomTestStringConvertible {
     #expect(phone.mine == .string(PersonRow.mine))
     #expect(phone.store == .string(PersonRow.store))
     #expect(conflict.description.contains("Person/taylor.phone"))
-    #expect(scene.mine.clock == clock)
+    #expect(scene.mine.version == clock)
     #expect(context.hasChanges)
     #expect(context.fetch(Person.self, "taylor").name == PersonRow.jones)
     #expect(context.fetch(Person.self, "taylor").phone == PersonRow.mine)

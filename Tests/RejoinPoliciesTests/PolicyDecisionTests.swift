@@ -41,7 +41,7 @@ import Testing
   @Test func storeTrump() {
     #expect(
       outcomes(.mergeByPropertyStoreTrump)
-        == [nil, .writeBeside("m"), nil, .keepStore])
+        == [nil, .writeConcurrently("m"), nil, .keepStore])
   }
 
   @Test func objectTrump() {
@@ -72,12 +72,15 @@ import Testing
   @Test(arguments: [MergePolicy.merge, .mergeNonNil])
   func mineIsWrittenBeside(_ policy: MergePolicy) {
     #expect(
-      outcomes(policy) == [nil, .writeBeside("m"), nil, .writeBeside("m")])
+      outcomes(policy) == [
+        nil, .writeConcurrently("m"), nil, .writeConcurrently("m"),
+      ])
     #expect(!policy.decide(Self.all).dropsEdits)
   }
 
   @Test func manual() {
-    #expect(outcomes(.manual) == [nil, .writeBeside("m"), nil, .queue])
+    #expect(
+      outcomes(.manual) == [nil, .writeConcurrently("m"), nil, .reportConflict])
   }
 
   @Test func customIsAskedForWhatAnyoneChanged() {
@@ -95,13 +98,13 @@ import Testing
       Self.difference("theirs", nil, nil, "s"),
     ]
     let inserting = MergePolicy.mergeNonNil.decide(fields, isInsertion: true)
-    #expect(inserting.outcomes["value"] == .writeBeside("m"))
+    #expect(inserting.outcomes["value"] == .writeConcurrently("m"))
     #expect(inserting.outcomes["null"] == .keepStore)
     #expect(inserting.outcomes["unset"] == .keepStore)
     #expect(inserting.outcomes["theirs"] == nil)
     let editing = MergePolicy.mergeNonNil.decide(fields)
-    #expect(editing.outcomes["null"] == .writeBeside(.null))
-    #expect(editing.outcomes["unset"] == .writeBeside(nil))
+    #expect(editing.outcomes["null"] == .writeConcurrently(.null))
+    #expect(editing.outcomes["unset"] == .writeConcurrently(nil))
   }
 
   @Test(arguments: MergePolicy.named)
@@ -109,7 +112,7 @@ import Testing
     let decision = policy.decide([Self.clean, Self.dirty])
     #expect(!decision.isConflict && !decision.isRefused)
     #expect(!decision.dropsEdits)
-    #expect(decision.outcomes == ["dirty": .writeBeside("m")])
+    #expect(decision.outcomes == ["dirty": .writeConcurrently("m")])
   }
 
   @Test(arguments: MergePolicy.named)
@@ -134,7 +137,8 @@ import Testing
     let field = FieldDifference(
       field: "f", base: nil, mine: "m", store: nil, storeWasDeleted: true)
     #expect(field.isChanged && field.isDirty)
-    #expect(MergePolicy.manual.decide([field]).outcomes == ["f": .queue])
+    #expect(
+      MergePolicy.manual.decide([field]).outcomes == ["f": .reportConflict])
   }
 
   @Test func unsetAndNullAreDifferent() {

@@ -20,7 +20,7 @@ import Testing
 
   @Test func savesTheContext() throws {
     let phone = Replica(
-      device: DeviceID(1), schema: [Person.self], clock: WallClock { 1 },
+      device: DeviceID(1), schema: [Person.self], wallClock: WallClock { 1 },
       makeDeviceID: { DeviceID(99) })
     // README
     let context = EditingContext(

@@ -41,21 +41,21 @@ struct Scene {
   static func replica(_ device: UInt64, at time: Int64 = 1000) -> Replica {
     Replica(
       device: DeviceID(device), schema: [Person.self, Item.self],
-      clock: WallClock { time },
+      wallClock: WallClock { time },
       makeDeviceID: { DeviceID(99) })
   }
 
   /// An item with a name and a note, on both devices.
   static func withItem(otherClock: Int64 = 1000) throws -> Scene {
     let scene = Scene(otherClock: otherClock)
-    try scene.mine.save { edit in
-      edit[Item.self, "1"].name = "base"
-      edit[Item.self, "1"].note = "n"
-      edit[Item.self, "1"].theme = "light"
-      edit[Item.self, "1"].qty.increment(by: 10)
-      edit[Item.self, "1"].tags.insert("a")
-      edit[Item.self, "1"].tags.insert("b")
-      edit[Item.self, "1"].log.append(5)
+    try scene.mine.save { transaction in
+      transaction[Item.self, "1"].name = "base"
+      transaction[Item.self, "1"].note = "n"
+      transaction[Item.self, "1"].theme = "light"
+      transaction[Item.self, "1"].qty.increment(by: 10)
+      transaction[Item.self, "1"].tags.insert("a")
+      transaction[Item.self, "1"].tags.insert("b")
+      transaction[Item.self, "1"].log.append(5)
     }
     scene.send()
     return scene
@@ -76,11 +76,11 @@ struct Scene {
   }
 
   func send() {
-    if let delta = mine.delta(since: other.clock) { other.apply(delta) }
+    if let delta = mine.delta(since: other.version) { other.apply(delta) }
   }
 
   func receive() {
-    if let delta = other.delta(since: mine.clock) { mine.apply(delta) }
+    if let delta = other.delta(since: mine.version) { mine.apply(delta) }
   }
 
   var item: TypedRecord<Item>? { mine[Item.self, "1"] }
@@ -136,9 +136,4 @@ extension Scene {
 
   /// A field of the item as the store has it.
   func stored(_ key: FieldKey) -> FieldState { mine.fetch(Scene.item)[key] }
-}
-
-/// So that values can be written down in tests.
-extension Value: ExpressibleByStringLiteral {
-  public init(stringLiteral text: String) { self = .string(text) }
 }

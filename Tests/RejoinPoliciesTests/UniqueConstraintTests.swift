@@ -20,10 +20,10 @@ import Testing
     let mine = context.fetch(Person.self, "a@b.c")
     mine.name = "Ann"
     context.set(.null, for: Person().phone.key, in: RecordID("Person", "a@b.c"))
-    try scene.other.save { edit in
-      edit[Person.self, "a@b.c"].name = "Anna"
-      edit[Person.self, "a@b.c"].phone = "5"
-      edit[Person.self, "a@b.c"].address = "theirs"
+    try scene.other.save { transaction in
+      transaction[Person.self, "a@b.c"].name = "Anna"
+      transaction[Person.self, "a@b.c"].phone = "5"
+      transaction[Person.self, "a@b.c"].address = "theirs"
     }
     scene.receive()
     return context
@@ -38,7 +38,7 @@ import Testing
     #expect(person.conflicts(\.name) == ["Anna"])
     #expect(person.phone == "5")
     #expect(person.address == "theirs")
-    #expect(scene.mine.records(of: "Person").count == 1)
+    #expect(scene.mine.recordIDs(of: "Person").count == 1)
   }
 
   @Test func mergeNonNilReportsMyNils() throws {
@@ -78,7 +78,7 @@ import Testing
     scene.receive()
     scene.send()
     for replica in [scene.mine, scene.other] {
-      #expect(replica.records(of: "Person").count == 1)
+      #expect(replica.recordIDs(of: "Person").count == 1)
       #expect(replica[Person.self, "a@b.c"]?.name == "Anna")
       #expect(replica[Person.self, "a@b.c"]?.conflicts(\.name) == ["Ann"])
     }

@@ -99,6 +99,6 @@ import Testing
     try context.save()
     #expect(scene.item?.name == "mine")
     #expect(scene.nameConflicts == ["future"])
-    #expect(scene.mine.clock[DeviceID(1)].time.milliseconds < 400_000)
+    #expect(scene.mine.version[DeviceID(1)].time.milliseconds < 400_000)
   }
 }

@@ -14,8 +14,8 @@ import Testing
 
 /// What is said of sync by CloudKit and Core Data, and what is so here.
 @Suite struct ClaimTests {
-  private let a = Replica.empty(1, clock: HandSetClock(1000))
-  private let b = Replica.empty(2, clock: HandSetClock(1000))
+  private let a = Replica.empty(1, clock: ManualClock(1000))
+  private let b = Replica.empty(2, clock: ManualClock(1000))
 
   @Test func operationsAreStoredAndDevicesBreakTies() throws {
     for replica in [a, b] {
@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test func anAppSeesThatARemoteWriteWon() throws {
-    let late = Replica.empty(3, clock: HandSetClock(9000))
+    let late = Replica.empty(3, clock: ManualClock(9000))
     try a.edit { ($0.name, $0.rank) = ("mine", "mine") }
     try late.edit { ($0.name, $0.rank) = ("theirs", "theirs") }
     let report = late.tell(a)
@@ -59,12 +59,14 @@ import Testing
   @Test func nineteenInnocentFieldsAreKept() throws {
     let id = RecordID("Value", "taylor")
     let keys = (0..<20).map { FieldKey("f\($0)", .register) }
-    try a.save { edit in
-      for key in keys { edit.apply(.write("base"), to: key, of: id) }
+    try a.save { transaction in
+      for key in keys { transaction.apply(.write("base"), to: key, of: id) }
     }
     settle(a, b)
-    try a.save { edit in
-      for key in keys.dropLast() { edit.apply(.write("a"), to: key, of: id) }
+    try a.save { transaction in
+      for key in keys.dropLast() {
+        transaction.apply(.write("a"), to: key, of: id)
+      }
     }
     try b.save { $0.apply(.write("b"), to: keys[19], of: id) }
     settle(a, b)
@@ -86,7 +88,7 @@ import Testing
     #expect(!bytes.contains(Array("secret".utf8)))
     settle(a, b)
     #expect(areEqual(a, b))
-    #expect(b.clock.vector == [a.device: 1])
+    #expect(b.version.vector == [a.device: 1])
   }
 
   @Test func aSchemaMayChangeAfterDataIsOut() throws {
@@ -97,7 +99,7 @@ import Testing
       let ship = register("ship", of: String.self)
     }
     let next = Replica(
-      device: DeviceID(5), schema: [Next.self], clock: HandSetClock().wall,
+      device: DeviceID(5), schema: [Next.self], wallClock: ManualClock().wall,
       makeDeviceID: { DeviceID(99) })
     try a.edit {
       $0.name = "Ada"
@@ -107,9 +109,9 @@ import Testing
     // A field that is no longer declared, one that is new, one that changed.
     #expect(next[Next.self, "ada"]?.ship == nil)
     #expect(next[Next.self, "ada"]?.miles == 3)
-    try next.save { edit in
-      edit[Next.self, "ada"].ship = "Endeavour"
-      edit[Next.self, "ada"].miles = 4
+    try next.save { transaction in
+      transaction[Next.self, "ada"].ship = "Endeavour"
+      transaction[Next.self, "ada"].miles = 4
     }
     let report = next.tell(a)
     #expect(

@@ -23,30 +23,30 @@ func newDeviceID() -> DeviceID {
 
 func readmeExample(clock: WallClock) throws -> [String] {
   let phone = Replica(
-    device: .init(1), schema: [Profile.self], clock: clock,
+    device: .init(1), schema: [Profile.self], wallClock: clock,
     makeDeviceID: newDeviceID)
   let tablet = Replica(
-    device: .init(2), schema: [Profile.self], clock: clock,
+    device: .init(2), schema: [Profile.self], wallClock: clock,
     makeDeviceID: newDeviceID)
   var printed: [String] = []
 
   // Both are offline.
-  try phone.save { edit in
-    edit[Profile.self, "ada"].name = "Ada"
-    edit[Profile.self, "ada"].steps.increment(by: 1200)
+  try phone.save { transaction in
+    transaction[Profile.self, "ada"].name = "Ada"
+    transaction[Profile.self, "ada"].steps.increment(by: 1200)
   }
-  try tablet.save { edit in
-    edit[Profile.self, "ada"].name = "Ada L."
-    edit[Profile.self, "ada"].steps.increment(by: 800)
-    edit[Profile.self, "ada"].tags.insert("runner")
+  try tablet.save { transaction in
+    transaction[Profile.self, "ada"].name = "Ada L."
+    transaction[Profile.self, "ada"].steps.increment(by: 800)
+    transaction[Profile.self, "ada"].tags.insert("runner")
   }
 
   // They meet, in any order, by any way, as often as you like.
-  if let delta = phone.delta(since: tablet.clock) {
+  if let delta = phone.delta(since: tablet.version) {
     let bytes = delta.encoded()  // … travel …
     tablet.apply(try Delta(decoding: bytes))
   }
-  if let delta = tablet.delta(since: phone.clock) { phone.apply(delta) }
+  if let delta = tablet.delta(since: phone.version) { phone.apply(delta) }
 
   if let ada = phone[Profile.self, "ada"] {
     printed.append("\(ada.steps) \(ada.tags) \(ada.name ?? "")")

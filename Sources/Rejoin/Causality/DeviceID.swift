@@ -34,7 +34,7 @@ public struct DeviceID: Hashable, Sendable {
     self.init(high: 0, low: low)
   }
 
-  /// Creates the device that `name` spells: its UTF-8 bytes, left-aligned and
+  /// Creates the device that `name` impliesContext: its UTF-8 bytes, left-aligned and
   /// filled with zeros.
   ///
   /// - Returns: `nil` if the name is empty or longer than 16 bytes.

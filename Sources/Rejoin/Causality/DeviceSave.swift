@@ -10,7 +10,7 @@
 /// The latest save of a device, as somebody holds it.
 public struct DeviceSave: Hashable, Sendable {
   /// Its number.
-  public let n: UInt64
+  public let sequence: UInt64
   /// Its timestamp.
   public let time: Timestamp
   /// The digest that the device chains over its own saves; zero where it is not
@@ -20,19 +20,20 @@ public struct DeviceSave: Hashable, Sendable {
   public internal(set) var isForked: Bool
 
   package init(
-    n: UInt64, time: Timestamp, digest: UInt64, isForked: Bool = false
+    sequence: UInt64, time: Timestamp, digest: UInt64, isForked: Bool = false
   ) {
-    self.n = n
+    self.sequence = sequence
     self.time = time
     self.digest = digest
     self.isForked = isForked
   }
 
-  static let none = DeviceSave(n: 0, time: .zero, digest: 0)
+  static let none = DeviceSave(sequence: 0, time: .zero, digest: 0)
 
   /// Whether two saves with one number belong to different histories.
   func contradicts(_ other: DeviceSave) -> Bool {
-    n == other.n && n > 0 && digest != 0 && other.digest != 0
+    sequence == other.sequence && sequence > 0 && digest != 0
+      && other.digest != 0
       && digest != other.digest
   }
 
@@ -42,9 +43,11 @@ public struct DeviceSave: Hashable, Sendable {
   /// both histories shows the same.
   func joined(_ other: DeviceSave) -> DeviceSave {
     let isForked = isForked || other.isForked || contradicts(other)
-    if !isForked, n != other.n { return n < other.n ? other : self }
+    if !isForked, sequence != other.sequence {
+      return sequence < other.sequence ? other : self
+    }
     return DeviceSave(
-      n: max(n, other.n), time: max(time, other.time),
+      sequence: max(sequence, other.sequence), time: max(time, other.time),
       digest: digest | other.digest, isForked: isForked)
   }
 }

@@ -17,23 +17,23 @@ public struct Dot: Hashable, Sendable {
   public var device: DeviceID
 
   /// The number of the save: 1, 2, 3, … without gaps.
-  public var n: UInt64
+  public var sequence: UInt64
 
   /// Creates the dot of the `n`-th save of `device`.
-  public init(_ device: DeviceID, _ n: UInt64) {
+  public init(_ device: DeviceID, _ sequence: UInt64) {
     self.device = device
-    self.n = n
+    self.sequence = sequence
   }
 }
 
 extension Dot: Comparable {
   /// Orders dots for storage and encoding; it says nothing about causality.
   public static func < (a: Dot, b: Dot) -> Bool {
-    a.device != b.device ? a.device < b.device : a.n < b.n
+    a.device != b.device ? a.device < b.device : a.sequence < b.sequence
   }
 }
 
 extension Dot: CustomStringConvertible {
   /// The device and the number, for example `phone:3`.
-  public var description: String { "\(device):\(n)" }
+  public var description: String { "\(device):\(sequence)" }
 }

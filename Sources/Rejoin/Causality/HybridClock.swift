@@ -13,7 +13,7 @@
 ///     var clock = HybridClock()
 ///     try clock.tick(now: 1000)             // 1000
 ///     try clock.tick(now: 900)              // 1000+1: never backwards
-///     clock.receive(stamp, now: 1000)       // a year ahead: moves by `drag`
+///     clock.receive(stamp, now: 1000)       // a year ahead: moves by the skew
 ///
 /// Kulkarni et al., *Logical Physical Clocks* (2014). The wall clock comes from
 /// outside; nothing here reads one.
@@ -21,12 +21,15 @@ public struct HybridClock: Hashable, Sendable {
   /// The last timestamp given out or learned.
   public private(set) var latest: Timestamp
 
-  /// How far another device's clock can draw this one ahead of the wall clock,
-  /// in milliseconds.
-  public let drag: Int64
+  /// How far another device's clock can move this one ahead of the wall clock, in
+  /// milliseconds; never negative.
+  package let skewLimit: Int64
 
-  /// Five minutes, the drag bound unless another is given.
-  public static let defaultDrag: Int64 = 5 * 60 * 1000
+  /// How far another device's clock can move this one ahead of the wall clock.
+  public var maximumClockSkew: Duration { .milliseconds(skewLimit) }
+
+  /// Five minutes, the bound unless another is given.
+  public static let defaultMaximumClockSkew = Duration.seconds(5 * 60)
 
   /// The clock can give out no greater timestamp.
   public struct Exhausted: Error, Hashable, CustomStringConvertible {
@@ -46,13 +49,18 @@ public struct HybridClock: Hashable, Sendable {
   /// - Parameters:
   ///   - latest: Where it stood.
   ///   - now: The wall-clock time; `nil` leaves the clock as it stood.
-  ///   - drag: How far others can draw it ahead of the wall clock, in
-  ///     milliseconds.
+  ///   - maximumClockSkew: How far others can move it ahead of the wall clock, in
+  ///     whole milliseconds.
   public init(
     latest: Timestamp = .zero, now: Int64? = nil,
-    drag: Int64 = HybridClock.defaultDrag
+    maximumClockSkew: Duration = HybridClock.defaultMaximumClockSkew
   ) {
-    self.drag = max(drag, 0)
+    self.init(
+      latest: latest, now: now, skewLimit: maximumClockSkew.wholeMilliseconds)
+  }
+
+  package init(latest: Timestamp, now: Int64?, skewLimit: Int64) {
+    self.skewLimit = max(skewLimit, 0)
     self.latest = latest
     guard let now else { return }
     if latest > bound(now) { self.latest = Timestamp(milliseconds: now) }
@@ -75,7 +83,18 @@ public struct HybridClock: Hashable, Sendable {
   }
 
   private func bound(_ now: Int64) -> Timestamp {
-    let (ahead, overflow) = now.addingReportingOverflow(drag)
+    let (ahead, overflow) = now.addingReportingOverflow(skewLimit)
     return Timestamp(milliseconds: overflow ? .max : ahead)
+  }
+}
+
+extension Duration {
+  /// The milliseconds, rounded down; the nearest that 64 bits can hold.
+  fileprivate var wholeMilliseconds: Int64 {
+    let (seconds, attoseconds) = components
+    let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1000)
+    guard !overflow else { return seconds < 0 ? .min : .max }
+    let rest = attoseconds / 1_000_000_000_000_000
+    return whole.addingReportingOverflow(rest).overflow ? .max : whole + rest
   }
 }

@@ -11,7 +11,7 @@
 ///
 ///     var a: VectorClock = [phone: 2]
 ///     let b: VectorClock = [phone: 1, tablet: 1]
-///     a.compare(b)                  // .concurrent
+///     a.order(relativeTo: b)                  // .concurrent
 ///     a.merge(b)                    // [phone: 2, tablet: 1]
 ///     a.contains(Dot(tablet, 1))    // true
 ///
@@ -36,7 +36,9 @@ public struct VectorClock: Hashable, Sendable {
 
   /// Creates the smallest clock that contains `dot`.
   public init(_ dot: Dot) {
-    if dot.n > 0 { entries = [Entry(device: dot.device, count: dot.n)] }
+    if dot.sequence > 0 {
+      entries = [Entry(device: dot.device, count: dot.sequence)]
+    }
   }
 
   /// Creates a clock from entries that are sorted by device and not zero.
@@ -74,20 +76,20 @@ public struct VectorClock: Hashable, Sendable {
 
   /// Adds `dot` and everything that its device saved before it.
   public mutating func insert(_ dot: Dot) {
-    if dot.n > self[dot.device] { self[dot.device] = dot.n }
+    if dot.sequence > self[dot.device] { self[dot.device] = dot.sequence }
   }
 }
 
 extension VectorClock: DotSet {
   /// Whether `dot` is among the saves in the clock.
-  public func contains(_ dot: Dot) -> Bool { dot.n <= self[dot.device] }
+  public func contains(_ dot: Dot) -> Bool { dot.sequence <= self[dot.device] }
 }
 
 extension VectorClock {
   /// Compares two clocks by what they have seen.
   ///
   /// - Complexity: O(*r*) for the *r* devices in both.
-  public func compare(_ other: VectorClock) -> CausalOrder {
+  public func order(relativeTo other: VectorClock) -> CausalOrder {
     switch (isContained(in: other), other.isContained(in: self)) {
     case (true, true): .equal
     case (true, false): .before

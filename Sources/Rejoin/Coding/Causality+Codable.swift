@@ -22,13 +22,13 @@ extension Timestamp: Codable {
 }
 
 extension Dot: Codable {
-  private enum CodingKeys: CodingKey { case device, n }
+  private enum CodingKeys: CodingKey { case device, sequence }
 
   /// Encodes the device and the number.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(device, forKey: .device)
-    try container.encode(n, forKey: .n)
+    try container.encode(sequence, forKey: .sequence)
   }
 
   /// Decodes the device and the number.
@@ -36,7 +36,7 @@ extension Dot: Codable {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     self.init(
       try container.decode(DeviceID.self, forKey: .device),
-      try container.decode(UInt64.self, forKey: .n))
+      try container.decode(UInt64.self, forKey: .sequence))
   }
 }
 
@@ -55,10 +55,10 @@ extension VectorClock: Codable {
     let areSorted = zip(dots, dots.dropFirst()).allSatisfy {
       $0.device < $1.device
     }
-    guard areSorted, dots.allSatisfy({ $0.n > 0 }) else {
+    guard areSorted, dots.allSatisfy({ $0.sequence > 0 }) else {
       throw decoder.corrupted("a clock has each device once, in order")
     }
-    self.init(sorted: dots.map { Entry(device: $0.device, count: $0.n) })
+    self.init(sorted: dots.map { Entry(device: $0.device, count: $0.sequence) })
   }
 }
 
@@ -80,7 +80,7 @@ extension CausalContext: Codable {
     let dots = try container.decodeIfPresent([Dot].self, forKey: .dots) ?? []
     // Stand-alone values name their next change by adding one.
     guard clock.entries.allSatisfy({ $0.count < 1 << 63 }),
-      dots.allSatisfy({ $0.n > 0 && $0.n < 1 << 63 })
+      dots.allSatisfy({ $0.sequence > 0 && $0.sequence < 1 << 63 })
     else { throw decoder.corrupted("a number of a change is below 2⁶³") }
     self = CausalContext(clock).merging(CausalContext(dots: dots))
     guard self.clock == clock, scattered.sorted() == dots else {

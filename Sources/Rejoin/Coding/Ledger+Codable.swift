@@ -10,7 +10,7 @@
 /// A device's line of a ledger as it is encoded.
 private struct CodedLine: Codable {
   struct Entry: Codable {
-    let n: UInt64
+    let sequence: UInt64
     let time: Timestamp
     let amount: Int64
     let memo: Value?
@@ -50,14 +50,14 @@ extension Ledger: Codable {
     let coded = try [CodedLine](from: decoder)
     guard zip(coded, coded.dropFirst()).allSatisfy({ $0.device < $1.device })
     else { throw decoder.corrupted("each device once, in order") }
-    var lines: [DeviceID: LedgerLine] = [:]
+    var lines: [DeviceID: DeviceEntries] = [:]
     for line in coded { lines[line.device] = try line.line(decoder) }
     self.init(store: LedgerLines(lines: lines))
   }
 }
 
 extension CodedLine {
-  init(_ line: LedgerLine, of device: DeviceID) {
+  init(_ line: DeviceEntries, of device: DeviceID) {
     func sum(_ count: UInt64, _ sum: Int128) -> Sum? {
       count > 0 ? Sum(count: count, sum: "\(sum)") : nil
     }
@@ -65,22 +65,24 @@ extension CodedLine {
     folded = sum(line.folded, line.foldedSum)
     cancelled = sum(line.cancelled, line.cancelledSum)
     entries = line.tail.map {
-      Entry(n: $0.n, time: $0.time, amount: $0.amount, memo: $0.memo)
+      Entry(
+        sequence: $0.sequence, time: $0.time, amount: $0.amount, memo: $0.memo)
     }
   }
 
-  func line(_ decoder: any Decoder) throws -> LedgerLine {
+  func line(_ decoder: any Decoder) throws -> DeviceEntries {
     let sums = [folded, cancelled].map { $0.map(\.value) ?? .some(0) }
     guard let foldedSum = sums[0], let cancelledSum = sums[1],
       cancelled?.count ?? 0 <= folded?.count ?? 0,
       folded != nil || !entries.isEmpty
     else { throw decoder.corrupted("sums of entries that can be") }
-    return LedgerLine(
+    return DeviceEntries(
       folded: folded?.count ?? 0, sum: foldedSum,
       cancelled: cancelled?.count ?? 0, cancelledSum: cancelledSum,
       tail: entries.map {
-        LedgerLine.Entry(
-          n: $0.n, time: $0.time, amount: $0.amount, memo: $0.memo)
+        DeviceEntries.Entry(
+          sequence: $0.sequence, time: $0.time, amount: $0.amount, memo: $0.memo
+        )
       })
   }
 }

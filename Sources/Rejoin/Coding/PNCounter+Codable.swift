@@ -8,13 +8,15 @@
 //===----------------------------------------------------------------------===//
 
 extension Tally.Entry: Codable {
-  private enum CodingKeys: CodingKey { case device, n, increments, decrements }
+  private enum CodingKeys: CodingKey {
+    case device, sequence, increments, decrements
+  }
 
   /// Encodes the device, the number of its last change, and its sums.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(device, forKey: .device)
-    try container.encode(n, forKey: .n)
+    try container.encode(sequence, forKey: .sequence)
     try container.encode(increments, forKey: .increments)
     try container.encode(decrements, forKey: .decrements)
   }
@@ -24,10 +26,12 @@ extension Tally.Entry: Codable {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     self.init(
       device: try container.decode(DeviceID.self, forKey: .device),
-      n: try container.decode(UInt64.self, forKey: .n),
+      sequence: try container.decode(UInt64.self, forKey: .sequence),
       increments: try container.decode(UInt64.self, forKey: .increments),
       decrements: try container.decode(UInt64.self, forKey: .decrements))
-    guard n > 0 else { throw decoder.corrupted("changes count from one") }
+    guard sequence > 0 else {
+      throw decoder.corrupted("changes count from one")
+    }
   }
 }
 

@@ -10,18 +10,18 @@
 /// A write as it is encoded: who, which of theirs, when and what.
 struct CodedWrite: Codable {
   let device: DeviceID
-  let n: UInt64
+  let sequence: UInt64
   let time: Timestamp
   /// `nil` is a write that unset the register.
   let value: Value?
 
   init(_ element: Siblings<Stamped>.Element) {
-    (device, n) = (element.dot.device, element.dot.n)
+    (device, sequence) = (element.dot.device, element.dot.sequence)
     (time, value) = (element.payload.time, element.payload.value)
   }
 
   var element: Siblings<Stamped>.Element {
-    .init(dot: Dot(device, n), payload: Stamped(value, at: time))
+    .init(dot: Dot(device, sequence), payload: Stamped(value, at: time))
   }
 }
 
@@ -78,7 +78,7 @@ extension Decoder {
     guard zip(dots, dots.dropFirst()).allSatisfy(<) else {
       throw corrupted("dots ascend")
     }
-    guard dots.allSatisfy({ $0.n > 0 && seen.contains($0) }) else {
+    guard dots.allSatisfy({ $0.sequence > 0 && seen.contains($0) }) else {
       throw corrupted("what is there has been seen")
     }
   }

@@ -16,7 +16,7 @@ private struct CodedElement<Mark: Codable>: Codable {
 /// A change of a remove-wins set as it is encoded.
 private struct CodedMark: Codable {
   let device: DeviceID
-  let n: UInt64
+  let sequence: UInt64
   let removed: Bool
 }
 
@@ -32,7 +32,7 @@ extension ORSet: Codable {
   public init(from decoder: any Decoder) throws {
     self.init(
       state: try Causal(from: decoder) { (dot: Dot) in
-        .init(dot: dot, payload: Presence())
+        .init(dot: dot, payload: AddMark())
       })
   }
 }
@@ -42,7 +42,8 @@ extension RemoveWinsSet: Codable {
   public func encode(to encoder: any Encoder) throws {
     try state.encode(to: encoder) {
       CodedMark(
-        device: $0.dot.device, n: $0.dot.n, removed: $0.payload == .removed)
+        device: $0.dot.device, sequence: $0.dot.sequence,
+        removed: $0.payload == .removed)
     }
   }
 
@@ -51,7 +52,7 @@ extension RemoveWinsSet: Codable {
     self.init(
       state: try Causal(from: decoder) { (mark: CodedMark) in
         .init(
-          dot: Dot(mark.device, mark.n),
+          dot: Dot(mark.device, mark.sequence),
           payload: mark.removed ? .removed : .added)
       })
   }

@@ -112,7 +112,7 @@ public struct PNCounter: Hashable, Sendable {
   private mutating func add(
     _ increments: UInt64, _ decrements: UInt64, by device: DeviceID
   ) throws(Overflow) -> PNCounter {
-    let n = tally.entry(of: device).n
+    let n = tally.entry(of: device).sequence
     guard n < .max, tally.canAdd(increments, decrements, by: device) else {
       throw Overflow(device: device)
     }

@@ -19,7 +19,7 @@ public struct Tally: Hashable, Sendable {
     /// The device.
     public let device: DeviceID
     /// The number of its last change.
-    public internal(set) var n: UInt64
+    public internal(set) var sequence: UInt64
     /// Everything it has added.
     public internal(set) var increments: UInt64
     /// Everything it has subtracted.
@@ -57,7 +57,7 @@ public struct Tally: Hashable, Sendable {
   /// The sums of one device.
   func entry(of device: DeviceID) -> Entry {
     entries.entry(of: device)
-      ?? Entry(device: device, n: 0, increments: 0, decrements: 0)
+      ?? Entry(device: device, sequence: 0, increments: 0, decrements: 0)
   }
 
   /// Whether `increments` and `decrements` can be added to what `device` has.
@@ -75,7 +75,7 @@ public struct Tally: Hashable, Sendable {
     if i == entries.count || entries[i].device != dot.device {
       entries.insert(entry(of: dot.device), at: i)
     }
-    entries[i].n = dot.n
+    entries[i].sequence = dot.sequence
     entries[i].increments += increments
     entries[i].decrements += decrements
   }
@@ -95,13 +95,13 @@ extension Tally: DotStore {
   /// Whether there has been no change.
   public var isEmpty: Bool { entries.isEmpty }
 
-  public func spells(_ clock: VectorClock) -> Bool {
+  public func impliesContext(_ clock: VectorClock) -> Bool {
     entries.isEmpty && clock.isEmpty
   }
 
   public var dots: VectorClock {
     var clock = VectorClock()
-    for entry in entries { clock.insert(Dot(entry.device, entry.n)) }
+    for entry in entries { clock.insert(Dot(entry.device, entry.sequence)) }
     return clock
   }
 
@@ -132,6 +132,8 @@ extension Tally.Entry {
   /// Orders the entries of one device by number; under one number, which only a
   /// device name used twice produces, by the sums.
   func isBefore(_ other: Tally.Entry) -> Bool {
-    (n, increments, decrements) < (other.n, other.increments, other.decrements)
+    (sequence, increments, decrements) < (
+      other.sequence, other.increments, other.decrements
+    )
   }
 }

@@ -19,7 +19,7 @@ public struct Causal<Store: DotStore>: Hashable, Sendable {
   /// What the saves left behind.
   public private(set) var store: Store
 
-  /// `nil` exactly where the store spells the context.
+  /// `nil` exactly where the store impliesContext the context.
   private var explicit: CausalContext?
 
   /// Creates a value that has seen nothing.
@@ -50,7 +50,7 @@ public struct Causal<Store: DotStore>: Hashable, Sendable {
   var isSpelled: Bool { explicit == nil }
 
   /// Whether the value has seen no save.
-  public var isUntouched: Bool { explicit == nil && store.isEmpty }
+  public var isInitial: Bool { explicit == nil && store.isEmpty }
 
   /// Changes the store in the save that `dot` names, which is thereby seen.
   mutating func update<Result>(
@@ -85,7 +85,7 @@ public struct Causal<Store: DotStore>: Hashable, Sendable {
 
   private mutating func elide() {
     if let context = explicit, context.scattered.isEmpty,
-      store.spells(context.clock)
+      store.impliesContext(context.clock)
     {
       explicit = nil
     }

@@ -45,7 +45,7 @@ public struct CausalContext: Hashable, Sendable {
   /// The dot of the next change of `device`, after all that have been seen.
   func next(of device: DeviceID) -> Dot {
     let last = scattered.reduce(clock[device]) { last, dot in
-      dot.device == device ? max(last, dot.n) : last
+      dot.device == device ? max(last, dot.sequence) : last
     }
     return Dot(device, last + 1)
   }
@@ -67,7 +67,7 @@ public struct CausalContext: Hashable, Sendable {
     var clock = clock
     var rest: Set<Dot> = []
     for dot in dots.sorted() where !clock.contains(dot) {
-      if dot.n == clock[dot.device] + 1 {
+      if dot.sequence == clock[dot.device] + 1 {
         clock.insert(dot)
       } else {
         rest.insert(dot)

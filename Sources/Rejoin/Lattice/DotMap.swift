@@ -48,7 +48,7 @@ extension DotMap: DotStore {
   /// Whether no key has siblings.
   public var isEmpty: Bool { siblings.isEmpty }
 
-  public func spells(_ clock: VectorClock) -> Bool {
+  public func impliesContext(_ clock: VectorClock) -> Bool {
     siblings.isEmpty && clock.isEmpty
   }
 
@@ -57,7 +57,7 @@ extension DotMap: DotStore {
     for all in siblings.values {
       for element in all {
         let dot = element.dot
-        greatest[dot.device] = max(greatest[dot.device] ?? 0, dot.n)
+        greatest[dot.device] = max(greatest[dot.device] ?? 0, dot.sequence)
       }
     }
     return VectorClock(greatest: greatest)

@@ -22,7 +22,7 @@ public protocol DotStore: Hashable, Sendable {
 
   /// Whether the clock consists of just the dots in the store, as far as that can
   /// be told in constant time. Such a clock need not be stored.
-  func spells(_ clock: VectorClock) -> Bool
+  func impliesContext(_ clock: VectorClock) -> Bool
 
   /// The clock of the dots in the store.
   var dots: VectorClock { get }

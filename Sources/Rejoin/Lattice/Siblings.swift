@@ -100,11 +100,11 @@ extension Siblings: DotStore {
   /// Creates a store without siblings.
   public init() { storage = .none }
 
-  public func spells(_ clock: VectorClock) -> Bool {
+  public func impliesContext(_ clock: VectorClock) -> Bool {
     switch storage {
     case .none: clock.isEmpty
     case .one(let only):
-      clock.entries.count == 1 && clock[only.dot.device] == only.dot.n
+      clock.entries.count == 1 && clock[only.dot.device] == only.dot.sequence
     case .many: clock == dots
     }
   }
@@ -116,7 +116,7 @@ extension Siblings: DotStore {
   }
 
   public func lastDot(of device: DeviceID) -> UInt64 {
-    reduce(0) { $1.dot.device == device ? Swift.max($0, $1.dot.n) : $0 }
+    reduce(0) { $1.dot.device == device ? Swift.max($0, $1.dot.sequence) : $0 }
   }
 
   /// Joins two sets of siblings.

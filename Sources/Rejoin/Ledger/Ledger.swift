@@ -33,7 +33,7 @@ public struct Ledger: Hashable, Sendable {
   public var total: Int64 { store.total }
 
   /// Every entry that is not folded, in the order of time.
-  public var entries: [(device: DeviceID, entry: LedgerLine.Entry)] {
+  public var entries: [(device: DeviceID, entry: DeviceEntries.Entry)] {
     store.entries
   }
 

@@ -10,12 +10,12 @@
 /// The store of a ledger: a line of entries for each device.
 public struct LedgerLines: Hashable, Sendable {
   /// The lines by device.
-  public private(set) var lines: [DeviceID: LedgerLine] = [:]
+  public private(set) var lines: [DeviceID: DeviceEntries] = [:]
 
   /// Creates a ledger without entries.
   public init() {}
 
-  init(lines: [DeviceID: LedgerLine]) { self.lines = lines }
+  init(lines: [DeviceID: DeviceEntries]) { self.lines = lines }
 
   /// The sum of all entries that are not cancelled, computed exactly and then
   /// clamped to `Int64`.
@@ -24,11 +24,11 @@ public struct LedgerLines: Hashable, Sendable {
   }
 
   /// Every entry that is not folded, with its device, in the order of time.
-  public var entries: [(device: DeviceID, entry: LedgerLine.Entry)] {
+  public var entries: [(device: DeviceID, entry: DeviceEntries.Entry)] {
     lines.flatMap { device, line in line.tail.map { (device, $0) } }
       .sorted { a, b in
-        (a.entry.time, a.device, a.entry.n) < (
-          b.entry.time, b.device, b.entry.n
+        (a.entry.time, a.device, a.entry.sequence) < (
+          b.entry.time, b.device, b.entry.sequence
         )
       }
   }
@@ -36,9 +36,9 @@ public struct LedgerLines: Hashable, Sendable {
   mutating func append(
     _ amount: Int64, memo: Value?, at dot: Dot, time: Timestamp
   ) {
-    let entry = LedgerLine.Entry(
-      n: dot.n, time: time, amount: amount, memo: memo?.canonical)
-    lines[dot.device, default: LedgerLine()].append(entry)
+    let entry = DeviceEntries.Entry(
+      sequence: dot.sequence, time: time, amount: amount, memo: memo?.canonical)
+    lines[dot.device, default: DeviceEntries()].append(entry)
   }
 
   /// The ledger that holds just one device's line.
@@ -70,7 +70,7 @@ public struct LedgerLines: Hashable, Sendable {
   /// entry there is.
   mutating func cancel(observed: LedgerLines? = nil) {
     for (device, line) in observed?.lines ?? lines {
-      lines[device, default: LedgerLine()].cancel(line)
+      lines[device, default: DeviceEntries()].cancel(line)
     }
   }
 
@@ -86,14 +86,14 @@ extension LedgerLines: DotStore {
   /// Whether there are no entries.
   public var isEmpty: Bool { lines.isEmpty }
 
-  public func spells(_ clock: VectorClock) -> Bool {
+  public func impliesContext(_ clock: VectorClock) -> Bool {
     lines.isEmpty && clock.isEmpty
   }
 
   public var dots: VectorClock {
     VectorClock(
       greatest: lines.mapValues { line in
-        line.tail.reduce(0) { max($0, $1.n) }
+        line.tail.reduce(0) { max($0, $1.sequence) }
       })
   }
 
@@ -102,7 +102,7 @@ extension LedgerLines: DotStore {
     _ other: LedgerLines, seen: some DotSet, otherSeen: some DotSet
   ) {
     for (device, line) in other.lines {
-      lines[device, default: LedgerLine()].merge(line)
+      lines[device, default: DeviceEntries()].merge(line)
     }
   }
 }

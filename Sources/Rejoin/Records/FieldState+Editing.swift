@@ -118,7 +118,7 @@ extension Tally {
   }
 }
 
-extension DotMap<Presence> {
+extension DotMap<AddMark> {
   fileprivate mutating func change(
     _ edit: FieldEdit?, in save: EditContext, seen: Observed
   ) {
@@ -134,7 +134,7 @@ extension DotMap<Presence> {
   }
 }
 
-extension DotMap<Membership> {
+extension DotMap<SetMark> {
   fileprivate mutating func change(
     _ edit: FieldEdit?, in save: EditContext, seen: Observed
   ) {

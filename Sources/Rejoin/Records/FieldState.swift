@@ -17,9 +17,9 @@ public enum FieldState: Hashable, Sendable {
   /// A counter.
   case counter(Causal<Tally>)
   /// An add-wins set.
-  case set(Causal<DotMap<Presence>>)
+  case set(Causal<DotMap<AddMark>>)
   /// A remove-wins set.
-  case removeWinsSet(Causal<DotMap<Membership>>)
+  case removeWinsSet(Causal<DotMap<SetMark>>)
   /// A ledger.
   case ledger(Causal<LedgerLines>)
 
@@ -86,7 +86,7 @@ extension FieldState {
   /// Whether a save was the device's last to touch the field, and left nothing of
   /// its own in it: what dropping does.
   func wasEmptied(by save: Dot) -> Bool {
-    guard lastSave(of: save.device) == save.n else { return false }
+    guard lastSave(of: save.device) == save.sequence else { return false }
     let held: VectorClock
     switch self {
     case .register(let field): held = field.store.dots
@@ -96,7 +96,7 @@ extension FieldState {
     case .removeWinsSet(let field): held = field.store.dots
     case .ledger(let field): held = field.store.dots
     }
-    return held[save.device] < save.n
+    return held[save.device] < save.sequence
   }
 }
 

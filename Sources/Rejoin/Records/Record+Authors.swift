@@ -73,8 +73,8 @@ public struct LedgerEntry: Hashable, Sendable {
   /// What it was for.
   public let memo: Value?
 
-  init(_ entry: LedgerLine.Entry, by device: DeviceID) {
-    dot = Dot(device, entry.n)
+  init(_ entry: DeviceEntries.Entry, by device: DeviceID) {
+    dot = Dot(device, entry.sequence)
     (time, amount, memo) = (entry.time, entry.amount, entry.memo)
   }
 }

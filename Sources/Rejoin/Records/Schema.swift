@@ -9,7 +9,7 @@
 
 /// The entities that an app knows, and how it reads them.
 ///
-///     let replica = Replica(device: device, schema: [Profile.self], clock: clock)
+///     let replica = Replica(device: device, schema: [Profile.self], wallClock: clock)
 ///
 /// Only records of these can be edited. Records of other entities, and fields that
 /// are not declared, are read, kept, joined and passed on all the same.

@@ -36,9 +36,10 @@ extension Latest: DotStore {
   /// Whether there has been no write.
   public var isEmpty: Bool { write == nil }
 
-  public func spells(_ clock: VectorClock) -> Bool {
+  public func impliesContext(_ clock: VectorClock) -> Bool {
     guard let write else { return clock.isEmpty }
-    return clock.entries.count == 1 && clock[write.dot.device] == write.dot.n
+    return clock.entries.count == 1
+      && clock[write.dot.device] == write.dot.sequence
   }
 
   public var dots: VectorClock { write.map { VectorClock($0.dot) } ?? [:] }

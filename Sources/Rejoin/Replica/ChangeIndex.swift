@@ -22,7 +22,7 @@ struct ChangeIndex {
   }
 
   fileprivate struct Entry {
-    let n: UInt64
+    let sequence: UInt64
     let location: Location
   }
 
@@ -50,7 +50,8 @@ struct ChangeIndex {
       let before = old[entry.device]
       guard entry.count > before else { continue }
       lines[entry.device, default: Line()].append(
-        Entry(n: entry.count, location: location), isReplacing: before > 0)
+        Entry(sequence: entry.count, location: location),
+        isReplacing: before > 0)
       if lines[entry.device]?.isMostlyStale == true {
         lines[entry.device]?.tidy { last(entry.device, $0) }
       }
@@ -78,8 +79,8 @@ struct ChangeIndex {
       // Not `?? []`, with which all entries would be copied.
       guard let entries = lines[device]?.entries else { continue }
       for entry in entries.reversed() {
-        if entry.n <= known { break }
-        if last(device, entry.location) == entry.n {
+        if entry.sequence <= known { break }
+        if last(device, entry.location) == entry.sequence {
           result.insert(entry.location)
         }
       }
@@ -90,10 +91,10 @@ struct ChangeIndex {
 
 extension ChangeIndex.Line {
   mutating func append(_ entry: ChangeIndex.Entry, isReplacing: Bool) {
-    let isNext = entry.n >= entries.last?.n ?? 0
+    let isNext = entry.sequence >= entries.last?.sequence ?? 0
     if sorted == entries.count, isNext { sorted += 1 }
     entries.append(entry)
-    greatest = max(greatest, entry.n)
+    greatest = max(greatest, entry.sequence)
     if isReplacing { stale += 1 }
   }
 
@@ -102,7 +103,7 @@ extension ChangeIndex.Line {
   /// Drops the entries whose field has seen a later save of the device.
   mutating func tidy(last: (ChangeIndex.Location) -> UInt64) {
     let isSorted = sorted == entries.count
-    entries.removeAll { last($0.location) != $0.n }
+    entries.removeAll { last($0.location) != $0.sequence }
     sorted = isSorted ? entries.count : 0
     stale = 0
   }
@@ -110,9 +111,11 @@ extension ChangeIndex.Line {
   /// Sorts the entries from the least on that has come out of order, which is
   /// nearly always among the last.
   mutating func sort() {
-    guard let least = entries[sorted...].lazy.map(\.n).min() else { return }
-    let last = entries[..<sorted].lastIndex { $0.n <= least }
-    entries[(last.map { $0 + 1 } ?? 0)...].sort { $0.n < $1.n }
+    guard let least = entries[sorted...].lazy.map(\.sequence).min() else {
+      return
+    }
+    let last = entries[..<sorted].lastIndex { $0.sequence <= least }
+    entries[(last.map { $0 + 1 } ?? 0)...].sort { $0.sequence < $1.sequence }
     sorted = entries.count
   }
 }

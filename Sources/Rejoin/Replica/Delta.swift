@@ -113,7 +113,7 @@ public struct Delta: Sendable {
   var latest: VectorClock {
     switch storage {
     case .values(let changes, let intervals):
-      var greatest = intervals.mapValues(\.to.n)
+      var greatest = intervals.mapValues(\.to.sequence)
       let states = changes.lazy.flatMap(\.fields.values)
       for entry in states.flatMap(\.clock.entries) {
         greatest[entry.device] = max(greatest[entry.device] ?? 0, entry.count)

@@ -25,7 +25,7 @@ package protocol EditTarget: AnyObject {
   func total(of key: FieldKey, in id: RecordID) -> Int64
 }
 
-extension Edit: EditTarget {
+extension Transaction: EditTarget {
   package func perform(
     _ edit: FieldEdit, on key: FieldKey, of id: RecordID
   ) {

@@ -120,64 +120,68 @@ extension FieldState {
 
 extension FieldState {
   /// The dots under which the two states hold different things.
-  func clashes(with other: FieldState) -> [Dot] {
+  func equivocations(with other: FieldState) -> [Dot] {
     switch (self, other) {
-    case (.register(let a), .register(let b)): a.store.clashes(with: b.store)
+    case (.register(let a), .register(let b)):
+      a.store.equivocations(with: b.store)
     case (.lww(let a), .lww(let b)):
       if let x = a.store.write, let y = b.store.write, x.dot == y.dot, x != y {
         [x.dot]
       } else {
         []
       }
-    case (.counter(let a), .counter(let b)): a.store.clashes(with: b.store)
+    case (.counter(let a), .counter(let b)):
+      a.store.equivocations(with: b.store)
     case (.removeWinsSet(let a), .removeWinsSet(let b)):
       a.store.siblings.flatMap { key, marks in
-        marks.clashes(with: b.store[key])
+        marks.equivocations(with: b.store[key])
       }
-    case (.ledger(let a), .ledger(let b)): a.store.clashes(with: b.store)
+    case (.ledger(let a), .ledger(let b)): a.store.equivocations(with: b.store)
     default: []
     }
   }
 }
 
 extension Siblings {
-  fileprivate func clashes(with other: Siblings) -> [Dot] {
-    var clashes: [Dot] = []
+  fileprivate func equivocations(with other: Siblings) -> [Dot] {
+    var equivocations: [Dot] = []
     var j = 0
     for mine in self {
       while j < other.count, other[j].dot < mine.dot { j += 1 }
       if j < other.count, other[j].dot == mine.dot, other[j] != mine {
-        clashes.append(mine.dot)
+        equivocations.append(mine.dot)
       }
     }
-    return clashes
+    return equivocations
   }
 }
 
 extension Tally {
-  fileprivate func clashes(with other: Tally) -> [Dot] {
+  fileprivate func equivocations(with other: Tally) -> [Dot] {
     entries.compactMap { mine in
       let theirs = other.entry(of: mine.device)
-      return theirs.n == mine.n && theirs != mine
-        ? Dot(mine.device, mine.n) : nil
+      return theirs.sequence == mine.sequence && theirs != mine
+        ? Dot(mine.device, mine.sequence) : nil
     }
   }
 }
 
 extension LedgerLines {
-  fileprivate func clashes(with other: LedgerLines) -> [Dot] {
+  fileprivate func equivocations(with other: LedgerLines) -> [Dot] {
     lines.flatMap { device, mine in
-      (other.lines[device].map(mine.clashes) ?? []).map { Dot(device, $0) }
+      (other.lines[device].map(mine.equivocations) ?? []).map {
+        Dot(device, $0)
+      }
     }
   }
 }
 
-extension LedgerLine {
-  fileprivate func clashes(with other: LedgerLine) -> [UInt64] {
+extension DeviceEntries {
+  fileprivate func equivocations(with other: DeviceEntries) -> [UInt64] {
     let start = max(folded, other.folded)
     let pairs = zip(
       tail.dropFirst(Int(clamping: start - folded)),
       other.tail.dropFirst(Int(clamping: start - other.folded)))
-    return pairs.compactMap { $0 == $1 ? nil : $0.n }
+    return pairs.compactMap { $0 == $1 ? nil : $0.sequence }
   }
 }

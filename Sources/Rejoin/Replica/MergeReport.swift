@@ -105,7 +105,7 @@ public struct MergeReport: Sendable {
   /// Our last save before somebody first showed us later ones of our own.
   ///
   /// It and those before it may collide with saves of another incarnation.
-  public internal(set) var doubtful: Dot?
+  public internal(set) var rollbackDetected: Dot?
   /// Retired devices of which later saves arrived: they are on the roster again.
   public internal(set) var returned: Set<DeviceID> = []
   /// Fields that are declared with another kind than the message has them.
@@ -127,7 +127,7 @@ public struct MergeReport: Sendable {
     gaps += other.gaps
     equivocations.formUnion(other.equivocations)
     forkedDevices.formUnion(other.forkedDevices)
-    doubtful = other.doubtful ?? doubtful
+    rollbackDetected = other.rollbackDetected ?? rollbackDetected
     returned.formUnion(other.returned)
     kindMismatches.formUnion(other.kindMismatches)
   }
@@ -139,6 +139,6 @@ public struct MergeReport: Sendable {
   /// Conflicts are no fault.
   public var isClean: Bool {
     gaps.isEmpty && equivocations.isEmpty && forkedDevices.isEmpty
-      && doubtful == nil && kindMismatches.isEmpty
+      && rollbackDetected == nil && kindMismatches.isEmpty
   }
 }

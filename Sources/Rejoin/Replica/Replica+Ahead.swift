@@ -10,9 +10,9 @@
 // Fields ahead of the clock: a part of a delta arrived, and the rest did not.
 extension StoredReplica {
   /// The clock with the fields that are ahead of it.
-  var shownClock: ReplicaClock {
-    var shown = clock
-    if ahead.isEmpty || ahead.count > ReplicaClock.fieldsAheadLimit {
+  var shownVersion: ReplicaVersion {
+    var shown = version
+    if ahead.isEmpty || ahead.count > ReplicaVersion.fieldsAheadLimit {
       return shown
     }
     for location in ahead {
@@ -26,7 +26,7 @@ extension StoredReplica {
 
   /// For each device, the last of the saves that a field has seen and that are not
   /// all here.
-  var missing: VectorClock {
+  var missingSaves: VectorClock {
     ahead.reduce(into: VectorClock()) { $0.merge(beyondClock($1)) }
   }
 
@@ -34,7 +34,7 @@ extension StoredReplica {
   private func beyondClock(_ location: ChangeIndex.Location) -> VectorClock {
     let entries = self[location]?.clock.entries ?? []
     return VectorClock(
-      sorted: entries.filter { $0.count > clock.vector[$0.device] })
+      sorted: entries.filter { $0.count > version.vector[$0.device] })
   }
 
   /// The digest by which a clock names a field.
@@ -55,7 +55,7 @@ extension StoredReplica {
   mutating func noteAhead(_ changed: some Sequence<ChangeIndex.Location>) {
     for location in changed { ahead.insert(location) }
     ahead = ahead.filter { location in
-      self[location]?.clock.isContained(in: clock.vector) == false
+      self[location]?.clock.isContained(in: version.vector) == false
     }
   }
 }

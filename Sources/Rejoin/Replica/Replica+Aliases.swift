@@ -23,8 +23,8 @@ extension Replica {
     _ a: RecordID, _ b: RecordID
   ) throws(SaveError) -> SaveReport {
     let (first, second) = (min(a, b), max(a, b))
-    return try save { edit in
-      edit.apply(
+    return try save { transaction in
+      transaction.apply(
         .members(
           SetEdit(inserting: [.reference(first), .reference(second)])),
         to: BuiltIn.names,

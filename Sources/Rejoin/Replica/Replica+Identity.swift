@@ -30,15 +30,15 @@ extension Replica {
   func see(
     _ shown: DeviceSave, of device: DeviceID, _ report: inout MergeReport
   ) {
-    let held = stored.clock[device]
+    let held = stored.version[device]
     guard stored.isForked(device, as: shown) else { return }
-    if shown.n > held.n, stored.ours.contains(device) {
+    if shown.sequence > held.sequence, stored.ours.contains(device) {
       return noteRollback(&report)
     }
     if held.isForked { return }
-    let own = device == self.device ? stored.ownDigest(of: shown.n) : nil
+    let own = device == self.device ? stored.ownDigest(of: shown.sequence) : nil
     if held.contradicts(shown) || own != nil && own != shown.digest {
-      report.equivocations.insert(Dot(device, shown.n))
+      report.equivocations.insert(Dot(device, shown.sequence))
     }
     fork([device], &report)
   }
@@ -48,16 +48,18 @@ extension Replica {
   ///
   /// The first time counts: what is joined since then is another incarnation's.
   func noteRollback(_ report: inout MergeReport) {
-    let first = stored.doubtful ?? stored.clock[device].n
-    stored.doubtful = first
-    report.doubtful = Dot(device, first)
+    let first = stored.rollbackDetected ?? stored.version[device].sequence
+    stored.rollbackDetected = first
+    report.rollbackDetected = Dot(device, first)
     fork(stored.ours, &report)
   }
 
   private func fork(_ devices: [DeviceID], _ report: inout MergeReport) {
     for device in devices
-    where stored.clock[device].n > 0 && !stored.clock[device].isForked {
-      stored.clock.fork(device)
+    where stored.version[device].sequence > 0
+      && !stored.version[device].isForked
+    {
+      stored.version.fork(device)
       report.forkedDevices.insert(device)
     }
   }
@@ -68,26 +70,26 @@ extension StoredReplica {
   ///
   /// Nobody can have later saves of ours than we, but for another incarnation.
   func isForked(_ device: DeviceID, as shown: DeviceSave) -> Bool {
-    let held = clock[device]
+    let held = version[device]
     if held.isForked || shown.isForked || held.contradicts(shown) {
       return true
     }
-    if shown.n > held.n { return ours.contains(device) }
+    if shown.sequence > held.sequence { return ours.contains(device) }
     guard device == self.device, shown.digest != 0,
-      let own = ownDigest(of: shown.n)
+      let own = ownDigest(of: shown.sequence)
     else { return false }
     return own != shown.digest
   }
 
   /// Whether nothing is known of a device, so that it can be taken.
   func isUnused(_ device: DeviceID) -> Bool {
-    device != self.device && clock[device].n == 0
+    device != self.device && version[device].sequence == 0
       && index.last(of: device) == 0
   }
 
   /// Takes a new device in the place of one that is, or may be, in use elsewhere.
   mutating func replaceDevice(by device: DeviceID) {
-    if predecessor == nil, clock[self.device].n > 0 {
+    if predecessor == nil, version[self.device].sequence > 0 {
       predecessor = self.device
     }
     become(device)

@@ -23,7 +23,7 @@ extension Replica {
   /// - Throws: ``SaveError/counterOverflow(_:field:)``.
   @discardableResult
   public func `import`(
-    _ body: (Edit) -> Void
+    _ body: (Transaction) -> Void
   ) throws(SaveError) -> MergeReport {
     let blank = blank()
     let records = try rows(writtenBy: body, on: blank)
@@ -37,26 +37,26 @@ extension Replica {
       blank.stored.commit(
         record, of: id, at: dot, time: .zero, into: &name, &ignored)
     }
-    blank.stored.clock.insert(
-      .init(n: 1, time: .zero, digest: name.value), of: dot.device)
+    blank.stored.version.insert(
+      .init(sequence: 1, time: .zero, digest: name.value), of: dot.device)
     return blank.delta().map { apply($0) } ?? MergeReport()
   }
 
   /// An empty replica, on which rows are written as if nothing were here.
   func blank() -> Replica {
     Replica(
-      device: DeviceID(0), schema: schema, clock: wallClock,
+      device: DeviceID(0), schema: schema, wallClock: wallClock,
       makeDeviceID: makeDeviceID)
   }
 
   /// The records that `body` writes, sorted.
   func rows(
-    writtenBy body: (Edit) -> Void, on blank: Replica
+    writtenBy body: (Transaction) -> Void, on blank: Replica
   ) throws(SaveError) -> [(key: RecordID, value: PendingRecord)] {
-    let edit = Edit(blank)
-    body(edit)
-    if let failure = edit.failure { throw failure }
-    return edit.pending.sorted { $0.key < $1.key }
+    let transaction = Transaction(blank)
+    body(transaction)
+    if let failure = transaction.failure { throw failure }
+    return transaction.pending.sorted { $0.key < $1.key }
   }
 }
 

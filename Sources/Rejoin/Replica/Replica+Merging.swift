@@ -15,19 +15,19 @@ extension Replica {
   /// - Returns: `nil` if there is nothing.
   /// - Complexity: O(*k* log *k*) for *k* changed fields, whatever the replica
   ///   holds.
-  public func delta(since basis: ReplicaClock) -> Delta? {
+  public func delta(since basis: ReplicaVersion) -> Delta? {
     var known = basis.vector
     var ahead = basis.fieldsAhead
     var intervals: [DeviceID: Delta.Interval] = [:]
-    for entry in stored.clock.vector.entries {
+    for entry in stored.version.vector.entries {
       let shown = basis[entry.device]
-      var held = stored.clock[entry.device]
+      var held = stored.version[entry.device]
       if stored.isForked(entry.device, as: shown), held != shown {
         // One history may lack what the other has under the same numbers.
         (known[entry.device], ahead) = (0, [:])
         held.isForked = true
       }
-      guard known[entry.device] < held.n else { continue }
+      guard known[entry.device] < held.sequence else { continue }
       intervals[entry.device] = .init(from: known[entry.device], to: held)
     }
     // An interval vouches for every field that its saves touched, also to others
@@ -44,7 +44,7 @@ extension Replica {
   /// Everything the replica holds, as a delta from nothing.
   ///
   /// - Returns: `nil` if there is nothing.
-  public func delta() -> Delta? { delta(since: ReplicaClock()) }
+  public func delta() -> Delta? { delta(since: ReplicaVersion()) }
 
   /// Joins the whole state of another replica.
   ///
@@ -53,8 +53,8 @@ extension Replica {
   public func merge(
     _ other: Replica, reporting detail: MergeReport.Detail = .full
   ) -> MergeReport {
-    var report = acknowledge(other.clock, by: other.device)
-    if let delta = other.delta(since: clock) {
+    var report = acknowledge(other.version, by: other.device)
+    if let delta = other.delta(since: version) {
       report.add(apply(delta, reporting: detail))
     }
     return report
@@ -104,14 +104,15 @@ extension Replica {
     var report = MergeReport()
     var joined: [ChangeIndex.Location] = []
     let latest = content.latest
-    if stored.ours.contains(where: { latest[$0] > stored.clock[$0].n }) {
+    if stored.ours.contains(where: { latest[$0] > stored.version[$0].sequence })
+    {
       noteRollback(&report)
     }
     let now = wallClock.now
     content.visit { change in
       join(change, detail: detail, into: &report, &joined)
     } interval: { device, interval in
-      if interval.to.n > stored.clock[device].n {
+      if interval.to.sequence > stored.version[device].sequence {
         stored.hybrid.receive(interval.to.time, now: now)
       }
       advance(device, interval, into: &report)
@@ -125,13 +126,13 @@ extension Replica {
     into report: inout MergeReport
   ) {
     see(interval.to, of: device, &report)
-    let held = stored.clock[device].n
-    guard stored.clock.advance(by: interval, of: device) else {
+    let held = stored.version[device].sequence
+    guard stored.version.advance(by: interval, of: device) else {
       return report.gaps.append(
         .init(device: device, held: held, assumed: interval.from))
     }
     if let last = retiredNumber(of: device), held <= last,
-      interval.to.n > last
+      interval.to.sequence > last
     {
       report.returned.insert(device)
     }
@@ -145,7 +146,7 @@ extension Replica {
     let definition = schema[change.id.entity]
     func join(_ key: FieldKey, _ state: FieldState) {
       stored.update(key, at: position) { mine in
-        report.equivocations.formUnion(mine.clashes(with: state))
+        report.equivocations.formUnion(mine.equivocations(with: state))
         if detail == .faults {
           mine.merge(state)
         } else {

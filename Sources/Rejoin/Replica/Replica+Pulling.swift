@@ -10,8 +10,8 @@
 extension Replica {
   /// Brings in rows of a server that knows no CRDT, as often as they are pulled.
   ///
-  ///     try phone.pull(from: "crm", modifiedAt: row.modified) { edit in
-  ///       edit[Customer.self, row.key].name = row.name
+  ///     try phone.pull(from: "crm", modifiedAt: row.modified) { transaction in
+  ///       transaction[Customer.self, row.key].name = row.name
   ///     }
   ///
   /// What is new in the rows becomes a save of a device that this installation has
@@ -35,17 +35,17 @@ extension Replica {
   /// - Complexity: That of the rows, and O(*d*) for the *d* devices on the roster.
   @discardableResult
   public func pull(
-    from server: String, modifiedAt time: Int64, _ body: (Edit) -> Void
+    from server: String, modifiedAt time: Int64, _ body: (Transaction) -> Void
   ) throws(SaveError) -> MergeReport {
     let rows = try rows(writtenBy: body, on: blank())
     let puller = try puller(for: server)
-    let last = stored.clock[puller]
-    guard last.n < .max else { throw .numbersExhausted(puller) }
+    let last = stored.version[puller]
+    guard last.sequence < .max else { throw .numbersExhausted(puller) }
     var pull = Pull(
       server: server, devices: stored.pullers(of: server).union([puller]),
-      dot: Dot(puller, last.n + 1),
+      dot: Dot(puller, last.sequence + 1),
       time: Timestamp(milliseconds: time), digest: Digest(seed: last.digest))
-    pull.digest.add(pull.dot.n)
+    pull.digest.add(pull.dot.sequence)
     pull.digest.add(pull.time.rawValue)
     for (id, row) in rows { pull.take(row, of: id, from: stored) }
     if pull.changes.isEmpty { return MergeReport() }
@@ -57,7 +57,7 @@ extension Replica {
   }
 
   private func puller(for server: String) throws(SaveError) -> DeviceID {
-    if stored.mustRenew {
+    if stored.needsNewDeviceID {
       let (device, puller) = (try unusedDevice(), try unusedDevice())
       guard puller != device else { throw .identityInUse(puller) }
       takeDevice(device)
@@ -144,15 +144,16 @@ private struct Pull {
   mutating func delta(
     after last: DeviceSave, enrolling stored: StoredReplica
   ) -> Delta {
-    if last.n == 0 {
+    if last.sequence == 0 {
       let id = RecordID(BuiltIn.roster, dot.device.hexadecimal)
       write(.string(server), to: BuiltIn.server, of: id, from: stored)
       write(.bool(true), to: .existence, of: id, from: stored)
     }
-    let save = DeviceSave(n: dot.n, time: time, digest: digest.value)
+    let save = DeviceSave(
+      sequence: dot.sequence, time: time, digest: digest.value)
     return Delta(
       changes: changes.map { .init(id: $0.key, fields: $0.value) },
-      intervals: [dot.device: .init(from: last.n, to: save)])
+      intervals: [dot.device: .init(from: last.sequence, to: save)])
   }
 }
 

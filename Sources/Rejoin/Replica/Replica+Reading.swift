@@ -42,16 +42,16 @@ extension Replica {
   /// The names of the records of an entity that exist, sorted.
   ///
   /// Of aliases, the smallest represents.
-  public func records(of entity: String) -> [RecordID] {
+  public func recordIDs(of entity: String) -> [RecordID] {
     let ids = (stored.byEntity[Name(entity)] ?? []).lazy
       .map { self.stored.records[$0].id }.filter { self.existsAlone($0) }
     return Set(ids.map { self.representative(of: $0) }).sorted()
   }
 
   /// Every record that exists, apart from the library's own, sorted.
-  public var allRecords: [RecordID] {
+  public var allRecordIDs: [RecordID] {
     stored.byEntity.keys.filter { !BuiltIn.isBuiltIn($0.text) }
-      .flatMap { records(of: $0.text) }.sorted()
+      .flatMap { recordIDs(of: $0.text) }.sorted()
   }
 
   /// Whether a record exists.

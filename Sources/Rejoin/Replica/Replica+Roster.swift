@@ -19,12 +19,12 @@ extension Replica {
   public func enroll(
     _ device: DeviceID, name: String? = nil
   ) throws(SaveError) -> SaveReport {
-    try save { edit in
+    try save { transaction in
       let id = RecordID(BuiltIn.roster, device.hexadecimal)
-      edit.apply(
+      transaction.apply(
         .write(BuiltIn.value(of: device)), to: BuiltIn.device, of: id)
       if let name {
-        edit.apply(.write(.string(name)), to: BuiltIn.name, of: id)
+        transaction.apply(.write(.string(name)), to: BuiltIn.name, of: id)
       }
     }
   }
@@ -48,7 +48,7 @@ extension Replica {
   ///
   /// - Complexity: O(*r*) for *r* devices.
   public var roster: Set<DeviceID> {
-    var roster = Set(stored.clock.vector.entries.map(\.device))
+    var roster = Set(stored.version.vector.entries.map(\.device))
     for (device, record) in stored.devices(in: BuiltIn.roster) {
       if stored.write(of: BuiltIn.server, in: record) == nil {
         roster.insert(device)
@@ -57,7 +57,7 @@ extension Replica {
       }
     }
     // Also those of which only parts of messages have arrived.
-    roster.formUnion(stored.missing.entries.map(\.device))
+    roster.formUnion(stored.missingSaves.entries.map(\.device))
     roster.subtract(retired.keys)
     return roster.filter { !$0.isImport }
   }
@@ -71,7 +71,7 @@ extension Replica {
     var retired: [DeviceID: UInt64] = [:]
     for (device, _) in stored.devices(in: BuiltIn.retirement) {
       guard let last = retiredNumber(of: device),
-        stored.clock[device].n <= last
+        stored.version[device].sequence <= last
       else { continue }
       retired[device] = last
     }
@@ -89,11 +89,12 @@ extension Replica {
   }
 }
 
-extension Edit {
+extension Transaction {
   /// Retires a device, at the greatest number of it that anybody here knows of.
   func retire(_ device: DeviceID) {
     let known = max(
-      replica.stored.clock[device].n, replica.stored.index.last(of: device),
+      replica.stored.version[device].sequence,
+      replica.stored.index.last(of: device),
       replica.retiredNumber(of: device) ?? 0)
     apply(
       .write(.int(Int64(bitPattern: known))), to: BuiltIn.last,

@@ -18,39 +18,39 @@ extension Replica {
   /// - Complexity: That of the edits, whatever the replica holds.
   @discardableResult
   public func save(
-    _ body: (Edit) -> Void
+    _ body: (Transaction) -> Void
   ) throws(SaveError) -> SaveReport {
-    let edit = Edit(self)
-    body(edit)
-    return try commit(edit)
+    let transaction = Transaction(self)
+    body(transaction)
+    return try commit(transaction)
   }
 
   /// Saves what `body` edits, under one dot, and returns its value.
   ///
-  ///     let steps = try phone.save { edit in
-  ///       edit[Profile.self, "ada"].steps.increment(by: 10)
-  ///       return edit[Profile.self, "ada"].steps.value
+  ///     let steps = try phone.save { transaction in
+  ///       transaction[Profile.self, "ada"].steps.increment(by: 10)
+  ///       return transaction[Profile.self, "ada"].steps.value
   ///     }.value
   ///
   /// - Returns: What `body` returns, and the report of the save.
   /// - Throws: ``SaveError``; nothing has changed then.
   @discardableResult
   public func save<Value>(
-    _ body: (Edit) -> Value
+    _ body: (Transaction) -> Value
   ) throws(SaveError) -> (value: Value, report: SaveReport) {
-    let edit = Edit(self)
-    let value = body(edit)
-    return (value, try commit(edit))
+    let transaction = Transaction(self)
+    let value = body(transaction)
+    return (value, try commit(transaction))
   }
 
   /// Saves what `body` edits, under one dot, unless it throws.
   ///
   /// - Throws: What `body` throws, or ``SaveError``; nothing has changed then.
   @discardableResult
-  public func save(_ body: (Edit) throws -> Void) throws -> SaveReport {
-    let edit = Edit(self)
-    try body(edit)
-    return try commit(edit)
+  public func save(_ body: (Transaction) throws -> Void) throws -> SaveReport {
+    let transaction = Transaction(self)
+    try body(transaction)
+    return try commit(transaction)
   }
 
   /// Saves what `body` edits, under one dot, unless it throws, and returns its
@@ -60,19 +60,23 @@ extension Replica {
   /// - Throws: What `body` throws, or ``SaveError``; nothing has changed then.
   @discardableResult
   public func save<Value>(
-    _ body: (Edit) throws -> Value
+    _ body: (Transaction) throws -> Value
   ) throws -> (value: Value, report: SaveReport) {
-    let edit = Edit(self)
-    let value = try body(edit)
-    return (value, try commit(edit))
+    let transaction = Transaction(self)
+    let value = try body(transaction)
+    return (value, try commit(transaction))
   }
 
-  private func commit(_ edit: Edit) throws(SaveError) -> SaveReport {
-    if let failure = edit.failure { throw failure }
-    guard !edit.pending.isEmpty else { return SaveReport() }
+  private func commit(_ transaction: Transaction) throws(SaveError)
+    -> SaveReport
+  {
+    if let failure = transaction.failure { throw failure }
+    guard !transaction.pending.isEmpty else { return SaveReport() }
     let device = try deviceToSaveAs()
-    if let old = stored.deviceToRetire(inSaveBy: device) { edit.retire(old) }
-    guard stored.clock[device].n < .max else {
+    if let old = stored.deviceToRetire(inSaveBy: device) {
+      transaction.retire(old)
+    }
+    guard stored.version[device].sequence < .max else {
       throw .numbersExhausted(device)
     }
     var hybrid = stored.hybrid
@@ -80,8 +84,8 @@ extension Replica {
     do { time = try hybrid.tick(now: wallClock.now) } catch {
       throw .clockExhausted
     }
-    let dot = Dot(device, stored.clock[device].n + 1)
-    let records = edit.pending.sorted { $0.key < $1.key }
+    let dot = Dot(device, stored.version[device].sequence + 1)
+    let records = transaction.pending.sorted { $0.key < $1.key }
     for (id, record) in records {
       try check(record, of: id, at: dot, time: time)
     }
@@ -116,7 +120,7 @@ extension Replica {
   }
 
   private func deviceToSaveAs() throws(SaveError) -> DeviceID {
-    stored.mustRenew ? try unusedDevice() : stored.device
+    stored.needsNewDeviceID ? try unusedDevice() : stored.device
   }
 
   /// Finds what could fail, before anything changes.
@@ -146,8 +150,8 @@ extension Replica {
     time: Timestamp
   ) -> SaveReport {
     var report = SaveReport(dot: dot)
-    var digest = Digest(seed: stored.clock[dot.device].digest)
-    digest.add(dot.n)
+    var digest = Digest(seed: stored.version[dot.device].digest)
+    digest.add(dot.sequence)
     digest.add(time.rawValue)
     for (id, record) in records {
       digest.add(id.entity)
@@ -155,8 +159,9 @@ extension Replica {
       stored.commit(
         record, of: id, at: dot, time: time, into: &digest, &report)
     }
-    stored.clock.insert(
-      .init(n: dot.n, time: time, digest: digest.value), of: dot.device)
+    stored.version.insert(
+      .init(sequence: dot.sequence, time: time, digest: digest.value),
+      of: dot.device)
     if dot.device != stored.device {
       takeDevice(dot.device)
     }
@@ -170,7 +175,7 @@ extension StoredReplica {
   /// The device in whose place another makes its first save.
   fileprivate func deviceToRetire(inSaveBy device: DeviceID) -> DeviceID? {
     if let predecessor { return predecessor }
-    return device != self.device && clock[self.device].n > 0
+    return device != self.device && version[self.device].sequence > 0
       ? self.device : nil
   }
 

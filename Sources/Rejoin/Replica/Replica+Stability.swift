@@ -20,17 +20,17 @@ extension Replica {
   /// - Complexity: O(*r*) for *r* devices.
   @discardableResult
   public func acknowledge(
-    _ clock: ReplicaClock, by device: DeviceID
+    _ clock: ReplicaVersion, by device: DeviceID
   ) -> MergeReport {
     var report = MergeReport()
     for entry in clock.vector.entries {
       see(clock[entry.device], of: entry.device, &report)
     }
     stored.raiseStabilityCut(
-      to: clock.stabilityCut.intersection(stored.clock.vector))
+      to: clock.stabilityCut.intersection(stored.version.vector))
     if device != self.device {
       stored.stability.note(
-        clock.vector, of: device, holding: stored.clock.vector)
+        clock.vector, of: device, holding: stored.version.vector)
     }
     advanceStability()
     return report
@@ -41,7 +41,7 @@ extension Replica {
     var others = roster
     others.remove(device)
     if let stable = stored.stability.advance(
-      others, holding: stored.clock.vector)
+      others, holding: stored.version.vector)
     {
       stored.raiseStabilityCut(to: stable)
     }
@@ -51,7 +51,7 @@ extension Replica {
   ///
   /// What lies below can be purged and folded. Nothing depends on the cut but when
   /// that is done. It never falls.
-  public var stabilityCut: VectorClock { stored.clock.stabilityCut }
+  public var stabilityCut: VectorClock { stored.version.stabilityCut }
 
   /// Drops what deleted records still hold, in one save, as far as the deletion
   /// is stable.
@@ -68,9 +68,9 @@ extension Replica {
   public func purge() throws(SaveError) -> SaveReport {
     advanceStability()
     let cut = stabilityCut
-    return try save { edit in
+    return try save { transaction in
       for record in stored.records where isPurgeable(record, below: cut) {
-        edit.purge(record.id)
+        transaction.purge(record.id)
       }
     }
   }
@@ -112,7 +112,7 @@ extension StoredReplica {
   /// Adds to what is stable, and forgets own digests that no clock can contradict
   /// any more.
   fileprivate mutating func raiseStabilityCut(to cut: VectorClock) {
-    clock.stabilityCut.merge(cut)
-    ownDigests.forget(through: clock.stabilityCut[device])
+    version.stabilityCut.merge(cut)
+    ownDigests.forget(through: version.stabilityCut[device])
   }
 }

@@ -10,10 +10,10 @@
 /// The records that one device holds, and what it knows of everybody's saves.
 ///
 ///     let phone = Replica(
-///       device: .init(1), schema: [Profile.self], clock: clock,
+///       device: .init(1), schema: [Profile.self], wallClock: clock,
 ///       makeDeviceID: newDevice)
 ///     let tablet = Replica(
-///       device: .init(2), schema: [Profile.self], clock: clock,
+///       device: .init(2), schema: [Profile.self], wallClock: clock,
 ///       makeDeviceID: newDevice)
 ///     try phone.save { $0[Profile.self, "ada"].steps.increment(by: 1200) }
 ///     try tablet.save { $0[Profile.self, "ada"].steps.increment(by: 800) }
@@ -21,7 +21,7 @@
 ///     tablet[Profile.self, "ada"]?.steps  // 2000
 ///
 /// A replica is an identity and therefore a class: copying it would let two
-/// writers save under one ID. ``fork(as:clock:makeDeviceID:)`` copies the state
+/// writers save under one ID. ``fork(as:wallClock:makeDeviceID:)`` copies the state
 /// for a new device. It is not `Sendable`; the caller owns its isolation, for
 /// example by an actor around it. Everything that crosses threads is a value.
 public final class Replica {
@@ -50,20 +50,21 @@ public final class Replica {
   /// - Parameters:
   ///   - device: The device, which must not have been used before.
   ///   - schema: The entities that the app knows.
-  ///   - clock: The wall clock.
-  ///   - drag: How far others can draw our timestamps ahead of the wall clock, in
-  ///     milliseconds.
+  ///   - wallClock: The wall clock.
+  ///   - maximumClockSkew: How far other devices can move our timestamps ahead of
+  ///     the wall clock.
   ///   - makeDeviceID: Gives an ID that has never been used, for when our own
   ///     turns out to be in use elsewhere.
   public init(
-    device: DeviceID, schema: Schema, clock: WallClock,
-    drag: Int64 = HybridClock.defaultDrag,
+    device: DeviceID, schema: Schema, wallClock: WallClock,
+    maximumClockSkew: Duration = HybridClock.defaultMaximumClockSkew,
     makeDeviceID: @escaping () -> DeviceID
   ) {
     self.schema = schema
     self.makeDeviceID = makeDeviceID
-    wallClock = clock
-    stored = StoredReplica(device: device, hybrid: HybridClock(drag: drag))
+    self.wallClock = wallClock
+    stored = StoredReplica(
+      device: device, hybrid: HybridClock(maximumClockSkew: maximumClockSkew))
   }
 
   /// Opens a stored replica.
@@ -77,19 +78,20 @@ public final class Replica {
   ///   - stored: What ``state`` gave.
   ///   - token: The last ``RestoreToken`` that was stored; `nil` if it is lost.
   ///   - schema: The entities that the app knows.
-  ///   - clock: The wall clock.
+  ///   - wallClock: The wall clock.
   ///   - makeDeviceID: Gives an ID that has never been used.
   /// - Precondition: `makeDeviceID` gives an ID that has never been used.
   public init(
     opening stored: StoredReplica, token: RestoreToken?, schema: Schema,
-    clock: WallClock, makeDeviceID: @escaping () -> DeviceID
+    wallClock: WallClock, makeDeviceID: @escaping () -> DeviceID
   ) {
     self.schema = schema
     self.makeDeviceID = makeDeviceID
     self.stored = stored
-    wallClock = clock
+    self.wallClock = wallClock
     self.stored.hybrid = HybridClock(
-      latest: stored.hybrid.latest, now: clock.now, drag: stored.hybrid.drag)
+      latest: stored.hybrid.latest, now: wallClock.now,
+      skewLimit: stored.hybrid.skewLimit)
     if let token, token.isContained(in: stored) {
       self.stored.durableToken = token
       return
@@ -103,13 +105,13 @@ public final class Replica {
 
   /// Resumes a stored state, under the same device.
   package init(
-    resuming stored: StoredReplica, schema: Schema, clock: WallClock,
+    resuming stored: StoredReplica, schema: Schema, wallClock: WallClock,
     makeDeviceID: @escaping () -> DeviceID
   ) {
     self.schema = schema
     self.makeDeviceID = makeDeviceID
     self.stored = stored
-    wallClock = clock
+    self.wallClock = wallClock
   }
 
   /// The device under which the replica saves.
@@ -118,7 +120,7 @@ public final class Replica {
   /// What to show another replica, so that it can tell what is missing here.
   ///
   /// - Complexity: O(1), and O(*k*) where *k* fields are ahead of it.
-  public var clock: ReplicaClock { stored.shownClock }
+  public var version: ReplicaVersion { stored.shownVersion }
 
   /// Everything the replica has to keep between launches.
   ///
@@ -127,7 +129,7 @@ public final class Replica {
 
   /// Names the last own save; store it outside every backup, after the state and
   /// before anything is sent.
-  public var token: RestoreToken { RestoreToken(stored) }
+  public var restoreToken: RestoreToken { RestoreToken(stored) }
 
   /// Says that a token is stored where no backup reaches.
   ///
@@ -142,18 +144,18 @@ public final class Replica {
   /// arrived. Ask anyone for a delta since ``clock``.
   ///
   /// - Complexity: O(*k*) for the *k* fields that have seen them.
-  public var missing: VectorClock { stored.missing }
+  public var missingSaves: VectorClock { stored.missingSaves }
 
   /// A new replica with this one's state, for another device.
   ///
   /// - Parameters:
   ///   - device: The device.
-  ///   - clock: Its wall clock, where that is another.
+  ///   - wallClock: Its wall clock, where that is another.
   ///   - makeDeviceID: Gives an ID that has never been used, where that is to be
   ///     another function.
   /// - Precondition: The device has never saved.
   public func fork(
-    as device: DeviceID, clock: WallClock? = nil,
+    as device: DeviceID, wallClock: WallClock? = nil,
     makeDeviceID: (() -> DeviceID)? = nil
   ) -> Replica {
     precondition(
@@ -161,12 +163,12 @@ public final class Replica {
       "\(device) has been used; fork as a device that is new")
     var state = stored
     state.stability.note(
-      state.clock.vector, of: state.device, holding: state.clock.vector)
+      state.version.vector, of: state.device, holding: state.version.vector)
     state.become(device)
     // It stands beside this replica, and takes nobody's place.
     state.predecessor = nil
     return Replica(
-      resuming: state, schema: schema, clock: clock ?? wallClock,
+      resuming: state, schema: schema, wallClock: wallClock ?? self.wallClock,
       makeDeviceID: makeDeviceID ?? self.makeDeviceID)
   }
 }

@@ -22,7 +22,7 @@ public struct RestoreToken: Hashable, Sendable, Codable {
   /// The device that was in use.
   public let device: DeviceID
   /// The number of its last save; zero if it had none.
-  public let n: UInt64
+  public let sequence: UInt64
   /// The digest of its saves up to there.
   public let digest: UInt64
   /// How many pulls its devices for servers had made.
@@ -30,14 +30,14 @@ public struct RestoreToken: Hashable, Sendable, Codable {
 
   /// Creates the token that belongs to a stored replica.
   public init(_ stored: StoredReplica) {
-    let save = stored.clock[stored.device]
+    let save = stored.version[stored.device]
     self.init(
-      device: stored.device, n: save.n, digest: save.digest,
+      device: stored.device, sequence: save.sequence, digest: save.digest,
       pulls: stored.pullCount)
   }
 
-  init(device: DeviceID, n: UInt64, digest: UInt64, pulls: UInt64 = 0) {
-    (self.device, self.n, self.digest) = (device, n, digest)
+  init(device: DeviceID, sequence: UInt64, digest: UInt64, pulls: UInt64 = 0) {
+    (self.device, self.sequence, self.digest) = (device, sequence, digest)
     self.pulls = pulls
   }
 
@@ -46,7 +46,7 @@ public struct RestoreToken: Hashable, Sendable, Codable {
     guard device == stored.device, pulls <= stored.pullCount else {
       return false
     }
-    return n == 0 || stored.ownDigest(of: n) == digest
+    return sequence == 0 || stored.ownDigest(of: sequence) == digest
   }
 }
 
@@ -54,12 +54,12 @@ extension StoredReplica {
   /// How many saves the devices for servers have made: it only grows while the
   /// device stays the same.
   fileprivate var pullCount: UInt64 {
-    pullers.values.reduce(0) { $0 &+ clock[$1].n }
+    pullers.values.reduce(0) { $0 &+ version[$1].sequence }
   }
 
   /// The digest of one of our own saves, if it is kept.
   func ownDigest(of n: UInt64) -> UInt64? {
     if let digest = ownDigests[n] { return digest }
-    return durableToken?.n == n ? durableToken?.digest : nil
+    return durableToken?.sequence == n ? durableToken?.digest : nil
   }
 }

@@ -10,14 +10,14 @@
 /// Everything a replica has to keep between launches.
 ///
 /// It is a value: keeping one is a backup. Open it with
-/// ``Replica/init(opening:token:schema:clock:makeDeviceID:)``.
+/// ``Replica/init(opening:token:schema:wallClock:makeDeviceID:)``.
 public struct StoredReplica: Sendable {
   /// The device under which the replica saves.
   public internal(set) var device: DeviceID
   package internal(set) var hybrid: HybridClock
   /// The saves of which every effect is here; which fields are ahead of it is not
   /// in it, but in `ahead`.
-  var clock = ReplicaClock()
+  var version = ReplicaVersion()
   var names = FieldNames()
   var records: [RecordState] = []
   var positions: [RecordID: Int] = [:]
@@ -33,7 +33,7 @@ public struct StoredReplica: Sendable {
   var durableToken: RestoreToken?
   /// The last save that was ours for certain, once later ones of our own have been
   /// shown to us.
-  var doubtful: UInt64?
+  var rollbackDetected: UInt64?
   /// The device that this one took the place of, until a save has retired it.
   var predecessor: DeviceID?
   /// The devices of this installation that stand for servers, by their names.
@@ -45,8 +45,8 @@ public struct StoredReplica: Sendable {
   }
 
   /// Whether another incarnation is known to use our ID.
-  var mustRenew: Bool {
-    doubtful != nil || ours.contains { clock[$0].isForked }
+  var needsNewDeviceID: Bool {
+    rollbackDetected != nil || ours.contains { version[$0].isForked }
   }
 
   /// The devices that nobody but this replica saves as.
@@ -55,7 +55,7 @@ public struct StoredReplica: Sendable {
   /// Goes on under a device that has never saved.
   mutating func become(_ device: DeviceID) {
     self.device = device
-    (doubtful, durableToken, pullers) = (nil, nil, [:])
+    (rollbackDetected, durableToken, pullers) = (nil, nil, [:])
     ownDigests = OwnDigests()
   }
 

@@ -20,12 +20,12 @@
 /// A removal takes out the additions it has seen, and leaves no tombstone. Bieniusa
 /// et al., *An optimized conflict-free replicated set* (2012).
 public struct ORSet<Element: FieldValue>: Hashable, Sendable {
-  private(set) var state = Causal<DotMap<Presence>>()
+  private(set) var state = Causal<DotMap<AddMark>>()
 
   /// Creates an empty set.
   public init() {}
 
-  init(state: Causal<DotMap<Presence>>) { self.state = state }
+  init(state: Causal<DotMap<AddMark>>) { self.state = state }
 
   /// The elements, sorted by their canonical bytes.
   ///
@@ -80,7 +80,7 @@ public struct ORSet<Element: FieldValue>: Hashable, Sendable {
 
   private mutating func change(
     _ element: Element, by device: DeviceID,
-    _ body: (inout DotMap<Presence>, Value, Dot) -> Void
+    _ body: (inout DotMap<AddMark>, Value, Dot) -> Void
   ) -> ORSet {
     var delta = ORSet()
     delta.state = state.change(element.fieldValue, by: device, body)

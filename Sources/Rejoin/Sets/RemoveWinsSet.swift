@@ -20,12 +20,12 @@
 /// For permissions and the like, where keeping something by mistake is worse than
 /// losing it. A removal is kept as a mark until it is superseded.
 public struct RemoveWinsSet<Element: FieldValue>: Hashable, Sendable {
-  private(set) var state = Causal<DotMap<Membership>>()
+  private(set) var state = Causal<DotMap<SetMark>>()
 
   /// Creates an empty set.
   public init() {}
 
-  init(state: Causal<DotMap<Membership>>) { self.state = state }
+  init(state: Causal<DotMap<SetMark>>) { self.state = state }
 
   /// The elements, sorted by their canonical bytes.
   ///
@@ -65,7 +65,7 @@ public struct RemoveWinsSet<Element: FieldValue>: Hashable, Sendable {
   }
 
   private mutating func mark(
-    _ element: Element, _ mark: Membership, by device: DeviceID
+    _ element: Element, _ mark: SetMark, by device: DeviceID
   ) -> RemoveWinsSet {
     var delta = RemoveWinsSet()
     delta.state = state.change(element.fieldValue, by: device) {

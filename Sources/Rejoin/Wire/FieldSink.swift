@@ -17,9 +17,9 @@ protocol FieldSink {
   mutating func count(_ entry: Tally.Entry, cancelled: Tally.Entry?)
   /// Begins an element, of which the marks that follow are.
   mutating func element(_ element: @autoclosure () -> Value)
-  mutating func mark(_ mark: Membership, at dot: Dot)
-  mutating func line(_ line: LedgerLine, of device: DeviceID)
-  mutating func append(_ entry: LedgerLine.Entry, of device: DeviceID)
+  mutating func mark(_ mark: SetMark, at dot: Dot)
+  mutating func line(_ line: DeviceEntries, of device: DeviceID)
+  mutating func append(_ entry: DeviceEntries.Entry, of device: DeviceID)
   /// Ends the field, which has seen the saves in `clock`.
   mutating func end(_ clock: @autoclosure () -> VectorClock)
 }
@@ -30,9 +30,9 @@ struct Discard: FieldSink {
   mutating func write(_ value: Stamped, at dot: Dot) {}
   mutating func count(_ entry: Tally.Entry, cancelled: Tally.Entry?) {}
   mutating func element(_ element: @autoclosure () -> Value) {}
-  mutating func mark(_ mark: Membership, at dot: Dot) {}
-  mutating func line(_ line: LedgerLine, of device: DeviceID) {}
-  mutating func append(_ entry: LedgerLine.Entry, of device: DeviceID) {}
+  mutating func mark(_ mark: SetMark, at dot: Dot) {}
+  mutating func line(_ line: DeviceEntries, of device: DeviceID) {}
+  mutating func append(_ entry: DeviceEntries.Entry, of device: DeviceID) {}
   mutating func end(_ clock: @autoclosure () -> VectorClock) {}
 }
 
@@ -44,8 +44,8 @@ struct FieldBuilder: FieldSink {
   private var entries: [Tally.Entry] = []
   private var cancelled: [Tally.Entry] = []
   private var elements: [Value] = []
-  private var marks: [[Siblings<Membership>.Element]] = []
-  private var lines: [DeviceID: LedgerLine] = [:]
+  private var marks: [[Siblings<SetMark>.Element]] = []
+  private var lines: [DeviceID: DeviceEntries] = [:]
 
   mutating func begin(_ key: FieldKey) { self.key = key }
 
@@ -63,15 +63,15 @@ struct FieldBuilder: FieldSink {
     marks.append([])
   }
 
-  mutating func mark(_ mark: Membership, at dot: Dot) {
+  mutating func mark(_ mark: SetMark, at dot: Dot) {
     marks[marks.count - 1].append(.init(dot: dot, payload: mark))
   }
 
-  mutating func line(_ line: LedgerLine, of device: DeviceID) {
+  mutating func line(_ line: DeviceEntries, of device: DeviceID) {
     lines[device] = line
   }
 
-  mutating func append(_ entry: LedgerLine.Entry, of device: DeviceID) {
+  mutating func append(_ entry: DeviceEntries.Entry, of device: DeviceID) {
     lines[device]?.append(entry)
   }
 
@@ -91,7 +91,7 @@ struct FieldBuilder: FieldSink {
       case .set:
         .set(
           Causal(
-            store: members { .init(dot: $0.dot, payload: Presence()) },
+            store: members { .init(dot: $0.dot, payload: AddMark()) },
             context: context))
       case .removeWinsSet:
         .removeWinsSet(Causal(store: members { $0 }, context: context))
@@ -104,7 +104,7 @@ struct FieldBuilder: FieldSink {
   }
 
   private func members<Payload>(
-    _ sibling: (Siblings<Membership>.Element) -> Siblings<Payload>.Element
+    _ sibling: (Siblings<SetMark>.Element) -> Siblings<Payload>.Element
   ) -> DotMap<Payload> {
     let siblings = marks.map { Siblings(sorted: $0.map(sibling)) }
     return DotMap(

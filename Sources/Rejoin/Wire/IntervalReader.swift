@@ -61,18 +61,18 @@ struct IntervalReader {
     return Delta.Interval(
       from: from,
       to: DeviceSave(
-        n: n, time: Timestamp(rawValue: time), digest: digest,
+        sequence: n, time: Timestamp(rawValue: time), digest: digest,
         isForked: try isForked()))
   }
 
   private func begin(
-    of block: DeviceScan.Block, _ n: UInt64
+    of block: DeviceScan.Block, _ sequence: UInt64
   ) throws(WireError) -> UInt64 {
     guard let step = block.step else { return 0 }
-    guard step < n else {
+    guard step < sequence else {
       throw reader.error(.invalid, "an interval that begins at zero or later")
     }
-    return n - 1 - step
+    return sequence - 1 - step
   }
 
   private mutating func isForked() throws(WireError) -> Bool {

@@ -44,7 +44,7 @@ extension MessageReader {
     }
     if key.kind != .register, key.kind != .lww { isEmpty = head >> 1 == 0 }
     let hasMore = head & 1 != 0
-    if hasMore { try unspelled() }
+    if hasMore { try explicitRemainder() }
     guard hasMore || !isEmpty else {
       throw reader.error(.notCanonical, "a field that was touched", at: start)
     }
@@ -79,7 +79,7 @@ extension MessageReader {
   }
 
   /// Reads the part of a clock that the store does not spell.
-  private mutating func unspelled() throws(WireError) {
+  private mutating func explicitRemainder() throws(WireError) {
     let start = reader.offset
     let count = try reader.count(of: 2)
     guard count > 0 else {
@@ -131,7 +131,7 @@ extension MessageReader {
         throw reader.error(.invalid, "a save with a time", at: at)
       }
       let (dot, line) = saves.dot(at: last)
-      dots.insert(dot.n, line)
+      dots.insert(dot.sequence, line)
       let value = try reader.value()
       if count == 1, extra == 0 { only = OnlyWrite(place: last, value: value) }
       sink.write(Stamped(value, at: time), at: dot)
@@ -155,9 +155,10 @@ extension MessageReader {
     guard line > before else {
       throw reader.error(.notCanonical, "one entry of a device", at: start)
     }
-    dots.insert(dot.n, line)
+    dots.insert(dot.sequence, line)
     let entry = Tally.Entry(
-      device: dot.device, n: dot.n, increments: try reader.varint(),
+      device: dot.device, sequence: dot.sequence,
+      increments: try reader.varint(),
       decrements: try reader.varint())
     switch code & 3 {
     case 0: sink.count(entry, cancelled: nil)
@@ -172,11 +173,12 @@ extension MessageReader {
   ) throws(WireError) -> Tally.Entry {
     let start = reader.offset
     let back = try reader.varint()
-    guard back < entry.n else {
+    guard back < entry.sequence else {
       throw reader.error(.invalid, "an earlier number", at: start)
     }
     let cancelled = Tally.Entry(
-      device: entry.device, n: entry.n - back, increments: try reader.varint(),
+      device: entry.device, sequence: entry.sequence - back,
+      increments: try reader.varint(),
       decrements: try reader.varint())
     guard cancelled.isBefore(entry) else {
       throw reader.error(.notCanonical, "less than there is", at: start)
@@ -207,7 +209,7 @@ extension MessageReader {
         if hasRemovals { code >>= 1 }
         let place = try reader.reference(code, isFirst: isFirst, at: at)
         let (dot, line) = reader.saves.dot(at: place)
-        reader.dots.insert(dot.n, line)
+        reader.dots.insert(dot.sequence, line)
         sink.mark(isRemoved ? .removed : .added, at: dot)
         isFirst = false
       }
@@ -232,7 +234,7 @@ extension MessageReader {
     }
     let device = saves.device(of: line)
     sink.line(
-      LedgerLine(
+      DeviceEntries(
         folded: folded.0, sum: folded.1, cancelled: cancelled.0,
         cancelledSum: cancelled.1, tail: []), of: device)
     var place = saves.places(of: line).lowerBound
@@ -268,10 +270,10 @@ extension MessageReader {
       let time = saves.stamp(place, extra: extra)
     else { throw reader.error(.invalid, "a save of the device", at: start) }
     let dot = saves.dot(at: place).dot
-    dots.insert(dot.n, line)
+    dots.insert(dot.sequence, line)
     sink.append(
-      LedgerLine.Entry(
-        n: dot.n, time: time, amount: try reader.signed(),
+      DeviceEntries.Entry(
+        sequence: dot.sequence, time: time, amount: try reader.signed(),
         memo: try reader.value()), of: dot.device)
     return place
   }
@@ -294,13 +296,13 @@ struct StoreDots {
     touched.removeAll(keepingCapacity: true)
   }
 
-  mutating func insert(_ n: UInt64, _ line: Int) {
+  mutating func insert(_ sequence: UInt64, _ line: Int) {
     if greatest.isEmpty {
       greatest = Array(repeating: 0, count: count)
       touched.reserveCapacity(count)
     }
     if greatest[line] == 0 { touched.append(Int32(line)) }
-    greatest[line] = max(greatest[line], n)
+    greatest[line] = max(greatest[line], sequence)
   }
 
   /// The numbers as a clock.

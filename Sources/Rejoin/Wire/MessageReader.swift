@@ -100,9 +100,9 @@ struct MessageReader {
   }
 
   /// Notes what a field has seen.
-  mutating func see(_ line: Int, _ n: UInt64) {
+  mutating func see(_ line: Int, _ sequence: UInt64) {
     saves.use(line: line)
-    latest[line] = max(latest[line], n)
+    latest[line] = max(latest[line], sequence)
   }
 
   private mutating func full(
@@ -155,7 +155,7 @@ struct MessageReader {
       throw reader.error(.invalid, "a save with a time")
     }
     let (dot, line) = saves.dot(at: place)
-    see(line, dot.n)
+    see(line, dot.sequence)
     sink.begin(key)
     sink.write(Stamped(value, at: time), at: dot)
     sink.end(VectorClock(dot))

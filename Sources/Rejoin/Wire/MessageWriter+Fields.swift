@@ -11,7 +11,7 @@ extension MessageWriter {
   /// A field in full: its store, and the part of its clock that the store does
   /// not spell.
   mutating func write(_ state: FieldState) {
-    let rest = state.unspelled
+    let rest = state.explicitRemainder
     let flag: UInt64 = rest.isEmpty ? 0 : 1
     switch state {
     case .register(let field): write(Array(field.store), flag)
@@ -76,14 +76,14 @@ extension MessageWriter {
   private mutating func write(_ tally: Tally, _ flag: UInt64) {
     out.varint(UInt64(tally.entries.count) << 1 | flag)
     for (i, entry) in tally.entries.enumerated() {
-      let place = saves.find(Dot(entry.device, entry.n)).place
+      let place = saves.find(Dot(entry.device, entry.sequence)).place
       let cancelled = tally.cancelled.entry(of: entry.device)
       let form: UInt64 = cancelled == nil ? 0 : cancelled == entry ? 1 : 2
       out.varint(distance(to: place, isFirst: i == 0) << 2 | form)
       out.varint(entry.increments)
       out.varint(entry.decrements)
       guard form == 2, let cancelled else { continue }
-      out.varint(entry.n - cancelled.n)
+      out.varint(entry.sequence - cancelled.sequence)
       out.varint(cancelled.increments)
       out.varint(cancelled.decrements)
     }
@@ -129,11 +129,13 @@ extension MessageWriter {
     }
   }
 
-  private mutating func write(_ tail: [LedgerLine.Entry], of device: DeviceID) {
+  private mutating func write(
+    _ tail: [DeviceEntries.Entry], of device: DeviceID
+  ) {
     out.varint(tail.count)
     var previous = saves.lines[saves.number(of: device)].start
     for entry in tail {
-      let found = saves.find(Dot(device, entry.n))
+      let found = saves.find(Dot(device, entry.sequence))
       let extra = entry.time.rawValue - found.time
       let moved = Int64(found.place - previous).zigzag
       out.varint(moved << 1 | (extra > 0 ? 1 : 0))

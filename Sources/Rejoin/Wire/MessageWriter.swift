@@ -74,18 +74,19 @@ extension MessageWriter {
     head.isDense = line.isDense
     var (distance, extra, step) = (0, 0 as UInt64, 0 as UInt64)
     if let interval {
-      precondition(interval.from < interval.to.n, "an empty interval")
-      let end = saves.find(Dot(line.device, interval.to.n))
+      precondition(interval.from < interval.to.sequence, "an empty interval")
+      let end = saves.find(Dot(line.device, interval.to.sequence))
       distance = line.start + line.saves.count - 1 - end.place
       extra = interval.to.time.rawValue - end.time
-      step = interval.to.n - interval.from - 1
+      step = interval.to.sequence - interval.from - 1
       head.hasInterval = true
       head.isUnusual = distance > 0 || extra > 0
       head.isSingle = !kind.beginsAtNothing && step == 0
     }
     out.varint(UInt64(line.saves.count) << 4 | UInt64(head.rawValue))
     for (i, save) in line.saves.enumerated() where i == 0 || !head.isDense {
-      out.varint(i == 0 ? save.n : save.n - line.saves[i - 1].n - 1)
+      out.varint(
+        i == 0 ? save.sequence : save.sequence - line.saves[i - 1].sequence - 1)
     }
     if head.isUnusual {
       out.varint(distance)

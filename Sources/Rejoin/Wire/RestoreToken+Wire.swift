@@ -15,7 +15,7 @@ extension RestoreToken {
     self = try withBytes(of: bytes) { bytes throws(WireError) in
       var reader = try WireReader(opening: bytes, as: [.token])
       let token = RestoreToken(
-        device: try reader.device(after: nil), n: try reader.varint(),
+        device: try reader.device(after: nil), sequence: try reader.varint(),
         digest: try reader.fixed(), pulls: try reader.varint())
       try reader.finish()
       return token
@@ -26,7 +26,7 @@ extension RestoreToken {
   public func encoded() -> [UInt8] {
     var writer = WireWriter(.token)
     writer.raw(device.bytes)
-    writer.varint(n)
+    writer.varint(sequence)
     writer.fixed(digest)
     writer.varint(pulls)
     return writer.sealed()

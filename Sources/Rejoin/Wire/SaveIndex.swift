@@ -12,7 +12,7 @@
 /// A save is named once, with its time, and fields refer to it by its place.
 struct SaveIndex {
   struct Save {
-    let n: UInt64
+    let sequence: UInt64
     /// The least time that the save stamped; `nil` if it stamped nothing.
     var time: UInt64?
   }
@@ -27,7 +27,7 @@ struct SaveIndex {
     /// Whether the numbers follow on each other.
     var isDense: Bool {
       guard let first = saves.first, let last = saves.last else { return false }
-      return last.n - first.n == UInt64(saves.count - 1)
+      return last.sequence - first.sequence == UInt64(saves.count - 1)
     }
   }
 
@@ -40,12 +40,12 @@ struct SaveIndex {
     _ changes: [Delta.Change], _ intervals: [DeviceID: Delta.Interval]
   ) {
     for (device, interval) in intervals {
-      insert(Dot(device, interval.to.n), interval.to.time)
+      insert(Dot(device, interval.to.sequence), interval.to.time)
     }
     for change in changes {
       for state in change.fields.values {
         state.forEachSave { insert($0, $1) }
-        for entry in state.unspelled { _ = place(of: entry.device) }
+        for entry in state.explicitRemainder { _ = place(of: entry.device) }
         if case .ledger(let field) = state {
           for device in field.store.lines.keys { _ = place(of: device) }
         }
@@ -62,11 +62,11 @@ struct SaveIndex {
     let line = lines[number(of: dot.device)]
     var (low, high) = (0, line.saves.count - 1)
     if line.isDense {
-      low = Int(dot.n - line.saves[0].n)
+      low = Int(dot.sequence - line.saves[0].sequence)
     } else {
       while low < high {
         let middle = (low + high) / 2
-        if line.saves[middle].n < dot.n {
+        if line.saves[middle].sequence < dot.sequence {
           low = middle + 1
         } else {
           high = middle
@@ -86,7 +86,7 @@ struct SaveIndex {
 
   private mutating func insert(_ dot: Dot, _ time: Timestamp?) {
     lines[place(of: dot.device)].saves.append(
-      Save(n: dot.n, time: time?.rawValue))
+      Save(sequence: dot.sequence, time: time?.rawValue))
   }
 
   private mutating func settle() {
@@ -104,11 +104,13 @@ struct SaveIndex {
 extension SaveIndex.Line {
   /// Sorts the saves and names each once, with its least time.
   fileprivate mutating func settle() {
-    let isSorted = zip(saves, saves.dropFirst()).allSatisfy { $0.n <= $1.n }
-    if !isSorted { saves.sort { $0.n < $1.n } }
+    let isSorted = zip(saves, saves.dropFirst()).allSatisfy {
+      $0.sequence <= $1.sequence
+    }
+    if !isSorted { saves.sort { $0.sequence < $1.sequence } }
     var kept = 0
     for i in saves.indices {
-      if kept > 0, saves[kept - 1].n == saves[i].n {
+      if kept > 0, saves[kept - 1].sequence == saves[i].sequence {
         let times = [saves[kept - 1].time, saves[i].time].compactMap(\.self)
         saves[kept - 1].time = times.min()
       } else {
@@ -129,25 +131,27 @@ extension FieldState {
     case .lww(let field):
       if let write = field.store.write { body(write.dot, write.payload.time) }
     case .counter(let field):
-      for entry in field.store.entries { body(Dot(entry.device, entry.n), nil) }
+      for entry in field.store.entries {
+        body(Dot(entry.device, entry.sequence), nil)
+      }
     case .set(let field): field.store.forEachSave(body)
     case .removeWinsSet(let field): field.store.forEachSave(body)
     case .ledger(let field):
       for (device, line) in field.store.lines {
-        for entry in line.tail { body(Dot(device, entry.n), entry.time) }
+        for entry in line.tail { body(Dot(device, entry.sequence), entry.time) }
       }
     }
   }
 
   /// The part of the clock that the dots in the store do not spell.
-  var unspelled: [VectorClock.Entry] {
+  var explicitRemainder: [VectorClock.Entry] {
     switch self {
-    case .register(let field): field.unspelled
-    case .lww(let field): field.unspelled
-    case .counter(let field): field.unspelled
-    case .set(let field): field.unspelled
-    case .removeWinsSet(let field): field.unspelled
-    case .ledger(let field): field.unspelled
+    case .register(let field): field.explicitRemainder
+    case .lww(let field): field.explicitRemainder
+    case .counter(let field): field.explicitRemainder
+    case .set(let field): field.explicitRemainder
+    case .removeWinsSet(let field): field.explicitRemainder
+    case .ledger(let field): field.explicitRemainder
     }
   }
 }
@@ -162,7 +166,7 @@ extension DotMap {
 
 extension Causal {
   /// The part of the clock that the dots in the store do not spell.
-  var unspelled: [VectorClock.Entry] {
+  var explicitRemainder: [VectorClock.Entry] {
     if isSpelled { return [] }
     let dots = store.dots
     return clock.entries.filter { $0.count > dots[$0.device] }

@@ -38,8 +38,8 @@ public struct Snapshot: Hashable, Sendable {
   private init(_ delta: Delta) { self.delta = delta }
 
   /// What the replica held every effect of.
-  public var clock: ReplicaClock {
-    var clock = ReplicaClock()
+  public var version: ReplicaVersion {
+    var clock = ReplicaVersion()
     for (device, interval) in delta.intervals {
       clock.insert(interval.to, of: device)
     }

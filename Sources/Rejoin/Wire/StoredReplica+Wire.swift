@@ -30,7 +30,7 @@ extension StoredReplica {
     try scan.visit {
       stored.load($0)
     } interval: { device, interval in
-      stored.clock.insert(interval.to, of: device)
+      stored.version.insert(interval.to, of: device)
     } section: { section, part throws(WireError) in
       try sections.read(section, into: &stored, &part)
     }
@@ -65,10 +65,10 @@ extension StoredReplica {
 
   /// Whether the digests end with the last own save, and no field has a later one.
   private var hasItsOwnSaves: Bool {
-    let saved = clock[device].n
+    let saved = version[device].sequence
     let (last, overflow) = ownDigests.floor.addingReportingOverflow(
       UInt64(ownDigests.digests.count))
-    return mustRenew
+    return needsNewDeviceID
       || !overflow && last == saved && (last == 0) == ownDigests.digests.isEmpty
         && index.last(of: device) <= saved
   }
@@ -76,14 +76,16 @@ extension StoredReplica {
   /// Whether the devices that stand for servers are distinct, and no field has a
   /// later save of them.
   private var hasItsOwnPulls: Bool {
-    mustRenew
+    needsNewDeviceID
       || Set(ours).count == ours.count
-        && pullers.values.allSatisfy { index.last(of: $0) <= clock[$0].n }
+        && pullers.values.allSatisfy {
+          index.last(of: $0) <= version[$0].sequence
+        }
   }
 
   private var isStabilityHeld: Bool {
-    clock.stabilityCut.isContained(in: clock.vector)
-      && stability.mark.isContained(in: clock.vector)
+    version.stabilityCut.isContained(in: version.vector)
+      && stability.mark.isContained(in: version.vector)
   }
 
   /// Everything the replica has to keep, as bytes for its own device.
@@ -97,8 +99,8 @@ extension StoredReplica {
     let changes = records.indices.map { change(at: $0) }
       .filter { !$0.fields.isEmpty }.sorted { $0.id < $1.id }
     var intervals: [DeviceID: Delta.Interval] = [:]
-    for entry in clock.vector.entries {
-      intervals[entry.device] = .init(from: 0, to: clock[entry.device])
+    for entry in version.vector.entries {
+      intervals[entry.device] = .init(from: 0, to: version[entry.device])
     }
     var message = MessageWriter(changes, intervals, as: .stored)
     writeSections(to: &message.out)

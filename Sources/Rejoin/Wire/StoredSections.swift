@@ -10,10 +10,10 @@
 /// What of a replica's own state is optional in the section of its device.
 private struct DeviceFlags: OptionSet {
   let rawValue: UInt8
-  static let doubtful = DeviceFlags(rawValue: 1)
+  static let rollbackDetected = DeviceFlags(rawValue: 1)
   static let predecessor = DeviceFlags(rawValue: 2)
   static let token = DeviceFlags(rawValue: 4)
-  static let all: DeviceFlags = [.doubtful, .predecessor, .token]
+  static let all: DeviceFlags = [.rollbackDetected, .predecessor, .token]
 }
 
 extension StoredReplica {
@@ -22,11 +22,11 @@ extension StoredReplica {
     var own = WireWriter()
     writeDevice(to: &own)
     out.section(.device, own)
-    if !clock.stabilityCut.isEmpty || !stability.mark.isEmpty
+    if !version.stabilityCut.isEmpty || !stability.mark.isEmpty
       || !stability.passed.isEmpty
     {
       var section = WireWriter()
-      section.clock(clock.stabilityCut)
+      section.clock(version.stabilityCut)
       section.clock(stability.mark)
       section.varint(stability.passed.count)
       var previous: DeviceID?
@@ -55,17 +55,17 @@ extension StoredReplica {
 
   private func writeDevice(to out: inout WireWriter) {
     var flags: DeviceFlags = []
-    if doubtful != nil { flags.insert(.doubtful) }
+    if rollbackDetected != nil { flags.insert(.rollbackDetected) }
     if predecessor != nil { flags.insert(.predecessor) }
     if durableToken != nil { flags.insert(.token) }
     out.raw(device.bytes)
     out.fixed(hybrid.latest.rawValue)
-    out.signed(hybrid.drag)
+    out.signed(hybrid.skewLimit)
     out.byte(flags.rawValue)
-    if let doubtful { out.varint(doubtful) }
+    if let rollbackDetected { out.varint(rollbackDetected) }
     if let predecessor { out.raw(predecessor.bytes) }
     if let durableToken {
-      out.varint(durableToken.n)
+      out.varint(durableToken.sequence)
       out.fixed(durableToken.digest)
     }
   }
@@ -96,19 +96,22 @@ struct StoredSections {
     stored.device = try part.device(after: nil)
     let latest = Timestamp(rawValue: try part.fixed())
     let start = part.offset
-    let drag = try part.signed()
+    let skew = try part.signed()
     let flags = DeviceFlags(rawValue: try part.byte())
-    guard drag >= 0, DeviceFlags.all.isSuperset(of: flags) else {
-      throw part.error(.invalid, "a drag bound and flags", at: start)
+    guard skew >= 0, DeviceFlags.all.isSuperset(of: flags) else {
+      throw part.error(.invalid, "a clock skew and flags", at: start)
     }
-    stored.hybrid = HybridClock(latest: latest, drag: drag)
-    if flags.contains(.doubtful) { stored.doubtful = try part.varint() }
+    stored.hybrid = HybridClock(
+      latest: latest, now: nil, skewLimit: skew)
+    if flags.contains(.rollbackDetected) {
+      stored.rollbackDetected = try part.varint()
+    }
     if flags.contains(.predecessor) {
       stored.predecessor = try part.device(after: nil)
     }
     if flags.contains(.token) {
       stored.durableToken = RestoreToken(
-        device: stored.device, n: try part.varint(),
+        device: stored.device, sequence: try part.varint(),
         digest: try part.fixed())
     }
   }
@@ -128,7 +131,7 @@ struct StoredSections {
     guard !cut.isEmpty || !mark.isEmpty || !passed.isEmpty else {
       throw part.error(.notCanonical, "something that is stable", at: start)
     }
-    stored.clock.stabilityCut = cut
+    stored.version.stabilityCut = cut
     stored.stability = Stability(mark: mark, passed: passed)
   }
 

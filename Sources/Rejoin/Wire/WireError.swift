@@ -19,13 +19,13 @@ public struct WireError: Error, Hashable, Sendable {
     /// The bytes end too early.
     public static let truncated = Code(name: "truncated")
     /// The bytes are no message of this format.
-    public static let foreign = Code(name: "foreign")
+    public static let unrecognizedFormat = Code(name: "unrecognizedFormat")
     /// The message is of another kind than what was asked for.
-    public static let otherKind = Code(name: "otherKind")
+    public static let unexpectedKind = Code(name: "unexpectedKind")
     /// A newer version of the library has written the message.
     public static let newerVersion = Code(name: "newerVersion")
     /// The bytes have changed on the way.
-    public static let damaged = Code(name: "damaged")
+    public static let checksumMismatch = Code(name: "checksumMismatch")
     /// The meaning is clear, but there is one way to write it and this is
     /// another.
     public static let notCanonical = Code(name: "notCanonical")
@@ -52,8 +52,8 @@ extension WireError: CustomStringConvertible {
   private var remedy: String {
     switch code {
     case .newerVersion: "update the app"
-    case .otherKind: "decode it as what it is"
-    case .foreign: "check that these are the right bytes"
+    case .unexpectedKind: "decode it as what it is"
+    case .unrecognizedFormat: "check that these are the right bytes"
     default: "fetch the message again"
     }
   }

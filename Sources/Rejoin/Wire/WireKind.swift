@@ -13,7 +13,7 @@ enum WireKind: UInt8, CaseIterable {
   case snapshot = 0x73  // s
   case record = 0x72  // r
   case vectorClock = 0x76  // v
-  case replicaClock = 0x63  // c
+  case replicaVersion = 0x63  // c
   case stored = 0x70  // p
   case token = 0x74  // t
 
@@ -30,7 +30,7 @@ enum WireKind: UInt8, CaseIterable {
     case .snapshot: "snapshot"
     case .record: "record"
     case .vectorClock: "vector clock"
-    case .replicaClock: "replica clock"
+    case .replicaVersion: "replica clock"
     case .stored: "stored replica"
     case .token: "restore token"
     }

@@ -50,15 +50,15 @@ struct WireReader {
       throw fail(.truncated, bytes.count, "a kind and a version")
     }
     guard bytes[0] == WireKind.mark, let kind = WireKind(rawValue: bytes[1])
-    else { throw fail(.foreign, 0, "R and the letter of a kind") }
+    else { throw fail(.unrecognizedFormat, 0, "R and the letter of a kind") }
     guard kinds.contains(kind) else {
       throw fail(
-        .otherKind, 1,
+        .unexpectedKind, 1,
         "a \(kinds.map(\.name).joined(separator: " or ")), not a \(kind.name)")
     }
     guard bytes[2] == WireKind.version else {
       throw fail(
-        bytes[2] < WireKind.version ? .foreign : .newerVersion, 2,
+        bytes[2] < WireKind.version ? .unrecognizedFormat : .newerVersion, 2,
         "version \(WireKind.version) of the format, not \(bytes[2])")
     }
     end = bytes.count - WireChecksum.size
@@ -68,7 +68,7 @@ struct WireReader {
     let sum = WireChecksum.of(UnsafeRawBufferPointer(rebasing: bytes[..<end]))
     let stored = bytes.loadUnaligned(fromByteOffset: end, as: UInt32.self)
     guard UInt32(littleEndian: stored) == sum else {
-      throw fail(.damaged, end, "the checksum of the bytes before it")
+      throw fail(.checksumMismatch, end, "the checksum of the bytes before it")
     }
     self.bytes = bytes
     self.kind = kind

@@ -50,8 +50,8 @@ public struct WireSummary: Hashable, Sendable {
     case .vectorClock:
       _ = try VectorClock(decoding: bytes)
       add("devices", reader.remaining)
-    case .replicaClock:
-      _ = try ReplicaClock(decoding: bytes)
+    case .replicaVersion:
+      _ = try ReplicaVersion(decoding: bytes)
       add("devices", reader.remaining)
     case .token:
       _ = try RestoreToken(decoding: bytes)

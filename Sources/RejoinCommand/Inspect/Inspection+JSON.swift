@@ -24,7 +24,7 @@ extension Inspection {
         }),
     ]
     switch content {
-    case .vectorClock, .replicaClock, .token: break
+    case .vectorClock, .replicaVersion, .token: break
     case .delta, .record, .stored:
       members["records"] = .array(changes.map(Inspection.json))
     }
@@ -32,13 +32,13 @@ extension Inspection {
     case .delta:
       members["intervals"] = .array(intervals.map(Inspection.json))
     case .record: break
-    case .vectorClock, .replicaClock, .stored, .token:
+    case .vectorClock, .replicaVersion, .stored, .token:
       members["clock"] = .array(clock.map(Inspection.json))
     }
     if case .token(let token) = content {
       members["pulls"] = .wide(token.pulls)
     }
-    if case .replicaClock(let clock) = content {
+    if case .replicaVersion(let clock) = content {
       members["stabilityCut"] = Inspection.json(clock.stabilityCut)
       members["fieldsAhead"] = .array(
         clock.fieldsAhead.sorted { $0.key < $1.key }.map { digest, saves in
@@ -63,9 +63,10 @@ extension Inspection {
   }
 
   private static func json(
-    _ device: DeviceID, _ save: DeviceSave?, _ n: UInt64
+    _ device: DeviceID, _ save: DeviceSave?, _ sequence: UInt64
   ) -> JSONValue {
-    var members: [Name: JSONValue] = save.map(saveMembers) ?? ["n": .wide(n)]
+    var members: [Name: JSONValue] =
+      save.map(saveMembers) ?? ["n": .wide(sequence)]
     members["device"] = .text(device.hexadecimal)
     return .object(members)
   }
@@ -74,7 +75,7 @@ extension Inspection {
     _ save: DeviceSave
   ) -> [Name: JSONValue] {
     var members: [Name: JSONValue] = [
-      "n": .wide(save.n), "time": .wide(save.time.rawValue),
+      "n": .wide(save.sequence), "time": .wide(save.time.rawValue),
       "digest": .text(save.digest.hexadecimal),
     ]
     if save.isForked { members["forked"] = .scalar(.bool(true)) }
@@ -140,7 +141,7 @@ extension DotMap {
           marks.map { mark in
             var members: [Name: JSONValue] = [
               "device": .text(mark.dot.device.hexadecimal),
-              "n": .wide(mark.dot.n),
+              "n": .wide(mark.dot.sequence),
             ]
             members["removed"] = isRemoved(mark.payload).map {
               .scalar(.bool($0))
@@ -178,21 +179,21 @@ extension JSONValue {
 
   fileprivate static func of(_ dot: Dot, _ write: Stamped) -> JSONValue {
     .object([
-      "device": .text(dot.device.hexadecimal), "n": .wide(dot.n),
+      "device": .text(dot.device.hexadecimal), "n": .wide(dot.sequence),
       "time": .wide(write.time.rawValue), "value": .tagged(write.value),
     ])
   }
 
   fileprivate static func members(_ entry: Tally.Entry) -> [Name: JSONValue] {
     [
-      "device": .text(entry.device.hexadecimal), "n": .wide(entry.n),
+      "device": .text(entry.device.hexadecimal), "n": .wide(entry.sequence),
       "increments": .wide(entry.increments),
       "decrements": .wide(entry.decrements),
     ]
   }
 
   fileprivate static func of(
-    _ device: DeviceID, _ line: LedgerLine
+    _ device: DeviceID, _ line: DeviceEntries
   ) -> JSONValue {
     .object([
       "device": .text(device.hexadecimal), "folded": .wide(line.folded),
@@ -201,7 +202,7 @@ extension JSONValue {
       "entries": .array(
         line.tail.map { entry in
           .object([
-            "n": .wide(entry.n), "time": .wide(entry.time.rawValue),
+            "n": .wide(entry.sequence), "time": .wide(entry.time.rawValue),
             "amount": .wide(entry.amount), "memo": .tagged(entry.memo),
           ])
         }),

@@ -31,7 +31,7 @@ extension Inspection {
   private var deviceTable: TextTable {
     var rows = intervals.map { device, interval in
       row(
-        "\(device)", "\(interval.from)", "\(interval.to.n)",
+        "\(device)", "\(interval.from)", "\(interval.to.sequence)",
         "\(interval.to.time)", interval.to.digest.hexadecimal)
     }
     rows += clock.map { device, save, n in

@@ -15,7 +15,7 @@ struct Inspection {
     case delta(Delta)
     case record(Delta.Change)
     case vectorClock(VectorClock)
-    case replicaClock(ReplicaClock)
+    case replicaVersion(ReplicaVersion)
     case token(RestoreToken)
     case stored(Replica)
   }
@@ -31,7 +31,7 @@ struct Inspection {
       case "snapshot": .delta(try Snapshot(decoding: bytes).delta)
       case "record": .record(try Delta.Change(decoding: bytes))
       case "vector clock": .vectorClock(try VectorClock(decoding: bytes))
-      case "replica clock": .replicaClock(try ReplicaClock(decoding: bytes))
+      case "replica clock": .replicaVersion(try ReplicaVersion(decoding: bytes))
       case "restore token": .token(try RestoreToken(decoding: bytes))
       default: .stored(Inspection.open(try StoredReplica(decoding: bytes)))
       }
@@ -40,7 +40,7 @@ struct Inspection {
   /// Opens a stored replica to look at it; nothing is saved to it.
   private static func open(_ stored: StoredReplica) -> Replica {
     Replica(
-      resuming: stored, schema: [], clock: WallClock { .max },
+      resuming: stored, schema: [], wallClock: WallClock { .max },
       makeDeviceID: { stored.device })
   }
 
@@ -50,7 +50,7 @@ struct Inspection {
     case .delta(let delta): delta.changes
     case .record(let change): [change]
     case .stored(let replica): replica.delta()?.changes ?? []
-    case .vectorClock, .replicaClock, .token: []
+    case .vectorClock, .replicaVersion, .token: []
     }
   }
 
@@ -62,26 +62,28 @@ struct Inspection {
   }
 
   /// What is known of each device's saves, apart from intervals.
-  var clock: [(device: DeviceID, save: DeviceSave?, n: UInt64)] {
+  var clock: [(device: DeviceID, save: DeviceSave?, sequence: UInt64)] {
     switch content {
     case .vectorClock(let clock):
       clock.entries.map { ($0.device, nil, $0.count) }
-    case .replicaClock(let clock): Inspection.saves(clock)
+    case .replicaVersion(let clock): Inspection.saves(clock)
     case .token(let token):
       [
         (
           token.device,
-          DeviceSave(n: token.n, time: .zero, digest: token.digest), token.n
+          DeviceSave(
+            sequence: token.sequence, time: .zero, digest: token.digest),
+          token.sequence
         )
       ]
-    case .stored(let replica): Inspection.saves(replica.clock)
+    case .stored(let replica): Inspection.saves(replica.version)
     case .delta, .record: []
     }
   }
 
   private static func saves(
-    _ clock: ReplicaClock
-  ) -> [(device: DeviceID, save: DeviceSave?, n: UInt64)] {
+    _ clock: ReplicaVersion
+  ) -> [(device: DeviceID, save: DeviceSave?, sequence: UInt64)] {
     clock.vector.entries.map { ($0.device, clock[$0.device], $0.count) }
   }
 }

@@ -11,7 +11,7 @@ import Rejoin
 import RejoinComparison
 
 extension JSONValue {
-  /// The value of a field that this spells, unless it is an array or an object.
+  /// The value of a field that this impliesContext, unless it is an array or an object.
   var fieldValue: Value? {
     if case .scalar(let value) = self { value } else { nil }
   }

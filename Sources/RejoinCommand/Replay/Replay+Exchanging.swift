@@ -14,9 +14,9 @@ extension Replay {
   func sync(_ line: inout ScriptLine) throws(ScriptError) {
     let sender = try devices.replica(try line.text("from"), in: line)
     let receiver = try device(&line, "to")
-    let asked = sender.acknowledge(receiver.clock, by: receiver.device)
-    let delta = sender.delta(since: receiver.clock)
-    var reports = [receiver.acknowledge(sender.clock, by: sender.device)]
+    let asked = sender.acknowledge(receiver.version, by: receiver.device)
+    let delta = sender.delta(since: receiver.version)
+    var reports = [receiver.acknowledge(sender.version, by: sender.device)]
     if let delta { reports.append(receiver.apply(try sent(delta, line))) }
     print([(asked, sender)] + reports.map { ($0, receiver) })
   }
@@ -53,9 +53,9 @@ extension Replay {
       deltas[name] = .some(replica.delta())
     case .scalar(.string(let other))?:
       let basis = try devices.replica(other, in: line)
-      let report = replica.acknowledge(basis.clock, by: basis.device)
+      let report = replica.acknowledge(basis.version, by: basis.device)
       print([(report, replica)])
-      deltas[name] = .some(replica.delta(since: basis.clock))
+      deltas[name] = .some(replica.delta(since: basis.version))
     default:
       throw line.error("\"since\" names a device, or is null for nothing")
     }

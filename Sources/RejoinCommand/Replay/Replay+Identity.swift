@@ -22,7 +22,7 @@ extension Replay {
     let replica = try devices.replica(name, in: line)
     devices.set(name, time: try line.time())
     let token = try read(line) { () throws(WireError) in
-      try RestoreToken(decoding: replica.token.encoded())
+      try RestoreToken(decoding: replica.restoreToken.encoded())
     }
     devices.store(token, of: name)
   }

@@ -15,7 +15,9 @@ extension Replay {
     let replica = try device(&line)
     let rows = try rows(&line)
     report(replica) { () throws(SaveError) in
-      try replica.import { edit in rows.forEach { $0.apply(to: edit) } }
+      try replica.import { transaction in
+        rows.forEach { $0.apply(to: transaction) }
+      }
     }
   }
 
@@ -32,8 +34,8 @@ extension Replay {
         "\"\(key.name)\" is a \(key.kind.rawValue): only registers are pulled")
     }
     report(replica) { () throws(SaveError) in
-      try replica.pull(from: server, modifiedAt: time) { edit in
-        rows.forEach { $0.apply(to: edit) }
+      try replica.pull(from: server, modifiedAt: time) { transaction in
+        rows.forEach { $0.apply(to: transaction) }
       }
     }
   }

@@ -15,7 +15,9 @@ extension Replay {
     let replica = try device(&line)
     let rows = line.has("records") ? try rows(&line) : [try verbs(&line)]
     attempt { () throws(SaveError) in
-      try replica.save { edit in rows.forEach { $0.apply(to: edit) } }
+      try replica.save { transaction in
+        rows.forEach { $0.apply(to: transaction) }
+      }
     }
   }
 

@@ -18,16 +18,16 @@ enum ReplayOutput {
     for replica: Replica, names: [DeviceID: String], showsBytes: Bool
   ) -> String {
     func name(_ device: DeviceID) -> String { names[device] ?? "\(device)" }
-    let clock = replica.clock.vector.entries.map {
+    let clock = replica.version.vector.entries.map {
       (Name(name($0.device)), JSONValue.int($0.count))
     }
-    let records = replica.allRecords.map {
+    let records = replica.allRecordIDs.map {
       (Name("\($0)"), record($0, in: replica))
     }
     var members: [Name: JSONValue] = [
       "clock": .object(Dictionary(clock) { first, _ in first }),
       "device": .text(name(replica.device)),
-      "gaps": .int(replica.missing.entries.count),
+      "gaps": .int(replica.missingSaves.entries.count),
       "records": .object(Dictionary(records) { first, _ in first }),
     ]
     if showsBytes {
@@ -74,16 +74,18 @@ enum ReplayOutput {
   ) -> [String] {
     func fault(_ error: String, _ dot: Dot) -> String {
       JSONValue.object([
-        "error": .text(error), "n": .int(dot.n),
+        "error": .text(error), "n": .int(dot.sequence),
         "device": .text(names[dot.device] ?? "\(dot.device)"),
       ]).description
     }
     func last(_ devices: Set<DeviceID>) -> [Dot] {
-      devices.sorted().map { Dot($0, replica.clock[$0].n) }
+      devices.sorted().map { Dot($0, replica.version[$0].sequence) }
     }
     return report.equivocations.sorted().map { fault("equivocation", $0) }
       + last(report.forkedDevices).map { fault("forked", $0) }
-      + [report.doubtful].compactMap { $0 }.map { fault("doubtful", $0) }
+      + [report.rollbackDetected].compactMap { $0 }.map {
+        fault("doubtful", $0)
+      }
       + last(report.returned).map { fault("returned", $0) }
   }
 

@@ -41,7 +41,7 @@ final class ScriptDevices {
     let device = try identity(name, in: line)
     let clock = ScriptClock()
     let replica = Replica(
-      device: device, schema: schema, clock: clock.wallClock,
+      device: device, schema: schema, wallClock: clock.wallClock,
       makeDeviceID: { [unowned self] in renew(name) })
     (replicas[name], clocks[name]) = (replica, clock)
     return replica
@@ -62,13 +62,13 @@ final class ScriptDevices {
       throw line.error("\"\(copy)\" exists; fork as a device that is new")
     }
     let device = try identity(copy, in: line)
-    guard original.clock[device].n == 0 else {
+    guard original.version[device].sequence == 0 else {
       throw line.error("\"\(copy)\" has saved; fork as a device that is new")
     }
     let clock = ScriptClock()
     clock.set(clocks[name]?.now ?? 0)
     replicas[copy] = original.fork(
-      as: device, clock: clock.wallClock,
+      as: device, wallClock: clock.wallClock,
       makeDeviceID: { [unowned self] in renew(copy) })
     clocks[copy] = clock
   }
@@ -99,7 +99,7 @@ final class ScriptDevices {
   ) {
     let clock = clocks[name] ?? ScriptClock()
     replicas[name] = Replica(
-      opening: state, token: token, schema: schema, clock: clock.wallClock,
+      opening: state, token: token, schema: schema, wallClock: clock.wallClock,
       makeDeviceID: { [unowned self] in renew(name) })
     clocks[name] = clock
   }

@@ -50,8 +50,8 @@ struct ScriptVerbs {
   }
 
   /// Carries out the verbs.
-  func apply(to edit: Edit) {
-    for (key, change) in edits { edit.apply(change, to: key, of: id) }
+  func apply(to transaction: Transaction) {
+    for (key, change) in edits { transaction.apply(change, to: key, of: id) }
   }
 
   private mutating func add(

@@ -77,7 +77,7 @@ struct SimulateCommand {
     var result = SimulateResult.Explored()
     for program in programs {
       if let deadline, .now > deadline { break }
-      var explorer = Explorer<LibraryReplica>(program)
+      var explorer = Explorer<ReplicaUnderTest>(program)
       do {
         result.counts += try explorer.search()
         result.programs.append(program.name)

@@ -70,7 +70,7 @@ struct SimulateResult {
   private static func text(
     _ script: Script, universe: ScriptUniverse
   ) -> String {
-    let shortest = World<LibraryReplica>.counterexample(
+    let shortest = World<ReplicaUnderTest>.counterexample(
       in: script, universe: universe)
     guard let shortest else { return script.replayText(universe: universe) }
     return "# \(shortest.mismatch)\n"

@@ -76,10 +76,10 @@ struct ChangeTagServer {
     for field in differences {
       switch decision.outcomes[Name(field.field)] {
       case .write: written.insert(field.field)
-      case .writeBeside:
+      case .writeConcurrently:
         written.insert(field.field)
         if field.isChanged, keepsSiblings { keep(field.store, field.field) }
-      case .queue: keep(field.mine, field.field)
+      case .reportConflict: keep(field.mine, field.field)
       case .keepStore, nil: break
       }
     }

@@ -33,7 +33,7 @@ struct RejoinTeam {
       let clock = SetClock()
       let replica = Replica(
         device: DeviceID(numbers[device] ?? 1),
-        schema: schema, clock: WallClock { clock.now },
+        schema: schema, wallClock: WallClock { clock.now },
         makeDeviceID: RejoinTeam.noDevice)
       places[device] = members.count
       members.append((replica, clock))
@@ -43,8 +43,8 @@ struct RejoinTeam {
 
   private func importBase(into replica: Replica) throws {
     guard let base = episode.base else { return }
-    try replica.import { edit in
-      edit.touch(Self.id)
+    try replica.import { transaction in
+      transaction.touch(Self.id)
       for (field, content) in base {
         let change: FieldEdit =
           switch content {
@@ -53,7 +53,7 @@ struct RejoinTeam {
           case .elements(let elements):
             .members(SetEdit(inserting: elements.sorted()))
           }
-        edit.apply(change, to: key(field), of: Self.id)
+        transaction.apply(change, to: key(field), of: Self.id)
       }
     }
   }
@@ -86,7 +86,7 @@ struct RejoinTeam {
     var isNews = false
     for (sender, _) in members {
       for (receiver, _) in members where receiver !== sender {
-        guard let news = sender.delta(since: receiver.clock),
+        guard let news = sender.delta(since: receiver.version),
           let delta = transmit(news)
         else { continue }
         list(receiver.apply(delta))

@@ -114,13 +114,13 @@
     ) -> Any? {
       let kept = storeWasDeleted ? base.object : store.object
       switch outcome {
-      case .write(let value), .writeBeside(let value):
+      case .write(let value), .writeConcurrently(let value):
         // Overwriting with a `nil` or a default that nobody has set.
         if value == mine.value, value == base.value, isNew || value == nil {
           return kept
         }
         return object(for: value)
-      case .keepStore, .queue, nil: return kept
+      case .keepStore, .reportConflict, nil: return kept
       }
     }
 

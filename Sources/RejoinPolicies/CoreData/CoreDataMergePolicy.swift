@@ -149,8 +149,8 @@
       }
       let isWritten = decision.outcomes.values.contains {
         switch $0 {
-        case .write, .writeBeside: true
-        case .keepStore, .queue: false
+        case .write, .writeConcurrently: true
+        case .keepStore, .reportConflict: false
         }
       }
       if decision.dropsEdits || wasDeleted && !isWritten { return .rollBack }
@@ -256,8 +256,8 @@
     ) -> Bool {
       let isRefused = conflict.constraint.contains {
         switch decision.outcomes[Name($0)] {
-        case .keepStore, .queue: true
-        case .write, .writeBeside, nil: false
+        case .keepStore, .reportConflict: true
+        case .write, .writeConcurrently, nil: false
         }
       }
       guard isRefused else { return true }

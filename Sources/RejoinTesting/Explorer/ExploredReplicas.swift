@@ -47,10 +47,10 @@ final class ExploredReplicas<Replica: TestedReplica> {
   private var contents: [Replica.Contents] = []
   private var contentsPlaces: [[Int]: Int] = [:]
   /// The clocks that can be a basis; the first holds nothing.
-  private(set) var clocks: [ReplicaClock] = []
+  private(set) var clocks: [ReplicaVersion] = []
   /// What the oracle knows of whoever shows each of them.
   private var receivers: [OracleReplica?] = []
-  private var clockPlaces: [ReplicaClock: Int] = [:]
+  private var clockPlaces: [ReplicaVersion: Int] = [:]
   /// The messages; number `i` stands at `i - 1`, and zero is no message.
   private(set) var letters: [Letter] = []
   private var letterPlaces: [[Int]: Int] = [:]
@@ -78,7 +78,7 @@ final class ExploredReplicas<Replica: TestedReplica> {
       return (try? blank.bringIn(rows, now: 0))?.device
     }
     history.imports = Set(imports)
-    _ = place(of: ReplicaClock())
+    _ = place(of: ReplicaVersion())
   }
 
   /// Every field that a program can touch.
@@ -119,7 +119,8 @@ final class ExploredReplicas<Replica: TestedReplica> {
   /// The number of a clock.
   ///
   /// - Parameter receiver: What the oracle knows of whoever shows it.
-  func place(of clock: ReplicaClock, at receiver: OracleReplica? = nil) -> Int {
+  func place(of clock: ReplicaVersion, at receiver: OracleReplica? = nil) -> Int
+  {
     if let place = clockPlaces[clock] { return place }
     clockPlaces[clock] = clocks.count
     clocks.append(clock)
@@ -227,7 +228,7 @@ extension ExploredReplicas {
     counts.executions += 1
     counts.checks += 1
     let result = try letter.map { (letter) throws(ScriptMismatch) in
-      try intern(letter, by: states[state].replica.clock)
+      try intern(letter, by: states[state].replica.version)
     }
     written.insert(state, clock, result ?? 0)
     return result ?? 0
@@ -278,7 +279,7 @@ extension ExploredReplicas {
           Letter(
             message: part,
             model: whole.model.part(sender.outline(of: part).fields)),
-          by: ReplicaClock())
+          by: ReplicaVersion())
       }
       if numbers.count == 2 { result = (numbers[0], numbers[1]) }
     }
@@ -330,7 +331,7 @@ extension ExploredReplicas {
     states.append(
       State(
         replica: replica, model: model, contents: common,
-        clock: place(of: replica.clock, at: model), isAhead: model.isAhead,
+        clock: place(of: replica.version, at: model), isAhead: model.isAhead,
         facts: ReplicaFacts(model, in: program.universe)))
     return states.count - 1
   }
@@ -356,7 +357,7 @@ extension ExploredReplicas {
   ///
   /// - Parameter sender: The clock of its author, whose digests are in it.
   private func intern(
-    _ letter: Letter, by sender: ReplicaClock
+    _ letter: Letter, by sender: ReplicaVersion
   ) throws(ScriptMismatch) -> Int {
     let key = key(letter.model, by: sender)
     if let number = letterPlaces[key] {
@@ -398,7 +399,7 @@ extension ExploredReplicas {
   }
 
   private func key(
-    _ delta: OracleDelta, by sender: ReplicaClock
+    _ delta: OracleDelta, by sender: ReplicaVersion
   ) -> [Int] {
     var key: [Int] = []
     for device in devices + imports {
@@ -431,7 +432,7 @@ extension ExploredReplicas {
         }
       }
     }
-    let result = below.map { place(of: ReplicaClock($0)) }
+    let result = below.map { place(of: ReplicaVersion($0)) }
     lowered[clock] = result
     return result
   }

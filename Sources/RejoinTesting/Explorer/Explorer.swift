@@ -11,7 +11,7 @@ import Rejoin
 /// Goes through everything that can happen to three replicas within a program,
 /// breadth first.
 ///
-///     let counts = try Explorer<LibraryReplica>(.counters).search()
+///     let counts = try Explorer<ReplicaUnderTest>(.counters).search()
 ///
 /// A configuration is where three replicas stand, which saves have been made, and
 /// which messages are kept. From each one everything is tried: each save on each

@@ -11,7 +11,7 @@ import Rejoin
 ///
 ///     var program = ExplorerProgram.registers
 ///     program.times = [0, 1, 3_600_000]
-///     let counts = try Explorer<LibraryReplica>(program).search()
+///     let counts = try Explorer<ReplicaUnderTest>(program).search()
 ///     print(counts)  // 12345 configurations, …
 ///
 /// A save is made by any of its devices, in any order, when the wall clock shows any

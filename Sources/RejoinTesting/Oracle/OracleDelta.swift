@@ -65,7 +65,7 @@ extension OracleReplica {
     where interval.to > clock[device] {
       knowledge.latest = max(
         knowledge.latest,
-        min(interval.time.rawValue, Self.stamp(now + Self.drag)))
+        min(interval.time.rawValue, Self.stamp(now + Self.maximumClockSkew)))
     }
     for (path, saves) in delta.fields {
       knowledge.held[path, default: SaveSet()].formUnion(saves)

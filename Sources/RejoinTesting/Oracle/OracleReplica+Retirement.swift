@@ -60,7 +60,7 @@ extension OracleReplica {
   private func lastHeard(of device: DeviceID) -> UInt64 {
     held.values.flatMap(\.members).reduce(clock[device]) { last, place in
       let dot = history.saves[Int(place)].dot
-      return dot.device == device ? max(last, dot.n) : last
+      return dot.device == device ? max(last, dot.sequence) : last
     }
   }
 }

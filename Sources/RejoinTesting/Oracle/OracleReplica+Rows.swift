@@ -42,7 +42,7 @@ extension OracleReplica {
     var delta = OracleDelta()
     for path in save.edits.keys { delta.fields[path] = SaveSet(place) }
     delta.intervals[save.dot.device] = .init(
-      from: save.dot.n - 1, to: save.dot.n, time: save.time)
+      from: save.dot.sequence - 1, to: save.dot.sequence, time: save.time)
     _ = apply(delta, now: now)
   }
 
@@ -79,7 +79,7 @@ extension OracleReplica {
       write(.bool(true), to: FieldPath(id, .existence))
     }
     if save.edits.isEmpty { return nil }
-    if dot.n == 1 {
+    if dot.sequence == 1 {
       let id = RecordID("rejoin.roster", device.hexadecimal)
       write(.string(server), to: FieldPath(id, Self.server))
       write(.bool(true), to: FieldPath(id, .existence))

@@ -87,7 +87,7 @@ struct OracleReplica {
 
 // The hybrid clock.
 extension OracleReplica {
-  static let drag: Int64 = 5 * 60 * 1000
+  static let maximumClockSkew: Int64 = 5 * 60 * 1000
 
   static func stamp(_ milliseconds: Int64) -> UInt64 {
     UInt64(min(max(milliseconds, 0), 1 << 48 - 1)) << 16
@@ -112,7 +112,7 @@ extension OracleReplica {
   /// Opens again, as another device where the token is not there.
   mutating func reopen(as device: DeviceID, now: Int64) {
     become(device)
-    if knowledge.latest > Self.stamp(now + Self.drag) {
+    if knowledge.latest > Self.stamp(now + Self.maximumClockSkew) {
       knowledge.latest = Self.stamp(now)
     }
   }

@@ -29,7 +29,7 @@ public enum ScriptVerb: Hashable, Sendable {
   }
 }
 
-extension Edit {
+extension Transaction {
   /// Carries out a verb.
   public func perform(_ verb: ScriptVerb) {
     switch verb {

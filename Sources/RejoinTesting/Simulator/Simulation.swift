@@ -11,7 +11,7 @@ import Rejoin
 /// Devices over days, weeks and months, on a timeline that a seed determines.
 ///
 ///     let simulation = Simulation(seed: 7, scale: .quick)
-///     try World<LibraryReplica>.run(simulation.script)
+///     try World<ReplicaUnderTest>.run(simulation.script)
 ///
 /// Time, network, storage and chance are all made up, so that a simulation is
 /// no more than a script: it can be run again, shortened and printed. The same
@@ -39,6 +39,6 @@ public struct Simulation: Sendable {
   ///   every run and in every process.
   /// - Throws: The first thing in which a replica differs from the oracle.
   public func trace() throws(ScriptMismatch) -> UInt64 {
-    try World<LibraryReplica>.ran(script).trace.value
+    try World<ReplicaUnderTest>.ran(script).trace.value
   }
 }

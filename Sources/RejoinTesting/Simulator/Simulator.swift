@@ -29,7 +29,7 @@ public enum Simulator {
     for seed in seeds where result.failure == nil {
       let script = Simulation(seed: seed, scale: scale).script
       do throws(ScriptMismatch) {
-        result.counts += try World<LibraryReplica>.run(script)
+        result.counts += try World<ReplicaUnderTest>.run(script)
         result.seeds += 1
       } catch {
         result.failure = .init(seed: seed, mismatch: error)

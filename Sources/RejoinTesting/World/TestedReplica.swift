@@ -38,7 +38,7 @@ public protocol TestedReplica {
   /// The device that saves next.
   var device: DeviceID { get }
   /// The saves that the replica claims to hold.
-  var clock: ReplicaClock { get }
+  var version: ReplicaVersion { get }
   /// The last timestamp given out or learned; `nil` if the replica does not tell.
   var latest: Timestamp? { get }
   /// What replicas with the same saves must agree on.
@@ -63,7 +63,7 @@ public protocol TestedReplica {
   ) throws -> Dot?
 
   /// What this replica knows and `basis` does not.
-  func message(since basis: ReplicaClock) -> Message?
+  func message(since basis: ReplicaVersion) -> Message?
   /// Cuts a message into parts.
   func parts(of message: Message, count: Int) -> [Message]
   /// The fields in a message and its intervals.
@@ -82,7 +82,7 @@ public protocol TestedReplica {
   /// Folds ledgers below the stability cut.
   mutating func fold()
   /// The token that belongs to the replica as it is.
-  var token: Token { get }
+  var restoreToken: Token { get }
 
   /// Says that a token is stored where no backup reaches.
   mutating func tokenStored(_ token: Token)

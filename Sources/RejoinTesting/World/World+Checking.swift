@@ -15,9 +15,9 @@ extension World {
     _ i: Int, _ records: [RecordID]
   ) throws(ScriptMismatch) {
     let readings = try peers[i].replica.check(
-      against: peers[i].model, records.filter { !isDoubtful($0, i) },
+      against: peers[i].model, records.filter { !isUndecidable($0, i) },
       universe.fields, named: name(i))
-    if doubtful.isEmpty {
+    if undecidable.isEmpty {
       try peers[i].replica.checkLatest(against: peers[i].model, named: name(i))
     }
     observe(peers[i].model.clock)
@@ -51,7 +51,7 @@ extension TestedReplica {
     against model: OracleReplica, _ records: [RecordID],
     _ fields: [FieldKey], named name: String
   ) throws(ScriptMismatch) -> [FieldReading] {
-    try agree("clock of \(name)", clock.vector, model.clock)
+    try agree("clock of \(name)", version.vector, model.clock)
     var readings: [FieldReading] = []
     let reader = OracleReader(model)
     for id in records {

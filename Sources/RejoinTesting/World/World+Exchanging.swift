@@ -41,7 +41,9 @@ extension World {
   private mutating func show(_ clock: VectorClock, to i: Int) {
     for own in peers[i].model.ours where clock[own] > 0 {
       peers[i].shownOwn.insert(Dot(own, clock[own]))
-      if clock[own] > peers[i].model.clock[own] { peers[i].mustRenew = true }
+      if clock[own] > peers[i].model.clock[own] {
+        peers[i].needsNewDeviceID = true
+      }
     }
   }
 
@@ -49,7 +51,7 @@ extension World {
   mutating func letter(
     from i: Int, since j: Int?
   ) throws(ScriptMismatch) -> Letter? {
-    let basis = j.map { peers[$0].replica.clock } ?? ReplicaClock()
+    let basis = j.map { peers[$0].replica.version } ?? ReplicaVersion()
     sent.merge(peers[i].model.clock)
     if !suspects.isEmpty {
       return peers[i].replica.message(since: basis).map { letter(from: i, $0) }
@@ -61,7 +63,7 @@ extension World {
 
   /// A message, compared with what must be in it.
   static func letter(
-    from replica: Replica, _ model: OracleReplica, since basis: ReplicaClock,
+    from replica: Replica, _ model: OracleReplica, since basis: ReplicaVersion,
     at receiver: OracleReplica?
   ) throws(ScriptMismatch) -> Letter? {
     let model = model.delta(since: basis.vector, at: receiver)
@@ -111,9 +113,9 @@ extension World {
       "gaps", receipt.gaps.subtracting(suspects), gaps.subtracting(suspects))
     for device in suspects {
       peers[i].model.knowledge.clock[device] =
-        peers[i].replica.clock.vector[device]
+        peers[i].replica.version.vector[device]
     }
-    for dot in receipt.equivocations where !isDoubtful(dot) {
+    for dot in receipt.equivocations where !isUndecidable(dot) {
       throw ScriptMismatch("\(dot) is reported and is only one save")
     }
   }
@@ -133,7 +135,7 @@ extension World {
 
   /// Whether a save has a number of its device from which on the device was used
   /// twice.
-  func isDoubtful(_ dot: Dot) -> Bool {
-    dot.n >= firstCollisions[dot.device] ?? .max
+  func isUndecidable(_ dot: Dot) -> Bool {
+    dot.sequence >= firstCollisions[dot.device] ?? .max
   }
 }

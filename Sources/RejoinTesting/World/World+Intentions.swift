@@ -18,9 +18,9 @@ extension World {
     }.sorted()
     for place in survivors {
       let save = history.saves[place]
-      if isDoubtful(save.dot) { continue }
+      if isUndecidable(save.dot) { continue }
       for path in save.edits.keys.sorted()
-      where !doubtful.contains(path.id) {
+      where !undecidable.contains(path.id) {
         for i in ring where peers[i].model.held[path]?.contains(place) != true {
           throw ScriptMismatch("\(save.dot) of \(path) is lost on \(name(i))")
         }

@@ -20,7 +20,7 @@ extension World {
       s.replica.contents == t.replica.contents, true)
     try agree(
       "law 5: news for an equal",
-      s.replica.message(since: t.replica.clock) == nil, true)
+      s.replica.message(since: t.replica.version) == nil, true)
   }
 
   /// Law 4: what a device lacks makes it as all that the other knows would.
@@ -30,10 +30,10 @@ extension World {
     guard suspects.isEmpty, !peers[i].model.isAhead else { return }
     var (one, other) = (peers[j].replica.copy(), peers[j].replica.copy())
     let s = peers[i].replica.copy()
-    if let news = s.message(since: one.clock) {
+    if let news = s.message(since: one.version) {
       _ = one.apply(news, now: peers[j].now)
     }
-    if let all = s.message(since: ReplicaClock()) {
+    if let all = s.message(since: ReplicaVersion()) {
       _ = other.apply(all, now: peers[j].now)
     }
     try agree(
@@ -46,11 +46,13 @@ extension World {
     from i: Int, to j: Int
   ) throws(ScriptMismatch) -> Bool {
     let (s, t) = (peers[i].replica, peers[j].replica)
-    if s.clock.fieldsAhead.isEmpty, t.clock.fieldsAhead.isEmpty { return false }
-    guard let first = s.message(since: t.clock) else { return true }
+    if s.version.fieldsAhead.isEmpty, t.version.fieldsAhead.isEmpty {
+      return false
+    }
+    guard let first = s.message(since: t.version) else { return true }
     var copy = t.copy()
     _ = copy.apply(Replica.arrival(of: first), now: peers[j].now)
-    let again = s.message(since: copy.clock)
+    let again = s.message(since: copy.version)
     try agree(
       "\(name(i)) tells \(name(j)) again",
       again.map { s.outline(of: $0).fields },
@@ -90,7 +92,7 @@ extension World {
 
   /// The saves that the replicas claim to hold, all together.
   private var clocks: VectorClock {
-    peers.reduce(VectorClock()) { $0.merging($1.replica.clock.vector) }
+    peers.reduce(VectorClock()) { $0.merging($1.replica.version.vector) }
   }
 
   /// So many rounds, or fewer if in two of them nobody had anything to tell.

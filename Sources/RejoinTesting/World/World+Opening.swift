@@ -13,7 +13,7 @@ extension World {
   /// Whether a device may have been used twice, so that it is given up sooner or
   /// later.
   func isSuspect(_ i: Int) -> Bool {
-    peers[i].mustRenew || suspects.contains(peers[i].model.device)
+    peers[i].needsNewDeviceID || suspects.contains(peers[i].model.device)
   }
 
   mutating func restore(
@@ -30,7 +30,8 @@ extension World {
     case .lost: try reopen(i, with: nil, keeping: false)
     case .fitting:
       try reopen(
-        i, with: peers[i].replica.token, keeping: isSuspect(i) ? nil : true)
+        i, with: peers[i].replica.restoreToken,
+        keeping: isSuspect(i) ? nil : true)
       if peers[i].model.device == backup.model.device {
         counts.unnoticedRestores += 1
         suspects.formUnion(peers[i].model.ours)
@@ -66,7 +67,7 @@ extension World {
     // Nobody has heard of the saves that were lost: their names are free.
     for place in old.authored.subtracting(peers[i].authored) {
       let dot = history.saves[place].dot
-      if dot.n > sent[dot.device] { places[dot]?.remove(place) }
+      if dot.sequence > sent[dot.device] { places[dot]?.remove(place) }
     }
     let isSent = peers[i].model.ours.contains {
       sent[$0] > peers[i].model.clock[$0]

@@ -19,7 +19,7 @@ extension World {
     do { name = try peers[i].replica.bringIn(rows, now: now) } catch {
       throw ScriptMismatch("an import throws \(error)")
     }
-    guard let dot = name, dot.n == 1 else {
+    guard let dot = name, dot.sequence == 1 else {
       throw ScriptMismatch("an import is \(String(describing: name))")
     }
     // The rows alone make the name.
@@ -45,7 +45,7 @@ extension World {
     _ i: Int, _ rows: [ScriptVerb], from server: String,
     modifiedAt time: Int64
   ) throws(ScriptMismatch) -> Int? {
-    if !doubtful.isEmpty { return nil }
+    if !undecidable.isEmpty { return nil }
     let now = peers[i].now
     let dot: Dot?
     do {

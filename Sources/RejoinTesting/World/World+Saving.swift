@@ -31,19 +31,19 @@ extension World {
   /// one name is seen: a record that is not there is not deleted.
   private func dependsOnDoubt(_ verb: ScriptVerb, _ i: Int) -> Bool {
     switch verb {
-    case .delete(let id): return !doubtful.isEmpty && isDoubtful(id, i)
+    case .delete(let id): return !undecidable.isEmpty && isUndecidable(id, i)
     case .undelete(let id):
       let ids = peers[i].model.aliases[id] ?? [id]
-      return isDoubtful(id, i)
+      return isUndecidable(id, i)
         || ids.contains(where: peers[i].model.isTakenForPurged)
     default: return false
     }
   }
 
   /// Whether only one of two saves of one name need be seen in a record.
-  func isDoubtful(_ id: RecordID, _ i: Int) -> Bool {
-    if doubtful.isEmpty { return false }
-    return !doubtful.isDisjoint(with: peers[i].model.aliases[id] ?? [id])
+  func isUndecidable(_ id: RecordID, _ i: Int) -> Bool {
+    if undecidable.isEmpty { return false }
+    return !undecidable.isDisjoint(with: peers[i].model.aliases[id] ?? [id])
   }
 
   /// That a save is refused which would bring back what was purged, and changes
@@ -72,7 +72,7 @@ extension World {
 
   mutating func purge(_ i: Int) throws(ScriptMismatch) -> Int {
     // As with deletions: whether a doubtful record is dead is not agreed on.
-    if !doubtful.isEmpty { return i }
+    if !undecidable.isEmpty { return i }
     // Purging finds out first what has become stable meanwhile; so does folding.
     try checkStability(of: i) { $0.fold() }
     let (now, cut) = (peers[i].now, peers[i].replica.stabilityCut)
@@ -131,7 +131,7 @@ extension World {
   mutating func discard(_ k: Int) throws(ScriptMismatch) -> Int? {
     guard let context = contexts[k] else { return nil }
     let (i, id, now) = (context.peer, context.id, peers[context.peer].now)
-    if !doubtful.isEmpty, isDoubtful(id, i) { return nil }
+    if !undecidable.isEmpty, isUndecidable(id, i) { return nil }
     contexts[k] = nil
     try note(i, "a deletion in a context") { (replica) throws in
       try replica.delete(id, shown: context.shown, now: now)
@@ -178,7 +178,8 @@ extension World {
   mutating func checkRenewal(_ i: Int) throws(ScriptMismatch) {
     let (old, device) = (peers[i].model.device, peers[i].replica.device)
     if device == old {
-      return try agree("\(old) must be given up", peers[i].mustRenew, false)
+      return try agree(
+        "\(old) must be given up", peers[i].needsNewDeviceID, false)
     }
     // A device that stands for a server is given up by whoever finds out that the
     // storage was copied, and then by all who have it.
@@ -186,7 +187,8 @@ extension World {
       firstCollisions[$0] != nil || $0 != old && suspects.contains($0)
     }
     try agree(
-      "\(old) is given up for nothing", peers[i].mustRenew || isUsedTwice, true)
+      "\(old) is given up for nothing",
+      peers[i].needsNewDeviceID || isUsedTwice, true)
     try checkUnused(device)
     peers[i].model.become(device)
     peers[i].startAnew()
@@ -196,7 +198,7 @@ extension World {
   mutating func note(
     _ dot: Dot, _ place: Int, by i: Int
   ) throws(ScriptMismatch) {
-    if dot.n <= peers[i].shownOwn[dot.device] {
+    if dot.sequence <= peers[i].shownOwn[dot.device] {
       throw ScriptMismatch("law 11: \(dot) had been shown to its author")
     }
     if places[dot, default: []].insert(place).inserted,
@@ -204,12 +206,13 @@ extension World {
     {
       collisions.insert(dot)
       firstCollisions[dot.device] = min(
-        dot.n, firstCollisions[dot.device] ?? .max)
+        dot.sequence, firstCollisions[dot.device] ?? .max)
       counts.collisions += 1
     }
-    for (dot, places) in places where !collisions.isEmpty && isDoubtful(dot) {
+    for (dot, places) in places where !collisions.isEmpty && isUndecidable(dot)
+    {
       for place in places {
-        doubtful.formUnion(history.saves[place].edits.keys.map(\.id))
+        undecidable.formUnion(history.saves[place].edits.keys.map(\.id))
       }
     }
     peers[i].authored.insert(place)
@@ -221,6 +224,6 @@ extension World {
 extension World.Peer {
   /// Goes on as a device that nobody has heard of.
   mutating func startAnew() {
-    (shownOwn, mustRenew, chain) = (VectorClock(), false, [])
+    (shownOwn, needsNewDeviceID, chain) = (VectorClock(), false, [])
   }
 }

@@ -53,13 +53,13 @@ extension World {
       return try restore(i, from: k, with: token)
     case .storeToken(let i):
       let peer = peers[i]
-      let token = peer.replica.token
+      let token = peer.replica.restoreToken
       tokens[i] = StoredToken(
         token: token, device: peer.model.device, chain: peer.chain)
       peers[i].replica.tokenStored(token)
       return nil
     case .reopen(let i):
-      let token = peers[i].replica.token
+      let token = peers[i].replica.restoreToken
       try reopen(i, with: token, keeping: isSuspect(i) ? nil : true)
       return i
     case .fork(let i): return fork(i)

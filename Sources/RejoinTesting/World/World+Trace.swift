@@ -27,6 +27,6 @@ extension World {
   private mutating func observe(_ dot: Dot) {
     trace.add(dot.device.high)
     trace.add(dot.device.low)
-    trace.add(dot.n)
+    trace.add(dot.sequence)
   }
 }

@@ -24,7 +24,7 @@ public struct World<Replica: TestedReplica> {
     var shownOwn = VectorClock()
     /// Whether that was more than the device had, so that its next save must be
     /// another's.
-    var mustRenew = false
+    var needsNewDeviceID = false
     /// The places of the device's own saves, in their order.
     var chain: [Int] = []
     /// The places of the saves that were made in this storage.
@@ -75,7 +75,7 @@ public struct World<Replica: TestedReplica> {
   var firstCollisions: [DeviceID: UInt64] = [:]
   /// The records touched by saves whose name another save may have too, so that
   /// only one of the two need be seen.
-  var doubtful: Set<RecordID> = []
+  var undecidable: Set<RecordID> = []
   /// What devices knew when a backup took the place of their storage.
   var forgotten: [DeviceID: VectorClock] = [:]
   /// The records that the step in hand has touched.

@@ -224,7 +224,7 @@ import Testing
         switch field.field {
         case "phone": .write(.string("both"))
         case "address": .write(field.base)
-        default: .writeBeside(field.mine)
+        default: .writeConcurrently(field.mine)
         }
       })
     let taylor = try person(scene)

@@ -22,7 +22,7 @@ struct TwoStoresTests {
   private func store(_ device: UInt64) -> Replica {
     Replica(
       device: DeviceID(device), schema: [Note.self],
-      clock: HandSetClock().wall, makeDeviceID: { DeviceID(99) })
+      wallClock: ManualClock().wall, makeDeviceID: { DeviceID(99) })
   }
 
   @Test func aConflictInFourLines() throws {

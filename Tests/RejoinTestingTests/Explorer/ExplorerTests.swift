@@ -27,7 +27,7 @@ import Testing
     try await withThrowingTaskGroup(of: ExplorerCounts.self) { group in
       for program in programs {
         group.addTask {
-          var explorer = Explorer<LibraryReplica>(program)
+          var explorer = Explorer<ReplicaUnderTest>(program)
           return try explorer.search()
         }
       }
@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test func aLimitStopsTheSearch() throws {
-    var explorer = Explorer<LibraryReplica>(.registers)
+    var explorer = Explorer<ReplicaUnderTest>(.registers)
     let counts = try explorer.search(atMost: 100)
     #expect(counts.configurations == 100)
     #expect(!counts.isComplete)

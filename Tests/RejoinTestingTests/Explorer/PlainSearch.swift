@@ -18,10 +18,10 @@ import Rejoin
 /// Each step is carried out anew, on copies of the replicas, and two configurations
 /// are one only where all replicas are stored as the same bytes.
 struct PlainSearch {
-  typealias Letter = World<LibraryReplica>.Letter
+  typealias Letter = World<ReplicaUnderTest>.Letter
 
   struct Device {
-    var replica: LibraryReplica
+    var replica: ReplicaUnderTest
     var model: OracleReplica
   }
 
@@ -57,7 +57,7 @@ struct PlainSearch {
     let devices = (0..<3).map { i in
       let device = DeviceNames().device(i)
       return Device(
-        replica: LibraryReplica(
+        replica: ReplicaUnderTest(
           device: device, schema: program.universe.schema,
           makeDeviceID: { device }),
         model: OracleReplica(device, history: history))
@@ -121,7 +121,7 @@ struct PlainSearch {
   ) throws(ScriptMismatch) -> Letter? {
     try World.letter(
       from: here.devices[i].replica, here.devices[i].model,
-      since: j.map { here.devices[$0].replica.clock } ?? ReplicaClock(),
+      since: j.map { here.devices[$0].replica.version } ?? ReplicaVersion(),
       at: j.map { here.devices[$0].model })
   }
 

@@ -28,7 +28,7 @@ import Testing
         .reduced(savers: savers, times: [0], kept: 1)
       var plain = PlainSearch(program)
       try plain.search()
-      var explorer = Explorer<LibraryReplica>(program)
+      var explorer = Explorer<ReplicaUnderTest>(program)
       let counts = try explorer.search()
       #expect(plain.known.count == counts.configurations)
       #expect(plain.storedCount >= plain.known.count)

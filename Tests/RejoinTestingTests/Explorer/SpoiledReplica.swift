@@ -65,16 +65,16 @@ enum LostParts: Spoiling {
 
 /// A replica of the library with something done wrong.
 struct SpoiledReplica<How: Spoiling>: TestedReplica {
-  private var base: LibraryReplica
+  private var base: ReplicaUnderTest
   private var claimed = VectorClock()
 
   init(device: DeviceID, schema: Schema, makeDeviceID: @escaping () -> DeviceID)
   {
-    base = LibraryReplica(
+    base = ReplicaUnderTest(
       device: device, schema: schema, makeDeviceID: makeDeviceID)
   }
 
-  private init(_ base: LibraryReplica, _ claimed: VectorClock) {
+  private init(_ base: ReplicaUnderTest, _ claimed: VectorClock) {
     (self.base, self.claimed) = (base, claimed)
   }
 
@@ -87,9 +87,9 @@ struct SpoiledReplica<How: Spoiling>: TestedReplica {
   }
 
   var device: DeviceID { base.device }
-  var clock: ReplicaClock {
-    claimed.entries.reduce(into: base.clock) { clock, entry in
-      let claim = ReplicaClock(claimed)[entry.device]
+  var version: ReplicaVersion {
+    claimed.entries.reduce(into: base.version) { clock, entry in
+      let claim = ReplicaVersion(claimed)[entry.device]
       clock.insert(claim, of: entry.device)
     }
   }
@@ -105,16 +105,16 @@ struct SpoiledReplica<How: Spoiling>: TestedReplica {
     try base.save(verbs, now: now)
   }
 
-  func fetch(_ id: RecordID) -> FetchedRecord { base.fetch(id) }
+  func fetch(_ id: RecordID) -> RecordSnapshot { base.fetch(id) }
 
   mutating func save(
-    _ edits: [FieldKey: FieldEdit], of id: RecordID, shown: FetchedRecord,
+    _ edits: [FieldKey: FieldEdit], of id: RecordID, shown: RecordSnapshot,
     now: Int64
   ) throws -> Dot? {
     try base.save(edits, of: id, shown: shown, now: now)
   }
 
-  func message(since basis: ReplicaClock) -> Delta? {
+  func message(since basis: ReplicaVersion) -> Delta? {
     base.message(since: basis)
   }
 
@@ -139,7 +139,7 @@ struct SpoiledReplica<How: Spoiling>: TestedReplica {
   mutating func purge(now: Int64) throws -> Dot? { try base.purge(now: now) }
   mutating func fold() { base.fold() }
 
-  var token: RestoreToken { base.token }
+  var restoreToken: RestoreToken { base.restoreToken }
 
   mutating func tokenStored(_ token: RestoreToken) { base.tokenStored(token) }
 
@@ -148,7 +148,7 @@ struct SpoiledReplica<How: Spoiling>: TestedReplica {
   }
 
   mutating func delete(
-    _ id: RecordID, shown: FetchedRecord, now: Int64
+    _ id: RecordID, shown: RecordSnapshot, now: Int64
   ) throws -> Dot? {
     try base.delete(id, shown: shown, now: now)
   }

@@ -24,7 +24,7 @@ struct FaultyCounter: Lattice, Hashable {
   }
 
   struct Entry: Hashable {
-    var n: UInt64 = 0
+    var sequence: UInt64 = 0
     var sum = 0
   }
 
@@ -39,9 +39,12 @@ struct FaultyCounter: Lattice, Hashable {
     entries.merge(other.entries) { mine, theirs in
       switch fault {
       case .maximumOfSums:
-        Entry(n: max(mine.n, theirs.n), sum: max(mine.sum, theirs.sum))
+        Entry(
+          sequence: max(mine.sequence, theirs.sequence),
+          sum: max(mine.sum, theirs.sum))
       case .addsClocks:
-        Entry(n: mine.n + theirs.n, sum: max(mine, theirs).sum)
+        Entry(
+          sequence: mine.sequence + theirs.sequence, sum: max(mine, theirs).sum)
       default: max(mine, theirs)
       }
     }
@@ -50,8 +53,9 @@ struct FaultyCounter: Lattice, Hashable {
   private mutating func add(_ difference: FaultyCounter) {
     for (device, theirs) in difference.entries {
       let mine = entries[device] ?? Entry()
-      if theirs.n > mine.n {
-        entries[device] = Entry(n: theirs.n, sum: mine.sum + theirs.sum)
+      if theirs.sequence > mine.sequence {
+        entries[device] = Entry(
+          sequence: theirs.sequence, sum: mine.sum + theirs.sum)
       }
     }
   }
@@ -63,7 +67,7 @@ struct FaultyCounter: Lattice, Hashable {
     let isReset = random.chance(30)
     let amount = isReset ? -shown : 1 + random.below(5)
     var entry = entries[device] ?? Entry()
-    entry = Entry(n: entry.n + 1, sum: entry.sum + amount)
+    entry = Entry(sequence: entry.sequence + 1, sum: entry.sum + amount)
     entries[device] = entry
     if isReset, fault == .resetIsNegative { entry.sum = amount }
     var delta = FaultyCounter(fault)
@@ -77,5 +81,7 @@ struct FaultyCounter: Lattice, Hashable {
 }
 
 extension FaultyCounter.Entry: Comparable {
-  static func < (a: Self, b: Self) -> Bool { (a.n, a.sum) < (b.n, b.sum) }
+  static func < (a: Self, b: Self) -> Bool {
+    (a.sequence, a.sum) < (b.sequence, b.sum)
+  }
 }

@@ -35,7 +35,7 @@ struct OrderedRegister: Lattice, Hashable {
 
   private func isBefore(_ other: OrderedRegister) -> Bool {
     if fault == .clockFirst {
-      switch clock.compare(other.clock) {
+      switch clock.order(relativeTo: other.clock) {
       case .before: return true
       case .equal, .after: return false
       case .concurrent: break

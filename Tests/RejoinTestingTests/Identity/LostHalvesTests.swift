@@ -15,7 +15,7 @@ import Testing
 /// comes at any time, to anybody.
 private struct LostHalves {
   private var random: SeededRandom
-  private var replicas: [LibraryReplica]
+  private var replicas: [ReplicaUnderTest]
   private var kept: [Delta] = []
   private(set) var aheadCount = 0
   private(set) var longest = 0
@@ -23,7 +23,7 @@ private struct LostHalves {
   init(seed: UInt64) {
     random = SeededRandom(seed: seed)
     replicas = (1...4).map { number in
-      LibraryReplica(
+      ReplicaUnderTest(
         device: DeviceID(number), schema: Schema(["E": .init()]),
         makeDeviceID: { DeviceID(number + 10) })
     }
@@ -64,18 +64,18 @@ private struct LostHalves {
 
   /// A message is kept whole, or one half of it is.
   private mutating func keep(from i: Int, for j: Int) {
-    let basis = replicas[j].clock
+    let basis = replicas[j].version
     guard let news = replicas[i].message(since: basis) else { return }
     let isWhole = random.chance(25)
     kept.append(isWhole ? news : random.pick(news.split(into: 2)))
   }
 
   private mutating func receive(_ message: Delta, at i: Int) {
-    _ = replicas[i].apply(LibraryReplica.arrival(of: message), now: 1)
+    _ = replicas[i].apply(ReplicaUnderTest.arrival(of: message), now: 1)
   }
 
   private mutating func sync(from i: Int, to j: Int) {
-    if let news = replicas[i].message(since: replicas[j].clock) {
+    if let news = replicas[i].message(since: replicas[j].version) {
       receive(news, at: j)
     }
   }
@@ -85,19 +85,19 @@ private struct LostHalves {
   private mutating func checkLoop(from i: Int, to j: Int) {
     let (sender, target) = (replicas[i], replicas[j])
     let isAhead =
-      !(sender.clock.fieldsAhead.isEmpty
-      && target.clock.fieldsAhead.isEmpty)
+      !(sender.version.fieldsAhead.isEmpty
+      && target.version.fieldsAhead.isEmpty)
     aheadCount += isAhead ? 1 : 0
     // Without fields ahead, what many other tests check is enough.
     guard isAhead || random.chance(5) else { return }
     var (asking, whole) = (target.copy(), target.copy())
     var count = 0
-    while count < 3, let news = sender.message(since: asking.clock) {
-      _ = asking.apply(LibraryReplica.arrival(of: news), now: 1)
+    while count < 3, let news = sender.message(since: asking.version) {
+      _ = asking.apply(ReplicaUnderTest.arrival(of: news), now: 1)
       count += 1
     }
     longest = max(longest, count)
-    if let all = sender.message(since: ReplicaClock()) {
+    if let all = sender.message(since: ReplicaVersion()) {
       _ = whole.apply(all, now: 1)
     }
     #expect(asking.contents == whole.contents)

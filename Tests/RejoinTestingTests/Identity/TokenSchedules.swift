@@ -38,7 +38,7 @@ struct TokenSchedules {
 
   /// One replica at one moment, with the saves that it goes on from.
   struct State {
-    let replica: LibraryReplica
+    let replica: ReplicaUnderTest
     let history: [Save]
     var device: DeviceID { replica.device }
   }
@@ -105,23 +105,23 @@ struct TokenSchedules {
     var (device, peer) = (replica(1), replica(2))
     if isWatched {
       _ = try peer.save([.touch(RecordID("E", "peer"))], now: 1)
-      if let news = peer.message(since: device.clock) {
+      if let news = peer.message(since: device.version) {
         _ = device.apply(news, now: 1)
       }
     }
     _ = intern(device, [])
     _ = intern(peer, [])
-    _ = intern(device.token)
+    _ = intern(device.restoreToken)
   }
 
-  private func replica(_ number: UInt64) -> LibraryReplica {
-    LibraryReplica(
+  private func replica(_ number: UInt64) -> ReplicaUnderTest {
+    ReplicaUnderTest(
       device: DeviceID(number), schema: Schema(["E": .init()]),
       makeDeviceID: { [names] in DeviceID(names.next) })
   }
 
   private mutating func intern(
-    _ replica: LibraryReplica, _ history: [Save]
+    _ replica: ReplicaUnderTest, _ history: [Save]
   ) -> Int {
     let bytes = replica.replica.state.encoded()
     if let place = places[bytes] { return place }
@@ -225,7 +225,7 @@ extension TokenSchedules {
     guard states[here.disk].device == states[here.memory].device else {
       return nil
     }
-    let token = intern(states[here.disk].replica.token)
+    let token = intern(states[here.disk].replica.restoreToken)
     if token == here.token, here.outbox == here.disk { return nil }
     var next = here
     (next.token, next.outbox) = (token, here.disk)
@@ -254,7 +254,7 @@ extension TokenSchedules {
     }
     next.peer = execute([2, source, here.peer]) { run in
       var peer = run.states[here.peer].replica.copy()
-      guard let news = state.replica.message(since: peer.clock) else {
+      guard let news = state.replica.message(since: peer.version) else {
         return here.peer
       }
       _ = peer.apply(news, now: 1)
@@ -279,7 +279,7 @@ extension TokenSchedules {
     var next = here
     var token: Int? = here.token
     if mistake == .equality,
-      states[here.disk].replica.token != tokens[here.token]
+      states[here.disk].replica.restoreToken != tokens[here.token]
     {
       token = nil
     }

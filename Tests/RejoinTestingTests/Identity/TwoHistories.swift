@@ -15,7 +15,7 @@ import RejoinTesting
 struct TwoHistories {
   private var random: SeededRandom
   /// Two devices, one that relays, and the clone.
-  private var replicas: [LibraryReplica]
+  private var replicas: [ReplicaUnderTest]
   private let isRelayed: Bool
   private var clonesLeft: Int
   /// What was reported as used twice.
@@ -30,7 +30,7 @@ struct TwoHistories {
     (clonesLeft, self.isRelayed) = (clones, isRelayed)
     replicas = (0..<3).map { number in
       var next = UInt64(100 * (number + 1))
-      return LibraryReplica(
+      return ReplicaUnderTest(
         device: DeviceID(UInt64(number + 1)), schema: Schema(["E": .init()]),
         makeDeviceID: {
           next += 1
@@ -47,7 +47,7 @@ struct TwoHistories {
   /// - Returns: Whether all end in the same state.
   mutating func run() throws -> Bool {
     for step in 0..<(6 + random.below(20)) {
-      if clonesLeft > 0, random.chance(15), replicas[0].clock.vector != [:] {
+      if clonesLeft > 0, random.chance(15), replicas[0].version.vector != [:] {
         replicas.append(replicas[0].copy())
         clonesLeft -= 1
       }
@@ -82,8 +82,8 @@ struct TwoHistories {
   @discardableResult
   private mutating func tell(from i: Int, to j: Int) -> Bool {
     let (sender, receiver) = (replicas[i].replica, replicas[j].replica)
-    note(sender.acknowledge(receiver.clock, by: receiver.device))
-    guard let news = sender.delta(since: receiver.clock) else { return false }
+    note(sender.acknowledge(receiver.version, by: receiver.device))
+    guard let news = sender.delta(since: receiver.version) else { return false }
     note(receiver.apply(news, reporting: .faults))
     return true
   }
@@ -91,7 +91,7 @@ struct TwoHistories {
   private mutating func note(_ report: MergeReport) {
     let isQuiet =
       report.forkedDevices.isEmpty && report.equivocations.isEmpty
-      && report.doubtful == nil
+      && report.rollbackDetected == nil
     alarms += isQuiet ? 0 : 1
   }
 

@@ -53,7 +53,7 @@ private let phone = DeviceID(high: 0x41 << 56, low: 0)
     }
     #expect(
       failure?.exhibits.last?.text
-        == "PNCounter(tally: Tally(entries: [Entry(device: A, n: 1, "
+        == "PNCounter(tally: Tally(entries: [Entry(device: A, sequence: 1, "
         + "increments: 0, decrements: 0)], cancelled: []))")
   }
 

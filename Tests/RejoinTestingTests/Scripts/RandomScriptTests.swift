@@ -15,7 +15,7 @@ import Testing
   func replicasShowWhatHasBeenHeardOf(block: UInt64) {
     for seed in (block * 5)..<(block * 5 + 5) {
       let script = ScriptGenerator.script(seed: seed, steps: 80)
-      do { try World<LibraryReplica>.run(script) } catch {
+      do { try World<ReplicaUnderTest>.run(script) } catch {
         Issue.record("seed \(seed): \(error)")
         return
       }

@@ -41,7 +41,7 @@ import Testing
 
   @Test func aSoundScriptHasNoCounterexample() {
     let script = ScriptGenerator.script(seed: 1, steps: 40)
-    let found = World<LibraryReplica>.counterexample(in: script)
+    let found = World<ReplicaUnderTest>.counterexample(in: script)
     #expect(found == nil)
   }
 
@@ -68,7 +68,7 @@ import Testing
   @Test func whatRemainsIsSaidPlainly() {
     /// Whether anybody may have heard of a save of another.
     func fails(_ script: Script) -> Bool {
-      var world = World<LibraryReplica>(deviceCount: script.deviceCount)
+      var world = World<ReplicaUnderTest>(deviceCount: script.deviceCount)
       for step in script.steps { try? world.perform(step) }
       // Not those that stand for an import or a server.
       let devices = Set(world.peers.map(\.model.device))

@@ -60,7 +60,8 @@ import Testing
   }
 
   @Test func anotherClockDrawsThisOneOnlySoFar() {
-    var clock = HybridClock(latest: at(1000), now: 1000, drag: 50)
+    var clock = HybridClock(
+      latest: at(1000), now: 1000, maximumClockSkew: .milliseconds(50))
     clock.receive(at(1020), now: 1000)
     #expect(clock.latest == at(1020))
     clock.receive(at(999), now: 1000)
@@ -71,7 +72,7 @@ import Testing
     #expect(clock.latest == at(1050))
   }
 
-  @Test func theDefaultDragIsFiveMinutes() {
+  @Test func theDefaultSkewIsFiveMinutes() {
     var clock = HybridClock(now: 0)
     clock.receive(.max, now: 0)
     #expect(clock.latest == at(300_000))
@@ -80,9 +81,9 @@ import Testing
     #expect(behind.latest == .zero)
   }
 
-  @Test func aNegativeDragIsNone() {
-    var clock = HybridClock(now: 1000, drag: -5)
-    #expect(clock.drag == 0)
+  @Test func aNegativeSkewIsNone() {
+    var clock = HybridClock(now: 1000, maximumClockSkew: .milliseconds(-5))
+    #expect(clock.maximumClockSkew == .zero)
     clock.receive(.max, now: 1000)
     #expect(clock.latest == at(1000))
   }
@@ -102,16 +103,28 @@ import Testing
 
   @Test func aMendedClockGoesBackAtOpen() {
     let ahead = at(10_000)
-    #expect(HybridClock(latest: ahead, now: 9000, drag: 999).latest == at(9000))
-    #expect(HybridClock(latest: ahead, now: 9000, drag: 1000).latest == ahead)
-    #expect(HybridClock(latest: ahead, now: 20_000, drag: 0).latest == ahead)
-    #expect(HybridClock(latest: ahead, now: -1, drag: 0).latest == .zero)
+    #expect(
+      HybridClock(
+        latest: ahead, now: 9000, maximumClockSkew: .milliseconds(999)
+      ).latest == at(9000))
+    #expect(
+      HybridClock(
+        latest: ahead, now: 9000, maximumClockSkew: .milliseconds(1000)
+      ).latest == ahead)
+    #expect(
+      HybridClock(
+        latest: ahead, now: 20_000, maximumClockSkew: .milliseconds(0)
+      ).latest == ahead)
+    #expect(
+      HybridClock(latest: ahead, now: -1, maximumClockSkew: .milliseconds(0))
+        .latest == .zero)
     #expect(HybridClock(latest: ahead).latest == ahead)
   }
 
   @Test func theExtremesDoNotTrap() throws {
     for now in [Int64.min, -1, 0, .max] {
-      var clock = HybridClock(latest: .max, now: now, drag: .max)
+      var clock = HybridClock(
+        latest: .max, now: now, maximumClockSkew: .milliseconds(Int64.max))
       clock.receive(.max, now: now)
       clock.receive(.zero, now: now)
       try clock.tick(now: now)

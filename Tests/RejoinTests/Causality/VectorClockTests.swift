@@ -47,15 +47,15 @@ private let watch = DeviceID(3)
 
   @Test func comparisonHasFourOutcomes() {
     let a: VectorClock = [phone: 2]
-    #expect(a.compare([phone: 2]) == .equal)
-    #expect(a.compare([phone: 3]) == .before)
-    #expect(a.compare([phone: 2, tablet: 1]) == .before)
-    #expect(a.compare([phone: 1]) == .after)
-    #expect(a.compare([:]) == .after)
-    #expect(a.compare([tablet: 1]) == .concurrent)
-    #expect(a.compare([phone: 1, tablet: 1]) == .concurrent)
-    #expect(VectorClock().compare([:]) == .equal)
-    #expect(VectorClock().compare(a) == .before)
+    #expect(a.order(relativeTo: [phone: 2]) == .equal)
+    #expect(a.order(relativeTo: [phone: 3]) == .before)
+    #expect(a.order(relativeTo: [phone: 2, tablet: 1]) == .before)
+    #expect(a.order(relativeTo: [phone: 1]) == .after)
+    #expect(a.order(relativeTo: [:]) == .after)
+    #expect(a.order(relativeTo: [tablet: 1]) == .concurrent)
+    #expect(a.order(relativeTo: [phone: 1, tablet: 1]) == .concurrent)
+    #expect(VectorClock().order(relativeTo: [:]) == .equal)
+    #expect(VectorClock().order(relativeTo: a) == .before)
   }
 
   @Test func comparisonJoinAndMeetArePointwise() {
@@ -73,7 +73,9 @@ private let watch = DeviceID(3)
           a.intersection(b)[device] == min(a[device], b[device]), "seed \(seed)"
         )
       }
-      #expect(a.compare(b) == mirrored(b.compare(a)), "seed \(seed)")
+      #expect(
+        a.order(relativeTo: b) == mirrored(b.order(relativeTo: a)),
+        "seed \(seed)")
       checkForm(of: a.merging(b), seed)
       checkForm(of: a.intersection(b), seed)
     }

@@ -15,7 +15,7 @@ import Testing
   "claim 9: entries that are only appended never conflict; totals are derived, storage grows until it is compacted, and an audit trail remains"
 )
 struct AppendOnlyTests {
-  private let clock = HandSetClock(1_000)
+  private let clock = ManualClock(1_000)
 
   /// Two tills that append at the same time, and then hear of each other.
   private func tills(
@@ -60,7 +60,7 @@ struct AppendOnlyTests {
     let (one, two, _) = try tills(entries: 200)
     let (total, grown) = (one.ada?.pay, one.state.encoded().count)
     #expect(grown > 400 * 8)
-    one.acknowledge(two.clock, by: two.device)
+    one.acknowledge(two.version, by: two.device)
     #expect(one.fold() == 400)
     #expect(one.ada?.pay == total)
     // What is left beside the sums are digests of the saves.

@@ -23,7 +23,7 @@ struct SecondPathTests {
     var deltas: [Delta] = []
     for i in 1...Self.saves {
       let author = authors[Int(i) % 2]
-      let before = author.clock
+      let before = author.version
       try author.edit {
         $0.name = "\(i)"
         $0.miles.increment(by: i)
@@ -69,7 +69,7 @@ struct SecondPathTests {
     #expect(record.miles == sum && record.pay == sum)
     #expect(record.tags == ["11", "12"])
     #expect(receiver.encoded() == orderly.encoded())
-    #expect(receiver.clock == orderly.clock)
+    #expect(receiver.version == orderly.version)
   }
 
   @Test func theSecondPathReportsNothingNew() throws {

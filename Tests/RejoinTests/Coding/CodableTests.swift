@@ -37,8 +37,8 @@ import Testing
     let clock: VectorClock = [tablet: 2, phone: .max]
     #expect(
       try text(clock)
-        == #"[{"device":"\#(phone.hexadecimal)","n":18446744073709551615},"#
-        + #"{"device":"\#(tablet.hexadecimal)","n":2}]"#)
+        == #"[{"device":"\#(phone.hexadecimal)","sequence":18446744073709551615},"#
+        + #"{"device":"\#(tablet.hexadecimal)","sequence":2}]"#)
     try check(clock)
     try check(Dot(phone, 3))
     try check(Timestamp.max)
@@ -101,21 +101,21 @@ import Testing
   }
 
   @Test(arguments: [
-    #"[{"device":"00","n":1}]"#, #"[{"device":"\#(one)","n":0}]"#,
-    #"[{"device":"\#(two)","n":1},{"device":"\#(one)","n":1}]"#,
-    #"[{"device":"\#(one)","n":1},{"device":"\#(one)","n":1}]"#,
+    #"[{"device":"00","sequence":1}]"#, #"[{"device":"\#(one)","sequence":0}]"#,
+    #"[{"device":"\#(two)","sequence":1},{"device":"\#(one)","sequence":1}]"#,
+    #"[{"device":"\#(one)","sequence":1},{"device":"\#(one)","sequence":1}]"#,
   ])
   func aClockThatCannotBeIsRefused(_ text: String) {
     #expect(throws: DecodingError.self) { try read(VectorClock.self, text) }
   }
 
   @Test(arguments: [
-    #"{"writes":[{"device":"\#(one)","n":1,"time":5}],"seen":{"clock":[]}}"#,
-    #"{"writes":[],"seen":{"clock":[{"device":"\#(one)","n":\#(UInt64.max)}]}}"#,
-    #"{"writes":[],"seen":{"clock":[],"dots":[{"device":"\#(one)","n":0}]}}"#,
-    #"{"writes":[],"seen":{"clock":[],"dots":[{"device":"\#(one)","n":1}]}}"#,
-    #"{"writes":[],"seen":{"clock":[{"device":"\#(one)","n":3}],"dots":[{"device":"\#(one)","n":2}]}}"#,
-    #"{"writes":[],"seen":{"clock":[],"dots":[{"device":"\#(one)","n":5},{"device":"\#(one)","n":3}]}}"#,
+    #"{"writes":[{"device":"\#(one)","sequence":1,"time":5}],"seen":{"clock":[]}}"#,
+    #"{"writes":[],"seen":{"clock":[{"device":"\#(one)","sequence":\#(UInt64.max)}]}}"#,
+    #"{"writes":[],"seen":{"clock":[],"dots":[{"device":"\#(one)","sequence":0}]}}"#,
+    #"{"writes":[],"seen":{"clock":[],"dots":[{"device":"\#(one)","sequence":1}]}}"#,
+    #"{"writes":[],"seen":{"clock":[{"device":"\#(one)","sequence":3}],"dots":[{"device":"\#(one)","sequence":2}]}}"#,
+    #"{"writes":[],"seen":{"clock":[],"dots":[{"device":"\#(one)","sequence":5},{"device":"\#(one)","sequence":3}]}}"#,
   ])
   func aRegisterThatCannotBeIsRefused(_ text: String) {
     #expect(throws: DecodingError.self) {
@@ -124,7 +124,8 @@ import Testing
   }
 
   @Test func valuesThatCannotBeAreRefused() {
-    let entry = #"{"device":"\#(one)","n":1,"increments":1,"decrements":0}"#
+    let entry =
+      #"{"device":"\#(one)","sequence":1,"increments":1,"decrements":0}"#
     #expect(throws: DecodingError.self) {
       try read(
         PNCounter.self, #"{"entries":[],"cancelled":[\#(entry)]}"#)

@@ -11,11 +11,14 @@
 import Testing
 
 @Suite struct TallyTests {
-  private func entry(_ device: UInt64, _ n: UInt64, _ p: UInt64, _ m: UInt64)
+  private func entry(
+    _ device: UInt64, _ sequence: UInt64, _ p: UInt64, _ m: UInt64
+  )
     -> Tally.Entry
   {
     Tally.Entry(
-      device: DeviceID(device), n: n, increments: p, decrements: m)
+      device: DeviceID(device), sequence: sequence, increments: p, decrements: m
+    )
   }
 
   @Test func theLaterSumsStay() {
@@ -71,7 +74,7 @@ import Testing
   @Test func entriesStaySortedByDevice() {
     var tally = Tally()
     for device in [5, 1, 3, 2, 4, 3, 1] as [UInt64] {
-      let n = tally.entry(of: DeviceID(device)).n + 1
+      let n = tally.entry(of: DeviceID(device)).sequence + 1
       tally.add(1, 0, at: Dot(DeviceID(device), n))
     }
     #expect(tally.entries.map(\.device) == (1...5).map { DeviceID($0) })

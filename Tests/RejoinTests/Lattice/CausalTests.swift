@@ -28,7 +28,7 @@ private typealias Register = Causal<Siblings<Stamped>>
 
   @Test func anUntouchedValueHasSeenNothing() {
     let register = Register()
-    #expect(register.isUntouched)
+    #expect(register.isInitial)
     #expect(register.clock.isEmpty)
     #expect(register.context == CausalContext())
   }
@@ -36,7 +36,7 @@ private typealias Register = Causal<Siblings<Stamped>>
   @Test func aSaveThatLeavesNothingIsSeenAllTheSame() {
     var register = written("a", at: Dot(phone, 1))
     register.update(at: Dot(tablet, 1)) { $0 = Siblings() }
-    #expect(!register.isUntouched)
+    #expect(!register.isInitial)
     #expect(register.clock == [phone: 1, tablet: 1])
     #expect(register.merging(written("a", at: Dot(phone, 1))).store.isEmpty)
   }

@@ -14,18 +14,18 @@ private let a = Dot(DeviceID(1), 1)
 private let b = Dot(DeviceID(2), 1)
 
 @Suite struct DotMapTests {
-  private func map(_ pairs: [(String, Dot)]) -> DotMap<Presence> {
-    var map = DotMap<Presence>()
+  private func map(_ pairs: [(String, Dot)]) -> DotMap<AddMark> {
+    var map = DotMap<AddMark>()
     for (key, dot) in pairs {
-      map[.string(key)].insert(Presence(), at: dot)
+      map[.string(key)].insert(AddMark(), at: dot)
     }
     return map
   }
 
   private func join(
-    _ mine: DotMap<Presence>, seen: [Dot], _ theirs: DotMap<Presence>,
+    _ mine: DotMap<AddMark>, seen: [Dot], _ theirs: DotMap<AddMark>,
     otherSeen: [Dot]
-  ) -> DotMap<Presence> {
+  ) -> DotMap<AddMark> {
     var all = mine
     all.merge(
       theirs, seen: CausalContext(dots: seen),
@@ -67,8 +67,8 @@ private let b = Dot(DeviceID(2), 1)
     map.drop(seen: VectorClock(a))
     #expect(map.isEmpty)
     #expect(map == DotMap())
-    #expect(map.spells([:]))
-    #expect(!map.spells(VectorClock(a)))
+    #expect(map.impliesContext([:]))
+    #expect(!map.impliesContext(VectorClock(a)))
   }
 
   @Test func keysAreToldApartByBytes() {

@@ -99,14 +99,14 @@ private let c = Dot(DeviceID(3), 1)
   }
 
   @Test func aClockOfJustTheDotsIsSpelled() {
-    #expect(siblings([]).spells([:]))
-    #expect(!siblings([]).spells(VectorClock(a)))
-    #expect(siblings([a]).spells(VectorClock(a)))
-    #expect(!siblings([a]).spells([a.device: 2]))
-    #expect(!siblings([a]).spells([:]))
-    #expect(!siblings([a]).spells([a.device: 1, b.device: 1]))
-    #expect(siblings([a, b]).spells([a.device: 1, b.device: 1]))
-    #expect(!siblings([a, b]).spells([a.device: 1, b.device: 2]))
+    #expect(siblings([]).impliesContext([:]))
+    #expect(!siblings([]).impliesContext(VectorClock(a)))
+    #expect(siblings([a]).impliesContext(VectorClock(a)))
+    #expect(!siblings([a]).impliesContext([a.device: 2]))
+    #expect(!siblings([a]).impliesContext([:]))
+    #expect(!siblings([a]).impliesContext([a.device: 1, b.device: 1]))
+    #expect(siblings([a, b]).impliesContext([a.device: 1, b.device: 1]))
+    #expect(!siblings([a, b]).impliesContext([a.device: 1, b.device: 2]))
   }
 
   @Test func theWinnerIsByTimeThenDevice() {

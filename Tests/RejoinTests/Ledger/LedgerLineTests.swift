@@ -13,8 +13,8 @@ import Testing
 @Suite struct LedgerLineTests {
   private func line(
     _ amounts: [Int64], folded: UInt64 = 0
-  ) -> LedgerLine {
-    var line = LedgerLine()
+  ) -> DeviceEntries {
+    var line = DeviceEntries()
     for (i, amount) in amounts.enumerated() {
       line.append(entry(UInt64(i) + 1, amount))
     }
@@ -23,10 +23,11 @@ import Testing
   }
 
   private func entry(
-    _ n: UInt64, _ amount: Int64, memo: Value? = nil, at time: UInt64 = 1
-  ) -> LedgerLine.Entry {
-    LedgerLine.Entry(
-      n: n, time: Timestamp(rawValue: time), amount: amount, memo: memo)
+    _ sequence: UInt64, _ amount: Int64, memo: Value? = nil, at time: UInt64 = 1
+  ) -> DeviceEntries.Entry {
+    DeviceEntries.Entry(
+      sequence: sequence, time: Timestamp(rawValue: time), amount: amount,
+      memo: memo)
   }
 
   /// Every pair of beginnings and folds of one line.
@@ -42,7 +43,7 @@ import Testing
     }
   }
 
-  private func pairs(of amounts: [Int64]) -> [(LedgerLine, LedgerLine)] {
+  private func pairs(of amounts: [Int64]) -> [(DeviceEntries, DeviceEntries)] {
     let parts = (0...amounts.count).flatMap { count in
       (0...count).map { fold in
         line(Array(amounts.prefix(count)), folded: UInt64(fold))
@@ -150,7 +151,7 @@ import Testing
     ]
     for (i, a) in rising.enumerated() {
       for b in rising[i...] {
-        var (x, y) = (LedgerLine(), LedgerLine())
+        var (x, y) = (DeviceEntries(), DeviceEntries())
         x.append(a)
         y.append(b)
         let (before, other) = (x, y)
@@ -208,6 +209,7 @@ import Testing
     let order = (1...8).flatMap { [$0, $0] as [Int64] }
     #expect(lines.entries.map(\.entry.amount) == order)
     #expect(
-      lines.entries.map(\.entry.n) == order.indices.map { $0 % 2 == 0 ? 1 : 2 })
+      lines.entries.map(\.entry.sequence)
+        == order.indices.map { $0 % 2 == 0 ? 1 : 2 })
   }
 }

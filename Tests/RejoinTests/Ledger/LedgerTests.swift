@@ -37,7 +37,7 @@ extension Known<Int64?> {
     if ledger.counts != counts { return "\(ledger.counts), not \(counts)" }
     for device in counts.entries.map(\.device) {
       let left = ledger.entries.filter { $0.device == device }
-        .sorted { $0.entry.n < $1.entry.n }.map(\.entry.amount)
+        .sorted { $0.entry.sequence < $1.entry.sequence }.map(\.entry.amount)
       if amounts(of: device).suffix(left.count) != left[...] {
         return "\(left) of \(device)"
       }

@@ -42,7 +42,7 @@ private struct Pet: Entity {
 @Suite struct EntityTests {
   private func replica(_ schema: Schema) -> Replica {
     Replica(
-      device: DeviceID(1), schema: schema, clock: HandSetClock().wall,
+      device: DeviceID(1), schema: schema, wallClock: ManualClock().wall,
       makeDeviceID: { DeviceID(99) })
   }
 
@@ -116,7 +116,7 @@ private struct Pet: Entity {
       let replica = Replica.empty(1)
       let id = RecordID("Empty", "a")
       try replica.save {
-        $0.touch(
+        $0.upsert(
           id, observed: replica.fetch(id).existence, creatingAgain: nil)
       }
     }
@@ -132,9 +132,9 @@ private struct Pet: Entity {
   /// Nil unsets, and is what is read where nothing is set; a null is a value.
   @Test func anOptionalRegisterReadsAsOneOptional() throws {
     let replica = replica([Pet.self])
-    try replica.save { edit in
-      (edit[Pet.self, "a"].age, edit[Pet.self, "a"].size) = (3, 4)
-      let age: Int? = edit[Pet.self, "a"].age
+    try replica.save { transaction in
+      (transaction[Pet.self, "a"].age, transaction[Pet.self, "a"].size) = (3, 4)
+      let age: Int? = transaction[Pet.self, "a"].age
       #expect(age == 3)
     }
     let age: Int? = replica[Pet.self, "a"]?.age

@@ -13,11 +13,11 @@ import Testing
 
 @Suite struct FieldStateTests {
   private func save(
-    _ device: UInt64, _ n: UInt64, at time: Int64 = 0,
+    _ device: UInt64, _ sequence: UInt64, at time: Int64 = 0,
     observed: FieldState? = nil
   ) -> EditContext {
     EditContext(
-      dot: Dot(DeviceID(device), n), time: Timestamp(milliseconds: time),
+      dot: Dot(DeviceID(device), sequence), time: Timestamp(milliseconds: time),
       observed: observed)
   }
 
@@ -185,8 +185,8 @@ import Testing
     for (i, j) in [(0, 2), (2, 0), (2, 2)] as [(UInt64, UInt64)] {
       let mine = ledger([1, 2, 3, 4], folded: i)
       let theirs = ledger([1, 2, 3, 5], folded: j)
-      #expect(mine.clashes(with: theirs) == [Dot(DeviceID(1), 4)])
-      #expect(mine.clashes(with: ledger([1, 2, 3, 4], folded: j)) == [])
+      #expect(mine.equivocations(with: theirs) == [Dot(DeviceID(1), 4)])
+      #expect(mine.equivocations(with: ledger([1, 2, 3, 4], folded: j)) == [])
     }
   }
 }

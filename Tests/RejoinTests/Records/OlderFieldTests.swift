@@ -45,15 +45,15 @@ private struct Careless: Entity {
 
   private static func replica(_ device: UInt64, _ schema: Schema) -> Replica {
     Replica(
-      device: DeviceID(device), schema: schema, clock: HandSetClock().wall,
+      device: DeviceID(device), schema: schema, wallClock: ManualClock().wall,
       makeDeviceID: { DeviceID(99) })
   }
 
   private func fill() throws -> MergeReport {
-    try old.save { edit in
-      edit[Old.self, "1"].theme = "dark"
-      edit[Old.self, "1"].price = 250
-      edit[Old.self, "1"].stock.increment(by: 7)
+    try old.save { transaction in
+      transaction[Old.self, "1"].theme = "dark"
+      transaction[Old.self, "1"].price = 250
+      transaction[Old.self, "1"].stock.increment(by: 7)
     }
     return old.tell(new)
   }
@@ -67,19 +67,19 @@ private struct Careless: Entity {
     #expect(item?.stock == "7 pieces")
     #expect(item?.provenance(\.theme)?.dot == Dot(old.device, 1))
     #expect(item?.provenance(\.theme)?.value == "dark")
-    try new.save { edit in
-      #expect(edit[New.self, "1"].theme == "dark")
-      #expect(edit[New.self, "1"].stock == "7 pieces")
+    try new.save { transaction in
+      #expect(transaction[New.self, "1"].theme == "dark")
+      #expect(transaction[New.self, "1"].stock == "7 pieces")
     }
   }
 
   @Test func theNewFieldIsReadFirstAndBothAreKept() throws {
     _ = try fill()
-    try new.save { edit in
-      edit[New.self, "1"].theme = "light"
-      edit[New.self, "1"].price = 9.5
-      edit[New.self, "1"].stock = "none"
-      #expect(edit[New.self, "1"].theme == "light")
+    try new.save { transaction in
+      transaction[New.self, "1"].theme = "light"
+      transaction[New.self, "1"].price = 9.5
+      transaction[New.self, "1"].stock = "none"
+      #expect(transaction[New.self, "1"].theme == "light")
     }
     #expect(item?.theme == "light")
     #expect(item?.price == 9.5)
@@ -99,19 +99,19 @@ private struct Careless: Entity {
 
   @Test func unsettingIsAWrite() throws {
     _ = try fill()
-    try new.save { edit in
-      edit[New.self, "1"].theme = nil
-      #expect(edit[New.self, "1"].theme == nil)
+    try new.save { transaction in
+      transaction[New.self, "1"].theme = nil
+      #expect(transaction[New.self, "1"].theme == nil)
     }
     #expect(item?.theme == nil)
   }
 
   @Test func creatingAgainShowsNothingOld() throws {
     _ = try fill()
-    try new.save { edit in
-      edit[New.self, "1"].delete()
-      edit[New.self, "1"].touch()
-      #expect(edit[New.self, "1"].theme == nil)
+    try new.save { transaction in
+      transaction[New.self, "1"].delete()
+      transaction[New.self, "1"].touch()
+      #expect(transaction[New.self, "1"].theme == nil)
     }
     #expect(item?.theme == nil)
     #expect(item?.price == nil)

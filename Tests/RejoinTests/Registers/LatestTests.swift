@@ -13,11 +13,12 @@ import Testing
 /// The tie-breaks that only a device name used twice can reach.
 @Suite struct LatestTests {
   private func latest(
-    _ word: String, _ n: UInt64, by device: UInt64 = 1, at time: UInt64 = 1
+    _ word: String, _ sequence: UInt64, by device: UInt64 = 1,
+    at time: UInt64 = 1
   ) -> Latest {
     var latest = Latest()
     latest.write(
-      .string(word), at: Dot(DeviceID(device), n),
+      .string(word), at: Dot(DeviceID(device), sequence),
       stamp: Timestamp(rawValue: time))
     return latest
   }
@@ -47,10 +48,10 @@ import Testing
   }
 
   @Test func aContextThatTheWriteSpellsNeedsNoStorage() {
-    #expect(Latest().spells([:]))
-    #expect(latest("a", 3).spells([DeviceID(1): 3]))
-    #expect(!latest("a", 3).spells([DeviceID(1): 4]))
-    #expect(!latest("a", 3).spells([DeviceID(1): 3, DeviceID(2): 1]))
+    #expect(Latest().impliesContext([:]))
+    #expect(latest("a", 3).impliesContext([DeviceID(1): 3]))
+    #expect(!latest("a", 3).impliesContext([DeviceID(1): 4]))
+    #expect(!latest("a", 3).impliesContext([DeviceID(1): 3, DeviceID(2): 1]))
     #expect(latest("a", 3).dots == [DeviceID(1): 3])
   }
 }

@@ -26,7 +26,7 @@ import Testing
   /// Tells the other one until there is nothing left.
   private func deltas(from one: Replica, to other: Replica) -> Int {
     var count = 0
-    while count < 10, let delta = one.delta(since: other.clock) {
+    while count < 10, let delta = one.delta(since: other.version) {
       other.apply(delta)
       count += 1
     }
@@ -36,14 +36,14 @@ import Testing
   @Test func aFieldAheadNamesTheSavesThatAreMissing() throws {
     let parts = try parts()
     a.apply(parts[1])
-    #expect(a.clock.vector.isEmpty)
-    #expect(a.missing == [d.device: 2])
-    #expect(a.clock.fieldsAhead.count == 2)
-    #expect(a.clock.fieldsAhead.values.allSatisfy { $0 == [d.device: 2] })
+    #expect(a.version.vector.isEmpty)
+    #expect(a.missingSaves == [d.device: 2])
+    #expect(a.version.fieldsAhead.count == 2)
+    #expect(a.version.fieldsAhead.values.allSatisfy { $0 == [d.device: 2] })
     a.apply(parts[2])
-    #expect(a.missing == [d.device: 3])
+    #expect(a.missingSaves == [d.device: 3])
     #expect(d.tell(a).isClean)
-    #expect(a.missing.isEmpty && a.clock.fieldsAhead.isEmpty)
+    #expect(a.missingSaves.isEmpty && a.version.fieldsAhead.isEmpty)
     #expect(areEqual(a, d))
   }
 
@@ -55,7 +55,7 @@ import Testing
     #expect(deltas(from: a, to: b) == 0)
     #expect(deltas(from: b, to: a) == 1)
     #expect(a[Sailor.self, "z"]?.name == "z")
-    #expect(a.clock.fieldsAhead == b.clock.fieldsAhead)
+    #expect(a.version.fieldsAhead == b.version.fieldsAhead)
     #expect(deltas(from: d, to: a) == 1)
     #expect(areEqual(a, d))
   }
@@ -79,23 +79,25 @@ import Testing
     try a.save { $0[Sailor.self, "y"].name = "mine" }
     #expect(deltas(from: a, to: b) == 1)
     #expect(b[Sailor.self, "y"]?.name == "mine")
-    #expect(b.clock.vector == [a.device: 1])
+    #expect(b.version.vector == [a.device: 1])
     #expect(deltas(from: b, to: a) == 0)
   }
 
   @Test func theListIsLeftOutAboveItsLimit() throws {
-    let limit = ReplicaClock.fieldsAheadLimit
-    try d.save { edit in
-      for i in 0..<(limit / 2 + 1) { edit.touch(RecordID("Sailor", "\(i)")) }
+    let limit = ReplicaVersion.fieldsAheadLimit
+    try d.save { transaction in
+      for i in 0..<(limit / 2 + 1) {
+        transaction.touch(RecordID("Sailor", "\(i)"))
+      }
       for i in 0..<(limit / 2) {
-        edit[Sailor.self, "\(i)"].name = "n"
+        transaction[Sailor.self, "\(i)"].name = "n"
       }
     }
     let half = try #require(d.delta()).split(into: 1)[0]
     a.apply(half)
     #expect(a.state.ahead.count == limit + 1)
-    #expect(a.clock.fieldsAhead.isEmpty)
-    #expect(a.missing == [d.device: 1])
+    #expect(a.version.fieldsAhead.isEmpty)
+    #expect(a.missingSaves == [d.device: 1])
     #expect(d.tell(a).isClean)
     #expect(a.state.ahead.isEmpty)
   }
@@ -103,8 +105,8 @@ import Testing
   @Test func fieldsAheadAreKnownAfterReopening() throws {
     a.apply(try parts()[1])
     let read = try StoredReplica(decoding: a.state.encoded())
-    #expect(read.shownClock == a.clock)
-    let clock = try ReplicaClock(decoding: a.clock.encoded())
-    #expect(clock == a.clock)
+    #expect(read.shownVersion == a.version)
+    let clock = try ReplicaVersion(decoding: a.version.encoded())
+    #expect(clock == a.version)
   }
 }

@@ -24,12 +24,12 @@ import Testing
       $0.pay.append(3)
     }
     a.tell(b)
-    try b.save { edit in
-      edit[Sailor.self, "eve"].name = "Eve"
-      edit[Sailor.self, "eve"].miles.increment(by: 5)
-      edit[Sailor.self, "eve"].tags.insert("y")
-      edit[Sailor.self, "eve"].roles.insert("mate")
-      edit[Sailor.self, "eve"].pay.append(7)
+    try b.save { transaction in
+      transaction[Sailor.self, "eve"].name = "Eve"
+      transaction[Sailor.self, "eve"].miles.increment(by: 5)
+      transaction[Sailor.self, "eve"].tags.insert("y")
+      transaction[Sailor.self, "eve"].roles.insert("mate")
+      transaction[Sailor.self, "eve"].pay.append(7)
     }
     try b.alias(Sailor.ada, eve)
     settle(a, b)
@@ -48,8 +48,8 @@ import Testing
       #expect(record.pay == 10)
       #expect(record.record.entries(of: "pay").count == 2)
     }
-    #expect(a.records(of: "Sailor") == [Sailor.ada])
-    #expect(a.allRecords == [Sailor.ada])
+    #expect(a.recordIDs(of: "Sailor") == [Sailor.ada])
+    #expect(a.allRecordIDs == [Sailor.ada])
     #expect(a.representative(of: eve) == Sailor.ada)
   }
 
@@ -88,7 +88,7 @@ import Testing
     try a.save { $0[Sailor.self, "eve"].delete() }
     #expect(a.ada == nil)
     #expect(a[Sailor.self, "eve"] == nil)
-    #expect(a.records(of: "Sailor") == [])
+    #expect(a.recordIDs(of: "Sailor") == [])
   }
 
   @Test func namesThatRunTogetherAreNotOnePair() throws {

@@ -14,8 +14,8 @@ import Testing
 
 /// Who wrote what, for every kind of field.
 @Suite struct AuthorsTests {
-  private let a = Replica.empty(1, clock: HandSetClock(1000))
-  private let b = Replica.empty(2, clock: HandSetClock(2000))
+  private let a = Replica.empty(1, clock: ManualClock(1000))
+  private let b = Replica.empty(2, clock: ManualClock(2000))
 
   @Test func everyWriteOfARegisterThatCounts() throws {
     try a.edit { ($0.name, $0.rank) = ("a", "a") }
@@ -89,11 +89,11 @@ import Testing
 
   @Test func underAliasesEverybodyIsNamed() throws {
     let eve = RecordID("Sailor", "eve")
-    try b.save { edit in
-      edit[Sailor.self, "eve"].name = "eve"
-      edit[Sailor.self, "eve"].miles.increment(by: 10)
-      edit[Sailor.self, "eve"].tags.insert("x")
-      edit[Sailor.self, "eve"].pay.append(1)
+    try b.save { transaction in
+      transaction[Sailor.self, "eve"].name = "eve"
+      transaction[Sailor.self, "eve"].miles.increment(by: 10)
+      transaction[Sailor.self, "eve"].tags.insert("x")
+      transaction[Sailor.self, "eve"].pay.append(1)
     }
     try a.edit {
       $0.name = "ada"

@@ -33,8 +33,8 @@ private struct Reading: Entity {
   @Test func whateverASaveWrites() throws {
     let a = Replica.empty(1)
     for (odd, number) in [(-0.0, 0), (oddNaN, Double.nan)] {
-      try a.save { edit in
-        let item = edit[Reading.self, "1"]
+      try a.save { transaction in
+        let item = transaction[Reading.self, "1"]
         (item.level, item.peak, item.raw) = (odd, Float(odd), .double(odd))
         item.seen.insert(odd)
         item.kept.insert(.double(odd))

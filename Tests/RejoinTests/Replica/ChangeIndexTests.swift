@@ -17,10 +17,10 @@ private final class IndexedClocks {
   private var index = ChangeIndex()
   private var clocks: [ChangeIndex.Location: VectorClock] = [:]
 
-  func insert(_ device: UInt64, _ n: UInt64, in field: UInt32) {
+  func insert(_ device: UInt64, _ sequence: UInt64, in field: UInt32) {
     let location = ChangeIndex.Location(record: field, name: 1)
     let old = clocks[location] ?? [:]
-    let new = old.merging([DeviceID(device): n])
+    let new = old.merging([DeviceID(device): sequence])
     clocks[location] = new
     let clocks = clocks
     index.note(location, from: old, to: new) { clocks[$1]?[$0] ?? 0 }

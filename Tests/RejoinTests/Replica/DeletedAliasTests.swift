@@ -22,9 +22,9 @@ import Testing
       $0.name = "Ada"
       $0.miles.increment(by: 2)
     }
-    try b.save { edit in
-      edit[Sailor.self, "eve"].name = "Eve"
-      edit[Sailor.self, "eve"].miles.increment(by: 5)
+    try b.save { transaction in
+      transaction[Sailor.self, "eve"].name = "Eve"
+      transaction[Sailor.self, "eve"].miles.increment(by: 5)
     }
     try b.save { $0.delete(eve) }
     try a.alias(Sailor.ada, eve)

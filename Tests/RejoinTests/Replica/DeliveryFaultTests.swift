@@ -18,7 +18,7 @@ import Testing
   /// Three deltas, one for each of three saves.
   private func deltas() throws -> [Delta] {
     try (1...3).map { number in
-      let basis = a.clock
+      let basis = a.version
       try a.edit {
         $0.miles.increment(by: 1)
         $0.pay.append(Int64(number))
@@ -36,12 +36,12 @@ import Testing
     #expect(report.gaps.map(\.device) == [a.device])
     #expect(report.gaps.map(\.held) == [2])
     #expect(report.gaps.map(\.assumed) == [4])
-    #expect(b.clock[a.device].n == 2)
-    #expect(b.missing == [a.device: 6])
+    #expect(b.version[a.device].sequence == 2)
+    #expect(b.missingSaves == [a.device: 6])
     #expect(b.ada?.miles == 3)
     #expect(b[Berth.self, "2"] == nil)
     #expect(a.tell(b).isClean)
-    #expect(b.missing.isEmpty)
+    #expect(b.missingSaves.isEmpty)
     #expect(areEqual(a, b))
   }
 
@@ -49,7 +49,7 @@ import Testing
     let deltas = try deltas()
     b.apply(deltas[2])
     b.apply(deltas[1])
-    #expect(b.missing == [a.device: 6])
+    #expect(b.missingSaves == [a.device: 6])
   }
 
   @Test func aDoubledDeltaChangesNothing() throws {
@@ -79,8 +79,8 @@ import Testing
     #expect(parts.map(\.fieldCount).reduce(0, +) == whole.fieldCount)
     #expect(parts.allSatisfy { $0.intervals.isEmpty && $0.fieldCount == 3 })
     for part in parts.reversed() { b.apply(part) }
-    #expect(b.clock.vector.isEmpty)
-    #expect(b.missing == a.clock.vector)
+    #expect(b.version.vector.isEmpty)
+    #expect(b.missingSaves == a.version.vector)
     #expect(b.delta()?.changes == whole.changes)
     #expect(a.tell(b).isClean)
     #expect(areEqual(a, b))
@@ -94,7 +94,7 @@ import Testing
   }
 
   @Test func aStaleBasisSendsTooMuchAndHarmsNothing() throws {
-    let early = b.clock
+    let early = b.version
     let deltas = try deltas()
     for delta in deltas { b.apply(delta) }
     let again = try #require(a.delta(since: early))
@@ -108,7 +108,7 @@ import Testing
     try a.edit { $0.name = "one" }
     a.tell(b)
     try a.edit { $0.miles.increment() }
-    let forB = try #require(a.delta(since: b.clock))
+    let forB = try #require(a.delta(since: b.version))
     #expect(c.apply(forB).gaps.count == 1)
     #expect(c.ada?.miles == 1)
     #expect(c.ada?.name == nil)
@@ -122,7 +122,7 @@ import Testing
     a.tell(b)
     try a.edit { $0.name = "two" }
     #expect(a.delta().map { b.apply($0) }?.gaps.isEmpty == true)
-    #expect(b.clock[a.device].n == 2)
+    #expect(b.version[a.device].sequence == 2)
   }
 
   @Test func aDeltaCarriesOnlyWhatIsNews() throws {
@@ -132,11 +132,11 @@ import Testing
     }
     a.tell(b)
     try a.edit { $0.name = "two" }
-    let delta = try #require(a.delta(since: b.clock))
+    let delta = try #require(a.delta(since: b.version))
     #expect(
       Set(delta.changes.flatMap(\.fields.keys))
         == [.existence, Sailor().name.key])
     a.tell(b)
-    #expect(a.delta(since: b.clock) == nil)
+    #expect(a.delta(since: b.version) == nil)
   }
 }

@@ -19,19 +19,19 @@ private struct Note: Entity {
 @Suite struct EditReadingTests {
   private func replica(at now: Int64 = 1000) -> Replica {
     Replica(
-      device: DeviceID(1), schema: [Note.self], clock: WallClock { now },
+      device: DeviceID(1), schema: [Note.self], wallClock: WallClock { now },
       makeDeviceID: { DeviceID(99) })
   }
 
   @Test func aRecordDeletedInTheSaveReadsAsUnset() throws {
     let replica = replica()
     try replica.save { $0[Note.self, "a"].text = "old" }
-    try replica.save { edit in
-      #expect(edit[Note.self, "a"].text == "old")
-      edit[Note.self, "a"].delete()
-      #expect(edit[Note.self, "a"].text == nil)
-      edit[Note.self, "a"].text = "new"
-      #expect(edit[Note.self, "a"].text == "new")
+    try replica.save { transaction in
+      #expect(transaction[Note.self, "a"].text == "old")
+      transaction[Note.self, "a"].delete()
+      #expect(transaction[Note.self, "a"].text == nil)
+      transaction[Note.self, "a"].text = "new"
+      #expect(transaction[Note.self, "a"].text == "new")
     }
     #expect(replica[Note.self, "a"]?.text == "new")
   }
@@ -47,7 +47,7 @@ private struct Note: Entity {
 
   @Test func anExhaustedFieldKeepsNothingFromBeingPurged() throws {
     let other = Replica(
-      device: DeviceID(2), schema: [Note.self], clock: WallClock { 1000 },
+      device: DeviceID(2), schema: [Note.self], wallClock: WallClock { 1000 },
       makeDeviceID: { DeviceID(99) })
     let first = try exhausted()
     other.merge(first)
@@ -56,7 +56,7 @@ private struct Note: Entity {
       $0[Note.self, "good"].delete()
     }
     first.merge(other)
-    other.acknowledge(first.clock, by: first.device)
+    other.acknowledge(first.version, by: first.device)
     #expect(try other.purge().dot != nil)
     #expect(other.record(RecordID("Note", "good"))?.value(of: "text") == nil)
   }

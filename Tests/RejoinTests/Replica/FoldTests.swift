@@ -21,12 +21,12 @@ import Testing
   @Test func aFoldChangesNoTotalAndNoClock() throws {
     try a.edit { $0.pay.append(5, memo: .string("five")) }
     try a.edit { $0.pay.append(-2) }
-    let (clock, state) = (a.clock, a.delta())
+    let (clock, state) = (a.version, a.delta())
     #expect(entries.count == 2)
     #expect(a.fold() == 2)
     #expect(entries.isEmpty)
     #expect(a.ada?.pay == 3)
-    #expect(a.clock.vector == clock.vector)
+    #expect(a.version.vector == clock.vector)
     #expect(a.delta() == state)
     #expect(a.fold() == 0)
   }
@@ -34,12 +34,12 @@ import Testing
   @Test func anOlderClockTakesNothingBack() throws {
     try a.edit { $0.pay.append(1) }
     a.tell(b)
-    let older = b.clock
+    let older = b.version
     try b.edit { $0.pay.append(2) }
     b.tell(a)
-    a.acknowledge(b.clock, by: b.device)
+    a.acknowledge(b.version, by: b.device)
     a.acknowledge(older, by: b.device)
-    #expect(a.stabilityCut == a.clock.vector)
+    #expect(a.stabilityCut == a.version.vector)
   }
 
   @Test func onlyWhatIsStableIsFolded() throws {
@@ -59,7 +59,7 @@ import Testing
     try a.edit { $0.pay.append(5) }
     a.tell(b)
     let late = try #require(a.delta())
-    a.acknowledge(b.clock, by: b.device)
+    a.acknowledge(b.version, by: b.device)
     #expect(a.fold() == 1)
     try a.edit { $0.pay.append(6) }
     a.tell(b)

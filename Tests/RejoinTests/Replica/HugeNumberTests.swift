@@ -14,16 +14,16 @@ import Testing
 @Suite struct HugeNumberTests {
   private let stranger = DeviceID(9)
 
-  private func written(_ n: UInt64, _ time: Timestamp) -> FieldState {
+  private func written(_ sequence: UInt64, _ time: Timestamp) -> FieldState {
     .register(
       Causal(
         store: Siblings(
-          Stamped(.string("huge"), at: time), at: Dot(stranger, n)),
-        context: CausalContext([stranger: n])))
+          Stamped(.string("huge"), at: time), at: Dot(stranger, sequence)),
+        context: CausalContext([stranger: sequence])))
   }
 
-  private func save(_ n: UInt64, _ time: Timestamp) -> Delta.Interval {
-    .init(from: 0, to: .init(n: n, time: time, digest: 1))
+  private func save(_ sequence: UInt64, _ time: Timestamp) -> Delta.Interval {
+    .init(from: 0, to: .init(sequence: sequence, time: time, digest: 1))
   }
 
   @Test func aRegisterWithTheGreatestTimestampIsWrittenOver() throws {
@@ -33,7 +33,7 @@ import Testing
         written(.max, .max), of: Sailor().name.key, in: Sailor.ada,
         intervals: [stranger: save(.max, .max)]))
     #expect(report.isClean)
-    #expect(a.clock[stranger].n == .max)
+    #expect(a.version[stranger].sequence == .max)
     #expect(try a.edit { $0.name = "mine" }.superseded == [])
     #expect(a.ada?.name == "mine")
     #expect(a.ada?.conflicts(\.name) == [])
@@ -73,14 +73,14 @@ import Testing
     let a = Replica.empty(1)
     let write = LWWState(stranger, .max)
     a.apply(Delta(write.state, of: Sailor().rank.key, in: Sailor.ada))
-    let (clock, state) = (a.clock, a.delta())
+    let (clock, state) = (a.version, a.delta())
     #expect(throws: SaveError.registerExhausted(Sailor.ada, field: "rank")) {
       try a.edit {
         $0.name = "mine"
         $0.rank = "mine"
       }
     }
-    #expect(a.clock == clock)
+    #expect(a.version == clock)
     #expect(a.delta() == state)
     #expect(a.state.hybrid.latest == .zero)
     #expect(try a.edit { $0.name = "mine" }.dot == Dot(DeviceID(1), 1))
@@ -105,11 +105,11 @@ import Testing
     var hybrid = HybridClock(latest: .max)
     for _ in 0..<65_536 where hybrid.latest < .max { try hybrid.tick(now: 0) }
     a.stored.hybrid = hybrid
-    let (clock, state) = (a.clock, a.delta())
+    let (clock, state) = (a.version, a.delta())
     #expect(throws: SaveError.clockExhausted) {
       try a.edit { $0.name = "late" }
     }
-    #expect(a.clock == clock)
+    #expect(a.version == clock)
     #expect(a.delta() == state)
     #expect(a.ada?.name == "early")
   }
@@ -119,18 +119,19 @@ import Testing
     let own = a.device
     let report = a.apply(
       Delta(changes: [], intervals: [own: save(.max, .max)]))
-    #expect(report.doubtful == Dot(own, 0))
+    #expect(report.rollbackDetected == Dot(own, 0))
     #expect(try a.edit { $0.name = "mine" }.dot == Dot(DeviceID(5), 1))
   }
 
   @Test func numbersUsedUpThrowAndChangeNothing() throws {
     let a = Replica.empty(1)
-    a.stored.clock.insert(.init(n: .max, time: .zero, digest: 1), of: a.device)
-    let clock = a.clock
+    a.stored.version.insert(
+      .init(sequence: .max, time: .zero, digest: 1), of: a.device)
+    let clock = a.version
     #expect(throws: SaveError.numbersExhausted(a.device)) {
       try a.edit { $0.name = "mine" }
     }
-    #expect(a.clock == clock)
+    #expect(a.version == clock)
     #expect(a.ada == nil)
     #expect(a.state.hybrid.latest == .zero)
   }

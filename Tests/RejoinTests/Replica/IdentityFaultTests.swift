@@ -19,7 +19,7 @@ import Testing
   private func backupAndGoOn() throws -> (StoredReplica, RestoreToken) {
     try a.edit { $0.name = "one" }
     try a.edit { $0.miles.increment(by: 2) }
-    let (backup, token) = (a.state, a.token)
+    let (backup, token) = (a.state, a.restoreToken)
     try a.edit { $0.miles.increment(by: 4) }
     a.tell(b)
     return (backup, token)
@@ -27,7 +27,7 @@ import Testing
 
   @Test func aRestoredBackupTakesANewDeviceBeforeItsFirstSave() throws {
     let (backup, _) = try backupAndGoOn()
-    let restored = Replica.opening(backup, token: a.token, as: 7)
+    let restored = Replica.opening(backup, token: a.restoreToken, as: 7)
     #expect(restored.device == DeviceID(7))
     let dot = try restored.edit { $0.miles.increment(by: 8) }.dot
     #expect(dot == Dot(DeviceID(7), 1))
@@ -41,7 +41,7 @@ import Testing
 
   @Test func theRightTokenKeepsTheDevice() throws {
     _ = try backupAndGoOn()
-    let opened = Replica.opening(a.state, token: a.token, as: 7)
+    let opened = Replica.opening(a.state, token: a.restoreToken, as: 7)
     #expect(opened.device == a.device)
     #expect(try opened.edit { $0.name = "on" }.dot == Dot(a.device, 4))
   }
@@ -56,11 +56,11 @@ import Testing
     let restored = Replica.opening(backup, token: token, as: 7)
     #expect(restored.device == a.device)
     let report = b.tell(restored)
-    #expect(report.doubtful == Dot(a.device, 2))
+    #expect(report.rollbackDetected == Dot(a.device, 2))
     #expect(report.forkedDevices == [a.device])
     // What is left of the other incarnation comes with the next message.
-    #expect(b.tell(restored).doubtful == Dot(a.device, 2))
-    #expect(restored.clock[a.device].n == 3)
+    #expect(b.tell(restored).rollbackDetected == Dot(a.device, 2))
+    #expect(restored.version[a.device].sequence == 3)
     #expect(b.tell(restored).isClean)
     #expect(restored.device == a.device)
     let dot = try restored.edit { $0.miles.increment(by: 8) }.dot
@@ -76,17 +76,17 @@ import Testing
     let (backup, token) = try backupAndGoOn()
     let restored = Replica.opening(backup, token: token, as: 7)
     let part = try #require(b.delta()?.split(into: 1).first)
-    #expect(restored.apply(part).doubtful == Dot(a.device, 2))
+    #expect(restored.apply(part).rollbackDetected == Dot(a.device, 2))
     #expect(try restored.edit { $0.name = "x" }.dot?.device == DeviceID(7))
   }
 
   @Test func aClockAloneBetraysTheOtherIncarnation() throws {
     let (backup, token) = try backupAndGoOn()
     let asked = Replica.opening(backup, token: token, as: 7)
-    _ = asked.delta(since: b.clock)
-    #expect(!asked.state.mustRenew)
+    _ = asked.delta(since: b.version)
+    #expect(!asked.state.needsNewDeviceID)
     let told = Replica.opening(backup, token: token, as: 8)
-    told.acknowledge(b.clock, by: b.device)
+    told.acknowledge(b.version, by: b.device)
     #expect(try told.edit { $0.name = "x" }.dot?.device == DeviceID(8))
   }
 
@@ -97,11 +97,11 @@ import Testing
     try other.edit { $0.name = "other" }
     try other.edit { $0.miles.increment() }
     other.tell(c)
-    let (clock, state, latest) = (c.clock, c.delta(), c.state.hybrid.latest)
+    let (clock, state, latest) = (c.version, c.delta(), c.state.hybrid.latest)
     #expect(throws: SaveError.identityInUse(DeviceID(3))) {
       try c.edit { $0.name = "mine" }
     }
-    #expect(c.clock == clock)
+    #expect(c.version == clock)
     #expect(c.delta() == state)
     #expect(c.state.hybrid.latest == latest)
   }
@@ -110,7 +110,7 @@ import Testing
     let c = Replica.empty(3) { DeviceID(2) }
     try b.edit { $0.name = "b" }
     b.tell(c)
-    c.acknowledge(ReplicaClock([DeviceID(3): 1]), by: b.device)
+    c.acknowledge(ReplicaVersion([DeviceID(3): 1]), by: b.device)
     #expect(throws: SaveError.identityInUse(DeviceID(2))) {
       try c.edit { $0.name = "mine" }
     }
@@ -182,7 +182,7 @@ import Testing
     for name in ["x", "on"] { try x.edit { $0.name = name } }
     try y.edit { $0.name = "y" }
     #expect(
-      x.acknowledge(y.clock, by: DeviceID(5)).equivocations == [
+      x.acknowledge(y.version, by: DeviceID(5)).equivocations == [
         Dot(DeviceID(4), 1)
       ])
     #expect(try x.edit { $0.rank = "x" }.dot == Dot(DeviceID(14), 1))
@@ -243,7 +243,7 @@ import Testing
     let (x, y) = (Replica.empty(4), Replica.empty(4))
     try x.edit { $0.name = "x" }
     try y.edit { $0.name = "y" }
-    let opened = Replica.opening(x.state, token: y.token, as: 7)
+    let opened = Replica.opening(x.state, token: y.restoreToken, as: 7)
     #expect(opened.device == DeviceID(7))
   }
 

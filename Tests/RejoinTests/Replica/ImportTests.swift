@@ -14,12 +14,12 @@ import Testing
   private let a = Replica.empty(1)
   private let b = Replica.empty(2)
 
-  private func rows(_ edit: Edit) {
+  private func rows(_ transaction: Transaction) {
     for key in ["ada", "bob"] {
-      edit[Sailor.self, key].name = key
-      edit[Sailor.self, key].miles.increment(by: 5)
-      edit[Sailor.self, key].tags.insert("old")
-      edit[Sailor.self, key].pay.append(3)
+      transaction[Sailor.self, key].name = key
+      transaction[Sailor.self, key].miles.increment(by: 5)
+      transaction[Sailor.self, key].tags.insert("old")
+      transaction[Sailor.self, key].pay.append(3)
     }
   }
 
@@ -30,7 +30,7 @@ import Testing
     #expect(areEqual(a, b))
     settle(a, b)
     #expect(areEqual(a, b))
-    #expect(a.records(of: "Sailor").map(\.key) == ["ada", "bob"])
+    #expect(a.recordIDs(of: "Sailor").map(\.key) == ["ada", "bob"])
     #expect(a.ada?.miles == 5)
     #expect(a.ada?.pay == 3)
     #expect(a.ada?.conflicts(\.name) == [])
@@ -45,8 +45,8 @@ import Testing
 
   @Test func anImportTakesNoDotOfOurs() throws {
     try a.import(rows)
-    #expect(a.clock[a.device].n == 0)
-    #expect(a.clock.vector.entries.map(\.count) == [1])
+    #expect(a.version[a.device].sequence == 0)
+    #expect(a.version.vector.entries.map(\.count) == [1])
     #expect(a.roster.isEmpty)
   }
 
@@ -85,14 +85,16 @@ import Testing
       }
     }
     settle(a, b)
-    #expect(a.clock.vector.entries.count == 2)
+    #expect(a.version.vector.entries.count == 2)
     #expect(areEqual(a, b))
   }
 
   @Test func anImportThatOverflowsChangesNothing() throws {
     #expect(throws: SaveError.self) {
-      try a.import { edit in
-        for _ in 0..<3 { edit[Sailor.self, "ada"].miles.increment(by: .max) }
+      try a.import { transaction in
+        for _ in 0..<3 {
+          transaction[Sailor.self, "ada"].miles.increment(by: .max)
+        }
       }
     }
     #expect(a.delta() == nil)
@@ -106,6 +108,6 @@ import Testing
       $0[Sailor.self, "ada"].touch()
       $0[Sailor.self, "ada"].delete()
     }
-    #expect(a.clock.vector.entries.count == 2)
+    #expect(a.version.vector.entries.count == 2)
   }
 }

@@ -13,7 +13,7 @@ import RejoinTesting
 import Testing
 
 @Suite struct MergeReportTests {
-  private let clocks = (HandSetClock(1000), HandSetClock(2000))
+  private let clocks = (ManualClock(1000), ManualClock(2000))
   private let a: Replica
   private let b: Replica
 
@@ -195,7 +195,7 @@ import Testing
       $0.pay.append(1)
       $0.roles.remove("unseen")
     }
-    let delta = try #require(a.delta(since: b.clock))
+    let delta = try #require(a.delta(since: b.version))
     let other = b.fork(as: DeviceID(8))
     let report = b.apply(delta, reporting: .values)
     var changes: [FieldKey: MergeReport.Change] = [:]
@@ -231,7 +231,7 @@ import Testing
 
   @Test func gapsAreToldToThoseWhoAskOnlyForFaults() throws {
     try a.edit { $0.name = "one" }
-    let early = a.clock
+    let early = a.version
     try a.edit { $0.name = "two" }
     let delta = try #require(a.delta(since: early))
     let report = b.apply(delta, reporting: .faults)

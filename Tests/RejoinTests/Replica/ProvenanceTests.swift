@@ -14,7 +14,7 @@ import Testing
 
 @Suite struct ProvenanceTests {
   @Test func aShownValueTellsWhoWroteItAndWhen() throws {
-    let (early, late) = (HandSetClock(1000), HandSetClock(2000))
+    let (early, late) = (ManualClock(1000), ManualClock(2000))
     let (a, b) = (
       Replica.empty(1, clock: early), Replica.empty(2, clock: late)
     )
@@ -37,7 +37,7 @@ import Testing
     let marks = a.fetch(Sailor.ada).existence
     #expect(marks.write?.dot == dot)
     #expect(marks.value == .bool(false))
-    #expect(a.record(Sailor.ada)?.provenance(of: "name")?.dot.n == 1)
+    #expect(a.record(Sailor.ada)?.provenance(of: "name")?.dot.sequence == 1)
   }
 
   @Test func anUnsetFieldAnExplicitNullAndAValueDiffer() throws {
@@ -49,6 +49,6 @@ import Testing
     #expect(a.record(Sailor.ada)?.value(of: "name") == .null)
     try a.save { $0.apply(.write(nil), to: key, of: Sailor.ada) }
     #expect(a.record(Sailor.ada)?.value(of: "name") == nil)
-    #expect(a.record(Sailor.ada)?.provenance(of: "name")?.dot.n == 3)
+    #expect(a.record(Sailor.ada)?.provenance(of: "name")?.dot.sequence == 3)
   }
 }

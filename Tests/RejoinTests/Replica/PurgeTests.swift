@@ -37,9 +37,9 @@ import Testing
 
   @Test func nothingIsPurgedAboveTheCut() throws {
     try deleteEverywhere()
-    let clock = a.clock
+    let clock = a.version
     #expect(try a.purge().dot == nil)
-    #expect(a.clock == clock)
+    #expect(a.version == clock)
     #expect(contents(a).count == 6)
   }
 
@@ -63,18 +63,18 @@ import Testing
     try deleteEverywhere()
     settle(a, b)
     try a.purge()
-    let clock = a.clock
+    let clock = a.version
     #expect(try a.purge().dot == nil)
     settle(a, b)
     #expect(try a.purge().dot == nil)
     #expect(try b.purge().dot == nil)
-    #expect(a.clock.vector == clock.vector)
+    #expect(a.version.vector == clock.vector)
   }
 
   @Test func aliveRecordsAreLeftAlone() throws {
     try fill(a)
     #expect(try a.purge().dot == nil)
-    #expect(a.stabilityCut == a.clock.vector)
+    #expect(a.stabilityCut == a.version.vector)
     #expect(contents(a).count == 6)
   }
 
@@ -91,7 +91,7 @@ import Testing
     }
     try a.save { $0[Sailor.self, "ada"].delete() }
     a.tell(b)
-    a.acknowledge(b.clock, by: b.device)
+    a.acknowledge(b.version, by: b.device)
     #expect(try a.purge().dot != nil)
     settle(a, b, c)
     #expect(areEqual(a, b, c))
@@ -121,7 +121,7 @@ import Testing
     #expect(a.roster == [a.device, DeviceID(5)])
     #expect(a.stabilityCut.isEmpty)
     #expect(try a.purge().dot == nil)
-    a.acknowledge(a.clock, by: DeviceID(5))
+    a.acknowledge(a.version, by: DeviceID(5))
     #expect(try a.purge().dot != nil)
   }
 
@@ -147,7 +147,7 @@ import Testing
     try b.edit { $0.delete() }
     b.tell(a)
     #expect(a.fetch(Sailor.ada).existence.writes.count == 2)
-    a.stored.clock.stabilityCut = [a.device: 1, b.device: 2]
+    a.stored.version.stabilityCut = [a.device: 1, b.device: 2]
     #expect(try a.purge().dot == nil)
   }
 }

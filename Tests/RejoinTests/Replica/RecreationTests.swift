@@ -46,7 +46,7 @@ import Testing
     try a.edit { $0.delete() }
     try a.edit { $0.name = "again" }
     try a.edit { $0.delete() }
-    let clock = a.clock
+    let clock = a.version
     try a.edit { $0.name = "and again" }
     #expect(a.delta(since: clock)?.fieldCount == 2)
   }
@@ -61,8 +61,8 @@ import Testing
     let fetched = a.fetch(berth)
     try b.save { $0.apply(.write(.string("new")), to: note, of: berth) }
     b.tell(a)
-    try a.save { edit in
-      edit.touch(
+    try a.save { transaction in
+      transaction.upsert(
         berth, observed: fetched.existence, creatingAgain: fetched.fields)
     }
     #expect(a.exists(berth))
@@ -153,7 +153,7 @@ import Testing
     let shown = a.fetch(Sailor.ada)
     try a.save { $0[Sailor.self, "ada"].delete() }
     try a.save {
-      $0.touch(
+      $0.upsert(
         Sailor.ada, observed: shown.existence, creatingAgain: nil)
     }
     #expect(a.ada?.name == "old")

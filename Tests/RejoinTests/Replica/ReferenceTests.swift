@@ -14,11 +14,11 @@ import Testing
   private let a = Replica.empty(1)
 
   private func refer() throws {
-    try a.save { edit in
-      edit[Sailor.self, "ada"].mentor = Reference("eve")
-      edit[Sailor.self, "ada"].crew.insert(Reference("eve"))
-      edit[Sailor.self, "ada"].crew.insert(Reference("bob"))
-      edit[Sailor.self, "bob"].touch()
+    try a.save { transaction in
+      transaction[Sailor.self, "ada"].mentor = Reference("eve")
+      transaction[Sailor.self, "ada"].crew.insert(Reference("eve"))
+      transaction[Sailor.self, "ada"].crew.insert(Reference("bob"))
+      transaction[Sailor.self, "bob"].touch()
     }
   }
 
@@ -63,9 +63,9 @@ import Testing
   @Test func theRuleOfTheTargetDecidesWhetherItIsThere() throws {
     let key = FieldKey("berth", .register)
     let berth = RecordID("Berth", "b")
-    try a.save { edit in
-      edit.touch(berth)
-      edit.apply(.write(.reference(berth)), to: key, of: Sailor.ada)
+    try a.save { transaction in
+      transaction.touch(berth)
+      transaction.apply(.write(.reference(berth)), to: key, of: Sailor.ada)
     }
     let b = a.fork(as: DeviceID(2))
     try a.save { $0.delete(berth) }

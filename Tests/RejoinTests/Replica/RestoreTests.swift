@@ -39,10 +39,10 @@ import Testing
     try fill()
     try a.edit { $0.delete() }
     a.tell(b)
-    let dot = try b.save { edit in
-      let ada = edit[Sailor.self, "ada"]
+    let dot = try b.save { transaction in
+      let ada = transaction[Sailor.self, "ada"]
       #expect(ada.name == nil)
-      edit.restore(Sailor.ada)
+      transaction.restore(Sailor.ada)
       #expect(ada.name == "ada")
       #expect(ada.miles.value == 3)
     }.dot
@@ -70,14 +70,14 @@ import Testing
     try a.purge()
     a.tell(b)
     for replica in [a, b] {
-      let clock = replica.clock
+      let clock = replica.version
       #expect(throws: SaveError.purged(Sailor.ada)) {
         try replica.save {
           $0.restore(Sailor.ada)
           $0[Sailor.self, "ada"].name = "x"
         }
       }
-      #expect(replica.clock == clock)
+      #expect(replica.version == clock)
       #expect(replica.ada == nil)
     }
     try b.edit { $0.touch() }
@@ -139,7 +139,7 @@ import Testing
     settle(a, b)
     try b.save { $0[Berth.self, "b"].name = "late" }
     try a.save { $0.delete(berth) }
-    a.acknowledge(a.clock, by: b.device)
+    a.acknowledge(a.version, by: b.device)
     #expect(try a.purge().dot != nil)
     b.tell(a)
     #expect(!a.exists(berth))
@@ -151,7 +151,7 @@ import Testing
 
   @Test func whatExistsIsKeptAlive() throws {
     try fill()
-    #expect(try a.save { $0.restore(Sailor.ada) }.dot?.n == 2)
+    #expect(try a.save { $0.restore(Sailor.ada) }.dot?.sequence == 2)
     checkContent(a)
   }
 
@@ -162,11 +162,11 @@ import Testing
 
   @Test func aDeletionInTheSameSaveIsTakenBack() throws {
     try fill()
-    try a.save { edit in
-      let ada = edit[Sailor.self, "ada"]
+    try a.save { transaction in
+      let ada = transaction[Sailor.self, "ada"]
       ada.name = "new"
       ada.delete()
-      edit.restore(Sailor.ada)
+      transaction.restore(Sailor.ada)
       #expect(ada.name == "new")
     }
     #expect(a.ada?.name == "new")

@@ -18,7 +18,7 @@ import Testing
   /// The original goes on to the fourth save; the clone has the first.
   private func clone() throws -> Replica {
     try a.edit { $0.miles.increment() }
-    let (state, token) = (a.state, a.token)
+    let (state, token) = (a.state, a.restoreToken)
     for _ in 0..<3 { try a.edit { $0.miles.increment() } }
     return Replica.opening(state, token: token, as: 7)
   }
@@ -27,20 +27,20 @@ import Testing
     let clone = try clone()
     let b = Replica.empty(2)
     let parts = try #require(a.delta()).split(into: 1)
-    #expect(clone.apply(parts[0]).doubtful == Dot(a.device, 1))
+    #expect(clone.apply(parts[0]).rollbackDetected == Dot(a.device, 1))
     // All saves of the original are taken; they are doubtful all the same.
     a.tell(b)
-    #expect(clone.merge(b).doubtful == Dot(a.device, 1))
-    #expect(clone.clock[a.device].n == 4)
+    #expect(clone.merge(b).rollbackDetected == Dot(a.device, 1))
+    #expect(clone.version[a.device].sequence == 4)
     try a.edit { $0.miles.increment() }
-    #expect(a.tell(clone).doubtful == Dot(a.device, 1))
+    #expect(a.tell(clone).rollbackDetected == Dot(a.device, 1))
     #expect(try clone.edit { $0.name = "x" }.dot == Dot(DeviceID(7), 1))
-    #expect(clone.merge(b).doubtful == nil)
+    #expect(clone.merge(b).rollbackDetected == nil)
   }
 
   @Test func aForkIsReportedOnce() throws {
     let clone = try clone()
-    let clock = a.clock
+    let clock = a.version
     #expect(
       clone.acknowledge(clock, by: a.device).forkedDevices == [a.device])
     #expect(clone.acknowledge(clock, by: a.device).forkedDevices.isEmpty)
@@ -49,9 +49,9 @@ import Testing
   @Test func aDeviceThatHasNotSavedIsNotForked() throws {
     _ = try clone()
     let fresh = Replica.opening(
-      Replica.empty(1).state, token: Replica.empty(1).token, as: 7)
+      Replica.empty(1).state, token: Replica.empty(1).restoreToken, as: 7)
     let report = a.tell(fresh)
-    #expect(report.doubtful == Dot(a.device, 0))
+    #expect(report.rollbackDetected == Dot(a.device, 0))
     #expect(report.forkedDevices.isEmpty)
     #expect(try fresh.edit { $0.name = "x" }.dot == Dot(DeviceID(7), 1))
   }
@@ -65,21 +65,21 @@ import Testing
     a.tell(b)
     let clone = try clone()
     for replica in [b, c] { clone.tell(replica) }
-    clone.acknowledge(a.clock, by: a.device)
-    #expect(clone.clock[a.device].isForked)
-    let report = c.acknowledge(clone.clock, by: clone.device)
+    clone.acknowledge(a.version, by: a.device)
+    #expect(clone.version[a.device].isForked)
+    let report = c.acknowledge(clone.version, by: clone.device)
     #expect(report.forkedDevices == [a.device])
     #expect(report.equivocations.isEmpty)
-    #expect(c.clock.forkedDevices == [a.device])
+    #expect(c.version.forkedDevices == [a.device])
   }
 
   @Test func whatIsInUseElsewhereIsSoAfterReopening() throws {
     let clone = Replica.empty(1)
     try a.edit { $0.name = "a" }
-    clone.acknowledge(a.clock, by: a.device)
+    clone.acknowledge(a.version, by: a.device)
     let bytes = clone.state.encoded()
     let opened = Replica.opening(
-      try StoredReplica(decoding: bytes), token: clone.token, as: 7)
+      try StoredReplica(decoding: bytes), token: clone.restoreToken, as: 7)
     #expect(opened.device == a.device)
     #expect(try opened.edit { $0.name = "x" }.dot == Dot(DeviceID(7), 1))
   }

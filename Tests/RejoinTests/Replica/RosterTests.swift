@@ -34,14 +34,14 @@ import Testing
     try d.edit { $0.name = "d" }
     let parts = try #require(d.delta()).split(into: 2)
     a.apply(parts[0])
-    #expect(a.clock.vector.isEmpty)
+    #expect(a.version.vector.isEmpty)
     #expect(a.roster == [d.device])
   }
 
   @Test func anImportIsNotOnTheRoster() throws {
     try a.import { $0[Sailor.self, "eve"].name = "Eve" }
     #expect(a.roster.isEmpty)
-    #expect(a.clock.vector.entries.count == 1)
+    #expect(a.version.vector.entries.count == 1)
   }
 
   @Test func aRetiredDeviceIsWaitedForNoMore() throws {
@@ -82,11 +82,11 @@ import Testing
   /// Whoever retires knows a part of a later save that others are yet to hear of.
   @Test func retiringKnowsOfFieldsAheadOfTheClock() throws {
     try meet()
-    try d.save { edit in
-      edit[Sailor.self, "ada"].name = "ada"
-      edit[Sailor.self, "bob"].name = "bob"
+    try d.save { transaction in
+      transaction[Sailor.self, "ada"].name = "ada"
+      transaction[Sailor.self, "bob"].name = "bob"
     }
-    let half = try #require(d.delta(since: a.clock)).split(into: 2)[0]
+    let half = try #require(d.delta(since: a.version)).split(into: 2)[0]
     a.apply(half)
     try a.retire(d.device)
     #expect(a.retirements == [d.device: 2])
@@ -111,11 +111,11 @@ import Testing
   /// that somebody else retired.
   @Test func aFieldOfARetiredDeviceHoldsNothingUp() throws {
     try meet()
-    try d.save { edit in
-      edit[Sailor.self, "ada"].name = "ada"
-      edit[Sailor.self, "bob"].name = "bob"
+    try d.save { transaction in
+      transaction[Sailor.self, "ada"].name = "ada"
+      transaction[Sailor.self, "bob"].name = "bob"
     }
-    let half = try #require(d.delta(since: a.clock)).split(into: 2)[0]
+    let half = try #require(d.delta(since: a.version)).split(into: 2)[0]
     a.apply(half)
     try a.save { $0[Sailor.self, "cid"].name = "cid" }
     try b.retire(d.device)
@@ -153,6 +153,6 @@ import Testing
     let fresh = Replica.opening(Replica.empty(5).state, token: nil, as: 7)
     try fresh.edit { $0.name = "first" }
     #expect(fresh.retirements.isEmpty)
-    #expect(fresh.allRecords == [Sailor.ada])
+    #expect(fresh.allRecordIDs == [Sailor.ada])
   }
 }

@@ -39,13 +39,13 @@ struct Anything: Entity {
 extension Replica {
   /// An empty replica of the entities above.
   static func empty(
-    _ device: UInt64, clock: HandSetClock = HandSetClock(),
+    _ device: UInt64, clock: ManualClock = ManualClock(),
     makeDeviceID: @escaping () -> DeviceID = { DeviceID(0) }
   ) -> Replica {
     Replica(
       device: DeviceID(device),
       schema: [Sailor.self, Berth.self, Anything.self],
-      clock: clock.wall, makeDeviceID: makeDeviceID)
+      wallClock: clock.wall, makeDeviceID: makeDeviceID)
   }
 
   /// Opens a stored replica that is taken for the one last in use.
@@ -55,13 +55,13 @@ extension Replica {
     Replica(
       opening: stored, token: token,
       schema: [Sailor.self, Berth.self, Anything.self],
-      clock: HandSetClock().wall, makeDeviceID: { DeviceID(device) })
+      wallClock: ManualClock().wall, makeDeviceID: { DeviceID(device) })
   }
 
   /// Tells another replica what it lacks.
   @discardableResult
   func tell(_ other: Replica) -> MergeReport {
-    delta(since: other.clock).map { other.apply($0) } ?? MergeReport()
+    delta(since: other.version).map { other.apply($0) } ?? MergeReport()
   }
 
   var ada: TypedRecord<Sailor>? { self[Sailor.self, "ada"] }
@@ -85,7 +85,7 @@ func settle(_ replicas: Replica...) {
 /// Whether replicas hold the same.
 func areEqual(_ replicas: Replica...) -> Bool {
   replicas.allSatisfy {
-    $0.clock.vector == replicas[0].clock.vector
+    $0.version.vector == replicas[0].version.vector
       && $0.delta() == replicas[0].delta()
   }
 }

@@ -21,45 +21,45 @@ import Testing
   }
 
   @Test func whatTheBodyReturnsComesWithTheReport() throws {
-    let (miles, report) = try a.save { edit in
-      edit[Sailor.self, "ada"].miles.increment(by: 5)
-      return edit[Sailor.self, "ada"].miles.value
+    let (miles, report) = try a.save { transaction in
+      transaction[Sailor.self, "ada"].miles.increment(by: 5)
+      return transaction[Sailor.self, "ada"].miles.value
     }
     #expect(miles == 5)
     #expect(report.dot == Dot(a.device, 1))
   }
 
   @Test func aBodyThatThrowsChangesNothing() throws {
-    let (clock, latest) = (a.clock, a.state.hybrid.latest)
+    let (clock, latest) = (a.version, a.state.hybrid.latest)
     #expect(throws: Refused.self) {
-      try a.save { edit in
-        edit[Sailor.self, "ada"].name = "Ada"
+      try a.save { transaction in
+        transaction[Sailor.self, "ada"].name = "Ada"
         try check(false)
       }
     }
     #expect(throws: Refused.self) {
-      try a.save { edit in
-        edit[Sailor.self, "ada"].name = "Ada"
+      try a.save { transaction in
+        transaction[Sailor.self, "ada"].name = "Ada"
         try check(false)
         return 5
       }
     }
-    #expect(a.clock == clock)
+    #expect(a.version == clock)
     #expect(a.state.hybrid.latest == latest)
     #expect(a.ada == nil)
     #expect(a.delta() == nil)
   }
 
   @Test func aBodyThatMightThrowSaves() throws {
-    let report = try a.save { edit in
+    let report = try a.save { transaction in
       try check(true)
-      edit[Sailor.self, "ada"].name = "Ada"
+      transaction[Sailor.self, "ada"].name = "Ada"
     }
     #expect(report.dot == Dot(a.device, 1))
-    let (name, other) = try a.save { edit in
+    let (name, other) = try a.save { transaction in
       try check(true)
-      edit[Sailor.self, "ada"].touch()
-      return edit[Sailor.self, "ada"].name
+      transaction[Sailor.self, "ada"].touch()
+      return transaction[Sailor.self, "ada"].name
     }
     #expect(name == "Ada")
     #expect(other.dot == Dot(a.device, 2))
@@ -71,13 +71,13 @@ import Testing
       try a.save { $0[Sailor.self, "ada"].name = "Ada" }
     }
     func count() throws(SaveError) -> Int64 {
-      try a.save { edit in
-        edit[Sailor.self, "ada"].miles.increment(by: .max)
-        edit[Sailor.self, "ada"].miles.increment(by: .max)
-        return edit[Sailor.self, "ada"].miles.value
+      try a.save { transaction in
+        transaction[Sailor.self, "ada"].miles.increment(by: .max)
+        transaction[Sailor.self, "ada"].miles.increment(by: .max)
+        return transaction[Sailor.self, "ada"].miles.value
       }.value
     }
-    #expect(try save().dot?.n == 1)
+    #expect(try save().dot?.sequence == 1)
     #expect(try count() == .max)
     #expect(throws: SaveError.counterOverflow(Sailor.ada, field: "miles")) {
       try count()
@@ -86,8 +86,10 @@ import Testing
 
   @Test func aRefusedSaveReturnsNothing() throws {
     #expect(throws: SaveError.self) {
-      try a.save { edit in
-        for _ in 0..<3 { edit[Sailor.self, "ada"].miles.increment(by: .max) }
+      try a.save { transaction in
+        for _ in 0..<3 {
+          transaction[Sailor.self, "ada"].miles.increment(by: .max)
+        }
         try check(true)
       }
     }

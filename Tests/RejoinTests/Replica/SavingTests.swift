@@ -16,7 +16,7 @@ import Testing
   @Test func aSaveWithoutVerbsTakesNoDot() throws {
     let latest = a.state.hybrid.latest
     #expect(try a.save { _ in }.dot == nil)
-    #expect(a.clock == ReplicaClock())
+    #expect(a.version == ReplicaVersion())
     #expect(a.state.hybrid.latest == latest)
   }
 
@@ -25,7 +25,7 @@ import Testing
     try a.edit { $0.name = "a" }
     try a.edit { $0.delete() }
     #expect(try a.edit { $0.delete() }.dot == nil)
-    #expect(a.clock[a.device].n == 2)
+    #expect(a.version[a.device].sequence == 2)
   }
 
   @Test func everyVerbTakesADotEvenWithoutEffect() throws {
@@ -40,9 +40,9 @@ import Testing
   }
 
   @Test func oneSaveHasOneDotInAllItsFields() throws {
-    let dot = try a.save { edit in
-      edit[Sailor.self, "ada"].name = "Ada"
-      edit[Berth.self, "b"].name = "bow"
+    let dot = try a.save { transaction in
+      transaction[Sailor.self, "ada"].name = "Ada"
+      transaction[Berth.self, "b"].name = "bow"
     }.dot
     #expect(dot == Dot(a.device, 1))
     #expect(a.ada?.provenance(\.name)?.dot == dot)
@@ -52,22 +52,22 @@ import Testing
   @Test func anOverflowingCounterLeavesEverythingAsItWas() throws {
     try a.edit { $0.miles.increment(by: .max) }
     try a.edit { $0.miles.increment(by: .max) }
-    let (clock, state, latest) = (a.clock, a.delta(), a.state.hybrid.latest)
+    let (clock, state, latest) = (a.version, a.delta(), a.state.hybrid.latest)
     let refused = SaveError.counterOverflow(Sailor.ada, field: "miles")
     #expect(throws: refused) {
-      try a.save { edit in
-        edit[Berth.self, "b"].name = "bow"
-        edit[Sailor.self, "ada"].name = "Ada"
-        edit[Sailor.self, "ada"].miles.increment(by: 2)
+      try a.save { transaction in
+        transaction[Berth.self, "b"].name = "bow"
+        transaction[Sailor.self, "ada"].name = "Ada"
+        transaction[Sailor.self, "ada"].miles.increment(by: 2)
       }
     }
-    #expect(a.clock == clock)
+    #expect(a.version == clock)
     #expect(a.delta() == state)
     #expect(a.state.hybrid.latest == latest)
     #expect(a.ada?.name == nil)
     #expect(a[Berth.self, "b"] == nil)
     #expect(a.ada?.miles == .max)
-    #expect(try a.edit { $0.miles.increment(by: 1) }.dot?.n == 3)
+    #expect(try a.edit { $0.miles.increment(by: 1) }.dot?.sequence == 3)
   }
 
   @Test func anOverflowWithinOneSaveThrowsToo() throws {
@@ -78,21 +78,21 @@ import Testing
       }
     }
     #expect(throws: refused) { try a.edit { $0.miles.decrement(by: .min) } }
-    #expect(a.clock == ReplicaClock())
+    #expect(a.version == ReplicaVersion())
     #expect(a.delta() == nil)
   }
 
   @Test func readingWithinASaveShowsItsEdits() throws {
     try a.edit { $0.miles.increment(by: 2) }
-    try a.edit { edit in
-      edit.miles.increment(by: 3)
-      #expect(edit.miles.value == 5)
-      edit.miles.set(to: 7)
-      #expect(edit.miles.value == 7)
-      edit.name = "Ada"
-      #expect(edit.name == "Ada")
-      edit.name = nil
-      #expect(edit.name == nil)
+    try a.edit { transaction in
+      transaction.miles.increment(by: 3)
+      #expect(transaction.miles.value == 5)
+      transaction.miles.set(to: 7)
+      #expect(transaction.miles.value == 7)
+      transaction.name = "Ada"
+      #expect(transaction.name == "Ada")
+      transaction.name = nil
+      #expect(transaction.name == nil)
     }
     #expect(a.ada?.miles == 7)
   }
@@ -103,6 +103,6 @@ import Testing
     #expect(areEqual(a, b))
     try b.edit { $0.name = "b" }
     #expect(a.ada?.name == "a")
-    #expect(b.clock.vector == [a.device: 1, b.device: 1])
+    #expect(b.version.vector == [a.device: 1, b.device: 1])
   }
 }

@@ -20,13 +20,13 @@ import Testing
     Replica(
       device: DeviceID(device),
       schema: Schema(["Sailor": .init(fields: fields)]),
-      clock: HandSetClock().wall, makeDeviceID: { DeviceID(99) })
+      wallClock: ManualClock().wall, makeDeviceID: { DeviceID(99) })
   }
 
   @Test func whatIsUnknownIsKeptRelayedAndJoined() throws {
     let new = (Replica.empty(1), Replica.empty(2))
     let old = Replica(
-      device: DeviceID(3), schema: [], clock: HandSetClock().wall,
+      device: DeviceID(3), schema: [], wallClock: ManualClock().wall,
       makeDeviceID: { DeviceID(99) })
     try new.0.edit { $0.roles.insert("cook") }
     try new.1.edit {

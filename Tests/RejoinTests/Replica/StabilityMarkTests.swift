@@ -63,7 +63,7 @@ import Testing
     #expect(a.stabilityCut == [a.device: 1])
     try b.edit { $0.name = "b" }
     b.tell(a)
-    a.acknowledge(b.clock, by: b.device)
+    a.acknowledge(b.version, by: b.device)
     #expect(a.stabilityCut == [a.device: 1])
   }
 

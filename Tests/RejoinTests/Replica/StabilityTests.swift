@@ -71,10 +71,10 @@ import Testing
     try a.edit { $0.name = "a" }
     try b.edit { $0.name = "b" }
     for _ in 0..<3 { sync(a, b) }
-    d.acknowledge(a.clock, by: a.device)
+    d.acknowledge(a.version, by: a.device)
     #expect(d.stabilityCut.isEmpty)
     a.tell(d)
-    d.acknowledge(a.clock, by: a.device)
+    d.acknowledge(a.version, by: a.device)
     #expect(d.stabilityCut == [a.device: 1, b.device: 1])
   }
 

@@ -22,16 +22,16 @@ import Testing
 
   @Test func aTokenCanBeStored() throws {
     try a.edit { $0.name = "a" }
-    let token = a.token
+    let token = a.restoreToken
     #expect(try RestoreToken(decoding: token.encoded()) == token)
     #expect(token.encoded().count <= 51)
-    #expect((token.device, token.n) == (a.device, 1))
-    #expect(token.digest == a.clock[a.device].digest)
+    #expect((token.device, token.sequence) == (a.device, 1))
+    #expect(token.digest == a.version[a.device].digest)
   }
 
   @Test func aDamagedTokenIsRefused() throws {
     try a.edit { $0.name = "a" }
-    let bytes = a.token.encoded()
+    let bytes = a.restoreToken.encoded()
     for i in bytes.indices {
       var damaged = bytes
       damaged[i] ^= 1
@@ -44,10 +44,10 @@ import Testing
 
   /// A crash after the state was persisted and before its token was.
   @Test func aTokenOfAnEarlierSaveIsNoRestore() throws {
-    var tokens = [a.token]
+    var tokens = [a.restoreToken]
     for n in 0..<5 {
       try a.edit { $0.name = "\(n)" }
-      tokens.append(a.token)
+      tokens.append(a.restoreToken)
     }
     for token in tokens {
       let opened = try reopen(a.state, token)
@@ -60,7 +60,7 @@ import Testing
     try a.edit { $0.name = "kept" }
     let backup = a.state
     try a.edit { $0.name = "lost" }
-    let opened = try reopen(backup, a.token)
+    let opened = try reopen(backup, a.restoreToken)
     #expect(opened.deviceChange == .init(old: a.device, new: DeviceID(7)))
     #expect(opened.device == DeviceID(7))
   }
@@ -68,7 +68,8 @@ import Testing
   @Test func aLostTokenOrAnotherDevicesIsARestore() throws {
     try a.edit { $0.name = "a" }
     #expect(try reopen(a.state, nil).device == DeviceID(7))
-    #expect(try reopen(a.state, Replica.empty(3).token).device == DeviceID(7))
+    #expect(
+      try reopen(a.state, Replica.empty(3).restoreToken).device == DeviceID(7))
   }
 
   /// What a device for a server has saved may have been sent, too.
@@ -80,18 +81,19 @@ import Testing
       }
     }
     try pull("Eve", at: 1)
-    let (backup, early) = (a.state, a.token)
+    let (backup, early) = (a.state, a.restoreToken)
     try pull("Eva", at: 2)
-    #expect(early.pulls == 1 && a.token.pulls == 2)
-    #expect(try RestoreToken(decoding: a.token.encoded()) == a.token)
-    #expect(try reopen(backup, a.token).device == DeviceID(7))
+    #expect(early.pulls == 1 && a.restoreToken.pulls == 2)
+    #expect(
+      try RestoreToken(decoding: a.restoreToken.encoded()) == a.restoreToken)
+    #expect(try reopen(backup, a.restoreToken).device == DeviceID(7))
     #expect(try reopen(backup, early).device == a.device)
     #expect(try reopen(a.state, early).device == a.device)
   }
 
   /// A backup from before the first token knows nothing that was sent.
   @Test func aTokenWithoutASaveIsInEveryHistory() throws {
-    let token = a.token
+    let token = a.restoreToken
     for n in 0..<10 { try a.edit { $0.name = "\(n)" } }
     #expect(try reopen(a.state, token).device == a.device)
   }
@@ -99,13 +101,13 @@ import Testing
   /// The digest of the last durable token stays, however many saves follow.
   @Test func theDurableTokenIsAlwaysRecognized() throws {
     try a.edit { $0.name = "first" }
-    let token = a.token
+    let token = a.restoreToken
     a.tokenStored(token)
     for n in 0..<5_000 { try a.edit { $0.name = "\(n)" } }
     #expect(try reopen(a.state, token).device == a.device)
     let other = Replica.empty(3)
     try other.edit { $0.name = "first" }
-    let forgotten = other.token
+    let forgotten = other.restoreToken
     for n in 0..<5_000 { try other.edit { $0.name = "\(n)" } }
     #expect(try reopen(other.state, forgotten).device == DeviceID(7))
   }
@@ -113,7 +115,7 @@ import Testing
   /// What was stable can be forgotten; the token stays known all the same.
   @Test func theTokenItWasOpenedWithIsDurable() throws {
     for n in 0..<3 { try a.edit { $0.name = "\(n)" } }
-    let opened = try reopen(a.state, a.token)
+    let opened = try reopen(a.state, a.restoreToken)
     let b = Replica.empty(2)
     for n in 0..<5 { try opened.edit { $0.name = "on \(n)" } }
     for _ in 0..<3 {
@@ -122,13 +124,13 @@ import Testing
     }
     try opened.purge()
     #expect(opened.state.ownDigests.digests.count == 1)
-    #expect(try reopen(opened.state, a.token).device == a.device)
+    #expect(try reopen(opened.state, a.restoreToken).device == a.device)
   }
 
   @Test func theTokenOfAnotherDeviceIsNotTakenForOurs() throws {
     try a.edit { $0.name = "a" }
-    let token = a.token
-    a.tokenStored(Replica.empty(3).token)
+    let token = a.restoreToken
+    a.tokenStored(Replica.empty(3).restoreToken)
     #expect(a.state.durableToken == nil)
     a.tokenStored(token)
     #expect(a.state.durableToken == token)

@@ -14,7 +14,7 @@ import Testing
 @Suite struct SaveOfSeveralElementsTests {
   @Test func eachElementIsRemovedByItself() {
     let dot = Dot(DeviceID(1), 1)
-    var field = Causal<DotMap<Presence>>()
+    var field = Causal<DotMap<AddMark>>()
     field.update(at: dot) {
       $0.insert(.string("a"), at: dot, seen: Everything())
       $0.insert(.string("b"), at: dot, seen: Everything())
@@ -29,7 +29,7 @@ import Testing
 
   @Test func theGreaterPayloadOfOneDotStays() {
     let dot = Dot(DeviceID(1), 1)
-    var (a, b) = (Causal<DotMap<Membership>>(), Causal<DotMap<Membership>>())
+    var (a, b) = (Causal<DotMap<SetMark>>(), Causal<DotMap<SetMark>>())
     a.update(at: dot) {
       $0.mark(.null, .added, at: dot, seen: Everything())
     }

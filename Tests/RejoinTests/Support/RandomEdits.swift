@@ -52,9 +52,9 @@ enum RandomEdits {
   /// Keys that one save put in share its dot. A delta that takes out one of them
   /// says that the dot was seen, and so must say of the others that they stay.
   static func map(
-    _ map: inout Causal<DotMap<Presence>>, _ device: DeviceID,
+    _ map: inout Causal<DotMap<AddMark>>, _ device: DeviceID,
     _ random: inout SeededRandom
-  ) -> Causal<DotMap<Presence>> {
+  ) -> Causal<DotMap<AddMark>> {
     let keys = (0..<3).map { _ in Value.int(Int64(random.below(4))) }
     _ = map.updateNext(of: device) { store, dot in
       store.remove(keys[0], seen: Everything())

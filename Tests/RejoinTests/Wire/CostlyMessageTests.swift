@@ -42,8 +42,8 @@ import Testing
 
   @Test func manySavesOfOneLongElement() throws {
     let all = (1...40_000).map { n in
-      Siblings<Presence>.Element(
-        dot: Dot(stranger, UInt64(n)), payload: Presence())
+      Siblings<AddMark>.Element(
+        dot: Dot(stranger, UInt64(n)), payload: AddMark())
     }
     let element = Value.string(String(repeating: "a", count: 200_000))
     let set = FieldState.set(
@@ -73,7 +73,7 @@ import Testing
       try other.edit { $0.name = "\(i)" }
       other.tell(replica)
     }
-    #expect(replica.clock[other.device].n == 20)
+    #expect(replica.version[other.device].sequence == 20)
     #expect(replica.retirements.entries.count == 5_000)
   }
 

@@ -58,7 +58,7 @@ import Testing
       return try StoredReplica(decoding: bytes).encoded()
     case "restore token": return try RestoreToken(decoding: bytes).encoded()
     default:
-      return try ReplicaClock(decoding: bytes).encoded()
+      return try ReplicaVersion(decoding: bytes).encoded()
     }
   }
 }

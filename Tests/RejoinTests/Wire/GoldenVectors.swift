@@ -21,11 +21,11 @@ import Testing
 enum GoldenVectors {
   static func all() throws -> [(name: String, bytes: [UInt8])] {
     let (phone, tablet) = try crew()
-    let delta = try #require(phone.delta(since: tablet.clock))
+    let delta = try #require(phone.delta(since: tablet.version))
     tablet.merge(phone)
     phone.merge(tablet)
     try phone.edit { $0.name = "after" }
-    let one = try #require(phone.delta(since: tablet.clock))
+    let one = try #require(phone.delta(since: tablet.version))
     let record = try #require(phone.change(of: Sailor.ada))
     return [
       ("delta-one-write", one.encoded()),
@@ -37,18 +37,18 @@ enum GoldenVectors {
       ("snapshot-folded", phone.encoded(foldingLedgers: true)),
       ("snapshot-empty", Replica.empty(1).encoded()),
       ("record", record.encoded()),
-      ("vector-clock", phone.clock.vector.encoded()),
-      ("replica-clock", phone.clock.encoded()),
+      ("vector-clock", phone.version.vector.encoded()),
+      ("replica-clock", phone.version.encoded()),
       ("replica-clock-ahead", try ahead().encoded()),
       ("stored", phone.state.encoded()),
-      ("token", phone.token.encoded()),
+      ("token", phone.restoreToken.encoded()),
     ]
   }
 
   /// Two devices that have done everything there is to do, some of it at the same
   /// time.
   private static func crew() throws -> (Replica, Replica) {
-    let clock = HandSetClock(1_770_000_000_000)
+    let clock = ManualClock(1_770_000_000_000)
     let phone = Replica.empty(1, clock: clock)
     let tablet = Replica.empty(0xabcd_ef01_2345_6789, clock: clock)
     try tablet.edit {
@@ -99,21 +99,21 @@ enum GoldenVectors {
 
   /// The clock of a replica that holds a part of a message, knows what is stable,
   /// and has met two histories of one device.
-  private static func ahead() throws -> ReplicaClock {
+  private static func ahead() throws -> ReplicaVersion {
     let (a, b) = (Replica.empty(1), Replica.empty(2))
     try b.edit { $0.name = "b" }
     a.merge(b)
-    for _ in 0..<2 { a.acknowledge(b.clock, by: b.device) }
+    for _ in 0..<2 { a.acknowledge(b.version, by: b.device) }
     try b.save {
       $0[Sailor.self, "bo\u{e9}"].name = "one"
       $0[Berth.self, "two"].name = "two"
     }
-    let half = try #require(b.delta(since: a.clock)).split(into: 2)[0]
+    let half = try #require(b.delta(since: a.version)).split(into: 2)[0]
     a.apply(half)
     let twin = Replica.empty(2)
     try twin.edit { $0.name = "twin" }
-    a.acknowledge(twin.clock, by: DeviceID(3))
-    return a.clock
+    a.acknowledge(twin.version, by: DeviceID(3))
+    return a.version
   }
 
   /// What only a newer version, a clock that is wrong, or a name used twice makes.
@@ -130,7 +130,7 @@ enum GoldenVectors {
           payload: Stamped(.int(2), at: Timestamp(rawValue: 7))),
         .init(dot: Dot(b, 1), payload: Stamped(nil, at: .zero)),
       ])
-    let line = LedgerLine(
+    let line = DeviceEntries(
       folded: 5, sum: -(1 << 64), cancelled: 2, cancelledSum: 1 << 63,
       tail: [])
     let fields: [FieldKey: FieldState] = [
@@ -149,9 +149,10 @@ enum GoldenVectors {
       intervals: [
         a: .init(
           from: 0,
-          to: .init(n: .max, time: .max, digest: 1, isForked: true)),
+          to: .init(sequence: .max, time: .max, digest: 1, isForked: true)),
         b: .init(
-          from: 0, to: .init(n: 1, time: Timestamp(rawValue: 3), digest: 2)),
+          from: 0,
+          to: .init(sequence: 1, time: Timestamp(rawValue: 3), digest: 2)),
       ])
   }
 }

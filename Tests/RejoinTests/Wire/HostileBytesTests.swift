@@ -147,29 +147,30 @@ import Testing
   private func blank() -> Replica {
     Replica(
       device: DeviceID(high: 5, low: 5), schema: ScriptUniverse.standard.schema,
-      clock: HandSetClock().wall, makeDeviceID: { DeviceID(high: 6, low: 6) })
+      wallClock: ManualClock().wall, makeDeviceID: { DeviceID(high: 6, low: 6) }
+    )
   }
 
   private func survive(_ delta: Delta) throws {
     let replica = blank()
     replica.apply(delta)
     replica.apply(delta)
-    try replica.save { edit in
+    try replica.save { transaction in
       for key in ScriptUniverse.standard.fields {
         for id in ScriptUniverse.standard.records.prefix(2) {
           if key.kind == .register {
-            edit.apply(.write(.int(1)), to: key, of: id)
+            transaction.apply(.write(.int(1)), to: key, of: id)
           } else if key.kind == .counter {
-            edit.apply(.count(CounterEdit(by: 1)), to: key, of: id)
+            transaction.apply(.count(CounterEdit(by: 1)), to: key, of: id)
           } else if key.kind == .ledger {
             var entry = LedgerEdit()
             entry.append(1, memo: nil)
-            edit.apply(.append(entry), to: key, of: id)
+            transaction.apply(.append(entry), to: key, of: id)
           }
         }
       }
     }
-    _ = replica.allRecords.map { replica.record($0)?.total(of: "ledger") }
+    _ = replica.allRecordIDs.map { replica.record($0)?.total(of: "ledger") }
     #expect(try Snapshot(decoding: replica.encoded()).delta == replica.delta())
   }
 

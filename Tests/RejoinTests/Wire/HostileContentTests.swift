@@ -24,8 +24,9 @@ import Testing
 
   /// A ledger of which as much is folded as can be, and an entry after that.
   private func fullLedger() throws -> Delta {
-    let entry = LedgerLine.Entry(n: 3, time: .zero, amount: .min, memo: nil)
-    let line = LedgerLine(
+    let entry = DeviceEntries.Entry(
+      sequence: 3, time: .zero, amount: .min, memo: nil)
+    let line = DeviceEntries(
       folded: WireLimit.foldedEntries, sum: -(1 << 100), cancelled: 0,
       cancelledSum: 0, tail: [entry, entry])
     let field = Causal(
@@ -37,7 +38,7 @@ import Testing
   @Test func aLedgerThatIsFoldedToTheLimitIsStillRead() throws {
     let replica = Replica.empty(1)
     replica.apply(try fullLedger())
-    replica.acknowledge(replica.clock, by: stranger)
+    replica.acknowledge(replica.version, by: stranger)
     let total = replica.record(RecordID("Value", "k"))?.total(of: "log")
     #expect(total == .min)
     let folded = replica.encoded(foldingLedgers: true)
@@ -62,9 +63,9 @@ import Testing
 
   @Test func textsAreWhatTheirBytesAre() throws {
     let (composed, decomposed) = ("\u{e9}", "e\u{301}")
-    var marks: [Value: Siblings<Presence>] = [:]
+    var marks: [Value: Siblings<AddMark>] = [:]
     for text in [composed, decomposed] {
-      marks[.string(text)] = Siblings(Presence(), at: Dot(stranger, 1))
+      marks[.string(text)] = Siblings(AddMark(), at: Dot(stranger, 1))
     }
     let set = FieldState.set(
       Causal(store: DotMap(marks), context: CausalContext([stranger: 1])))
@@ -98,7 +99,7 @@ import Testing
       .null, .bool(true), .int(.min), .int(-1), .double(.nan), .string(""),
       .bytes([]), .date(.max), .reference(RecordID("", "")),
     ]
-    let marks = odd.map { ($0, Siblings(Presence(), at: dot)) }
+    let marks = odd.map { ($0, Siblings(AddMark(), at: dot)) }
     let set = FieldState.set(
       Causal(
         store: DotMap(Dictionary(uniqueKeysWithValues: marks)),
@@ -128,7 +129,7 @@ import Testing
       try replica.purge()
       replica.fold()
       try replica.retire(stranger)
-      _ = (replica.stabilityCut, replica.retirements, replica.allRecords)
+      _ = (replica.stabilityCut, replica.retirements, replica.allRecordIDs)
       let bytes = replica.state.encoded()
       #expect(try StoredReplica(decoding: bytes).encoded() == bytes)
     }

@@ -28,10 +28,10 @@ import Testing
       let bytes = replica.encoded()
       let read = try Snapshot(decoding: bytes)
       #expect(read == Snapshot(of: replica))
-      for device in replica.clock.vector.entries.map(\.device) {
-        #expect(read.clock[device] == replica.clock[device])
+      for device in replica.version.vector.entries.map(\.device) {
+        #expect(read.version[device] == replica.version[device])
       }
-      #expect(read.clock.vector == replica.clock.vector)
+      #expect(read.version.vector == replica.version.vector)
       #expect(read.encoded() == bytes)
     }
   }
@@ -54,9 +54,9 @@ import Testing
     let replica = Replica.empty(1)
     let id = RecordID("Value", "all")
     for step in [1, 7] {
-      try replica.save { edit in
+      try replica.save { transaction in
         for i in stride(from: 0, to: 1_500, by: step) {
-          edit.apply(
+          transaction.apply(
             .write(.int(Int64(i))), to: FieldKey("f\(i)", .register), of: id)
         }
       }
@@ -88,14 +88,16 @@ import Testing
         let snapshot = try Snapshot(decoding: sender.encoded())
         let (a, b) = (blank(), blank())
         let reports = (a.apply(snapshot.delta), b.merge(sender))
-        #expect(a.clock == b.clock)
+        #expect(a.version == b.version)
         #expect(a.delta() == b.delta())
         #expect(a.encoded() == sender.encoded())
         #expect(reports.0.records == reports.1.records)
         let receiver = replicas[(i + 1) % replicas.count]
-        guard let delta = sender.delta(since: receiver.clock) else { continue }
+        guard let delta = sender.delta(since: receiver.version) else {
+          continue
+        }
         receiver.apply(try Delta(decoding: delta.encoded()))
-        #expect(sender.clock.vector.isContained(in: receiver.clock.vector))
+        #expect(sender.version.vector.isContained(in: receiver.version.vector))
       }
     }
   }
@@ -103,22 +105,22 @@ import Testing
   private func blank() -> Replica {
     Replica(
       device: DeviceID(high: 9, low: 9), schema: ScriptUniverse.standard.schema,
-      clock: HandSetClock().wall, makeDeviceID: { DeviceID(99) })
+      wallClock: ManualClock().wall, makeDeviceID: { DeviceID(99) })
   }
 
   @Test func aClockIsWhatItWas() throws {
     for replica in WireCorpus.shared.replicas {
-      let clock = replica.clock
-      #expect(try ReplicaClock(decoding: clock.encoded()) == clock)
+      let clock = replica.version
+      #expect(try ReplicaVersion(decoding: clock.encoded()) == clock)
       let vector = clock.vector
       #expect(try VectorClock(decoding: vector.encoded()) == vector)
     }
-    let empty = ReplicaClock()
-    #expect(try ReplicaClock(decoding: empty.encoded()) == empty)
+    let empty = ReplicaVersion()
+    #expect(try ReplicaVersion(decoding: empty.encoded()) == empty)
     let huge: VectorClock = [DeviceID(1): .max, DeviceID(2): 1]
     #expect(try VectorClock(decoding: huge.encoded()) == huge)
-    let bare = ReplicaClock(huge)
-    #expect(try ReplicaClock(decoding: bare.encoded()) == bare)
+    let bare = ReplicaVersion(huge)
+    #expect(try ReplicaVersion(decoding: bare.encoded()) == bare)
   }
 }
 

@@ -17,17 +17,18 @@ import Testing
       let bytes = replica.state.encoded()
       let read = try StoredReplica(decoding: bytes)
       #expect(read.encoded() == bytes)
-      #expect(RestoreToken(read) == replica.token)
+      #expect(RestoreToken(read) == replica.restoreToken)
       let opened = Replica(
-        opening: read, token: replica.token,
+        opening: read, token: replica.restoreToken,
         schema: ScriptUniverse.standard.schema,
-        clock: HandSetClock().wall, makeDeviceID: { DeviceID(high: 8, low: 8) })
+        wallClock: ManualClock().wall,
+        makeDeviceID: { DeviceID(high: 8, low: 8) })
       #expect(opened.device == replica.device)
-      #expect(opened.clock == replica.clock)
+      #expect(opened.version == replica.version)
       #expect(opened.delta() == replica.delta())
-      #expect(opened.allRecords == replica.allRecords)
+      #expect(opened.allRecordIDs == replica.allRecordIDs)
       #expect(opened.stabilityCut == replica.stabilityCut)
-      #expect(opened.missing == replica.missing)
+      #expect(opened.missingSaves == replica.missingSaves)
     }
   }
 
@@ -35,13 +36,13 @@ import Testing
     let (a, b) = (Replica.empty(1), Replica.empty(2))
     try a.edit { $0.name = "first" }
     a.tell(b)
-    b.acknowledge(a.clock, by: a.device)
-    b.tokenStored(b.token)
+    b.acknowledge(a.version, by: a.device)
+    b.tokenStored(b.restoreToken)
     try b.pull(from: "crm", modifiedAt: 5) { $0[Sailor.self, "eve"].name = "E" }
     let stored = try StoredReplica(decoding: b.state.encoded())
-    let read = Replica.opening(stored, token: b.token, as: 9)
+    let read = Replica.opening(stored, token: b.restoreToken, as: 9)
     #expect(read.state.encoded() == b.state.encoded())
-    #expect(read.clock == b.clock)
+    #expect(read.version == b.version)
     let dot = try read.edit { $0.name = "then" }.dot
     #expect(dot == Dot(DeviceID(2), 1))
     #expect(read.ada?.name == "then")
@@ -55,7 +56,7 @@ import Testing
     let backup = replica.state.encoded()
     try replica.edit { $0.name = "lost" }
     let read = Replica.opening(
-      try StoredReplica(decoding: backup), token: replica.token, as: 4)
+      try StoredReplica(decoding: backup), token: replica.restoreToken, as: 4)
     #expect(read.device == DeviceID(4))
   }
 
@@ -63,10 +64,10 @@ import Testing
   @Test func aNameInUseElsewhereIsGivenUpAfterReopening() throws {
     let replica = Replica.empty(1)
     try replica.edit { $0.name = "mine" }
-    replica.acknowledge(ReplicaClock([DeviceID(1): 2]), by: DeviceID(2))
+    replica.acknowledge(ReplicaVersion([DeviceID(1): 2]), by: DeviceID(2))
     let read = Replica.opening(
       try StoredReplica(decoding: replica.state.encoded()),
-      token: replica.token, as: 9)
+      token: replica.restoreToken, as: 9)
     #expect(try read.edit { $0.name = "next" }.dot == Dot(DeviceID(9), 1))
   }
 }

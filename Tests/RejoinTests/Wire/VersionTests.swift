@@ -46,7 +46,7 @@ import Testing
   @Test func noVersionIsForeign() throws {
     var bytes = try delta().encoded()
     bytes[2] = 0
-    #expect(fault(bytes.resealed)?.code == .foreign)
+    #expect(fault(bytes.resealed)?.code == .unrecognizedFormat)
   }
 
   @Test func aLatticeOfANewerVersionIsRefused() throws {
@@ -82,12 +82,12 @@ import Testing
 
   @Test func aMessageOfAnotherKindIsNamed() throws {
     let error = try #require(fault(Replica.empty(1).encoded()))
-    #expect(error.code == .otherKind)
+    #expect(error.code == .unexpectedKind)
     #expect(error.description.contains("a delta, not a snapshot"))
   }
 
   @Test func foreignBytesAreRefused() {
     #expect(fault([])?.code == .truncated)
-    #expect(fault(Array("hello world".utf8))?.code == .foreign)
+    #expect(fault(Array("hello world".utf8))?.code == .unrecognizedFormat)
   }
 }

@@ -34,7 +34,7 @@ struct WireCorpus: Sendable {
     for seed in seed..<(seed + count) {
       let script = ScriptGenerator.script(
         seed: seed, steps: steps, weights: weights)
-      var world = World<LibraryReplica>(deviceCount: script.deviceCount)
+      var world = World<ReplicaUnderTest>(deviceCount: script.deviceCount)
       for step in script.steps {
         do { try world.perform(step) } catch { preconditionFailure("\(error)") }
       }
@@ -43,7 +43,7 @@ struct WireCorpus: Sendable {
       deltas += sent + sent.flatMap { $0.split(into: 2) }
       let peers = world.peers.map(\.replica.replica)
       for basis in peers {
-        deltas += peers.prefix(2).compactMap { $0.delta(since: basis.clock) }
+        deltas += peers.prefix(2).compactMap { $0.delta(since: basis.version) }
       }
       states += peers.map(\.state)
     }
@@ -55,7 +55,7 @@ struct WireCorpus: Sendable {
       Replica(
         opening: state, token: RestoreToken(state),
         schema: ScriptUniverse.standard.schema,
-        clock: HandSetClock(2_000_000).wall,
+        wallClock: ManualClock(2_000_000).wall,
         makeDeviceID: { DeviceID(high: 8, low: 8) })
     }
   }

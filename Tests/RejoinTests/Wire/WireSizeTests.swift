@@ -17,14 +17,14 @@ import Testing
 /// fields such as `f0`, values of twelve characters; devices are random and clocks
 /// tell the time of 2026.
 @Suite struct WireSizeTests {
-  private let clock = HandSetClock(1_770_000_000_000)
+  private let clock = ManualClock(1_770_000_000_000)
   private let fields = (0..<10).map { FieldKey("f\($0)", .register) }
 
   private func replica(_ device: UInt64) -> Replica {
     var random = SeededRandom(seed: device)
     return Replica(
       device: .random(using: &random), schema: Schema(["E": .init()]),
-      clock: clock.wall, makeDeviceID: { DeviceID(99) })
+      wallClock: clock.wall, makeDeviceID: { DeviceID(99) })
   }
 
   private func id(_ i: Int) -> RecordID {
@@ -76,10 +76,10 @@ import Testing
     for records in [10, 100, 1_000] {
       let replica = try filled(records)
       // So that the number of the save takes as many bytes in all of them.
-      while replica.clock[replica.device].n < 10_000 {
+      while replica.version[replica.device].sequence < 10_000 {
         try write(0, 0, 0, in: replica)
       }
-      let before = replica.clock
+      let before = replica.version
       try write(1, records - 1, 3, in: replica)
       let delta = try #require(replica.delta(since: before))
       sizes.insert(delta.encoded().count)
@@ -99,7 +99,7 @@ import Testing
         if device == 2 { try write(7, 0, 3, in: other) }
         replica.merge(other)
       }
-      let before = replica.clock
+      let before = replica.version
       try write(1, 0, 3, in: replica)
       let delta = try #require(replica.delta(since: before))
       sizes.append(delta.encoded().count)
@@ -115,10 +115,10 @@ import Testing
     var sizes: Set<Int> = []
     // So that the number of the save takes as many bytes in all of them.
     for overwritten in [200, 1_000, 10_000] {
-      while replica.clock[replica.device].n < 100 + overwritten {
+      while replica.version[replica.device].sequence < 100 + overwritten {
         try write(7, 3, 3, in: replica)
       }
-      let before = replica.clock
+      let before = replica.version
       try write(1, 3, 3, in: replica)
       let delta = try #require(replica.delta(since: before))
       sizes.insert(delta.encoded().count)
@@ -130,14 +130,14 @@ import Testing
 
   @Test func aThousandChangedFields() throws {
     let replica = try filled(1_000)
-    let before = replica.clock
+    let before = replica.version
     for i in 0..<1_000 { try write(i, i, i % 10, in: replica) }
     let delta = try #require(replica.delta(since: before))
     #expect(delta.fieldCount == 2_000)
     print(
       "delta of 1,000 changed fields, each in its record", delta, fields: 1_000)
     #expect(delta.encoded().count <= 20_500)
-    let next = replica.clock
+    let next = replica.version
     for i in 0..<1_000 { try write(i, i / 10, i % 10, in: replica) }
     print(
       "delta of 1,000 changed fields of 100 records",
@@ -192,7 +192,8 @@ import Testing
     var intervals: [DeviceID: Delta.Interval] = [:]
     for (dot, time) in zip(dots, times) {
       intervals[dot.device] = .init(
-        from: 0, to: .init(n: 1, time: time, digest: dot.device.low << 50))
+        from: 0,
+        to: .init(sequence: 1, time: time, digest: dot.device.low << 50))
     }
     let all = Delta(
       changes: [
@@ -204,7 +205,7 @@ import Testing
           ])
       ], intervals: intervals)
     let replica = Replica(
-      device: DeviceID(0), schema: [], clock: clock.wall,
+      device: DeviceID(0), schema: [], wallClock: clock.wall,
       makeDeviceID: { DeviceID(99) })
     replica.apply(all)
     print("snapshot after 1,540 clients set one key", replica, fields: 1_540)

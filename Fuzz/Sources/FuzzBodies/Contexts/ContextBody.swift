@@ -37,7 +37,7 @@ struct ContextBody {
     Replica(
       device: DeviceID(number),
       schema: Schema(["Card": Schema.Definition()]),
-      clock: HandSetClock(1_000_000 + 3_600_000 * Int64(hoursAhead)).wall,
+      wallClock: ManualClock(1_000_000 + 3_600_000 * Int64(hoursAhead)).wall,
       makeDeviceID: { DeviceID(99) })
   }
 
@@ -75,14 +75,14 @@ struct ContextBody {
     var values: [(FieldKey, Value?)] = []
     for key in keys where source.flag() { values.append((key, source.value())) }
     let extras = source.byte()
-    try replica.save { edit in
-      if isDeletion { return edit.delete(PolicyTable.card) }
+    try replica.save { transaction in
+      if isDeletion { return transaction.delete(PolicyTable.card) }
       for (key, value) in values {
-        edit.apply(.write(value), to: key, of: PolicyTable.card)
+        transaction.apply(.write(value), to: key, of: PolicyTable.card)
       }
       for (bit, key) in PolicyTable.extras.enumerated()
       where extras >> bit & 1 != 0 {
-        edit.apply(
+        transaction.apply(
           PolicyTable.edit(key, by: 3), to: key, of: PolicyTable.card)
       }
     }

@@ -18,7 +18,7 @@ extension PolicyTable {
     _ context: EditingContext, _ draft: RecordDraft?, _ replica: Replica
   ) throws {
     let store = try Store(replica, since: fetched)
-    let clock = replica.clock
+    let clock = replica.version
     guard let row = row(store) else {
       return try checkRefusal(context, draft, replica, clock)
     }
@@ -39,7 +39,7 @@ extension PolicyTable {
   /// A policy that refuses writes nothing, and the edits stay.
   private func checkRefusal(
     _ context: EditingContext, _ draft: RecordDraft?, _ replica: Replica,
-    _ clock: ReplicaClock
+    _ clock: ReplicaVersion
   ) throws(FuzzFailure) {
     do {
       _ = try draft.map { try context.commit($0) } ?? context.save()
@@ -57,7 +57,7 @@ extension PolicyTable {
     } catch {
       throw FuzzFailure("\(policy.name): a save throws \(error)")
     }
-    try equal("\(policy.name): clock", replica.clock, clock)
+    try equal("\(policy.name): clock", replica.version, clock)
     for key in keys {
       let value =
         draft.map { $0.value(of: key) }
@@ -69,7 +69,7 @@ extension PolicyTable {
 
   private func checkFields(
     _ report: ContextReport, _ row: PolicyRow, _ store: Store,
-    _ after: FetchedRecord
+    _ after: RecordSnapshot
   ) throws(FuzzFailure) {
     let name = policy.name
     try equal(
@@ -100,7 +100,7 @@ extension PolicyTable {
 
   /// What was never shown is superseded by those policies only that say so.
   private func checkSiblings(
-    _ key: FieldKey, _ row: PolicyRow, _ store: Store, _ after: FetchedRecord
+    _ key: FieldKey, _ row: PolicyRow, _ store: Store, _ after: RecordSnapshot
   ) throws(FuzzFailure) {
     guard key.kind == .register else { return }
     if row.supersedes.contains(key) {
@@ -115,7 +115,7 @@ extension PolicyTable {
   }
 
   private func checkEdits(
-    _ row: PolicyRow, _ store: Store, _ after: FetchedRecord
+    _ row: PolicyRow, _ store: Store, _ after: RecordSnapshot
   ) throws(FuzzFailure) {
     guard fetched.exists, store.record.exists else { return }
     var isOverwriting = false

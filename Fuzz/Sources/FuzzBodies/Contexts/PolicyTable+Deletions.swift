@@ -18,7 +18,7 @@ extension PolicyTable {
   ) throws {
     let (name, card) = (policy.name, PolicyTable.card)
     let outcome = deletion(store)
-    let isRefused = outcome == .keepRecord || outcome == .queue
+    let isRefused = outcome == .keepRecord || outcome == .reportConflict
     try equal("\(name): deleted", report.deleted.contains(card), !isRefused)
     let written = Set(
       isRefused ? [] : keys.filter { myValue($0) != nil }.map { Name($0.name) })
@@ -49,7 +49,7 @@ extension PolicyTable {
   /// Nothing changes, and everything that came with the deletion is reported.
   private func checkRefused(
     _ report: ContextReport, _ outcome: DeletionOutcome, _ store: Store,
-    _ after: FetchedRecord
+    _ after: RecordSnapshot
   ) throws(FuzzFailure) {
     let name = policy.name
     try require(report.dot == nil, "\(name): a refused deletion saves")
@@ -58,7 +58,7 @@ extension PolicyTable {
     try equal("\(name): reported", isReported, outcome == .keepRecord)
     var lost: Set<PolicyRow.Dropped> = []
     for key in keys {
-      let later = outcome == .queue ? nil : myValue(key)
+      let later = outcome == .reportConflict ? nil : myValue(key)
       let earlier =
         mine[key] == nil ? undone.values[key] ?? baseValue(key) : baseValue(key)
       if let later, later != store.value(key) {
@@ -80,7 +80,7 @@ extension PolicyTable {
   /// What is created again holds what was written since, and of what was there
   /// only what the context had not shown, if the policy spares it.
   private func checkCreatedAgain(
-    _ outcome: DeletionOutcome, _ store: Store, _ after: FetchedRecord
+    _ outcome: DeletionOutcome, _ store: Store, _ after: RecordSnapshot
   ) throws(FuzzFailure) {
     let name = policy.name
     try require(after.exists, "\(name): is not created again")
@@ -117,8 +117,8 @@ extension PolicyTable {
     try equal(
       "\(policy.name): queued deletions",
       context.conflicts.filter(\.isDeletion).count,
-      outcome == .queue ? 1 : 0)
-    guard outcome == .queue else { return }
+      outcome == .reportConflict ? 1 : 0)
+    guard outcome == .reportConflict else { return }
     let later = try Self.reopened(context, replica)
     let report = try later.resolveDeletion(of: PolicyTable.card, deletes: true)
     try require(

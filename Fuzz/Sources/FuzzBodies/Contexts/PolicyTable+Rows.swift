@@ -32,17 +32,17 @@ struct PolicyRow {
 extension PolicyTable {
   /// What the record holds at save.
   struct Store {
-    let record: FetchedRecord
+    let record: RecordSnapshot
     let wasDeleted: Bool
     let isInsertion: Bool
     /// The time that the context's save takes.
     let next: Timestamp
 
-    init(_ replica: Replica, since fetched: FetchedRecord) throws {
+    init(_ replica: Replica, since fetched: RecordSnapshot) throws {
       let now = replica.fetch(PolicyTable.card)
       let other = replica.fork(as: DeviceID(99))
       try other.save { $0.touch(RecordID("Card", "time")) }
-      next = other.clock[DeviceID(99)].time
+      next = other.version[DeviceID(99)].time
       record = now
       wasDeleted = fetched.exists && !now.exists
       isInsertion = !fetched.exists && now.exists
@@ -84,7 +84,7 @@ extension PolicyTable {
         && known(store).contains { isChanged($0, store) }
   }
 
-  private func clock(_ key: FieldKey, _ record: FetchedRecord) -> VectorClock {
+  private func clock(_ key: FieldKey, _ record: RecordSnapshot) -> VectorClock {
     key == .existence ? record.existence.clock : record[key].clock
   }
 
@@ -95,7 +95,7 @@ extension PolicyTable {
     case .mergeByPropertyObjectTrump, .overwrite, .mergeNonNil: .delete
     case .lastWriteWins: store.isLater(nil) ? .keepRecord : .delete
     case .merge: .deleteBeside
-    case .manual: .queue
+    case .manual: .reportConflict
     default: .keepRecord
     }
   }
@@ -146,7 +146,7 @@ extension PolicyTable {
         write(mine, to: key, store, &row)
       }
     case .merge, .mergeNonNil, .lastWriteWins:
-      if dirty { writeBeside(mine, to: key, store, &row) }
+      if dirty { writeConcurrently(mine, to: key, store, &row) }
     case .manual:
       if dirty, changed {
         row.queued.insert(key)
@@ -161,8 +161,9 @@ extension PolicyTable {
       switch rule(field) {
       case .keepStore: dropMine()
       case .write(let value): write(value, to: key, store, &row)
-      case .writeBeside(let value): writeBeside(value, to: key, store, &row)
-      case .queue: row.queued.insert(key)
+      case .writeConcurrently(let value):
+        writeConcurrently(value, to: key, store, &row)
+      case .reportConflict: row.queued.insert(key)
       }
     }
   }
@@ -184,7 +185,7 @@ extension PolicyTable {
   }
 
   /// Writes beside what was not shown, which an `lww` field does not keep.
-  private func writeBeside(
+  private func writeConcurrently(
     _ value: Value?, to key: FieldKey, _ store: Store, _ row: inout PolicyRow
   ) {
     row.written[key] = .some(value)

@@ -34,7 +34,7 @@ struct PolicyTable {
   /// Whether the record was there when it was fetched, or at a refresh.
   private var wasShown: Bool
   /// The record when it was fetched.
-  private(set) var fetched: FetchedRecord
+  private(set) var fetched: RecordSnapshot
   /// The fields when they were fetched, or refreshed.
   private(set) var base: [FieldKey: FieldState] = [:]
 
@@ -78,8 +78,8 @@ struct PolicyTable {
     return switch (figure + shift) % 4 {
     case 0: .keepStore
     case 1: .write(.string("ruled"))
-    case 2: .writeBeside(field.mine)
-    default: .queue
+    case 2: .writeConcurrently(field.mine)
+    default: .reportConflict
     }
   }
 

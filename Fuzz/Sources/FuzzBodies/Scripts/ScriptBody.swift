@@ -17,7 +17,8 @@ struct ScriptBody {
 
   func check() throws(FuzzFailure) {
     let script = Script(choosing: bytes)
-    do throws(ScriptMismatch) { try World<LibraryReplica>.run(script) } catch {
+    do throws(ScriptMismatch) { try World<ReplicaUnderTest>.run(script) } catch
+    {
       throw FuzzFailure("\(error)\n\(script.replayText())")
     }
   }

@@ -33,10 +33,10 @@ struct ApplyBody {
   private func checkAgain(
     _ delta: Delta, on replica: Replica
   ) throws(FuzzFailure) {
-    let (clock, fields) = (replica.clock, replica.delta())
+    let (clock, fields) = (replica.version, replica.delta())
     replica.apply(delta, reporting: .faults)
     try equal("fields after it came twice", replica.delta(), fields)
-    try equal("clock after it came twice", replica.clock, clock)
+    try equal("clock after it came twice", replica.version, clock)
   }
 
   /// A message that comes in parts and then whole does what it does at once.
@@ -47,7 +47,7 @@ struct ApplyBody {
     for part in delta.split(into: 3).reversed() { other.apply(part) }
     other.apply(delta)
     try equal("fields from parts", other.delta(), whole.delta())
-    try equal("clock from parts", other.clock, whole.clock)
+    try equal("clock from parts", other.version, whole.version)
   }
 
   /// Two messages do the same in either order.

@@ -19,7 +19,7 @@ struct LiveChecks {
   /// Saves in some records and in one of ours, reads back, and sends it all.
   func check(saving ids: some Sequence<RecordID>) throws(FuzzFailure) {
     readEverything()
-    let before = replica.clock
+    let before = replica.version
     try checkRelay()
     for id in ids where replica.schema.entities[Name(id.entity)] != nil {
       try checkSaves(in: id)
@@ -36,7 +36,7 @@ struct LiveChecks {
 
   /// Everything can be read.
   private func readEverything() {
-    for id in replica.allRecords {
+    for id in replica.allRecordIDs {
       let (record, fetched) = (replica.record(id), replica.fetch(id))
       for key in fetched.fields.keys {
         _ = record?.value(of: key.name, key.kind)
@@ -47,7 +47,7 @@ struct LiveChecks {
         _ = record?.entries(of: key.name)
       }
     }
-    _ = (replica.stabilityCut, replica.missing, replica.token)
+    _ = (replica.stabilityCut, replica.missingSaves, replica.restoreToken)
   }
 
   /// Another replica becomes equal by what this one sends.
@@ -58,10 +58,10 @@ struct LiveChecks {
     other.apply(delta)
     try equal("fields that were relayed", other.delta(), delta)
     try equal(
-      "clock that was relayed", other.clock.fieldsAhead,
-      replica.clock.fieldsAhead)
+      "clock that was relayed", other.version.fieldsAhead,
+      replica.version.fieldsAhead)
     try require(
-      other.delta(since: replica.clock) == nil, "unseen changes for an equal")
+      other.delta(since: replica.version) == nil, "unseen changes for an equal")
   }
 
   /// A delta is the same after it was bytes.
@@ -110,16 +110,16 @@ extension LiveChecks {
         "the representative", replica.representative(of: records[0]),
         replica.representative(of: records[1]))
       try retrying { () throws(SaveError) in try replica.retire(stranger) }
-      replica.acknowledge(replica.clock, by: stranger)
+      replica.acknowledge(replica.version, by: stranger)
       replica.acknowledge(LiveHistory.shared.clocks[1], by: stranger)
-      replica.tokenStored(replica.token)
+      replica.tokenStored(replica.restoreToken)
       let cut = replica.stabilityCut
       try retrying { () throws(SaveError) in try replica.purge() }
       _ = replica.fold()
       try require(
         cut.isContained(in: replica.stabilityCut), "the cut has fallen")
       try require(
-        replica.stabilityCut.isContained(in: replica.clock.vector),
+        replica.stabilityCut.isContained(in: replica.version.vector),
         "the cut is ahead of the clock")
     } catch {
       throw error as? FuzzFailure ?? FuzzFailure("a save throws \(error)")

@@ -16,7 +16,7 @@ public struct LiveHistory: Sendable {
   /// What the devices have stored.
   public private(set) var states: [StoredReplica] = []
   /// What they have shown each other.
-  public private(set) var clocks: [ReplicaClock] = []
+  public private(set) var clocks: [ReplicaVersion] = []
   /// Everything that they could have sent, as bytes.
   public private(set) var messages: [[UInt8]] = []
 
@@ -30,16 +30,16 @@ public struct LiveHistory: Sendable {
     for step in script.steps {
       switch step {
       case .save(let i, let verbs) where i < 3:
-        let before = replicas[i].clock
-        _ = try? replicas[i].save { edit in
-          for verb in verbs { edit.perform(verb) }
+        let before = replicas[i].version
+        _ = try? replicas[i].save { transaction in
+          for verb in verbs { transaction.perform(verb) }
         }
         note(replicas[i].delta(since: before))
       case .sync(let i, let j) where max(i, j) < 3:
-        let delta = replicas[i].delta(since: replicas[j].clock)
+        let delta = replicas[i].delta(since: replicas[j].version)
         note(delta)
         if let delta { replicas[j].apply(delta) }
-        replicas[j].acknowledge(replicas[i].clock, by: replicas[i].device)
+        replicas[j].acknowledge(replicas[i].version, by: replicas[i].device)
       case .split(let k, _, _) where k < 9: loseHalf(replicas)
       default: Self.perform(step, on: replicas)
       }
@@ -49,7 +49,7 @@ public struct LiveHistory: Sendable {
     for replica in replicas {
       note(replica)
       states.append(replica.state)
-      clocks.append(replica.clock)
+      clocks.append(replica.version)
     }
   }
 
@@ -57,10 +57,12 @@ public struct LiveHistory: Sendable {
   private static func perform(_ step: ScriptStep, on replicas: [Replica]) {
     switch step {
     case .bringIn(let i, let rows) where i < 3:
-      _ = try? replicas[i].import { edit in rows.forEach { edit.perform($0) } }
+      _ = try? replicas[i].import { transaction in
+        rows.forEach { transaction.perform($0) }
+      }
     case .pull(let i, let server, let time, let rows) where i < 3:
-      _ = try? replicas[i].pull(from: server, modifiedAt: time) { edit in
-        rows.forEach { edit.perform($0) }
+      _ = try? replicas[i].pull(from: server, modifiedAt: time) { transaction in
+        rows.forEach { transaction.perform($0) }
       }
     case .alias(let i, let a, let b) where i < 3:
       _ = try? replicas[i].alias(a, b)
@@ -68,7 +70,7 @@ public struct LiveHistory: Sendable {
       _ = try? replicas[i].retire(replicas[j].device)
     case .purge(let i) where i < 3: _ = try? replicas[i].purge()
     case .storeToken(let i) where i < 3:
-      replicas[i].tokenStored(replicas[i].token)
+      replicas[i].tokenStored(replicas[i].restoreToken)
     default: break
     }
   }
@@ -76,9 +78,11 @@ public struct LiveHistory: Sendable {
   /// One half of what a device lacks reaches it, so that it holds fields ahead of
   /// its clock.
   private mutating func loseHalf(_ replicas: [Replica]) {
-    guard let news = replicas[0].delta(since: replicas[1].clock) else { return }
+    guard let news = replicas[0].delta(since: replicas[1].version) else {
+      return
+    }
     replicas[1].apply(news.split(into: 2)[0])
-    messages.append(replicas[1].clock.encoded())
+    messages.append(replicas[1].version.encoded())
   }
 
   /// Somebody is shown two histories of one device.
@@ -86,13 +90,13 @@ public struct LiveHistory: Sendable {
     let clone = LiveHistory.open(replica.state)
     for each in [replica, clone] {
       let id = ScriptUniverse.standard.records[0]
-      _ = try? each.save { edit in
-        edit.touch(id)
-        if each === clone { edit.delete(id) }
+      _ = try? each.save { transaction in
+        transaction.touch(id)
+        if each === clone { transaction.delete(id) }
       }
-      if let news = each.delta(since: other.clock) { other.apply(news) }
-      other.acknowledge(each.clock, by: each.device)
-      note(each.delta(since: other.clock))
+      if let news = each.delta(since: other.version) { other.apply(news) }
+      other.acknowledge(each.version, by: each.device)
+      note(each.delta(since: other.version))
     }
   }
 
@@ -104,9 +108,9 @@ public struct LiveHistory: Sendable {
 
   private mutating func note(_ replica: Replica) {
     messages += [
-      replica.encoded(), replica.clock.encoded(),
-      replica.clock.vector.encoded(), replica.state.encoded(),
-      replica.token.encoded(),
+      replica.encoded(), replica.version.encoded(),
+      replica.version.vector.encoded(), replica.state.encoded(),
+      replica.restoreToken.encoded(),
     ]
   }
 
@@ -114,7 +118,7 @@ public struct LiveHistory: Sendable {
   static func empty(_ device: DeviceID) -> Replica {
     Replica(
       device: device, schema: ScriptUniverse.standard.schema,
-      clock: HandSetClock().wall, makeDeviceID: makeDeviceID(0x5eed_0000))
+      wallClock: ManualClock().wall, makeDeviceID: makeDeviceID(0x5eed_0000))
   }
 
   /// A replica that goes on with what was stored.
@@ -128,7 +132,7 @@ public struct LiveHistory: Sendable {
   ) -> Replica {
     Replica(
       opening: stored, token: token,
-      schema: ScriptUniverse.standard.schema, clock: HandSetClock().wall,
+      schema: ScriptUniverse.standard.schema, wallClock: ManualClock().wall,
       makeDeviceID: makeDeviceID(0x0bed_0000))
   }
 

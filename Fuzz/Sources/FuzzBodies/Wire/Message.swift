@@ -15,7 +15,7 @@ enum Message {
   case snapshot(Snapshot)
   case record(Delta.Change)
   case vectorClock(VectorClock)
-  case replicaClock(ReplicaClock)
+  case replicaVersion(ReplicaVersion)
   case stored(StoredReplica)
   case token(RestoreToken)
 
@@ -25,7 +25,7 @@ enum Message {
     case "s": self = .snapshot(try Snapshot(decoding: bytes))
     case "r": self = .record(try Delta.Change(decoding: bytes))
     case "v": self = .vectorClock(try VectorClock(decoding: bytes))
-    case "c": self = .replicaClock(try ReplicaClock(decoding: bytes))
+    case "c": self = .replicaVersion(try ReplicaVersion(decoding: bytes))
     case "p": self = .stored(try StoredReplica(decoding: bytes))
     case "t": self = .token(try RestoreToken(decoding: bytes))
     default: self = .delta(try Delta(decoding: bytes))
@@ -39,7 +39,7 @@ enum Message {
     case .snapshot(let snapshot): snapshot.encoded()
     case .record(let record): record.encoded()
     case .vectorClock(let clock): clock.encoded()
-    case .replicaClock(let clock): clock.encoded()
+    case .replicaVersion(let clock): clock.encoded()
     case .stored(let stored): stored.encoded()
     case .token(let token): token.encoded()
     }

@@ -23,7 +23,7 @@ struct OpenBody {
     try require(
       replica.device == stored.device || replica.deviceChange != nil,
       "another device")
-    try LiveChecks(replica).check(saving: replica.allRecords.prefix(2))
+    try LiveChecks(replica).check(saving: replica.allRecordIDs.prefix(2))
     try checkTokens(of: stored)
     guard let delta = LiveHistory.open(LiveHistory.shared.states[1]).delta()
     else { return }
@@ -44,7 +44,7 @@ struct OpenBody {
       if token == nil { try require(change != nil, "no token is needed") }
       // Damaged bytes may lack the digests of what the device has saved.
       guard change != nil else { continue }
-      let again = LiveHistory.open(opened.state, with: opened.token)
+      let again = LiveHistory.open(opened.state, with: opened.restoreToken)
       try equal("the device with its token", again.device, opened.device)
     }
   }

@@ -28,7 +28,7 @@ struct ToyMessage: Hashable {
 extension ToyReplica {
   typealias Message = ToyMessage
 
-  func message(since basis: ReplicaClock) -> ToyMessage? {
+  func message(since basis: ReplicaVersion) -> ToyMessage? {
     let known = basis.vector
     let isSigned = hazard == .identityTravels
     var message = ToyMessage(sender: isSigned ? device : nil)

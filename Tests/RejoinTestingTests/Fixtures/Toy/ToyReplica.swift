@@ -71,20 +71,22 @@ extension ToyReplica: TestedReplica {
   }
 
   /// The device, and how often it has saved.
-  var token: Dot { Dot(device, vector[device]) }
+  var restoreToken: Dot { Dot(device, vector[device]) }
 
   mutating func tokenStored(_ token: Dot) {}
 
   mutating func reopen(with token: Dot?, now: Int64) {
     hybrid = HybridClock(latest: hybrid.latest, now: now)
-    let isOurs = token.map { $0.device == device && $0.n <= vector[device] }
+    let isOurs = token.map {
+      $0.device == device && $0.sequence <= vector[device]
+    }
     if hazard == .restoredKeepsDevice || isOurs == true { return }
     if vector[device] > 0, predecessor == nil { predecessor = device }
     device = makeDeviceID()
   }
 
-  var clock: ReplicaClock {
-    var clock = ReplicaClock(vector)
+  var version: ReplicaVersion {
+    var clock = ReplicaVersion(vector)
     for (path, field) in fields where !field.clock.isContained(in: vector) {
       clock.fieldsAhead[path.digest] = field.clock
     }

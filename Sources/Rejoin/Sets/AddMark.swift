@@ -8,16 +8,16 @@
 //===----------------------------------------------------------------------===//
 
 /// What an add-wins set keeps for an element and a save: that it was added.
-public struct Presence: Hashable, Sendable, Comparable {
+public struct AddMark: Hashable, Sendable, Comparable {
   /// Nothing distinguishes one presence from another.
-  public static func < (a: Presence, b: Presence) -> Bool { false }
+  public static func < (a: AddMark, b: AddMark) -> Bool { false }
 }
 
-extension DotMap<Presence> {
+extension DotMap<AddMark> {
   /// Puts an element in, in place of what of it `seen` contains.
   mutating func insert(_ element: Value, at dot: Dot, seen: some DotSet) {
     remove(element, seen: seen)
-    self[element].insert(Presence(), at: dot)
+    self[element].insert(AddMark(), at: dot)
   }
 
   /// Takes out what of an element `seen` contains.

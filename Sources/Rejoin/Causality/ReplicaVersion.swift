@@ -18,7 +18,7 @@
 ///
 /// A clock is a summary beside the join, not a part of it: it advances by what has
 /// been applied (``Delta/intervals``), and two clocks are never merged.
-public struct ReplicaClock: Hashable, Sendable {
+public struct ReplicaVersion: Hashable, Sendable {
   private var saves: [DeviceID: DeviceSave] = [:]
 
   /// The numbers alone.
@@ -46,7 +46,7 @@ public struct ReplicaClock: Hashable, Sendable {
     self.vector = vector
     for entry in vector.entries {
       saves[entry.device] = DeviceSave(
-        n: entry.count, time: .zero, digest: 0)
+        sequence: entry.count, time: .zero, digest: 0)
     }
   }
 
@@ -60,9 +60,9 @@ public struct ReplicaClock: Hashable, Sendable {
 
   /// Adds a device's latest save.
   package mutating func insert(_ save: DeviceSave, of device: DeviceID) {
-    guard save.n > 0 else { return }
+    guard save.sequence > 0 else { return }
     saves[device] = self[device].joined(save)
-    vector.insert(Dot(device, save.n))
+    vector.insert(Dot(device, save.sequence))
   }
 
   /// Marks a device as forked, of which there must be a save.
@@ -79,15 +79,15 @@ public struct ReplicaClock: Hashable, Sendable {
   ) -> Bool {
     let held = self[device]
     let isForked = held.isForked || interval.to.isForked
-    guard interval.from <= (isForked ? 0 : held.n) else {
-      return isForked && interval.to.n <= held.n
+    guard interval.from <= (isForked ? 0 : held.sequence) else {
+      return isForked && interval.to.sequence <= held.sequence
     }
     insert(interval.to, of: device)
     return true
   }
 }
 
-extension ReplicaClock: CustomStringConvertible {
+extension ReplicaVersion: CustomStringConvertible {
   /// The numbers alone.
   public var description: String { vector.description }
 }

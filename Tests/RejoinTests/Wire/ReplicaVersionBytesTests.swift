@@ -13,14 +13,14 @@ import Testing
 @testable import Rejoin
 
 @Suite struct ReplicaClockBytesTests {
-  @Test func replicaClock() throws {
-    let clock = HandSetClock()
+  @Test func replicaVersion() throws {
+    let clock = ManualClock()
     let replicas = (1...3).map {
       Replica(
         device: DeviceID($0), schema: Schema(["E": .init()]),
-        clock: clock.wall, makeDeviceID: { DeviceID(99) })
+        wallClock: clock.wall, makeDeviceID: { DeviceID(99) })
     }
-    var samples = [ReplicaClock()]
+    var samples = [ReplicaVersion()]
     for (i, replica) in replicas.enumerated() {
       clock.now += 7
       try replica.save {
@@ -28,13 +28,13 @@ import Testing
           .write(.int(1)), to: FieldKey("a", .register),
           of: RecordID("E", "\(i)"))
       }
-      samples.append(replica.clock)
+      samples.append(replica.version)
       replica.merge(replicas[0])
-      samples.append(replica.clock)
+      samples.append(replica.version)
     }
     samples += try unusualClocks()
     for sample in samples {
-      #expect(try ReplicaClock(decoding: sample.encoded()) == sample)
+      #expect(try ReplicaVersion(decoding: sample.encoded()) == sample)
       try checkDamage(of: sample.encoded())
     }
   }
@@ -47,25 +47,25 @@ import Testing
         var damaged = bytes
         damaged[place] ^= 1 << bit
         let sealed = damaged.resealed
-        guard let read = try? ReplicaClock(decoding: sealed) else { continue }
+        guard let read = try? ReplicaVersion(decoding: sealed) else { continue }
         #expect(read.encoded() == sealed)
       }
       #expect(throws: WireError.self) {
-        try ReplicaClock(decoding: Array(bytes[..<place]).resealed)
+        try ReplicaVersion(decoding: Array(bytes[..<place]).resealed)
       }
     }
   }
 
   /// The clocks of replicas that hold fields ahead of it, know a device that was
   /// used twice, and know what is stable.
-  private func unusualClocks() throws -> [ReplicaClock] {
+  private func unusualClocks() throws -> [ReplicaVersion] {
     let schema = Schema(["E": .init()])
-    func replica(_ number: UInt64) -> LibraryReplica {
-      LibraryReplica(
+    func replica(_ number: UInt64) -> ReplicaUnderTest {
+      ReplicaUnderTest(
         device: DeviceID(number), schema: schema,
         makeDeviceID: { DeviceID(number + 9) })
     }
-    func save(_ replica: inout LibraryReplica, _ count: Int) throws {
+    func save(_ replica: inout ReplicaUnderTest, _ count: Int) throws {
       for i in 0..<count {
         let id = RecordID("E", "\(i)")
         _ = try replica.save([.touch(id)], now: 7)
@@ -73,25 +73,25 @@ import Testing
     }
     var author = replica(1)
     try save(&author, 3)
-    let all = try #require(author.message(since: ReplicaClock()))
-    var samples: [ReplicaClock] = []
+    let all = try #require(author.message(since: ReplicaVersion()))
+    var samples: [ReplicaVersion] = []
     for count in 1...3 {
       var reader = replica(2)
       for part in author.parts(of: all, count: 3).prefix(count) {
         _ = reader.apply(part, now: 7)
       }
-      samples.append(reader.clock)
-      #expect(reader.clock.fieldsAhead.count == count)
+      samples.append(reader.version)
+      #expect(reader.version.fieldsAhead.count == count)
       _ = reader.apply(all, now: 7)
       reader.acknowledge(author, now: 7)
       reader.acknowledge(author, now: 7)
-      #expect(!reader.clock.stabilityCut.isEmpty)
-      samples.append(reader.clock)
+      #expect(!reader.version.stabilityCut.isEmpty)
+      samples.append(reader.version)
       var clone = replica(1)
       try save(&clone, 2)
       try save(&clone, 1)
       reader.acknowledge(clone, now: 7)
-      samples.append(reader.clock)
+      samples.append(reader.version)
     }
     #expect(samples.last?.forkedDevices == [DeviceID(1)])
     return samples

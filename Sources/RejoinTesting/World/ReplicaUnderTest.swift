@@ -9,10 +9,10 @@
 import Rejoin
 
 /// A replica of the library, as the checkers drive it.
-public struct LibraryReplica: TestedReplica {
+public struct ReplicaUnderTest: TestedReplica {
   /// The replica.
   public let replica: Replica
-  private let hand: HandSetClock
+  private let hand: ManualClock
   private let makeDeviceID: () -> DeviceID
 
   /// Creates an empty replica.
@@ -20,9 +20,9 @@ public struct LibraryReplica: TestedReplica {
     device: DeviceID, schema: Schema, makeDeviceID: @escaping () -> DeviceID
   ) {
     self.makeDeviceID = makeDeviceID
-    hand = HandSetClock()
+    hand = ManualClock()
     replica = Replica(
-      device: device, schema: schema, clock: hand.wall,
+      device: device, schema: schema, wallClock: hand.wall,
       makeDeviceID: makeDeviceID)
   }
 
@@ -31,24 +31,24 @@ public struct LibraryReplica: TestedReplica {
     _ makeDeviceID: @escaping () -> DeviceID
   ) {
     self.makeDeviceID = makeDeviceID
-    hand = HandSetClock()
+    hand = ManualClock()
     replica = Replica(
-      resuming: stored, schema: schema, clock: hand.wall,
+      resuming: stored, schema: schema, wallClock: hand.wall,
       makeDeviceID: makeDeviceID)
   }
 
-  public func copy() -> LibraryReplica {
-    LibraryReplica(resuming: replica.state, replica.schema, makeDeviceID)
+  public func copy() -> ReplicaUnderTest {
+    ReplicaUnderTest(resuming: replica.state, replica.schema, makeDeviceID)
   }
 
   public func forked(
     as device: DeviceID, makeDeviceID: @escaping () -> DeviceID
-  ) -> LibraryReplica {
-    LibraryReplica(
+  ) -> ReplicaUnderTest {
+    ReplicaUnderTest(
       resuming: replica.fork(as: device).state, replica.schema, makeDeviceID)
   }
 
-  public var token: RestoreToken { replica.token }
+  public var restoreToken: RestoreToken { replica.restoreToken }
 
   public mutating func tokenStored(_ token: RestoreToken) {
     replica.tokenStored(token)
@@ -65,12 +65,13 @@ public struct LibraryReplica: TestedReplica {
     }
     let opened = Replica(
       opening: stored, token: token, schema: replica.schema,
-      clock: HandSetClock(now).wall, makeDeviceID: makeDeviceID)
-    self = LibraryReplica(resuming: opened.state, replica.schema, makeDeviceID)
+      wallClock: ManualClock(now).wall, makeDeviceID: makeDeviceID)
+    self = ReplicaUnderTest(
+      resuming: opened.state, replica.schema, makeDeviceID)
   }
 
   public var device: DeviceID { replica.device }
-  public var clock: ReplicaClock { replica.clock }
+  public var version: ReplicaVersion { replica.version }
   public var latest: Timestamp? { replica.state.hybrid.latest }
 
   /// The bytes that replicas with the same saves agree on: the clock with its
@@ -87,33 +88,33 @@ public struct LibraryReplica: TestedReplica {
 }
 
 // Saving.
-extension LibraryReplica {
+extension ReplicaUnderTest {
   public mutating func save(
     _ verbs: [ScriptVerb], now: Int64
   ) throws -> Dot? {
     hand.now = now
-    return try replica.save { edit in
-      for verb in verbs { edit.perform(verb) }
+    return try replica.save { transaction in
+      for verb in verbs { transaction.perform(verb) }
     }.dot
   }
 
-  public func fetch(_ id: RecordID) -> FetchedRecord { replica.fetch(id) }
+  public func fetch(_ id: RecordID) -> RecordSnapshot { replica.fetch(id) }
 
   public mutating func save(
-    _ edits: [FieldKey: FieldEdit], of id: RecordID, shown: FetchedRecord,
+    _ edits: [FieldKey: FieldEdit], of id: RecordID, shown: RecordSnapshot,
     now: Int64
   ) throws -> Dot? {
     hand.now = now
-    return try replica.save { edit in
-      edit.touch(id, observed: shown.existence, creatingAgain: nil)
+    return try replica.save { transaction in
+      transaction.upsert(id, observed: shown.existence, creatingAgain: nil)
       for (key, change) in edits {
-        edit.apply(change, to: key, of: id, observed: shown[key])
+        transaction.apply(change, to: key, of: id, observed: shown[key])
       }
     }.dot
   }
 
   public mutating func delete(
-    _ id: RecordID, shown: FetchedRecord, now: Int64
+    _ id: RecordID, shown: RecordSnapshot, now: Int64
   ) throws -> Dot? {
     hand.now = now
     return try replica.save { $0.delete(id, observed: shown.existence) }.dot
@@ -131,12 +132,14 @@ extension LibraryReplica {
   ) throws -> Dot? {
     hand.now = now
     let blank = Replica(
-      device: DeviceID(0), schema: replica.schema, clock: hand.wall,
+      device: DeviceID(0), schema: replica.schema, wallClock: hand.wall,
       makeDeviceID: makeDeviceID)
     for target in [blank, replica] {
-      try target.import { edit in rows.forEach { edit.perform($0) } }
+      try target.import { transaction in
+        rows.forEach { transaction.perform($0) }
+      }
     }
-    return blank.clock.vector.entries.first.map { Dot($0.device, $0.count) }
+    return blank.version.vector.entries.first.map { Dot($0.device, $0.count) }
   }
 
   public mutating func pull(
@@ -144,11 +147,11 @@ extension LibraryReplica {
     now: Int64
   ) throws -> Dot? {
     hand.now = now
-    let before = replica.clock.vector
-    try replica.pull(from: server, modifiedAt: time) { edit in
-      rows.forEach { edit.perform($0) }
+    let before = replica.version.vector
+    try replica.pull(from: server, modifiedAt: time) { transaction in
+      rows.forEach { transaction.perform($0) }
     }
-    return replica.clock.vector.entries.first { $0.count > before[$0.device] }
+    return replica.version.vector.entries.first { $0.count > before[$0.device] }
       .map { Dot($0.device, $0.count) }
   }
 
@@ -170,8 +173,8 @@ extension LibraryReplica {
 }
 
 // Telling and being told.
-extension LibraryReplica {
-  public func message(since basis: ReplicaClock) -> Delta? {
+extension ReplicaUnderTest {
+  public func message(since basis: ReplicaVersion) -> Delta? {
     replica.delta(since: basis)
   }
 
@@ -189,7 +192,7 @@ extension LibraryReplica {
         message.changes.flatMap { change in
           change.fields.keys.map { FieldPath(change.id, $0) }
         }),
-      intervals: message.intervals.mapValues { $0.from...$0.to.n })
+      intervals: message.intervals.mapValues { $0.from...$0.to.sequence })
   }
 
   public mutating func apply(_ message: Delta, now: Int64) -> MessageReceipt {
@@ -203,10 +206,10 @@ extension LibraryReplica {
     return receipt
   }
 
-  public mutating func acknowledge(_ other: LibraryReplica, now: Int64) {
+  public mutating func acknowledge(_ other: ReplicaUnderTest, now: Int64) {
     hand.now = now
     let clock = sound { () throws(WireError) in
-      try ReplicaClock(decoding: other.clock.encoded())
+      try ReplicaVersion(decoding: other.version.encoded())
     }
     replica.acknowledge(clock, by: other.device)
   }

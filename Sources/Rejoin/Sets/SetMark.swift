@@ -8,22 +8,22 @@
 //===----------------------------------------------------------------------===//
 
 /// What a remove-wins set keeps for an element and a save.
-public enum Membership: UInt8, Hashable, Sendable, Comparable {
+public enum SetMark: UInt8, Hashable, Sendable, Comparable {
   /// The save added the element.
   case added
   /// The save removed it.
   case removed
 
   /// A removal comes after an addition.
-  public static func < (a: Membership, b: Membership) -> Bool {
+  public static func < (a: SetMark, b: SetMark) -> Bool {
     a.rawValue < b.rawValue
   }
 }
 
-extension DotMap<Membership> {
+extension DotMap<SetMark> {
   /// Marks an element in place of the marks of it that `seen` contains.
   mutating func mark(
-    _ element: Value, _ mark: Membership, at dot: Dot, seen: some DotSet
+    _ element: Value, _ mark: SetMark, at dot: Dot, seen: some DotSet
   ) {
     self[element].drop(seen: seen)
     self[element].insert(mark, at: dot)

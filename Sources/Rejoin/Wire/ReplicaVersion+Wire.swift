@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-extension ReplicaClock {
+extension ReplicaVersion {
   /// Reads a clock, as another replica sent it to be told what it lacks.
   ///
   /// - Throws: ``WireError``, with the place and what should have been there.
@@ -16,8 +16,8 @@ extension ReplicaClock {
     decoding bytes: some Sequence<UInt8>
   ) throws(WireError) {
     self = try withBytes(of: bytes) { bytes throws(WireError) in
-      var reader = try WireReader(opening: bytes, as: [.replicaClock])
-      let clock = try reader.replicaClock()
+      var reader = try WireReader(opening: bytes, as: [.replicaVersion])
+      let clock = try reader.replicaVersion()
       try reader.finish()
       return clock
     }
@@ -25,7 +25,7 @@ extension ReplicaClock {
 
   /// The clock as bytes: about fourteen for each device beyond the 16 of its ID.
   public func encoded() -> [UInt8] {
-    var writer = WireWriter(.replicaClock)
+    var writer = WireWriter(.replicaVersion)
     writer.saves(of: self)
     let devices = vector.entries.map(\.device)
     writer.places(of: devices.filter { self[$0].isForked }, in: devices) {
@@ -45,7 +45,7 @@ extension ReplicaClock {
 }
 
 extension WireWriter {
-  fileprivate mutating func saves(of clock: ReplicaClock) {
+  fileprivate mutating func saves(of clock: ReplicaVersion) {
     varint(clock.vector.entries.count)
     var times = TimeChain()
     var previous: DeviceID?
@@ -53,7 +53,7 @@ extension WireWriter {
       let save = clock[entry.device]
       device(entry.device, after: previous)
       previous = entry.device
-      varint(save.n)
+      varint(save.sequence)
       times.write(save.time == .zero ? nil : save.time.rawValue, to: &self)
       fixed(save.digest)
     }
@@ -78,8 +78,9 @@ extension WireWriter {
 }
 
 extension WireReader {
-  fileprivate mutating func replicaClock() throws(WireError) -> ReplicaClock {
-    var clock = ReplicaClock()
+  fileprivate mutating func replicaVersion() throws(WireError) -> ReplicaVersion
+  {
+    var clock = ReplicaVersion()
     let count = try count(of: 12)
     var times = TimeChain()
     var previous: DeviceID?
@@ -92,7 +93,8 @@ extension WireReader {
       guard time != 0 else { throw error(.notCanonical, "no time", at: start) }
       clock.insert(
         DeviceSave(
-          n: n, time: Timestamp(rawValue: time ?? 0), digest: try fixed()),
+          sequence: n, time: Timestamp(rawValue: time ?? 0), digest: try fixed()
+        ),
         of: device)
     }
     let entries = clock.vector.entries
@@ -128,10 +130,10 @@ extension WireReader {
   }
 
   private mutating func fieldsAhead(
-    of clock: ReplicaClock
+    of clock: ReplicaVersion
   ) throws(WireError) -> [UInt64: VectorClock] {
     let count = try count(of: 26)
-    guard count <= ReplicaClock.fieldsAheadLimit else {
+    guard count <= ReplicaVersion.fieldsAheadLimit else {
       throw error(.invalid, "at most 4,096 fields ahead")
     }
     var fields: [UInt64: VectorClock] = [:]

@@ -9,7 +9,7 @@
 
 /// A record field by field, as it was when somebody fetched it in order to write
 /// it back later.
-public struct FetchedRecord: Sendable {
+public struct RecordSnapshot: Sendable {
   /// Whether the record existed.
   public let exists: Bool
 
@@ -25,7 +25,7 @@ public struct FetchedRecord: Sendable {
   }
 
   /// Moves a field forward to how it is in a later fetch.
-  public mutating func refresh(_ key: FieldKey, from later: FetchedRecord) {
+  public mutating func refresh(_ key: FieldKey, from later: RecordSnapshot) {
     fields[key] = later.fields[key]
   }
 
@@ -35,9 +35,9 @@ public struct FetchedRecord: Sendable {
 
 extension Replica {
   /// Fetches a record in order to write it back later, its aliases aside.
-  public func fetch(_ id: RecordID) -> FetchedRecord {
+  public func fetch(_ id: RecordID) -> RecordSnapshot {
     guard let position = stored.positions[id] else {
-      return FetchedRecord(
+      return RecordSnapshot(
         exists: false, existence: FieldState(.register), fields: [:])
     }
     let record = stored.records[position]
@@ -45,7 +45,7 @@ extension Replica {
     for slot in record.slots where slot.name != 0 {
       fields[stored.names.keys[Int(slot.name)]] = slot.state
     }
-    return FetchedRecord(
+    return RecordSnapshot(
       exists: record.exists(schema[id.entity].deletion),
       existence: record[0] ?? FieldState(.register), fields: fields)
   }

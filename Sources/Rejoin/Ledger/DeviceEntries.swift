@@ -9,11 +9,11 @@
 
 /// The entries that one device has appended to a ledger: a folded beginning and
 /// the entries after it.
-public struct LedgerLine: Sendable {
+public struct DeviceEntries: Sendable {
   /// One immutable entry.
   public struct Entry: Hashable, Sendable {
     /// The save that appended it.
-    public let n: UInt64
+    public let sequence: UInt64
     /// When it was appended.
     public let time: Timestamp
     /// The amount, negative for a reversal.
@@ -78,7 +78,7 @@ public struct LedgerLine: Sendable {
   /// them.
   ///
   /// What has been folded beyond them is not cancelled.
-  mutating func cancel(_ observed: LedgerLine) {
+  mutating func cancel(_ observed: DeviceEntries) {
     if observed.count > count { merge(observed) }
     fold(upTo: observed.count)
     var seen = observed
@@ -93,17 +93,17 @@ public struct LedgerLine: Sendable {
 
   /// The number of entries whose saves are among the first `n` of the device.
   func entries(upToSave n: UInt64) -> UInt64 {
-    folded + UInt64(tail.prefix { $0.n <= n }.count)
+    folded + UInt64(tail.prefix { $0.sequence <= n }.count)
   }
 
   /// Keeps the greater fold, the union of the entries after it, and the greater
   /// cancellation.
-  mutating func merge(_ other: LedgerLine) {
+  mutating func merge(_ other: DeviceEntries) {
     let (mine, theirs) = (self, other)
     if (theirs.folded, theirs.foldedSum) > (folded, foldedSum) {
       (folded, foldedSum) = (theirs.folded, theirs.foldedSum)
     }
-    tail = LedgerLine.join(
+    tail = DeviceEntries.join(
       mine.entries(after: folded), theirs.entries(after: folded))
     if (theirs.cancelled, theirs.cancelledSum) > (cancelled, cancelledSum) {
       (cancelled, cancelledSum) = (theirs.cancelled, theirs.cancelledSum)
@@ -123,24 +123,24 @@ public struct LedgerLine: Sendable {
   }
 }
 
-extension LedgerLine.Entry {
+extension DeviceEntries.Entry {
   /// An order for the case that one place holds two entries, which only a device
   /// name used twice produces.
-  fileprivate func isBefore(_ other: LedgerLine.Entry) -> Bool {
-    if (n, time.rawValue, amount) != (
-      other.n, other.time.rawValue, other.amount
+  fileprivate func isBefore(_ other: DeviceEntries.Entry) -> Bool {
+    if (sequence, time.rawValue, amount) != (
+      other.sequence, other.time.rawValue, other.amount
     ) {
-      return (n, time.rawValue, amount)
-        < (other.n, other.time.rawValue, other.amount)
+      return (sequence, time.rawValue, amount)
+        < (other.sequence, other.time.rawValue, other.amount)
     }
     return Stamped(memo, at: time) < Stamped(other.memo, at: other.time)
   }
 }
 
-extension LedgerLine: Hashable {
+extension DeviceEntries: Hashable {
   /// Lines are equal when they have the same entries, however much of them has
   /// been folded: a fold changes no total.
-  public static func == (a: LedgerLine, b: LedgerLine) -> Bool {
+  public static func == (a: DeviceEntries, b: DeviceEntries) -> Bool {
     a.count == b.count && a.sum == b.sum && a.cancelled == b.cancelled
       && a.cancelledSum == b.cancelledSum
   }

@@ -9,14 +9,14 @@
 
 /// The edits of one save.
 ///
-///     try phone.save { edit in
-///       edit[Profile.self, "ada"].name = "Ada"
-///       edit[Profile.self, "ada"].steps.increment(by: 1200)
+///     try phone.save { transaction in
+///       transaction[Profile.self, "ada"].name = "Ada"
+///       transaction[Profile.self, "ada"].steps.increment(by: 1200)
 ///     }
 ///
 /// Nothing changes before the closure has ended; then all of it does, under one
 /// dot, or none. Where the closure throws, nothing does. Reading within the closure gives what the edits so far lead to.
-public final class Edit {
+public final class Transaction {
   let replica: Replica
   private(set) var pending: [RecordID: PendingRecord] = [:]
   private(set) var failure: SaveError?
@@ -28,7 +28,7 @@ public final class Edit {
     entity: E.Type, key: String
   ) -> RecordEditor<E> {
     RecordEditor(
-      id: RecordID(E.entityName, key), edit: self,
+      id: RecordID(E.entityName, key), target: self,
       fields: replica.schema.fields(of: entity))
   }
 
@@ -85,7 +85,7 @@ public final class Edit {
   ///   - existence: The marks that were shown.
   ///   - fields: The fields that were shown, to be dropped where the record is
   ///     created again; `nil` where it is not.
-  public func touch(
+  public func upsert(
     _ id: RecordID, observed existence: FieldState,
     creatingAgain fields: [FieldKey: FieldState]?
   ) {

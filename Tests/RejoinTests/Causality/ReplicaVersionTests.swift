@@ -14,14 +14,14 @@ private let phone = DeviceID(1)
 
 @Suite struct ReplicaClockTests {
   private func save(
-    _ n: UInt64, at time: UInt64 = 1, digest: UInt64 = 1
+    _ sequence: UInt64, at time: UInt64 = 1, digest: UInt64 = 1
   ) -> DeviceSave {
     DeviceSave(
-      n: n, time: Timestamp(rawValue: time), digest: digest)
+      sequence: sequence, time: Timestamp(rawValue: time), digest: digest)
   }
 
-  private func clock(_ saves: DeviceSave...) -> ReplicaClock {
-    var clock = ReplicaClock()
+  private func clock(_ saves: DeviceSave...) -> ReplicaVersion {
+    var clock = ReplicaVersion()
     for save in saves { clock.insert(save, of: phone) }
     return clock
   }
@@ -53,7 +53,7 @@ private let phone = DeviceID(1)
   }
 
   @Test func anUnknownDigestGivesWay() {
-    let bare = ReplicaClock([phone: 2] as VectorClock)
+    let bare = ReplicaVersion([phone: 2] as VectorClock)
     #expect(bare[phone].digest == 0)
     #expect(bare[phone].joined(save(2, digest: 7)).digest == 7)
   }
@@ -77,7 +77,7 @@ private let phone = DeviceID(1)
         from: UInt64(from), to: save(5, digest: 9))
       let hasAdvanced = held.advance(by: interval, of: phone)
       #expect(hasAdvanced == isTaken)
-      #expect(held[phone].n == (isTaken ? 5 : 2))
+      #expect(held[phone].sequence == (isTaken ? 5 : 2))
     }
   }
 
@@ -96,7 +96,7 @@ private let phone = DeviceID(1)
       #expect(isTaken)
       #expect(from0[phone].isForked)
       #expect(from0[phone].digest == 0b11)
-      #expect(from0[phone].n == max(held.n, to.n))
+      #expect(from0[phone].sequence == max(held.sequence, to.sequence))
     }
     // What is older than what is here leaves no gap.
     var known = clock(forked)
@@ -105,8 +105,8 @@ private let phone = DeviceID(1)
   }
 
   @Test func aMissingDeviceHasSavedNothing() {
-    #expect(ReplicaClock()[phone].n == 0)
-    #expect(clock(save(0)) == ReplicaClock())
-    #expect("\(ReplicaClock())" == "[]")
+    #expect(ReplicaVersion()[phone].sequence == 0)
+    #expect(clock(save(0)) == ReplicaVersion())
+    #expect("\(ReplicaVersion())" == "[]")
   }
 }

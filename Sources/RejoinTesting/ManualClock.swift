@@ -11,7 +11,7 @@ import Rejoin
 import Synchronization
 
 /// A wall clock that a test sets.
-public final class HandSetClock: Sendable {
+public final class ManualClock: Sendable {
   private let time: Atomic<Int64>
 
   /// Creates a clock that shows `now`, in milliseconds since 1970.
