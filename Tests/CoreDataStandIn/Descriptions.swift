@@ -1,11 +1,4 @@
-//===----------------------------------------------------------------------===//
-//
-// This source file is part of the Rejoin open source project
-//
-// Copyright (c) 2026 the Rejoin authors
 // SPDX-License-Identifier: Apache-2.0
-//
-//===----------------------------------------------------------------------===//
 
 // A stand-in for Core Data, by which the policy for it is tested where Core Data
 // is not: the names and shapes are Apple's, as far as the policy needs them.

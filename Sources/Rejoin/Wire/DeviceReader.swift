@@ -1,11 +1,4 @@
-//===----------------------------------------------------------------------===//
-//
-// This source file is part of the Rejoin open source project
-//
-// Copyright (c) 2026 the Rejoin authors
 // SPDX-License-Identifier: Apache-2.0
-//
-//===----------------------------------------------------------------------===//
 
 /// Reads the devices of a message that has been looked at, for the clock of all that
 /// is in it.

@@ -1,11 +1,4 @@
-//===----------------------------------------------------------------------===//
-//
-// This source file is part of the Rejoin open source project
-//
-// Copyright (c) 2026 the Rejoin authors
 // SPDX-License-Identifier: Apache-2.0
-//
-//===----------------------------------------------------------------------===//
 /// The first thing in which a replica is not as the oracle says.
 public struct ScriptMismatch: Error, Hashable, CustomStringConvertible {
   /// What is wrong.

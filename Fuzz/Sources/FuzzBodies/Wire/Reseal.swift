@@ -1,11 +1,4 @@
-//===----------------------------------------------------------------------===//
-//
-// This source file is part of the Rejoin open source project
-//
-// Copyright (c) 2026 the Rejoin authors
 // SPDX-License-Identifier: Apache-2.0
-//
-//===----------------------------------------------------------------------===//
 
 extension Array where Element == UInt8 {
   /// The message with the checksum that belongs to it, in place of the last four
