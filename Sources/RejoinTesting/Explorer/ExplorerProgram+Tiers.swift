@@ -1,10 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//===----------------------------------------------------------------------===//
-//
-// This source file is part of the Rejoin open source project
-//
-// Copyright (c) 2026 the Rejoin authors
-//
 
 // How far the programs are explored.
 extension ExplorerProgram {

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//===----------------------------------------------------------------------===//
-//
-// This source file is part of the Rejoin open source project
-//
-// Copyright (c) 2026 the Rejoin authors
-//
+
 import Rejoin
 
 /// What three devices save, and what else can happen between their saves.

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//===----------------------------------------------------------------------===//
-//
-// This source file is part of the Rejoin open source project
-//
-// Copyright (c) 2026 the Rejoin authors
-//
+
 import Rejoin
 import RejoinTesting
 import Testing
