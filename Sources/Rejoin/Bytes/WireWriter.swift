@@ -58,12 +58,6 @@ struct WireWriter {
     bytes.append(contentsOf: content)
   }
 
-  /// A section, after its number and its length.
-  mutating func section(_ id: WireSection, _ content: WireWriter) {
-    pair(id.rawValue, content.bytes.count)
-    raw(content.bytes)
-  }
-
   /// The message, with its checksum.
   consuming func sealed() -> [UInt8] {
     let sum = bytes.withUnsafeBytes { WireChecksum.of($0) }
@@ -72,16 +66,6 @@ struct WireWriter {
     }
     return bytes
   }
-}
-
-/// The sections after a message's records.
-enum WireSection: Int {
-  case histories = 1
-  case forks = 2
-  case device = 3
-  case stability = 4
-  case servers = 5
-  case digests = 6
 }
 
 extension Int64 {

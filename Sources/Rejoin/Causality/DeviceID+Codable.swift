@@ -16,10 +16,3 @@ extension DeviceID: Codable {
     self = device
   }
 }
-
-extension Decoder {
-  /// The error of content that cannot be.
-  func corrupted(_ description: String) -> DecodingError {
-    .dataCorrupted(.init(codingPath: codingPath, debugDescription: description))
-  }
-}

@@ -56,28 +56,4 @@ extension Digest {
     add(key.name)
     if let variant = key.variant { add(variant) }
   }
-
-  package mutating func add(_ edit: FieldEdit) {
-    switch edit {
-    case .write(let value):
-      add(1)
-      add(value)
-    case .count(let edit):
-      add(edit.isReset ? 3 : 2)
-      add(edit.increments)
-      add(edit.decrements)
-    case .members(let edit):
-      add(edit.isCleared ? 5 : 4)
-      for element in edit.members.keys.sorted() {
-        add(element)
-        add(edit.members[element] == true ? 1 : 0)
-      }
-    case .append(let edit):
-      add(edit.isCancelled ? 7 : 6)
-      for entry in edit.entries {
-        add(UInt64(bitPattern: entry.amount))
-        add(entry.memo)
-      }
-    }
-  }
 }

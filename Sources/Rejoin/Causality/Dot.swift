@@ -5,7 +5,7 @@
 /// One save takes one dot, however many fields of however many records it
 /// touches. A removal, a deletion, a reset and a purge take one too; otherwise
 /// they could not travel.
-public struct Dot: Hashable, Sendable {
+public struct Dot: Hashable, Codable, Sendable {
   /// The device that saved.
   public var device: DeviceID
 

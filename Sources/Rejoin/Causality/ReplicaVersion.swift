@@ -68,7 +68,7 @@ public struct ReplicaVersion: Hashable, Sendable {
   ///
   /// - Returns: Whether the saves from `interval.from` on continue those here.
   mutating func advance(
-    by interval: Delta.Interval, of device: DeviceID
+    by interval: SaveInterval, of device: DeviceID
   ) -> Bool {
     let held = self[device]
     let isForked = held.isForked || interval.to.isForked

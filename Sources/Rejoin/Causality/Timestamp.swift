@@ -5,7 +5,7 @@
 ///
 /// A timestamp settles which of two *concurrent* writes is shown. Whether writes
 /// are concurrent is decided by dots, never by a timestamp.
-public struct Timestamp: Hashable, Sendable {
+public struct Timestamp: RawRepresentable, Hashable, Codable, Sendable {
   /// Milliseconds since 1970 in the upper 48 bits, logical time in the lower 16.
   public let rawValue: UInt64
 

@@ -1,38 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-extension Timestamp: Codable {
-  /// Encodes the 64 bits as one number.
-  public func encode(to encoder: any Encoder) throws {
-    var container = encoder.singleValueContainer()
-    try container.encode(rawValue)
-  }
-
-  /// Decodes the 64 bits.
-  public init(from decoder: any Decoder) throws {
-    let container = try decoder.singleValueContainer()
-    self.init(rawValue: try container.decode(UInt64.self))
-  }
-}
-
-extension Dot: Codable {
-  private enum CodingKeys: CodingKey { case device, sequence }
-
-  /// Encodes the device and the number.
-  public func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(device, forKey: .device)
-    try container.encode(sequence, forKey: .sequence)
-  }
-
-  /// Decodes the device and the number.
-  public init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: CodingKeys.self)
-    self.init(
-      try container.decode(DeviceID.self, forKey: .device),
-      try container.decode(UInt64.self, forKey: .sequence))
-  }
-}
-
 extension VectorClock: Codable {
   /// Encodes the last dot of each device, in order.
   public func encode(to encoder: any Encoder) throws {
@@ -52,32 +19,5 @@ extension VectorClock: Codable {
       throw decoder.corrupted("a clock has each device once, in order")
     }
     self.init(sorted: dots.map { Entry(device: $0.device, count: $0.sequence) })
-  }
-}
-
-extension CausalContext: Codable {
-  private enum CodingKeys: CodingKey { case clock, dots }
-
-  /// Encodes the contiguous part, and the dots beyond it where there are any.
-  public func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(clock, forKey: .clock)
-    let dots = scattered.sorted()
-    if !dots.isEmpty { try container.encode(dots, forKey: .dots) }
-  }
-
-  /// Decodes the contiguous part and the dots beyond it.
-  public init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: CodingKeys.self)
-    let clock = try container.decode(VectorClock.self, forKey: .clock)
-    let dots = try container.decodeIfPresent([Dot].self, forKey: .dots) ?? []
-    // Stand-alone values name their next change by adding one.
-    guard clock.entries.allSatisfy({ $0.count < 1 << 63 }),
-      dots.allSatisfy({ $0.sequence > 0 && $0.sequence < 1 << 63 })
-    else { throw decoder.corrupted("a number of a change is below 2⁶³") }
-    self = CausalContext(clock).merging(CausalContext(dots: dots))
-    guard self.clock == clock, scattered.sorted() == dots else {
-      throw decoder.corrupted("dots ascend, and the clock has none of them")
-    }
   }
 }

@@ -119,7 +119,7 @@ extension VectorClock {
   }
 }
 
-extension VectorClock: Lattice {
+extension VectorClock {
   /// Adds everything that `other` has seen.
   ///
   /// - Complexity: O(*r*) for the *r* devices in both.

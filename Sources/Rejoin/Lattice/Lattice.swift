@@ -35,3 +35,6 @@ extension Lattice {
     return join
   }
 }
+
+// Stated here, since clocks are on a lower floor.
+extension VectorClock: Lattice {}

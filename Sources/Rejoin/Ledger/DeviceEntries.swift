@@ -60,7 +60,7 @@ public struct DeviceEntries: Sendable {
   /// No more are folded than a message can say: only a forged line has so many.
   mutating func fold(upTo count: UInt64) {
     guard count > folded else { return }
-    let end = min(count, WireLimit.foldedEntries)
+    let end = min(count, Limits.foldedEntries)
     let part = tail.prefix(Int(clamping: end - folded))
     foldedSum = part.reduce(foldedSum) { $0 + Int128($1.amount) }
     folded += UInt64(part.count)
@@ -126,7 +126,7 @@ extension DeviceEntries.Entry {
       return (sequence, time.rawValue, amount)
         < (other.sequence, other.time.rawValue, other.amount)
     }
-    return Stamped(memo, at: time) < Stamped(other.memo, at: other.time)
+    return memo.isBefore(other.memo)
   }
 }
 

@@ -15,7 +15,7 @@ private struct CodedLine: Codable {
     let sum: String
 
     var value: Int128? {
-      guard count > 0, count <= WireLimit.foldedEntries,
+      guard count > 0, count <= Limits.foldedEntries,
         let value = Int128(sum), "\(value)" == sum,
         value.magnitude <= UInt128(count) << 63
       else { return nil }

@@ -70,7 +70,7 @@ public struct LedgerLines: Hashable, Sendable {
   /// Whether there is an entry that has not been cancelled.
   var hasUncancelled: Bool {
     lines.values.contains {
-      $0.cancelled < min($0.count, WireLimit.foldedEntries)
+      $0.cancelled < min($0.count, Limits.foldedEntries)
     }
   }
 }

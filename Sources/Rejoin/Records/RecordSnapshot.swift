@@ -25,21 +25,3 @@ public struct RecordSnapshot: Sendable {
   /// Whether the record had been deleted.
   public var isDead: Bool { !exists && !existence.writes.isEmpty }
 }
-
-extension Replica {
-  /// Fetches a record in order to write it back later, its aliases aside.
-  public func fetch(_ id: RecordID) -> RecordSnapshot {
-    guard let position = stored.positions[id] else {
-      return RecordSnapshot(
-        exists: false, existence: FieldState(.register), fields: [:])
-    }
-    let record = stored.records[position]
-    var fields: [FieldKey: FieldState] = [:]
-    for slot in record.slots where slot.name != 0 {
-      fields[stored.names.keys[Int(slot.name)]] = slot.state
-    }
-    return RecordSnapshot(
-      exists: record.exists(schema[id.entity].deletion),
-      existence: record[0] ?? FieldState(.register), fields: fields)
-  }
-}

@@ -64,15 +64,3 @@ extension LWWRegister: Codable {
       .init(dot: Dot(device, 0), payload: Stamped(value, at: time)))
   }
 }
-
-extension Decoder {
-  /// Refuses dots that do not ascend or that have not been seen.
-  func check(_ dots: [Dot], areSeenBy seen: CausalContext) throws {
-    guard zip(dots, dots.dropFirst()).allSatisfy(<) else {
-      throw corrupted("dots ascend")
-    }
-    guard dots.allSatisfy({ $0.sequence > 0 && seen.contains($0) }) else {
-      throw corrupted("what is there has been seen")
-    }
-  }
-}

@@ -21,10 +21,7 @@ extension Stamped: Comparable {
   /// It only chooses between payloads of one dot; writes are ordered by
   /// ``Siblings/winner``.
   public static func < (a: Stamped, b: Stamped) -> Bool {
-    if a.value == b.value { return a.time < b.time }
-    guard let y = b.value else { return false }
-    guard let x = a.value else { return true }
-    return x < y
+    a.value == b.value ? a.time < b.time : a.value.isBefore(b.value)
   }
 }
 
@@ -81,18 +78,4 @@ extension Siblings<Stamped> {
     insert(Stamped(value, at: stamp), at: dot)
     return superseded
   }
-}
-
-/// The set of one save.
-struct Only: DotSet {
-  private let dot: Dot
-
-  init(_ dot: Dot) { self.dot = dot }
-
-  func contains(_ other: Dot) -> Bool { dot == other }
-}
-
-/// The set of all saves, for a change that supersedes whatever there is.
-struct Everything: DotSet {
-  func contains(_ dot: Dot) -> Bool { true }
 }

@@ -32,6 +32,22 @@ extension Replica {
       dangling: dangling(in: states))
   }
 
+  /// Fetches a record in order to write it back later, its aliases aside.
+  public func fetch(_ id: RecordID) -> RecordSnapshot {
+    guard let position = stored.positions[id] else {
+      return RecordSnapshot(
+        exists: false, existence: FieldState(.register), fields: [:])
+    }
+    let record = stored.records[position]
+    var fields: [FieldKey: FieldState] = [:]
+    for slot in record.slots where slot.name != 0 {
+      fields[stored.names.keys[Int(slot.name)]] = slot.state
+    }
+    return RecordSnapshot(
+      exists: record.exists(schema[id.entity].deletion),
+      existence: record[0] ?? FieldState(.register), fields: fields)
+  }
+
   /// The names of the records of an entity that exist, sorted.
   ///
   /// Of aliases, the smallest represents.

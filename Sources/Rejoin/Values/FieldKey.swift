@@ -40,9 +40,9 @@ public struct FieldKey: Sendable {
   static func isValid(
     _ name: String, _ kind: FieldKind, _ variant: String?
   ) -> Bool {
-    guard WireLimit.isName(name) else { return false }
+    guard Limits.isName(name) else { return false }
     guard let variant else { return true }
-    return WireLimit.isName(variant) && variant != kind.rawValue
+    return Limits.isName(variant) && variant != kind.rawValue
   }
 }
 
@@ -68,5 +68,20 @@ extension FieldKey: Comparable {
     case 0: a.kind < b.kind
     case let order: order < 0
     }
+  }
+}
+
+extension FieldKey: Codable {
+  /// Decodes the name of a field.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    let name = try container.decode(String.self, forKey: .name)
+    let kind = try container.decode(FieldKind.self, forKey: .kind)
+    let variant = try container.decodeIfPresent(String.self, forKey: .variant)
+    guard FieldKey.isValid(name, kind, variant) else {
+      throw decoder.corrupted(
+        "a field needs a name, and a variant one of its own, of 255 bytes")
+    }
+    self.init(name, kind, variant: variant)
   }
 }

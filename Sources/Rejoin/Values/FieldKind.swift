@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What a field is: which lattice it is made of, and how it is read.
-public enum FieldKind: String, Hashable, Sendable, CaseIterable {
+public enum FieldKind: String, Codable, Hashable, Sendable, CaseIterable {
   /// A register that keeps concurrent writes as siblings: the default.
   case register
   /// A register that keeps only the last write.

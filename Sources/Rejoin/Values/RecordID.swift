@@ -5,7 +5,7 @@
 ///     RecordID("Profile", "ada")
 ///
 /// Names are equal when their UTF-8 bytes are; Unicode equivalence plays no part.
-public struct RecordID: Sendable {
+public struct RecordID: Codable, Sendable {
   /// The name of the entity.
   public let entity: String
 

@@ -1,24 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-extension RecordID: Codable {
-  private enum CodingKeys: CodingKey { case entity, key }
-
-  /// Encodes the entity and the key.
-  public func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(entity, forKey: .entity)
-    try container.encode(key, forKey: .key)
-  }
-
-  /// Decodes the entity and the key.
-  public init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: CodingKeys.self)
-    self.init(
-      try container.decode(String.self, forKey: .entity),
-      try container.decode(String.self, forKey: .key))
-  }
-}
-
 extension Value: Codable {
   private enum CodingKeys: CodingKey {
     case null, bool, int, double, string, bytes, date, reference

@@ -109,6 +109,14 @@ extension Value: Comparable {
   }
 }
 
+extension Value? {
+  /// Whether this comes before `other`; no value comes before any.
+  func isBefore(_ other: Value?) -> Bool {
+    guard let other else { return false }
+    return map { $0 < other } ?? true
+  }
+}
+
 extension Value: CustomStringConvertible {
   /// The value as it would be written in a script.
   public var description: String {

@@ -28,8 +28,8 @@ struct EncodedMessage: Sendable {
   /// Calls `change` with every record, in order, and then `interval` with the news
   /// of each device, in order.
   func visit(
-    change: (Delta.Change) -> Void,
-    interval: (DeviceID, Delta.Interval) -> Void
+    change: (RecordChange) -> Void,
+    interval: (DeviceID, SaveInterval) -> Void
   ) {
     do throws(WireError) {
       try withBytes(of: bytes) { bytes throws(WireError) in
@@ -54,12 +54,12 @@ struct BorrowedMessage {
   }
 
   private static let kinds: [WireKind] = [.delta, .snapshot, .record]
-}
 
-extension BorrowedMessage: DeltaContent {
+  /// Calls `change` with every record, in order, and then `interval` with the news
+  /// of each device, in order.
   func visit(
-    change: (Delta.Change) -> Void,
-    interval: (DeviceID, Delta.Interval) -> Void
+    change: (RecordChange) -> Void,
+    interval: (DeviceID, SaveInterval) -> Void
   ) {
     do throws(WireError) {
       var scan = try MessageScan(bytes, as: BorrowedMessage.kinds)
@@ -67,16 +67,5 @@ extension BorrowedMessage: DeltaContent {
     } catch {
       preconditionFailure("bytes that have been looked at: \(error)")
     }
-  }
-
-  var delta: Delta {
-    var changes: [Delta.Change] = []
-    var intervals: [DeviceID: Delta.Interval] = [:]
-    visit {
-      changes.append($0)
-    } interval: {
-      intervals[$0] = $1
-    }
-    return Delta(changes: changes, intervals: intervals)
   }
 }

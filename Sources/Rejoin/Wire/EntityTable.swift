@@ -22,7 +22,7 @@ struct EntityTable {
   mutating func begin(_ reader: inout WireReader) throws(WireError) {
     let start = reader.offset
     let (length, count) = try reader.pair()
-    guard length <= WireLimit.nameBytes else {
+    guard length <= Limits.nameBytes else {
       throw reader.error(.invalid, "a name of 255 bytes at most", at: start)
     }
     let name = try reader.text(length)
@@ -42,8 +42,8 @@ struct EntityTable {
     _ count: Int, _ reader: inout WireReader
   ) throws(WireError) {
     (keys, offsets) = ([], [])
-    keys.reserveCapacity(min(count, WireLimit.keptFields))
-    offsets.reserveCapacity(max(count - WireLimit.keptFields, 0))
+    keys.reserveCapacity(min(count, Limits.keptFields))
+    offsets.reserveCapacity(max(count - Limits.keptFields, 0))
     var previous: FieldKey?
     for _ in 0..<count {
       let start = reader.offset
@@ -52,7 +52,7 @@ struct EntityTable {
         throw reader.error(.notCanonical, "fields in order", at: start)
       }
       previous = key
-      if keys.count < WireLimit.keptFields {
+      if keys.count < Limits.keptFields {
         keys.append(key)
       } else {
         offsets.append(start)
@@ -77,14 +77,14 @@ struct EntityTable {
     let (shared, count) = try reader.pair()
     let rest = try reader.take(count)
     let previous = previousKey ?? []
-    guard shared <= min(previous.count, WireLimit.sharedBytes) else {
+    guard shared <= min(previous.count, Limits.sharedBytes) else {
       throw reader.error(.invalid, "as many bytes to share", at: start)
     }
     var key = Array(previous[..<shared])
     key += rest
     if previousKey != nil {
       let isMaximal =
-        shared == WireLimit.sharedBytes || shared == previous.count
+        shared == Limits.sharedBytes || shared == previous.count
         || rest.first != previous[shared]
       guard isMaximal, UTF8Order.compare(previous, key) < 0 else {
         throw reader.error(.notCanonical, "records in order", at: start)

@@ -23,7 +23,7 @@ struct IntervalReader {
   }
 
   /// Reads the next interval; `nil` if there is none left.
-  mutating func next() throws(WireError) -> (DeviceID, Delta.Interval)? {
+  mutating func next() throws(WireError) -> (DeviceID, SaveInterval)? {
     while let block = try scan.next(from: &reader) {
       line += 1
       for _ in 0..<block.count { _ = try scan.time(from: &reader) }
@@ -42,7 +42,7 @@ struct IntervalReader {
 
   private mutating func interval(
     _ block: DeviceScan.Block
-  ) throws(WireError) -> Delta.Interval {
+  ) throws(WireError) -> SaveInterval {
     let place = saves.places(of: line).upperBound - 1 - block.distance
     let n = saves.number(at: place, of: line)
     let from = try begin(of: block, n)
@@ -51,7 +51,7 @@ struct IntervalReader {
     guard !overflow else { throw reader.error(.invalid, "a time of 64 bits") }
     let digest = try histories?.fixed() ?? 0
     isKnown = isKnown || digest != 0
-    return Delta.Interval(
+    return SaveInterval(
       from: from,
       to: DeviceSave(
         sequence: n, time: Timestamp(rawValue: time), digest: digest,

@@ -196,16 +196,6 @@ struct MessageReader {
   }
 }
 
-extension WireSection {
-  /// Whether the section belongs into such a message.
-  fileprivate func isPart(of reader: WireReader) -> Bool {
-    switch self {
-    case .histories, .forks: reader.kind != .record
-    default: reader.kind == .stored
-    }
-  }
-}
-
 /// Whether a record that was read in full could have been said shortly.
 private struct ShortForm {
   private var places: [Int] = []

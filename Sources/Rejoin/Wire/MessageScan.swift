@@ -44,8 +44,8 @@ struct MessageScan {
 
   /// Calls `change` with every record and then `interval` with every interval.
   mutating func visit(
-    change: (Delta.Change) -> Void,
-    interval: (DeviceID, Delta.Interval) -> Void,
+    change: (RecordChange) -> Void,
+    interval: (DeviceID, SaveInterval) -> Void,
     section: (WireSection, inout WireReader) throws(WireError) -> Void = {
       _, part throws(WireError) in _ = try part.take(part.remaining)
     }
@@ -53,7 +53,7 @@ struct MessageScan {
     while true {
       var builder = FieldBuilder()
       guard let id = try message.next(into: &builder) else { break }
-      change(Delta.Change(id: id, fields: builder.fields))
+      change(RecordChange(id: id, fields: builder.fields))
     }
     try finish(section: section)
     while let (device, news) = try intervals?.next() { interval(device, news) }

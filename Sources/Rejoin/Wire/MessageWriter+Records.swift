@@ -13,7 +13,7 @@ enum RecordForm: UInt64 {
 
 extension MessageWriter {
   /// The records of one entity.
-  mutating func write(_ records: ArraySlice<Delta.Change>) {
+  mutating func write(_ records: ArraySlice<RecordChange>) {
     guard let entity = records.first?.id.entity else { return }
     var places: [FieldKey: Int] = [:]
     for record in records {
@@ -111,12 +111,12 @@ extension WireWriter {
   }
 
   /// A record's key: how many bytes it shares with the one before, at most
-  /// ``WireLimit/sharedBytes``, and the rest.
+  /// ``Limits/sharedBytes``, and the rest.
   fileprivate mutating func key(_ key: String, after previous: String?) {
     var shared = 0
     if let previous {
       for (a, b) in zip(key.utf8, previous.utf8) {
-        if a != b || shared == WireLimit.sharedBytes { break }
+        if a != b || shared == Limits.sharedBytes { break }
         shared += 1
       }
     }
@@ -131,30 +131,6 @@ extension WireWriter {
     pair(fields.count, (fields.first ?? 0) << 1 | existence)
     for (a, b) in zip(fields, fields.dropFirst()) { varint(b - a - 1) }
   }
-}
-
-/// The bounds of the format.
-package enum WireLimit {
-  /// How many bytes of a key may be those of the key before, so that reading does
-  /// not multiply them without end.
-  static let sharedBytes = 63
-
-  /// How many bytes the name of an entity, a field or a variant takes at most:
-  /// every record refers to some, and to look one up costs its length.
-  package static let nameBytes = 255
-
-  /// Whether a text can name a field or a variant.
-  static func isName(_ text: String) -> Bool {
-    !text.isEmpty && text.utf8.count <= nameBytes
-  }
-
-  /// How many fields of an entity are held ready; more than these are rare and
-  /// read again each time.
-  static let keptFields = 512
-
-  /// How many entries of one device in a ledger may be folded: their sums stay
-  /// far from the end of 128 bits.
-  static let foldedEntries: UInt64 = 1 << 40
 }
 
 extension FieldKind {

@@ -8,7 +8,7 @@ struct MessageWriter {
   /// The place of the save that was referred to last.
   var last = -1
 
-  private let intervals: [DeviceID: Delta.Interval]
+  private let intervals: [DeviceID: SaveInterval]
   private let kind: WireKind
 
   /// Writes a message up to its checksum.
@@ -17,7 +17,7 @@ struct MessageWriter {
   ///   - changes: The records, sorted by name.
   ///   - intervals: The news of each device.
   init(
-    _ changes: [Delta.Change], _ intervals: [DeviceID: Delta.Interval],
+    _ changes: [RecordChange], _ intervals: [DeviceID: SaveInterval],
     as kind: WireKind
   ) {
     out = WireWriter(kind)
@@ -32,9 +32,9 @@ struct MessageWriter {
   }
 
   private static func byEntity(
-    _ changes: [Delta.Change]
-  ) -> [ArraySlice<Delta.Change>] {
-    var parts: [ArraySlice<Delta.Change>] = []
+    _ changes: [RecordChange]
+  ) -> [ArraySlice<RecordChange>] {
+    var parts: [ArraySlice<RecordChange>] = []
     var rest = changes[...]
     while let first = rest.first {
       let end = rest.firstIndex {
@@ -61,7 +61,7 @@ extension MessageWriter {
 
   /// How many saves there are, their numbers, and the interval.
   private mutating func write(
-    _ line: SaveIndex.Line, _ interval: Delta.Interval?
+    _ line: SaveIndex.Line, _ interval: SaveInterval?
   ) {
     var head = DeviceHead()
     head.isDense = line.isDense

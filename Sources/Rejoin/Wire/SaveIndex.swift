@@ -30,7 +30,7 @@ struct SaveIndex {
 
   /// Collects what fields and intervals refer to.
   init(
-    _ changes: [Delta.Change], _ intervals: [DeviceID: Delta.Interval]
+    _ changes: [RecordChange], _ intervals: [DeviceID: SaveInterval]
   ) {
     for (device, interval) in intervals {
       insert(Dot(device, interval.to.sequence), interval.to.time)

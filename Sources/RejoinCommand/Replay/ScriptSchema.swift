@@ -58,7 +58,7 @@ struct ScriptSchema {
   private static func checkLength(
     of name: String, _ line: ScriptLine
   ) throws(ScriptError) {
-    let (count, limit) = (name.utf8.count, WireLimit.nameBytes)
+    let (count, limit) = (name.utf8.count, Limits.nameBytes)
     guard count > limit else { return }
     throw line.error(
       "the name \"\(name.prefix(20))…\" takes \(count) bytes: shorten it to "

@@ -42,7 +42,7 @@ struct EpisodeDecoder {
   }
 
   private func checkNames(of episode: Episode) throws(EpisodeFileError) {
-    let limit = WireLimit.nameBytes
+    let limit = Limits.nameBytes
     let names = episode.changedFields.union((episode.base ?? [:]).keys)
     guard let name = names.filter({ $0.utf8.count > limit }).min() else {
       return

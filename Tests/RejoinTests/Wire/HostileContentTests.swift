@@ -20,7 +20,7 @@ import Testing
     let entry = DeviceEntries.Entry(
       sequence: 3, time: .zero, amount: .min, memo: nil)
     let line = DeviceEntries(
-      folded: WireLimit.foldedEntries, sum: -(1 << 100), cancelled: 0,
+      folded: Limits.foldedEntries, sum: -(1 << 100), cancelled: 0,
       cancelledSum: 0, tail: [entry, entry])
     let field = Causal(
       store: LedgerLines(lines: [stranger: line]),

@@ -7,28 +7,10 @@
 /// touches is never wrong, at most late.
 public struct Delta: Sendable {
   /// The fields of one record.
-  public struct Change: Hashable, Sendable {
-    /// The record.
-    public let id: RecordID
-    /// Its fields, sorted by name and kind.
-    public internal(set) var fields: [FieldKey: FieldState]
+  public typealias Change = RecordChange
 
-    init(id: RecordID, fields: [FieldKey: FieldState]) {
-      self.id = id
-      self.fields = fields
-    }
-  }
-
-  /// The saves of one device after `from` and up to `to`, all effects of which are
-  /// in the delta.
-  public struct Interval: Hashable, Sendable {
-    /// The last save before the interval.
-    public let from: UInt64
-    /// The last save in the interval.
-    ///
-    /// Where the device is forked, an interval counts only from zero.
-    public let to: DeviceSave
-  }
+  /// The saves of one device that are in the delta.
+  public typealias Interval = SaveInterval
 
   /// A delta that was read is kept as the bytes it came in, which take a fraction
   /// of the room.
@@ -155,14 +137,10 @@ protocol DeltaContent {
 
   /// The greatest number of each device that is in the content.
   var latest: VectorClock { get }
-
-  /// The content as a value that lasts.
-  var delta: Delta { get }
 }
 
-extension Delta: DeltaContent {
-  var delta: Delta { self }
-}
+extension Delta: DeltaContent {}
+extension BorrowedMessage: DeltaContent {}
 
 extension Delta: Hashable {
   /// Whether two deltas mean the same, whether they were read or made.

@@ -134,7 +134,7 @@ public final class Transaction {
 
   private func checkEntity(of id: RecordID) {
     precondition(
-      id.entity.utf8.count <= WireLimit.nameBytes,
+      id.entity.utf8.count <= Limits.nameBytes,
       "the name of an entity takes 255 bytes at most")
     precondition(
       replica.schema.allowsEditing(id.entity),
