@@ -133,6 +133,22 @@ import Testing
           + #""entries":[]}]"#)
     }
     #expect(throws: DecodingError.self) {
+      try read(
+        PNCounter.self,
+        #"{"entries":[\#(entry.replacing("1,", with: "0,", maxReplacements: 1))]}"#
+      )
+    }
+    let line = #"[{"device":"\#(one)","folded":{"count":2,"sum":"5"},"#
+    for cancelled in [#"{"count":3,"sum":"4"}"#, #"{"count":2,"sum":"6"}"#] {
+      #expect(throws: DecodingError.self) {
+        try read(
+          Ledger.self, line + #""cancelled":\#(cancelled),"entries":[]}]"#)
+      }
+    }
+    #expect(throws: DecodingError.self) {
+      try read(Ledger.self, #"[{"device":"\#(one)","entries":[]}]"#)
+    }
+    #expect(throws: DecodingError.self) {
       try read(Value.self, #"{"int":1,"bool":true}"#)
     }
     #expect(throws: DecodingError.self) {

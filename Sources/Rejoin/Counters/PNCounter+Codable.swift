@@ -1,33 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-extension Tally.Entry: Codable {
-  private enum CodingKeys: CodingKey {
-    case device, sequence, increments, decrements
-  }
-
-  /// Encodes the device, the number of its last change, and its sums.
-  public func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(device, forKey: .device)
-    try container.encode(sequence, forKey: .sequence)
-    try container.encode(increments, forKey: .increments)
-    try container.encode(decrements, forKey: .decrements)
-  }
-
-  /// Decodes the sums of a device.
-  public init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: CodingKeys.self)
-    self.init(
-      device: try container.decode(DeviceID.self, forKey: .device),
-      sequence: try container.decode(UInt64.self, forKey: .sequence),
-      increments: try container.decode(UInt64.self, forKey: .increments),
-      decrements: try container.decode(UInt64.self, forKey: .decrements))
-    guard sequence > 0 else {
-      throw decoder.corrupted("changes count from one")
-    }
-  }
-}
-
 extension PNCounter: Codable {
   private enum CodingKeys: CodingKey { case entries, cancelled }
 
@@ -50,6 +22,9 @@ extension PNCounter: Codable {
     for list in [entries, cancelled] {
       guard zip(list, list.dropFirst()).allSatisfy({ $0.device < $1.device })
       else { throw decoder.corrupted("each device once, in order") }
+      guard list.allSatisfy({ $0.sequence > 0 }) else {
+        throw decoder.corrupted("changes count from one")
+      }
     }
     let tally = Tally(entries: entries, cancelled: cancelled)
     guard tally == tally.merging(tally.cancelledOnly) else {

@@ -8,7 +8,7 @@
 /// lie above the copy and survive in full.
 public struct Tally: Hashable, Sendable {
   /// The sums of one device's changes up to one of them.
-  public struct Entry: Hashable, Sendable, DeviceEntry {
+  public struct Entry: Hashable, Codable, Sendable, DeviceEntry {
     /// The device.
     public let device: DeviceID
     /// The number of its last change.

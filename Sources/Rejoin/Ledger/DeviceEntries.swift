@@ -4,7 +4,7 @@
 /// the entries after it.
 public struct DeviceEntries: Sendable {
   /// One immutable entry.
-  public struct Entry: Hashable, Sendable {
+  public struct Entry: Hashable, Codable, Sendable {
     /// The save that appended it.
     public let sequence: UInt64
     /// When it was appended.
@@ -42,6 +42,12 @@ public struct DeviceEntries: Sendable {
     self.cancelled = cancelled
     self.cancelledSum = cancelledSum
     self.tail = tail
+  }
+
+  /// Whether so many entries can be folded or cancelled, and have this sum.
+  static func isSum(_ sum: Int128, of count: UInt64) -> Bool {
+    count > 0 && count <= Limits.foldedEntries
+      && sum.magnitude <= UInt128(count) << 63
   }
 
   /// The number of all entries.

@@ -2,31 +2,23 @@
 
 /// A device's line of a ledger as it is encoded.
 private struct CodedLine: Codable {
-  struct Entry: Codable {
-    let sequence: UInt64
-    let time: Timestamp
-    let amount: Int64
-    let memo: Value?
-  }
-
   struct Sum: Codable {
     let count: UInt64
     /// A number of 128 bits, in decimal digits.
     let sum: String
 
-    var value: Int128? {
-      guard count > 0, count <= Limits.foldedEntries,
-        let value = Int128(sum), "\(value)" == sum,
-        value.magnitude <= UInt128(count) << 63
+    var value: (UInt64, Int128)? {
+      guard let value = Int128(sum), "\(value)" == sum,
+        DeviceEntries.isSum(value, of: count)
       else { return nil }
-      return value
+      return (count, value)
     }
   }
 
   let device: DeviceID
   let folded: Sum?
   let cancelled: Sum?
-  let entries: [Entry]
+  let entries: [DeviceEntries.Entry]
 }
 
 extension Ledger: Codable {
@@ -57,25 +49,16 @@ extension CodedLine {
     self.device = device
     folded = sum(line.folded, line.foldedSum)
     cancelled = sum(line.cancelled, line.cancelledSum)
-    entries = line.tail.map {
-      Entry(
-        sequence: $0.sequence, time: $0.time, amount: $0.amount, memo: $0.memo)
-    }
+    entries = line.tail
   }
 
   func line(_ decoder: any Decoder) throws -> DeviceEntries {
-    let sums = [folded, cancelled].map { $0.map(\.value) ?? .some(0) }
-    guard let foldedSum = sums[0], let cancelledSum = sums[1],
-      cancelled?.count ?? 0 <= folded?.count ?? 0,
-      folded != nil || !entries.isEmpty
+    guard let folded = folded.map(\.value) ?? (0, 0),
+      let cancelled = cancelled.map(\.value) ?? (0, 0),
+      cancelled <= folded, folded.0 > 0 || !entries.isEmpty
     else { throw decoder.corrupted("sums of entries that can be") }
     return DeviceEntries(
-      folded: folded?.count ?? 0, sum: foldedSum,
-      cancelled: cancelled?.count ?? 0, cancelledSum: cancelledSum,
-      tail: entries.map {
-        DeviceEntries.Entry(
-          sequence: $0.sequence, time: $0.time, amount: $0.amount, memo: $0.memo
-        )
-      })
+      folded: folded.0, sum: folded.1, cancelled: cancelled.0,
+      cancelledSum: cancelled.1, tail: entries)
   }
 }

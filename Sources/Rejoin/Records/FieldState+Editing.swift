@@ -118,11 +118,7 @@ extension DotMap<AddMark> {
     guard case .members(let edit) = edit else { return drop(seen: seen) }
     if save.drops || edit.isCleared { drop(seen: seen) }
     for (element, isIn) in edit.members {
-      if isIn {
-        insert(element, at: save.dot, seen: seen)
-      } else {
-        remove(element, seen: seen)
-      }
+      mark(element, isIn ? AddMark() : nil, at: save.dot, seen: seen)
     }
   }
 }

@@ -7,17 +7,6 @@ public struct AddMark: Hashable, Sendable, Comparable {
 }
 
 extension DotMap<AddMark> {
-  /// Puts an element in, in place of what of it `seen` contains.
-  mutating func insert(_ element: Value, at dot: Dot, seen: some DotSet) {
-    remove(element, seen: seen)
-    self[element].insert(AddMark(), at: dot)
-  }
-
-  /// Takes out what of an element `seen` contains.
-  mutating func remove(_ element: Value, seen: some DotSet) {
-    self[element].drop(seen: seen)
-  }
-
   /// The elements that are in, sorted.
   public var elements: [Value] { siblings.keys.sorted() }
 

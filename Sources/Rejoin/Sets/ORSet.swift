@@ -51,9 +51,7 @@ public struct ORSet<Element: FieldValue>: Hashable, Sendable {
   public mutating func insert(
     _ element: Element, by device: DeviceID
   ) -> ORSet {
-    change(element, by: device) { map, key, dot in
-      map.insert(key, at: dot, seen: Everything())
-    }
+    ORSet(state: state.mark(element.fieldValue, AddMark(), by: device))
   }
 
   /// Removes an element.
@@ -66,36 +64,7 @@ public struct ORSet<Element: FieldValue>: Hashable, Sendable {
   public mutating func remove(
     _ element: Element, by device: DeviceID
   ) -> ORSet {
-    change(element, by: device) { map, key, _ in
-      map.remove(key, seen: Everything())
-    }
-  }
-
-  private mutating func change(
-    _ element: Element, by device: DeviceID,
-    _ body: (inout DotMap<AddMark>, Value, Dot) -> Void
-  ) -> ORSet {
-    var delta = ORSet()
-    delta.state = state.change(element.fieldValue, by: device, body)
-    return delta
-  }
-}
-
-extension Causal {
-  /// Changes one key in the next save of `device` and returns the delta: what the
-  /// key holds now, having seen the change and what it superseded.
-  mutating func change<Payload>(
-    _ key: Value, by device: DeviceID,
-    _ body: (inout Store, Value, Dot) -> Void
-  ) -> Self where Store == DotMap<Payload> {
-    let before = store[key]
-    let (dot, _) = updateNext(of: device) { body(&$0, key, $1) }
-    var change = Store()
-    change[key] = store[key]
-    return Causal(
-      store: change,
-      context: CausalContext(
-        dots: before.map(\.dot) + store[key].map(\.dot) + [dot]))
+    ORSet(state: state.mark(element.fieldValue, nil, by: device))
   }
 }
 

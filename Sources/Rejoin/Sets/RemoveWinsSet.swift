@@ -44,7 +44,8 @@ public struct RemoveWinsSet<Element: FieldValue>: Hashable, Sendable {
   public mutating func insert(
     _ element: Element, by device: DeviceID
   ) -> RemoveWinsSet {
-    mark(element, .added, by: device)
+    RemoveWinsSet(
+      state: state.mark(element.fieldValue, .added, by: device))
   }
 
   /// Removes an element, also one that others may be adding.
@@ -54,18 +55,8 @@ public struct RemoveWinsSet<Element: FieldValue>: Hashable, Sendable {
   public mutating func remove(
     _ element: Element, by device: DeviceID
   ) -> RemoveWinsSet {
-    mark(element, .removed, by: device)
-  }
-
-  private mutating func mark(
-    _ element: Element, _ mark: SetMark, by device: DeviceID
-  ) -> RemoveWinsSet {
-    var delta = RemoveWinsSet()
-    delta.state = state.change(element.fieldValue, by: device) {
-      map, key, dot in
-      map.mark(key, mark, at: dot, seen: Everything())
-    }
-    return delta
+    RemoveWinsSet(
+      state: state.mark(element.fieldValue, .removed, by: device))
   }
 }
 

@@ -14,14 +14,6 @@ public enum SetMark: UInt8, Hashable, Sendable, Comparable {
 }
 
 extension DotMap<SetMark> {
-  /// Marks an element in place of the marks of it that `seen` contains.
-  mutating func mark(
-    _ element: Value, _ mark: SetMark, at dot: Dot, seen: some DotSet
-  ) {
-    self[element].drop(seen: seen)
-    self[element].insert(mark, at: dot)
-  }
-
   /// The elements that are in, sorted.
   public var elements: [Value] { siblings.keys.filter(contains).sorted() }
 

@@ -240,9 +240,7 @@ extension MessageReader {
     let start = reader.offset
     let count = try reader.varint()
     let sum = try reader.wide()
-    guard count > 0, count <= Limits.foldedEntries,
-      sum.magnitude <= UInt128(count) << 63
-    else {
+    guard DeviceEntries.isSum(sum, of: count) else {
       throw reader.error(.invalid, "a sum of so many amounts", at: start)
     }
     return (count, sum)

@@ -9,12 +9,12 @@ import Testing
     let dot = Dot(DeviceID(1), 1)
     var field = Causal<DotMap<AddMark>>()
     field.update(at: dot) {
-      $0.insert(.string("a"), at: dot, seen: Everything())
-      $0.insert(.string("b"), at: dot, seen: Everything())
+      $0.mark(.string("a"), AddMark(), at: dot, seen: Everything())
+      $0.mark(.string("b"), AddMark(), at: dot, seen: Everything())
     }
     var other = field
     other.update(at: Dot(DeviceID(2), 1)) {
-      $0.remove(.string("a"), seen: Everything())
+      $0.mark(.string("a"), nil, at: dot, seen: Everything())
     }
     #expect(field.merging(other).store.elements == [.string("b")])
     #expect(other.merging(field).store.elements == [.string("b")])

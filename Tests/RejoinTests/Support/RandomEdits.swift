@@ -50,8 +50,10 @@ enum RandomEdits {
   ) -> Causal<DotMap<AddMark>> {
     let keys = (0..<3).map { _ in Value.int(Int64(random.below(4))) }
     _ = map.updateNext(of: device) { store, dot in
-      store.remove(keys[0], seen: Everything())
-      for key in keys[1...] { store.insert(key, at: dot, seen: Everything()) }
+      store.mark(keys[0], nil, at: dot, seen: Everything())
+      for key in keys[1...] {
+        store.mark(key, AddMark(), at: dot, seen: Everything())
+      }
     }
     return map
   }
