@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A set of saves, of which a join asks only whether a dot is in it.
+/// A set of dots, which a join only tests for membership.
 public protocol DotSet {
-  /// Whether the save that `dot` names has been seen.
+  /// Whether the set contains `dot`.
   func contains(_ dot: Dot) -> Bool
 }

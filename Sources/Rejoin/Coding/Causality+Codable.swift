@@ -17,14 +17,14 @@ extension Timestamp: Codable {
 extension Dot: Codable {
   private enum CodingKeys: CodingKey { case device, sequence }
 
-  /// Encodes the device and the number.
+  /// Encodes the device and the sequence number.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(device, forKey: .device)
     try container.encode(sequence, forKey: .sequence)
   }
 
-  /// Decodes the device and the number.
+  /// Decodes the device and the sequence number.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     self.init(
@@ -49,7 +49,8 @@ extension VectorClock: Codable {
       $0.device < $1.device
     }
     guard areSorted, dots.allSatisfy({ $0.sequence > 0 }) else {
-      throw decoder.corrupted("a clock has each device once, in order")
+      throw decoder.corrupted(
+        "expected each device once, sorted, with a sequence number above zero")
     }
     self.init(sorted: dots.map { Entry(device: $0.device, count: $0.sequence) })
   }
@@ -58,7 +59,7 @@ extension VectorClock: Codable {
 extension CausalContext: Codable {
   private enum CodingKeys: CodingKey { case clock, dots }
 
-  /// Encodes the contiguous part, and the dots beyond it where there are any.
+  /// Encodes the contiguous part, and any dots beyond it.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(clock, forKey: .clock)
@@ -71,13 +72,17 @@ extension CausalContext: Codable {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     let clock = try container.decode(VectorClock.self, forKey: .clock)
     let dots = try container.decodeIfPresent([Dot].self, forKey: .dots) ?? []
-    // Stand-alone values name their next change by adding one.
+    // A stand-alone value makes its next dot by adding one, which must not
+    // overflow.
     guard clock.entries.allSatisfy({ $0.count < 1 << 63 }),
       dots.allSatisfy({ $0.sequence > 0 && $0.sequence < 1 << 63 })
-    else { throw decoder.corrupted("a number of a change is below 2⁶³") }
+    else {
+      throw decoder.corrupted("expected sequence numbers from 1 to 2⁶³ − 1")
+    }
     self = CausalContext(clock).merging(CausalContext(dots: dots))
     guard self.clock == clock, scattered.sorted() == dots else {
-      throw decoder.corrupted("dots ascend, and the clock has none of them")
+      throw decoder.corrupted(
+        "expected sorted dots, none contained in the clock or following it")
     }
   }
 }

@@ -11,14 +11,15 @@ extension DeviceID: Codable {
   public init(from decoder: any Decoder) throws {
     let text = try decoder.singleValueContainer().decode(String.self)
     guard let device = DeviceID(hexadecimal: text) else {
-      throw decoder.corrupted("a device has 32 hexadecimal digits, not \(text)")
+      throw decoder.corrupted(
+        "expected a device ID of 32 hexadecimal digits, not \(text)")
     }
     self = device
   }
 }
 
 extension Decoder {
-  /// The error of content that cannot be.
+  /// A data-corrupted error at the decoder's coding path.
   func corrupted(_ description: String) -> DecodingError {
     .dataCorrupted(.init(codingPath: codingPath, debugDescription: description))
   }

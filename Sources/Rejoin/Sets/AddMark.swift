@@ -1,26 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an add-wins set keeps for an element and a save: that it was added.
+/// The payload of an add-wins set.
+///
+/// The dot alone says that an element was added.
 public struct AddMark: Hashable, Sendable, Comparable {
-  /// Nothing distinguishes one presence from another.
+  /// All marks are equal.
   public static func < (a: AddMark, b: AddMark) -> Bool { false }
 }
 
 extension DotMap<AddMark> {
-  /// Puts an element in, in place of what of it `seen` contains.
+  /// Inserts an element, replacing its observed dots.
   mutating func insert(_ element: Value, at dot: Dot, seen: some DotSet) {
     remove(element, seen: seen)
     self[element].insert(AddMark(), at: dot)
   }
 
-  /// Takes out what of an element `seen` contains.
+  /// Removes an element's observed dots.
   mutating func remove(_ element: Value, seen: some DotSet) {
     self[element].drop(seen: seen)
   }
 
-  /// The elements that are in, sorted.
+  /// The elements, sorted.
   public var elements: [Value] { siblings.keys.sorted() }
 
-  /// Whether an element is in.
+  /// Whether the set contains an element.
   public func contains(_ element: Value) -> Bool { siblings[element] != nil }
 }

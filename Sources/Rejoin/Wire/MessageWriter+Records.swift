@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is said of a record before its fields.
+/// How a record is written.
 enum RecordForm: UInt64 {
-  /// Every field says what it is.
+  /// Every field in full.
   case full
-  /// Every field has one write, and all of one save.
+  /// One value per field, all of one save.
   case same
-  /// Every field has one write, each of the save after that of the field before;
-  /// the mark of existence is of the last.
+  /// One value per field, each of the save after that of the previous field.
+  /// The existence is of the last one.
   case next
 }
 
 extension MessageWriter {
-  /// The records of one entity.
+  /// Writes the records of one entity.
   mutating func write(_ records: ArraySlice<Delta.Change>) {
     guard let entity = records.first?.id.entity else { return }
     var places: [FieldKey: Int] = [:]
@@ -57,7 +57,7 @@ extension MessageWriter {
     last = form == .same ? first : first + max(record.fields.count, 1) - 1
   }
 
-  /// The shortest form of a record, and the place of its first save.
+  /// The shortest form of a record, and the index of its first save.
   private func form(of record: RecordContent) -> (RecordForm, first: Int) {
     var places: [Int] = []
     places.reserveCapacity(record.fields.count)
@@ -77,8 +77,8 @@ extension MessageWriter {
     return follows ? (.next, first) : (.full, 0)
   }
 
-  /// The place of the save of a register's one write, if that is all there is to
-  /// say of it.
+  /// The index of the save of a register's one write, if the field consists of
+  /// just that.
   private func place(ofOnlyWrite state: FieldState) -> Int? {
     guard case .register(let field) = state, field.isSpelled,
       field.store.count == 1
@@ -89,7 +89,7 @@ extension MessageWriter {
   }
 }
 
-/// A record's fields in the order of the table.
+/// A record's fields, in the order of the table.
 private struct RecordContent {
   let existence: FieldState?
   let fields: [FieldState]
@@ -98,8 +98,8 @@ private struct RecordContent {
 }
 
 extension WireWriter {
-  /// A field in an entity's table: name, shape, and the name of its kind where
-  /// that is not the shape's own.
+  /// Writes a field of an entity's table: its lattice, its name, and its
+  /// variant if there is one.
   fileprivate mutating func field(_ key: FieldKey) {
     let variant = key.variant
     pair(
@@ -110,8 +110,8 @@ extension WireWriter {
     raw(variant.utf8)
   }
 
-  /// A record's key: how many bytes it shares with the one before, at most
-  /// ``WireLimit/sharedBytes``, and the rest.
+  /// Writes a record's key: how many bytes it shares with the previous one, at
+  /// most ``WireLimit/sharedBytes``, and the rest.
   fileprivate mutating func key(_ key: String, after previous: String?) {
     var shared = 0
     if let previous {
@@ -124,7 +124,7 @@ extension WireWriter {
     raw(key.utf8.dropFirst(shared))
   }
 
-  /// Which fields a record has; −1 is its existence.
+  /// Writes which fields of the table a record has; −1 is its existence.
   fileprivate mutating func layout(_ layout: [Int]) {
     let fields = layout.filter { $0 >= 0 }
     let existence = fields.count < layout.count ? 1 : 0
@@ -135,30 +135,36 @@ extension WireWriter {
 
 /// The bounds of the format.
 package enum WireLimit {
-  /// How many bytes of a key may be those of the key before, so that reading does
-  /// not multiply them without end.
+  /// The greatest number of bytes that a key shares with the previous one.
+  ///
+  /// Without a bound, reading would expand a message to any multiple of its
+  /// size.
   static let sharedBytes = 63
 
-  /// How many bytes the name of an entity, a field or a variant takes at most:
-  /// every record refers to some, and to look one up costs its length.
+  /// The greatest number of bytes in the name of an entity, a field or a
+  /// variant.
+  ///
+  /// Records refer to them, and each look-up takes time in proportion to its
+  /// length.
   package static let nameBytes = 255
 
-  /// Whether a text can name a field or a variant.
+  /// Whether a text can be the name of a field or a variant.
   static func isName(_ text: String) -> Bool {
     !text.isEmpty && text.utf8.count <= nameBytes
   }
 
-  /// How many fields of an entity are held ready; more than these are rare and
-  /// read again each time.
+  /// How many fields of an entity are kept decoded, which bounds memory.
+  ///
+  /// More are rare, and are read again each time.
   static let keptFields = 512
 
-  /// How many entries of one device in a ledger may be folded: their sums stay
-  /// far from the end of 128 bits.
+  /// The greatest number of folded entries of one device in a ledger: their
+  /// sums have at most 103 bits, far from an overflow of 128.
   static let foldedEntries: UInt64 = 1 << 40
 }
 
 extension FieldKind {
-  /// The number of the lattice on the wire.
+  /// The number of the kind's lattice in the format.
   var shapeCode: UInt8 {
     switch self {
     case .register: 0
