@@ -58,3 +58,12 @@ extension Array where Element: DeviceEntry {
     return union + self[i...] + other[j...]
   }
 }
+
+#if REJOIN_CHECK_INVARIANTS
+  extension Array where Element: DeviceEntry {
+    /// Whether the entries are sorted by device, one per device.
+    var isSortedByDevice: Bool {
+      zip(self, dropFirst()).allSatisfy { $0.device < $1.device }
+    }
+  }
+#endif

@@ -47,6 +47,7 @@ public struct ReplicaVersion: Hashable, Sendable {
       saves[entry.device] = DeviceSave(
         sequence: entry.count, time: .zero, digest: 0)
     }
+    _checkInvariants()
   }
 
   /// The latest save of a device; its sequence number is zero if there is none.
@@ -62,6 +63,7 @@ public struct ReplicaVersion: Hashable, Sendable {
     guard save.sequence > 0 else { return }
     saves[device] = self[device].joined(save)
     vector.insert(Dot(device, save.sequence))
+    _checkInvariants()
   }
 
   /// Marks a device as forked; has no effect on one without saves.
@@ -90,4 +92,17 @@ public struct ReplicaVersion: Hashable, Sendable {
 extension ReplicaVersion: CustomStringConvertible {
   /// The sequence numbers alone.
   public var description: String { vector.description }
+}
+
+extension ReplicaVersion {
+  /// Traps in checked builds unless the invariants hold.
+  @inline(__always)
+  func _checkInvariants() {
+    #if REJOIN_CHECK_INVARIANTS
+      precondition(
+        saves.count == vector.entries.count
+          && saves.allSatisfy { $1.sequence > 0 && vector[$0] == $1.sequence },
+        "the saves differ from the vector clock \(self)")
+    #endif
+  }
 }

@@ -34,11 +34,15 @@ public struct VectorClock: Hashable, Sendable {
     if dot.sequence > 0 {
       entries = [Entry(device: dot.device, count: dot.sequence)]
     }
+    _checkInvariants()
   }
 
   /// Creates a clock from entries that are sorted by device and whose counts
   /// are not zero.
-  init(sorted entries: [Entry]) { self.entries = entries }
+  init(sorted entries: [Entry]) {
+    self.entries = entries
+    _checkInvariants()
+  }
 
   /// Creates a clock from the greatest sequence number of each device.
   ///
@@ -47,6 +51,7 @@ public struct VectorClock: Hashable, Sendable {
     entries = greatest.filter { $0.value > 0 }
       .map { Entry(device: $0.key, count: $0.value) }
       .sorted { $0.device < $1.device }
+    _checkInvariants()
   }
 
   /// Whether no save has been seen.
@@ -71,6 +76,7 @@ public struct VectorClock: Hashable, Sendable {
       case (false, _):
         entries.insert(Entry(device: device, count: newValue), at: i)
       }
+      _checkInvariants()
     }
   }
 
@@ -123,6 +129,7 @@ extension VectorClock {
         meet.entries.append(Entry(device: entry.device, count: count))
       }
     }
+    meet._checkInvariants()
     return meet
   }
 }
@@ -135,6 +142,7 @@ extension VectorClock: Lattice {
     // a ⊔ b = a where b ⊑ a. This is the common case, and allocates nothing.
     guard !other.isContained(in: self) else { return }
     entries = entries.union(other.entries) { $0.count < $1.count }
+    _checkInvariants()
   }
 }
 
@@ -150,5 +158,17 @@ extension VectorClock: CustomStringConvertible {
   public var description: String {
     "[" + entries.map { "\($0.device): \($0.count)" }.joined(separator: ", ")
       + "]"
+  }
+}
+
+extension VectorClock {
+  /// Traps in checked builds unless the invariants hold.
+  @inline(__always)
+  func _checkInvariants() {
+    #if REJOIN_CHECK_INVARIANTS
+      precondition(entries.isSortedByDevice, "not sorted by device: \(self)")
+      precondition(
+        entries.allSatisfy { $0.count > 0 }, "a count of zero: \(self)")
+    #endif
   }
 }

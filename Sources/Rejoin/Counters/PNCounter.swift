@@ -33,7 +33,10 @@ public struct PNCounter: Hashable, Sendable {
   /// Creates a counter whose value is zero.
   public init() {}
 
-  init(tally: Tally) { self.tally = tally }
+  init(tally: Tally) {
+    self.tally = tally
+    tally._checkInvariants()
+  }
 
   /// The sum of all changes that no reset has cancelled, computed exactly and
   /// then clamped to `Int64`.

@@ -76,6 +76,7 @@ public struct Tally: Hashable, Sendable {
     entries[i].sequence = dot.sequence
     entries[i].increments += increments
     entries[i].decrements += decrements
+    _checkInvariants()
   }
 
   /// Cancels the changes in `observed`, an earlier state of this tally; `nil`
@@ -84,6 +85,7 @@ public struct Tally: Hashable, Sendable {
     cancelled = Tally.join(cancelled, observed?.entries ?? entries)
     // A reset may arrive before the changes it cancels.
     entries = Tally.join(entries, cancelled)
+    _checkInvariants()
   }
 
   /// Whether any change has not been cancelled.
@@ -123,6 +125,7 @@ extension Tally: Lattice {
     if self == other { return }
     cancelled = Tally.join(cancelled, other.cancelled)
     entries = Tally.join(Tally.join(entries, other.entries), cancelled)
+    _checkInvariants()
   }
 
   private static func join(_ a: [Entry], _ b: [Entry]) -> [Entry] {
@@ -139,5 +142,26 @@ extension Tally.Entry {
     (sequence, increments, decrements) < (
       other.sequence, other.increments, other.decrements
     )
+  }
+}
+
+extension Tally {
+  /// Traps in checked builds unless the invariants hold.
+  @inline(__always)
+  func _checkInvariants() {
+    #if REJOIN_CHECK_INVARIANTS
+      precondition(
+        entries.isSortedByDevice && cancelled.isSortedByDevice,
+        "not sorted by device: \(self)")
+      for entry in entries {
+        precondition(entry.sequence > 0, "a change without a number: \(entry)")
+      }
+      for sums in cancelled {
+        let entry = entry(of: sums.device)
+        precondition(
+          sums == entry || sums.isBefore(entry),
+          "\(sums) is cancelled, but not in \(entry)")
+      }
+    #endif
   }
 }

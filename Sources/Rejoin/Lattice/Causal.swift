@@ -43,7 +43,7 @@ public struct Causal<Store: DotStore>: Hashable, Sendable {
   }
 
   /// Whether the dots in the store imply the context.
-  var isSpelled: Bool { explicit == nil }
+  var isContextImplied: Bool { explicit == nil }
 
   /// Whether the value has seen no save.
   public var isInitial: Bool { explicit == nil && store.isEmpty }
@@ -79,6 +79,7 @@ public struct Causal<Store: DotStore>: Hashable, Sendable {
   /// context unchanged.
   mutating func reshape(_ change: (inout Store) -> Void) {
     change(&store)
+    _checkInvariants()
   }
 
   /// Drops the context if the store implies it.
@@ -88,6 +89,7 @@ public struct Causal<Store: DotStore>: Hashable, Sendable {
     {
       explicit = nil
     }
+    _checkInvariants()
   }
 }
 
@@ -100,5 +102,24 @@ extension Causal: Lattice {
     store.merge(other.store, seen: seen, otherSeen: otherSeen)
     explicit = seen.merging(otherSeen)
     elide()
+  }
+}
+
+extension Causal {
+  /// Traps in checked builds unless the invariants hold.
+  @inline(__always)
+  func _checkInvariants() {
+    #if REJOIN_CHECK_INVARIANTS
+      let context = context
+      for last in store.dots.entries {
+        precondition(
+          context.contains(Dot(last.device, last.count)),
+          "\(last.device):\(last.count) is in the store, not in the context")
+      }
+      let isImplied =
+        context.scattered.isEmpty && store.impliesContext(context.clock)
+      precondition(
+        isImplied == (explicit == nil), "the context is stored, but implied")
+    #endif
   }
 }

@@ -76,6 +76,7 @@ public struct CausalContext: Hashable, Sendable {
       }
     }
     storage = rest.isEmpty ? .clock(clock) : .scattered(clock, rest)
+    _checkInvariants()
   }
 }
 
@@ -98,5 +99,21 @@ extension CausalContext: Lattice {
     case (.clock, .clock): storage = .clock(clock)
     default: update(clock: clock, dots: scattered.union(other.scattered))
     }
+    _checkInvariants()
+  }
+}
+
+extension CausalContext {
+  /// Traps in checked builds unless the invariants hold.
+  @inline(__always)
+  func _checkInvariants() {
+    #if REJOIN_CHECK_INVARIANTS
+      guard case .scattered(let clock, let dots) = storage else { return }
+      precondition(!dots.isEmpty, "no dots beyond a gap of \(clock)")
+      for dot in dots {
+        precondition(
+          dot.sequence > clock[dot.device] + 1, "\(dot) is not beyond a gap")
+      }
+    #endif
   }
 }

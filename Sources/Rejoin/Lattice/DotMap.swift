@@ -14,7 +14,10 @@ public struct DotMap<Payload: Hashable & Comparable & Sendable>: Hashable,
   public init() {}
 
   /// Creates a map from canonical keys, each with at least one sibling.
-  init(_ siblings: [Value: Siblings<Payload>]) { self.siblings = siblings }
+  init(_ siblings: [Value: Siblings<Payload>]) {
+    self.siblings = siblings
+    _checkInvariants()
+  }
 
   /// The siblings of a key.
   ///
@@ -36,6 +39,7 @@ public struct DotMap<Payload: Hashable & Comparable & Sendable>: Hashable,
   /// Removes all siblings whose dots `seen` contains.
   mutating func drop(seen: some DotSet) {
     for key in Array(siblings.keys) { self[key].drop(seen: seen) }
+    _checkInvariants()
   }
 }
 
@@ -79,5 +83,22 @@ extension DotMap: DotStore {
     for (key, theirs) in other.siblings {
       self[key].merge(theirs, seen: seen, otherSeen: otherSeen)
     }
+    _checkInvariants()
+  }
+}
+
+extension DotMap {
+  /// Traps in checked builds unless the invariants hold.
+  @inline(__always)
+  func _checkInvariants() {
+    #if REJOIN_CHECK_INVARIANTS
+      for (key, all) in siblings {
+        precondition(!all.isEmpty, "no siblings of \(key)")
+        guard case .double(let number) = key else { continue }
+        precondition(
+          number.bitPattern == Value.canonicalBits(number),
+          "\(key) is not canonical")
+      }
+    #endif
   }
 }

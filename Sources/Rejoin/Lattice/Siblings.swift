@@ -47,6 +47,7 @@ public struct Siblings<Payload: Hashable & Comparable & Sendable>: Sendable {
     case 1: storage = .one(elements[0])
     default: storage = .many(elements)
     }
+    _checkInvariants()
   }
 
   /// Removes the siblings whose dots `seen` contains.
@@ -158,4 +159,18 @@ extension Siblings: Hashable {
   }
 
   public func hash(into hasher: inout Hasher) { hasher.combine(storage) }
+}
+
+extension Siblings {
+  /// Traps in checked builds unless the invariants hold.
+  @inline(__always)
+  func _checkInvariants() {
+    #if REJOIN_CHECK_INVARIANTS
+      guard case .many(let all) = storage else { return }
+      precondition(all.count > 1, "\(all.count) siblings as many")
+      precondition(
+        zip(all, all.dropFirst()).allSatisfy { $0.dot < $1.dot },
+        "not sorted, or several of one dot: \(all.map(\.dot))")
+    #endif
+  }
 }

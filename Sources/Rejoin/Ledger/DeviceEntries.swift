@@ -47,6 +47,7 @@ public struct DeviceEntries: Sendable {
     self.cancelled = cancelled
     self.cancelledSum = cancelledSum
     self.tail = tail
+    _checkInvariants()
   }
 
   /// The number of all entries, folded ones included.
@@ -70,6 +71,7 @@ public struct DeviceEntries: Sendable {
     foldedSum = part.reduce(foldedSum) { $0 + Int128($1.amount) }
     folded += UInt64(part.count)
     tail.removeFirst(part.count)
+    _checkInvariants()
   }
 
   /// Cancels and folds the entries in `observed`, an earlier state of this
@@ -88,6 +90,7 @@ public struct DeviceEntries: Sendable {
     if (seen.folded, seen.foldedSum) > (cancelled, cancelledSum) {
       (cancelled, cancelledSum) = (seen.folded, seen.foldedSum)
     }
+    _checkInvariants()
   }
 
   /// The number of entries that the first `n` saves of the device have
@@ -110,6 +113,7 @@ public struct DeviceEntries: Sendable {
     if (theirs.cancelled, theirs.cancelledSum) > (cancelled, cancelledSum) {
       (cancelled, cancelledSum) = (theirs.cancelled, theirs.cancelledSum)
     }
+    _checkInvariants()
   }
 
   private func entries(after count: UInt64) -> ArraySlice<Entry> {
@@ -154,5 +158,23 @@ extension DeviceEntries: Hashable {
     hasher.combine(sum)
     hasher.combine(cancelled)
     hasher.combine(cancelledSum)
+  }
+}
+
+extension DeviceEntries {
+  /// Traps in checked builds unless the invariants hold.
+  @inline(__always)
+  func _checkInvariants() {
+    #if REJOIN_CHECK_INVARIANTS
+      precondition(
+        folded <= WireLimit.foldedEntries, "\(folded) folded entries")
+      precondition(
+        cancelled <= folded, "\(cancelled) of \(folded) folded are cancelled")
+      for (count, sum) in [(folded, foldedSum), (cancelled, cancelledSum)] {
+        precondition(
+          sum.magnitude <= UInt128(count) << 63,
+          "\(sum) is no sum of \(count) amounts")
+      }
+    #endif
   }
 }

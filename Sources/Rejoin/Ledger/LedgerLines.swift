@@ -8,7 +8,10 @@ public struct LedgerLines: Hashable, Sendable {
   /// Creates an empty ledger.
   public init() {}
 
-  init(lines: [DeviceID: DeviceEntries]) { self.lines = lines }
+  init(lines: [DeviceID: DeviceEntries]) {
+    self.lines = lines
+    _checkInvariants()
+  }
 
   /// The sum of all entries that are not cancelled, computed exactly and then
   /// clamped to `Int64`.
@@ -32,6 +35,7 @@ public struct LedgerLines: Hashable, Sendable {
     let entry = DeviceEntries.Entry(
       sequence: dot.sequence, time: time, amount: amount, memo: memo?.canonical)
     lines[dot.device, default: DeviceEntries()].append(entry)
+    _checkInvariants()
   }
 
   /// The entries of one device alone.
@@ -51,6 +55,7 @@ public struct LedgerLines: Hashable, Sendable {
       lines[device]?.fold(upTo: target)
       count += (lines[device] ?? line).folded - line.folded
     }
+    _checkInvariants()
     return count
   }
 
@@ -65,6 +70,7 @@ public struct LedgerLines: Hashable, Sendable {
     for (device, line) in observed?.lines ?? lines {
       lines[device, default: DeviceEntries()].cancel(line)
     }
+    _checkInvariants()
   }
 
   /// Whether any entry has not been cancelled.
@@ -102,5 +108,19 @@ extension LedgerLines: DotStore {
     for (device, line) in other.lines {
       lines[device, default: DeviceEntries()].merge(line)
     }
+    _checkInvariants()
+  }
+}
+
+extension LedgerLines {
+  /// Traps in checked builds unless the invariants hold.
+  @inline(__always)
+  func _checkInvariants() {
+    #if REJOIN_CHECK_INVARIANTS
+      for (device, line) in lines {
+        precondition(line.count > 0, "no entries of \(device)")
+        line._checkInvariants()
+      }
+    #endif
   }
 }

@@ -22,7 +22,7 @@ public struct FieldKey: Sendable {
   /// Creates the key of a field.
   ///
   /// - Precondition: `name` and `variant` have 1 to 255 bytes, and `variant` is
-  ///   not the name of a plain kind, `kind`.
+  ///   not the name of `kind`.
   public init(_ name: String, _ kind: FieldKind, variant: String? = nil) {
     precondition(
       FieldKey.isValid(name, kind, variant),

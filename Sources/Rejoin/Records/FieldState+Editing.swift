@@ -44,6 +44,7 @@ extension FieldState {
     self = .register(Causal())
     let (state, superseded) = taken.changed(edit, in: save)
     self = state
+    _checkInvariants()
     return superseded
   }
 

@@ -107,6 +107,7 @@ extension FieldState: Lattice {
     let taken = self
     self = .register(Causal())
     self = taken.consumingMerge(other)
+    _checkInvariants()
   }
 
   private consuming func consumingMerge(_ other: FieldState) -> FieldState {
@@ -132,5 +133,32 @@ extension FieldState: Lattice {
     case (let mine, _):
       return mine
     }
+  }
+}
+
+extension FieldState {
+  /// Traps in checked builds unless the invariants hold.
+  @inline(__always)
+  func _checkInvariants() {
+    #if REJOIN_CHECK_INVARIANTS
+      switch self {
+      case .register(let field):
+        field._checkInvariants()
+        field.store._checkInvariants()
+      case .lww(let field): field._checkInvariants()
+      case .counter(let field):
+        field._checkInvariants()
+        field.store._checkInvariants()
+      case .set(let field):
+        field._checkInvariants()
+        field.store._checkInvariants()
+      case .removeWinsSet(let field):
+        field._checkInvariants()
+        field.store._checkInvariants()
+      case .ledger(let field):
+        field._checkInvariants()
+        field.store._checkInvariants()
+      }
+    #endif
   }
 }

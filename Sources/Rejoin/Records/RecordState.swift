@@ -20,7 +20,20 @@ struct FieldNames {
     let number = UInt32(keys.count)
     keys.append(key)
     numbers[key] = number
+    _checkInvariants()
     return number
+  }
+
+  /// Traps in checked builds unless the invariants hold.
+  @inline(__always)
+  func _checkInvariants() {
+    #if REJOIN_CHECK_INVARIANTS
+      precondition(keys.first == .existence, "existence is not the first field")
+      precondition(
+        numbers.count == keys.count
+          && keys.enumerated().allSatisfy { numbers[$1] == UInt32($0) },
+        "the numbers of the fields differ from their places: \(keys)")
+    #endif
   }
 }
 
@@ -63,6 +76,7 @@ struct RecordState {
   mutating func update<Result>(
     _ name: UInt32, kind: FieldKind, _ change: (inout FieldState) -> Result
   ) -> Result {
+    defer { _checkInvariants() }
     let i = place(of: name)
     if i == slots.count || slots[i].name != name {
       slots.insert(Slot(name: name, state: FieldState(kind)), at: i)
@@ -109,5 +123,21 @@ extension Siblings<Stamped> {
     case .deleteWins:
       !isEmpty && allSatisfy { $0.payload.value == .bool(true) }
     }
+  }
+}
+
+extension RecordState {
+  /// Traps in checked builds unless the invariants hold.
+  @inline(__always)
+  func _checkInvariants() {
+    #if REJOIN_CHECK_INVARIANTS
+      precondition(
+        zip(slots, slots.dropFirst()).allSatisfy { $0.name < $1.name },
+        "the fields of \(id) are not sorted: \(slots.map(\.name))")
+      guard let first = slots.first, first.name == 0 else { return }
+      guard case .register = first.state else {
+        preconditionFailure("the existence of \(id) is no register")
+      }
+    #endif
   }
 }

@@ -145,6 +145,7 @@ struct EntityTable {
         at: start)
     }
     (fields, hasExistence) = (layout, exists)
+    _checkInvariants()
   }
 
   /// Throws if any field of the table occurs in no record.
@@ -178,5 +179,24 @@ extension WireReader {
         at: start)
     }
     return FieldKey(name, kind, variant: variant)
+  }
+}
+
+extension EntityTable {
+  /// Traps in checked builds unless the invariants hold.
+  @inline(__always)
+  func _checkInvariants() {
+    #if REJOIN_CHECK_INVARIANTS
+      precondition(
+        keys.count <= WireLimit.keptFields
+          && keys.count + offsets.count == used.count,
+        "\(keys.count) keys and \(offsets.count) offsets of \(used.count) fields"
+      )
+      precondition(
+        zip(keys, keys.dropFirst()).allSatisfy(<), "the keys are not sorted")
+      precondition(
+        zip(fields, fields.dropFirst()).allSatisfy(<),
+        "the fields of the record are not sorted: \(fields)")
+    #endif
   }
 }

@@ -91,6 +91,7 @@ struct FieldBuilder: FieldSink {
       case .ledger:
         .ledger(Causal(store: LedgerLines(lines: lines), context: context))
       }
+    fields[key]?._checkInvariants()
     writes.removeAll(keepingCapacity: true)
     (entries, cancelled, lines) = ([], [], [:])
     (elements, marks) = ([], [])

@@ -57,7 +57,9 @@ struct MessageScan {
       change(Delta.Change(id: id, fields: builder.fields))
     }
     try finish(section: section)
-    while let (device, news) = try intervals?.next() { interval(device, news) }
+    while let (device, saves) = try intervals?.next() {
+      interval(device, saves)
+    }
   }
 
   /// Reads the sections and goes back to the intervals.

@@ -80,7 +80,7 @@ extension MessageWriter {
   /// The index of the save of a register's one write, if the field consists of
   /// just that.
   private func place(ofOnlyWrite state: FieldState) -> Int? {
-    guard case .register(let field) = state, field.isSpelled,
+    guard case .register(let field) = state, field.isContextImplied,
       field.store.count == 1
     else { return nil }
     let only = field.store[0]

@@ -96,6 +96,29 @@ struct SaveIndex {
       lines[i].start = start
       start += lines[i].saves.count
     }
+    _checkInvariants()
+  }
+
+  /// Traps in checked builds unless the invariants hold.
+  @inline(__always)
+  private func _checkInvariants() {
+    #if REJOIN_CHECK_INVARIANTS
+      var start = 0
+      for (i, line) in lines.enumerated() {
+        precondition(
+          i == 0 || lines[i - 1].device < line.device,
+          "\(line.device) is not sorted")
+        precondition(
+          places[line.device] == i && line.start == start,
+          "\(line.device) is not where it is looked up")
+        precondition(
+          zip(line.saves, line.saves.dropFirst()).allSatisfy {
+            $0.sequence < $1.sequence
+          }, "the saves of \(line.device) are not sorted")
+        start += line.saves.count
+      }
+      precondition(places.count == lines.count, "unlisted devices")
+    #endif
   }
 }
 
@@ -166,7 +189,7 @@ extension DotMap {
 extension Causal {
   /// The part of the clock that the dots in the store do not imply.
   var explicitRemainder: [VectorClock.Entry] {
-    if isSpelled { return [] }
+    if isContextImplied { return [] }
     let dots = store.dots
     return clock.entries.filter { $0.count > dots[$0.device] }
   }

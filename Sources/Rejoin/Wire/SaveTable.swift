@@ -71,6 +71,7 @@ struct SaveTable {
     used = Array(repeating: false, count: count)
     reader.goBack(to: start)
     try fill(count, numbers: kept, from: &reader, isNaming)
+    _checkInvariants()
   }
 
   private mutating func fill(
@@ -187,4 +188,24 @@ struct SaveTable {
 
   /// The timestamp of the save at an index; zero if it has none.
   func time(at place: Int) -> UInt64 { times[place] }
+}
+
+extension SaveTable {
+  /// Traps in checked builds unless the invariants hold.
+  @inline(__always)
+  func _checkInvariants() {
+    #if REJOIN_CHECK_INVARIANTS
+      precondition(
+        offsets.count == lineCount && used.count == lineCount
+          && marks.count == count, "an array is too short or too long")
+      precondition(
+        zip(starts, starts.dropFirst()).allSatisfy { $0 >> 1 <= $1 >> 1 },
+        "the saves of the devices are not in order")
+      precondition(
+        devices.isEmpty
+          || devices.count == lineCount
+            && zip(devices, devices.dropFirst()).allSatisfy(<),
+        "the devices are not sorted")
+    #endif
+  }
 }
