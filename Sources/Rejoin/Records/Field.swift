@@ -36,8 +36,7 @@ extension Field {
   /// The current version comes first.
   ///
   /// - Parameter shown: The visible value of a field: nothing if it has not
-  ///   been
-  ///   written, and `nil` if a write has unset it.
+  ///   been written, and `nil` if a write has unset it.
   func source(
     _ shown: (FieldKey) -> Value??
   ) -> (key: FieldKey, value: Value?)? {
