@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Finds the places of Swift sources that can be broken by one token.
 
-Comments, texts, attributes, generics and arrows are left alone: an operator counts
-where spaces are on both of its sides, as the formatter writes all that have two
-operands. What does not compile all the same is for the caller to throw away.
+Comments, texts, attributes, generics, arrows and the checks of invariants, which
+only checked builds have, are left alone. An operator counts where spaces are on
+both of its sides, as the formatter writes all that have two operands. What does not
+compile all the same is for the caller to throw away.
 
     python3 Tests/Mutants/places.py             checks this file
     python3 Tests/Mutants/places.py FILE…       lists the places of files
@@ -34,6 +35,7 @@ WORDS = {
 LEXICON = re.compile(r"""
     (?P<space>\s+)
   | (?P<comment>//[^\n]*)
+  | (?P<checked>\#if\ REJOIN_CHECK_INVARIANTS\b[\s\S]*?\#(?:else|endif)\b)
   | (?P<directive>\#(?:if|elseif|else|endif)\b[^\n]*)
   | (?P<attribute>@\w+)
   | (?P<real>\d[\d_]*\.\d[\d_]*)
@@ -210,6 +212,8 @@ def self_test():
         ("a &&\n  b", ["a ||\n  b"]),
         ("a! != b", ["a! == b"]),
         ("#if swift(>=6)\n#endif", []),
+        ("#if REJOIN_CHECK_INVARIANTS\na < b\n#endif\ntrue", [
+            "#if REJOIN_CHECK_INVARIANTS\na < b\n#endif\nfalse"]),
     ]:
         found = [source[:p.start] + new + source[p.end:]
                  for p in places(source) for new in p.options]

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The checksum at the end of a message: it finds accidents, not malice.
+/// The checksum at the end of a message.
 ///
-/// Words of eight bytes, the last filled with zeros, are mixed one by one into a
-/// state that begins with the number of bytes. Each step can be undone, so that a
-/// change within one word always shows in the state, of which 32 bits are kept.
+/// It detects accidental corruption, not tampering.
+///
+/// Words of eight bytes, the last padded with zeros, are mixed into a state
+/// that begins with the number of bytes. Each step is invertible, so that a
+/// change within one word always changes the state, of which 32 bits are kept.
 enum WireChecksum {
   static let size = 4
 

@@ -1,43 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why bytes could not be read.
+/// Why bytes could not be decoded.
 ///
-/// Nothing has changed then.
+/// On error, nothing has been changed.
 public struct WireError: Error, Hashable, Sendable {
-  /// What kind of fault it is; more may be told apart in later versions.
+  /// The kind of error.
+  ///
+  /// Later versions may add more kinds.
   public struct Code: Hashable, Sendable {
     /// The name of the code.
     public let name: String
 
     /// The bytes end too early.
     public static let truncated = Code(name: "truncated")
-    /// The bytes are no message of this format.
+    /// The bytes are not a message of this format.
     public static let unrecognizedFormat = Code(name: "unrecognizedFormat")
-    /// The message is of another kind than what was asked for.
+    /// The message is of another kind than was requested.
     public static let unexpectedKind = Code(name: "unexpectedKind")
-    /// A newer version of the library has written the message.
+    /// A newer version of the library wrote the message.
     public static let newerVersion = Code(name: "newerVersion")
-    /// The bytes have changed on the way.
+    /// The bytes have been corrupted.
     public static let checksumMismatch = Code(name: "checksumMismatch")
-    /// The meaning is clear, but there is one way to write it and this is
-    /// another.
+    /// The bytes are valid, but are not the canonical encoding of their
+    /// content.
     public static let notCanonical = Code(name: "notCanonical")
-    /// What is written there cannot be.
+    /// The bytes have no valid meaning.
     public static let invalid = Code(name: "invalid")
   }
 
-  /// What kind of fault it is.
+  /// The kind of error.
   public let code: Code
 
-  /// Where the reading stopped, in bytes from the beginning.
+  /// The offset of the error, in bytes from the beginning.
   public let offset: Int
 
-  /// What should have been there.
+  /// What was expected at the offset.
   public let expected: String
 }
 
 extension WireError: CustomStringConvertible {
-  /// Where and what the fault is, and how to mend it.
+  /// Where the error is, what was expected there, and what to do about it.
   public var description: String {
     "byte \(offset): \(code.name), expected \(expected): \(remedy)"
   }
@@ -45,8 +47,8 @@ extension WireError: CustomStringConvertible {
   private var remedy: String {
     switch code {
     case .newerVersion: "update the app"
-    case .unexpectedKind: "decode it as what it is"
-    case .unrecognizedFormat: "check that these are the right bytes"
+    case .unexpectedKind: "decode it as the kind that it is"
+    case .unrecognizedFormat: "check that these bytes are a message of Rejoin"
     default: "fetch the message again"
     }
   }

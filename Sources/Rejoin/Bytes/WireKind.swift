@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a message is: the letter after the `R` with which all of them begin.
+/// The kind of a message, as the letter in its second byte.
 enum WireKind: UInt8, CaseIterable {
   case delta = 0x64  // d
   case snapshot = 0x73  // s
@@ -13,8 +13,9 @@ enum WireKind: UInt8, CaseIterable {
   /// The first byte of every message: `R`.
   static let mark: UInt8 = 0x52
 
-  /// The third byte of every message, the version of the format: incremented for
-  /// whatever older readers cannot read.
+  /// The third byte of every message, the version of the format.
+  ///
+  /// Incremented for breaking changes.
   static let version: UInt8 = 1
 
   var name: String {
@@ -29,6 +30,7 @@ enum WireKind: UInt8, CaseIterable {
     }
   }
 
-  /// Whether the first save before each interval is left out, being none.
+  /// Whether every interval begins at zero, so that its beginning is not
+  /// written.
   var beginsAtNothing: Bool { self != .delta }
 }

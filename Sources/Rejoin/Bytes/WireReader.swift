@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Calls `body` with bytes where they are, or with a copy of those that do not lie
-/// next to each other.
+/// Calls `body` with the bytes in place, or with a copy if they are not
+/// contiguous in memory.
 func withBytes<Result>(
   of bytes: some Sequence<UInt8>,
   _ body: (UnsafeRawBufferPointer) throws(WireError) -> Result
@@ -19,18 +19,18 @@ func withBytes<Result>(
   return try result.get()
 }
 
-/// Reads the primitives of the byte format, and refuses what no writer writes.
+/// Reads the primitives of the format, and accepts only canonical encodings.
 ///
-/// It looks at bytes that somebody else owns, which must outlive it. Nothing is
-/// allocated by a number that the bytes cannot back.
+/// It borrows the bytes, which must outlive it. It never allocates by a count
+/// that the remaining bytes cannot hold.
 struct WireReader {
   private let bytes: UnsafeRawBufferPointer
   private(set) var offset: Int
-  /// Where the part that is being read ends.
+  /// The end of the part that is being read.
   private(set) var end: Int
   let kind: WireKind
 
-  /// Opens a message: looks at its beginning, its version and its checksum.
+  /// Opens a message: validates its kind, its version and its checksum.
   init(
     opening bytes: UnsafeRawBufferPointer, as kinds: [WireKind]
   ) throws(WireError) {
@@ -40,10 +40,14 @@ struct WireReader {
       WireError(code: code, offset: offset, expected: expected)
     }
     guard bytes.count > 2 else {
-      throw fail(.truncated, bytes.count, "a kind and a version")
+      throw fail(
+        .truncated, bytes.count, "a header of three bytes: R, kind, version")
     }
     guard bytes[0] == WireKind.mark, let kind = WireKind(rawValue: bytes[1])
-    else { throw fail(.unrecognizedFormat, 0, "R and the letter of a kind") }
+    else {
+      throw fail(
+        .unrecognizedFormat, 0, "a message that begins with R and its kind")
+    }
     guard kinds.contains(kind) else {
       throw fail(
         .unexpectedKind, 1,
@@ -56,7 +60,7 @@ struct WireReader {
     }
     end = bytes.count - WireChecksum.size
     guard end >= 3 else {
-      throw fail(.truncated, bytes.count, "a checksum")
+      throw fail(.truncated, bytes.count, "a checksum of four bytes")
     }
     let sum = WireChecksum.of(UnsafeRawBufferPointer(rebasing: bytes[..<end]))
     let stored = bytes.loadUnaligned(fromByteOffset: end, as: UInt32.self)
@@ -68,7 +72,7 @@ struct WireReader {
     offset = 3
   }
 
-  /// The number of bytes that are left.
+  /// The number of bytes that remain.
   var remaining: Int { end - offset }
 
   func error(
@@ -90,12 +94,13 @@ struct WireReader {
     while true {
       let next = try byte()
       if shift == 63, next > 1 {
-        throw error(.invalid, "a number of 64 bits", at: start)
+        throw error(.invalid, "an integer of 64 bits", at: start)
       }
       number |= UInt64(next & 0x7f) << shift
       if next < 0x80 {
         guard next != 0 || shift == 0 else {
-          throw error(.notCanonical, "the shortest form", at: start)
+          throw error(
+            .notCanonical, "the shortest form of an integer", at: start)
         }
         return number
       }
@@ -113,12 +118,13 @@ struct WireReader {
     while true {
       let next = try byte()
       if shift == 126, next > 3 {
-        throw error(.invalid, "a number of 128 bits", at: start)
+        throw error(.invalid, "an integer of 128 bits", at: start)
       }
       number |= UInt128(next & 0x7f) << shift
       if next < 0x80 {
         guard next != 0 || shift == 0 else {
-          throw error(.notCanonical, "the shortest form", at: start)
+          throw error(
+            .notCanonical, "the shortest form of an integer", at: start)
         }
         let sign = -Int128(bitPattern: number & 1)
         return Int128(bitPattern: number >> 1) ^ sign
@@ -127,17 +133,19 @@ struct WireReader {
     }
   }
 
-  /// A number of things, each of which takes at least `size` bytes.
+  /// Reads a count of items, each of which takes at least `size` bytes.
   mutating func count(of size: Int = 1) throws(WireError) -> Int {
     let start = offset
     let number = try varint()
     guard number <= UInt64(remaining / size) else {
-      throw error(.truncated, "room for \(number) of them", at: start)
+      throw error(
+        .truncated, "at least \(size) bytes for each of \(number) items",
+        at: start)
     }
     return Int(number)
   }
 
-  /// Two small numbers of 32 bits, which nothing vouches for yet.
+  /// Reads two small integers of 32 bits, not yet validated.
   mutating func pair() throws(WireError) -> (low: Int, high: Int) {
     let both = try byte()
     var (low, high) = (Int(both & 15), Int(both >> 4))
@@ -149,7 +157,7 @@ struct WireReader {
   private mutating func rest() throws(WireError) -> Int {
     let start = offset
     guard let number = Int32(exactly: try varint()) else {
-      throw error(.invalid, "a number of 32 bits", at: start)
+      throw error(.invalid, "an integer of 32 bits", at: start)
     }
     return Int(number)
   }
@@ -159,16 +167,16 @@ struct WireReader {
     return UInt64(littleEndian: word)
   }
 
-  /// The next bytes, where they are.
+  /// The next `count` bytes, in place.
   mutating func take(_ count: Int) throws(WireError) -> UnsafeRawBufferPointer {
     guard count <= remaining else {
-      throw error(.truncated, "\(count) bytes")
+      throw error(.truncated, "\(count) more bytes, not \(remaining)")
     }
     defer { offset += count }
     return UnsafeRawBufferPointer(rebasing: bytes[offset..<(offset + count)])
   }
 
-  /// Text of the next `count` bytes.
+  /// Reads a text of `count` bytes.
   mutating func text(_ count: Int) throws(WireError) -> String {
     let start = offset
     return try text(of: take(count), at: start)
@@ -178,7 +186,7 @@ struct WireReader {
     of bytes: some Collection<UInt8>, at start: Int
   ) throws(WireError) -> String {
     guard let text = String(validating: bytes, as: UTF8.self) else {
-      throw error(.invalid, "UTF-8", at: start)
+      throw error(.invalid, "a text in valid UTF-8", at: start)
     }
     return text
   }
@@ -186,13 +194,13 @@ struct WireReader {
   /// Goes back to read a part again.
   mutating func goBack(to offset: Int) { self.offset = offset }
 
-  /// Reads the next `count` bytes as a part of their own.
+  /// Reads the next `count` bytes as a part, which `body` must read in full.
   mutating func part<Result>(
     _ count: Int, _ body: (inout WireReader) throws(WireError) -> Result
   ) throws(WireError) -> Result {
     let outer = end
     guard count <= remaining else {
-      throw error(.truncated, "\(count) bytes")
+      throw error(.truncated, "\(count) more bytes, not \(remaining)")
     }
     end = offset + count
     let result = try body(&self)
@@ -201,10 +209,11 @@ struct WireReader {
     return result
   }
 
-  /// Refuses what is left over.
+  /// Throws if any bytes remain.
   func finish() throws(WireError) {
     guard offset == end else {
-      throw error(.invalid, "the end, not \(remaining) more bytes")
+      throw error(
+        .invalid, "the end of the content, not \(remaining) more bytes")
     }
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Writes the primitives of the byte format, each in the one way that there is.
+/// Writes the primitives of the format, each in its canonical encoding.
 struct WireWriter {
   private(set) var bytes: [UInt8]
 
@@ -14,7 +14,8 @@ struct WireWriter {
 
   mutating func byte(_ byte: UInt8) { bytes.append(byte) }
 
-  /// Seven bits a byte, the lowest first; all but the last have the top bit.
+  /// Writes an integer with seven bits per byte, the lowest first; all bytes
+  /// but the last have the top bit set (LEB128).
   mutating func varint(_ number: UInt64) {
     var rest = number
     while rest >= 0x80 {
@@ -29,7 +30,7 @@ struct WireWriter {
   /// Writes 0, −1, 1, −2, … as 0, 1, 2, 3, … (zigzag).
   mutating func signed(_ number: Int64) { varint(number.zigzag) }
 
-  /// A sum of many amounts, in zigzag.
+  /// Writes an integer of 128 bits, in zigzag.
   mutating func wide(_ number: Int128) {
     var rest = UInt128(bitPattern: number << 1 ^ number >> 127)
     while rest >= 0x80 {
@@ -39,15 +40,16 @@ struct WireWriter {
     bytes.append(UInt8(truncatingIfNeeded: rest))
   }
 
-  /// Two numbers that are mostly small: half a byte each, and the rest of those
-  /// that are 15 or more after it.
+  /// Writes two integers that are usually small: half a byte for each.
+  ///
+  /// For each that is 15 or more, the rest follows.
   mutating func pair(_ low: Int, _ high: Int) {
     bytes.append(UInt8(min(low, 15) | min(high, 15) << 4))
     if low >= 15 { varint(low - 15) }
     if high >= 15 { varint(high - 15) }
   }
 
-  /// Eight bytes, the lowest first.
+  /// Writes eight bytes, little-endian.
   mutating func fixed(_ word: UInt64) {
     for shift in stride(from: 0 as UInt64, to: 64, by: 8) {
       bytes.append(UInt8(truncatingIfNeeded: word >> shift))
@@ -58,7 +60,7 @@ struct WireWriter {
     bytes.append(contentsOf: content)
   }
 
-  /// The message, with its checksum.
+  /// The message with its checksum.
   consuming func sealed() -> [UInt8] {
     let sum = bytes.withUnsafeBytes { WireChecksum.of($0) }
     for shift in stride(from: 0 as UInt32, to: 32, by: 8) {
@@ -69,7 +71,7 @@ struct WireWriter {
 }
 
 extension Int64 {
-  /// The number with its sign in the lowest bit.
+  /// The integer with its sign in the lowest bit.
   var zigzag: UInt64 { UInt64(bitPattern: self << 1 ^ self >> 63) }
 
   init(zigzag: UInt64) {

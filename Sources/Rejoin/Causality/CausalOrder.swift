@@ -5,15 +5,15 @@
 /// Causality is a partial order, which `Comparable` cannot express: two clocks
 /// may be concurrent.
 public enum CausalOrder: Hashable, Sendable {
-  /// The first has been seen by the second, which knows more.
+  /// The second clock has seen everything the first has, and more.
   case before
 
-  /// Both have seen the same saves.
+  /// Both clocks have seen the same saves.
   case equal
 
-  /// The first has seen the second and knows more.
+  /// The first clock has seen everything the second has, and more.
   case after
 
-  /// Each has seen a save that the other has not.
+  /// Each clock has seen a save that the other has not.
   case concurrent
 }

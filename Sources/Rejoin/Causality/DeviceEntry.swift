@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An entry about one device in a short array that is sorted by device.
+/// An element of an array sorted by device, with at most one entry per device.
 protocol DeviceEntry {
   var device: DeviceID { get }
 }
 
 extension Array where Element: DeviceEntry {
-  /// The position of a device's entry, or where it would stand.
+  /// The index of a device's entry, or where one would be inserted.
   ///
   /// - Complexity: O(log *n*).
   func position(of device: DeviceID) -> Int {
@@ -28,7 +28,10 @@ extension Array where Element: DeviceEntry {
     return i < count && self[i].device == device ? self[i] : nil
   }
 
-  /// The entries of both arrays, where both have one the greater by `isBefore`.
+  /// Merges two arrays sorted by device.
+  ///
+  /// Where both have an entry for a device, the greater one by `isBefore` is
+  /// kept.
   ///
   /// - Complexity: O(*n*) for the *n* entries of both.
   func union(
@@ -55,3 +58,12 @@ extension Array where Element: DeviceEntry {
     return union + self[i...] + other[j...]
   }
 }
+
+#if REJOIN_CHECK_INVARIANTS
+  extension Array where Element: DeviceEntry {
+    /// Whether the entries are sorted by device, one per device.
+    var isSortedByDevice: Bool {
+      zip(self, dropFirst()).allSatisfy { $0.device < $1.device }
+    }
+  }
+#endif

@@ -11,7 +11,8 @@ extension DeviceID: Codable {
   public init(from decoder: any Decoder) throws {
     let text = try decoder.singleValueContainer().decode(String.self)
     guard let device = DeviceID(hexadecimal: text) else {
-      throw decoder.corrupted("a device has 32 hexadecimal digits, not \(text)")
+      throw decoder.corrupted(
+        "expected a device ID of 32 hexadecimal digits, not \(text)")
     }
     self = device
   }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The name of one incarnation of one installation: 16 opaque bytes.
+/// The ID of one incarnation of an installation: 16 opaque bytes.
 ///
 ///     let phone = DeviceID(1)
 ///     let tablet = DeviceID(2)
 ///     phone < tablet  // true
 ///
-/// Devices are ordered by their bytes as unsigned numbers, most significant
-/// first. The order settles ties between concurrent writes and has no other
-/// meaning. A restored backup or a cloned file goes on under a new device.
+/// Device IDs are ordered as unsigned big-endian numbers. The order breaks ties
+/// between concurrent writes and means nothing else. A restored backup or a
+/// cloned file must continue under a new device ID.
 public struct DeviceID: Hashable, Sendable {
   /// The first eight bytes, most significant first.
   public let high: UInt64
@@ -16,21 +16,22 @@ public struct DeviceID: Hashable, Sendable {
   /// The last eight bytes, most significant first.
   public let low: UInt64
 
-  /// Creates the device with the given halves, as a UUID's bytes would be.
+  /// Creates a device ID from its two halves, laid out like the bytes of a
+  /// UUID.
   public init(high: UInt64, low: UInt64) {
     self.high = high
     self.low = low
   }
 
-  /// Creates a device with a small number, for tests and examples.
+  /// Creates a device ID from a small number, for tests and examples.
   public init(_ low: UInt64) {
     self.init(high: 0, low: low)
   }
 
-  /// Creates the device that `name` impliesContext: its UTF-8 bytes, left-aligned and
-  /// filled with zeros.
+  /// Creates a device ID from a short text: its UTF-8 bytes, left-aligned and
+  /// padded with zeros.
   ///
-  /// - Returns: `nil` if the name is empty or longer than 16 bytes.
+  /// - Returns: `nil` if the text is empty or longer than 16 bytes.
   public init?(name: String) {
     var halves: (UInt64, UInt64) = (0, 0)
     var count = 0
@@ -44,19 +45,20 @@ public struct DeviceID: Hashable, Sendable {
     self.init(high: halves.0, low: halves.1)
   }
 
-  /// Creates a device from its 32 hexadecimal digits.
+  /// Creates a device ID from its 32 hexadecimal digits.
   ///
-  /// - Returns: `nil` if the text is anything else.
+  /// - Returns: `nil` if the text is not exactly 32 lowercase digits.
   public init?(hexadecimal: String) {
     guard hexadecimal.utf8.count == 32,
       let high = UInt64(hexadecimal.prefix(16), radix: 16),
       let low = UInt64(hexadecimal.dropFirst(16), radix: 16)
     else { return nil }
     self.init(high: high, low: low)
+    // The integer parser also accepts signs and uppercase digits.
     guard self.hexadecimal == hexadecimal else { return nil }
   }
 
-  /// Draws a device from a source of random numbers.
+  /// Creates a random device ID.
   public static func random(
     using source: inout some RandomNumberGenerator
   ) -> DeviceID {
@@ -71,7 +73,8 @@ extension DeviceID: Comparable {
 }
 
 extension DeviceID: CustomStringConvertible {
-  /// The 32 hexadecimal digits, or the name the bytes spell in ASCII.
+  /// The bytes as text where they are printable ASCII padded with zeros;
+  /// otherwise the 32 hexadecimal digits.
   public var description: String { name ?? hexadecimal }
 
   /// The 32 hexadecimal digits of the bytes.
@@ -100,9 +103,9 @@ extension DeviceID {
     }
   }
 
-  /// Creates a device from 16 bytes.
+  /// Creates a device ID from 16 bytes.
   ///
-  /// - Returns: `nil` if there are more or fewer.
+  /// - Returns: `nil` if there are not exactly 16.
   public init?(bytes: some Collection<UInt8>) {
     guard bytes.count == 16 else { return nil }
     let words = [bytes.prefix(8), bytes.dropFirst(8)].map {

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The latest save of a device, as somebody holds it.
+/// A device's latest save, as far as one replica knows.
 public struct DeviceSave: Hashable, Sendable {
-  /// Its number.
+  /// Its sequence number; zero if there is no save.
   public let sequence: UInt64
   /// Its timestamp.
   public let time: Timestamp
-  /// The digest that the device chains over its own saves; zero where it is not
-  /// known.
+  /// The device's digest, chained over all of its saves up to this one; zero if
+  /// unknown.
   public let digest: UInt64
-  /// Whether two histories of the device are known to exist.
+  /// Whether two histories are known under this device ID.
+  ///
+  /// Never reset: the histories cannot be separated again.
   public internal(set) var isForked: Bool
 
   package init(
@@ -21,19 +23,25 @@ public struct DeviceSave: Hashable, Sendable {
     self.isForked = isForked
   }
 
+  /// The entry of a device that has not saved.
   static let none = DeviceSave(sequence: 0, time: .zero, digest: 0)
 
-  /// Whether two saves with one number belong to different histories.
+  /// Whether both have the same sequence number but different digests, and so
+  /// belong to different histories.
+  ///
+  /// Zero is an unknown digest, which contradicts nothing.
   func contradicts(_ other: DeviceSave) -> Bool {
     sequence == other.sequence && sequence > 0 && digest != 0
       && other.digest != 0
       && digest != other.digest
   }
 
-  /// The later of two saves.
+  /// The join of two entries of one device: the later save.
   ///
-  /// Of a forked device the digests join by union of bits, so that whoever has met
-  /// both histories shows the same.
+  /// For a forked device there is no later save: sequence, time and digest are
+  /// joined separately. The digests are joined by bitwise OR, which is
+  /// commutative, associative and idempotent, so that all replicas that have
+  /// seen both histories hold the same entry.
   func joined(_ other: DeviceSave) -> DeviceSave {
     let isForked = isForked || other.isForked || contradicts(other)
     if !isForked, sequence != other.sequence {

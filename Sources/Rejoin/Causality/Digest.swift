@@ -2,15 +2,15 @@
 
 /// A 64-bit digest of content, the same in every process.
 ///
-/// It tells apart histories that differ by accident. It is no protection against
-/// somebody who wants two of them to collide.
+/// It detects histories that have diverged by accident. It does not resist
+/// deliberate collisions.
 package struct Digest {
   private var state: UInt64
 
   package init(seed: UInt64 = 0) { state = seed ^ 0x9e37_79b9_7f4a_7c15 }
 
   package mutating func add(_ word: UInt64) {
-    // The finalizer of splitmix64, keyed by everything so far.
+    // The finalizer of splitmix64, keyed by the state so far.
     var mixed = (state ^ word) &+ 0x9e37_79b9_7f4a_7c15
     mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
     mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
@@ -25,6 +25,7 @@ package struct Digest {
       if count & 7 == 0 { add(word) }
     }
     add(word)
+    // The length separates inputs that differ only in leading zero bytes.
     add(count)
   }
 
@@ -46,12 +47,14 @@ package struct Digest {
     }
   }
 
-  /// The digest so far, never zero.
+  /// The digest so far.
+  ///
+  /// Never zero, which stands for an unknown digest.
   package var value: UInt64 { state == 0 ? 1 : state }
 }
 
 extension Digest {
-  /// Adds the name of a field, but for its kind.
+  /// Adds a field's name and variant; its kind is left out.
   mutating func add(_ key: FieldKey) {
     add(key.name)
     if let variant = key.variant { add(variant) }

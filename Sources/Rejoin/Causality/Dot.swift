@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The name of one save: the `n`-th save of a device.
+/// The ID of a save: a device and a sequence number.
 ///
-/// One save takes one dot, however many fields of however many records it
-/// touches. A removal, a deletion, a reset and a purge take one too; otherwise
-/// they could not travel.
+/// A save uses one dot, however many fields and records it touches. A removal,
+/// a deletion, a reset and a purge use one, too: deltas find changes by their
+/// dots, so a change without one would never be sent.
 public struct Dot: Hashable, Codable, Sendable {
   /// The device that saved.
   public var device: DeviceID
 
-  /// The number of the save: 1, 2, 3, … without gaps.
+  /// The sequence number of the save: 1, 2, 3, … without gaps.
   public var sequence: UInt64
 
-  /// Creates the dot of the `n`-th save of `device`.
+  /// Creates the dot of the save with a sequence number.
   public init(_ device: DeviceID, _ sequence: UInt64) {
     self.device = device
     self.sequence = sequence
@@ -20,13 +20,16 @@ public struct Dot: Hashable, Codable, Sendable {
 }
 
 extension Dot: Comparable {
-  /// Orders dots for storage and encoding; it says nothing about causality.
+  /// Orders dots by device and then by sequence number, for storage and
+  /// encoding.
+  ///
+  /// The order says nothing about causality.
   public static func < (a: Dot, b: Dot) -> Bool {
     a.device != b.device ? a.device < b.device : a.sequence < b.sequence
   }
 }
 
 extension Dot: CustomStringConvertible {
-  /// The device and the number, for example `phone:3`.
+  /// The device and the sequence number, for example `phone:3`.
   public var description: String { "\(device):\(sequence)" }
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A set of saves, of which a join asks only whether a dot is in it.
+/// A set of dots, which a join only tests for membership.
 public protocol DotSet {
-  /// Whether the save that `dot` names has been seen.
+  /// Whether the set contains `dot`.
   func contains(_ dot: Dot) -> Bool
 }
 
-/// The set of one save.
+/// The set of a single dot.
 struct Only: DotSet {
   private let dot: Dot
 
@@ -15,7 +15,7 @@ struct Only: DotSet {
   func contains(_ other: Dot) -> Bool { dot == other }
 }
 
-/// The set of all saves, for a change that supersedes whatever there is.
+/// The set of all dots, for a change that supersedes everything present.
 struct Everything: DotSet {
   func contains(_ dot: Dot) -> Bool { true }
 }

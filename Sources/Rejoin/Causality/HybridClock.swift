@@ -1,49 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The source of a device's timestamps: rises with every save, follows the wall
-/// clock, and is drawn by other devices' clocks only so far.
+/// A hybrid logical clock, the source of a device's timestamps.
 ///
 ///     var clock = HybridClock()
 ///     try clock.tick(now: 1000)             // 1000
 ///     try clock.tick(now: 900)              // 1000+1: never backwards
-///     clock.receive(stamp, now: 1000)       // a year ahead: moves by the skew
+///     clock.receive(stamp, now: 1000)       // a year ahead: at most 5 minutes
 ///
-/// Kulkarni et al., *Logical Physical Clocks* (2014). The wall clock comes from
-/// outside; nothing here reads one.
+/// It advances with every save and follows the wall clock. Timestamps of other
+/// devices move it ahead of the wall clock by a bounded skew at most. The
+/// caller supplies the wall-clock time. Kulkarni et al., *Logical Physical
+/// Clocks* (2014).
 public struct HybridClock: Hashable, Sendable {
-  /// The last timestamp given out or learned.
+  /// The greatest timestamp that was issued, or received within the maximum
+  /// skew.
+  ///
+  /// It never decreases, except when a clock is opened that was far ahead.
   public private(set) var latest: Timestamp
 
-  /// How far another device's clock can move this one ahead of the wall clock, in
-  /// milliseconds; never negative.
+  /// The maximum clock skew in milliseconds.
+  ///
+  /// Never negative, or the clock would be set back whenever it is opened.
   package let skewLimit: Int64
 
-  /// How far another device's clock can move this one ahead of the wall clock.
+  /// How far other devices' timestamps can move this clock ahead of the wall
+  /// clock.
   public var maximumClockSkew: Duration { .milliseconds(skewLimit) }
 
-  /// Five minutes, the bound unless another is given.
+  /// The maximum clock skew by default: five minutes.
   public static let defaultMaximumClockSkew = Duration.seconds(5 * 60)
 
-  /// The clock can give out no greater timestamp.
+  /// The clock is at the greatest timestamp and cannot issue another one.
   public struct Exhausted: Error, Hashable, CustomStringConvertible {
-    /// What happened, and how to mend it.
+    /// What happened, and what to do about it.
     public var description: String {
-      "the hybrid clock is at its maximum: set the device's wall clock right "
-        + "and open the replica again"
+      "the hybrid clock is at its maximum and cannot issue another timestamp: "
+        + "correct the device's wall clock and open the replica again"
     }
   }
 
-  /// Opens a clock that last stood at `latest`.
+  /// Opens a clock whose last timestamp was `latest`.
   ///
-  /// Where our own wall clock was far ahead and has been mended since, the clock
-  /// goes back to it. That is safe, because no write is superseded by its
-  /// timestamp.
+  /// If `latest` is ahead of `now` by more than the maximum skew, the device's
+  /// own wall clock was wrong and has been corrected since. The clock is then
+  /// set back to `now`. That is safe, because dots and not timestamps decide
+  /// which write supersedes which.
   ///
   /// - Parameters:
-  ///   - latest: Where it stood.
-  ///   - now: The wall-clock time; `nil` leaves the clock as it stood.
-  ///   - maximumClockSkew: How far others can move it ahead of the wall clock, in
-  ///     whole milliseconds.
+  ///   - latest: The clock's last timestamp.
+  ///   - now: The wall-clock time, in milliseconds since 1970; `nil` keeps
+  ///     `latest` in any case.
+  ///   - maximumClockSkew: How far other devices' timestamps can move the clock
+  ///     ahead of the wall clock, in whole milliseconds.
   public init(
     latest: Timestamp = .zero, now: Int64? = nil,
     maximumClockSkew: Duration = HybridClock.defaultMaximumClockSkew
@@ -59,10 +67,12 @@ public struct HybridClock: Hashable, Sendable {
     if latest > bound(now) { self.latest = Timestamp(milliseconds: now) }
   }
 
-  /// Takes the timestamp of a save at the wall-clock time `now`.
+  /// Advances the clock and returns the timestamp of a save at the wall-clock
+  /// time `now`.
   ///
   /// - Parameter now: Milliseconds since 1970.
-  /// - Throws: ``Exhausted`` at the maximum; the clock is then unchanged.
+  /// - Throws: ``Exhausted`` at the greatest timestamp; the clock is then
+  ///   unchanged.
   @discardableResult
   public mutating func tick(now: Int64) throws(Exhausted) -> Timestamp {
     guard let next = latest.next else { throw Exhausted() }
@@ -70,11 +80,13 @@ public struct HybridClock: Hashable, Sendable {
     return latest
   }
 
-  /// Learns of another device's timestamp at the wall-clock time `now`.
+  /// Advances the clock to another device's timestamp, but not beyond `now`
+  /// plus the maximum skew.
   public mutating func receive(_ stamp: Timestamp, now: Int64) {
     latest = max(latest, min(stamp, bound(now)))
   }
 
+  /// The wall-clock time plus the maximum skew.
   private func bound(_ now: Int64) -> Timestamp {
     let (ahead, overflow) = now.addingReportingOverflow(skewLimit)
     return Timestamp(milliseconds: overflow ? .max : ahead)
@@ -82,7 +94,7 @@ public struct HybridClock: Hashable, Sendable {
 }
 
 extension Duration {
-  /// The milliseconds, rounded down; the nearest that 64 bits can hold.
+  /// The whole milliseconds, clamped to 64 bits.
   fileprivate var wholeMilliseconds: Int64 {
     let (seconds, attoseconds) = components
     let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1000)

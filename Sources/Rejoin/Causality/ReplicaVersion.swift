@@ -1,72 +1,81 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The saves whose effects a replica holds in full, and what it has learned about
-/// who else holds them: what one replica shows another to be told what it lacks.
+/// The saves whose effects are fully applied at a replica, which it sends to a
+/// peer to ask for the ones it lacks.
 ///
-///     let delta = phone.delta(since: tablet.clock)
+///     let delta = phone.delta(since: tablet.version)
 ///
-/// For each device it has the number, the time and the digest of its last save.
-/// The digests reveal a device ID that is in use twice: one number with two
-/// histories. Such a device is *forked*, and stays so.
+/// For each device, it holds the sequence number, the timestamp and the digest
+/// of the latest save. The digests reveal a device ID that is in use twice: two
+/// digests for one sequence number. Such a device is *forked*, and remains so.
 ///
-/// A clock is a summary beside the join, not a part of it: it advances by what has
-/// been applied (``Delta/intervals``), and two clocks are never merged.
+/// A version is a summary beside the join and not part of it: it advances by
+/// the intervals that were applied (``Delta/intervals``), and two versions are
+/// never merged.
 public struct ReplicaVersion: Hashable, Sendable {
+  /// The latest save of each device; no sequence number is zero.
   private var saves: [DeviceID: DeviceSave] = [:]
 
-  /// The numbers alone.
+  /// The sequence numbers as a vector clock, equal to those in `saves`.
   public private(set) var vector = VectorClock()
 
-  /// The saves that every device on the roster is known to hold, as far as they
-  /// are in ``vector``.
+  /// The saves that every device on the roster is known to hold.
+  ///
+  /// In a replica's own version, contained in ``vector``.
   public internal(set) var stabilityCut = VectorClock()
 
-  /// The fields that are ahead of ``vector``: by the digest of their record and
-  /// key, the saves they have seen beyond it.
+  /// The fields that have seen saves beyond ``vector``: for the digest of a
+  /// record ID and field key, these saves.
   ///
-  /// There are some where a part of a delta arrived and the rest did not. They
-  /// tell a sender not to send those fields again and again.
+  /// A field gets ahead when only a part of a delta arrives. Listing it keeps a
+  /// sender from sending it again in every exchange.
   public package(set) var fieldsAhead: [UInt64: VectorClock] = [:]
 
-  /// How many fields ahead are listed; where there are more, none are.
+  /// The greatest number of fields in ``fieldsAhead``.
+  ///
+  /// With more, none are listed, which bounds the size of a version.
   static let fieldsAheadLimit = 4_096
 
-  /// Creates the clock that holds nothing.
+  /// Creates the version of an empty replica.
   public init() {}
 
-  /// Creates a clock from numbers alone, without times and digests.
+  /// Creates a version from sequence numbers alone, without timestamps and
+  /// digests.
   public init(_ vector: VectorClock) {
     self.vector = vector
     for entry in vector.entries {
       saves[entry.device] = DeviceSave(
         sequence: entry.count, time: .zero, digest: 0)
     }
+    _checkInvariants()
   }
 
-  /// The latest save of a device; its number is zero if there is none.
+  /// The latest save of a device; its sequence number is zero if there is none.
   public subscript(device: DeviceID) -> DeviceSave { saves[device] ?? .none }
 
-  /// The devices whose ID is in use twice.
+  /// The devices under whose ID two histories are known.
   public var forkedDevices: Set<DeviceID> {
     Set(saves.lazy.filter(\.value.isForked).map(\.key))
   }
 
-  /// Adds a device's latest save.
+  /// Joins in the latest save of a device.
   package mutating func insert(_ save: DeviceSave, of device: DeviceID) {
     guard save.sequence > 0 else { return }
     saves[device] = self[device].joined(save)
     vector.insert(Dot(device, save.sequence))
+    _checkInvariants()
   }
 
-  /// Marks a device as forked, of which there must be a save.
+  /// Marks a device as forked; has no effect on one without saves.
   mutating func fork(_ device: DeviceID) { saves[device]?.isForked = true }
 
-  /// Advances by an interval of saves whose effects have been applied.
+  /// Advances past an interval of saves that have been applied.
   ///
-  /// The saves of a forked device count only from the first on: an interval from
-  /// anywhere else may continue the other history.
+  /// For a forked device, only an interval that begins at zero counts: any
+  /// other may continue the other history.
   ///
-  /// - Returns: Whether the saves from `interval.from` on continue those here.
+  /// - Returns: `false` if there is a gap before the interval; the version is
+  ///   then unchanged.
   mutating func advance(
     by interval: SaveInterval, of device: DeviceID
   ) -> Bool {
@@ -81,6 +90,19 @@ public struct ReplicaVersion: Hashable, Sendable {
 }
 
 extension ReplicaVersion: CustomStringConvertible {
-  /// The numbers alone.
+  /// The sequence numbers alone.
   public var description: String { vector.description }
+}
+
+extension ReplicaVersion {
+  /// Traps in checked builds unless the invariants hold.
+  @inline(__always)
+  func _checkInvariants() {
+    #if REJOIN_CHECK_INVARIANTS
+      precondition(
+        saves.count == vector.entries.count
+          && saves.allSatisfy { $1.sequence > 0 && vector[$0] == $1.sequence },
+        "the saves differ from the vector clock \(self)")
+    #endif
+  }
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A moment on a hybrid logical clock: 48 bits of milliseconds, 16 bits of
-/// logical time.
+/// A timestamp of a hybrid logical clock: 48 bits of milliseconds and 16 bits
+/// of logical time.
 ///
-/// A timestamp settles which of two *concurrent* writes is shown. Whether writes
-/// are concurrent is decided by dots, never by a timestamp.
+/// Timestamps decide which of two *concurrent* writes is visible. Whether two
+/// writes are concurrent is decided by dots, never by timestamps.
 public struct Timestamp: RawRepresentable, Hashable, Codable, Sendable {
   /// Milliseconds since 1970 in the upper 48 bits, logical time in the lower 16.
   public let rawValue: UInt64
 
-  /// The greatest timestamp there is.
+  /// The greatest timestamp.
   public static let max = Timestamp(rawValue: .max)
 
   /// The timestamp before every save.
@@ -18,8 +18,8 @@ public struct Timestamp: RawRepresentable, Hashable, Codable, Sendable {
   /// Creates a timestamp from its 64 bits.
   public init(rawValue: UInt64) { self.rawValue = rawValue }
 
-  /// Creates the first timestamp of a millisecond; what is out of range is
-  /// clamped to it.
+  /// Creates the first timestamp of a millisecond, clamped to the 48 bits there
+  /// are.
   public init(milliseconds: Int64) {
     let bound: Int64 = (1 << 48) - 1
     rawValue = UInt64(Swift.min(Swift.max(milliseconds, 0), bound)) << 16
@@ -28,7 +28,7 @@ public struct Timestamp: RawRepresentable, Hashable, Codable, Sendable {
   /// Milliseconds since 1970.
   public var milliseconds: Int64 { Int64(rawValue >> 16) }
 
-  /// The least timestamp that is greater than this one, if there is one.
+  /// The next greater timestamp; `nil` at ``max``.
   public var next: Timestamp? {
     rawValue == .max ? nil : Timestamp(rawValue: rawValue + 1)
   }
@@ -41,7 +41,7 @@ extension Timestamp: Comparable {
 }
 
 extension Timestamp: CustomStringConvertible {
-  /// Milliseconds and, where there is one, the logical part: `1000+2`.
+  /// The milliseconds and, unless it is zero, the logical time: `1000+2`.
   public var description: String {
     let logical = rawValue & 0xffff
     return logical == 0 ? "\(milliseconds)" : "\(milliseconds)+\(logical)"

@@ -16,7 +16,8 @@ extension VectorClock: Codable {
       $0.device < $1.device
     }
     guard areSorted, dots.allSatisfy({ $0.sequence > 0 }) else {
-      throw decoder.corrupted("a clock has each device once, in order")
+      throw decoder.corrupted(
+        "expected each device once, sorted, with a sequence number above zero")
     }
     self.init(sorted: dots.map { Entry(device: $0.device, count: $0.sequence) })
   }

@@ -1,30 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A set of saves that holds, of every device, the first so and so many.
+/// For each device, how many of its saves have been seen.
 ///
 ///     var a: VectorClock = [phone: 2]
 ///     let b: VectorClock = [phone: 1, tablet: 1]
-///     a.order(relativeTo: b)                  // .concurrent
-///     a.merge(b)                    // [phone: 2, tablet: 1]
-///     a.contains(Dot(tablet, 1))    // true
+///     a.order(relativeTo: b)      // .concurrent
+///     a.merge(b)                  // [phone: 2, tablet: 1]
+///     a.contains(Dot(tablet, 1))  // true
 ///
 /// A missing device counts as zero. Clocks form a lattice under the pointwise
-/// maximum (Fidge 1988, Mattern 1989). Entries lie sorted in one array, since
+/// maximum (Fidge 1988, Mattern 1989). The entries are a sorted array, since
 /// most clocks have fewer than eight.
 public struct VectorClock: Hashable, Sendable {
-  /// One device and the number of its saves that are in the clock.
+  /// A device and how many of its saves have been seen.
   public struct Entry: Hashable, Sendable, DeviceEntry {
     /// The device.
     public let device: DeviceID
 
-    /// How many of its saves, never zero.
+    /// How many of its saves have been seen; never zero.
     public internal(set) var count: UInt64
   }
 
-  /// The entries, sorted by device, none of them with a count of zero.
+  /// Sorted by device; no count is zero.
+  ///
+  /// So equal clocks have equal entries.
   public private(set) var entries: [Entry] = []
 
-  /// Creates the clock that has seen nothing.
+  /// Creates an empty clock.
   public init() {}
 
   /// Creates the smallest clock that contains `dot`.
@@ -32,22 +34,32 @@ public struct VectorClock: Hashable, Sendable {
     if dot.sequence > 0 {
       entries = [Entry(device: dot.device, count: dot.sequence)]
     }
+    _checkInvariants()
   }
 
-  /// Creates a clock from entries that are sorted by device and not zero.
-  init(sorted entries: [Entry]) { self.entries = entries }
+  /// Creates a clock from entries that are sorted by device and whose counts
+  /// are not zero.
+  init(sorted entries: [Entry]) {
+    self.entries = entries
+    _checkInvariants()
+  }
 
-  /// Creates a clock of many devices at once, in which zero is nothing.
+  /// Creates a clock from the greatest sequence number of each device.
+  ///
+  /// Zeros are left out.
   init(greatest: [DeviceID: UInt64]) {
     entries = greatest.filter { $0.value > 0 }
       .map { Entry(device: $0.key, count: $0.value) }
       .sorted { $0.device < $1.device }
+    _checkInvariants()
   }
 
-  /// Whether the clock has seen nothing.
+  /// Whether no save has been seen.
   public var isEmpty: Bool { entries.isEmpty }
 
-  /// The number of saves of `device` in the clock.
+  /// How many saves of `device` have been seen.
+  ///
+  /// Setting zero removes the entry.
   ///
   /// - Complexity: O(log *r*) for *r* devices; setting is O(*r*).
   public subscript(device: DeviceID) -> UInt64 {
@@ -64,17 +76,18 @@ public struct VectorClock: Hashable, Sendable {
       case (false, _):
         entries.insert(Entry(device: device, count: newValue), at: i)
       }
+      _checkInvariants()
     }
   }
 
-  /// Adds `dot` and everything that its device saved before it.
+  /// Adds `dot` and every earlier save of its device.
   public mutating func insert(_ dot: Dot) {
     if dot.sequence > self[dot.device] { self[dot.device] = dot.sequence }
   }
 }
 
 extension VectorClock: DotSet {
-  /// Whether `dot` is among the saves in the clock.
+  /// Whether `dot` has been seen.
   public func contains(_ dot: Dot) -> Bool { dot.sequence <= self[dot.device] }
 }
 
@@ -93,6 +106,7 @@ extension VectorClock {
 
   /// Whether `other` has seen every save in this clock.
   public func isContained(in other: VectorClock) -> Bool {
+    // Both arrays are sorted by device, so that one pass suffices.
     var j = 0
     for entry in entries {
       while j < other.entries.count, other.entries[j].device < entry.device {
@@ -115,6 +129,7 @@ extension VectorClock {
         meet.entries.append(Entry(device: entry.device, count: count))
       }
     }
+    meet._checkInvariants()
     return meet
   }
 }
@@ -124,13 +139,15 @@ extension VectorClock {
   ///
   /// - Complexity: O(*r*) for the *r* devices in both.
   public mutating func merge(_ other: VectorClock) {
+    // a ⊔ b = a where b ⊑ a. This is the common case, and allocates nothing.
     guard !other.isContained(in: self) else { return }
     entries = entries.union(other.entries) { $0.count < $1.count }
+    _checkInvariants()
   }
 }
 
 extension VectorClock: ExpressibleByDictionaryLiteral {
-  /// Creates a clock from devices and the numbers of their saves.
+  /// Creates a clock from how many saves of each device have been seen.
   public init(dictionaryLiteral elements: (DeviceID, UInt64)...) {
     for (device, n) in elements { insert(Dot(device, n)) }
   }
@@ -141,5 +158,17 @@ extension VectorClock: CustomStringConvertible {
   public var description: String {
     "[" + entries.map { "\($0.device): \($0.count)" }.joined(separator: ", ")
       + "]"
+  }
+}
+
+extension VectorClock {
+  /// Traps in checked builds unless the invariants hold.
+  @inline(__always)
+  func _checkInvariants() {
+    #if REJOIN_CHECK_INVARIANTS
+      precondition(entries.isSortedByDevice, "not sorted by device: \(self)")
+      precondition(
+        entries.allSatisfy { $0.count > 0 }, "a count of zero: \(self)")
+    #endif
   }
 }

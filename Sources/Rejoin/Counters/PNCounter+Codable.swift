@@ -3,7 +3,7 @@
 extension PNCounter: Codable {
   private enum CodingKeys: CodingKey { case entries, cancelled }
 
-  /// Encodes the sums of every device, in order, and what resets have cancelled.
+  /// Encodes the sums of each device, sorted, and the cancelled ones.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(tally.entries, forKey: .entries)
@@ -12,7 +12,7 @@ extension PNCounter: Codable {
     }
   }
 
-  /// Decodes the sums of every device.
+  /// Decodes the sums of each device.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     let entries = try container.decode([Tally.Entry].self, forKey: .entries)
@@ -21,21 +21,23 @@ extension PNCounter: Codable {
       ?? []
     for list in [entries, cancelled] {
       guard zip(list, list.dropFirst()).allSatisfy({ $0.device < $1.device })
-      else { throw decoder.corrupted("each device once, in order") }
+      else { throw decoder.corrupted("expected each device once, sorted") }
       guard list.allSatisfy({ $0.sequence > 0 }) else {
-        throw decoder.corrupted("changes count from one")
+        throw decoder.corrupted("expected sequence numbers above zero")
       }
     }
     let tally = Tally(entries: entries, cancelled: cancelled)
+    // Merging what is cancelled changes a tally only if that exceeds the
+    // entries.
     guard tally == tally.merging(tally.cancelledOnly) else {
-      throw decoder.corrupted("no more is cancelled than there is")
+      throw decoder.corrupted("expected cancelled sums within the entries")
     }
     self.init(tally: tally)
   }
 }
 
 extension Tally {
-  /// The part that resets have cancelled, as if nothing had come after.
+  /// The tally as if nothing but the cancelled changes had been made.
   fileprivate var cancelledOnly: Tally {
     Tally(entries: cancelled, cancelled: cancelled)
   }

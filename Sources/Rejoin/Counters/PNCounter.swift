@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A counter that every device can raise, lower and reset independently.
+/// A counter that every device can increment, decrement and reset
+/// independently.
 ///
 ///     var steps = PNCounter()
 ///     try steps.increment(by: 1200, at: phone)
@@ -10,29 +11,32 @@
 ///     steps.merge(copy)
 ///     steps.value  // 800: the reset had not seen the tablet's steps
 ///
-/// A lattice only grows, so a decrement grows a second sum, and reading subtracts
-/// (Shapiro et al. 2011, §3.1.3). A reset cancels exactly the increments it has
-/// seen; concurrent increments survive in full, and two concurrent resets cancel
-/// once.
+/// A lattice only grows, so decrements have a sum of their own, which reading
+/// subtracts (Shapiro et al. 2011, §3.1.3). A reset cancels exactly the changes
+/// it has seen: concurrent changes survive in full, and two concurrent resets
+/// cancel a change once.
 public struct PNCounter: Hashable, Sendable {
   private(set) var tally = Tally()
 
   /// A device's sum would exceed `UInt64.max`.
   public struct Overflow: Error, Hashable, CustomStringConvertible {
-    /// The device whose sum is exhausted.
+    /// The device whose sum would overflow.
     public let device: DeviceID
 
-    /// What happened, and how to mend it.
+    /// What happened, and what to do about it.
     public var description: String {
-      "the sum of \(device)'s changes would exceed UInt64.max: "
-        + "count under a new device"
+      "the sum of \(device)'s changes would exceed UInt64.max: count under a "
+        + "new device ID"
     }
   }
 
   /// Creates a counter whose value is zero.
   public init() {}
 
-  init(tally: Tally) { self.tally = tally }
+  init(tally: Tally) {
+    self.tally = tally
+    tally._checkInvariants()
+  }
 
   /// The sum of all changes that no reset has cancelled, computed exactly and
   /// then clamped to `Int64`.
@@ -40,11 +44,11 @@ public struct PNCounter: Hashable, Sendable {
   /// - Complexity: O(*r*), where *r* is the number of devices that changed it.
   public var value: Int64 { tally.value }
 
-  /// Raises the counter.
+  /// Increments the counter.
   ///
   /// - Parameters:
   ///   - amount: By how much.
-  ///   - device: The device that counts.
+  ///   - device: The device that makes the change.
   /// - Returns: The delta to merge elsewhere.
   /// - Throws: ``Overflow`` if the increments of `device` would exceed
   ///   `UInt64.max`; the counter is then unchanged.
@@ -56,11 +60,11 @@ public struct PNCounter: Hashable, Sendable {
     try add(amount, 0, by: device)
   }
 
-  /// Lowers the counter.
+  /// Decrements the counter.
   ///
   /// - Parameters:
   ///   - amount: By how much.
-  ///   - device: The device that counts.
+  ///   - device: The device that makes the change.
   /// - Returns: The delta to merge elsewhere.
   /// - Throws: ``Overflow`` if the decrements of `device` would exceed
   ///   `UInt64.max`; the counter is then unchanged.
@@ -82,7 +86,7 @@ public struct PNCounter: Hashable, Sendable {
     return self
   }
 
-  /// Makes the value `target`, by a reset and one change.
+  /// Sets the value to `target`, by a reset and one change.
   ///
   /// - Returns: The delta to merge elsewhere.
   /// - Throws: ``Overflow`` if the sums of `device` would exceed `UInt64.max`; the
@@ -110,6 +114,7 @@ public struct PNCounter: Hashable, Sendable {
       throw Overflow(device: device)
     }
     tally.add(increments, decrements, at: Dot(device, n + 1))
+    // Sums are cumulative, so the device's entry includes every earlier change.
     var delta = PNCounter()
     delta.tally = Tally(entries: [tally.entry(of: device)])
     return delta

@@ -1,31 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The store of a counter: what every device has added and subtracted so far, and
-/// how much of that resets have cancelled.
+/// The store of a counter: the cumulative changes of each device, and how much
+/// of them resets have cancelled.
 ///
-/// Entries of one device are ordered by their number, so that joining needs no
-/// clock. A reset copies the entries it has seen; increments that it has not seen
-/// lie above the copy and survive in full.
+/// The entries of one device are totally ordered by sequence number, so that a
+/// join keeps the greater one and needs no clock. A reset copies the entries it
+/// has seen to ``cancelled``; changes that it has not seen are not in the copy
+/// and survive in full.
 public struct Tally: Hashable, Sendable {
-  /// The sums of one device's changes up to one of them.
+  /// The sums of a device's changes, up to one of them.
   public struct Entry: Hashable, Codable, Sendable, DeviceEntry {
     /// The device.
     public let device: DeviceID
-    /// The number of its last change.
+    /// The sequence number of its last change; never zero.
     public internal(set) var sequence: UInt64
-    /// Everything it has added.
+    /// The sum of its increments.
     public internal(set) var increments: UInt64
-    /// Everything it has subtracted.
+    /// The sum of its decrements.
     public internal(set) var decrements: UInt64
   }
 
-  /// The sums of every device, sorted by device.
+  /// The sums of each device.
+  ///
+  /// Sorted by device.
   public private(set) var entries: [Entry] = []
 
-  /// The sums that resets have cancelled, sorted by device.
+  /// The sums that resets have cancelled.
+  ///
+  /// Sorted by device; each at most the entry of its device in ``entries``.
   public private(set) var cancelled: [Entry] = []
 
-  /// Creates a tally without changes.
+  /// Creates an empty tally.
   public init() {}
 
   init(entries: [Entry], cancelled: [Entry] = []) {
@@ -47,13 +52,13 @@ public struct Tally: Hashable, Sendable {
     }
   }
 
-  /// The sums of one device.
+  /// The entry of a device, with zeros if it has none.
   func entry(of device: DeviceID) -> Entry {
     entries.entry(of: device)
       ?? Entry(device: device, sequence: 0, increments: 0, decrements: 0)
   }
 
-  /// Whether `increments` and `decrements` can be added to what `device` has.
+  /// Whether the sums of `device` can be increased without overflow.
   func canAdd(
     _ increments: UInt64, _ decrements: UInt64, by device: DeviceID
   ) -> Bool {
@@ -62,7 +67,7 @@ public struct Tally: Hashable, Sendable {
       && decrements <= .max - entry.decrements
   }
 
-  /// Adds a change of `device`, which ``canAdd(_:_:by:)`` must have allowed.
+  /// Adds a change, which ``canAdd(_:_:by:)`` must have allowed.
   mutating func add(_ increments: UInt64, _ decrements: UInt64, at dot: Dot) {
     let i = entries.position(of: dot.device)
     if i == entries.count || entries[i].device != dot.device {
@@ -71,21 +76,24 @@ public struct Tally: Hashable, Sendable {
     entries[i].sequence = dot.sequence
     entries[i].increments += increments
     entries[i].decrements += decrements
+    _checkInvariants()
   }
 
-  /// Cancels every change in `observed`, an earlier state of this tally, or every
-  /// change there is.
+  /// Cancels the changes in `observed`, an earlier state of this tally; `nil`
+  /// cancels all.
   mutating func reset(observed: Tally? = nil) {
     cancelled = Tally.join(cancelled, observed?.entries ?? entries)
+    // A reset may arrive before the changes it cancels.
     entries = Tally.join(entries, cancelled)
+    _checkInvariants()
   }
 
-  /// Whether there is a change that no reset has cancelled.
+  /// Whether any change has not been cancelled.
   var hasUncancelled: Bool { entries != cancelled }
 }
 
 extension Tally: DotStore {
-  /// Whether there has been no change.
+  /// Whether there are no changes.
   public var isEmpty: Bool { entries.isEmpty }
 
   public func impliesContext(_ clock: VectorClock) -> Bool {
@@ -98,7 +106,9 @@ extension Tally: DotStore {
     return clock
   }
 
-  /// Keeps, of every device, the later sums.
+  /// Keeps the later entry of each device.
+  ///
+  /// The contexts play no part, since entries are never removed.
   ///
   /// - Complexity: O(*r*) for the *r* devices of both.
   public mutating func merge(
@@ -109,11 +119,13 @@ extension Tally: DotStore {
 }
 
 extension Tally: Lattice {
-  /// Keeps, of every device, the later sums.
+  /// Keeps the later entry of each device.
   public mutating func merge(_ other: Tally) {
+    // Idempotence; the most frequent join is of equal tallies.
     if self == other { return }
     cancelled = Tally.join(cancelled, other.cancelled)
     entries = Tally.join(Tally.join(entries, other.entries), cancelled)
+    _checkInvariants()
   }
 
   private static func join(_ a: [Entry], _ b: [Entry]) -> [Entry] {
@@ -122,11 +134,34 @@ extension Tally: Lattice {
 }
 
 extension Tally.Entry {
-  /// Orders the entries of one device by number; under one number, which only a
-  /// device name used twice produces, by the sums.
+  /// Orders the entries of one device by sequence number.
+  ///
+  /// Two entries with one number, which exist only if a device ID was used
+  /// twice, are ordered by their sums.
   func isBefore(_ other: Tally.Entry) -> Bool {
     (sequence, increments, decrements) < (
       other.sequence, other.increments, other.decrements
     )
+  }
+}
+
+extension Tally {
+  /// Traps in checked builds unless the invariants hold.
+  @inline(__always)
+  func _checkInvariants() {
+    #if REJOIN_CHECK_INVARIANTS
+      precondition(
+        entries.isSortedByDevice && cancelled.isSortedByDevice,
+        "not sorted by device: \(self)")
+      for entry in entries {
+        precondition(entry.sequence > 0, "a change without a number: \(entry)")
+      }
+      for sums in cancelled {
+        let entry = entry(of: sums.device)
+        precondition(
+          sums == entry || sums.isBefore(entry),
+          "\(sums) is cancelled, but not in \(entry)")
+      }
+    #endif
   }
 }

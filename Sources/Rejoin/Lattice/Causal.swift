@@ -1,25 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A dot store together with the saves it has seen: the lattice that users
-/// compose, and what every field of a record is.
+/// A dot store with its causal context: the lattice that users compose, and the
+/// state of every field of a record.
 ///
 ///     (m, c) ⊔ (m′, c′) =
 ///       ({x ∈ m ∩ m′} ∪ {x ∈ m, dot(x) ∉ c′} ∪ {x ∈ m′, dot(x) ∉ c}, c ⊔ c′)
 ///
-/// A clock that consists of just the dots in the store is not stored, which makes
-/// the common field, written by one device, as small as its value.
+/// A context that the dots in the store imply is not stored. So the most common
+/// field, which holds one write, is as small as that write.
 public struct Causal<Store: DotStore>: Hashable, Sendable {
-  /// What the saves left behind.
+  /// What the saves have written.
+  ///
+  /// Every dot in it is in ``context``.
   public private(set) var store: Store
 
-  /// `nil` exactly where the store impliesContext the context.
+  /// `nil` if and only if the store implies the context, so that equal values
+  /// are stored alike.
   private var explicit: CausalContext?
 
-  /// Creates a value that has seen nothing.
+  /// Creates an empty value, which has seen no save.
   public init() { store = Store() }
 
-  /// Creates a value from a store and what it has seen, which must include every
-  /// dot in the store.
+  /// Creates a value from a store and its causal context, which must contain
+  /// every dot in the store.
   public init(store: Store, context: CausalContext) {
     self.store = store
     explicit = context
@@ -31,21 +34,22 @@ public struct Causal<Store: DotStore>: Hashable, Sendable {
     explicit ?? CausalContext(store.dots)
   }
 
-  /// The contiguous part of the saves that the value has seen.
+  /// The contiguous part of ``context``.
   public var clock: VectorClock { explicit?.clock ?? store.dots }
 
-  /// The number of a device's last save in the contiguous part.
+  /// The sequence number of a device's last save in ``clock``.
   func lastSave(of device: DeviceID) -> UInt64 {
     explicit?.clock[device] ?? store.lastDot(of: device)
   }
 
-  /// Whether the context is known to be the dots in the store.
-  var isSpelled: Bool { explicit == nil }
+  /// Whether the dots in the store imply the context.
+  var isContextImplied: Bool { explicit == nil }
 
   /// Whether the value has seen no save.
   public var isInitial: Bool { explicit == nil && store.isEmpty }
 
-  /// Changes the store in the save that `dot` names, which is thereby seen.
+  /// Changes the store in the save `dot`, and adds that save and all earlier
+  /// ones of its device to the context.
   mutating func update<Result>(
     at dot: Dot, _ change: (inout Store) -> Result
   ) -> Result {
@@ -57,8 +61,8 @@ public struct Causal<Store: DotStore>: Hashable, Sendable {
     return result
   }
 
-  /// Changes the store in the next change of `device`, which alone is thereby
-  /// seen: those before it may not have arrived.
+  /// Changes the store under the next dot of `device`, and adds only that dot
+  /// to the context: earlier ones may not have arrived.
   mutating func updateNext<Result>(
     of device: DeviceID, _ change: (inout Store, Dot) -> Result
   ) -> (dot: Dot, Result) {
@@ -71,22 +75,26 @@ public struct Causal<Store: DotStore>: Hashable, Sendable {
     return (dot, result)
   }
 
-  /// Changes how the store is kept, not what it means.
+  /// Changes the representation of the store, which leaves its meaning and its
+  /// context unchanged.
   mutating func reshape(_ change: (inout Store) -> Void) {
     change(&store)
+    _checkInvariants()
   }
 
+  /// Drops the context if the store implies it.
   private mutating func elide() {
     if let context = explicit, context.scattered.isEmpty,
       store.impliesContext(context.clock)
     {
       explicit = nil
     }
+    _checkInvariants()
   }
 }
 
 extension Causal: Lattice {
-  /// Joins another value of the same field.
+  /// Joins the stores under both contexts, and the contexts.
   ///
   /// - Complexity: That of the store's join, and O(*r*) for *r* devices.
   public mutating func merge(_ other: Causal) {
@@ -94,5 +102,24 @@ extension Causal: Lattice {
     store.merge(other.store, seen: seen, otherSeen: otherSeen)
     explicit = seen.merging(otherSeen)
     elide()
+  }
+}
+
+extension Causal {
+  /// Traps in checked builds unless the invariants hold.
+  @inline(__always)
+  func _checkInvariants() {
+    #if REJOIN_CHECK_INVARIANTS
+      let context = context
+      for last in store.dots.entries {
+        precondition(
+          context.contains(Dot(last.device, last.count)),
+          "\(last.device):\(last.count) is in the store, not in the context")
+      }
+      let isImplied =
+        context.scattered.isEmpty && store.impliesContext(context.clock)
+      precondition(
+        isImplied == (explicit == nil), "the context is stored, but implied")
+    #endif
   }
 }

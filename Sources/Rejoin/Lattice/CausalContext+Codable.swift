@@ -16,25 +16,29 @@ extension CausalContext: Codable {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     let clock = try container.decode(VectorClock.self, forKey: .clock)
     let dots = try container.decodeIfPresent([Dot].self, forKey: .dots) ?? []
-    // Stand-alone values name their next change by adding one.
+    // A stand-alone value makes its next dot by adding one, which must not
+    // overflow.
     guard clock.entries.allSatisfy({ $0.count < 1 << 63 }),
       dots.allSatisfy({ $0.sequence > 0 && $0.sequence < 1 << 63 })
-    else { throw decoder.corrupted("a number of a change is below 2⁶³") }
+    else {
+      throw decoder.corrupted("expected sequence numbers from 1 to 2⁶³ − 1")
+    }
     self = CausalContext(clock).merging(CausalContext(dots: dots))
     guard self.clock == clock, scattered.sorted() == dots else {
-      throw decoder.corrupted("dots ascend, and the clock has none of them")
+      throw decoder.corrupted(
+        "expected sorted dots, none contained in the clock or following it")
     }
   }
 }
 
 extension Decoder {
-  /// Refuses dots that do not ascend or that have not been seen.
+  /// Throws unless the dots are sorted, distinct and in the causal context.
   func check(_ dots: [Dot], areSeenBy seen: CausalContext) throws {
     guard zip(dots, dots.dropFirst()).allSatisfy(<) else {
-      throw corrupted("dots ascend")
+      throw corrupted("expected sorted, distinct dots")
     }
     guard dots.allSatisfy({ $0.sequence > 0 && seen.contains($0) }) else {
-      throw corrupted("what is there has been seen")
+      throw corrupted("expected dots that `seen` contains, numbered from one")
     }
   }
 }

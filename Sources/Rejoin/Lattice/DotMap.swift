@@ -1,29 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Siblings for each of many keys, joined key by key under one clock.
+/// A map from keys to siblings, joined key by key under one causal context.
 ///
-/// This is the store of both sets. A key without siblings is not stored.
+/// It is the dot store of both kinds of set.
 public struct DotMap<Payload: Hashable & Comparable & Sendable>: Hashable,
   Sendable
 {
+  /// Keys are canonical, and no key has empty siblings: so equal maps have
+  /// equal dictionaries and equal bytes.
   private(set) var siblings: [Value: Siblings<Payload>] = [:]
 
-  /// Creates a map that holds nothing.
+  /// Creates an empty map.
   public init() {}
 
-  /// Creates a map from keys that have siblings.
-  init(_ siblings: [Value: Siblings<Payload>]) { self.siblings = siblings }
+  /// Creates a map from canonical keys, each with at least one sibling.
+  init(_ siblings: [Value: Siblings<Payload>]) {
+    self.siblings = siblings
+    _checkInvariants()
+  }
 
   /// The siblings of a key.
   ///
   /// - Complexity: O(1) on average.
   public internal(set) subscript(key: Value) -> Siblings<Payload> {
     get { siblings[key] ?? Siblings() }
-    // Equal keys have equal bytes: neither negative zeros nor other NaNs.
+    // Equal keys must have equal bytes, but −0 equals 0 and all NaNs are equal.
     set { siblings[key.canonical] = newValue.isEmpty ? nil : newValue }
   }
 
-  /// Every key with its siblings, sorted.
+  /// The keys with their siblings, sorted by key.
   ///
   /// - Complexity: O(*n* log *n*).
   public var contents: [(key: Value, siblings: Siblings<Payload>)] {
@@ -31,9 +36,10 @@ public struct DotMap<Payload: Hashable & Comparable & Sendable>: Hashable,
       .map { (key: $0.key, siblings: $0.value) }
   }
 
-  /// Removes what `seen` contains, of every key.
+  /// Removes all siblings whose dots `seen` contains.
   mutating func drop(seen: some DotSet) {
     for key in Array(siblings.keys) { self[key].drop(seen: seen) }
+    _checkInvariants()
   }
 }
 
@@ -63,6 +69,8 @@ extension DotMap: DotStore {
     _ other: DotMap, seen: some DotSet, otherSeen: some DotSet
   ) {
     let nothing = Siblings<Payload>()
+    // A key that only this side holds changes only where the other side has
+    // seen one of its dots. Most keys have none of those and are left alone.
     var superseded: [Value] = []
     for (key, mine) in siblings where other.siblings[key] == nil {
       if mine.contains(where: { otherSeen.contains($0.dot) }) {
@@ -75,5 +83,22 @@ extension DotMap: DotStore {
     for (key, theirs) in other.siblings {
       self[key].merge(theirs, seen: seen, otherSeen: otherSeen)
     }
+    _checkInvariants()
+  }
+}
+
+extension DotMap {
+  /// Traps in checked builds unless the invariants hold.
+  @inline(__always)
+  func _checkInvariants() {
+    #if REJOIN_CHECK_INVARIANTS
+      for (key, all) in siblings {
+        precondition(!all.isEmpty, "no siblings of \(key)")
+        guard case .double(let number) = key else { continue }
+        precondition(
+          number.bitPattern == Value.canonicalBits(number),
+          "\(key) is not canonical")
+      }
+    #endif
   }
 }

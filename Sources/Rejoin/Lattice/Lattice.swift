@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A type whose values can always be joined into one that knows what both know.
+/// A join semilattice: a type of which any two values have a join.
 ///
 /// Let `a ⊔ b` be the result of merging `b` into `a`. For all values:
 ///
@@ -8,11 +8,11 @@
 /// - `(a ⊔ b) ⊔ c = a ⊔ (b ⊔ c)` (associative),
 /// - `a ⊔ a = a` (idempotent),
 ///
-/// so replicas that heard the same things, in whatever order and however often,
-/// are equal. The join is total: it throws nothing, traps on nothing, and creates
-/// no save of its own. A type that breaks one of these laws must not conform.
+/// So replicas that have received the same updates, in any order and any number
+/// of times, are equal. The join is total: it never throws, never traps and
+/// never creates a dot. A type that breaks one of these laws must not conform.
 ///
-/// A struct of lattices is a lattice, joined part by part:
+/// A struct of lattices is a lattice, joined property by property:
 ///
 ///     struct Profile: Lattice {
 ///       var name = MVRegister<String>()

@@ -1,29 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The payloads of concurrent saves, one per save: what a register holds, and what
-/// a set holds for each element.
+/// Concurrent payloads, one per dot: the content of a register, or of a set for
+/// one element.
 ///
-/// This is the one place where the library decides what survives a join: what
-/// both hold stays, and what one holds stays unless the other has seen its dot.
-/// The second half is the rule by which anything is ever superseded or removed.
+/// What survives a join is decided here: what both sides hold stays, and what
+/// one side holds stays unless the other has seen its dot. Only by the second
+/// rule is anything ever superseded or removed.
 ///
-/// Where both hold the same dot with different payloads, a device's name was used
-/// twice. The greater payload stays, so that the join remains total.
+/// If both sides hold the same dot with different payloads, a device ID was
+/// used twice (equivocation). The greater payload stays, so that the join is
+/// still total and commutative.
 ///
-/// A single sibling, by far the most common case, is stored without allocation.
+/// A single sibling, by far the most common case, needs no allocation of its
+/// own.
 public struct Siblings<Payload: Hashable & Comparable & Sendable>: Sendable {
-  /// A payload and the save that put it there.
+  /// A payload and the dot of the save that wrote it.
   public struct Element: Hashable, Sendable {
     /// The save.
     public let dot: Dot
-    /// What it put there.
+    /// What it wrote.
     public let payload: Payload
   }
 
+  /// There is one case for each number of siblings, so that equal siblings have
+  /// equal storage.
   private enum Storage: Hashable, Sendable {
     case none
     case one(Element)
-    /// Two or more, sorted by dot.
+    /// Two or more. Sorted by dot; never two of one dot.
     case many([Element])
   }
 
@@ -31,18 +35,19 @@ public struct Siblings<Payload: Hashable & Comparable & Sendable>: Sendable {
 
   private init(_ storage: Storage) { self.storage = storage }
 
-  /// Creates the one sibling of a save.
+  /// Creates a single sibling.
   public init(_ payload: Payload, at dot: Dot) {
     storage = .one(Element(dot: dot, payload: payload))
   }
 
-  /// Creates the siblings of several saves, sorted by dot.
+  /// Creates siblings from elements that are sorted by dot, one per dot.
   init(sorted elements: [Element]) {
     switch elements.count {
     case 0: storage = .none
     case 1: storage = .one(elements[0])
     default: storage = .many(elements)
     }
+    _checkInvariants()
   }
 
   /// Removes the siblings whose dots `seen` contains.
@@ -55,7 +60,7 @@ public struct Siblings<Payload: Hashable & Comparable & Sendable>: Sendable {
     }
   }
 
-  /// Adds a sibling, in place of the one with the same dot.
+  /// Adds a sibling, replacing one with the same dot.
   mutating func insert(_ payload: Payload, at dot: Dot) {
     let new = Element(dot: dot, payload: payload)
     let others = filter { $0.dot != dot }
@@ -80,9 +85,11 @@ extension Siblings: RandomAccessCollection {
   /// The sibling at `position`, in the order of dots.
   public subscript(position: Int) -> Element {
     switch storage {
-    case .none: preconditionFailure("a register without siblings")
+    case .none:
+      preconditionFailure("index \(position) is out of range: no siblings")
     case .one(let only):
-      precondition(position == 0, "a register with one sibling")
+      precondition(
+        position == 0, "index \(position) is out of range: one sibling")
       return only
     case .many(let all): return all[position]
     }
@@ -90,7 +97,7 @@ extension Siblings: RandomAccessCollection {
 }
 
 extension Siblings: DotStore {
-  /// Creates a store without siblings.
+  /// Creates an empty store.
   public init() { storage = .none }
 
   public func impliesContext(_ clock: VectorClock) -> Bool {
@@ -120,19 +127,23 @@ extension Siblings: DotStore {
     _ other: Siblings, seen: some DotSet, otherSeen: some DotSet
   ) {
     if case (.one(let a), .one(let b)) = (storage, other.storage), a == b {
+      // Idempotence: what both sides hold stays, whatever the contexts.
       return
     }
     var union: [Element] = []
     var (i, j) = (0, 0)
     while i < count || j < other.count {
       if j == other.count || (i < count && self[i].dot < other[j].dot) {
+        // Only this side holds the dot.
         if !otherSeen.contains(self[i].dot) { union.append(self[i]) }
         i += 1
       } else if i == count || other[j].dot < self[i].dot {
+        // Only the other side holds the dot.
         if !seen.contains(other[j].dot) { union.append(other[j]) }
         j += 1
       } else {
         let (mine, theirs) = (self[i], other[j])
+        // Both hold the dot. The payloads differ only after an equivocation.
         union.append(mine.payload < theirs.payload ? theirs : mine)
         i += 1
         j += 1
@@ -148,4 +159,18 @@ extension Siblings: Hashable {
   }
 
   public func hash(into hasher: inout Hasher) { hasher.combine(storage) }
+}
+
+extension Siblings {
+  /// Traps in checked builds unless the invariants hold.
+  @inline(__always)
+  func _checkInvariants() {
+    #if REJOIN_CHECK_INVARIANTS
+      guard case .many(let all) = storage else { return }
+      precondition(all.count > 1, "\(all.count) siblings as many")
+      precondition(
+        zip(all, all.dropFirst()).allSatisfy { $0.dot < $1.dot },
+        "not sorted, or several of one dot: \(all.map(\.dot))")
+    #endif
+  }
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The entries that one device has appended to a ledger: a folded beginning and
-/// the entries after it.
+/// The entries that one device has appended to a ledger: a folded prefix, of
+/// which only the sum is kept, and the entries after it.
 public struct DeviceEntries: Sendable {
   /// One immutable entry.
   public struct Entry: Hashable, Codable, Sendable {
-    /// The save that appended it.
+    /// The sequence number of the save that appended it.
     public let sequence: UInt64
     /// When it was appended.
     public let time: Timestamp
@@ -15,24 +15,29 @@ public struct DeviceEntries: Sendable {
     public let memo: Value?
   }
 
-  /// The number of entries that have been folded into ``foldedSum``.
+  /// The number of entries that have been folded into ``foldedSum``; at most
+  /// 2⁴⁰, so that a sum of them stays far from overflow.
   public private(set) var folded: UInt64 = 0
 
-  /// The sum of the folded entries.
+  /// The sum of the folded entries; its magnitude is at most ``folded`` × 2⁶³.
   public private(set) var foldedSum: Int128 = 0
 
-  /// The entries after the folded ones.
+  /// The entries after the folded ones, in the order in which they were
+  /// appended.
   public private(set) var tail: [Entry] = []
 
-  /// The number of entries that have been cancelled, at most ``folded``.
+  /// The number of entries that have been cancelled; at most ``folded``, since
+  /// cancelling also folds.
   public private(set) var cancelled: UInt64 = 0
 
-  /// The sum of the cancelled entries.
+  /// The sum of the cancelled entries; its magnitude is at most ``cancelled`` ×
+  /// 2⁶³.
   public private(set) var cancelledSum: Int128 = 0
 
   init() {}
 
-  /// Creates a line of which a part has been folded, and a part of that cancelled.
+  /// Creates entries of which a prefix has been folded, and a prefix of that
+  /// cancelled.
   init(
     folded: UInt64, sum: Int128, cancelled: UInt64, cancelledSum: Int128,
     tail: [Entry]
@@ -42,15 +47,16 @@ public struct DeviceEntries: Sendable {
     self.cancelled = cancelled
     self.cancelledSum = cancelledSum
     self.tail = tail
+    _checkInvariants()
   }
 
-  /// Whether so many entries can be folded or cancelled, and have this sum.
+  /// Whether this can be the sum of `count` entries that were folded or cancelled.
   static func isSum(_ sum: Int128, of count: UInt64) -> Bool {
     count > 0 && count <= Limits.foldedEntries
       && sum.magnitude <= UInt128(count) << 63
   }
 
-  /// The number of all entries.
+  /// The number of all entries, folded ones included.
   public var count: UInt64 { folded + UInt64(tail.count) }
 
   /// The sum of all entries, cancelled ones included.
@@ -61,9 +67,9 @@ public struct DeviceEntries: Sendable {
 
   mutating func append(_ entry: Entry) { tail.append(entry) }
 
-  /// Folds the entries up to the `count`-th, as far as they are here.
+  /// Folds the first `count` entries, or as many as there are.
   ///
-  /// No more are folded than a message can say: only a forged line has so many.
+  /// Capped at the format limit, 2⁴⁰.
   mutating func fold(upTo count: UInt64) {
     guard count > folded else { return }
     let end = min(count, Limits.foldedEntries)
@@ -71,34 +77,40 @@ public struct DeviceEntries: Sendable {
     foldedSum = part.reduce(foldedSum) { $0 + Int128($1.amount) }
     folded += UInt64(part.count)
     tail.removeFirst(part.count)
+    _checkInvariants()
   }
 
-  /// Cancels the entries of `observed`, an earlier state of this line, and folds
-  /// them.
+  /// Cancels and folds the entries in `observed`, an earlier state of this
+  /// value.
   ///
-  /// What has been folded beyond them is not cancelled.
+  /// Later entries are not cancelled, even if they have been folded.
   mutating func cancel(_ observed: DeviceEntries) {
     if observed.count > count { merge(observed) }
     fold(upTo: observed.count)
     var seen = observed
     seen.fold(upTo: .max)
-    // One number has two sums only where a device name was used twice: what is
-    // folded is then all that there is to cancel.
+    // Both have folded as many entries, so their sums differ only if a device
+    // ID was used twice. Cancelling the sum that is kept leaves a total of
+    // zero.
     if seen.folded == folded { seen.foldedSum = foldedSum }
     if (seen.folded, seen.foldedSum) > (cancelled, cancelledSum) {
       (cancelled, cancelledSum) = (seen.folded, seen.foldedSum)
     }
+    _checkInvariants()
   }
 
-  /// The number of entries whose saves are among the first `n` of the device.
+  /// The number of entries that the first `n` saves of the device have
+  /// appended.
   func entries(upToSave n: UInt64) -> UInt64 {
     folded + UInt64(tail.prefix { $0.sequence <= n }.count)
   }
 
-  /// Keeps the greater fold, the union of the entries after it, and the greater
-  /// cancellation.
+  /// Keeps the longer folded prefix, the union of the entries after it, and the
+  /// longer cancelled prefix.
   mutating func merge(_ other: DeviceEntries) {
     let (mine, theirs) = (self, other)
+    // Prefixes of one length have different sums only if a device ID was used
+    // twice. Then the greater sum is kept, so that the join stays commutative.
     if (theirs.folded, theirs.foldedSum) > (folded, foldedSum) {
       (folded, foldedSum) = (theirs.folded, theirs.foldedSum)
     }
@@ -107,6 +119,7 @@ public struct DeviceEntries: Sendable {
     if (theirs.cancelled, theirs.cancelledSum) > (cancelled, cancelledSum) {
       (cancelled, cancelledSum) = (theirs.cancelled, theirs.cancelledSum)
     }
+    _checkInvariants()
   }
 
   private func entries(after count: UInt64) -> ArraySlice<Entry> {
@@ -117,14 +130,16 @@ public struct DeviceEntries: Sendable {
     _ a: ArraySlice<Entry>, _ b: ArraySlice<Entry>
   ) -> [Entry] {
     let longer = a.count < b.count ? b : a
+    // Both follow the same folded prefix, and a device only appends, so that
+    // one is a prefix of the other.
     let common = zip(a, b).map { $0.isBefore($1) ? $1 : $0 }
     return common + longer.dropFirst(common.count)
   }
 }
 
 extension DeviceEntries.Entry {
-  /// An order for the case that one place holds two entries, which only a device
-  /// name used twice produces.
+  /// Orders two entries in the same place, which differ only if a device ID was
+  /// used twice.
   fileprivate func isBefore(_ other: DeviceEntries.Entry) -> Bool {
     if (sequence, time.rawValue, amount) != (
       other.sequence, other.time.rawValue, other.amount
@@ -137,8 +152,8 @@ extension DeviceEntries.Entry {
 }
 
 extension DeviceEntries: Hashable {
-  /// Lines are equal when they have the same entries, however much of them has
-  /// been folded: a fold changes no total.
+  /// Compares numbers and sums of entries, since folding must not affect
+  /// equality.
   public static func == (a: DeviceEntries, b: DeviceEntries) -> Bool {
     a.count == b.count && a.sum == b.sum && a.cancelled == b.cancelled
       && a.cancelledSum == b.cancelledSum
@@ -149,5 +164,23 @@ extension DeviceEntries: Hashable {
     hasher.combine(sum)
     hasher.combine(cancelled)
     hasher.combine(cancelledSum)
+  }
+}
+
+extension DeviceEntries {
+  /// Traps in checked builds unless the invariants hold.
+  @inline(__always)
+  func _checkInvariants() {
+    #if REJOIN_CHECK_INVARIANTS
+      precondition(
+        folded <= WireLimit.foldedEntries, "\(folded) folded entries")
+      precondition(
+        cancelled <= folded, "\(cancelled) of \(folded) folded are cancelled")
+      for (count, sum) in [(folded, foldedSum), (cancelled, cancelledSum)] {
+        precondition(
+          sum.magnitude <= UInt128(count) << 63,
+          "\(sum) is no sum of \(count) amounts")
+      }
+    #endif
   }
 }

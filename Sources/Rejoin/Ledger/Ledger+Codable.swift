@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A device's line of a ledger as it is encoded.
+/// A device's entries in a ledger, as they are encoded.
 private struct CodedLine: Codable {
   struct Sum: Codable {
     let count: UInt64
-    /// A number of 128 bits, in decimal digits.
+    /// An integer of 128 bits, in decimal digits.
     let sum: String
 
     var value: (UInt64, Int128)? {
+      // `Int128(_:)` also accepts signs and leading zeros.
       guard let value = Int128(sum), "\(value)" == sum,
         DeviceEntries.isSum(value, of: count)
       else { return nil }
@@ -22,7 +23,7 @@ private struct CodedLine: Codable {
 }
 
 extension Ledger: Codable {
-  /// Encodes every device's line, in order.
+  /// Encodes the entries of each device, sorted by device.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.unkeyedContainer()
     for (device, line) in store.lines.sorted(by: { $0.key < $1.key }) {
@@ -30,11 +31,11 @@ extension Ledger: Codable {
     }
   }
 
-  /// Decodes every device's line.
+  /// Decodes the entries of each device.
   public init(from decoder: any Decoder) throws {
     let coded = try [CodedLine](from: decoder)
     guard zip(coded, coded.dropFirst()).allSatisfy({ $0.device < $1.device })
-    else { throw decoder.corrupted("each device once, in order") }
+    else { throw decoder.corrupted("expected each device once, sorted") }
     var lines: [DeviceID: DeviceEntries] = [:]
     for line in coded { lines[line.device] = try line.line(decoder) }
     self.init(store: LedgerLines(lines: lines))
@@ -56,7 +57,11 @@ extension CodedLine {
     guard let folded = folded.map(\.value) ?? (0, 0),
       let cancelled = cancelled.map(\.value) ?? (0, 0),
       cancelled <= folded, folded.0 > 0 || !entries.isEmpty
-    else { throw decoder.corrupted("sums of entries that can be") }
+    else {
+      throw decoder.corrupted(
+        "expected entries or a folded sum, no more cancelled entries than "
+          + "folded ones, and sums within the range of so many amounts")
+    }
     return DeviceEntries(
       folded: folded.0, sum: folded.1, cancelled: cancelled.0,
       cancelledSum: cancelled.1, tail: entries)

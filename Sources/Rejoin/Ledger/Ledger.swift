@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A list of amounts that only grows, and whose beginning can be folded away.
+/// An append-only list of amounts, the oldest of which can be folded into a
+/// sum.
 ///
 ///     var cash = Ledger()
 ///     cash.append(100, memo: .string("float"), by: phone, at: time)
@@ -9,13 +10,13 @@
 ///     cash.fold(upTo: [phone: 1])
 ///     cash.total               // 70: a fold changes no total
 ///
-/// Any replica may fold any beginning of a device's entries, and totals never count
-/// twice, whoever folded what. The memos of folded entries are gone. Undo is a
-/// reversing entry.
+/// Any replica may fold any prefix of a device's entries; no entry is ever
+/// counted twice. The memos of folded entries are lost. To undo an entry,
+/// append its reversal.
 public struct Ledger: Hashable, Sendable {
   private(set) var store = LedgerLines()
 
-  /// Creates a ledger without entries.
+  /// Creates an empty ledger.
   public init() {}
 
   init(store: LedgerLines) { self.store = store }
@@ -25,7 +26,7 @@ public struct Ledger: Hashable, Sendable {
   /// - Complexity: O(*n*) for *n* entries that are not folded.
   public var total: Int64 { store.total }
 
-  /// Every entry that is not folded, in the order of time.
+  /// The entries that are not folded, ordered by time.
   public var entries: [(device: DeviceID, entry: DeviceEntries.Entry)] {
     store.entries
   }
@@ -39,7 +40,7 @@ public struct Ledger: Hashable, Sendable {
 
   /// Appends an entry.
   ///
-  /// - Returns: The delta to merge elsewhere: the device's line.
+  /// - Returns: The delta to merge elsewhere: all entries of the device.
   @discardableResult
   public mutating func append(
     _ amount: Int64, memo: Value? = nil, by device: DeviceID,
@@ -54,8 +55,8 @@ public struct Ledger: Hashable, Sendable {
 
   /// Folds the first entries of each device into a sum.
   ///
-  /// Fold only what every replica holds: where an entry arrives folded, its memo
-  /// is lost.
+  /// Fold only what every replica holds: one that receives an entry in folded
+  /// form never gets its memo.
   ///
   /// - Parameter counts: How many entries of each device to fold.
   /// - Returns: The number of entries folded.
@@ -67,6 +68,7 @@ public struct Ledger: Hashable, Sendable {
 
 extension Ledger: Lattice {
   public mutating func merge(_ other: Ledger) {
+    // The store ignores the contexts.
     store.merge(other.store, seen: Everything(), otherSeen: Everything())
   }
 }

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The store of a ledger: a line of entries for each device.
+/// The store of a ledger: the entries of each device.
 public struct LedgerLines: Hashable, Sendable {
-  /// The lines by device.
+  /// The entries by device; each device has at least one.
   public private(set) var lines: [DeviceID: DeviceEntries] = [:]
 
-  /// Creates a ledger without entries.
+  /// Creates an empty ledger.
   public init() {}
 
-  init(lines: [DeviceID: DeviceEntries]) { self.lines = lines }
+  init(lines: [DeviceID: DeviceEntries]) {
+    self.lines = lines
+    _checkInvariants()
+  }
 
   /// The sum of all entries that are not cancelled, computed exactly and then
   /// clamped to `Int64`.
@@ -16,7 +19,7 @@ public struct LedgerLines: Hashable, Sendable {
     Int64(clamping: lines.values.reduce(0) { $0 + $1.total })
   }
 
-  /// Every entry that is not folded, with its device, in the order of time.
+  /// The entries that are not folded, with their devices, ordered by time.
   public var entries: [(device: DeviceID, entry: DeviceEntries.Entry)] {
     lines.flatMap { device, line in line.tail.map { (device, $0) } }
       .sorted { a, b in
@@ -32,16 +35,17 @@ public struct LedgerLines: Hashable, Sendable {
     let entry = DeviceEntries.Entry(
       sequence: dot.sequence, time: time, amount: amount, memo: memo?.canonical)
     lines[dot.device, default: DeviceEntries()].append(entry)
+    _checkInvariants()
   }
 
-  /// The ledger that holds just one device's line.
+  /// The entries of one device alone.
   func line(of device: DeviceID) -> LedgerLines {
     var part = LedgerLines()
     part.lines[device] = lines[device]
     return part
   }
 
-  /// Folds the entries whose saves are in `cut`.
+  /// Folds the entries that the saves in `cut` have appended.
   ///
   /// - Returns: The number of entries folded.
   mutating func fold(below cut: VectorClock) -> UInt64 {
@@ -51,6 +55,7 @@ public struct LedgerLines: Hashable, Sendable {
       lines[device]?.fold(upTo: target)
       count += (lines[device] ?? line).folded - line.folded
     }
+    _checkInvariants()
     return count
   }
 
@@ -59,17 +64,19 @@ public struct LedgerLines: Hashable, Sendable {
     for device in Array(lines.keys) { lines[device]?.fold(upTo: .max) }
   }
 
-  /// Cancels the entries in `observed`, an earlier state of this ledger, or every
-  /// entry there is.
+  /// Cancels the entries in `observed`, an earlier state of this ledger; `nil`
+  /// cancels all.
   mutating func cancel(observed: LedgerLines? = nil) {
     for (device, line) in observed?.lines ?? lines {
       lines[device, default: DeviceEntries()].cancel(line)
     }
+    _checkInvariants()
   }
 
-  /// Whether there is an entry that has not been cancelled.
+  /// Whether any entry has not been cancelled.
   var hasUncancelled: Bool {
     lines.values.contains {
+      // No more entries can be folded, and only folded ones are cancelled.
       $0.cancelled < min($0.count, Limits.foldedEntries)
     }
   }
@@ -80,6 +87,8 @@ extension LedgerLines: DotStore {
   public var isEmpty: Bool { lines.isEmpty }
 
   public func impliesContext(_ clock: VectorClock) -> Bool {
+    // Folded entries no longer have dots, so that only an empty ledger implies
+    // its context.
     lines.isEmpty && clock.isEmpty
   }
 
@@ -90,12 +99,28 @@ extension LedgerLines: DotStore {
       })
   }
 
-  /// Joins device by device; what either side has seen does not matter.
+  /// Joins device by device.
+  ///
+  /// The contexts play no part, since entries are never removed.
   public mutating func merge(
     _ other: LedgerLines, seen: some DotSet, otherSeen: some DotSet
   ) {
     for (device, line) in other.lines {
       lines[device, default: DeviceEntries()].merge(line)
     }
+    _checkInvariants()
+  }
+}
+
+extension LedgerLines {
+  /// Traps in checked builds unless the invariants hold.
+  @inline(__always)
+  func _checkInvariants() {
+    #if REJOIN_CHECK_INVARIANTS
+      for (device, line) in lines {
+        precondition(line.count > 0, "no entries of \(device)")
+        line._checkInvariants()
+      }
+    #endif
   }
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What becomes of a record that one device deletes while another edits it.
+/// Whether a deletion or a concurrent edit of the same record wins.
 ///
-/// The rule is applied on reading; what the replicas hold is the same under both.
+/// The rule is applied on reading: the stored state is the same under both.
 public enum DeletionRule: String, Hashable, Sendable, CaseIterable {
-  /// The edit wins and brings the whole record back.
+  /// The edit wins and restores the whole record.
   case updateWins
   /// The deletion wins.
   case deleteWins

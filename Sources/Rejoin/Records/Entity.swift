@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A kind of record, whose stored properties are its fields.
+/// A type of record, whose stored properties are its fields.
 ///
 ///     struct Profile: Entity {
 ///       let name  = register("name", of: String.self)
@@ -8,24 +8,24 @@
 ///       let tags  = set("tags", of: String.self)
 ///     }
 ///
-/// A property is one line and nothing else: a ``Schema`` reads the properties of
-/// an instance, once, and readers and editors find a field by its key path.
+/// Declaring the property declares the field. A ``Schema`` reflects on an
+/// instance once to find the fields; reading and editing use key paths.
 ///
 ///     replica[Profile.self, "ada"]?.steps               // Int64
 ///     replica[Profile.self, "ada"]?.conflicts(\.name)   // [String]
 ///
-/// Every register is optional: no version of the app can rely on what another one
-/// writes. A field may be added at any time; one that is no longer declared is
-/// kept and passed on. A public entity needs a `public init() {}`.
+/// Every register reads as an optional, since no version of an app can rely on
+/// what another one has written. A field may be added at any time. One that is
+/// no longer declared is kept and passed on. A public entity needs a `public
+/// init() {}`.
 public protocol Entity: Sendable {
-  /// Creates the description of the fields.
+  /// Creates an instance, which describes the fields.
   init()
 
-  /// The name under which the records are stored; by default the type's.
+  /// The name under which the records are stored; by default, that of the type.
   static var entityName: String { get }
 
-  /// What becomes of a record that is deleted and edited at the same time; by
-  /// default the edit wins.
+  /// Whether a deletion or a concurrent edit wins; by default, the edit.
   static var deletion: DeletionRule { get }
 }
 
@@ -33,44 +33,46 @@ extension Entity {
   /// The name of the type.
   public static var entityName: String { "\(Self.self)" }
 
-  /// The edit wins.
+  /// A concurrent edit wins.
   public static var deletion: DeletionRule { .updateWins }
 }
 
-// Static, since a property is initialized before there is an instance.
+// These functions are static, since they are called in property initializers,
+// before there is an instance.
 extension Entity {
-  /// Declares a register that keeps concurrent writes: the default kind.
+  /// Declares a register that keeps concurrent writes, the default kind of
+  /// field.
   ///
-  /// It reads `nil` where it is unset, and where it holds what is no value of the
-  /// type, such as an explicit null. Writing `nil` unsets it. Declare it
-  /// `of: Value.self` to write a null, and to tell the two apart.
+  /// It reads as `nil` if it is unset, or holds a value of another type, such
+  /// as an explicit null. Writing `nil` unsets it. To write a null, or to
+  /// distinguish it from an unset register, declare the field `of: Value.self`.
   ///
   /// - Parameters:
   ///   - name: The name under which the field is stored.
   ///   - type: The type of its values.
-  ///   - older: The fields of older versions of the app to read where nobody has
-  ///     written this one.
+  ///   - older: The fields of older versions of the app to read while this one
+  ///     has not been written.
   public static func register<V: FieldValue>(
     _ name: String, of type: V.Type = V.self,
     readingAlso older: OlderField<V>...
   ) -> Field<Self, Register<V>> { Field(name, readingAlso: older) }
 
-  /// Declares the same register as with the wrapped type: every register is
-  /// optional.
+  /// Declares the same register as with the wrapped type, since every register
+  /// is optional.
   public static func register<V: FieldValue>(
     _ name: String, of type: V?.Type, readingAlso older: OlderField<V>...
   ) -> Field<Self, Register<V>> { Field(name, readingAlso: older) }
 
   /// Declares a register that keeps only the last write.
   ///
-  /// It reads and unsets like one that keeps concurrent writes.
+  /// It is read and unset like a register that keeps concurrent writes.
   public static func lww<V: FieldValue>(
     _ name: String, of type: V.Type = V.self,
     readingAlso older: OlderField<V>...
   ) -> Field<Self, LastWrite<V>> { Field(name, readingAlso: older) }
 
-  /// Declares the same register as with the wrapped type: every register is
-  /// optional.
+  /// Declares the same register as with the wrapped type, since every register
+  /// is optional.
   public static func lww<V: FieldValue>(
     _ name: String, of type: V?.Type, readingAlso older: OlderField<V>...
   ) -> Field<Self, LastWrite<V>> { Field(name, readingAlso: older) }

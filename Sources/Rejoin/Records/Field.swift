@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A field of an entity, as its declaration names it.
+/// The declaration of a field of an entity.
 public struct Field<Owner: Entity, Kind: FieldType>: Sendable {
   /// The name and kind under which the field is stored.
   public let key: FieldKey
@@ -16,10 +16,10 @@ public struct Field<Owner: Entity, Kind: FieldType>: Sendable {
   }
 }
 
-/// A field of whatever entity and kind.
+/// A field of any entity and kind.
 protocol DeclaredField {
   var key: FieldKey { get }
-  /// The fields of older versions that are read, too.
+  /// The keys of older versions of the field that are also read.
   var olderKeys: Set<FieldKey> { get }
 }
 
@@ -30,11 +30,13 @@ extension Field: DeclaredField {
 }
 
 extension Field {
-  /// The field that is read: the first that anybody has written, older ones
-  /// coming last.
+  /// The first version of the field that has been written, and its visible
+  /// value.
   ///
-  /// - Parameter shown: What a field shows: nothing where nobody has written it,
-  ///   and `nil` where a write has unset it.
+  /// The current version comes first.
+  ///
+  /// - Parameter shown: The visible value of a field: nothing if it has not
+  ///   been written, and `nil` if a write has unset it.
   func source(
     _ shown: (FieldKey) -> Value??
   ) -> (key: FieldKey, value: Value?)? {
@@ -46,7 +48,7 @@ extension Field {
     return nil
   }
 
-  /// Reads a value that is stored under a key of this field.
+  /// Converts a value that is stored under the key of a version of this field.
   func element(_ value: Value, of source: FieldKey) -> Kind.Element? {
     if source == key, let element = Kind.Element(value) { return element }
     for older in older where older.kind == source.kind {

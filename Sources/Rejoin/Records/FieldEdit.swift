@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What one save does to one field, however many verbs it took.
+/// What one save does to one field, all its changes combined.
 public enum FieldEdit: Hashable, Sendable {
   /// Writes a register; `nil` unsets it.
   case write(Value?)
@@ -12,19 +12,19 @@ public enum FieldEdit: Hashable, Sendable {
   case append(LedgerEdit)
 }
 
-/// A reset, where there is one, and the changes after it.
+/// An optional reset, and the changes after it.
 public struct CounterEdit: Hashable, Sendable {
-  /// Whether everything before is cancelled.
+  /// Whether all earlier changes are cancelled.
   public internal(set) var isReset = false
-  /// The sum of what is added.
+  /// The sum of the increments.
   public internal(set) var increments: UInt64 = 0
-  /// The sum of what is subtracted.
+  /// The sum of the decrements.
   public internal(set) var decrements: UInt64 = 0
 
   /// Creates an edit without effect.
   public init() {}
 
-  /// Creates a change by `amount`, or by reset and change to it.
+  /// Creates a change by `amount`, with an optional reset before it.
   public init(by amount: Int64, isReset: Bool = false) {
     self.isReset = isReset
     if amount >= 0 {
@@ -34,27 +34,26 @@ public struct CounterEdit: Hashable, Sendable {
     }
   }
 
-  /// Cancels everything so far.
+  /// Cancels all earlier changes, those of this edit included.
   mutating func reset() {
     self = CounterEdit()
     isReset = true
   }
 
-  /// The value of a counter that shows `value` before the edit.
+  /// The value of a counter after the edit, if it is `value` before.
   public func applied(to value: Int64) -> Int64 {
     let change = Int128(increments) - Int128(decrements)
     return Int64(clamping: (isReset ? 0 : Int128(value)) + change)
   }
 }
 
-/// What becomes of the elements that the save names, after a removal of all
-/// where it says so.
+/// The insertions and removals of a save, after an optional clear.
 ///
-/// The last verb on an element counts.
+/// The last change to an element counts.
 public struct SetEdit: Hashable, Sendable {
   /// Whether every element is removed first.
   public internal(set) var isCleared = false
-  /// Whether an element is inserted or removed.
+  /// For each element that is changed, whether it is inserted.
   public internal(set) var members: [Value: Bool] = [:]
 
   /// Creates an edit without effect.
@@ -73,7 +72,8 @@ public struct SetEdit: Hashable, Sendable {
     return edit
   }
 
-  /// The elements of a set that shows `elements` before the edit, sorted.
+  /// The elements of a set after the edit, sorted, if they are `elements`
+  /// before.
   public func applied(to elements: [Value]) -> [Value] {
     var result = isCleared ? [] : Set(elements)
     for (element, isIn) in members {
@@ -83,7 +83,7 @@ public struct SetEdit: Hashable, Sendable {
   }
 }
 
-/// The entries that a save appends, after a cancellation where it says so.
+/// The entries that a save appends, after an optional cancellation.
 public struct LedgerEdit: Hashable, Sendable {
   /// An amount and what it is for.
   public struct Entry: Hashable, Sendable {
@@ -93,7 +93,7 @@ public struct LedgerEdit: Hashable, Sendable {
     public let memo: Value?
   }
 
-  /// Whether every entry so far is cancelled.
+  /// Whether all earlier entries are cancelled.
   public internal(set) var isCancelled = false
   /// The entries to append.
   public internal(set) var entries: [Entry] = []
@@ -108,12 +108,12 @@ public struct LedgerEdit: Hashable, Sendable {
     return edit
   }
 
-  /// Adds an entry.
+  /// Appends an entry.
   public mutating func append(_ amount: Int64, memo: Value?) {
     entries.append(Entry(amount: amount, memo: memo))
   }
 
-  /// The total of a ledger that shows `total` before the edit.
+  /// The total of a ledger after the edit, if it is `total` before.
   public func applied(to total: Int64) -> Int64 {
     let sum = entries.reduce(isCancelled ? 0 : Int128(total)) {
       $0 + Int128($1.amount)
@@ -123,7 +123,7 @@ public struct LedgerEdit: Hashable, Sendable {
 }
 
 extension FieldEdit {
-  /// The edit with every value as it is stored.
+  /// The edit with every value in canonical form, as it is stored.
   package var canonical: FieldEdit {
     switch self {
     case .write(let value): return .write(value?.canonical)
@@ -140,9 +140,11 @@ extension FieldEdit {
     }
   }
 
-  /// Puts `later`, an edit of the same field, after this one.
+  /// Combines this edit with `later`, an edit of the same field in the same
+  /// save.
   ///
-  /// - Returns: Whether a counter's sums bear it; otherwise nothing changes.
+  /// - Returns: `false` if a counter's sums would overflow; the edit is then
+  ///   unchanged.
   public mutating func append(_ later: FieldEdit) -> Bool {
     switch (self, later) {
     case (.count(var edit), .count(let next)):

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The save in which fields are edited, and how.
+/// The context of an edit: the save, and what its author observed.
 struct EditContext {
   /// The save.
   let dot: Dot
   /// Its timestamp.
   let time: Timestamp
-  /// The field as the author was shown it; `nil` means as it is here.
+  /// The field as the author observed it; `nil` if that is its current state.
   var observed: FieldState?
-  /// Whether what was observed is dropped first, because the record is created
-  /// again or purged.
+  /// Whether the observed content is dropped first, because the record is
+  /// created again or purged.
   var drops = false
 }
 
-/// Either a clock or everything, whichever the author of a save was shown.
+/// The dots that the author of a save observed: those in a clock, or all.
 private struct Observed: DotSet {
   let clock: VectorClock?
 
@@ -21,7 +21,7 @@ private struct Observed: DotSet {
 }
 
 extension FieldState {
-  /// Whether `edit` is one for this kind of field.
+  /// Whether `edit` applies to this kind of field.
   public func accepts(_ edit: FieldEdit) -> Bool {
     switch (self, edit) {
     case (.register, .write), (.lww, .write), (.counter, .count),
@@ -33,16 +33,18 @@ extension FieldState {
 
   /// Edits the field in one save.
   ///
-  /// - Parameter edit: The edit, or `nil` to drop what was observed.
-  /// - Returns: The siblings that were superseded without having been observed,
-  ///   because nothing can be stamped above them.
+  /// - Parameter edit: The edit, or `nil` to drop the observed content.
+  /// - Returns: The unobserved siblings that were superseded, because no
+  ///   timestamp is greater than theirs.
   mutating func change(
     _ edit: FieldEdit?, in save: EditContext
   ) -> [Siblings<Stamped>.Element] {
+    // Holding the only reference, the store is changed without being copied.
     let taken = self
     self = .register(Causal())
     let (state, superseded) = taken.changed(edit, in: save)
     self = state
+    _checkInvariants()
     return superseded
   }
 
@@ -90,6 +92,7 @@ extension Siblings<Stamped> {
 
 extension Latest {
   fileprivate mutating func change(_ edit: FieldEdit?, in save: EditContext) {
+    // A save checks before that no register it writes is exhausted.
     let stamp = stamp(for: save.time) ?? .max
     if case .write(let value) = edit {
       write(value, at: save.dot, stamp: stamp)
@@ -105,6 +108,7 @@ extension Tally {
       if case .counter(let field) = save.observed { field.store } else { nil }
     guard case .count(let edit) = edit else { return reset(observed: observed) }
     if save.drops || edit.isReset { reset(observed: observed) }
+    // A reset alone leaves no entry. Any other edit does, even one by zero.
     if edit.increments > 0 || edit.decrements > 0 || !edit.isReset {
       add(edit.increments, edit.decrements, at: save.dot)
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension FieldState {
-  /// The shown value of a register.
+  /// The visible value of a register.
   public var value: Value? {
     switch self {
     case .register(let field): field.store.winner?.payload.value
@@ -10,14 +10,14 @@ extension FieldState {
     }
   }
 
-  /// What is shown of a register or a counter, read as one value: nothing where
-  /// nobody has written it, `nil` where a write has unset it.
+  /// The visible value of a register or a counter: nothing if it has not been
+  /// written, and `nil` if a write has unset it.
   package var shown: Value?? {
     if case .counter = self { return hasContent ? .some(.int(count)) : nil }
     return write.map(\.payload.value)
   }
 
-  /// The write that a register shows.
+  /// The visible write of a register.
   public var write: Siblings<Stamped>.Element? {
     switch self {
     case .register(let field): field.store.winner
@@ -26,7 +26,7 @@ extension FieldState {
     }
   }
 
-  /// The writes that a register holds, in the order of dots.
+  /// The writes that a register holds, sorted by dot.
   public var writes: [Siblings<Stamped>.Element] {
     switch self {
     case .register(let field): Array(field.store)
@@ -54,7 +54,7 @@ extension FieldState {
     if case .ledger(let field) = self { field.store.total } else { 0 }
   }
 
-  /// Whether readers see the same in both states.
+  /// Whether both states have the same visible content.
   public func shows(sameAs other: FieldState) -> Bool {
     value == other.value && count == other.count && total == other.total
       && elements == other.elements

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One field of one record: a store and a clock of its own, the unit of context
-/// and of transfer.
+/// The state of one field of one record: a dot store with a causal context of
+/// its own.
+///
+/// It is the unit that deltas transfer.
 public enum FieldState: Hashable, Sendable {
   /// A register that keeps concurrent writes.
   case register(Causal<Siblings<Stamped>>)
-  /// A register that keeps the last write.
+  /// A last-writer-wins register.
   case lww(Causal<Latest>)
   /// A counter.
   case counter(Causal<Tally>)
@@ -16,7 +18,7 @@ public enum FieldState: Hashable, Sendable {
   /// A ledger.
   case ledger(Causal<LedgerLines>)
 
-  /// Creates a field that no save has touched.
+  /// Creates the empty state of a field.
   public init(_ kind: FieldKind) {
     self =
       switch kind {
@@ -29,7 +31,7 @@ public enum FieldState: Hashable, Sendable {
       }
   }
 
-  /// The saves that touched the field.
+  /// The saves that the field has seen.
   public var clock: VectorClock {
     switch self {
     case .register(let field): field.clock
@@ -41,7 +43,8 @@ public enum FieldState: Hashable, Sendable {
     }
   }
 
-  /// The number of a device's last save that touched the field, zero if none did.
+  /// The sequence number of a device's last save that the field has seen; zero
+  /// if there is none.
   func lastSave(of device: DeviceID) -> UInt64 {
     switch self {
     case .register(let field): field.lastSave(of: device)
@@ -53,16 +56,17 @@ public enum FieldState: Hashable, Sendable {
     }
   }
 
-  /// Whether nothing can be written any more: an `lww` field at the greatest
-  /// timestamp that is not unset.
+  /// Whether nothing can be written anymore: an `lww` field whose value has the
+  /// greatest timestamp.
   ///
-  /// A re-creation and a purge leave it as it is.
+  /// Creating the record again, or purging it, leaves such a field unchanged.
   var isExhausted: Bool {
     guard case .lww(let field) = self else { return false }
     return value != nil && field.store.stamp(for: .zero) == nil
   }
 
-  /// Whether the field holds anything that a re-creation has to drop, and can.
+  /// Whether the field has content that creating the record again must drop,
+  /// and can.
   var hasContent: Bool {
     switch self {
     case .register(let field): !field.store.isEmpty
@@ -76,8 +80,8 @@ public enum FieldState: Hashable, Sendable {
 }
 
 extension FieldState {
-  /// Whether a save was the device's last to touch the field, and left nothing of
-  /// its own in it: what dropping does.
+  /// Whether `save` is the last one of its device that the field has seen, and
+  /// has left no dot in it: the trace of a drop.
   func wasEmptied(by save: Dot) -> Bool {
     guard lastSave(of: save.device) == save.sequence else { return false }
     let held: VectorClock
@@ -96,12 +100,14 @@ extension FieldState {
 extension FieldState: Lattice {
   /// Joins another state of the same field.
   ///
-  /// A state of another kind cannot be of the same field; it is left out.
+  /// The kind is part of a field's key, so both have one kind. A state of
+  /// another kind is ignored, since a join is total.
   public mutating func merge(_ other: FieldState) {
-    // Each store is taken out while it changes, so that it is not copied.
+    // Holding the only reference, the store is changed without being copied.
     let taken = self
     self = .register(Causal())
     self = taken.consumingMerge(other)
+    _checkInvariants()
   }
 
   private consuming func consumingMerge(_ other: FieldState) -> FieldState {
@@ -127,5 +133,32 @@ extension FieldState: Lattice {
     case (let mine, _):
       return mine
     }
+  }
+}
+
+extension FieldState {
+  /// Traps in checked builds unless the invariants hold.
+  @inline(__always)
+  func _checkInvariants() {
+    #if REJOIN_CHECK_INVARIANTS
+      switch self {
+      case .register(let field):
+        field._checkInvariants()
+        field.store._checkInvariants()
+      case .lww(let field): field._checkInvariants()
+      case .counter(let field):
+        field._checkInvariants()
+        field.store._checkInvariants()
+      case .set(let field):
+        field._checkInvariants()
+        field.store._checkInvariants()
+      case .removeWinsSet(let field):
+        field._checkInvariants()
+        field.store._checkInvariants()
+      case .ledger(let field):
+        field._checkInvariants()
+        field.store._checkInvariants()
+      }
+    #endif
   }
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a kind of field is read as.
+/// A kind of field, with the type of its elements and the type it reads as.
 ///
-/// The types that conform are never instantiated.
+/// Conforming types are markers and never instantiated.
 public protocol FieldType: Sendable {
   /// The type of a value, an element or an amount.
   associatedtype Element: FieldValue
-  /// What reading the field gives.
+  /// The type of the field's content as it is read.
   associatedtype Reading
   /// The kind under which the field is stored.
   static var kind: FieldKind { get }
@@ -16,8 +16,7 @@ public protocol FieldType: Sendable {
   ) -> Reading
 }
 
-/// A kind of field that shows one value of those written: ``Register`` or
-/// ``LastWrite``.
+/// A kind of field with one visible value: ``Register`` or ``LastWrite``.
 public protocol RegisterType: FieldType where Reading == Element? {}
 
 extension RegisterType {
@@ -39,12 +38,12 @@ extension SetType {
   }
 }
 
-/// A register of values of one type, which keeps concurrent writes.
+/// A register that keeps concurrent writes.
 public enum Register<Element: FieldValue>: RegisterType {
   public static var kind: FieldKind { .register }
 }
 
-/// A register of values of one type, which keeps the last write.
+/// A last-writer-wins register.
 public enum LastWrite<Element: FieldValue>: RegisterType {
   public static var kind: FieldKind { .lww }
 }
@@ -62,12 +61,12 @@ public enum Counter: FieldType {
   }
 }
 
-/// A set in which a concurrent insertion wins.
+/// A set in which an insertion wins over a concurrent removal.
 public enum AddWins<Element: FieldValue>: SetType {
   public static var kind: FieldKind { .set }
 }
 
-/// A set in which a concurrent removal wins.
+/// A set in which a removal wins over a concurrent insertion.
 public enum RemoveWins<Element: FieldValue>: SetType {
   public static var kind: FieldKind { .removeWinsSet }
 }

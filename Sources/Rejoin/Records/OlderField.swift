@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A field as an older version of the app declared it, under the same name.
+/// A field as an older version of the app declared it under the same name.
 ///
-/// Where the kind of a field changes between versions, both fields are kept. Where
-/// only its type changes, the field keeps the values of both types. Say how the
-/// older values are read:
+/// If the kind of a field changes between versions, both fields are kept. If
+/// only its type changes, the field holds values of both types. Declare how to
+/// read the older values:
 ///
 ///     let theme = register("theme", of: String.self, readingAlso: .lww)
 ///     let price = register(
@@ -12,8 +12,8 @@
 ///       readingAlso: .register(of: Int.self) { Double($0) },
 ///       .counter { Double($0) })
 ///
-/// The new field is read first. The older ones, in their order, are read only
-/// where nobody has written the new one; unsetting it is a write. They are never
+/// The older fields are read, in their order, only while the new field has not
+/// been written. Unsetting the new field is a write. The older fields are never
 /// written.
 public struct OlderField<Element: FieldValue>: Sendable {
   let kind: FieldKind
@@ -37,7 +37,7 @@ public struct OlderField<Element: FieldValue>: Sendable {
   ///
   /// - Parameters:
   ///   - type: The type of its values.
-  ///   - convert: Makes a new value of an old one; `nil` reads as unset.
+  ///   - convert: Converts an old value; `nil` reads as unset.
   public static func register<Old: FieldValue>(
     of type: Old.Type, _ convert: @escaping @Sendable (Old) -> Element?
   ) -> OlderField {
@@ -48,16 +48,16 @@ public struct OlderField<Element: FieldValue>: Sendable {
   ///
   /// - Parameters:
   ///   - type: The type of its values.
-  ///   - convert: Makes a new value of an old one; `nil` reads as unset.
+  ///   - convert: Converts an old value; `nil` reads as unset.
   public static func lww<Old: FieldValue>(
     of type: Old.Type, _ convert: @escaping @Sendable (Old) -> Element?
   ) -> OlderField {
     OlderField(.lww) { Old($0).flatMap(convert) }
   }
 
-  /// A counter, whose value is read as long as it is not reset.
+  /// A counter, which is read unless all its changes have been cancelled.
   ///
-  /// - Parameter convert: Makes a value of the count; `nil` reads as unset.
+  /// - Parameter convert: Converts the count; `nil` reads as unset.
   public static func counter(
     _ convert: @escaping @Sendable (Int64) -> Element?
   ) -> OlderField {

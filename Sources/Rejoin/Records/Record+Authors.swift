@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Who wrote what. A save is a device and a number.
+// Who wrote what: a dot names the device and the save.
 extension Record {
-  /// The writes of a register that nobody has superseded, the one shown first.
+  /// The writes of a register that no other has superseded, the visible one
+  /// first.
   public func writes(
     of name: String, _ kind: FieldKind = .register
   ) -> [Write] {
     siblings(of: name, kind).map { Write($0) }
   }
 
-  /// The write that a register shows: who made it, and when.
+  /// The visible write of a register: who made it, and when.
   public func provenance(
     of name: String, _ kind: FieldKind = .register
   ) -> Write? {
     siblings(of: name, kind).first.map { Write($0) }
   }
 
-  /// The saves that inserted each element that is in a set.
+  /// The elements of a set, each with the saves that inserted it.
   public func insertions(
     of name: String, _ kind: FieldKind = .set
   ) -> [Value: Set<Dot>] {
@@ -29,10 +30,9 @@ extension Record {
     return saves.filter { visible($0.key) != nil }
   }
 
-  /// What each device has added to a counter and subtracted from it, as far as no
-  /// reset has cancelled it.
+  /// The sum of each device's changes to a counter that no reset has cancelled.
   ///
-  /// The sum is the counter's value before that is clamped to `Int64`.
+  /// Together, they are the counter's value before it is clamped to `Int64`.
   public func amounts(of name: String) -> [DeviceID: Int128] {
     var amounts: [DeviceID: Int128] = [:]
     forEach(name, .counter) { state in
@@ -42,7 +42,7 @@ extension Record {
     return amounts
   }
 
-  /// The entries of a ledger that are not folded, in the order of time.
+  /// The entries of a ledger that are not folded, ordered by time.
   public func entries(of name: String) -> [LedgerEntry] {
     var entries: [LedgerEntry] = []
     forEach(name, .ledger) { state in
@@ -57,7 +57,7 @@ extension Record {
 
 /// An entry of a ledger, with the save that appended it.
 public struct LedgerEntry: Hashable, Sendable {
-  /// The save: the device and the number.
+  /// The save that appended the entry.
   public let dot: Dot
   /// When it was appended.
   public let time: Timestamp
@@ -73,7 +73,7 @@ public struct LedgerEntry: Hashable, Sendable {
 }
 
 extension FieldState {
-  /// The saves that inserted each element that is in a set.
+  /// The elements of a set, each with the saves that inserted it.
   fileprivate var insertions: [(element: Value, saves: [Dot])] {
     switch self {
     case .set(let field):
@@ -87,7 +87,7 @@ extension FieldState {
 }
 
 extension Tally {
-  /// What each device has changed that no reset has cancelled.
+  /// The sum of each device's changes that no reset has cancelled.
   fileprivate var amounts: [DeviceID: Int128] {
     let pairs = entries.compactMap { entry -> (DeviceID, Int128)? in
       let gone = cancelled.entry(of: entry.device)

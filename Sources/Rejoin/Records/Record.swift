@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A record as a replica holds it at one moment: a value that crosses threads.
+/// The state of a record at one moment, as a value that can cross threads.
 ///
-/// Where other records are aliases of it, they are folded into what is read:
-/// registers show the latest of all writes, counters and ledgers add up, and sets
-/// unite.
+/// Aliases of the record are combined in reading: a register shows the latest
+/// of all writes, counters and ledgers are added up, and sets are united.
 public struct Record: Sendable {
-  /// The name of the record.
+  /// The ID of the record.
   public let id: RecordID
 
-  /// The states that are folded into one reading; nearly always one.
+  /// The states of the record and its aliases; nearly always one.
   let parts: Parts
   let names: FieldNames
   let rule: DeletionRule
@@ -22,7 +21,7 @@ public struct Record: Sendable {
 
   /// Whether the record exists.
   ///
-  /// A record that was deleted can still be asked who deleted it, and when.
+  /// A deleted record can still be asked who deleted it, and when.
   public var exists: Bool {
     switch parts {
     case .one(let part): part.exists(rule)
@@ -30,14 +29,14 @@ public struct Record: Sendable {
     }
   }
 
-  /// Whether any save has touched a field.
+  /// Whether any save has changed a field.
   package func isTouched(_ key: FieldKey) -> Bool {
     var isTouched = false
     forEach(key.name, key.kind) { _ in isTouched = true }
     return isTouched
   }
 
-  /// Calls `body` with every part's state of a field.
+  /// Calls `body` with the state of a field in every part.
   func forEach(
     _ name: String, _ kind: FieldKind, _ body: (FieldState) -> Void
   ) {
@@ -51,7 +50,7 @@ public struct Record: Sendable {
     }
   }
 
-  /// The writes that a register holds, of all parts, the one shown first.
+  /// The writes of a register in all parts, the visible one first.
   func siblings(
     of name: String, _ kind: FieldKind
   ) -> [Siblings<Stamped>.Element] {
@@ -64,16 +63,15 @@ public struct Record: Sendable {
   }
 }
 
-// What follows reads one field. A reference to a record that does not exist reads
-// as unset.
+// A reference to a record that does not exist reads as unset.
 extension Record {
-  /// The shown value of a register.
+  /// The visible value of a register.
   public func value(of name: String, _ kind: FieldKind = .register) -> Value? {
     siblings(of: name, kind).first.flatMap { visible($0.payload.value) }
   }
 
-  /// What a field shows that is read as one value, a register or a counter:
-  /// nothing where nobody has written it, `nil` where a write has unset it.
+  /// The visible value of a register or a counter: nothing if it has not been
+  /// written, and `nil` if a write has unset it.
   func shown(_ key: FieldKey) -> Value?? {
     switch key.kind {
     case .counter:
@@ -87,7 +85,8 @@ extension Record {
     }
   }
 
-  /// The distinct values of concurrent writes that are not shown, sorted.
+  /// The values of concurrent writes that differ from the visible one, each
+  /// once, sorted.
   public func conflicts(of name: String) -> [Value] {
     let writes = siblings(of: name, .register)
     var losers = Set(writes.compactMap(\.payload.value))
@@ -123,6 +122,7 @@ extension Record {
     return Int64(clamping: sum)
   }
 
+  /// The value, unless it is a reference to a record that does not exist.
   func visible(_ value: Value?) -> Value? {
     if !dangling.isEmpty, case .reference(let id) = value,
       dangling.contains(id)

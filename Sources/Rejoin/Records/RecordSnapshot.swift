@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A record field by field, as it was when somebody fetched it in order to write
-/// it back later.
+/// The fields of a record as they were when it was fetched, to be edited and
+/// written back later.
 public struct RecordSnapshot: Sendable {
   /// Whether the record existed.
   public let exists: Bool
 
-  /// The marks that said so, as a register of truth values.
+  /// The record's existence, as a register of Booleans.
   public internal(set) var existence: FieldState
 
-  /// The fields, existence aside.
+  /// The fields, without the existence.
   public internal(set) var fields: [FieldKey: FieldState]
 
-  /// The field as it was fetched; one that no save had touched is empty.
+  /// The field as it was fetched; empty if no save had changed it.
   public subscript(key: FieldKey) -> FieldState {
     fields[key] ?? FieldState(key.kind)
   }
 
-  /// Moves a field forward to how it is in a later fetch.
+  /// Replaces a field by its state in a later fetch.
   public mutating func refresh(_ key: FieldKey, from later: RecordSnapshot) {
     fields[key] = later.fields[key]
   }
 
-  /// Whether the record had been deleted.
+  /// Whether the record had existed and was deleted.
   public var isDead: Bool { !exists && !existence.writes.isEmpty }
 }

@@ -1,27 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The names of the fields that a replica has met.
+/// The keys of all fields of a replica, each with a number.
 ///
-/// A record refers to them by number, which keeps a field small.
+/// Records refer to fields by number, which keeps a field small.
 struct FieldNames {
+  /// The keys by number.
+  ///
+  /// Each key once; the first is existence.
   private(set) var keys: [FieldKey] = [.existence]
+  /// The index of each key in `keys`.
   private var numbers: [FieldKey: UInt32] = [.existence: 0]
 
-  /// The number of a name, if it has been met.
+  /// The number of a key, if it has one.
   func number(of key: FieldKey) -> UInt32? { numbers[key] }
 
-  /// The number of a name, which is added if it is new.
+  /// The number of a key, which is added if it is new.
   mutating func intern(_ key: FieldKey) -> UInt32 {
     if let number = numbers[key] { return number }
     let number = UInt32(keys.count)
     keys.append(key)
     numbers[key] = number
+    _checkInvariants()
     return number
+  }
+
+  /// Traps in checked builds unless the invariants hold.
+  @inline(__always)
+  func _checkInvariants() {
+    #if REJOIN_CHECK_INVARIANTS
+      precondition(keys.first == .existence, "existence is not the first field")
+      precondition(
+        numbers.count == keys.count
+          && keys.enumerated().allSatisfy { numbers[$1] == UInt32($0) },
+        "the numbers of the fields differ from their places: \(keys)")
+    #endif
   }
 }
 
-/// A record as a replica stores it: a map from fields to their states, its
-/// existence being one of them.
+/// A record as a replica stores it: a map from fields to their states, with its
+/// existence as one of them.
 struct RecordState {
   struct Slot {
     let name: UInt32
@@ -29,7 +46,9 @@ struct RecordState {
   }
 
   let id: RecordID
-  /// Sorted by the number of the name; existence has number zero.
+  /// Sorted by the number of the field; never two of one field.
+  ///
+  /// The existence has number zero and is a register.
   private(set) var slots: [Slot] = []
 
   init(_ id: RecordID) { self.id = id }
@@ -39,7 +58,7 @@ struct RecordState {
     return i < slots.count && slots[i].name == name ? i : nil
   }
 
-  /// The position of a field, or where it would stand.
+  /// The index of a field, or where it would be inserted.
   private func place(of name: UInt32) -> Int {
     var (low, high) = (0, slots.count)
     while low < high {
@@ -53,10 +72,11 @@ struct RecordState {
     position(of: name).map { slots[$0].state }
   }
 
-  /// Changes a field in place; one that is missing begins untouched.
+  /// Changes a field in place; one that is missing begins empty.
   mutating func update<Result>(
     _ name: UInt32, kind: FieldKind, _ change: (inout FieldState) -> Result
   ) -> Result {
+    defer { _checkInvariants() }
     let i = place(of: name)
     if i == slots.count || slots[i].name != name {
       slots.insert(Slot(name: name, state: FieldState(kind)), at: i)
@@ -78,12 +98,12 @@ struct RecordState {
   /// Whether the record has been deleted or purged, under a rule.
   func isDead(_ rule: DeletionRule) -> Bool { !marks.isEmpty && !exists(rule) }
 
-  /// Whether what the record held when it was deleted has been dropped.
+  /// Whether the record has been purged: deleted, and its content dropped.
   ///
-  /// A purge writes `dead` and, in the same save, leaves nothing in the fields.
-  /// What is there nevertheless is of an edit that the purge had not seen, whose
-  /// mark is beside; otherwise the save only deleted, after it had removed
-  /// something.
+  /// A purge marks the record dead and, in the same save, drops the content of
+  /// the fields. Content that is present all the same is of an edit concurrent
+  /// with the purge, and then the mark of that edit is a sibling. Without such
+  /// a sibling, the save only removed something and then deleted the record.
   var isPurged: Bool {
     let fields = slots.lazy.filter { $0.name != 0 }.map(\.state)
     let isEmptied = marks.contains { mark in
@@ -103,5 +123,21 @@ extension Siblings<Stamped> {
     case .deleteWins:
       !isEmpty && allSatisfy { $0.payload.value == .bool(true) }
     }
+  }
+}
+
+extension RecordState {
+  /// Traps in checked builds unless the invariants hold.
+  @inline(__always)
+  func _checkInvariants() {
+    #if REJOIN_CHECK_INVARIANTS
+      precondition(
+        zip(slots, slots.dropFirst()).allSatisfy { $0.name < $1.name },
+        "the fields of \(id) are not sorted: \(slots.map(\.name))")
+      guard let first = slots.first, first.name == 0 else { return }
+      guard case .register = first.state else {
+        preconditionFailure("the existence of \(id) is no register")
+      }
+    #endif
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The name of a record of a given entity.
+/// The ID of a record of a given entity.
 public struct Reference<Target: Entity>: FieldValue, Hashable {
   /// The key within the entity.
   public let key: String
@@ -8,7 +8,7 @@ public struct Reference<Target: Entity>: FieldValue, Hashable {
   /// Creates a reference to the record with this key.
   public init(_ key: String) { self.key = key }
 
-  /// The name of the record.
+  /// The ID of the record.
   public var id: RecordID { RecordID(Target.entityName, key) }
 
   public var fieldValue: Value { .reference(id) }

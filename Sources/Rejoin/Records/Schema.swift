@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The entities that an app knows, and how it reads them.
+/// The entities of an app, and how it reads them.
 ///
 ///     let replica = Replica(device: device, schema: [Profile.self], wallClock: clock)
 ///
-/// Only records of these can be edited. Records of other entities, and fields that
-/// are not declared, are read, kept, joined and passed on all the same.
+/// Only records of these entities can be edited. Records of other entities, and
+/// undeclared fields, are still kept, joined, passed on and readable.
 public struct Schema: Sendable, ExpressibleByArrayLiteral {
   /// One entity.
   public struct Definition: Hashable, Sendable {
-    /// The fields that are declared.
+    /// The declared fields.
     public var fields: Set<FieldKey>
-    /// The fields of older versions of the app that are read, too.
+    /// The fields of older versions of the app that are also read.
     public var olderFields: Set<FieldKey> = []
-    /// What becomes of a record that is deleted and edited at the same time.
+    /// Whether a deletion or a concurrent edit wins.
     public var deletion: DeletionRule
 
-    /// Creates an entity.
+    /// Creates the definition of an entity.
     public init(
       fields: Set<FieldKey> = [], deletion: DeletionRule = .updateWins
     ) {
@@ -33,22 +33,23 @@ public struct Schema: Sendable, ExpressibleByArrayLiteral {
   /// The entities by name.
   public private(set) var entities: [Name: Definition] = [:]
 
-  /// An instance of each declared entity, which tells where its fields are.
+  /// An instance of each declared entity, in which key paths find its fields.
   private var instances: [ObjectIdentifier: any Entity] = [:]
 
-  /// Creates a schema of entities that are known by name only at run time.
+  /// Creates a schema of entities whose names are known only at run time.
   ///
   ///     Schema(["Profile": .init(fields: [FieldKey("name", .register)])])
   ///
-  /// - Precondition: No name begins with `rejoin.`, which the library keeps for
-  ///   itself.
+  /// - Precondition: No name begins with `rejoin.`, which is reserved for the
+  ///   library.
   public init(_ entities: [Name: Definition]) {
     for (name, definition) in entities { declare(name, definition) }
   }
 
   /// Creates a schema of declared entities.
   ///
-  /// - Precondition: No two have the same name, and no two fields of one.
+  /// - Precondition: Entities have different names, and so do the fields of
+  ///   each.
   public init(arrayLiteral elements: any Entity.Type...) {
     for entity in elements {
       let instance = entity.init()
@@ -58,13 +59,16 @@ public struct Schema: Sendable, ExpressibleByArrayLiteral {
   }
 
   private mutating func declare(_ name: Name, _ definition: Definition) {
-    precondition(entities[name] == nil, "two entities are named \(name)")
     precondition(
-      !BuiltIn.isBuiltIn(name.text), "\(name) is a name of the library's own")
+      entities[name] == nil,
+      "two entities are named \"\(name)\": rename one of them")
+    precondition(
+      !BuiltIn.isBuiltIn(name.text),
+      "the entity name \"\(name)\" is reserved for the library: rename it")
     entities[name] = definition
   }
 
-  /// The entity with a name, or what is assumed of an unknown one.
+  /// The definition of an entity; the default one if it is not in the schema.
   public subscript(entity: String) -> Definition {
     entities[Name(entity)] ?? Definition()
   }
@@ -74,16 +78,17 @@ public struct Schema: Sendable, ExpressibleByArrayLiteral {
     entities[Name(entity)] != nil || BuiltIn.isBuiltIn(entity)
   }
 
-  /// The fields of an entity, to be looked up by key path.
+  /// An instance of an entity, in which key paths find its fields.
   ///
-  /// - Complexity: O(1), without making an instance, for a declared entity.
+  /// - Complexity: O(1) for a declared entity, of which no new instance is
+  ///   created.
   package func fields<E: Entity>(of entity: E.Type) -> E {
     instances[ObjectIdentifier(entity)] as? E ?? E()
   }
 }
 
 extension Schema.Definition {
-  /// Reads what an entity declares.
+  /// Reflects on the fields that an entity declares.
   fileprivate init<E: Entity>(_ entity: E) {
     self.init(deletion: E.deletion)
     var names: Set<Name> = []
@@ -99,8 +104,8 @@ extension Schema.Definition {
     }
   }
 
-  /// Whether a field has the name of a declared one and another kind, which
-  /// nothing here reads.
+  /// Whether a field has the name of a declared field but another kind, so that
+  /// it is never read.
   func isMismatch(_ key: FieldKey) -> Bool {
     if key == .existence || fields.isEmpty || fields.contains(key)
       || olderFields.contains(key)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A record that is read by the fields its entity declares.
+/// A record, read by the fields that its entity declares.
 ///
 ///     replica[Profile.self, "ada"]?.name   // String?
 ///     replica[Profile.self, "ada"]?.steps  // Int64
 @dynamicMemberLookup
 public struct TypedRecord<Owner: Entity>: Sendable {
-  /// The record itself, which is read by the names of fields.
+  /// The record itself, read by the names of fields.
   public let record: Record
 
   let fields: Owner
@@ -18,7 +18,7 @@ public struct TypedRecord<Owner: Entity>: Sendable {
     Kind.read(fields[keyPath: field], of: record)
   }
 
-  /// The values of concurrent writes that a register does not show.
+  /// The values of concurrent writes that differ from the visible one.
   ///
   ///     replica[Profile.self, "ada"]?.conflicts(\.name)  // ["Ada L."]
   public func conflicts<V: FieldValue>(
@@ -33,7 +33,7 @@ public struct TypedRecord<Owner: Entity>: Sendable {
 
 // Who wrote what.
 extension TypedRecord {
-  /// The write that a register shows: who made it, and when.
+  /// The visible write of a register: who made it, and when.
   public func provenance<Kind: RegisterType>(
     _ field: KeyPath<Owner, Field<Owner, Kind>>
   ) -> Write? {
@@ -42,7 +42,8 @@ extension TypedRecord {
     return record.provenance(of: source.name, source.kind)
   }
 
-  /// The writes of a register that nobody has superseded, the one shown first.
+  /// The writes of a register that no other has superseded, the visible one
+  /// first.
   public func authors<Kind: RegisterType>(
     of field: KeyPath<Owner, Field<Owner, Kind>>
   ) -> [Write] {
@@ -60,14 +61,14 @@ extension TypedRecord {
     }
   }
 
-  /// What each device has counted since the last reset that is known here.
+  /// The sum of each device's changes that no reset has cancelled.
   public func authors(
     of field: KeyPath<Owner, Field<Owner, Counter>>
   ) -> [DeviceID: Int128] {
     record.amounts(of: fields[keyPath: field].key.name)
   }
 
-  /// The entries of a ledger that are not folded, in the order of time, each with
+  /// The entries of a ledger that are not folded, ordered by time, each with
   /// the save that appended it.
   public func authors(
     of field: KeyPath<Owner, Field<Owner, Entries>>

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One write of a register: the save that made it, when, and what it wrote.
+/// A write of a register: its save, its timestamp and its value.
 public struct Write: Hashable, Sendable {
-  /// The save: the device and the number.
+  /// The save that wrote the value.
   public let dot: Dot
 
   /// The timestamp of the write.
   public let time: Timestamp
 
-  /// The value; `nil` where the write unset the register.
+  /// The value; `nil` if the write unset the register.
   public let value: Value?
 
-  /// Describes a write.
+  /// Creates a description of a write.
   public init(dot: Dot, time: Timestamp, value: Value?) {
     (self.dot, self.time, self.value) = (dot, time, value)
   }

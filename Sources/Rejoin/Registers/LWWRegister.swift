@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A register that keeps only the last write.
+/// A last-writer-wins register: it keeps only the write with the greatest
+/// timestamp.
 ///
 ///     var theme = LWWRegister<String>()
 ///     try theme.write("dark", by: phone, at: Timestamp(milliseconds: 5))
 ///     try theme.write("light", by: phone, at: Timestamp(milliseconds: 1))
-///     theme.value  // "light": a later write is shown, whatever the clock says
+///     theme.value  // "light": stamped above the write that it has seen
 ///
-/// Half the size of an ``MVRegister``, and it forgets the loser of two concurrent
-/// writes: a device whose clock is far ahead wins over concurrent writers. Choose
-/// it where that is acceptable. Shapiro et al. (2011), §3.2.1.
+/// It is half the size of an ``MVRegister``. Of two concurrent writes, it
+/// forgets the loser, and a device whose clock is far ahead wins over
+/// concurrent writers. Choose it where that is acceptable. Shapiro et al.
+/// (2011), §3.2.1.
 public struct LWWRegister<Element: FieldValue>: Hashable, Sendable {
   var state = Latest()
 
-  /// There is no timestamp above that of the value present.
+  /// The current write has the greatest timestamp, so that none can follow it.
   public struct Exhausted: Error, Hashable, CustomStringConvertible {
-    /// What happened, and how to mend it.
+    /// What happened, and what to do about it.
     public var description: String {
-      "the register holds a write with the greatest timestamp, above which "
-        + "nothing can be written: store the value in a new register"
+      "the register's current write has the greatest timestamp, so no later "
+        + "write is possible: store the value in a new register"
     }
   }
 
@@ -36,14 +38,15 @@ public struct LWWRegister<Element: FieldValue>: Hashable, Sendable {
   /// Writes a value; `nil` unsets the register.
   ///
   /// - Returns: The delta to merge elsewhere.
-  /// - Throws: ``Exhausted`` if the present write has the greatest timestamp; the
-  ///   register is then unchanged.
+  /// - Throws: ``Exhausted`` if the current write has the greatest timestamp;
+  ///   the register is then unchanged.
   @discardableResult
   public mutating func write(
     _ value: Element?, by device: DeviceID, at time: Timestamp
   ) throws(Exhausted) -> LWWRegister {
     guard let stamp = state.stamp(for: time) else { throw Exhausted() }
-    // Alone, a write is named by its time and device; its number says nothing.
+    // Time and device alone identify a write of a stand-alone register, which
+    // counts no saves.
     state.write(value?.fieldValue, at: Dot(device, 0), stamp: stamp)
     return self
   }

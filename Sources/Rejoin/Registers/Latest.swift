@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The store of a last-writer-wins register: the write with the greatest timestamp
-/// and then the greatest device.
+/// The store of a last-writer-wins register: the write with the greatest
+/// timestamp, ties broken by device.
 public struct Latest: Sendable {
-  /// The write, if there has been one.
+  /// The current write; `nil` if there has been none.
   public private(set) var write: Siblings<Stamped>.Element?
 
-  /// Creates a store without a write.
+  /// Creates an empty store.
   public init() {}
 
   init(_ write: Siblings<Stamped>.Element?) { self.write = write }
 
-  /// The timestamp that a write at `time` must have so that it is shown.
+  /// The timestamp of a write at `time`: later than the current write, so that
+  /// it wins.
   ///
-  /// - Returns: `nil` if there is none above the one present.
+  /// - Returns: `nil` if the current write has the greatest timestamp.
   func stamp(for time: Timestamp) -> Timestamp? {
     guard let present = write?.payload.time else { return time }
     return present.next.map { max(time, $0) }
   }
 
-  /// Puts a write in the place of what is there, which `stamp` must outrank.
+  /// Replaces the current write, whose timestamp must be less than `stamp`.
   mutating func write(_ value: Value?, at dot: Dot, stamp: Timestamp) {
     write = .init(dot: dot, payload: Stamped(value, at: stamp))
   }
@@ -37,7 +38,9 @@ extension Latest: DotStore {
 
   public var dots: VectorClock { write.map { VectorClock($0.dot) } ?? [:] }
 
-  /// Keeps the greater write; what either side has seen does not matter.
+  /// Keeps the greater write.
+  ///
+  /// The contexts play no part, since the greater write always wins.
   public mutating func merge(
     _ other: Latest, seen: some DotSet, otherSeen: some DotSet
   ) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A register that keeps every concurrent write until somebody who has seen them
-/// writes again.
+/// A multi-value register: it keeps concurrent writes until a later write
+/// supersedes them.
 ///
 ///     var title = MVRegister<String>()
 ///     title.write("Draft", by: phone, at: Timestamp(milliseconds: 1))
@@ -12,9 +12,10 @@
 ///     title.value      // "Sketch"
 ///     title.conflicts  // ["Plan"]
 ///
-/// The shown value is never one that a later write had seen, whatever the clocks
-/// say: supersession goes by dots, and timestamps only order writes that really
-/// are concurrent. Shapiro et al., *A comprehensive study* (2011), §3.2.2.
+/// The visible value is never one that a later write has seen, whatever the
+/// clocks show: a write supersedes others by their dots, and timestamps only
+/// order concurrent writes. Shapiro et al., *A comprehensive study* (2011),
+/// §3.2.2.
 public struct MVRegister<Element: FieldValue>: Hashable, Sendable {
   private(set) var state = Causal<Siblings<Stamped>>()
 
@@ -23,23 +24,25 @@ public struct MVRegister<Element: FieldValue>: Hashable, Sendable {
 
   init(state: Causal<Siblings<Stamped>>) { self.state = state }
 
-  /// The value of the write that is shown; `nil` while the register is unset.
+  /// The visible value, that of the write with the greatest timestamp; `nil`
+  /// while the register is unset.
   public var value: Element? {
     state.store.winner?.payload.value.flatMap { Element($0) }
   }
 
-  /// The distinct values of the concurrent writes that are not shown.
+  /// The values of concurrent writes that differ from the visible one, each
+  /// once, sorted.
   public var conflicts: [Element] {
     state.store.conflicts.compactMap { Element($0) }
   }
 
-  /// The device whose write is shown.
+  /// The device that wrote the visible value.
   public var author: DeviceID? { state.store.winner?.dot.device }
 
-  /// What the register has seen.
+  /// The saves that the register has seen.
   public var clock: VectorClock { state.clock }
 
-  /// Writes a value that supersedes every sibling present.
+  /// Writes a value that supersedes every sibling.
   ///
   /// - Parameters:
   ///   - value: The value; `nil` unsets the register.
@@ -55,8 +58,8 @@ public struct MVRegister<Element: FieldValue>: Hashable, Sendable {
 
   /// Writes a value that supersedes only the siblings in `observed`.
   ///
-  /// A sibling that was not observed stays. The write is stamped so that it is
-  /// shown all the same.
+  /// Other siblings stay. The write is stamped above them, so that it is
+  /// visible.
   ///
   /// - Returns: The delta to merge elsewhere.
   @discardableResult
@@ -75,6 +78,8 @@ public struct MVRegister<Element: FieldValue>: Hashable, Sendable {
     let (dot, _) = state.updateNext(of: device) { siblings, dot in
       siblings.write(value?.fieldValue, at: dot, time: time, observed: seen)
     }
+    // The delta has seen only the new dot and those it superseded. Siblings
+    // that stay are not in it, and it must not claim to have seen them.
     var delta = MVRegister()
     let kept = Set(state.store.map(\.dot))
     var change = state.store

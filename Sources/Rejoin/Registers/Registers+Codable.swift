@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A write as it is encoded: who, which of theirs, when and what.
+/// A write as it is encoded: its dot, its timestamp and its value.
 struct CodedWrite: Codable {
   let device: DeviceID
   let sequence: UInt64
   let time: Timestamp
-  /// `nil` is a write that unset the register.
+  /// The value; `nil` if the write unset the register.
   let value: Value?
 
   init(_ element: Siblings<Stamped>.Element) {
@@ -21,14 +21,14 @@ struct CodedWrite: Codable {
 extension MVRegister: Codable {
   private enum CodingKeys: CodingKey { case writes, seen }
 
-  /// Encodes the concurrent writes, in order, and what the register has seen.
+  /// Encodes the concurrent writes, sorted by dot, and the causal context.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(state.store.map(CodedWrite.init), forKey: .writes)
     try container.encode(state.context, forKey: .seen)
   }
 
-  /// Decodes the writes and what the register has seen.
+  /// Decodes the writes and the causal context.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     let writes = try container.decode([CodedWrite].self, forKey: .writes)
@@ -43,7 +43,7 @@ extension MVRegister: Codable {
 extension LWWRegister: Codable {
   private enum CodingKeys: CodingKey { case device, time, value }
 
-  /// Encodes the last write, if there has been one.
+  /// Encodes the current write, if there is one.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     guard let write = state.write else { return }
@@ -52,7 +52,7 @@ extension LWWRegister: Codable {
     try container.encodeIfPresent(write.payload.value, forKey: .value)
   }
 
-  /// Decodes the last write.
+  /// Decodes the current write.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     self.init()

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A value with the time at which it was written; `nil` unsets the register.
+/// A written value with its timestamp; a value of `nil` unsets the register.
 public struct Stamped: Hashable, Sendable {
-  /// When it was written.
+  /// The timestamp of the write.
   public let time: Timestamp
 
-  /// What was written.
+  /// The value, in canonical form.
   public let value: Value?
 
-  /// Creates a stamped value, made canonical.
+  /// Creates a payload; makes the value canonical.
   public init(_ value: Value?, at time: Timestamp) {
     self.time = time
     self.value = value?.canonical
@@ -16,18 +16,18 @@ public struct Stamped: Hashable, Sendable {
 }
 
 extension Stamped: Comparable {
-  /// Orders by canonical bytes: the value first, then the time.
+  /// Orders payloads by value, and equal values by time.
   ///
-  /// It only chooses between payloads of one dot; writes are ordered by
-  /// ``Siblings/winner``.
+  /// The order is used only to choose between two payloads of one dot
+  /// (equivocation). For concurrent writes, see ``Siblings/winner``.
   public static func < (a: Stamped, b: Stamped) -> Bool {
     a.value == b.value ? a.time < b.time : a.value.isBefore(b.value)
   }
 }
 
 extension Siblings<Stamped> {
-  /// The position of the write that is shown: the greatest timestamp and then the
-  /// greatest device, and nothing else.
+  /// The index of the visible write: the one with the greatest timestamp, ties
+  /// broken by device.
   var winnerIndex: Int? {
     indices.max { a, b in
       let (x, y) = (self[a], self[b])
@@ -36,13 +36,13 @@ extension Siblings<Stamped> {
     }
   }
 
-  /// The write that is shown.
+  /// The visible write.
   public var winner: Element? { winnerIndex.map { self[$0] } }
 
-  /// The values of the other writes that differ from the one shown, each once,
-  /// sorted.
+  /// The values of the other writes that differ from the visible one, each
+  /// once, sorted.
   ///
-  /// A write that unset the register is not listed.
+  /// Writes that unset the register are not listed.
   public var conflicts: [Value] {
     guard count > 1, let winner else { return [] }
     let losers = Set(compactMap(\.payload.value))
@@ -51,15 +51,17 @@ extension Siblings<Stamped> {
 
   /// Writes a value that supersedes the siblings in `observed`.
   ///
-  /// The write must be shown, since its author sees it. A sibling that stays and
-  /// would outrank it is therefore outranked by one tick. At the greatest
-  /// timestamp that is not possible: such a sibling is superseded.
+  /// The write must be visible to its author. If a sibling that stays would
+  /// outrank it, the write is stamped one tick above that sibling. There is no
+  /// tick above the greatest timestamp: siblings that would still outrank the
+  /// write are superseded.
   ///
-  /// - Returns: The siblings that were superseded without having been observed.
+  /// - Returns: The unobserved siblings that were superseded.
   mutating func write(
     _ value: Value?, at dot: Dot, time: Timestamp, observed: some DotSet
   ) -> [Element] {
     drop(seen: observed)
+    // One save writes a register once: its last write replaces the others.
     drop(seen: Only(dot))
     var stamp = time
     var superseded: [Element] = []

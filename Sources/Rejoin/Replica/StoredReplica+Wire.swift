@@ -3,7 +3,7 @@
 extension StoredReplica {
   /// Reads what ``encoded()`` wrote.
   ///
-  /// - Throws: ``WireError``, with the place and what should have been there.
+  /// - Throws: ``WireError``, with the offset and what was expected there.
   /// - Complexity: O(*n*) for *n* bytes.
   public init(
     decoding bytes: some Sequence<UInt8>
@@ -30,13 +30,14 @@ extension StoredReplica {
     guard sections.hasDevice else {
       throw WireError(
         code: .truncated, offset: bytes.count - WireChecksum.size,
-        expected: "the section of the device")
+        expected: "a section with the replica's own device")
     }
     guard stored.hasItsOwnSaves, stored.hasItsOwnPulls, stored.isStabilityHeld
     else {
       throw WireError(
         code: .invalid, offset: bytes.count - WireChecksum.size,
-        expected: "digests and a stability cut that fit the clock")
+        expected:
+          "digests, servers and a stability cut that agree with the saves")
     }
     stored.noteAhead(stored.locations)
     self = stored
@@ -56,7 +57,8 @@ extension StoredReplica {
     }
   }
 
-  /// Whether the digests end with the last own save, and no field has a later one.
+  /// Whether the digests end with the last local save, and no field has seen a
+  /// later one.
   private var hasItsOwnSaves: Bool {
     let saved = version[device].sequence
     let (last, overflow) = ownDigests.floor.addingReportingOverflow(
@@ -66,8 +68,8 @@ extension StoredReplica {
         && index.last(of: device) <= saved
   }
 
-  /// Whether the devices that stand for servers are distinct, and no field has a
-  /// later save of them.
+  /// Whether the devices that stand for servers are distinct, and no field has
+  /// seen a later save of theirs than the version.
   private var hasItsOwnPulls: Bool {
     needsNewDeviceID
       || Set(ours).count == ours.count
@@ -76,16 +78,17 @@ extension StoredReplica {
         }
   }
 
+  /// Whether the stability cut and mark are within the version.
   private var isStabilityHeld: Bool {
     version.stabilityCut.isContained(in: version.vector)
       && stability.mark.isContained(in: version.vector)
   }
 
-  /// Everything the replica has to keep, as bytes for its own device.
+  /// The whole state of the replica, as bytes for its own device.
   ///
-  /// They also hold what never travels: the device itself, the digests of its saves
-  /// and what is known of how far the others are. To send a replica's records
-  /// elsewhere, take a ``Snapshot``.
+  /// They include what is never sent to others: the replica's own device, the
+  /// digests of its saves, and its view of what is stable. To send a replica's
+  /// records elsewhere, use a ``Snapshot``.
   ///
   /// - Complexity: O(*n*) for *n* bytes.
   public func encoded() -> [UInt8] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What of a replica's own state is optional in the section of its device.
+/// Which optional parts the section of the replica's own device has.
 private struct DeviceFlags: OptionSet {
   let rawValue: UInt8
   static let rollbackDetected = DeviceFlags(rawValue: 1)
@@ -10,7 +10,7 @@ private struct DeviceFlags: OptionSet {
 }
 
 extension StoredReplica {
-  /// Writes what never travels.
+  /// Writes the sections that are never sent to other replicas.
   func writeSections(to out: inout WireWriter) {
     var own = WireWriter()
     writeDevice(to: &own)
@@ -92,7 +92,9 @@ struct StoredSections {
     let skew = try part.signed()
     let flags = DeviceFlags(rawValue: try part.byte())
     guard skew >= 0, DeviceFlags.all.isSuperset(of: flags) else {
-      throw part.error(.invalid, "a clock skew and flags", at: start)
+      throw part.error(
+        .invalid, "a maximum clock skew of at least zero, and known flags",
+        at: start)
     }
     stored.hybrid = HybridClock(
       latest: latest, now: nil, skewLimit: skew)
@@ -122,7 +124,9 @@ struct StoredSections {
       previous = device
     }
     guard !cut.isEmpty || !mark.isEmpty || !passed.isEmpty else {
-      throw part.error(.notCanonical, "something that is stable", at: start)
+      throw part.error(
+        .notCanonical, "no section for an empty stability cut and mark",
+        at: start)
     }
     stored.version.stabilityCut = cut
     stored.stability = Stability(mark: mark, passed: passed)
@@ -136,7 +140,7 @@ struct StoredSections {
       let start = part.offset
       let server = Name(try part.text(try part.count()))
       if let previous, server <= previous {
-        throw part.error(.notCanonical, "servers in order", at: start)
+        throw part.error(.notCanonical, "sorted servers", at: start)
       }
       stored.pullers[server] = try part.device(after: nil)
       previous = server
@@ -151,7 +155,7 @@ struct StoredSections {
     guard part.remaining > 0,
       part.remaining / 8 <= Int(OwnDigests.limit)
     else {
-      throw part.error(.invalid, "one digest to 4,096", at: start)
+      throw part.error(.invalid, "from 1 to 4,096 digests", at: start)
     }
     var digests: [UInt64] = []
     while part.remaining > 0 { digests.append(try part.fixed()) }

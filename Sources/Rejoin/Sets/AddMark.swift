@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an add-wins set keeps for an element and a save: that it was added.
+/// The payload of an add-wins set.
+///
+/// The dot alone says that an element was added.
 public struct AddMark: Hashable, Sendable, Comparable {
-  /// Nothing distinguishes one presence from another.
+  /// All marks are equal.
   public static func < (a: AddMark, b: AddMark) -> Bool { false }
 }
 
 extension DotMap<AddMark> {
-  /// The elements that are in, sorted.
+  /// The elements, sorted.
   public var elements: [Value] { siblings.keys.sorted() }
 
-  /// Whether an element is in.
+  /// Whether the set contains an element.
   public func contains(_ element: Value) -> Bool { siblings[element] != nil }
 }

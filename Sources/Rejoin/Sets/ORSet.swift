@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A set in which adding wins over removing at the same time.
+/// An observed-remove set: an insertion wins over a concurrent removal.
 ///
 ///     var tags = ORSet<String>()
 ///     tags.insert("runner", by: phone)
@@ -8,10 +8,10 @@
 ///     tags.remove("runner", by: phone)
 ///     copy.insert("runner", by: tablet)
 ///     tags.merge(copy)
-///     tags.elements  // ["runner"]: the removal had not seen the tablet's
+///     tags.elements  // ["runner"]: the tablet's insertion was concurrent
 ///
-/// A removal takes out the additions it has seen, and leaves no tombstone. Bieniusa
-/// et al., *An optimized conflict-free replicated set* (2012).
+/// A removal drops the insertions it has seen, and leaves no tombstone.
+/// Bieniusa et al., *An optimized conflict-free replicated set* (2012).
 public struct ORSet<Element: FieldValue>: Hashable, Sendable {
   private(set) var state = Causal<DotMap<AddMark>>()
 
@@ -33,7 +33,7 @@ public struct ORSet<Element: FieldValue>: Hashable, Sendable {
   /// Whether there are no elements.
   public var isEmpty: Bool { state.store.isEmpty }
 
-  /// What the set has seen.
+  /// The saves that the set has seen.
   public var clock: VectorClock { state.clock }
 
   /// Whether an element is in the set.
@@ -43,7 +43,7 @@ public struct ORSet<Element: FieldValue>: Hashable, Sendable {
     state.store.contains(element.fieldValue)
   }
 
-  /// Adds an element.
+  /// Inserts an element.
   ///
   /// - Returns: The delta to merge elsewhere.
   /// - Complexity: O(1) on average, for a value that is not shared.
@@ -56,7 +56,7 @@ public struct ORSet<Element: FieldValue>: Hashable, Sendable {
 
   /// Removes an element.
   ///
-  /// Removing an absent one is a change without effect.
+  /// Removing an absent element takes a dot but has no other effect.
   ///
   /// - Returns: The delta to merge elsewhere.
   /// - Complexity: O(1) on average, for a value that is not shared.

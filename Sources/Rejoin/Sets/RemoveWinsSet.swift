@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A set in which removing wins over adding at the same time.
+/// A remove-wins set: a removal wins over a concurrent insertion.
 ///
 ///     var members = RemoveWinsSet<String>()
 ///     members.insert("eve", by: phone)
@@ -8,10 +8,10 @@
 ///     members.remove("eve", by: phone)
 ///     copy.insert("eve", by: tablet)
 ///     members.merge(copy)
-///     members.elements  // []: nobody had seen the removal
+///     members.elements  // []: the tablet had not seen the removal
 ///
-/// For permissions and the like, where keeping something by mistake is worse than
-/// losing it. A removal is kept as a mark until it is superseded.
+/// Use it for permissions and the like, where keeping an element by mistake is
+/// worse than losing it. A removal stays as a mark until it is superseded.
 public struct RemoveWinsSet<Element: FieldValue>: Hashable, Sendable {
   private(set) var state = Causal<DotMap<SetMark>>()
 
@@ -27,7 +27,7 @@ public struct RemoveWinsSet<Element: FieldValue>: Hashable, Sendable {
     state.store.elements.compactMap { Element($0) }
   }
 
-  /// What the set has seen.
+  /// The saves that the set has seen.
   public var clock: VectorClock { state.clock }
 
   /// Whether an element is in the set.
@@ -37,7 +37,7 @@ public struct RemoveWinsSet<Element: FieldValue>: Hashable, Sendable {
     state.store.contains(element.fieldValue)
   }
 
-  /// Adds an element.
+  /// Inserts an element.
   ///
   /// - Returns: The delta to merge elsewhere.
   @discardableResult
@@ -48,7 +48,8 @@ public struct RemoveWinsSet<Element: FieldValue>: Hashable, Sendable {
       state: state.mark(element.fieldValue, .added, by: device))
   }
 
-  /// Removes an element, also one that others may be adding.
+  /// Removes an element, whether or not it is in the set: a concurrent
+  /// insertion loses.
   ///
   /// - Returns: The delta to merge elsewhere.
   @discardableResult

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An element of a set as it is encoded, with the changes that put it there.
+/// An element of a set as it is encoded, with the changes that wrote it.
 private struct CodedElement<Mark: Codable>: Codable {
   let element: Value
   let changes: [Mark]
@@ -16,12 +16,12 @@ private struct CodedMark: Codable {
 private enum CodingKeys: CodingKey { case elements, seen }
 
 extension ORSet: Codable {
-  /// Encodes the elements, in order, and what the set has seen.
+  /// Encodes the elements, sorted, and the causal context.
   public func encode(to encoder: any Encoder) throws {
     try state.encode(to: encoder) { $0.dot }
   }
 
-  /// Decodes the elements and what the set has seen.
+  /// Decodes the elements and the causal context.
   public init(from decoder: any Decoder) throws {
     self.init(
       state: try Causal(from: decoder) { (dot: Dot) in
@@ -31,7 +31,7 @@ extension ORSet: Codable {
 }
 
 extension RemoveWinsSet: Codable {
-  /// Encodes the elements, in order, and what the set has seen.
+  /// Encodes the elements, sorted, and the causal context.
   public func encode(to encoder: any Encoder) throws {
     try state.encode(to: encoder) {
       CodedMark(
@@ -40,7 +40,7 @@ extension RemoveWinsSet: Codable {
     }
   }
 
-  /// Decodes the elements and what the set has seen.
+  /// Decodes the elements and the causal context.
   public init(from decoder: any Decoder) throws {
     self.init(
       state: try Causal(from: decoder) { (mark: CodedMark) in
@@ -74,12 +74,12 @@ extension Causal {
       zip(elements, elements.dropFirst()).allSatisfy({
         $0.element < $1.element
       })
-    else { throw decoder.corrupted("each element once, in order") }
+    else { throw decoder.corrupted("expected each element once, sorted") }
     var store: [Value: Siblings<Payload>] = [:]
     for coded in elements {
       let marks = coded.changes.map(sibling)
       guard !marks.isEmpty else {
-        throw decoder.corrupted("an element was put there by a change")
+        throw decoder.corrupted("expected at least one change of an element")
       }
       try decoder.check(marks.map(\.dot), areSeenBy: seen)
       store[coded.element] = Siblings(sorted: marks)

@@ -1,31 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The name of a field within a record.
+/// The key of a field within a record: its name and kind.
 ///
-/// The kind is part of the name: where it changed between versions of a schema,
-/// both fields are kept.
+/// Fields of one name and different kinds are different fields: if the kind
+/// changes between versions of a schema, both are kept.
 public struct FieldKey: Sendable {
   /// The name in the schema.
   public let name: String
 
-  /// What the field is made of, and how this version of the library reads it.
+  /// The kind of the field: its lattice, and how this version of the library
+  /// reads it.
   public let kind: FieldKind
 
-  /// The name of a kind that reads the same lattice in another way, and that only
-  /// newer versions know; nearly always `nil`.
+  /// The name of a kind that only newer versions of the library know, and that
+  /// reads the lattice of ``kind`` in another way; nearly always `nil`.
   ///
-  /// Such a field is kept, passed on and joined by its lattice. It is another
-  /// field than the one of the plain kind.
+  /// Such a field is kept, passed on and joined by its lattice. It is a
+  /// different field from the one without a variant.
   public let variant: String?
 
-  /// Creates the name of a field.
+  /// Creates the key of a field.
   ///
-  /// - Precondition: Neither name is empty, and `variant` is not the name of
-  ///   `kind`.
+  /// - Precondition: `name` and `variant` have 1 to 255 bytes, and `variant` is
+  ///   not the name of `kind`.
   public init(_ name: String, _ kind: FieldKind, variant: String? = nil) {
     precondition(
       FieldKey.isValid(name, kind, variant),
-      "a field needs a name, and a variant one of its own, of 255 bytes")
+      "the name of a field and its variant must have 1 to 255 bytes, and the "
+        + "variant must differ from the kind's name: rename the field")
     self.name = name
     self.kind = kind
     self.variant = variant
@@ -33,10 +35,10 @@ public struct FieldKey: Sendable {
 
   private init() { (name, kind, variant) = ("", .register, nil) }
 
-  /// The field that says whether the record exists: a register of truth values.
+  /// The field that holds the record's existence: a register of Booleans.
   public static let existence = FieldKey()
 
-  /// Whether a field can be named so.
+  /// Whether a field can have this key.
   static func isValid(
     _ name: String, _ kind: FieldKind, _ variant: String?
   ) -> Bool {

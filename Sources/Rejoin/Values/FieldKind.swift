@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a field is: which lattice it is made of, and how it is read.
+/// The kind of a field: its lattice, and how it is read.
 public enum FieldKind: String, Codable, Hashable, Sendable, CaseIterable {
   /// A register that keeps concurrent writes as siblings: the default.
   case register
-  /// A register that keeps only the last write.
+  /// A last-writer-wins register.
   case lww
   /// A counter.
   case counter
-  /// A set in which a concurrent insertion beats a removal.
+  /// A set in which an insertion wins over a concurrent removal.
   case set
-  /// A set in which a concurrent removal beats an insertion.
+  /// A set in which a removal wins over a concurrent insertion.
   case removeWinsSet
   /// An append-only list of amounts.
   case ledger

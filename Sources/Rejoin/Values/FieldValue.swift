@@ -2,8 +2,9 @@
 
 /// A Swift type whose values fields can hold.
 ///
-/// The conversion must be faithful: two values are the same exactly when their
-/// ``Value``s are. A `RawRepresentable` type conforms by saying so:
+/// The conversion must preserve identity: two values are equal if and only if
+/// their ``Value``s are. A `RawRepresentable` type only has to declare the
+/// conformance:
 ///
 ///     enum Colour: String, FieldValue { case red, green }
 public protocol FieldValue: Sendable {
@@ -12,8 +13,8 @@ public protocol FieldValue: Sendable {
 
   /// Creates a value from what is stored.
   ///
-  /// - Returns: `nil` if something else is stored, for example by a newer version
-  ///   of the app.
+  /// - Returns: `nil` if the stored value has another type, for example because
+  ///   a newer version of the app has written it.
   init?(_ value: Value)
 }
 
@@ -35,10 +36,10 @@ extension Bool: FieldValue {
 }
 
 extension FieldValue where Self: FixedWidthInteger {
-  /// The integer; one that `Int64` does not hold as its big-endian bytes.
+  /// The integer, or its big-endian bytes if `Int64` cannot represent it.
   ///
-  /// Of unsigned integers these come after all others, so that the elements of a
-  /// set stay in numerical order.
+  /// Such bytes sort after all integers, so that unsigned elements of a set are
+  /// in numerical order.
   ///
   ///     UInt64.max.fieldValue  // .bytes of eight times 255
   public var fieldValue: Value {
@@ -46,13 +47,13 @@ extension FieldValue where Self: FixedWidthInteger {
     return .bytes(withUnsafeBytes(of: bigEndian) { Array($0) })
   }
 
-  /// Creates the integer, if it is one and fits.
+  /// Creates an integer from a stored one that fits.
   public init?(_ value: Value) {
     switch value {
     case .int(let number): self.init(exactly: number)
     case .bytes(let bytes) where bytes.count == Self.bitWidth / 8:
       let number = bytes.reduce(0 as Self) { $0 << 8 | Self($1) }
-      // One number has one form.
+      // A number has one form: these would have been stored as an integer.
       if Int64(exactly: number) != nil { return nil }
       self = number
     default: return nil
@@ -84,7 +85,7 @@ extension Float: FieldValue {
   /// The same number as a `Double`.
   public var fieldValue: Value { Double(self).fieldValue }
 
-  /// Creates the number, if it is one that `Float` holds without rounding.
+  /// Creates a number from a stored one that `Float` represents exactly.
   public init?(_ value: Value) {
     guard let number = Double(value) else { return nil }
     self.init(number)
@@ -123,7 +124,7 @@ extension FieldValue where Self: RawRepresentable, RawValue: FieldValue {
   /// The raw value, as it is stored.
   public var fieldValue: Value { rawValue.fieldValue }
 
-  /// Creates the case with the stored raw value, if there is one.
+  /// Creates a value from a stored raw value, if that is valid.
   public init?(_ value: Value) {
     guard let raw = RawValue(value) else { return nil }
     self.init(rawValue: raw)

@@ -2,24 +2,30 @@
 
 /// The bounds of the format.
 package enum Limits {
-  /// How many bytes of a key may be those of the key before, so that reading does
-  /// not multiply them without end.
+  /// The greatest number of bytes that a key shares with the previous one.
+  ///
+  /// Without a bound, reading would expand a message to any multiple of its
+  /// size.
   static let sharedBytes = 63
 
-  /// How many bytes the name of an entity, a field or a variant takes at most:
-  /// every record refers to some, and to look one up costs its length.
+  /// The greatest number of bytes in the name of an entity, a field or a
+  /// variant.
+  ///
+  /// Records refer to them, and each look-up takes time in proportion to its
+  /// length.
   package static let nameBytes = 255
 
-  /// Whether a text can name a field or a variant.
+  /// Whether a text can be the name of a field or a variant.
   static func isName(_ text: String) -> Bool {
     !text.isEmpty && text.utf8.count <= nameBytes
   }
 
-  /// How many fields of an entity are held ready; more than these are rare and
-  /// read again each time.
+  /// How many fields of an entity are kept decoded, which bounds memory.
+  ///
+  /// More are rare, and are read again each time.
   static let keptFields = 512
 
-  /// How many entries of one device in a ledger may be folded: their sums stay
-  /// far from the end of 128 bits.
+  /// The greatest number of folded entries of one device in a ledger: their
+  /// sums have at most 103 bits, far from an overflow of 128.
   static let foldedEntries: UInt64 = 1 << 40
 }

@@ -2,8 +2,8 @@
 
 /// A text that is compared, ordered and hashed by its UTF-8 bytes.
 ///
-/// Entities and fields are told apart by it: to `String`, a composed and a
-/// decomposed "é" are the same key.
+/// It is a dictionary key for entities and fields. As a `String`, a composed
+/// and a decomposed "é" would be the same key.
 public struct Name: Sendable {
   /// The text.
   public let text: String

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The name of a record: an entity and a key within it.
+/// The ID of a record: an entity and a key within it.
 ///
 ///     RecordID("Profile", "ada")
 ///
-/// Names are equal when their UTF-8 bytes are; Unicode equivalence plays no part.
+/// IDs are equal if their UTF-8 bytes are; Unicode equivalence plays no part.
 public struct RecordID: Codable, Sendable {
   /// The name of the entity.
   public let entity: String
@@ -12,7 +12,7 @@ public struct RecordID: Codable, Sendable {
   /// The key within the entity.
   public let key: String
 
-  /// Creates the name of a record.
+  /// Creates the ID of a record.
   public init(_ entity: String, _ key: String) {
     self.entity = entity
     self.key = key

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Equality, order and hash of text by its UTF-8 bytes.
+/// Equality, order and hashing of text by its UTF-8 bytes.
 ///
-/// `String` compares by Unicode equivalence, so that a composed and a decomposed
-/// "é" are equal. Replicas must agree on bytes, and on any version of Unicode.
+/// `String` compares by Unicode equivalence: a composed and a decomposed "é"
+/// are equal, and the result may depend on the version of Unicode. Replicas
+/// must agree on bytes under any version.
 enum UTF8Order {
   static func equal(_ a: String, _ b: String) -> Bool {
     a.utf8.count == b.utf8.count && compare(a, b) == 0
   }
 
-  /// Negative, zero or positive as `a` comes before, at or after `b`.
+  /// A negative number, zero or a positive number, if `a` is less than, equal
+  /// to or greater than `b`.
   static func compare(_ a: String, _ b: String) -> Int {
     let fast = a.utf8.withContiguousStorageIfAvailable { x in
       b.utf8.withContiguousStorageIfAvailable { y in compare(x, y) }
@@ -29,6 +31,8 @@ enum UTF8Order {
   static func hash(_ text: String, into hasher: inout Hasher) {
     var text = text
     text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    // A byte that UTF-8 never contains ends the text, so that "ab", "c" and
+    // "a", "bc" hash differently.
     hasher.combine(0xff as UInt8)
   }
 

@@ -5,9 +5,10 @@ extension Value: Codable {
     case null, bool, int, double, string, bytes, date, reference
   }
 
-  /// Encodes the content under the name of its type: `{"int": 5}`.
+  /// Encodes the content under the name of its type, such as `{"int": 5}`.
   ///
-  /// A number that JSON has no way to write is a text: `"inf"`, `"-inf"`, `"nan"`.
+  /// Numbers that JSON cannot represent are encoded as text: `"inf"`, `"-inf"`,
+  /// `"nan"`.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     switch self {
@@ -30,7 +31,8 @@ extension Value: Codable {
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     guard let key = container.allKeys.first, container.allKeys.count == 1 else {
-      throw decoder.corrupted("a value has one type")
+      throw decoder.corrupted(
+        "expected one key, the name of the value's type, such as \"int\"")
     }
     self =
       switch key {

@@ -18,6 +18,6 @@ extension Value: ExpressibleByFloatLiteral {
 }
 
 extension Value: ExpressibleByBooleanLiteral {
-  /// Creates a truth value.
+  /// Creates a Boolean.
   public init(booleanLiteral flag: Bool) { self = .bool(flag) }
 }

@@ -2,17 +2,18 @@
 
 /// A value that a field of a record can hold.
 ///
-/// Equality and order go by canonical bytes: text by its UTF-8 bytes, numbers by
-/// their IEEE bits, with one NaN and no negative zero. What is written is made
-/// canonical before it is stored: −0 reads 0 on the device that wrote it, too.
+/// Values are compared in canonical form: text by its UTF-8 bytes, numbers by
+/// their IEEE bits, with one NaN and no negative zero. A value is made
+/// canonical when it is written: −0 reads as 0 even on the device that wrote
+/// it.
 ///
 ///     Value.double(-0.0) == .double(0.0)         // true
 ///     Value.string("e\u{301}") == .string("é")   // false: other bytes
 ///     Value.int(1) == .double(1)                 // false: another type
 public enum Value: Sendable {
-  /// An explicit nothing, which is not the same as a field that is unset.
+  /// An explicit null, which is different from an unset field.
   case null
-  /// A truth value.
+  /// A Boolean.
   case bool(Bool)
   /// A signed integer.
   case int(Int64)
@@ -24,7 +25,7 @@ public enum Value: Sendable {
   case bytes([UInt8])
   /// A moment, in microseconds since 1970.
   case date(Int64)
-  /// The name of another record.
+  /// The ID of another record.
   indirect case reference(RecordID)
 }
 
@@ -35,19 +36,20 @@ extension Value {
     return number == 0 ? 0 : number.bitPattern
   }
 
-  /// The value as it is stored: with one NaN and without a negative zero.
+  /// The value as it is stored, with one NaN and no negative zero.
   package var canonical: Value {
     guard case .double(let number) = self else { return self }
     return .double(Double(bitPattern: Value.canonicalBits(number)))
   }
 
-  /// The bits of a number, arranged in numerical order.
+  /// The bits of a number, mapped so that their order is the numerical one.
   private static func sortKey(_ number: Double) -> UInt64 {
+    // IEEE bits order positive numbers, and negative ones in reverse.
     let bits = canonicalBits(number)
     return bits >> 63 == 1 ? ~bits : bits | 1 << 63
   }
 
-  /// The place of a value's type in the canonical order.
+  /// The rank of a value's type in the canonical order.
   var tag: UInt8 {
     switch self {
     case .null: 0
@@ -92,10 +94,9 @@ extension Value: Hashable {
 }
 
 extension Value: Comparable {
-  /// Orders values by their canonical bytes: the type first, then the content.
+  /// Orders values by type and then by content.
   ///
-  /// The bits of numbers are arranged so that their order is the numerical one,
-  /// NaN coming last.
+  /// Numbers are in numerical order, with NaN last.
   public static func < (a: Value, b: Value) -> Bool {
     switch (a, b) {
     case (.bool(let a), .bool(let b)): !a && b

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads the devices of a message that has been looked at, for the clock of all that
-/// is in it.
+/// Reads the devices of a validated message, to make the clock of everything in
+/// it.
 struct DeviceReader {
   private let reader: WireReader
-  /// The greatest number of each device that any field has seen.
+  /// The greatest sequence number of each device that any field has seen.
   private let latest: [UInt64]
 
   init(_ reader: WireReader, _ latest: [UInt64]) {
     (self.reader, self.latest) = (reader, latest)
   }
 
-  /// The clock of everything that any field has seen.
+  /// The clock of all saves that any field has seen.
   func clock() throws(WireError) -> VectorClock {
     var (reader, scan) = (reader, DeviceScan(count: latest.count))
     var entries: [VectorClock.Entry] = []

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads what a message says of each device: its name, its saves, its interval.
+/// Reads the device block of a message: for each device its ID, its saves and
+/// its interval.
 struct DeviceScan {
-  /// What stands before the times of a device's saves.
+  /// A device, up to the timestamps of its saves.
   struct Block {
     let device: DeviceID
     let count: Int
     let head: DeviceHead
-    /// The number of the first save.
+    /// The sequence number of the first save.
     var number: UInt64 = 0
-    /// The number of the last one.
+    /// The sequence number of the last save.
     var lastNumber: UInt64 = 0
-    /// How far from the last save the interval ends.
+    /// How many saves before the last one the interval ends.
     var distance = 0
-    /// How much later the interval's time is than its last save's.
+    /// How much later the interval's timestamp is than that of its last save.
     var extra: UInt64 = 0
-    /// How many saves are in the interval, less one; `nil` if it begins at
-    /// nothing.
+    /// The number of saves in the interval, less one; `nil` if the interval
+    /// begins at zero.
     var step: UInt64?
 
     var isDense: Bool { head.isDense || count == 0 }
@@ -29,9 +30,10 @@ struct DeviceScan {
 
   init(count: Int) { left = count }
 
-  /// Reads up to a device's times.
+  /// Reads the next device, up to the timestamps of its saves.
   ///
-  /// - Parameter number: Called with the numbers that do not follow on each other.
+  /// - Parameter number: Called with each sequence number of a device whose
+  ///   numbers have gaps.
   mutating func next(
     from reader: inout WireReader, number: (UInt64) -> Void = { _ in }
   ) throws(WireError) -> Block? {
@@ -42,7 +44,9 @@ struct DeviceScan {
     let start = reader.offset
     let first = try reader.varint()
     guard first >> 4 <= UInt64(reader.remaining) else {
-      throw reader.error(.truncated, "room for the saves", at: start)
+      throw reader.error(
+        .truncated, "at least one byte for each of \(first >> 4) saves",
+        at: start)
     }
     var block = Block(
       device: device, count: Int(first >> 4),
@@ -52,7 +56,7 @@ struct DeviceScan {
     return block
   }
 
-  /// Reads the time of a save.
+  /// Reads the timestamp of a save.
   mutating func time(
     from reader: inout WireReader
   ) throws(WireError) -> UInt64? { try times.read(from: &reader) }
@@ -64,11 +68,13 @@ struct DeviceScan {
     let start = reader.offset
     guard block.count > 0 else {
       if block.head.rawValue == 0 { return }
-      throw reader.error(.notCanonical, "a device without saves", at: start)
+      throw reader.error(
+        .notCanonical, "no flags for a device without saves", at: start)
     }
     block.number = try reader.varint()
     guard block.number > 0 else {
-      throw reader.error(.invalid, "a number from one on", at: start)
+      throw reader.error(
+        .invalid, "a sequence number above zero", at: start)
     }
     var isDense = true
     block.lastNumber = block.number
@@ -78,14 +84,17 @@ struct DeviceScan {
       let next = block.lastNumber.addingReportingOverflow(1)
       let (last, overflow) = next.partialValue.addingReportingOverflow(gap)
       guard !next.overflow, !overflow else {
-        throw reader.error(.invalid, "numbers of 64 bits", at: start)
+        throw reader.error(
+          .invalid, "sequence numbers of 64 bits", at: start)
       }
       isDense = isDense && gap == 0
       block.lastNumber = last
       if !block.head.isDense { number(last) }
     }
     guard isDense == block.head.isDense else {
-      throw reader.error(.notCanonical, "numbers that do not follow", at: start)
+      throw reader.error(
+        .notCanonical, "the dense form of contiguous sequence numbers",
+        at: start)
     }
   }
 
@@ -95,7 +104,9 @@ struct DeviceScan {
     let head = block.head
     guard head.hasInterval else {
       if !head.isSingle, !head.isUnusual { return }
-      throw reader.error(.notCanonical, "a device without interval", at: start)
+      throw reader.error(
+        .notCanonical, "no interval flags for a device without an interval",
+        at: start)
     }
     if head.isUnusual {
       let distance = try reader.varint()
@@ -104,24 +115,31 @@ struct DeviceScan {
       guard block.distance < block.count,
         block.distance > 0 || block.extra > 0
       else {
-        throw reader.error(.invalid, "an unusual end of an interval", at: start)
+        throw reader.error(
+          .invalid,
+          "the end of an interval at one of the saves, but not the last exactly",
+          at: start)
       }
     }
     if reader.kind.beginsAtNothing {
       guard !head.isSingle else {
-        throw reader.error(.notCanonical, "an interval from zero", at: start)
+        throw reader.error(
+          .notCanonical, "no single-save flag for an interval from zero",
+          at: start)
       }
     } else {
       block.step = head.isSingle ? 0 : try reader.varint()
       guard head.isSingle || block.step != 0 else {
-        throw reader.error(.notCanonical, "an interval of more", at: start)
+        throw reader.error(
+          .notCanonical, "the single-save flag for an interval of one save",
+          at: start)
       }
     }
   }
 }
 
 extension WireReader {
-  /// A device, which comes after `previous`.
+  /// Reads a device ID, which must be greater than `previous`.
   mutating func device(
     after previous: DeviceID?
   ) throws(WireError) -> DeviceID {
@@ -131,17 +149,23 @@ extension WireReader {
     if let previous {
       shared = Int(try byte())
       guard shared < 16 else {
-        throw error(.invalid, "at most 15 shared bytes", at: start)
+        throw error(
+          .invalid, "at most 15 bytes shared with the previous device",
+          at: start)
       }
       bytes = Array(previous.bytes.prefix(shared))
     }
     bytes += try take(16 - shared)
     guard let device = DeviceID(bytes: bytes) else {
-      throw error(.invalid, "16 bytes", at: start)
+      throw error(.invalid, "a device ID of 16 bytes", at: start)
     }
     if let previous {
       guard previous < device, shared == device.sharedBytes(with: previous)
-      else { throw error(.notCanonical, "devices in order", at: start) }
+      else {
+        throw error(
+          .notCanonical, "sorted devices with the longest shared prefix",
+          at: start)
+      }
     }
     return device
   }

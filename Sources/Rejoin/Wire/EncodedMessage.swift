@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Records and intervals as the bytes they came in, which have been looked at.
+/// Records and intervals as validated bytes.
 struct EncodedMessage: Sendable {
   let bytes: [UInt8]
   let kind: WireKind
-  /// The greatest number of each device that is in the message.
+  /// The greatest sequence number of each device that any field has seen.
   let latest: VectorClock
 
-  /// Takes bytes as they were written.
+  /// Creates a message from bytes that this library has written.
   init(bytes: [UInt8], kind: WireKind, latest: VectorClock) {
     self.bytes = bytes
     self.kind = kind
     self.latest = latest
   }
 
-  /// Looks at all of a message.
+  /// Validates a whole message.
   init(
     checking bytes: [UInt8], as kind: WireKind
   ) throws(WireError) {
@@ -25,8 +25,8 @@ struct EncodedMessage: Sendable {
     self.kind = kind
   }
 
-  /// Calls `change` with every record, in order, and then `interval` with the news
-  /// of each device, in order.
+  /// Calls `change` with each record, in order, and then `interval` with the
+  /// interval of each device, in order.
   func visit(
     change: (RecordChange) -> Void,
     interval: (DeviceID, SaveInterval) -> Void
@@ -37,13 +37,12 @@ struct EncodedMessage: Sendable {
         try scan.visit(change: change, interval: interval)
       }
     } catch {
-      preconditionFailure("bytes that have been looked at: \(error)")
+      preconditionFailure("validated bytes could not be read: \(error)")
     }
   }
 }
 
-/// Records and intervals in bytes that somebody else owns, which have been looked
-/// at.
+/// Records and intervals as validated bytes that the caller owns.
 struct BorrowedMessage {
   private let bytes: UnsafeRawBufferPointer
   let latest: VectorClock
@@ -65,7 +64,7 @@ struct BorrowedMessage {
       var scan = try MessageScan(bytes, as: BorrowedMessage.kinds)
       try scan.visit(change: change, interval: interval)
     } catch {
-      preconditionFailure("bytes that have been looked at: \(error)")
+      preconditionFailure("validated bytes could not be read: \(error)")
     }
   }
 }

@@ -1,19 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An entity of a message that is being read: its fields, and the record before.
+/// The entity of a message that is being read: its fields, and the previous
+/// record.
 struct EntityTable {
   private(set) var entity = ""
-  /// The first of its fields.
+  /// The first fields of the entity, at most ``WireLimit/keptFields``.
+  ///
+  /// Sorted.
   private var keys: [FieldKey] = []
-  /// Where the other fields are, to be read whenever they are needed.
+  /// The offsets of the other fields, which are read again whenever they are
+  /// needed: a decoded key is far larger than its bytes.
   private var offsets: [Int] = []
-  /// The fields of the record, by their place in the table.
+  /// The indices of the record's fields in the table.
+  ///
+  /// Sorted, without duplicates.
   private(set) var fields: [Int32] = []
-  /// Whether the record's existence is among what is said of it.
+  /// Whether the record's existence is among its fields.
   private(set) var hasExistence = false
-  /// Whether the last record has been begun.
+  /// Whether the entity has no further records.
   var isFinished = true
 
+  /// Whether each field of the table occurs in any record.
   private var used: [Bool] = []
   private var previousKey: [UInt8]?
   private var isFirst = true
@@ -23,14 +30,16 @@ struct EntityTable {
     let start = reader.offset
     let (length, count) = try reader.pair()
     guard length <= Limits.nameBytes else {
-      throw reader.error(.invalid, "a name of 255 bytes at most", at: start)
+      throw reader.error(
+        .invalid, "an entity name of at most 255 bytes", at: start)
     }
     let name = try reader.text(length)
     guard isFirst || UTF8Order.compare(entity, name) < 0 else {
-      throw reader.error(.notCanonical, "entities in order", at: start)
+      throw reader.error(.notCanonical, "sorted entities", at: start)
     }
     guard count <= reader.remaining / 2 else {
-      throw reader.error(.truncated, "room for \(count) fields", at: start)
+      throw reader.error(
+        .truncated, "at least two bytes for each of \(count) fields", at: start)
     }
     (entity, isFirst, isFinished) = (name, false, false)
     (previousKey, fields, hasExistence) = (nil, [], false)
@@ -49,7 +58,7 @@ struct EntityTable {
       let start = reader.offset
       let key = try reader.field()
       if let previous, !(previous < key) {
-        throw reader.error(.notCanonical, "fields in order", at: start)
+        throw reader.error(.notCanonical, "sorted fields", at: start)
       }
       previous = key
       if keys.count < Limits.keptFields {
@@ -60,7 +69,7 @@ struct EntityTable {
     }
   }
 
-  /// A field of the table.
+  /// The key of a field of the table.
   func key(
     at place: Int32, _ reader: WireReader
   ) throws(WireError) -> FieldKey {
@@ -78,7 +87,8 @@ struct EntityTable {
     let rest = try reader.take(count)
     let previous = previousKey ?? []
     guard shared <= min(previous.count, Limits.sharedBytes) else {
-      throw reader.error(.invalid, "as many bytes to share", at: start)
+      throw reader.error(
+        .invalid, "at most 63 bytes shared with the previous key", at: start)
     }
     var key = Array(previous[..<shared])
     key += rest
@@ -87,71 +97,106 @@ struct EntityTable {
         shared == Limits.sharedBytes || shared == previous.count
         || rest.first != previous[shared]
       guard isMaximal, UTF8Order.compare(previous, key) < 0 else {
-        throw reader.error(.notCanonical, "records in order", at: start)
+        throw reader.error(
+          .notCanonical, "sorted records with the longest shared prefix",
+          at: start)
       }
     }
     previousKey = key
     return try reader.text(of: key, at: start)
   }
 
-  /// Reads which fields the record has.
+  /// Reads which fields of the table the record has.
   mutating func layout(
     isSame: Bool, _ reader: inout WireReader
   ) throws(WireError) {
     let start = reader.offset
     if isSame {
       guard hasExistence || !fields.isEmpty else {
-        throw reader.error(.notCanonical, "fields of a record", at: start)
+        throw reader.error(
+          .notCanonical, "a record with at least one field", at: start)
       }
       return
     }
     let (count, first) = try reader.pair()
     guard count <= used.count, count > 0 || first == 1 else {
-      throw reader.error(.invalid, "some of the fields", at: start)
+      throw reader.error(
+        .invalid,
+        "at most \(used.count) of the entity's fields, or existence alone",
+        at: start)
     }
     var layout: [Int32] = []
     layout.reserveCapacity(count)
     var next = first >> 1
     for i in 0..<count {
+      // Clamped far above any index, so that the sum cannot overflow.
       if i > 0 { next += 1 + Int(clamping: min(try reader.varint(), 1 << 32)) }
       guard next < used.count else {
-        throw reader.error(.invalid, "one of the fields", at: start)
+        throw reader.error(
+          .invalid, "one of the entity's \(used.count) fields", at: start)
       }
       used[next] = true
       layout.append(Int32(next))
     }
     let exists = first & 1 != 0
     guard layout != fields || exists != hasExistence else {
-      throw reader.error(.notCanonical, "the same fields as before", at: start)
+      throw reader.error(
+        .notCanonical, "the flag for the same fields as the previous record",
+        at: start)
     }
     (fields, hasExistence) = (layout, exists)
+    _checkInvariants()
   }
 
-  /// Refuses fields that no record has.
+  /// Throws if any field of the table occurs in no record.
   func checkUse(_ reader: WireReader) throws(WireError) {
     guard used.allSatisfy(\.self) else {
-      throw reader.error(.notCanonical, "no field that no record has")
+      throw reader.error(
+        .notCanonical, "no field in the table that occurs in no record")
     }
   }
 }
 
 extension WireReader {
-  /// A field in an entity's table.
+  /// Reads a field of an entity's table.
   fileprivate mutating func field() throws(WireError) -> FieldKey {
     let start = offset
     let (shape, count) = try pair()
     guard let kind = FieldKind(shapeCode: UInt8(shape & 7)), shape < 16 else {
       throw error(
         .newerVersion,
-        "a lattice of version \(WireKind.version); the field's is newer",
+        "a field with a lattice of format version \(WireKind.version)",
         at: start)
     }
     let name = try text(count)
     var variant: String?
     if shape & 8 != 0 { variant = try text(try self.count()) }
     guard FieldKey.isValid(name, kind, variant) else {
-      throw error(.notCanonical, "a name of a field", at: start)
+      throw error(
+        .notCanonical,
+        "a field name and variant of 1 to 255 bytes, and a variant that is "
+          + "not the kind's name",
+        at: start)
     }
     return FieldKey(name, kind, variant: variant)
+  }
+}
+
+extension EntityTable {
+  /// Traps in checked builds unless the invariants hold.
+  @inline(__always)
+  func _checkInvariants() {
+    #if REJOIN_CHECK_INVARIANTS
+      precondition(
+        keys.count <= WireLimit.keptFields
+          && keys.count + offsets.count == used.count,
+        "\(keys.count) keys and \(offsets.count) offsets of \(used.count) fields"
+      )
+      precondition(
+        zip(keys, keys.dropFirst()).allSatisfy(<), "the keys are not sorted")
+      precondition(
+        zip(fields, fields.dropFirst()).allSatisfy(<),
+        "the fields of the record are not sorted: \(fields)")
+    #endif
   }
 }

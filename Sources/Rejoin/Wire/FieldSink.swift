@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What becomes of the fields of a record that is being read.
+/// Receives the fields of a record that is being read.
 ///
-/// A message is looked at once, to see that all of it is right, by a sink that
-/// keeps nothing, and then as often as it is needed.
+/// A message is first validated with a sink that keeps nothing, and then read
+/// whenever it is needed.
 protocol FieldSink {
   mutating func begin(_ key: FieldKey)
   mutating func write(_ value: Stamped, at dot: Dot)
   mutating func count(_ entry: Tally.Entry, cancelled: Tally.Entry?)
-  /// Begins an element, of which the marks that follow are.
+  /// Begins an element, to which the following marks belong.
   mutating func element(_ element: @autoclosure () -> Value)
   mutating func mark(_ mark: SetMark, at dot: Dot)
   mutating func line(_ line: DeviceEntries, of device: DeviceID)
   mutating func append(_ entry: DeviceEntries.Entry, of device: DeviceID)
-  /// Ends the field, which has seen the saves in `clock`.
+  /// Ends the field, whose causal context is `clock`.
   mutating func end(_ clock: @autoclosure () -> VectorClock)
 }
 
-/// Keeps nothing.
+/// Discards everything, for validation.
 struct Discard: FieldSink {
   mutating func begin(_ key: FieldKey) {}
   mutating func write(_ value: Stamped, at dot: Dot) {}
@@ -29,7 +29,7 @@ struct Discard: FieldSink {
   mutating func end(_ clock: @autoclosure () -> VectorClock) {}
 }
 
-/// Makes the fields of one record.
+/// Builds the fields of one record.
 struct FieldBuilder: FieldSink {
   private(set) var fields: [FieldKey: FieldState] = [:]
   private var key = FieldKey.existence
@@ -91,6 +91,7 @@ struct FieldBuilder: FieldSink {
       case .ledger:
         .ledger(Causal(store: LedgerLines(lines: lines), context: context))
       }
+    fields[key]?._checkInvariants()
     writes.removeAll(keepingCapacity: true)
     (entries, cancelled, lines) = ([], [], [:])
     (elements, marks) = ([], [])

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads the intervals of a message whose other parts have been read.
+/// Reads the intervals of a message after all of its other parts.
 struct IntervalReader {
   private var reader: WireReader
   private var scan: DeviceScan
@@ -8,11 +8,11 @@ struct IntervalReader {
   private var line = -1
   private var isKnown = false
 
-  /// Where the digests are.
+  /// The section of digests, if there is one.
   var histories: WireReader?
-  /// Where the forked devices are.
+  /// The section of forked devices, if there is one.
   var forks: WireReader?
-  /// The next forked device.
+  /// The next forked device, by its index.
   private var forked: Int?
   private var nextLine = 0
 
@@ -32,10 +32,11 @@ struct IntervalReader {
     try histories?.finish()
     try forks?.finish()
     if let histories, !isKnown {
-      throw histories.error(.notCanonical, "a digest")
+      throw histories.error(
+        .notCanonical, "at least one known digest in the section")
     }
     if let forks, forked != nil || nextLine == 0 {
-      throw forks.error(.invalid, "a forked device with an interval")
+      throw forks.error(.invalid, "forked devices that have intervals")
     }
     return nil
   }
@@ -48,7 +49,9 @@ struct IntervalReader {
     let from = try begin(of: block, n)
     let (time, overflow) = saves.time(at: place)
       .addingReportingOverflow(block.extra)
-    guard !overflow else { throw reader.error(.invalid, "a time of 64 bits") }
+    guard !overflow else {
+      throw reader.error(.invalid, "a timestamp of 64 bits")
+    }
     let digest = try histories?.fixed() ?? 0
     isKnown = isKnown || digest != 0
     return SaveInterval(
@@ -63,7 +66,8 @@ struct IntervalReader {
   ) throws(WireError) -> UInt64 {
     guard let step = block.step else { return 0 }
     guard step < sequence else {
-      throw reader.error(.invalid, "an interval that begins at zero or later")
+      throw reader.error(
+        .invalid, "an interval of at most \(sequence) saves")
     }
     return sequence - 1 - step
   }
@@ -75,12 +79,13 @@ struct IntervalReader {
     return true
   }
 
-  /// Reads which device the next fork is of.
+  /// Reads the next forked device, if it is not yet known.
   private mutating func nextFork() throws(WireError) {
     guard forked == nil, var part = forks, part.remaining > 0 else { return }
     let gap = try part.varint()
     guard gap < UInt64(saves.lineCount - nextLine) else {
-      throw part.error(.invalid, "one of the devices")
+      throw part.error(
+        .invalid, "one of the message's \(saves.lineCount) devices")
     }
     forks = part
     forked = nextLine + Int(gap)

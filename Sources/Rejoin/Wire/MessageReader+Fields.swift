@@ -3,7 +3,7 @@
 extension MessageReader {
   /// Reads a field in full.
   ///
-  /// - Returns: Its one write, if that is all there is to say of it.
+  /// - Returns: The write of a register, if the field consists of just that.
   mutating func field(
     _ key: FieldKey, into sink: inout some FieldSink
   ) throws(WireError) -> OnlyWrite? {
@@ -19,7 +19,9 @@ extension MessageReader {
       isEmpty = head >> 2 == 0
     case .lww:
       guard head >> 2 < 2 else {
-        throw reader.error(.invalid, "one write", at: start)
+        throw reader.error(
+          .invalid, "at most one write of a last-writer-wins register",
+          at: start)
       }
       _ = try writes(head >> 1, into: &sink, start)
       isEmpty = head >> 2 == 0
@@ -39,7 +41,8 @@ extension MessageReader {
     let hasMore = head & 1 != 0
     if hasMore { try explicitRemainder() }
     guard hasMore || !isEmpty else {
-      throw reader.error(.notCanonical, "a field that was touched", at: start)
+      throw reader.error(
+        .notCanonical, "a field that has seen at least one save", at: start)
     }
     for line in dots.touched { see(Int(line), dots[Int(line)]) }
     sink.end(dots.clock(saves))
@@ -51,18 +54,21 @@ extension MessageReader {
     _ body: (inout MessageReader, _ isFirst: Bool) throws(WireError) -> Void
   ) throws(WireError) {
     guard head >> 1 <= UInt64(reader.remaining / size) else {
-      throw reader.error(.truncated, "room for \(head >> 1) parts", at: start)
+      throw reader.error(
+        .truncated, "at least \(size) bytes for each of \(head >> 1) items",
+        at: start)
     }
     for i in 0..<(head >> 1) { try body(&self, i == 0) }
   }
 
-  /// Reads a reference to a save: the first at any distance from the last one,
-  /// the others after it.
+  /// Reads a reference to a save: the first of a field at any distance from the
+  /// last reference, the others after it.
   private mutating func reference(
     _ distance: UInt64, isFirst: Bool, at start: Int
   ) throws(WireError) -> Int {
     guard distance >> 62 == 0 else {
-      throw reader.error(.invalid, "one of the saves", at: start)
+      throw reader.error(
+        .invalid, "a reference to one of \(saves.count) saves", at: start)
     }
     last = try place(
       last + 1,
@@ -71,12 +77,13 @@ extension MessageReader {
     return last
   }
 
-  /// Reads the part of a clock that the store does not spell.
+  /// Reads the part of the causal context that the store does not imply.
   private mutating func explicitRemainder() throws(WireError) {
     let start = reader.offset
     let count = try reader.count(of: 2)
     guard count > 0 else {
-      throw reader.error(.notCanonical, "a part of a clock", at: start)
+      throw reader.error(
+        .notCanonical, "at least one device in the causal context", at: start)
     }
     var next = 0
     for _ in 0..<count {
@@ -101,7 +108,8 @@ extension MessageReader {
   ) throws(WireError) -> OnlyWrite? {
     let (count, isDense) = (head >> 1, head & 1 != 0)
     guard count <= UInt64(reader.remaining) else {
-      throw reader.error(.truncated, "room for \(count) writes", at: start)
+      throw reader.error(
+        .truncated, "at least one byte for each of \(count) writes", at: start)
     }
     var (first, areExact, only) = (0, true, nil as OnlyWrite?)
     for i in 0..<count {
@@ -115,13 +123,15 @@ extension MessageReader {
         _ = try reference(code >> 1, isFirst: i == 0, at: at)
         if code & 1 != 0 { extra = try reader.varint() }
         guard code & 1 == 0 || extra > 0 else {
-          throw reader.error(.notCanonical, "a later time", at: at)
+          throw reader.error(
+            .notCanonical, "a timestamp later than its save's", at: at)
         }
       }
       if i == 0 { first = last }
       areExact = areExact && extra == 0
       guard let time = saves.stamp(last, extra: extra) else {
-        throw reader.error(.invalid, "a save with a time", at: at)
+        throw reader.error(
+          .invalid, "a save with a timestamp, and a sum of 64 bits", at: at)
       }
       let (dot, line) = saves.dot(at: last)
       dots.insert(dot.sequence, line)
@@ -132,7 +142,11 @@ extension MessageReader {
     let couldBeDense =
       count > 0 && areExact && UInt64(last - first) == count - 1
     guard isDense == couldBeDense else {
-      throw reader.error(.notCanonical, "another form of the writes", at: start)
+      throw reader.error(
+        .notCanonical,
+        isDense
+          ? "the general form of writes" : "the dense form of writes",
+        at: start)
     }
     return only
   }
@@ -146,7 +160,8 @@ extension MessageReader {
     let place = try reference(code >> 2, isFirst: isFirst, at: start)
     let (dot, line) = saves.dot(at: place)
     guard line > before else {
-      throw reader.error(.notCanonical, "one entry of a device", at: start)
+      throw reader.error(
+        .notCanonical, "sorted entries, one per device", at: start)
     }
     dots.insert(dot.sequence, line)
     let entry = Tally.Entry(
@@ -157,7 +172,8 @@ extension MessageReader {
     case 0: sink.count(entry, cancelled: nil)
     case 1: sink.count(entry, cancelled: entry)
     case 2: sink.count(entry, cancelled: try cancelled(of: entry))
-    default: throw reader.error(.invalid, "a form of an entry", at: start)
+    default:
+      throw reader.error(.invalid, "a counter entry of form 0 to 2", at: start)
     }
   }
 
@@ -167,14 +183,17 @@ extension MessageReader {
     let start = reader.offset
     let back = try reader.varint()
     guard back < entry.sequence else {
-      throw reader.error(.invalid, "an earlier number", at: start)
+      throw reader.error(
+        .invalid, "a sequence number from 1 to \(entry.sequence)", at: start)
     }
     let cancelled = Tally.Entry(
       device: entry.device, sequence: entry.sequence - back,
       increments: try reader.varint(),
       decrements: try reader.varint())
     guard cancelled.isBefore(entry) else {
-      throw reader.error(.notCanonical, "less than there is", at: start)
+      throw reader.error(
+        .notCanonical, "cancelled sums less than those of the entry",
+        at: start)
     }
     return cancelled
   }
@@ -188,7 +207,7 @@ extension MessageReader {
       let start = reader.reader.offset
       let element = try reader.reader.element()
       if let previous, !(previous < element) {
-        throw reader.reader.error(.notCanonical, "elements in order", at: start)
+        throw reader.reader.error(.notCanonical, "sorted elements", at: start)
       }
       previous = element
       sink.element(element)
@@ -223,7 +242,9 @@ extension MessageReader {
     let cancelled = code & 2 == 0 ? (0, 0) : try sum()
     let count = try reader.count(of: 3)
     guard cancelled <= folded, folded.0 > 0 || count > 0 else {
-      throw reader.error(.invalid, "entries, folded or not", at: start)
+      throw reader.error(
+        .invalid,
+        "at least one entry, and no more cancelled than folded", at: start)
     }
     let device = saves.device(of: line)
     sink.line(
@@ -235,13 +256,15 @@ extension MessageReader {
     return line + 1
   }
 
-  /// The number and the sum of folded or cancelled entries.
+  /// Reads the number and the sum of folded or cancelled entries.
   private mutating func sum() throws(WireError) -> (UInt64, Int128) {
     let start = reader.offset
     let count = try reader.varint()
     let sum = try reader.wide()
     guard DeviceEntries.isSum(sum, of: count) else {
-      throw reader.error(.invalid, "a sum of so many amounts", at: start)
+      throw reader.error(
+        .invalid, "from 1 to 2⁴⁰ amounts, and a sum within their range",
+        at: start)
     }
     return (count, sum)
   }
@@ -255,11 +278,15 @@ extension MessageReader {
       place, movedBy: Int64(zigzag: code >> 1), at: start)
     let extra = code & 1 == 0 ? 0 : try reader.varint()
     guard code & 1 == 0 || extra > 0 else {
-      throw reader.error(.notCanonical, "a later time", at: start)
+      throw reader.error(
+        .notCanonical, "a timestamp later than its save's", at: start)
     }
     guard saves.places(of: line).contains(place),
       let time = saves.stamp(place, extra: extra)
-    else { throw reader.error(.invalid, "a save of the device", at: start) }
+    else {
+      throw reader.error(
+        .invalid, "a save of the entry's device, with a timestamp", at: start)
+    }
     let dot = saves.dot(at: place).dot
     dots.insert(dot.sequence, line)
     sink.append(
@@ -270,12 +297,16 @@ extension MessageReader {
   }
 }
 
-/// The greatest number of each device in one store.
+/// The greatest sequence number of each device in one store.
 struct StoreDots {
   private let count: Int
-  /// Of all devices, once there is any number.
+  /// The number of each device, zero for most.
+  ///
+  /// Allocated with the first number, since records in the short form need
+  /// none.
   private var greatest: [UInt64] = []
-  /// The devices that have a number.
+  /// The devices whose number is not zero, so that clearing costs no more than
+  /// inserting.
   private(set) var touched: [Int32] = []
 
   init(count: Int) { self.count = count }

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads fields and intervals record by record.
+/// Reads a message record by record.
 ///
-/// It refuses whatever ``MessageWriter`` would have written in another way, so
-/// that equal bytes and equal meaning are the same thing.
+/// It accepts only what ``MessageWriter`` writes, so that messages are equal if
+/// and only if their bytes are.
 struct MessageReader {
   var reader: WireReader
   var saves: SaveTable
-  /// The place of the save that was referred to last.
+  /// The index of the save that was referred to last.
   var last = -1
-  /// The greatest number of each device in the store that is being read.
+  /// The greatest sequence number of each device in the store that is being
+  /// read.
   var dots: StoreDots
-  /// The greatest number of each device that any field has seen.
+  /// The greatest sequence number of each device that any field has seen.
   private(set) var latest: [UInt64]
 
   private let deviceCount: Int
@@ -19,13 +20,14 @@ struct MessageReader {
   private var entitiesLeft: Int
   private var table = EntityTable()
   private(set) var recordCount = 0
-  /// How many bytes name entities and fields, and how many name records.
+  /// The number of bytes in the tables of entities and fields, and in record
+  /// keys.
   private(set) var sizes = (tables: 0, keys: 0)
   var hasIntervals: Bool { saves.hasIntervals }
 
   /// Reads up to the first record.
   ///
-  /// - Parameter isNaming: Whether what is read is kept, with its devices.
+  /// - Parameter isNaming: Whether to retain device IDs.
   init(
     _ reader: consuming WireReader, isNaming: Bool
   ) throws(WireError) {
@@ -45,7 +47,7 @@ struct MessageReader {
 
   /// Reads a record.
   ///
-  /// - Returns: Its name; `nil` if there is none left.
+  /// - Returns: Its ID; `nil` if there are no more records.
   mutating func next(
     into sink: inout some FieldSink
   ) throws(WireError) -> RecordID? {
@@ -63,13 +65,14 @@ struct MessageReader {
     sizes.keys += start - beginning
     let head = try reader.varint()
     guard let form = RecordForm(rawValue: head >> 2 & 3) else {
-      throw reader.error(.invalid, "a form of a record", at: start)
+      throw reader.error(.invalid, "a record of form 0 to 2", at: start)
     }
     table.isFinished = head & 1 != 0
     try table.layout(isSame: head & 2 != 0, &reader)
     if form == .full {
       guard head >> 4 == 0 else {
-        throw reader.error(.notCanonical, "no distance", at: start)
+        throw reader.error(
+          .notCanonical, "no distance in the full form of a record", at: start)
       }
       try full(into: &sink, start)
     } else {
@@ -81,18 +84,19 @@ struct MessageReader {
     return RecordID(table.entity, key)
   }
 
-  /// A place at a distance from another.
+  /// The index of the save at a distance from another.
   func place(
     _ place: Int, movedBy distance: Int64, at start: Int
   ) throws(WireError) -> Int {
     let (result, overflow) = Int64(place).addingReportingOverflow(distance)
     guard !overflow, result >= 0, result < Int64(saves.count) else {
-      throw reader.error(.invalid, "one of the saves", at: start)
+      throw reader.error(
+        .invalid, "a reference to one of \(saves.count) saves", at: start)
     }
     return Int(result)
   }
 
-  /// Notes what a field has seen.
+  /// Records that a field has seen a save.
   mutating func see(_ line: Int, _ sequence: UInt64) {
     saves.use(line: line)
     latest[line] = max(latest[line], sequence)
@@ -111,7 +115,8 @@ struct MessageReader {
       short.note(field: try field(key, into: &sink))
     }
     guard !short.isPossible else {
-      throw reader.error(.notCanonical, "the short form of a record", at: start)
+      throw reader.error(
+        .notCanonical, "the short form of the record", at: start)
     }
   }
 
@@ -122,12 +127,17 @@ struct MessageReader {
     let count = table.fields.count
     let end = form == .same ? first : first + count - 1
     guard form == .same || count > 1, end < saves.count else {
-      throw reader.error(.notCanonical, "another form of the record", at: start)
+      throw reader.error(
+        .notCanonical,
+        "consecutive saves only for several fields, and within the "
+          + "\(saves.count) saves",
+        at: start)
     }
     for (i, place) in table.fields.enumerated() {
       let key = try table.key(at: place, reader)
       guard key.kind == .register else {
-        throw reader.error(.invalid, "registers only", at: start)
+        throw reader.error(
+          .invalid, "only registers in the short form of a record", at: start)
       }
       let value = try reader.value()
       try write(
@@ -139,13 +149,13 @@ struct MessageReader {
     last = end
   }
 
-  /// A field that is one write of a save, with its time.
+  /// Passes on a field that consists of one write, with its save's timestamp.
   private mutating func write(
     _ value: Value?, of key: FieldKey, at place: Int,
     into sink: inout some FieldSink
   ) throws(WireError) {
     guard let time = saves.stamp(place, extra: 0) else {
-      throw reader.error(.invalid, "a save with a time")
+      throw reader.error(.invalid, "a save with a timestamp")
     }
     let (dot, line) = saves.dot(at: place)
     see(line, dot.sequence)
@@ -154,7 +164,7 @@ struct MessageReader {
     sink.end(VectorClock(dot))
   }
 
-  /// Reads what comes after the records.
+  /// Reads the sections after the records.
   ///
   /// - Parameter section: Reads a section.
   mutating func finish(
@@ -167,13 +177,13 @@ struct MessageReader {
       let start = reader.offset
       let (id, count) = try reader.pair()
       guard id > previous else {
-        throw reader.error(.notCanonical, "sections in order", at: start)
+        throw reader.error(.notCanonical, "sorted sections", at: start)
       }
       previous = id
       guard let known = WireSection(rawValue: id), known.isPart(of: reader)
       else {
         throw reader.error(
-          .invalid, "a section of a \(reader.kind.name)", at: start)
+          .invalid, "a section that a \(reader.kind.name) can have", at: start)
       }
       try reader.part(count) { part throws(WireError) in
         try section(known, &part)
@@ -181,14 +191,14 @@ struct MessageReader {
     }
   }
 
-  /// Goes back to the devices, to read their intervals.
+  /// A reader of the intervals, back at the device block.
   func intervals() -> IntervalReader {
     var reader = reader
     reader.goBack(to: deviceOffset)
     return IntervalReader(reader, count: deviceCount, saves)
   }
 
-  /// Goes back to the devices, and nothing else is kept of the message.
+  /// A reader of the devices, which retains nothing else of the message.
   func devices() -> DeviceReader {
     var reader = reader
     reader.goBack(to: deviceOffset)
@@ -196,7 +206,7 @@ struct MessageReader {
   }
 }
 
-/// Whether a record that was read in full could have been said shortly.
+/// Whether a record in the full form could have been written in a short one.
 private struct ShortForm {
   private var places: [Int] = []
   private var existence: Int?
@@ -223,18 +233,20 @@ private struct ShortForm {
   }
 }
 
-/// A register's one write, where that is all there is to say of it.
+/// The write of a register that consists of just that: the index of its save,
+/// whose timestamp it has, and its value.
 struct OnlyWrite {
   let place: Int
   let value: Value?
 }
 
 extension MessageReader {
-  /// Refuses a single record that is none, or brings news of devices.
+  /// For a message of the kind `record`, requires exactly one record and no
+  /// intervals.
   func checkCounts() throws(WireError) {
     guard reader.kind == .record else { return }
     guard recordCount == 1, !hasIntervals else {
-      throw reader.error(.invalid, "one record, and no interval")
+      throw reader.error(.invalid, "exactly one record and no intervals")
     }
   }
 }

@@ -7,7 +7,7 @@ struct MessageScan {
 
   /// Reads up to the first record.
   ///
-  /// - Parameter isNaming: Whether what is read is kept, with its devices.
+  /// - Parameter isNaming: Whether to retain device IDs.
   init(
     _ bytes: UnsafeRawBufferPointer, as kinds: [WireKind],
     isNaming: Bool = true
@@ -16,16 +16,17 @@ struct MessageScan {
       try WireReader(opening: bytes, as: kinds), isNaming: isNaming)
   }
 
-  /// Looks at all of a message and keeps nothing but the greatest number of each
-  /// device that is in it.
+  /// Validates a whole message.
+  ///
+  /// - Returns: The clock of all saves that any field has seen.
   static func check(
     _ bytes: UnsafeRawBufferPointer, as kinds: [WireKind]
   ) throws(WireError) -> VectorClock {
     try look(bytes, as: kinds).clock()
   }
 
-  /// A function of its own: the tables of the scan are freed before the clock is
-  /// made.
+  /// A function of its own, so that the tables of the scan are freed before the
+  /// clock is allocated.
   private static func look(
     _ bytes: UnsafeRawBufferPointer, as kinds: [WireKind]
   ) throws(WireError) -> DeviceReader {
@@ -36,13 +37,13 @@ struct MessageScan {
     return scan.message.devices()
   }
 
-  /// Reads every record and keeps nothing.
+  /// Reads every record and discards it.
   mutating func skipRecords() throws(WireError) {
     var nothing = Discard()
     while try message.next(into: &nothing) != nil {}
   }
 
-  /// Calls `change` with every record and then `interval` with every interval.
+  /// Calls `change` with each record and then `interval` with each interval.
   mutating func visit(
     change: (RecordChange) -> Void,
     interval: (DeviceID, SaveInterval) -> Void,
@@ -56,9 +57,12 @@ struct MessageScan {
       change(RecordChange(id: id, fields: builder.fields))
     }
     try finish(section: section)
-    while let (device, news) = try intervals?.next() { interval(device, news) }
+    while let (device, saves) = try intervals?.next() {
+      interval(device, saves)
+    }
   }
 
+  /// Reads the sections and goes back to the intervals.
   mutating func finish(
     section: (WireSection, inout WireReader) throws(WireError) -> Void = {
       _, part throws(WireError) in _ = try part.take(part.remaining)

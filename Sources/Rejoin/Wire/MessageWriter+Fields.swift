@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension MessageWriter {
-  /// A field in full: its store, and the part of its clock that the store does
-  /// not spell.
+  /// Writes a field in full: its store, and the part of its causal context that
+  /// the store does not imply.
   mutating func write(_ state: FieldState) {
     let rest = state.explicitRemainder
     let flag: UInt64 = rest.isEmpty ? 0 : 1
@@ -34,6 +34,8 @@ extension MessageWriter {
   }
 
   /// The distance to a save from the one referred to last.
+  ///
+  /// Within a field, references ascend, so that only the first needs a sign.
   private mutating func distance(to place: Int, isFirst: Bool) -> UInt64 {
     defer { last = place }
     return isFirst
@@ -82,7 +84,7 @@ extension MessageWriter {
     }
   }
 
-  /// A set; `isRemoved` says what a mark says, `nil` where there is one mark only.
+  /// Writes a set; `isRemoved` is `nil` for a set with only one kind of mark.
   private mutating func write<Payload>(
     _ map: DotMap<Payload>, _ flag: UInt64,
     isRemoved: (Payload) -> Bool?
@@ -141,7 +143,7 @@ extension MessageWriter {
 }
 
 extension FieldState {
-  /// The clock of the dots in the store.
+  /// The smallest clock that contains every dot in the store.
   fileprivate var dots: VectorClock {
     switch self {
     case .register(let field): field.store.dots

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is said of a record before its fields.
+/// How a record is written.
 enum RecordForm: UInt64 {
-  /// Every field says what it is.
+  /// Every field in full.
   case full
-  /// Every field has one write, and all of one save.
+  /// One value per field, all of one save.
   case same
-  /// Every field has one write, each of the save after that of the field before;
-  /// the mark of existence is of the last.
+  /// One value per field, each of the save after that of the previous field.
+  /// The existence is of the last one.
   case next
 }
 
 extension MessageWriter {
-  /// The records of one entity.
+  /// Writes the records of one entity.
   mutating func write(_ records: ArraySlice<RecordChange>) {
     guard let entity = records.first?.id.entity else { return }
     var places: [FieldKey: Int] = [:]
@@ -57,7 +57,7 @@ extension MessageWriter {
     last = form == .same ? first : first + max(record.fields.count, 1) - 1
   }
 
-  /// The shortest form of a record, and the place of its first save.
+  /// The shortest form of a record, and the index of its first save.
   private func form(of record: RecordContent) -> (RecordForm, first: Int) {
     var places: [Int] = []
     places.reserveCapacity(record.fields.count)
@@ -77,10 +77,10 @@ extension MessageWriter {
     return follows ? (.next, first) : (.full, 0)
   }
 
-  /// The place of the save of a register's one write, if that is all there is to
-  /// say of it.
+  /// The index of the save of a register's one write, if the field consists of
+  /// just that.
   private func place(ofOnlyWrite state: FieldState) -> Int? {
-    guard case .register(let field) = state, field.isSpelled,
+    guard case .register(let field) = state, field.isContextImplied,
       field.store.count == 1
     else { return nil }
     let only = field.store[0]
@@ -89,7 +89,7 @@ extension MessageWriter {
   }
 }
 
-/// A record's fields in the order of the table.
+/// A record's fields, in the order of the table.
 private struct RecordContent {
   let existence: FieldState?
   let fields: [FieldState]
@@ -98,8 +98,8 @@ private struct RecordContent {
 }
 
 extension WireWriter {
-  /// A field in an entity's table: name, shape, and the name of its kind where
-  /// that is not the shape's own.
+  /// Writes a field of an entity's table: its lattice, its name, and its
+  /// variant if there is one.
   fileprivate mutating func field(_ key: FieldKey) {
     let variant = key.variant
     pair(
@@ -110,8 +110,8 @@ extension WireWriter {
     raw(variant.utf8)
   }
 
-  /// A record's key: how many bytes it shares with the one before, at most
-  /// ``Limits/sharedBytes``, and the rest.
+  /// Writes a record's key: how many bytes it shares with the previous one, at
+  /// most ``Limits/sharedBytes``, and the rest.
   fileprivate mutating func key(_ key: String, after previous: String?) {
     var shared = 0
     if let previous {
@@ -124,7 +124,7 @@ extension WireWriter {
     raw(key.utf8.dropFirst(shared))
   }
 
-  /// Which fields a record has; −1 is its existence.
+  /// Writes which fields of the table a record has; −1 is its existence.
   fileprivate mutating func layout(_ layout: [Int]) {
     let fields = layout.filter { $0 >= 0 }
     let existence = fields.count < layout.count ? 1 : 0
@@ -134,7 +134,7 @@ extension WireWriter {
 }
 
 extension FieldKind {
-  /// The number of the lattice on the wire.
+  /// The number of the kind's lattice in the format.
   var shapeCode: UInt8 {
     switch self {
     case .register: 0

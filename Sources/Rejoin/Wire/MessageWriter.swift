@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Writes fields and intervals: what deltas, snapshots, records and stored
-/// replicas have in common.
+/// Writes what deltas, snapshots, records and stored replicas have in common:
+/// devices, records and intervals.
 struct MessageWriter {
   var out: WireWriter
   let saves: SaveIndex
-  /// The place of the save that was referred to last.
+  /// The index of the save that was referred to last.
   var last = -1
 
   private let intervals: [DeviceID: SaveInterval]
@@ -14,8 +14,8 @@ struct MessageWriter {
   /// Writes a message up to its checksum.
   ///
   /// - Parameters:
-  ///   - changes: The records, sorted by name.
-  ///   - intervals: The news of each device.
+  ///   - changes: The records, sorted by ID.
+  ///   - intervals: The interval of each device with unseen saves.
   init(
     _ changes: [RecordChange], _ intervals: [DeviceID: SaveInterval],
     as kind: WireKind
@@ -59,7 +59,8 @@ extension MessageWriter {
     }
   }
 
-  /// How many saves there are, their numbers, and the interval.
+  /// Writes the number of a device's saves, their sequence numbers, and the
+  /// interval.
   private mutating func write(
     _ line: SaveIndex.Line, _ interval: SaveInterval?
   ) {
@@ -67,7 +68,9 @@ extension MessageWriter {
     head.isDense = line.isDense
     var (distance, extra, step) = (0, 0 as UInt64, 0 as UInt64)
     if let interval {
-      precondition(interval.from < interval.to.sequence, "an empty interval")
+      precondition(
+        interval.from < interval.to.sequence,
+        "the interval of \(line.device) is empty: leave it out")
       let end = saves.find(Dot(line.device, interval.to.sequence))
       distance = line.start + line.saves.count - 1 - end.place
       extra = interval.to.time.rawValue - end.time
@@ -106,32 +109,33 @@ extension MessageWriter {
   }
 }
 
-/// The lower four bits of the number after a device's name; the rest counts its
-/// saves.
+/// The flags of a device: the lower four bits of the number after its ID.
+///
+/// The other bits are the number of its saves.
 struct DeviceHead {
   private(set) var rawValue: UInt8 = 0
 
   init(rawValue: UInt8 = 0) { self.rawValue = rawValue }
 
-  /// The message has the saves of an interval, which ends with one of those named.
+  /// The device has an interval, which ends with one of the saves listed.
   var hasInterval: Bool {
     get { rawValue & 1 != 0 }
     set { rawValue = newValue ? rawValue | 1 : rawValue & ~1 }
   }
 
-  /// The numbers follow on each other.
+  /// The sequence numbers are contiguous, and only the first is written.
   var isDense: Bool {
     get { rawValue & 2 != 0 }
     set { rawValue = newValue ? rawValue | 2 : rawValue & ~2 }
   }
 
-  /// The interval is one save.
+  /// The interval consists of one save.
   var isSingle: Bool {
     get { rawValue & 4 != 0 }
     set { rawValue = newValue ? rawValue | 4 : rawValue & ~4 }
   }
 
-  /// The interval does not end with the last save, or not with its time.
+  /// The interval does not end with the last save listed and its timestamp.
   var isUnusual: Bool {
     get { rawValue & 8 != 0 }
     set { rawValue = newValue ? rawValue | 8 : rawValue & ~8 }
@@ -139,7 +143,8 @@ struct DeviceHead {
 }
 
 extension WireWriter {
-  /// A device: how many bytes it shares with the one before, and the rest.
+  /// Writes a device ID: how many bytes it shares with the previous one, and
+  /// the rest.
   mutating func device(_ device: DeviceID, after previous: DeviceID?) {
     guard let previous else { return raw(device.bytes) }
     let shared = device.sharedBytes(with: previous)
@@ -149,7 +154,7 @@ extension WireWriter {
 }
 
 extension DeviceID {
-  /// How many of the first bytes are the same.
+  /// The number of leading bytes that both have in common.
   func sharedBytes(with other: DeviceID) -> Int {
     high == other.high
       ? 8 + (low ^ other.low).leadingZeroBitCount / 8

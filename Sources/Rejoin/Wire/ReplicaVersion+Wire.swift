@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ReplicaVersion {
-  /// Reads a clock, as another replica sent it to be told what it lacks.
+  /// Reads a version, which another replica has sent to ask for the saves it
+  /// lacks.
   ///
-  /// - Throws: ``WireError``, with the place and what should have been there.
+  /// - Throws: ``WireError``, with the offset and what was expected there.
   /// - Complexity: O(*n*) for *n* bytes.
   public init(
     decoding bytes: some Sequence<UInt8>
@@ -16,7 +17,7 @@ extension ReplicaVersion {
     }
   }
 
-  /// The clock as bytes: about fourteen for each device beyond the 16 of its ID.
+  /// The version as bytes: about 30 for each device, 16 of them its ID.
   public func encoded() -> [UInt8] {
     var writer = WireWriter(.replicaVersion)
     writer.saves(of: self)
@@ -52,8 +53,8 @@ extension WireWriter {
     }
   }
 
-  /// How many of some devices there are, and for each how many are left out before
-  /// it, and what `body` writes.
+  /// Writes a subset of the devices: its size, and for each device how many are
+  /// skipped before it, and what `body` writes.
   fileprivate mutating func places(
     of some: [DeviceID], in all: [DeviceID],
     _ body: (inout WireWriter, DeviceID) -> Void
@@ -83,7 +84,10 @@ extension WireReader {
       let n = try number()
       let start = offset
       let time = try times.read(from: &self)
-      guard time != 0 else { throw error(.notCanonical, "no time", at: start) }
+      guard time != 0 else {
+        throw error(
+          .notCanonical, "the form without a timestamp, not zero", at: start)
+      }
       clock.insert(
         DeviceSave(
           sequence: n, time: Timestamp(rawValue: time ?? 0), digest: try fixed()
@@ -97,7 +101,8 @@ extension WireReader {
       let start = reader.offset
       let back = try reader.varint()
       guard back < entry.count else {
-        throw reader.error(.invalid, "a save that is stable", at: start)
+        throw reader.error(
+          .invalid, "a stability cut from 1 to \(entry.count)", at: start)
       }
       cut.append(.init(device: entry.device, count: entry.count - back))
     }
@@ -115,7 +120,8 @@ extension WireReader {
       let start = offset
       let gap = try varint()
       guard gap < UInt64(entries.count - next) else {
-        throw error(.invalid, "one of the devices", at: start)
+        throw error(
+          .invalid, "one of the version's \(entries.count) devices", at: start)
       }
       next += Int(gap) + 1
       try body(&self, entries[next - 1])
@@ -127,7 +133,7 @@ extension WireReader {
   ) throws(WireError) -> [UInt64: VectorClock] {
     let count = try count(of: 26)
     guard count <= ReplicaVersion.fieldsAheadLimit else {
-      throw error(.invalid, "at most 4,096 fields ahead")
+      throw error(.invalid, "at most 4,096 fields ahead of the version")
     }
     var fields: [UInt64: VectorClock] = [:]
     var previous: UInt64 = 0
@@ -138,7 +144,9 @@ extension WireReader {
       guard digest > previous, !saves.isEmpty,
         saves.entries.allSatisfy({ $0.count > clock.vector[$0.device] })
       else {
-        throw error(.notCanonical, "fields ahead of the clock", at: start)
+        throw error(
+          .notCanonical, "sorted digests, each with saves beyond the version",
+          at: start)
       }
       fields[digest] = saves
       previous = digest

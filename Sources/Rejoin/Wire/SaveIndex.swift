@@ -1,34 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The devices and saves that a message has to name, sorted.
+/// The devices and saves that a message refers to, sorted.
 ///
-/// A save is named once, with its time, and fields refer to it by its place.
+/// A message lists each save once, with its timestamp, and fields refer to it
+/// by its index among all saves.
 struct SaveIndex {
   struct Save {
     let sequence: UInt64
-    /// The least time that the save stamped; `nil` if it stamped nothing.
+    /// The least timestamp of what the save has written; `nil` if nothing of
+    /// that has one.
     var time: UInt64?
   }
 
   struct Line {
     let device: DeviceID
-    /// Sorted by number.
+    /// Sorted by sequence number; each number once.
     var saves: [Save] = []
-    /// The place of the first of them.
+    /// The index of the first save.
     var start = 0
 
-    /// Whether the numbers follow on each other.
+    /// Whether the sequence numbers are contiguous.
     var isDense: Bool {
       guard let first = saves.first, let last = saves.last else { return false }
       return last.sequence - first.sequence == UInt64(saves.count - 1)
     }
   }
 
-  /// Sorted by device.
+  /// Sorted by device; each device once.
+  ///
+  /// Only while saves are collected is the order another.
   private(set) var lines: [Line] = []
+  /// The index of each device in `lines`.
   private var places: [DeviceID: Int] = [:]
 
-  /// Collects what fields and intervals refer to.
+  /// Collects the devices and saves that fields and intervals refer to.
   init(
     _ changes: [RecordChange], _ intervals: [DeviceID: SaveInterval]
   ) {
@@ -47,10 +52,10 @@ struct SaveIndex {
     settle()
   }
 
-  /// The place of a device.
+  /// The index of a device.
   func number(of device: DeviceID) -> Int { places[device] ?? 0 }
 
-  /// The place of a save, and the time it stands there with.
+  /// The index of a save, and its timestamp in the message.
   func find(_ dot: Dot) -> (place: Int, time: UInt64) {
     let line = lines[number(of: dot.device)]
     var (low, high) = (0, line.saves.count - 1)
@@ -91,11 +96,34 @@ struct SaveIndex {
       lines[i].start = start
       start += lines[i].saves.count
     }
+    _checkInvariants()
+  }
+
+  /// Traps in checked builds unless the invariants hold.
+  @inline(__always)
+  private func _checkInvariants() {
+    #if REJOIN_CHECK_INVARIANTS
+      var start = 0
+      for (i, line) in lines.enumerated() {
+        precondition(
+          i == 0 || lines[i - 1].device < line.device,
+          "\(line.device) is not sorted")
+        precondition(
+          places[line.device] == i && line.start == start,
+          "\(line.device) is not where it is looked up")
+        precondition(
+          zip(line.saves, line.saves.dropFirst()).allSatisfy {
+            $0.sequence < $1.sequence
+          }, "the saves of \(line.device) are not sorted")
+        start += line.saves.count
+      }
+      precondition(places.count == lines.count, "unlisted devices")
+    #endif
   }
 }
 
 extension SaveIndex.Line {
-  /// Sorts the saves and names each once, with its least time.
+  /// Sorts the saves and keeps each once, with its least timestamp.
   fileprivate mutating func settle() {
     let isSorted = zip(saves, saves.dropFirst()).allSatisfy {
       $0.sequence <= $1.sequence
@@ -116,7 +144,8 @@ extension SaveIndex.Line {
 }
 
 extension FieldState {
-  /// Calls `body` with every save that the store refers to, and what it stamped.
+  /// Calls `body` with each save that the store refers to, and the timestamp of
+  /// what it wrote.
   func forEachSave(_ body: (Dot, Timestamp?) -> Void) {
     switch self {
     case .register(let field):
@@ -136,7 +165,7 @@ extension FieldState {
     }
   }
 
-  /// The part of the clock that the dots in the store do not spell.
+  /// The part of the clock that the dots in the store do not imply.
   var explicitRemainder: [VectorClock.Entry] {
     switch self {
     case .register(let field): field.explicitRemainder
@@ -158,9 +187,9 @@ extension DotMap {
 }
 
 extension Causal {
-  /// The part of the clock that the dots in the store do not spell.
+  /// The part of the clock that the dots in the store do not imply.
   var explicitRemainder: [VectorClock.Entry] {
-    if isSpelled { return [] }
+    if isContextImplied { return [] }
     let dots = store.dots
     return clock.entries.filter { $0.count > dots[$0.device] }
   }

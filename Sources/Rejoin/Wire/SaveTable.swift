@@ -1,27 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The devices and saves that a message names, as it is being read.
+/// The devices and saves of a message that is being read.
 ///
-/// A save takes two bytes in the message at least, and here nine, or three, and here
-/// seventeen. A device takes another three, and here nine.
+/// Its memory is bounded by the size of the message. A save takes at least two
+/// bytes there and nine here, or three there and seventeen here; a device takes
+/// another three there and nine here.
 struct SaveTable {
-  /// The place of each device's first save; the lowest bit says that its numbers
-  /// follow on each other.
+  /// The index of each device's first save, shifted by one bit.
+  ///
+  /// The lowest bit is set if its sequence numbers are contiguous. Ascending.
   private var starts: [UInt32] = []
-  /// Where the number of each device's first save is.
+  /// The index in `numbers` of each device's first save.
   private var offsets: [UInt32] = []
-  /// The number of each device's first save; all of its numbers, where they do not
-  /// follow on each other.
+  /// The sequence number of each device's first save, or of all its saves if
+  /// they are not contiguous.
   private var numbers: [UInt64] = []
-  /// The devices, which are not needed where a message is only looked at.
+  /// The device IDs.
+  ///
+  /// Sorted; empty if the message is only validated.
   private var devices: [DeviceID] = []
   /// Whether any device has an interval.
   private(set) var hasIntervals = false
-  /// The time of each save, zero where there is none.
+  /// The timestamp of each save; zero if it has none.
   private var times: [UInt64] = []
   private var marks: [Marks] = []
   private var used: [Bool] = []
-  /// The line that was looked at last.
+  /// The device that was looked up last: references cluster by device.
   private var current = 0
 
   private struct Marks: OptionSet {
@@ -33,15 +37,16 @@ struct SaveTable {
 
   /// Reads the devices and saves of a message.
   ///
-  /// - Parameter isNaming: Whether it will be asked which devices they are.
+  /// - Parameter isNaming: Whether to retain device IDs.
   init(
     _ count: Int, from reader: inout WireReader, isNaming: Bool
   ) throws(WireError) {
     let start = reader.offset
     guard count <= reader.remaining / 3 else {
-      throw reader.error(.truncated, "room for \(count) devices")
+      throw reader.error(
+        .truncated, "at least three bytes for each of \(count) devices")
     }
-    // First it counts, so that each array is allocated once.
+    // A first pass only counts, so that each array is allocated once.
     var scan = DeviceScan(count: count)
     var (total, kept, room) = (0, 0, 0)
     while let block = try scan.next(from: &reader) {
@@ -51,12 +56,12 @@ struct SaveTable {
       for _ in 0..<block.count { _ = try scan.time(from: &reader) }
     }
     guard total <= Int(Int32.max) else {
-      throw reader.error(.invalid, "fewer saves", at: start)
+      throw reader.error(.invalid, "fewer than 2³¹ saves", at: start)
     }
-    // A value or a mark refers to a save, a gap and a number to a device.
+    // Lower bound on the bytes needed to reference every save and device.
     guard room <= reader.remaining else {
       throw reader.error(
-        .truncated, "room for \(room) bytes that refer to them")
+        .truncated, "at least \(room) bytes that refer to saves and devices")
     }
     starts.reserveCapacity(count)
     offsets.reserveCapacity(count)
@@ -66,6 +71,7 @@ struct SaveTable {
     used = Array(repeating: false, count: count)
     reader.goBack(to: start)
     try fill(count, numbers: kept, from: &reader, isNaming)
+    _checkInvariants()
   }
 
   private mutating func fill(
@@ -94,7 +100,8 @@ struct SaveTable {
         hasIntervals = true
         let end = times.count - 1 - block.distance
         guard marks[end].contains(.hasTime) else {
-          throw reader.error(.invalid, "the time of an interval's end")
+          throw reader.error(
+            .invalid, "a timestamp of the save that ends an interval")
         }
         marks[end].insert(.isUsed)
         if block.extra == 0 { marks[end].insert(.isExact) }
@@ -108,22 +115,23 @@ struct SaveTable {
   /// The number of devices.
   var lineCount: Int { starts.count }
 
-  /// The device of a line, if it was to be kept.
+  /// The ID of a device, if IDs were retained.
   func device(of line: Int) -> DeviceID {
     devices.isEmpty ? DeviceID(0) : devices[line]
   }
 
   private func start(of line: Int) -> Int { Int(starts[line] >> 1) }
 
-  /// How many saves a device has here.
+  /// The indices of a device's saves.
   func places(of line: Int) -> Range<Int> {
     start(
       of: line)..<(line + 1 < starts.count ? start(of: line + 1) : times.count)
   }
 
-  /// The save at a place, and its device's.
+  /// The save at an index, and its device.
   mutating func dot(at place: Int) -> (dot: Dot, line: Int) {
     if !places(of: current).contains(place) {
+      // Of several devices with one start, the last has the save.
       var (low, high) = (0, starts.count - 1)
       while low < high {
         let middle = (low + high + 1) / 2
@@ -139,7 +147,7 @@ struct SaveTable {
     return (Dot(device(of: current), n), current)
   }
 
-  /// The number of the save at a place.
+  /// The sequence number of the save at an index.
   func number(at place: Int, of line: Int) -> UInt64 {
     let i = place - start(of: line)
     return starts[line] & 1 == 1
@@ -147,15 +155,15 @@ struct SaveTable {
       : numbers[Int(offsets[line]) + i]
   }
 
-  /// Notes that a field refers to a save.
+  /// Records that a field refers to a save.
   mutating func use(_ place: Int) { marks[place].insert(.isUsed) }
 
-  /// Notes that a field refers to a device.
+  /// Records that a field refers to a device.
   mutating func use(line: Int) { used[line] = true }
 
-  /// The time that a save stamped, which is later than the save's by `extra`.
+  /// The timestamp of a write that is later than its save's by `extra`.
   ///
-  /// - Returns: `nil` if the save has no time, or there is none so late.
+  /// - Returns: `nil` if the save has no timestamp, or the sum overflows.
   mutating func stamp(_ place: Int, extra: UInt64) -> Timestamp? {
     guard marks[place].contains(.hasTime) else { return nil }
     let (time, overflow) = times[place].addingReportingOverflow(extra)
@@ -164,21 +172,40 @@ struct SaveTable {
     return Timestamp(rawValue: time)
   }
 
-  /// Refuses what nothing referred to.
+  /// Throws unless every device, save and timestamp has been referred to.
   func checkUse(_ reader: WireReader) throws(WireError) {
     guard used.allSatisfy(\.self) else {
-      throw reader.error(.notCanonical, "no device that nothing refers to")
+      throw reader.error(.notCanonical, "no unreferenced device")
     }
     for mark in marks {
       guard mark.contains(.isUsed),
         mark.contains(.hasTime) == mark.contains(.isExact)
       else {
-        throw reader.error(
-          .notCanonical, "no save or time that nothing refers to")
+        throw reader.error(.notCanonical, "no unreferenced save or timestamp")
       }
     }
   }
 
-  /// The time of a save.
+  /// The timestamp of the save at an index; zero if it has none.
   func time(at place: Int) -> UInt64 { times[place] }
+}
+
+extension SaveTable {
+  /// Traps in checked builds unless the invariants hold.
+  @inline(__always)
+  func _checkInvariants() {
+    #if REJOIN_CHECK_INVARIANTS
+      precondition(
+        offsets.count == lineCount && used.count == lineCount
+          && marks.count == count, "an array is too short or too long")
+      precondition(
+        zip(starts, starts.dropFirst()).allSatisfy { $0 >> 1 <= $1 >> 1 },
+        "the saves of the devices are not in order")
+      precondition(
+        devices.isEmpty
+          || devices.count == lineCount
+            && zip(devices, devices.dropFirst()).allSatisfy(<),
+        "the devices are not sorted")
+    #endif
+  }
 }

@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Timestamps as differences to the one before, milliseconds and logical time
+/// Delta-encodes a sequence of timestamps, with milliseconds and logical time
 /// apart.
 ///
-/// The lowest two bits of a number say which difference it is. The first
-/// timestamp differs from the beginning of 2024.
+/// The lowest two bits of a number are the form of the difference to the
+/// previous timestamp. The first difference is to the beginning of 2024, which
+/// keeps it short.
 struct TimeChain {
   private var last = Timestamp(milliseconds: 1_704_067_200_000).rawValue
 
   private enum Form: UInt64 {
-    /// Later within the millisecond.
+    /// A later logical time in the same millisecond.
     case later = 1
-    /// At the beginning of another millisecond, or of the same.
+    /// Any millisecond, with a logical time of zero.
     case beginning
-    /// Anything else.
+    /// Any other timestamp.
     case other
   }
 
   private var milliseconds: Int64 { Int64(last >> 16) }
   private var logical: UInt64 { last & 0xffff }
 
-  /// Writes a timestamp; `nil` is a save that stamped nothing that is there.
+  /// Writes a timestamp; `nil` for a save without one.
   mutating func write(_ time: UInt64?, to writer: inout WireWriter) {
     guard let time else { return writer.varint(0 as UInt64) }
     let (ms, now) = (Int64(time >> 16), time & 0xffff)
@@ -36,7 +37,7 @@ struct TimeChain {
     last = time
   }
 
-  /// Reads a timestamp.
+  /// Reads a timestamp; `nil` for a save without one.
   mutating func read(
     from reader: inout WireReader
   ) throws(WireError) -> UInt64? {
@@ -53,9 +54,11 @@ struct TimeChain {
       ms = try moved(by: head >> 2, reader, start)
       now = try reader.varint()
       guard now > 0, ms != milliseconds || now <= logical else {
-        throw reader.error(.notCanonical, "the short form of a time", at: start)
+        throw reader.error(
+          .notCanonical, "the shortest form of the timestamp", at: start)
       }
-    case nil: throw reader.error(.invalid, "a form of a time", at: start)
+    case nil:
+      throw reader.error(.invalid, "a timestamp of form 1 to 3", at: start)
     }
     guard now <= 0xffff else {
       throw reader.error(.invalid, "a logical time of 16 bits", at: start)
@@ -67,10 +70,11 @@ struct TimeChain {
   private func moved(
     by zigzag: UInt64, _ reader: WireReader, _ start: Int
   ) throws(WireError) -> Int64 {
-    // 62 bits and 48 bits: their sum has room.
+    // The operands have 62 and 48 bits: their sum cannot overflow.
     let ms = milliseconds + Int64(zigzag: zigzag)
     guard ms >= 0, ms < 1 << 48 else {
-      throw reader.error(.invalid, "48 bits of milliseconds", at: start)
+      throw reader.error(
+        .invalid, "a timestamp with 48 bits of milliseconds", at: start)
     }
     return ms
   }

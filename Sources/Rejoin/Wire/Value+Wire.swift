@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How a value begins: the lower three bits of a number.
+/// The form of a value: the lowest three bits of its first number.
 private enum ValueForm: UInt64 {
   case constant, int, wide, double, string, bytes, date, reference
 }
 
 extension WireWriter {
-  /// A value; `nil` is an unset register.
+  /// Writes a value; `nil` for an unset register.
   mutating func value(_ value: Value?) {
     switch value {
     case nil: head(.constant, 0)
@@ -36,7 +36,7 @@ extension WireWriter {
     varint(content << 3 | form.rawValue)
   }
 
-  /// An integer stands in the head where it has room.
+  /// Writes an integer in the first number if it has at most 61 bits.
   private mutating func integer(
     _ number: Int64, _ form: ValueForm, wide: UInt64
   ) {
@@ -47,7 +47,7 @@ extension WireWriter {
 }
 
 extension WireReader {
-  /// A value; `nil` is an unset register.
+  /// Reads a value; `nil` for an unset register.
   mutating func value() throws(WireError) -> Value? {
     let start = offset
     let head = try varint()
@@ -74,7 +74,7 @@ extension WireReader {
       }
     default: break
     }
-    throw error(.invalid, "a value", at: start)
+    throw error(.invalid, "a known form of a value", at: start)
   }
 
   private func length(
@@ -91,7 +91,9 @@ extension WireReader {
     let bits = try fixed()
     let number = Double(bitPattern: bits)
     guard Value.canonicalBits(number) == bits else {
-      throw error(.notCanonical, "the one zero or the one NaN", at: start)
+      throw error(
+        .notCanonical, "a number without negative zero or other NaNs",
+        at: start)
     }
     return number
   }
@@ -100,16 +102,17 @@ extension WireReader {
     let start = offset
     let number = Int64(bitPattern: try fixed())
     guard number.zigzag >> 61 != 0 else {
-      throw error(.notCanonical, "the short form of an integer", at: start)
+      throw error(
+        .notCanonical, "the short form of the integer", at: start)
     }
     return form == 0 ? .int(number) : .date(number)
   }
 
-  /// A value that is there.
+  /// Reads an element of a set, which cannot be unset.
   mutating func element() throws(WireError) -> Value {
     let start = offset
     guard let value = try value() else {
-      throw error(.invalid, "an element", at: start)
+      throw error(.invalid, "an element that is not unset", at: start)
     }
     return value
   }

@@ -3,7 +3,7 @@
 extension VectorClock {
   /// Reads a clock.
   ///
-  /// - Throws: ``WireError``, with the place and what should have been there.
+  /// - Throws: ``WireError``, with the offset and what was expected there.
   /// - Complexity: O(*n*) for *n* bytes.
   public init(
     decoding bytes: some Sequence<UInt8>
@@ -16,7 +16,7 @@ extension VectorClock {
     }
   }
 
-  /// The clock as bytes: about three for each device beyond the 16 of its name.
+  /// The clock as bytes: about 19 for each device, 16 of them its ID.
   public func encoded() -> [UInt8] {
     var writer = WireWriter(.vectorClock)
     writer.clock(self)
@@ -25,7 +25,7 @@ extension VectorClock {
 }
 
 extension WireWriter {
-  /// How many devices there are, and each with its number.
+  /// Writes the number of devices, and each with its count of saves.
   mutating func clock(_ clock: VectorClock) {
     varint(clock.entries.count)
     var previous: DeviceID?
@@ -38,7 +38,7 @@ extension WireWriter {
 }
 
 extension WireReader {
-  /// How many devices there are, and each with its number.
+  /// Reads the number of devices, and each with its count of saves.
   mutating func clock() throws(WireError) -> VectorClock {
     let count = try count(of: 3)
     var entries: [VectorClock.Entry] = []
@@ -50,12 +50,12 @@ extension WireReader {
     return VectorClock(sorted: entries)
   }
 
-  /// The number of a save.
+  /// Reads the sequence number of a save.
   mutating func number() throws(WireError) -> UInt64 {
     let start = offset
     let n = try varint()
     guard n > 0 else {
-      throw error(.notCanonical, "a number from one on", at: start)
+      throw error(.notCanonical, "a sequence number above zero", at: start)
     }
     return n
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The sections after a message's records.
+/// The sections after the records of a message.
 enum WireSection: Int {
   case histories = 1
   case forks = 2

@@ -132,7 +132,7 @@ import Testing
     #expect(clock == before)
     clock.receive(.zero, now: 0)
     #expect(clock == before)
-    #expect("\(HybridClock.Exhausted())".contains("wall clock right"))
+    #expect("\(HybridClock.Exhausted())".contains("correct the device's wall"))
   }
 
   @Test func withoutAWallClockItStandsAsItStood() {

@@ -6,11 +6,11 @@ extension Delta {
   ///     let delta = try Delta(decoding: bytes)
   ///     delta.encoded() == bytes  // true
   ///
-  /// Everything is looked at before anything is believed, and what a writer would
-  /// have written in another way is refused. The bytes are kept; of an array they
-  /// are not copied.
+  /// Validates the whole message before using any of it, and accepts only the
+  /// canonical encoding. The delta keeps the bytes; those of an array are not
+  /// copied.
   ///
-  /// - Throws: ``WireError``, with the place and what should have been there.
+  /// - Throws: ``WireError``, with the offset and what was expected there.
   /// - Complexity: O(*n*) for *n* bytes.
   public init(
     decoding bytes: some Sequence<UInt8>
@@ -18,10 +18,12 @@ extension Delta {
     self.init(try EncodedMessage(checking: Array(bytes), as: .delta))
   }
 
-  /// The delta as bytes: equal deltas give equal bytes, in every process.
+  /// The delta as bytes.
   ///
-  /// Ledgers that have been folded to different depths are equal and differ in
-  /// bytes; ``Replica/encoded(foldingLedgers:)`` can leave that out.
+  /// Equal deltas have equal bytes, in every process.
+  ///
+  /// The exception is ledgers that are folded to different depths: they are
+  /// equal but have different bytes. See ``Replica/encoded(foldingLedgers:)``.
   public func encoded() -> [UInt8] { encoded(as: .delta) }
 
   func encoded(as kind: WireKind) -> [UInt8] {
@@ -33,9 +35,10 @@ extension Delta {
 extension Delta.Change {
   /// Reads a single record.
   ///
-  /// Join it with ``Replica/apply(_:reporting:)`` as a delta of one record.
+  /// To join it, pass a delta of this one record to
+  /// ``Replica/apply(_:reporting:)``.
   ///
-  /// - Throws: ``WireError``, with the place and what should have been there.
+  /// - Throws: ``WireError``, with the offset and what was expected there.
   public init(
     decoding bytes: some Sequence<UInt8>
   ) throws(WireError) {
@@ -43,23 +46,23 @@ extension Delta.Change {
     self = Delta(message).changes[0]
   }
 
-  /// The record as bytes, with its fields and their clocks.
+  /// The record as bytes, with its fields and their causal contexts.
   public func encoded() -> [UInt8] {
     MessageWriter([self], [:], as: .record).out.sealed()
   }
 }
 
 extension Replica {
-  /// A record with all of its fields, to be sent or stored by itself.
+  /// A record with all of its fields, to be sent or stored on its own.
   ///
-  /// - Returns: `nil` if the replica has never heard of the record.
+  /// - Returns: `nil` if no save has changed the record.
   public func change(of id: RecordID) -> Delta.Change? {
     stored.positions[id].map { stored.change(at: $0) }
   }
 }
 
 extension StoredReplica {
-  /// The record at a position, with all of its fields.
+  /// The record at an index, with all of its fields.
   func change(at position: Int) -> Delta.Change {
     let record = records[position]
     let fields = record.slots.map { (names.keys[Int($0.name)], $0.state) }

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Everything that a replica shares, at one moment.
+/// The whole shared state of a replica at one moment.
 ///
 ///     let bytes = phone.encoded()
 ///     let snapshot = try Snapshot(decoding: bytes)
 ///     tablet.apply(snapshot.delta)
 ///
-/// Replicas that hold the same saves give the same bytes, apart from what each has
-/// folded of its ledgers. What an app keeps between launches is a
-/// ``StoredReplica``.
+/// Replicas that hold the same saves have equal snapshots, and equal bytes
+/// unless they have folded their ledgers to different depths. To keep a replica
+/// between launches, use a ``StoredReplica``.
 public struct Snapshot: Hashable, Sendable {
-  /// The content, to be joined to another replica: a delta from nothing.
+  /// The content, to be joined to another replica: a delta since the empty
+  /// version.
   public let delta: Delta
 
   /// Reads a snapshot.
   ///
-  /// - Throws: ``WireError``, with the place and what should have been there.
+  /// - Throws: ``WireError``, with the offset and what was expected there.
   /// - Complexity: O(*n*) for *n* bytes.
   public init(
     decoding bytes: some Sequence<UInt8>
@@ -23,14 +24,14 @@ public struct Snapshot: Hashable, Sendable {
     delta = Delta(try EncodedMessage(checking: Array(bytes), as: .snapshot))
   }
 
-  /// Takes what a replica shares.
+  /// Takes a snapshot of a replica.
   public init(of replica: Replica) {
     delta = replica.delta() ?? Delta(changes: [], intervals: [:])
   }
 
   private init(_ delta: Delta) { self.delta = delta }
 
-  /// What the replica held every effect of.
+  /// The saves whose effects were fully applied at the replica.
   public var version: ReplicaVersion {
     var clock = ReplicaVersion()
     for (device, interval) in delta.intervals {
@@ -44,8 +45,8 @@ public struct Snapshot: Hashable, Sendable {
 
   /// The snapshot with every ledger folded into sums.
   ///
-  /// How much of its ledgers a replica has folded is its own business. With all of
-  /// them folded, replicas that hold the same saves give the same bytes.
+  /// Each replica decides how far to fold its ledgers. With all of them folded,
+  /// replicas that hold the same saves have equal bytes.
   public var foldingLedgers: Snapshot {
     let changes = delta.changes.map { change in
       Delta.Change(id: change.id, fields: change.fields.mapValues(\.folded))
@@ -63,13 +64,14 @@ extension FieldState {
 }
 
 extension Replica {
-  /// Everything the replica shares, as bytes.
+  /// The whole shared state of the replica, as bytes.
   ///
-  /// Replicas that hold the same saves give the same bytes, in every process and
-  /// on every machine, apart from what each has folded of its ledgers.
+  /// Replicas that hold the same saves have equal bytes, in every process and
+  /// on every machine, unless they have folded their ledgers to different
+  /// depths.
   ///
-  /// - Parameter foldingLedgers: Whether the entries of ledgers are left out, and
-  ///   only their sums written: for comparing replicas that may have folded.
+  /// - Parameter foldingLedgers: Whether to write only the sums of ledgers, in
+  ///   order to compare replicas that may have folded theirs.
   public func encoded(foldingLedgers: Bool = false) -> [UInt8] {
     let snapshot = Snapshot(of: self)
     return (foldingLedgers ? snapshot.foldingLedgers : snapshot).encoded()

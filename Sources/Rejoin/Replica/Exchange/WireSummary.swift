@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a message is, and how many bytes each part of it takes.
+/// The kind of a message, and the size of each of its parts.
 ///
 ///     try WireSummary(of: bytes).sections.map(\.byteCount).reduce(0, +)
-///     // as many as there are bytes
+///     // bytes.count
 public struct WireSummary: Hashable, Sendable {
   /// A part of a message.
   public struct Section: Hashable, Sendable {
-    /// What is in it.
+    /// What it contains.
     public let name: String
-    /// How many bytes it takes.
+    /// Its size in bytes.
     public let byteCount: Int
   }
 
-  /// What the message is: `delta`, `snapshot`, `record`, `vector clock`, `replica
-  /// clock` or `stored replica`.
+  /// The kind of the message: `delta`, `snapshot`, `record`, `vector clock`,
+  /// `replica clock`, `stored replica` or `restore token`.
   public let kind: String
 
   /// The version of the format.
   public let version: UInt8
 
-  /// The parts that are there, in order of their place.
+  /// The parts that are present, in their order in the message.
   public private(set) var sections: [Section] = []
 
-  /// Looks at all of a message.
+  /// Validates and summarizes a message.
   ///
-  /// - Throws: ``WireError``, with the place and what should have been there.
+  /// - Throws: ``WireError``, with the offset and what was expected there.
   /// - Complexity: O(*n*) for *n* bytes.
   public init(of bytes: some Sequence<UInt8>) throws(WireError) {
     self = try withBytes(of: bytes) { bytes throws(WireError) in

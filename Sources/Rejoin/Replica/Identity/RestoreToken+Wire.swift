@@ -3,7 +3,7 @@
 extension RestoreToken {
   /// Reads a token.
   ///
-  /// - Throws: ``WireError``, with the place and what should have been there.
+  /// - Throws: ``WireError``, with the offset and what was expected there.
   public init(decoding bytes: some Sequence<UInt8>) throws(WireError) {
     self = try withBytes(of: bytes) { bytes throws(WireError) in
       var reader = try WireReader(opening: bytes, as: [.token])
