@@ -44,6 +44,7 @@ public struct Delta: Sendable {
   /// Creates a delta of changes in any order, never two of one record.
   init(changes: [Change], intervals: [DeviceID: Interval]) {
     storage = .values(changes.sorted { $0.id < $1.id }, intervals)
+    _checkInvariants()
   }
 
   init(_ message: EncodedMessage) { storage = .bytes(message) }
@@ -54,7 +55,7 @@ public struct Delta: Sendable {
   ///
   /// - Precondition: Each change is of another record.
   public init(_ changes: [Change]) {
-    self.init(changes: changes, intervals: [:])
+    storage = .values(changes.sorted { $0.id < $1.id }, [:])
     for (one, next) in zip(self.changes, self.changes.dropFirst()) {
       precondition(
         one.id < next.id,
@@ -185,4 +186,18 @@ extension Delta: Hashable {
     hasher.combine(intervals)
     hasher.combine(changes)
   }
+}
+
+extension Delta {
+  #if REJOIN_CHECK_INVARIANTS
+    /// Checks the order of values; bytes were validated when they were decoded.
+    private func _checkInvariants() {
+      guard case .values(let changes, _) = storage else { return }
+      precondition(
+        zip(changes, changes.dropFirst()).allSatisfy { $0.id < $1.id },
+        "the changes are not sorted by ID, or two are of one record")
+    }
+  #else
+    private func _checkInvariants() {}
+  #endif
 }

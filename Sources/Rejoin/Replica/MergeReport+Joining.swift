@@ -8,14 +8,11 @@ extension MergeReport {
   ) {
     let before = mine
     mine.merge(theirs)
-    if mine != before {
-      records.insert(location.record)
-      noteChange(before, mine, location, rule, keepingValues)
-    } else {
-      // A register that stays as it was has seen all of their writes. An `lww`
-      // field can also stay because it won over a concurrent write.
-      guard case .lww = mine else { return }
-    }
+    // If not even the clock has grown, all their writes had been seen, and none
+    // of them is concurrent with ours.
+    guard mine != before else { return }
+    records.insert(location.record)
+    noteChange(before, mine, location, rule, keepingValues)
     noteConflicts(before, theirs, mine, location)
   }
 
@@ -45,8 +42,8 @@ extension MergeReport {
     case (.register(let before), _, .register(let after)):
       noteConflictingPairs(
         Set(before.store.map(\.dot)), in: after.store, location)
-    // One of the two is dropped, so they have to be compared before the join.
-    // They are concurrent if neither clock contains the other's dot.
+    // The join has dropped one of the two, so they are taken from the states
+    // before it. They are concurrent if neither clock contains the other's dot.
     case (.lww(let before), .lww(let theirs), _):
       guard let local = before.store.write, let remote = theirs.store.write,
         !before.clock.contains(remote.dot), !theirs.clock.contains(local.dot)
@@ -86,8 +83,8 @@ extension MergeReport {
   /// that meet 32 others.
   static let pairLimit = 1_024
 
-  /// The number of reported pairs from which on, in all fields, only those with
-  /// the winner are reported.
+  /// The most pairs of all fields; above it, only those with the winner are
+  /// reported.
   static let conflictLimit = 100_000
 
   /// Reports two concurrent writes, unless their values are equal.

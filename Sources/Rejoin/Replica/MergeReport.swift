@@ -50,7 +50,7 @@ public struct MergeReport: Sendable {
   public struct WriteConflict: Hashable, Sendable {
     /// The field.
     public let location: Location
-    /// The write that outranks the other.
+    /// The write that outranks the other, by time, then device.
     ///
     /// If a third write outranks both, neither is shown.
     public let winner: Write
@@ -131,6 +131,7 @@ public struct MergeReport: Sendable {
     rollbackDetected = other.rollbackDetected ?? rollbackDetected
     returned.formUnion(other.returned)
     kindMismatches.formUnion(other.kindMismatches)
+    _checkInvariants()
   }
 
   /// Whether there are no faults: no gap, no rollback, no device ID in use
@@ -141,4 +142,29 @@ public struct MergeReport: Sendable {
     gaps.isEmpty && equivocations.isEmpty && forkedDevices.isEmpty
       && rollbackDetected == nil && kindMismatches.isEmpty
   }
+}
+
+extension MergeReport {
+  #if REJOIN_CHECK_INVARIANTS
+    /// Checks that whatever changed is of a listed record, and that the winner
+    /// of each conflict outranks the loser.
+    func _checkInvariants() {
+      precondition(
+        created.union(deleted).isSubset(of: records),
+        "`records` lacks a record that was created or deleted")
+      precondition(
+        records.isSuperset(of: changedFields.map(\.record))
+          && changedFields.isSuperset(of: changes.map(\.location)),
+        "`records` lacks a changed field's record, or `changedFields` a change")
+      for conflict in conflicts {
+        let (winner, loser) = (conflict.winner, conflict.loser)
+        precondition(
+          (loser.time, loser.dot) < (winner.time, winner.dot)
+            && winner.value != loser.value,
+          "no conflict in \(conflict.location): \(winner), \(loser)")
+      }
+    }
+  #else
+    func _checkInvariants() {}
+  #endif
 }

@@ -4,7 +4,7 @@ extension Replica {
   /// Creates a delta of what this replica has seen and `basis` has not.
   ///
   /// It has every field with a save beyond `basis`, complete with its clock,
-  /// and for each device the interval of saves that these fields make up for.
+  /// and for each device the interval of saves whose effects are in them.
   ///
   /// - Parameter basis: The receiver's ``version``, or any earlier one.
   /// - Returns: The delta; `nil` if `basis` contains everything.
@@ -44,7 +44,7 @@ extension Replica {
   /// - Returns: The delta; `nil` if the replica is empty.
   public func delta() -> Delta? { delta(since: ReplicaVersion()) }
 
-  /// Joins the state of another replica, which is acknowledged as well.
+  /// Joins the state of another replica, and acknowledges its version.
   ///
   /// - Complexity: That of the delta that is missing here.
   @discardableResult
@@ -124,6 +124,7 @@ extension Replica {
     }
     stored.noteAhead(joined)
     stored._checkInvariants()
+    report._checkInvariants()
     return report
   }
 

@@ -121,8 +121,8 @@ private struct Pull {
     for (key, edit) in row.edits.sorted(by: { $0.key < $1.key }) {
       guard case .write(let value) = edit else {
         preconditionFailure(
-          "a pull writes the field \"\(key.name)\" of \(id), which is of the "
-            + "kind \(key.kind): write only fields of the kinds register and lww")
+          "a pull cannot write the field \"\(key.name)\" of \(id), which is of "
+            + "the kind \(key.kind): write only registers and `lww` fields")
       }
       let earlier = FieldKey(key.name, .register)
       // A time that is not later is that of the same row or an older one, which

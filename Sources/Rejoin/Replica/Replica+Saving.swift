@@ -69,6 +69,7 @@ extension Replica {
   private func commit(_ transaction: Transaction) throws(SaveError)
     -> SaveReport
   {
+    transaction._checkInvariants()
     if let failure = transaction.failure { throw failure }
     guard !transaction.pending.isEmpty else { return SaveReport() }
     let device = try deviceToSaveAs()
@@ -137,7 +138,8 @@ extension Replica {
         {
           throw .counterOverflow(id, field: key.name)
         }
-      // A write is stamped above the one present, whatever the clock shows.
+      // A write is stamped above the one present; above the greatest timestamp
+      // there is no other.
       case (.lww(let field), _):
         if field.store.stamp(for: time) == nil {
           throw .registerExhausted(id, field: key.name)

@@ -122,8 +122,8 @@ extension Replica {
 extension StoredReplica {
   /// Raises the stability cut, and drops the own digests below it.
   ///
-  /// Every device on the roster has shown a version with these saves, and their
-  /// digests have been compared with it where it mattered.
+  /// Every device on the roster has shown a version with these saves, so none
+  /// will show a number below the cut again.
   fileprivate mutating func raiseStabilityCut(to cut: VectorClock) {
     version.stabilityCut.merge(cut)
     ownDigests.forget(through: version.stabilityCut[device])

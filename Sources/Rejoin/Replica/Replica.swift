@@ -11,7 +11,9 @@
 ///       makeDeviceID: newDevice)
 ///     try phone.save { $0[Profile.self, "ada"].steps.increment(by: 1200) }
 ///     try tablet.save { $0[Profile.self, "ada"].steps.increment(by: 800) }
-///     if let delta = phone.delta(since: tablet.version) { tablet.apply(delta) }
+///     if let delta = phone.delta(since: tablet.version) {
+///       tablet.apply(delta)
+///     }
 ///     tablet[Profile.self, "ada"]?.steps  // 2000
 ///
 /// A replica has an identity and is therefore a class: a copy would be a second
@@ -175,7 +177,7 @@ public final class Replica {
       stored.isUnused(device),
       "\(device) has been used: fork under a device ID that is new")
     var state = stored
-    // To the fork this device is one of the others, and holds all that it holds.
+    // To the fork this device is one of the others, with the same version.
     state.stability.note(
       state.version.vector, of: state.device, holding: state.version.vector)
     state.resetIdentity(to: device)

@@ -8,8 +8,13 @@ extension StoredReplica {
     /// It is called after every mutation of a replica. Build with
     /// `-Xswiftc -DREJOIN_CHECK_INVARIANTS` for it to do anything.
     ///
-    /// - Complexity: O(*n*) for *n* fields, writes and entries of the index.
-    func _checkInvariants() {
+    /// Checking takes time linear in the state. Of a state with more than 256
+    /// entries it is therefore done only after as many mutations as make it 256
+    /// entries for each, or building a large state would be quadratic.
+    mutating func _checkInvariants() {
+      uncheckedMutations += 1
+      guard index.entryCount <= 256 * uncheckedMutations else { return }
+      uncheckedMutations = 0
       checkRecords()
       checkFields()
       checkAliases()

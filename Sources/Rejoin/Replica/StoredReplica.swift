@@ -65,6 +65,11 @@ public struct StoredReplica: Sendable {
   /// and no field here has seen a later save of them than `version`.
   var pullers: [Name: DeviceID] = [:]
 
+  #if REJOIN_CHECK_INVARIANTS
+    /// The number of mutations since the invariants were last checked.
+    var uncheckedMutations = 0
+  #endif
+
   init(device: DeviceID, hybrid: HybridClock) {
     self.device = device
     self.hybrid = hybrid

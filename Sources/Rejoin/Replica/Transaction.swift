@@ -47,8 +47,8 @@ public final class Transaction {
   ) {
     precondition(
       FieldState(key.kind).accepts(edit),
-      "the field \"\(key.name)\" of \(id) is of the kind \(key.kind), which has "
-        + "no edit \(edit): use the edit of that kind")
+      "\(edit) does not fit the field \"\(key.name)\" of \(id): use an edit of "
+        + "its kind, \(key.kind)")
     touch(id)
     let edit = edit.canonical
     if pending[id]?.edits[key]?.append(edit) == false {
@@ -198,7 +198,28 @@ struct PendingRecord {
   var dropsOnlyObserved = false
   /// One edit for each field: all verbs that the save named for it, combined.
   ///
-  /// Deleting the record keeps them, since a deletion hides fields and does not
-  /// drop them: a concurrent update can show them again.
+  /// ``Transaction/delete(_:)`` keeps them, since a deletion hides fields and
+  /// does not drop them: a concurrent update can show them again.
   var edits: [FieldKey: FieldEdit] = [:]
+}
+
+extension Transaction {
+  #if REJOIN_CHECK_INVARIANTS
+    /// Checks that every edit fits its field and is canonical, and that what is
+    /// dropped is marked.
+    func _checkInvariants() {
+      for (id, record) in pending {
+        for (key, edit) in record.edits {
+          precondition(
+            FieldState(key.kind).accepts(edit) && edit == edit.canonical,
+            "the edit of \(key) of \(id) does not fit, or is not canonical")
+        }
+        precondition(
+          !record.drops || record.mark != nil,
+          "the contents of \(id) are dropped without a mark")
+      }
+    }
+  #else
+    func _checkInvariants() {}
+  #endif
 }
