@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The saves of one device after `from` and up to `to`, all effects of which are
+/// The saves of one device after `from` and up to `to`, all of whose effects are
 /// in a delta.
 public struct SaveInterval: Hashable, Sendable {
-  /// The last save before the interval.
+  /// The number of the last save before the interval.
   public let from: UInt64
   /// The last save in the interval.
   ///
-  /// Where the device is forked, an interval counts only from zero.
+  /// If the device is forked, the interval counts only if `from` is zero: the
+  /// saves before it may be of another history.
   public let to: DeviceSave
 }

@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The entities that the library keeps for itself, as records like any other.
+/// The entities of the library's own records, which are saved, joined and sent
+/// like any others.
 package enum BuiltIn {
-  /// A device that is enrolled; the key is its hexadecimal form.
+  /// An enrolled device; the key is its ID in hexadecimal.
   static let roster = "rejoin.roster"
-  /// A retired device; the key is its hexadecimal form.
+  /// A retired device; the key is its ID in hexadecimal.
   ///
-  /// `last` is the number of its last save, of which the greatest sibling counts.
+  /// `last` is the number of its last known save; of siblings the greatest
+  /// counts.
   package static let retirement = "rejoin.retirement"
-  /// Two IDs of one record, in `names`.
+  /// Two IDs of one record; they are the elements of `names`.
   static let alias = "rejoin.alias"
-  /// What a server's rows held when they were last pulled.
+  /// A server's row as it was last pulled.
   static let pulled = "rejoin.pulled"
 
   static let name = FieldKey("name", .register)
   static let device = FieldKey("device", .register)
-  /// The server whose rows the device stands for, which is waited for by nobody.
+  /// The server that the device pulls from; stability does not await such a
+  /// device.
   static let server = FieldKey("server", .register)
   package static let last = FieldKey("last", .register)
   static let names = FieldKey("names", .set)

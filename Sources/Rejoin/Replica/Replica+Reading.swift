@@ -4,8 +4,8 @@ extension Replica {
   /// Reads a record of a declared entity.
   ///
   /// - Returns: `nil` if the record does not exist.
-  /// - Complexity: O(*n*) for the *n* writes and elements in the record, which are
-  ///   looked through for references to records that do not exist.
+  /// - Complexity: O(*n*) for *n* writes and elements in the record, which are
+  ///   searched for references to records that do not exist.
   public subscript<E: Entity>(
     entity: E.Type, key: String
   ) -> TypedRecord<E>? {
@@ -14,14 +14,14 @@ extension Replica {
     return TypedRecord(record: record, fields: schema.fields(of: entity))
   }
 
-  /// Reads a record, also one that has been deleted.
+  /// Reads a record, even if it has been deleted.
   ///
-  /// - Returns: `nil` if the replica has never heard of the record.
+  /// - Returns: `nil` if no save known here has touched the record.
   public func record(_ id: RecordID) -> Record? {
     let rule = schema[id.entity].deletion
     let all = stored.aliases[id].compactMap { stored.positions[$0] }
       .map { stored.records[$0] }.sorted { $0.id < $1.id }
-    // What was deleted under one ID stays hidden, though the other one exists.
+    // An alias that was deleted stays hidden while another one exists.
     let existing = all.filter { $0.exists(rule) }
     let states = existing.isEmpty ? all : existing
     guard let first = states.first else { return nil }
@@ -32,7 +32,7 @@ extension Replica {
       dangling: dangling(in: states))
   }
 
-  /// Fetches a record in order to write it back later, its aliases aside.
+  /// Fetches a record to edit and write it back later, without its aliases.
   public func fetch(_ id: RecordID) -> RecordSnapshot {
     guard let position = stored.positions[id] else {
       return RecordSnapshot(
@@ -48,27 +48,32 @@ extension Replica {
       existence: record[0] ?? FieldState(.register), fields: fields)
   }
 
-  /// The names of the records of an entity that exist, sorted.
+  /// The IDs of the existing records of an entity, sorted.
   ///
-  /// Of aliases, the smallest represents.
+  /// A record with several IDs appears once, by the smallest.
   public func recordIDs(of entity: String) -> [RecordID] {
     let ids = (stored.byEntity[Name(entity)] ?? []).lazy
-      .map { self.stored.records[$0].id }.filter { self.existsAlone($0) }
+      .map { self.stored.records[$0].id }.filter {
+        self.existsIgnoringAliases($0)
+      }
     return Set(ids.map { self.representative(of: $0) }).sorted()
   }
 
-  /// Every record that exists, apart from the library's own, sorted.
+  /// The IDs of all existing records, except the library's own, sorted.
   public var allRecordIDs: [RecordID] {
     stored.byEntity.keys.filter { !BuiltIn.isBuiltIn($0.text) }
       .flatMap { recordIDs(of: $0.text) }.sorted()
   }
 
-  /// Whether a record exists.
+  /// Whether a record exists, under this ID or an alias.
   public func exists(_ id: RecordID) -> Bool {
-    stored.aliases[id].contains { existsAlone($0) }
+    stored.aliases[id].contains { existsIgnoringAliases($0) }
   }
 
-  /// The references in some records to others that do not exist.
+  /// The references in the given records to records that do not exist.
+  ///
+  /// All references that a field may show, not only the winner: reading filters
+  /// conflicts and elements, too.
   private func dangling(in states: [RecordState]) -> Set<RecordID> {
     var dangling: Set<RecordID> = []
     for state in states {
@@ -83,7 +88,7 @@ extension Replica {
 }
 
 extension FieldState {
-  /// Calls `body` with every reference that the field may show.
+  /// Calls `body` with every reference that the field holds.
   func forEachReference(_ body: (RecordID) -> Void) {
     func visit(_ value: Value?) {
       if case .reference(let id) = value { body(id) }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The records that one device holds, and what it knows of everybody's saves.
+/// A replica: the records that one device holds, and the version of what it has
+/// seen.
 ///
 ///     let phone = Replica(
 ///       device: .init(1), schema: [Profile.self], wallClock: clock,
@@ -10,44 +11,49 @@
 ///       makeDeviceID: newDevice)
 ///     try phone.save { $0[Profile.self, "ada"].steps.increment(by: 1200) }
 ///     try tablet.save { $0[Profile.self, "ada"].steps.increment(by: 800) }
-///     if let delta = phone.delta(since: tablet.clock) { tablet.apply(delta) }
+///     if let delta = phone.delta(since: tablet.version) {
+///       tablet.apply(delta)
+///     }
 ///     tablet[Profile.self, "ada"]?.steps  // 2000
 ///
-/// A replica is an identity and therefore a class: copying it would let two
-/// writers save under one ID. ``fork(as:wallClock:makeDeviceID:)`` copies the state
-/// for a new device. It is not `Sendable`; the caller owns its isolation, for
-/// example by an actor around it. Everything that crosses threads is a value.
+/// A replica has an identity and is therefore a class: a copy would be a second
+/// writer under the same device ID. ``fork(as:wallClock:makeDeviceID:)`` copies
+/// the state for a new device. A replica is not `Sendable`; isolate it, for
+/// example in an actor. Deltas, reports, records and states are `Sendable`
+/// values.
 public final class Replica {
   /// The entities that the app knows.
   public let schema: Schema
 
-  /// The device IDs before and after the replica took a new one.
+  /// A change of the replica's device ID.
   public struct DeviceChange: Hashable, Sendable {
-    /// The ID that is in use elsewhere, or may be.
+    /// The ID that is, or may be, in use elsewhere.
     public let old: DeviceID
-    /// The ID that no save has been made under.
+    /// The ID under which no save has been made before.
     public let new: DeviceID
   }
 
-  /// The last time the replica took a new device since it was opened: because the
-  /// stored state was restored or cloned, or because its ID turned out to be in
-  /// use elsewhere.
+  /// The last change of the device ID since the replica was opened.
+  ///
+  /// The replica takes a new ID when the stored state turns out to be a
+  /// restored backup or a clone, or when another replica saves under its ID.
   public internal(set) var deviceChange: DeviceChange?
 
   let wallClock: WallClock
   let makeDeviceID: () -> DeviceID
+  /// The state; `_checkInvariants()` is called on it after every mutation.
   var stored: StoredReplica
 
   /// Creates an empty replica for a device that has never saved.
   ///
   /// - Parameters:
-  ///   - device: The device, which must not have been used before.
+  ///   - device: The device ID, which must not have been used before.
   ///   - schema: The entities that the app knows.
   ///   - wallClock: The wall clock.
-  ///   - maximumClockSkew: How far other devices can move our timestamps ahead of
-  ///     the wall clock.
-  ///   - makeDeviceID: Gives an ID that has never been used, for when our own
-  ///     turns out to be in use elsewhere.
+  ///   - maximumClockSkew: How far other devices' timestamps can move ours
+  ///     ahead of the wall clock.
+  ///   - makeDeviceID: Returns an ID that has never been used. It is called
+  ///     when another replica saves under ours.
   public init(
     device: DeviceID, schema: Schema, wallClock: WallClock,
     maximumClockSkew: Duration = HybridClock.defaultMaximumClockSkew,
@@ -62,18 +68,19 @@ public final class Replica {
 
   /// Opens a stored replica.
   ///
-  /// If the token's save is not in the stored history, the state is a backup or a
-  /// clone, and the replica takes a new device, which ``deviceChange`` tells. Saves
-  /// of the old incarnation come back by syncing and are never confused with new
-  /// ones. The first save retires the old device.
+  /// If the stored history does not contain the token's save, the state is a
+  /// backup or a clone. The replica then takes a new device ID, see
+  /// ``deviceChange``. Saves that were made after the backup come back by
+  /// exchanging deltas and cannot be confused with new ones. The first save
+  /// under the new ID retires the old one.
   ///
   /// - Parameters:
-  ///   - stored: What ``state`` gave.
+  ///   - stored: The last ``state`` that was stored.
   ///   - token: The last ``RestoreToken`` that was stored; `nil` if it is lost.
   ///   - schema: The entities that the app knows.
   ///   - wallClock: The wall clock.
-  ///   - makeDeviceID: Gives an ID that has never been used.
-  /// - Precondition: `makeDeviceID` gives an ID that has never been used.
+  ///   - makeDeviceID: Returns an ID that has never been used.
+  /// - Precondition: `makeDeviceID` returns an ID that has never been used.
   public init(
     opening stored: StoredReplica, token: RestoreToken?, schema: Schema,
     wallClock: WallClock, makeDeviceID: @escaping () -> DeviceID
@@ -85,18 +92,23 @@ public final class Replica {
     self.stored.hybrid = HybridClock(
       latest: stored.hybrid.latest, now: wallClock.now,
       skewLimit: stored.hybrid.skewLimit)
+    // Not equality: after a crash between storing a state and its token, the
+    // history goes beyond the token, and the state is no backup.
     if let token, token.isContained(in: stored) {
       self.stored.durableToken = token
-      return
+    } else {
+      let device = makeDeviceID()
+      precondition(
+        self.stored.isUnused(device),
+        "`makeDeviceID` returned \(device), which has been used: it must "
+          + "return an ID that is new each time")
+      takeDevice(device)
     }
-    let device = makeDeviceID()
-    precondition(
-      self.stored.isUnused(device),
-      "\(device) has been used: `makeDeviceID` must give an ID that is new")
-    takeDevice(device)
+    self.stored._checkInvariants()
   }
 
-  /// Resumes a stored state, under the same device.
+  /// Resumes a stored state under its own device, without looking for a
+  /// restore.
   package init(
     resuming stored: StoredReplica, schema: Schema, wallClock: WallClock,
     makeDeviceID: @escaping () -> DeviceID
@@ -105,60 +117,71 @@ public final class Replica {
     self.makeDeviceID = makeDeviceID
     self.stored = stored
     self.wallClock = wallClock
+    self.stored._checkInvariants()
   }
 
   /// The device under which the replica saves.
   public var device: DeviceID { stored.device }
 
-  /// What to show another replica, so that it can tell what is missing here.
+  /// The saves that are fully applied here, and the fields that are ahead of
+  /// them.
   ///
-  /// - Complexity: O(1), and O(*k*) where *k* fields are ahead of it.
+  /// Send it to another replica, whose ``delta(since:)`` is then what is
+  /// missing here.
+  ///
+  /// - Complexity: O(*k*), where *k* is the number of fields ahead, usually
+  ///   zero.
   public var version: ReplicaVersion { stored.shownVersion }
 
   /// Everything the replica has to keep between launches.
   ///
-  /// - Complexity: O(1); the state is copied when the replica changes next.
+  /// - Complexity: O(1); the next change of the replica copies the state.
   public var state: StoredReplica { stored }
 
-  /// Names the last own save; store it outside every backup, after the state and
-  /// before anything is sent.
+  /// Identifies the last local save.
+  ///
+  /// Store it outside every backup, after the ``state`` and before sending
+  /// anything.
   public var restoreToken: RestoreToken { RestoreToken(stored) }
 
-  /// Says that a token is stored where no backup reaches.
+  /// Tells the replica that a token has been stored outside every backup.
   ///
-  /// What is needed to recognize it is then kept, however many saves follow.
+  /// The replica then keeps what it needs to recognize the token on opening,
+  /// however many saves follow.
   public func tokenStored(_ token: RestoreToken) {
     if token.device == device { stored.durableToken = token }
+    stored._checkInvariants()
   }
 
-  /// The saves known to be missing: for each device, the last one.
+  /// For each device, the last save that a field has seen beyond ``version``.
   ///
-  /// A field has seen them, and they are not all here: a part of a delta has not
-  /// arrived. Ask anyone for a delta since ``clock``.
+  /// Some effects of these saves are missing, because a part of a delta has not
+  /// arrived. Ask any replica for a delta since ``version``.
   ///
-  /// - Complexity: O(*k*) for the *k* fields that have seen them.
+  /// - Complexity: O(*k*) for *k* fields ahead of the version.
   public var missingSaves: VectorClock { stored.missingSaves }
 
-  /// A new replica with this one's state, for another device.
+  /// Creates a replica with this one's state for another device.
   ///
   /// - Parameters:
-  ///   - device: The device.
-  ///   - wallClock: Its wall clock, where that is another.
-  ///   - makeDeviceID: Gives an ID that has never been used, where that is to be
-  ///     another function.
-  /// - Precondition: The device has never saved.
+  ///   - device: The ID of the other device.
+  ///   - wallClock: Its wall clock; `nil` means that of this replica.
+  ///   - makeDeviceID: Returns an ID that has never been used; `nil` means the
+  ///     function of this replica.
+  /// - Precondition: `device` has never been used.
   public func fork(
     as device: DeviceID, wallClock: WallClock? = nil,
     makeDeviceID: (() -> DeviceID)? = nil
   ) -> Replica {
     precondition(
       stored.isUnused(device),
-      "\(device) has been used; fork as a device that is new")
+      "\(device) has been used: fork under a device ID that is new")
     var state = stored
+    // To the fork this device is one of the others, with the same version.
     state.stability.note(
       state.version.vector, of: state.device, holding: state.version.vector)
-    state.become(device)
-    // It stands beside this replica, and takes nobody's place.
+    state.resetIdentity(to: device)
+    // The fork replaces no device, so its first save must not retire one.
     state.predecessor = nil
     return Replica(
       resuming: state, schema: schema, wallClock: wallClock ?? self.wallClock,

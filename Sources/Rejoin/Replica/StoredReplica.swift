@@ -2,35 +2,73 @@
 
 /// Everything a replica has to keep between launches.
 ///
-/// It is a value: keeping one is a backup. Open it with
+/// A stored replica is a value, and a copy of it is a backup. Open it with
 /// ``Replica/init(opening:token:schema:wallClock:makeDeviceID:)``.
+///
+/// The records and the version are the state. The indexes (`positions`,
+/// `byEntity`, `index`, `aliases`, `ahead`) are derived from them and rebuilt
+/// on decoding; `_checkInvariants()` checks that they agree.
 public struct StoredReplica: Sendable {
   /// The device under which the replica saves.
+  ///
+  /// Unless `needsNewDeviceID`, no field here has seen a later save of it than
+  /// `version[device]`: nobody else saves as this device.
   public internal(set) var device: DeviceID
+  /// The source of the timestamps of its saves.
   package internal(set) var hybrid: HybridClock
-  /// The saves of which every effect is here; which fields are ahead of it is not
-  /// in it, but in `ahead`.
+  /// The saves whose effects are fully applied here.
+  ///
+  /// Its stability cut is contained in its vector. Its `fieldsAhead` is empty:
+  /// fields ahead of the version are in `ahead`, and `shownVersion` adds them.
   var version = ReplicaVersion()
+  /// The field names of all records; a slot refers to one by number.
   var names = FieldNames()
+  /// The records, each at a position that never changes.
+  ///
+  /// None is ever removed, since a deletion is a mark. The name of every slot
+  /// is in `names`, with the kind of the slot's state.
   var records: [RecordState] = []
+  /// The position of each record: the inverse of `records`.
   var positions: [RecordID: Int] = [:]
+  /// The positions of each entity's records, ascending: every record is there
+  /// once.
   var byEntity: [Name: [Int]] = [:]
+  /// For each device, the fields that its saves touched: the inverse of the
+  /// fields' clocks.
   var index = ChangeIndex()
+  /// The aliases; the IDs that one alias record declares are in one group.
   var aliases = AliasGroups()
-  /// The fields that have seen saves beyond the clock: a part of a delta arrived,
-  /// and the rest did not.
+  /// The fields ahead of the version: exactly those whose clock it does not
+  /// contain.
+  ///
+  /// There are some when a part of a delta arrived and the rest did not.
   var ahead: Set<ChangeIndex.Location> = []
+  /// What the other devices are known to hold; its mark is contained in
+  /// `version`.
   var stability = Stability()
+  /// The digests of the latest saves of `device`.
+  ///
+  /// Unless `needsNewDeviceID`, they end with the digest of its last save.
   var ownDigests = OwnDigests()
-  /// The last token that is known to be stored where no backup reaches.
+  /// The last token known to be stored outside every backup; it is of `device`.
   var durableToken: RestoreToken?
-  /// The last save that was ours for certain, once later ones of our own have been
-  /// shown to us.
+  /// The last local save before a peer revealed later ones under our ID.
+  ///
+  /// Once set, it stays until the replica takes a new device. Saves joined in
+  /// the meantime are another incarnation's and must not move it forward.
   var rollbackDetected: UInt64?
-  /// The device that this one took the place of, until a save has retired it.
+  /// The device that `device` replaced, until a save has retired it.
   var predecessor: DeviceID?
-  /// The devices of this installation that stand for servers, by their names.
+  /// The devices under which this installation pulls, by the server's name.
+  ///
+  /// Unless `needsNewDeviceID`, they are distinct, none of them is `device`,
+  /// and no field here has seen a later save of them than `version`.
   var pullers: [Name: DeviceID] = [:]
+
+  #if REJOIN_CHECK_INVARIANTS
+    /// The number of mutations since the invariants were last checked.
+    var uncheckedMutations = 0
+  #endif
 
   init(device: DeviceID, hybrid: HybridClock) {
     self.device = device
@@ -42,17 +80,19 @@ public struct StoredReplica: Sendable {
     rollbackDetected != nil || ours.contains { version[$0].isForked }
   }
 
-  /// The devices that nobody but this replica saves as.
+  /// The devices under which only this replica saves.
   var ours: [DeviceID] { [device] + pullers.values }
 
-  /// Goes on under a device that has never saved.
-  mutating func become(_ device: DeviceID) {
+  /// Replaces the identity by a device that has never saved.
+  mutating func resetIdentity(to device: DeviceID) {
     self.device = device
+    // All of this is about saves under the old ID. The pullers go, too:
+    // whatever gave the old ID to two replicas gave theirs to both as well.
     (rollbackDetected, durableToken, pullers) = (nil, nil, [:])
     ownDigests = OwnDigests()
   }
 
-  /// The position of a record, which is added if it is new.
+  /// Returns the position of a record, and adds the record if it is new.
   mutating func intern(_ id: RecordID) -> Int {
     if let position = positions[id] { return position }
     let position = records.count
@@ -62,7 +102,7 @@ public struct StoredReplica: Sendable {
     return position
   }
 
-  /// Changes a field and notes it in the index.
+  /// Changes a field and enters the change into the index.
   mutating func update<Result>(
     _ key: FieldKey, at position: Int,
     _ change: (inout FieldState) -> Result
@@ -75,6 +115,8 @@ public struct StoredReplica: Sendable {
       new = state.clock
       return result
     }
+    // Every change of a field's clock must pass here, or `delta(since:)` would
+    // not find it.
     index.note(
       .init(record: UInt32(position), name: number), from: old, to: new
     ) { [records] device, at in records.lastSave(of: device, at: at) }
@@ -88,7 +130,7 @@ public struct StoredReplica: Sendable {
 }
 
 extension [RecordState] {
-  /// The number of a device's last save that touched a field.
+  /// The number of a device's last save that touched a field; zero if none did.
   func lastSave(
     of device: DeviceID, at location: ChangeIndex.Location
   ) -> UInt64 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The wall clock of a device, which the library never reads by itself.
+/// A source of the wall-clock time, which the app provides.
 ///
 ///     import Foundation
 ///

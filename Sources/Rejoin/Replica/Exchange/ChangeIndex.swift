@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// For every device, which fields its saves touched last: the inverse of the
+/// For each device, the fields that its saves touched: the inverse of the
 /// fields' clocks, from which it can be rebuilt.
 ///
-/// With it a delta costs what has changed, not what there is. When a device
-/// touches a field again, the old entry goes stale; it is skipped on reading and
-/// removed when half of the entries are stale, so that a field that is written a
-/// million times takes no more than one that is written once.
+/// It lets the cost of a delta follow the number of changed fields, not the
+/// size of the state. An entry goes stale when its device touches the field
+/// again. Stale entries are skipped on reading, and removed once they are the
+/// majority: a field that is written a million times takes no more memory than
+/// one that is written once.
 struct ChangeIndex {
-  /// Where a field is: the position of the record and the number of its name.
+  /// The location of a field: the position of its record and the number of its
+  /// name.
   struct Location: Hashable {
     let record: UInt32
     let name: UInt32
@@ -19,21 +21,26 @@ struct ChangeIndex {
     let location: Location
   }
 
-  /// The saves of one device.
-  fileprivate struct Line {
+  /// The fields that one device touched.
+  fileprivate struct DeviceChanges {
+    /// For each field that has seen a save of the device, one entry with the
+    /// last such save; and stale entries with earlier ones.
     var entries: [Entry] = []
+    /// The greatest number in `entries`.
     var greatest: UInt64 = 0
-    /// How many of the first entries are known to be in order.
+    /// The length of a prefix of `entries` that is sorted by number.
     var sorted = 0
-    /// How many entries are of fields that the device has touched again since.
+    /// How many entries are stale.
     var stale = 0
   }
 
-  private var lines: [DeviceID: Line] = [:]
+  /// The changes of each device that any field has seen a save of.
+  private var byDevice: [DeviceID: DeviceChanges] = [:]
 
-  /// Notes that the clock of a field has moved.
+  /// Enters a field whose clock has moved.
   ///
-  /// - Parameter last: The last save of a device that a field has seen.
+  /// - Parameter last: The last save of a device that a field has seen, with
+  ///   this change.
   /// - Complexity: O(*r*) for *r* devices in the clocks, amortized.
   mutating func note(
     _ location: Location, from old: VectorClock, to new: VectorClock,
@@ -42,37 +49,40 @@ struct ChangeIndex {
     for entry in new.entries {
       let before = old[entry.device]
       guard entry.count > before else { continue }
-      lines[entry.device, default: Line()].append(
+      byDevice[entry.device, default: DeviceChanges()].append(
         Entry(sequence: entry.count, location: location),
         isReplacing: before > 0)
-      if lines[entry.device]?.isMostlyStale == true {
-        lines[entry.device]?.tidy { last(entry.device, $0) }
+      if byDevice[entry.device]?.isMostlyStale == true {
+        byDevice[entry.device]?.compact { last(entry.device, $0) }
       }
     }
   }
 
-  /// How many entries there are, stale ones included.
-  var entryCount: Int { lines.values.reduce(0) { $0 + $1.entries.count } }
+  /// The number of entries, including stale ones.
+  var entryCount: Int { byDevice.values.reduce(0) { $0 + $1.entries.count } }
 
-  /// The greatest number of a device's saves that has touched a field here.
-  func last(of device: DeviceID) -> UInt64 { lines[device]?.greatest ?? 0 }
+  /// The last save of a device that any field here has seen; zero if there is
+  /// none.
+  func last(of device: DeviceID) -> UInt64 { byDevice[device]?.greatest ?? 0 }
 
-  /// The fields that hold saves which `basis` has not seen.
+  /// The fields that have seen saves which are not in `basis`.
   ///
   /// - Parameter last: The last save of a device that a field has seen.
-  /// - Complexity: O(*k* log *k*) for *k* saves that are unseen, amortized.
+  /// - Complexity: O(*k* log *k*) for *k* unseen changes, amortized.
   mutating func locations(
     since basis: VectorClock, last: (DeviceID, Location) -> UInt64
   ) -> Set<Location> {
     var result: Set<Location> = []
-    for device in Array(lines.keys) {
+    for device in Array(byDevice.keys) {
       let known = basis[device]
-      guard lines[device]?.greatest ?? 0 > known else { continue }
-      lines[device]?.sort()
+      guard byDevice[device]?.greatest ?? 0 > known else { continue }
+      byDevice[device]?.sort()
       // Not `?? []`, with which all entries would be copied.
-      guard let entries = lines[device]?.entries else { continue }
+      guard let entries = byDevice[device]?.entries else { continue }
       for entry in entries.reversed() {
         if entry.sequence <= known { break }
+        // A stale entry can be skipped: the field has another with a later
+        // number, which is also beyond the basis.
         if last(device, entry.location) == entry.sequence {
           result.insert(entry.location)
         }
@@ -82,7 +92,7 @@ struct ChangeIndex {
   }
 }
 
-extension ChangeIndex.Line {
+extension ChangeIndex.DeviceChanges {
   mutating func append(_ entry: ChangeIndex.Entry, isReplacing: Bool) {
     let isNext = entry.sequence >= entries.last?.sequence ?? 0
     if sorted == entries.count, isNext { sorted += 1 }
@@ -91,18 +101,24 @@ extension ChangeIndex.Line {
     if isReplacing { stale += 1 }
   }
 
+  /// Whether compaction pays.
+  ///
+  /// It is O(1) per entry, amortized, because it removes the majority. For 16
+  /// stale entries or fewer there is little to gain.
   var isMostlyStale: Bool { stale > 16 && stale * 2 > entries.count }
 
-  /// Drops the entries whose field has seen a later save of the device.
-  mutating func tidy(last: (ChangeIndex.Location) -> UInt64) {
+  /// Removes the stale entries.
+  mutating func compact(last: (ChangeIndex.Location) -> UInt64) {
     let isSorted = sorted == entries.count
     entries.removeAll { last($0.location) != $0.sequence }
     sorted = isSorted ? entries.count : 0
     stale = 0
   }
 
-  /// Sorts the entries from the least on that has come out of order, which is
-  /// nearly always among the last.
+  /// Sorts the entries.
+  ///
+  /// Only those from the smallest unsorted number on can be out of place. These
+  /// are nearly always few, since most saves arrive in order.
   mutating func sort() {
     guard let least = entries[sorted...].lazy.map(\.sequence).min() else {
       return
@@ -112,3 +128,56 @@ extension ChangeIndex.Line {
     sorted = entries.count
   }
 }
+
+extension ChangeIndex {
+  #if REJOIN_CHECK_INVARIANTS
+    /// Checks that the index is the inverse of the fields' clocks.
+    func _checkInvariants(_ clocks: [Location: VectorClock]) {
+      var touched: [DeviceID: [Location: UInt64]] = [:]
+      for (location, clock) in clocks {
+        for entry in clock.entries {
+          touched[entry.device, default: [:]][location] = entry.count
+        }
+      }
+      precondition(
+        Set(byDevice.keys) == Set(touched.keys),
+        "the change index and the fields' clocks are not of the same devices")
+      for (device, changes) in byDevice {
+        changes._checkInvariants(touched[device] ?? [:], device)
+      }
+    }
+  #else
+    func _checkInvariants(_ clocks: [Location: VectorClock]) {}
+  #endif
+}
+
+#if REJOIN_CHECK_INVARIANTS
+  extension ChangeIndex.DeviceChanges {
+    /// Checks that each field that the device touched has one entry with its
+    /// last save, that other entries are stale, and what is known about their
+    /// order.
+    func _checkInvariants(
+      _ touched: [ChangeIndex.Location: UInt64], _ device: DeviceID
+    ) {
+      let live = entries.filter { touched[$0.location] == $0.sequence }
+      precondition(
+        live.count == touched.count
+          && Set(live.map(\.location)).count == live.count,
+        "change index of \(device): \(live.count) live entries, "
+          + "\(touched.count) fields")
+      precondition(
+        stale == entries.count - live.count,
+        "change index of \(device): \(stale) stale entries are counted, "
+          + "\(entries.count - live.count) are there")
+      precondition(
+        greatest == entries.map(\.sequence).max(),
+        "change index of \(device): \(greatest) is not the greatest number")
+      let prefix = entries[..<sorted].map(\.sequence)
+      precondition(
+        zip(prefix, prefix.dropFirst()).allSatisfy { $0 <= $1 },
+        "change index of \(device): the first \(sorted) are not sorted")
+      precondition(
+        !isMostlyStale, "change index of \(device): it was not compacted")
+    }
+  }
+#endif

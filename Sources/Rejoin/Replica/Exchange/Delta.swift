@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What one replica tells another: fields, each complete with its clock, and which
-/// saves they bring.
+/// What one replica sends to another: changed fields, each complete with its
+/// clock, and the intervals of saves whose effects they contain.
 ///
-/// A delta may be lost, doubled, reordered, passed on and split; a field that it
-/// touches is never wrong, at most late.
+/// A delta may be lost, duplicated, reordered, relayed or split. A field is
+/// never wrong because of it, at most out of date.
 public struct Delta: Sendable {
   /// The fields of one record.
   public typealias Change = RecordChange
@@ -12,35 +12,42 @@ public struct Delta: Sendable {
   /// The saves of one device that are in the delta.
   public typealias Interval = SaveInterval
 
-  /// A delta that was read is kept as the bytes it came in, which take a fraction
-  /// of the room.
+  /// A delta that was decoded keeps its bytes, which take a fraction of the
+  /// memory of the values.
   private enum Storage: Sendable {
+    /// The changes are sorted by ID, with never two of one record.
     case values([Change], [DeviceID: Interval])
     case bytes(EncodedMessage)
   }
 
   private let storage: Storage
 
+  /// Creates a delta of changes in any order, never two of one record.
   init(changes: [Change], intervals: [DeviceID: Interval]) {
     storage = .values(changes.sorted { $0.id < $1.id }, intervals)
+    _checkInvariants()
   }
 
   init(_ message: EncodedMessage) { storage = .bytes(message) }
 
-  /// Creates a delta of some records, each as a whole or in part, which brings
-  /// their fields up to date and advances no clock.
+  /// Creates a delta of some records, without intervals.
   ///
-  /// - Precondition: No record is there twice.
+  /// Applying it updates their fields and does not advance the version.
+  ///
+  /// - Precondition: Each change is of another record.
   public init(_ changes: [Change]) {
-    self.init(changes: changes, intervals: [:])
-    precondition(
-      zip(self.changes, self.changes.dropFirst()).allSatisfy { $0.id < $1.id },
-      "a record stands twice")
+    storage = .values(changes.sorted { $0.id < $1.id }, [:])
+    for (one, next) in zip(self.changes, self.changes.dropFirst()) {
+      precondition(
+        one.id < next.id,
+        "two changes are of \(one.id): expected one change of each record")
+    }
   }
 
-  /// The records with fields that are news, sorted by name.
+  /// The changed records, sorted by ID.
   ///
-  /// - Complexity: O(*k*) for *k* fields, where the delta was read from bytes.
+  /// - Complexity: O(*k*) for *k* fields if the delta was decoded, O(1)
+  ///   otherwise.
   public var changes: [Change] {
     if case .values(let changes, _) = storage { return changes }
     var changes: [Change] = []
@@ -51,7 +58,7 @@ public struct Delta: Sendable {
     return changes
   }
 
-  /// The news of each device.
+  /// For each device, the saves that the delta contains in full.
   ///
   /// - Complexity: As that of ``changes``.
   public var intervals: [DeviceID: Interval] {
@@ -64,27 +71,29 @@ public struct Delta: Sendable {
     return intervals
   }
 
-  /// The bytes that the delta was read from.
+  /// The bytes that the delta was decoded from, if it was.
   var message: EncodedMessage? {
     if case .bytes(let message) = storage { message } else { nil }
   }
 
-  /// Calls `change` with every record, in order, and then `interval` with the news
-  /// of each device, in order.
+  /// Calls `change` for each record, sorted by ID, and then `interval` for each
+  /// device, sorted.
+  ///
+  /// Intervals come last because they vouch for the fields before them.
   func visit(
     change: (Change) -> Void, interval: (DeviceID, Interval) -> Void
   ) {
     switch storage {
     case .values(let changes, let intervals):
       for each in changes { change(each) }
-      for (device, news) in intervals.sorted(by: { $0.key < $1.key }) {
-        interval(device, news)
+      for (device, saves) in intervals.sorted(by: { $0.key < $1.key }) {
+        interval(device, saves)
       }
     case .bytes(let message): message.visit(change: change, interval: interval)
     }
   }
 
-  /// The greatest number of each device that is in the delta.
+  /// For each device, the greatest number in the delta, in fields or intervals.
   var latest: VectorClock {
     switch storage {
     case .values(let changes, let intervals):
@@ -101,14 +110,15 @@ public struct Delta: Sendable {
   /// The number of fields.
   public var fieldCount: Int { changes.reduce(0) { $0 + $1.fields.count } }
 
-  /// Cuts the delta into parts with about as many fields each.
+  /// Splits the delta into parts with nearly equal numbers of fields.
   ///
-  /// A part carries no interval: applying it brings its fields up to date and
-  /// advances no clock.
+  /// A part has no intervals, because it need not contain all effects of a
+  /// save. Applying it updates its fields and does not advance the version.
   ///
   /// - Precondition: `count` is positive.
   public func split(into count: Int) -> [Delta] {
-    precondition(count > 0, "a delta is cut into one part or more")
+    precondition(
+      count > 0, "cannot split a delta into \(count) parts: expected 1 or more")
     let fields = changes.flatMap { change in
       change.fields.sorted { $0.key < $1.key }.map {
         (id: change.id, key: $0.key, state: $0.value)
@@ -127,15 +137,16 @@ public struct Delta: Sendable {
   }
 }
 
-/// What is joined: a delta, or bytes that mean one.
+/// A decoded or an encoded delta.
 protocol DeltaContent {
-  /// Calls `change` with every record, in order, and then `interval` with the news
-  /// of each device, in order.
+  /// Calls `change` for each record, sorted by ID, and then `interval` for each
+  /// device, sorted.
   func visit(
     change: (Delta.Change) -> Void,
     interval: (DeviceID, Delta.Interval) -> Void)
 
-  /// The greatest number of each device that is in the content.
+  /// For each device, the greatest number in the content, in fields or
+  /// intervals.
   var latest: VectorClock { get }
 }
 
@@ -143,7 +154,7 @@ extension Delta: DeltaContent {}
 extension BorrowedMessage: DeltaContent {}
 
 extension Delta: Hashable {
-  /// Whether two deltas mean the same, whether they were read or made.
+  /// Whether two deltas have the same changes and intervals, decoded or not.
   public static func == (a: Delta, b: Delta) -> Bool {
     a.intervals == b.intervals && a.changes == b.changes
   }
@@ -152,4 +163,18 @@ extension Delta: Hashable {
     hasher.combine(intervals)
     hasher.combine(changes)
   }
+}
+
+extension Delta {
+  #if REJOIN_CHECK_INVARIANTS
+    /// Checks the order of values; bytes were validated when they were decoded.
+    private func _checkInvariants() {
+      guard case .values(let changes, _) = storage else { return }
+      precondition(
+        zip(changes, changes.dropFirst()).allSatisfy { $0.id < $1.id },
+        "the changes are not sorted by ID, or two are of one record")
+    }
+  #else
+    private func _checkInvariants() {}
+  #endif
 }

@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension MergeReport {
-  /// Joins a field and notes what changed and which concurrent writes met.
+  /// Joins a field, and reports its change and its conflicts.
   mutating func join(
     _ theirs: FieldState, into mine: inout FieldState, at location: Location,
     under rule: DeletionRule, keepingValues: Bool
   ) {
     let before = mine
     mine.merge(theirs)
-    if mine != before {
-      records.insert(location.record)
-      noteChange(before, mine, location, rule, keepingValues)
-    } else {
-      // Only two `lww` writes also met where ours stayed as it was.
-      guard case .lww = mine else { return }
-    }
+    // If not even the clock has grown, all their writes had been seen, and none
+    // of them is concurrent with ours.
+    guard mine != before else { return }
+    records.insert(location.record)
+    noteChange(before, mine, location, rule, keepingValues)
     noteConflicts(before, theirs, mine, location)
   }
 
@@ -42,7 +40,10 @@ extension MergeReport {
   ) {
     switch (before, theirs, after) {
     case (.register(let before), _, .register(let after)):
-      noteMeeting(Set(before.store.map(\.dot)), in: after.store, location)
+      noteConflictingPairs(
+        Set(before.store.map(\.dot)), in: after.store, location)
+    // The join has dropped one of the two, so they are taken from the states
+    // before it. They are concurrent if neither clock contains the other's dot.
     case (.lww(let before), .lww(let theirs), _):
       guard let local = before.store.write, let remote = theirs.store.write,
         !before.clock.contains(remote.dot), !theirs.clock.contains(local.dot)
@@ -52,11 +53,12 @@ extension MergeReport {
     }
   }
 
-  /// Notes every pair of a write that was here and one that is new.
+  /// Reports every pair of a sibling that was here and one that is new.
   ///
-  /// Where there are very many, each is noted with the one shown only: a message
-  /// must not cost the square of its size.
-  private mutating func noteMeeting(
+  /// Siblings are concurrent, or the join would have dropped one of them. Above
+  /// the limits only pairs with the winner are reported: their number is linear
+  /// in the size of the message, that of all pairs is quadratic.
+  private mutating func noteConflictingPairs(
     _ old: Set<Dot>, in siblings: Siblings<Stamped>, _ location: Location
   ) {
     let new = siblings.filter { !old.contains($0.dot) }
@@ -77,20 +79,21 @@ extension MergeReport {
     }
   }
 
-  /// How many pairs of writes of one field are noted one by one.
+  /// The most pairs of writes to one field that are all reported: 32 writes
+  /// that meet 32 others.
   static let pairLimit = 1_024
 
-  /// How many there may be of all fields before only those with the write that is
-  /// shown are noted.
+  /// The most pairs of all fields; above it, only those with the winner are
+  /// reported.
   static let conflictLimit = 100_000
 
-  /// Notes two concurrent writes, unless they agree.
+  /// Reports two concurrent writes, unless their values are equal.
   private mutating func note(
     local: Siblings<Stamped>.Element, remote: Siblings<Stamped>.Element,
     _ location: Location
   ) {
     let (x, y) = (Write(local), Write(remote))
-    // What the library remembers for itself is nobody's conflict.
+    // Nobody could resolve a conflict in the library's own records.
     if x.value == y.value || BuiltIn.isBuiltIn(location.record.entity) {
       return
     }
@@ -104,7 +107,7 @@ extension MergeReport {
 }
 
 extension FieldState {
-  /// Whether a record with these marks exists, under a rule.
+  /// Whether a record with these marks exists under a deletion rule.
   fileprivate func exists(_ rule: DeletionRule) -> Bool {
     guard case .register(let marks) = self else { return false }
     return marks.store.exists(rule)
@@ -112,7 +115,9 @@ extension FieldState {
 }
 
 extension FieldState {
-  /// The dots under which the two states hold different things.
+  /// The dots under which the two states hold different payloads.
+  ///
+  /// An add-wins set has none: under a dot it holds elements without payloads.
   func equivocations(with other: FieldState) -> [Dot] {
     switch (self, other) {
     case (.register(let a), .register(let b)):
@@ -138,6 +143,7 @@ extension FieldState {
 extension Siblings {
   fileprivate func equivocations(with other: Siblings) -> [Dot] {
     var equivocations: [Dot] = []
+    // Both are sorted by dot.
     var j = 0
     for mine in self {
       while j < other.count, other[j].dot < mine.dot { j += 1 }
@@ -171,6 +177,7 @@ extension LedgerLines {
 
 extension DeviceEntries {
   fileprivate func equivocations(with other: DeviceEntries) -> [UInt64] {
+    // Folded entries are gone; only those that neither has folded can differ.
     let start = max(folded, other.folded)
     let pairs = zip(
       tail.dropFirst(Int(clamping: start - folded)),

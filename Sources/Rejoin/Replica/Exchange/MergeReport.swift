@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What receiving did: what changed, what met, and what went wrong.
+/// The result of applying a delta or a version: changes, conflicts and faults.
 public struct MergeReport: Sendable {
-  /// How much a report tells.
+  /// How much to report.
   public enum Detail: Sendable {
-    /// Only faults: gaps, device IDs used twice, and fields of another kind than
-    /// the schema's.
+    /// Only faults: gaps, device IDs that are in use twice, and fields of
+    /// another kind than the schema declares.
     case faults
-    /// Also what changed and which concurrent writes met. It compares every field
-    /// before and after.
+    /// Also changes and conflicts, for which every field is compared before and
+    /// after the join.
     case full
-    /// Also the old and the new state of every field that changed.
+    /// Also the old and the new state of every changed field.
     case values
   }
 
@@ -26,90 +26,98 @@ public struct MergeReport: Sendable {
   public struct Change: Hashable, Sendable {
     /// The field.
     public let location: Location
-    /// The field as it was, to be read by its kind: ``FieldState/value``,
-    /// ``FieldState/count``, ``FieldState/elements`` or ``FieldState/total``.
+    /// The state before the join; read it with ``FieldState/value``,
+    /// ``FieldState/count``, ``FieldState/elements`` or ``FieldState/total``,
+    /// according to its kind.
     public let old: FieldState
-    /// The field as it is.
+    /// The state after the join.
     public let new: FieldState
   }
 
-  /// What decided which of two concurrent writes is shown.
+  /// What decided which of two concurrent writes wins.
   public enum Reason: Hashable, Sendable {
     /// The greater timestamp.
     case time
-    /// The greater device, the timestamps being equal.
+    /// The greater device ID; the timestamps are equal.
     case device
   }
 
-  /// Two concurrent writes of different values in one register that met here.
+  /// Two concurrent writes of different values to one register, one of them
+  /// local and one unseen until now.
   ///
-  /// A deletion and an update that met are two writes of ``FieldKey/existence``.
+  /// A deletion and a concurrent update are two writes to
+  /// ``FieldKey/existence``.
   public struct WriteConflict: Hashable, Sendable {
     /// The field.
     public let location: Location
-    /// The write that outranks the other.
+    /// The write that outranks the other, by time, then device.
     ///
-    /// Where there are more than two, neither need be the one shown.
+    /// If a third write outranks both, neither is shown.
     public let winner: Write
     /// The other write.
     ///
-    /// A register keeps it as a sibling, an `lww` field loses it.
+    /// A register keeps it as a sibling; an `lww` field drops it.
     public let loser: Write
-    /// Whether the winner was here before.
+    /// Whether the winner is the write that was here before.
     public let localWon: Bool
-    /// What decided.
+    /// What decided between them.
     public let reason: Reason
   }
 
-  /// Saves that the sender left out because it took us to have them: ask again
-  /// from this replica's clock.
+  /// Saves that the sender left out because it assumed we had them.
+  ///
+  /// Ask again for a delta since this replica's ``Replica/version``.
   public struct Gap: Hashable, Sendable {
     /// The device whose saves are missing.
     public let device: DeviceID
-    /// The last of its saves that is here.
+    /// The number of its last save that is held here.
     public let held: UInt64
-    /// The last of its saves that the sender took to be here.
+    /// The number of its last save that the sender assumed to be held here.
     public let assumed: UInt64
   }
 
-  /// The records of which any field was in the message and was news.
+  /// The records with at least one updated field.
   public internal(set) var records: Set<RecordID> = []
-  /// The records that did not exist before and do now.
+  /// The records that did not exist before and do now; all are in ``records``.
   public internal(set) var created: Set<RecordID> = []
-  /// The records that existed before and do not any more.
+  /// The records that existed before and do not now; all are in ``records``.
   public internal(set) var deleted: Set<RecordID> = []
-  /// The fields whose visible value changed, existence aside.
+  /// The fields whose visible value changed, except existence; their records
+  /// are in ``records``.
   public internal(set) var changedFields: Set<Location> = []
-  /// The old and the new states of these fields, where ``Detail/values`` are asked
-  /// for.
+  /// The old and the new states of ``changedFields``, if ``Detail/values`` were
+  /// asked for.
   public internal(set) var changes: [Change] = []
-  /// The concurrent writes of different values that met in registers and `lww`
-  /// fields, also where the local one won.
+  /// The pairs of concurrent writes of different values to registers and `lww`
+  /// fields, including those that the local write won.
   ///
-  /// Where more than a thousand pairs met in one field, or a hundred thousand in
-  /// the message, only those with the write that is shown are here.
+  /// If there are more than 1,024 pairs of one field, or already 100,000 in the
+  /// report, only the pairs with the shown write are listed.
   public internal(set) var conflicts: [WriteConflict] = []
-  /// The saves that are missing.
+  /// The intervals that could not be applied, because saves before them are
+  /// missing.
   public internal(set) var gaps: [Gap] = []
-  /// The devices and numbers that name two different saves.
+  /// The dots under which two different saves exist.
   public internal(set) var equivocations: Set<Dot> = []
-  /// The devices that are now known to have two histories.
+  /// The devices that turned out to be forked: two histories of them exist.
   public internal(set) var forkedDevices: Set<DeviceID> = []
-  /// Our last save before somebody first showed us later ones of our own.
+  /// The last local save before a peer revealed later ones under our ID.
   ///
   /// It and those before it may collide with saves of another incarnation.
+  /// Later reports of the same rollback name the same save.
   public internal(set) var rollbackDetected: Dot?
-  /// Retired devices of which later saves arrived: they are on the roster again.
+  /// The retired devices of which later saves arrived, and which are back on
+  /// the roster.
   public internal(set) var returned: Set<DeviceID> = []
-  /// Fields that are declared with another kind than the message has them.
+  /// The fields that arrived with another kind than the schema declares.
   ///
-  /// They are kept beside the declared ones, and nothing here reads them: declare
-  /// how with `readingAlso`, which takes them off this list.
+  /// They are kept beside the declared ones and are not read. To read them,
+  /// declare the older kind with `readingAlso`; they are then not listed here.
   public internal(set) var kindMismatches: Set<Location> = []
 
   init() {}
 
-  /// Adds what another step of the same exchange did.
+  /// Adds the report of another step of the same exchange.
   mutating func add(_ other: MergeReport) {
     records.formUnion(other.records)
     changedFields.formUnion(other.changedFields)
@@ -123,15 +131,40 @@ public struct MergeReport: Sendable {
     rollbackDetected = other.rollbackDetected ?? rollbackDetected
     returned.formUnion(other.returned)
     kindMismatches.formUnion(other.kindMismatches)
+    _checkInvariants()
   }
 
-  /// Whether nothing went wrong: no save is missing, no save of ours is doubtful,
-  /// no device ID was used twice, and no field came with another kind than the
-  /// schema declares.
+  /// Whether there are no faults: no gap, no rollback, no device ID in use
+  /// twice, and no field of another kind than the schema declares.
   ///
-  /// Conflicts are no fault.
+  /// Conflicts are not faults, and neither are returned devices.
   public var isClean: Bool {
     gaps.isEmpty && equivocations.isEmpty && forkedDevices.isEmpty
       && rollbackDetected == nil && kindMismatches.isEmpty
   }
+}
+
+extension MergeReport {
+  #if REJOIN_CHECK_INVARIANTS
+    /// Checks that whatever changed is of a listed record, and that the winner
+    /// of each conflict outranks the loser.
+    func _checkInvariants() {
+      precondition(
+        created.union(deleted).isSubset(of: records),
+        "`records` lacks a record that was created or deleted")
+      precondition(
+        records.isSuperset(of: changedFields.map(\.record))
+          && changedFields.isSuperset(of: changes.map(\.location)),
+        "`records` lacks a changed field's record, or `changedFields` a change")
+      for conflict in conflicts {
+        let (winner, loser) = (conflict.winner, conflict.loser)
+        precondition(
+          (loser.time, loser.dot) < (winner.time, winner.dot)
+            && winner.value != loser.value,
+          "no conflict in \(conflict.location): \(winner), \(loser)")
+      }
+    }
+  #else
+    func _checkInvariants() {}
+  #endif
 }

@@ -1,36 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Fields ahead of the clock: a part of a delta arrived, and the rest did not.
+// Fields ahead of the version: a part of a delta arrived, and the rest did not.
 extension StoredReplica {
-  /// The clock with the fields that are ahead of it.
+  /// The version, with the fields that are ahead of it.
   var shownVersion: ReplicaVersion {
     var shown = version
+    // Above the limit the list would cost more than sending those fields again.
     if ahead.isEmpty || ahead.count > ReplicaVersion.fieldsAheadLimit {
       return shown
     }
     for location in ahead {
-      // Two fields of one digest, which chance makes once in millions of years,
-      // would both be sent once more.
+      // If two fields had the same digest, the entry of one would be lost. That
+      // field would be sent again, which does no harm: the join is idempotent.
       let digest = digest(of: location)
-      shown.fieldsAhead[digest] = beyondClock(location)
+      shown.fieldsAhead[digest] = savesBeyondVersion(location)
     }
     return shown
   }
 
-  /// For each device, the last of the saves that a field has seen and that are not
-  /// all here.
+  /// For each device, the last save that a field has seen beyond the version.
   var missingSaves: VectorClock {
-    ahead.reduce(into: VectorClock()) { $0.merge(beyondClock($1)) }
+    ahead.reduce(into: VectorClock()) {
+      $0.merge(savesBeyondVersion($1))
+    }
   }
 
-  /// The saves of a field beyond the clock.
-  private func beyondClock(_ location: ChangeIndex.Location) -> VectorClock {
+  /// The saves that a field has seen beyond the version.
+  private func savesBeyondVersion(
+    _ location: ChangeIndex.Location
+  ) -> VectorClock {
     let entries = self[location]?.clock.entries ?? []
     return VectorClock(
       sorted: entries.filter { $0.count > version.vector[$0.device] })
   }
 
-  /// The digest by which a clock names a field.
+  /// The digest that identifies a field in ``ReplicaVersion/fieldsAhead``.
+  ///
+  /// Locations differ between replicas, so they cannot be exchanged.
   func digest(of location: ChangeIndex.Location) -> UInt64 {
     let id = records[Int(location.record)].id
     let key = names.keys[Int(location.name)]
@@ -43,8 +49,10 @@ extension StoredReplica {
     return digest.value
   }
 
-  /// Notes which fields are ahead of the clock, of those that were before and
-  /// those that have changed.
+  /// Updates `ahead` after some fields, the version or both have changed.
+  ///
+  /// - Parameter changed: The fields whose clocks have grown. No other can have
+  ///   got ahead, since the version only grows.
   mutating func noteAhead(_ changed: some Sequence<ChangeIndex.Location>) {
     for location in changed { ahead.insert(location) }
     ahead = ahead.filter { location in

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Replica {
-  /// What this replica holds that `basis` does not: every field that has a save
-  /// beyond it, complete, and which saves that makes.
+  /// Creates a delta of what this replica has seen and `basis` has not.
   ///
-  /// - Parameter basis: The receiver's clock, or any earlier one.
-  /// - Returns: `nil` if there is nothing.
-  /// - Complexity: O(*k* log *k*) for *k* changed fields, whatever the replica
-  ///   holds.
+  /// It has every field with a save beyond `basis`, complete with its clock,
+  /// and for each device the interval of saves whose effects are in them.
+  ///
+  /// - Parameter basis: The receiver's ``version``, or any earlier one.
+  /// - Returns: The delta; `nil` if `basis` contains everything.
+  /// - Complexity: O(*k* log *k*) for *k* changed fields, whatever the size of
+  ///   the replica.
   public func delta(since basis: ReplicaVersion) -> Delta? {
     var known = basis.vector
     var ahead = basis.fieldsAhead
@@ -16,36 +18,40 @@ extension Replica {
       let shown = basis[entry.device]
       var held = stored.version[entry.device]
       if stored.isForked(entry.device, as: shown), held != shown {
-        // One history may lack what the other has under the same numbers.
+        // Under the same numbers the two histories have different saves, so the
+        // receiver's number says nothing: send everything of the device.
         (known[entry.device], ahead) = (0, [:])
         held.isForked = true
       }
       guard known[entry.device] < held.sequence else { continue }
       intervals[entry.device] = .init(from: known[entry.device], to: held)
     }
-    // An interval vouches for every field that its saves touched, also to others
-    // than those for whom the delta is.
+    // A delta may reach other replicas than the one that showed `basis`. If
+    // they apply an interval, all fields that its saves touched must be in the
+    // delta, also those that this receiver holds ahead of its version.
     ahead = ahead.mapValues { saves in
       VectorClock(
         sorted: saves.entries.filter { intervals[$0.device] == nil })
     }
     let changes = stored.changes(since: known, ahead: ahead)
+    stored._checkInvariants()
     if changes.isEmpty, intervals.isEmpty { return nil }
     return Delta(changes: changes, intervals: intervals)
   }
 
-  /// Everything the replica holds, as a delta from nothing.
+  /// Creates a delta of everything that this replica holds.
   ///
-  /// - Returns: `nil` if there is nothing.
+  /// - Returns: The delta; `nil` if the replica is empty.
   public func delta() -> Delta? { delta(since: ReplicaVersion()) }
 
-  /// Joins the whole state of another replica.
+  /// Joins the state of another replica, and acknowledges its version.
   ///
-  /// - Complexity: That of what the other holds and this one does not.
+  /// - Complexity: That of the delta that is missing here.
   @discardableResult
   public func merge(
     _ other: Replica, reporting detail: MergeReport.Detail = .full
   ) -> MergeReport {
+    // First, because it may flag a device as forked, which widens the delta.
     var report = acknowledge(other.version, by: other.device)
     if let delta = other.delta(since: version) {
       report.add(apply(delta, reporting: detail))
@@ -55,17 +61,18 @@ extension Replica {
 
   /// Joins a delta.
   ///
-  /// A delta may come late, twice, split, by way of others, or without those before
-  /// it. Its fields are joined in any case. The clock advances by each interval
-  /// that begins at what is already here; another leaves a gap, which is reported.
-  /// Receiving creates no save and never changes the device.
+  /// A delta may arrive late, twice, in parts, through other replicas, or
+  /// before its predecessors. Its fields are always joined. ``version``
+  /// advances by each interval that continues the saves held here; any other
+  /// interval leaves a gap, which is reported. Applying a delta creates no dot
+  /// and never changes the device.
   ///
   /// - Parameters:
-  ///   - delta: What another replica's ``delta(since:)`` gave, or a part of it.
-  ///   - detail: How much the report is to tell.
+  ///   - delta: A delta of another replica, or a part of it.
+  ///   - detail: How much to report.
   /// - Returns: What changed, and what went wrong.
-  /// - Complexity: O(*k*) for the *k* fields in the delta, and those that are ahead
-  ///   of the clock.
+  /// - Complexity: O(*k*) for *k* fields that are in the delta or ahead of the
+  ///   version.
   @discardableResult
   public func apply(
     _ delta: Delta, reporting detail: MergeReport.Detail = .full
@@ -73,15 +80,15 @@ extension Replica {
     join(delta, detail)
   }
 
-  /// Joins a delta, a snapshot or a single record where its bytes are, without a
-  /// copy of them.
+  /// Joins an encoded delta, snapshot or record without copying its bytes.
   ///
   ///     try data.withUnsafeBytes { try replica.apply(decoding: $0) }
   ///
-  /// - Precondition: Nobody changes the bytes meanwhile: beware of mapped files.
-  /// - Returns: What ``apply(_:reporting:)`` returns.
-  /// - Throws: ``WireError``, with the place and what should have been there; the
-  ///   replica is then unchanged.
+  /// - Precondition: The bytes do not change during the call, as those of a
+  ///   mapped file might.
+  /// - Returns: What changed, and what went wrong.
+  /// - Throws: ``WireError``, with the offset and what was expected there. On
+  ///   error, the replica is unchanged.
   /// - Complexity: O(*n*) for *n* bytes.
   @discardableResult
   public func apply(
@@ -97,30 +104,40 @@ extension Replica {
     var report = MergeReport()
     var joined: [ChangeIndex.Location] = []
     let latest = content.latest
+    // Before anything is joined: afterwards the version may contain saves of
+    // another incarnation. Fields count, too, since a part of a delta has no
+    // intervals.
     if stored.ours.contains(where: { latest[$0] > stored.version[$0].sequence })
     {
       noteRollback(&report)
     }
+    // Read once, so that one bound holds for all intervals.
     let now = wallClock.now
     content.visit { change in
       join(change, detail: detail, into: &report, &joined)
     } interval: { device, interval in
+      // Only unseen saves: delivered twice, a delta must change nothing.
       if interval.to.sequence > stored.version[device].sequence {
         stored.hybrid.receive(interval.to.time, now: now)
       }
       advance(device, interval, into: &report)
     }
     stored.noteAhead(joined)
+    stored._checkInvariants()
+    report._checkInvariants()
     return report
   }
 
+  /// Advances the version by an interval, whose fields have been joined.
   private func advance(
     _ device: DeviceID, _ interval: Delta.Interval,
     into report: inout MergeReport
   ) {
-    see(interval.to, of: device, &report)
+    // Before advancing: an interval of a forked device counts only from zero.
+    detectReusedIdentity(interval.to, of: device, &report)
     let held = stored.version[device].sequence
     guard stored.version.advance(by: interval, of: device) else {
+      // Some saves between may have touched fields that are not in the delta.
       return report.gaps.append(
         .init(device: device, held: held, assumed: interval.from))
     }
@@ -131,6 +148,7 @@ extension Replica {
     }
   }
 
+  /// Joins the fields of one record.
   private func join(
     _ change: Delta.Change, detail: MergeReport.Detail,
     into report: inout MergeReport, _ joined: inout [ChangeIndex.Location]
@@ -139,6 +157,7 @@ extension Replica {
     let definition = schema[change.id.entity]
     func join(_ key: FieldKey, _ state: FieldState) {
       stored.update(key, at: position) { mine in
+        // Before merging, which keeps one of two payloads under one dot.
         report.equivocations.formUnion(mine.equivocations(with: state))
         if detail == .faults {
           mine.merge(state)
@@ -154,7 +173,7 @@ extension Replica {
       }
     }
     if detail != .faults {
-      // A report tells the same things in the same order, wherever it is made.
+      // Sorted, so that a report has the same order on every device.
       let fields = change.fields.sorted { $0.key < $1.key }
       for (key, state) in fields { join(key, state) }
     } else {
@@ -170,8 +189,8 @@ extension StoredReplica {
       record: UInt32(position), name: names.number(of: key) ?? 0)
   }
 
-  /// The fields with saves beyond `known`, but for those that the receiver holds
-  /// ahead of its clock.
+  /// The fields with saves beyond `known`, except those whose saves the
+  /// receiver holds ahead of its version.
   fileprivate mutating func changes(
     since known: VectorClock, ahead: [UInt64: VectorClock]
   ) -> [Delta.Change] {

@@ -1,29 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The digests of a device's latest own saves, by which a clock is recognized that
-/// stems from another history of the device.
+/// The digests of a device's latest saves, which tell whether a version that a
+/// peer shows belongs to this history of the device or to another.
 struct OwnDigests: Sendable {
-  /// How many are kept at most, however little is stable.
+  /// The most digests that are kept, however low the stability cut is.
+  ///
+  /// They take 32 KiB. A fork that began earlier is no longer detected from its
+  /// digests.
   static let limit: UInt64 = 4_096
 
-  /// The number of the save before the first whose digest is kept.
+  /// The number of the last save whose digest is no longer kept.
   private(set) var floor: UInt64
+
+  /// The digests of the saves after `floor`, in order; at most `limit`.
+  ///
+  /// Never empty once the device has saved, because the digest of the last save
+  /// is what a token is compared with.
   private(set) var digests: [UInt64]
 
   init(above floor: UInt64 = 0, _ digests: [UInt64] = []) {
     (self.floor, self.digests) = (floor, digests)
   }
 
-  /// The digest of a save, if it is kept.
+  /// The digest of the save with number `n`, if it is kept.
   subscript(n: UInt64) -> UInt64? {
     guard n > floor, n - floor <= UInt64(digests.count) else { return nil }
     return digests[Int(n - floor) - 1]
   }
 
-  /// Adds the digest of the next save, and forgets those that nothing needs.
+  /// Adds the digest of the next save, and drops the oldest above the limit.
   ///
-  /// They are dropped half of the limit at a time, so that a save costs no more
-  /// on average.
+  /// - Complexity: O(1) amortized, because half of them are dropped at a time.
   mutating func append(_ digest: UInt64) {
     digests.append(digest)
     if digests.count > OwnDigests.limit {
@@ -31,11 +38,28 @@ struct OwnDigests: Sendable {
     }
   }
 
-  /// Forgets the digests of the saves up to one, the last save apart.
+  /// Drops the digests of the saves up to `n`, except that of the last save.
   mutating func forget(through n: UInt64) {
     let count = min(Int(clamping: n - min(n, floor)), digests.count - 1)
     guard count > 0 else { return }
     digests.removeFirst(count)
     floor += UInt64(count)
   }
+}
+
+extension OwnDigests {
+  #if REJOIN_CHECK_INVARIANTS
+    /// Checks that there are at most `limit` digests, and one at least above a
+    /// floor.
+    func _checkInvariants() {
+      precondition(
+        digests.count <= Int(OwnDigests.limit),
+        "\(digests.count) own digests are kept, more than the limit")
+      precondition(
+        floor == 0 || !digests.isEmpty,
+        "the digest of the last own save, \(floor), was dropped")
+    }
+  #else
+    func _checkInvariants() {}
+  #endif
 }

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Replica {
-  /// Declares two IDs to be aliases of one record, for records that were created
-  /// under different IDs and turn out to have one unique key.
+  /// Declares two IDs to be aliases of one record.
   ///
-  /// Reading either ID then folds the records into one: registers show the latest
-  /// of all writes, counters and ledgers add up, sets unite. The smallest ID
-  /// represents them. The records themselves stay as they are: a write, a removal
-  /// or a reset goes to the ID that it is made under, and leaves what the other
-  /// ID holds.
+  /// This is for records that were created under different IDs and turn out to
+  /// be the same, for example by a unique key. Reading either ID then combines
+  /// the records: registers show the latest of all writes, counters and ledgers
+  /// add up, and sets unite. The smallest ID represents them. The records stay
+  /// separate: a write, a removal or a reset changes only the record whose ID
+  /// it names. An alias cannot be revoked.
   ///
   /// - Throws: ``SaveError``; the replica is then unchanged.
   @discardableResult
   public func alias(
     _ a: RecordID, _ b: RecordID
   ) throws(SaveError) -> SaveReport {
+    // In order, so that two devices that declare the same alias write one
+    // record.
     let (first, second) = (min(a, b), max(a, b))
     return try save { transaction in
       transaction.apply(
@@ -22,6 +24,8 @@ extension Replica {
           SetEdit(inserting: [.reference(first), .reference(second)])),
         to: BuiltIn.names,
         of: RecordID(
+          // The length keeps two pairs of IDs from running together into one
+          // key.
           BuiltIn.alias, "\(first.key.utf8.count):\(first)=\(second)"))
     }
   }
@@ -38,8 +42,10 @@ extension Replica {
 }
 
 extension StoredReplica {
-  /// Notes the aliases that a record declares, if it is one that does.
+  /// Unites the IDs that a record declares to be aliases, if it is an alias
+  /// record.
   mutating func noteAliases(at position: Int) {
+    // The prefix first: it decides for nearly every record that is joined.
     guard BuiltIn.isBuiltIn(records[position].id.entity),
       UTF8Order.equal(records[position].id.entity, BuiltIn.alias),
       let number = names.number(of: BuiltIn.names),

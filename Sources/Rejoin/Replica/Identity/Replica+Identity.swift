@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Finding out that our ID, or another's, is in use twice, and taking a new one.
+// Detecting that a device ID is in use twice, and replacing our own.
 extension Replica {
-  /// An ID that has never been used.
+  /// Makes a device ID, and checks that it has never been used.
   func unusedDevice() throws(SaveError) -> DeviceID {
     let device = makeDeviceID()
     guard stored.isUnused(device) else { throw .identityInUse(device) }
     return device
   }
 
-  /// Goes on under a new device.
+  /// Replaces the device by one that has never saved.
   func takeDevice(_ device: DeviceID) {
     deviceChange = DeviceChange(old: stored.device, new: device)
     stored.replaceDevice(by: device)
   }
 
-  /// Compares what somebody shows of a device with what is here.
+  /// Compares the save of a device that a peer shows with the one held here,
+  /// and flags the device as forked if they belong to different histories.
   ///
-  /// Where one number has two digests, two histories of the device exist, and it
-  /// is flagged as forked; so is our own device where somebody has later saves of
-  /// it than we. Our next save then takes a new one.
-  func see(
+  /// They do if one number has two digests. They also do if the peer shows a
+  /// later save of a device that is ours; our next save then takes a new
+  /// device.
+  func detectReusedIdentity(
     _ shown: DeviceSave, of device: DeviceID, _ report: inout MergeReport
   ) {
     let held = stored.version[device]
@@ -28,18 +29,23 @@ extension Replica {
     if shown.sequence > held.sequence, stored.ours.contains(device) {
       return noteRollback(&report)
     }
+    // The flag is joined by "or" and never cleared: nothing is left to learn.
     if held.isForked { return }
+    // Of other devices only the latest digest is here, of our own also earlier.
     let own = device == self.device ? stored.ownDigest(of: shown.sequence) : nil
     if held.contradicts(shown) || own != nil && own != shown.digest {
+      // The first number that is seen to have two digests: the fork itself is
+      // there or earlier.
       report.equivocations.insert(Dot(device, shown.sequence))
     }
     fork([device], &report)
   }
 
-  /// Notes that somebody has later saves of ours than we: this state was restored
-  /// from a backup, or is a clone.
+  /// Notes that a peer has later saves under our ID: this state is a restored
+  /// backup or a clone.
   ///
-  /// The first time counts: what is joined since then is another incarnation's.
+  /// Only the first time sets ``MergeReport/rollbackDetected``: saves of ours
+  /// that are joined after it are another incarnation's.
   func noteRollback(_ report: inout MergeReport) {
     let first = stored.rollbackDetected ?? stored.version[device].sequence
     stored.rollbackDetected = first
@@ -47,6 +53,8 @@ extension Replica {
     fork(stored.ours, &report)
   }
 
+  /// Flags devices as forked, except those that have never saved: they have no
+  /// history that could have forked.
   private func fork(_ devices: [DeviceID], _ report: inout MergeReport) {
     for device in devices
     where stored.version[device].sequence > 0
@@ -59,9 +67,10 @@ extension Replica {
 }
 
 extension StoredReplica {
-  /// Whether what is shown of a device says that it has two histories.
+  /// Whether the shown save reveals that a device has two histories.
   ///
-  /// Nobody can have later saves of ours than we, but for another incarnation.
+  /// A later save of a device that is ours does: only another incarnation can
+  /// have made it.
   func isForked(_ device: DeviceID, as shown: DeviceSave) -> Bool {
     let held = version[device]
     if held.isForked || shown.isForked || held.contradicts(shown) {
@@ -74,17 +83,22 @@ extension StoredReplica {
     return own != shown.digest
   }
 
-  /// Whether nothing is known of a device, so that it can be taken.
+  /// Whether no save of a device is known, so that it can become ours.
+  ///
+  /// The version does not suffice: a field may have seen a save beyond it.
   func isUnused(_ device: DeviceID) -> Bool {
     device != self.device && version[device].sequence == 0
       && index.last(of: device) == 0
   }
 
-  /// Takes a new device in the place of one that is, or may be, in use elsewhere.
+  /// Replaces the device by a new one, because it is or may be in use
+  /// elsewhere.
   mutating func replaceDevice(by device: DeviceID) {
+    // Of several replaced devices only the first has saved, and is to be
+    // retired: a save under a later one would have retired it.
     if predecessor == nil, version[self.device].sequence > 0 {
       predecessor = self.device
     }
-    become(device)
+    resetIdentity(to: device)
   }
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The devices that are waited for before anything is stable.
+// The roster: the devices that stability awaits.
 extension Replica {
-  /// Puts a device on the roster: nothing is stable before it has shown that it
-  /// holds it.
+  /// Puts a device on the roster: a save becomes stable only when this device
+  /// has acknowledged it, too.
   ///
-  /// A device that has saved is on the roster anyway. Enroll those that have not.
+  /// Every device that has saved is on the roster. Enroll those that have not.
   ///
-  /// - Throws: ``SaveError``; the replica is then unchanged.
+  /// - Throws: ``SaveError``. On error, the replica is unchanged.
   @discardableResult
   public func enroll(
     _ device: DeviceID, name: String? = nil
@@ -22,48 +22,50 @@ extension Replica {
     }
   }
 
-  /// Retires a device: nothing waits for it any more.
+  /// Retires a device: stability no longer awaits it.
   ///
-  /// That is all it means. What the device has saved unheard is joined like any
-  /// other save when it arrives; the device is then on the roster again, and
-  /// ``MergeReport/returned`` tells. What that can cost: an update that was
-  /// concurrent with a purged deletion brings back the record with only what the
-  /// update wrote.
+  /// It means nothing else. Unseen saves of the device are joined like any
+  /// others when they arrive; the device is then back on the roster and listed
+  /// in ``MergeReport/returned``. One thing can be lost: an update that is
+  /// concurrent with a purged deletion restores the record with only the fields
+  /// that the update wrote.
   ///
-  /// - Throws: ``SaveError``; the replica is then unchanged.
+  /// - Throws: ``SaveError``. On error, the replica is unchanged.
   @discardableResult
   public func retire(_ device: DeviceID) throws(SaveError) -> SaveReport {
     try save { $0.retire(device) }
   }
 
-  /// The devices that are waited for: those that have saved or were enrolled, but
-  /// for those that are retired, and those that stand for an import or a server.
+  /// The devices that stability awaits: those that have saved or were enrolled,
+  /// except retired ones and those that stand for an import or a server.
   ///
   /// - Complexity: O(*r*) for *r* devices.
   public var roster: Set<DeviceID> {
     var roster = Set(stored.version.vector.entries.map(\.device))
     for (device, record) in stored.devices(in: BuiltIn.roster) {
+      // A puller has no replica of its own that could acknowledge anything.
       if stored.write(of: BuiltIn.server, in: record) == nil {
         roster.insert(device)
       } else {
         roster.remove(device)
       }
     }
-    // Also those of which only parts of messages have arrived.
+    // Devices of which only parts of deltas have arrived have saved, too.
     roster.formUnion(stored.missingSaves.entries.map(\.device))
     roster.subtract(retired.keys)
     return roster.filter { !$0.isImport }
   }
 
-  /// The devices that are retired, with the last save of each that was known when
-  /// it was retired.
+  /// The retired devices, each with the last save that was known when it was
+  /// retired.
   public var retirements: VectorClock { VectorClock(greatest: retired) }
 
-  /// The devices that are retired, also those that had never saved.
+  /// The same, with the devices that had never saved.
   private var retired: [DeviceID: UInt64] {
     var retired: [DeviceID: UInt64] = [:]
     for (device, _) in stored.devices(in: BuiltIn.retirement) {
       guard let last = retiredNumber(of: device),
+        // A later save puts the device back, without a save of ours.
         stored.version[device].sequence <= last
       else { continue }
       retired[device] = last
@@ -71,7 +73,8 @@ extension Replica {
     return retired
   }
 
-  /// The last save of a device that anybody knew who retired it.
+  /// The greatest number of a device that was known to any replica that retired
+  /// it; `nil` if none did.
   func retiredNumber(of device: DeviceID) -> UInt64? {
     let id = RecordID(BuiltIn.retirement, device.hexadecimal)
     guard let state = stored.state(of: BuiltIn.last, in: id) else { return nil }
@@ -83,12 +86,17 @@ extension Replica {
 }
 
 extension Transaction {
-  /// Retires a device, at the greatest number of it that anybody here knows of.
+  /// Retires a device at its greatest number known here.
+  ///
+  /// Saves beyond the version count: they are known, so their arrival in full
+  /// is no return. So do earlier retirements, which others may have made at a
+  /// number that is not known here.
   func retire(_ device: DeviceID) {
     let known = max(
       replica.stored.version[device].sequence,
       replica.stored.index.last(of: device),
       replica.retiredNumber(of: device) ?? 0)
+    // A value is a signed integer: the bits keep numbers above `Int64.max`.
     apply(
       .write(.int(Int64(bitPattern: known))), to: BuiltIn.last,
       of: RecordID(BuiltIn.retirement, device.hexadecimal))
@@ -96,7 +104,7 @@ extension Transaction {
 }
 
 extension StoredReplica {
-  /// The devices that the records of a built-in entity are about.
+  /// The devices that the records of a built-in entity describe.
   func devices(
     in entity: String
   ) -> [(device: DeviceID, record: RecordState)] {
@@ -106,7 +114,7 @@ extension StoredReplica {
     }
   }
 
-  /// The value that a register of a record shows.
+  /// The value that a record's register shows.
   func write(of key: FieldKey, in record: RecordState) -> Value? {
     names.number(of: key).flatMap { record[$0] }?.value
   }

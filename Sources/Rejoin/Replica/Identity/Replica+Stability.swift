@@ -1,61 +1,71 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What every device on the roster is known to hold, and what may be forgotten.
+// The saves that every device on the roster is known to hold, and what can be
+// dropped because of it.
 extension Replica {
-  /// Notes the clock that another device has shown.
+  /// Notes the version that another device has shown.
   ///
-  /// From it the replica learns what is stable, and whether an ID is in use twice.
-  /// Whoever relays between devices that never meet, as a hub does, must say whose
-  /// clock it was shown.
+  /// From it the replica learns which saves are stable, and whether a device ID
+  /// is in use twice. A hub that relays between devices must pass on each
+  /// version under the ID of the device that showed it.
   ///
-  /// - Returns: Which devices are forked, and whether later saves of our own were
-  ///   shown.
+  /// - Parameters:
+  ///   - version: The version of the other device.
+  ///   - device: The device that showed it.
+  /// - Returns: The devices that turned out to be forked, and whether a
+  ///   rollback was detected.
   /// - Complexity: O(*r*) for *r* devices.
   @discardableResult
   public func acknowledge(
-    _ clock: ReplicaVersion, by device: DeviceID
+    _ version: ReplicaVersion, by device: DeviceID
   ) -> MergeReport {
     var report = MergeReport()
-    for entry in clock.vector.entries {
-      see(clock[entry.device], of: entry.device, &report)
+    for entry in version.vector.entries {
+      detectReusedIdentity(version[entry.device], of: entry.device, &report)
     }
+    // Saves that are stable but not here yet would put the cut beyond the
+    // version.
     stored.raiseStabilityCut(
-      to: clock.stabilityCut.intersection(stored.version.vector))
+      to: version.stabilityCut.intersection(stored.version.vector))
+    // Stability awaits only the others.
     if device != self.device {
       stored.stability.note(
-        clock.vector, of: device, holding: stored.version.vector)
+        version.vector, of: device, holding: stored.version.vector)
     }
     advanceStability()
     return report
   }
 
-  /// Sets the next mark when everybody has passed the last.
+  /// Sets the next mark if every other device on the roster has passed the
+  /// last.
   func advanceStability() {
     var others = roster
+    // We hold whatever is in our own mark.
     others.remove(device)
     if let stable = stored.stability.advance(
       others, holding: stored.version.vector)
     {
       stored.raiseStabilityCut(to: stable)
     }
+    stored._checkInvariants()
   }
 
   /// The saves that every device on the roster is known to hold.
   ///
-  /// What lies below can be purged and folded. Nothing depends on the cut but when
-  /// that is done. It never falls.
+  /// Deletions below it can be purged, and ledger entries below it folded. The
+  /// cut decides only when that happens: no result depends on it, except the
+  /// memos of folded entries. It never falls.
   public var stabilityCut: VectorClock { stored.version.stabilityCut }
 
-  /// Drops what deleted records still hold, in one save, as far as the deletion
-  /// is stable.
+  /// Drops the contents of records whose deletion is stable, in one save.
   ///
-  /// They stay deleted.
+  /// The records stay deleted. An `lww` field at the greatest timestamp keeps
+  /// its value, because no write can outrank it, and is reported in
+  /// ``SaveReport/retained``.
   ///
-  /// An `lww` field at the greatest timestamp, above which nothing can be written,
-  /// stays as it is, and is reported.
-  ///
-  /// - Returns: The dot; `nil` if there was nothing to drop.
-  /// - Throws: ``SaveError``; nothing has changed then.
+  /// - Returns: The report of the save; its dot is `nil` if there was nothing
+  ///   to drop.
+  /// - Throws: ``SaveError``. On error, the replica is unchanged.
   /// - Complexity: O(*r*) for *r* records.
   @discardableResult
   public func purge() throws(SaveError) -> SaveReport {
@@ -68,6 +78,10 @@ extension Replica {
     }
   }
 
+  /// Whether a record is dead, all its marks are stable, and it has contents.
+  ///
+  /// A mark above the cut could be a deletion that others have yet to see:
+  /// their updates would then be concurrent with the purge.
   private func isPurgeable(
     _ record: RecordState, below cut: VectorClock
   ) -> Bool {
@@ -76,9 +90,11 @@ extension Replica {
       && record.slots.contains { $0.name != 0 && $0.state.hasContent }
   }
 
-  /// Folds the entries of every ledger below the stability cut.
+  /// Folds the entries below the stability cut, in every ledger, into their
+  /// sums.
   ///
-  /// Memos of folded entries are gone; no total changes, and no save is made.
+  /// Folding drops the memos of these entries. It changes no total and makes no
+  /// save.
   ///
   /// - Returns: The number of entries folded.
   /// - Complexity: O(*r*) for *r* records.
@@ -88,6 +104,7 @@ extension Replica {
     let cut = stabilityCut
     var count: UInt64 = 0
     for position in stored.records.indices {
+      // Past the index, which need not know: folding changes no clock.
       for slot in stored.records[position].slots {
         guard case .ledger = slot.state else { continue }
         stored.records[position].update(slot.name, kind: .ledger) { state in
@@ -97,13 +114,16 @@ extension Replica {
         }
       }
     }
+    stored._checkInvariants()
     return count
   }
 }
 
 extension StoredReplica {
-  /// Adds to what is stable, and forgets own digests that no clock can contradict
-  /// any more.
+  /// Raises the stability cut, and drops the own digests below it.
+  ///
+  /// Every device on the roster has shown a version with these saves, so none
+  /// will show a number below the cut again.
   fileprivate mutating func raiseStabilityCut(to cut: VectorClock) {
     version.stabilityCut.merge(cut)
     ownDigests.forget(through: version.stabilityCut[device])

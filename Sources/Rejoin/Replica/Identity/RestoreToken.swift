@@ -1,27 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the caller keeps outside every backup, to tell whether a stored replica is
-/// the one that was last in use.
+/// Identifies the last local save that may have been sent, which tells a
+/// restored backup from the latest state.
 ///
-/// It names the last own save that may have been sent. The order is: persist the
-/// replica's ``Replica/state``, then its ``Replica/token``, then send. A stored
-/// replica in whose history the token's save is not was restored or cloned.
+/// Keep it outside every backup. Store the replica's ``Replica/state`` first,
+/// then its ``Replica/restoreToken``, and then send:
 ///
 ///     try store(replica.state.encoded())
-///     try keychain.set(replica.token.encoded())
-///     replica.tokenStored(replica.token)
+///     try keychain.set(replica.restoreToken.encoded())
+///     replica.tokenStored(replica.restoreToken)
 ///     send(delta)
+///
+/// If the history of a stored replica does not contain the token's save, the
+/// replica is a restored backup or a clone. A history that goes beyond the
+/// token is neither: the app ended between storing the state and the token.
 public struct RestoreToken: Hashable, Sendable, Codable {
-  /// The device that was in use.
+  /// The device that made the save.
   public let device: DeviceID
-  /// The number of its last save; zero if it had none.
+  /// The number of its last save; zero if it had not saved.
   public let sequence: UInt64
-  /// The digest of its saves up to there.
+  /// The digest of its saves up to that number.
   public let digest: UInt64
-  /// How many pulls its devices for servers had made.
+  /// The number of pulls that its installation had made.
   public let pulls: UInt64
 
-  /// Creates the token that belongs to a stored replica.
+  /// Creates the token of a stored replica's last local save.
   public init(_ stored: StoredReplica) {
     let save = stored.version[stored.device]
     self.init(
@@ -34,7 +37,7 @@ public struct RestoreToken: Hashable, Sendable, Codable {
     self.pulls = pulls
   }
 
-  /// Whether a stored replica goes on from this token.
+  /// Whether a stored replica's history contains the token's save.
   func isContained(in stored: StoredReplica) -> Bool {
     guard device == stored.device, pulls <= stored.pullCount else {
       return false
@@ -44,13 +47,18 @@ public struct RestoreToken: Hashable, Sendable, Codable {
 }
 
 extension StoredReplica {
-  /// How many saves the devices for servers have made: it only grows while the
-  /// device stays the same.
+  /// The number of saves that the pullers have made.
+  ///
+  /// It only grows while the device stays the same, so a smaller one reveals a
+  /// backup from before a pull. Pulls have no digests here, unlike local saves.
   fileprivate var pullCount: UInt64 {
     pullers.values.reduce(0) { $0 &+ version[$1].sequence }
   }
 
-  /// The digest of one of our own saves, if it is kept.
+  /// The digest of a local save, if it is kept.
+  ///
+  /// That of the durable token is kept apart, beyond the limit of `ownDigests`:
+  /// the token must be recognized however many saves ago it was stored.
   func ownDigest(of n: UInt64) -> UInt64? {
     if let digest = ownDigests[n] { return digest }
     return durableToken?.sequence == n ? durableToken?.digest : nil

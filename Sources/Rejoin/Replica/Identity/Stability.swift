@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a replica knows of how far the others are, in memory linear in the
-/// devices.
+/// What a replica knows about the versions of the others, in memory linear in
+/// the devices.
 ///
-/// A *mark* is the replica's clock at some moment. When every device on the roster
-/// has shown a clock that contains it, what it holds is stable, and the next mark
-/// is set.
+/// A *mark* is the replica's version at some moment. Once every device on the
+/// roster has shown a version that contains it, the saves in the mark are
+/// stable, and the next mark is set. A matrix clock would know the cut sooner,
+/// in memory quadratic in the devices.
 struct Stability: Sendable {
+  /// The saves that are waited for; always contained in the replica's version.
   private(set) var mark = VectorClock()
 
-  /// The devices that have shown a clock that contains the mark.
+  /// The devices that have shown a version that contains the mark, since it was
+  /// set.
+  ///
+  /// Versions only grow, so a device that has passed stays passed.
   private(set) var passed: Set<DeviceID> = []
 
   init() {}
@@ -18,20 +23,25 @@ struct Stability: Sendable {
     (self.mark, self.passed) = (mark, passed)
   }
 
-  /// Notes that a device has shown a clock.
+  /// Notes the version that a device has shown.
+  ///
+  /// - Parameter held: The version of the replica.
   mutating func note(
     _ clock: VectorClock, of device: DeviceID, holding held: VectorClock
   ) {
+    // Every version contains the empty mark of a new replica: passing it would
+    // prove nothing.
     if mark.isEmpty { (mark, passed) = (held, []) }
     if mark.isContained(in: clock) { passed.insert(device) }
   }
 
-  /// The saves that everybody on the roster holds, where that has become known;
-  /// the next mark is then set.
+  /// Sets the next mark if every device on the roster has passed the last one.
   ///
   /// - Parameters:
-  ///   - roster: The devices that are waited for.
-  ///   - held: The clock of the replica.
+  ///   - roster: The other devices that stability awaits.
+  ///   - held: The version of the replica.
+  /// - Returns: The saves that have become stable; `nil` if a device has yet to
+  ///   pass.
   mutating func advance(
     _ roster: Set<DeviceID>, holding held: VectorClock
   ) -> VectorClock? {
@@ -40,4 +50,17 @@ struct Stability: Sendable {
     defer { (mark, passed) = (held, []) }
     return mark
   }
+}
+
+extension Stability {
+  #if REJOIN_CHECK_INVARIANTS
+    /// Checks that the mark is contained in what the replica holds.
+    func _checkInvariants(holding held: VectorClock) {
+      precondition(
+        mark.isContained(in: held),
+        "the stability mark \(mark) is beyond the version \(held)")
+    }
+  #else
+    func _checkInvariants(holding held: VectorClock) {}
+  #endif
 }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where the verbs of a ``RecordEditor`` go: a save, or an editing context.
+/// What a ``RecordEditor`` edits: a transaction or an editing context.
 ///
-/// What it shows includes the edits so far.
+/// Reading from it shows the edits so far.
 package protocol EditTarget: AnyObject {
   func touch(_ id: RecordID)
   func delete(_ id: RecordID)
   func perform(_ edit: FieldEdit, on key: FieldKey, of id: RecordID)
-  /// Remembers why what was asked for cannot be saved.
+  /// Refuses an edit that cannot be saved, with the reason.
   func fail(_ error: SaveError)
 
-  /// What a register or a counter shows: nothing where nobody has written it,
-  /// `nil` where a write has unset it.
+  /// The value that a register or a counter shows: `.some(nil)` if a write has
+  /// unset it, `nil` if it has never been written.
   func shown(_ key: FieldKey, in id: RecordID) -> Value??
   func count(of key: FieldKey, in id: RecordID) -> Int64
   func elements(of key: FieldKey, in id: RecordID) -> [Value]
@@ -43,8 +43,9 @@ extension Transaction: EditTarget {
     edit(of: key, in: id).total(over: stored(id)?.total(of: key.name) ?? 0)
   }
 
-  /// The record as the replica holds it, unless this save creates it again.
+  /// The record as the replica holds it, unless this save hides it.
   private func stored(_ id: RecordID) -> Record? {
+    // A deleted record that this save restores is shown with its contents.
     guard !hides(id), let record = replica.record(id),
       record.exists || pending[id]?.mark == true
     else { return nil }
@@ -53,12 +54,12 @@ extension Transaction: EditTarget {
 }
 
 extension FieldEdit? {
-  /// The value of a counter that shows `stored` before the edit.
+  /// The value after this edit of a counter that shows `stored`.
   package func count(over stored: Int64) -> Int64 {
     if case .count(let edit) = self { edit.applied(to: stored) } else { stored }
   }
 
-  /// The elements of a set that shows `stored` before the edit.
+  /// The elements after this edit of a set that shows `stored`.
   package func elements(over stored: [Value]) -> [Value] {
     if case .members(let edit) = self {
       edit.applied(to: stored)
@@ -67,7 +68,7 @@ extension FieldEdit? {
     }
   }
 
-  /// The total of a ledger that shows `stored` before the edit.
+  /// The total after this edit of a ledger that shows `stored`.
   package func total(over stored: Int64) -> Int64 {
     if case .append(let edit) = self {
       edit.applied(to: stored)

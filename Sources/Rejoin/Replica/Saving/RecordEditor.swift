@@ -27,7 +27,7 @@ public struct RecordEditor<Owner: Entity> {
     nonmutating set { write(newValue, to: fields[keyPath: field].key) }
   }
 
-  /// Reads or writes a register that keeps the last write; `nil` unsets it.
+  /// Reads or writes a last-write-wins register; `nil` unsets it.
   public subscript<V: FieldValue>(
     dynamicMember field: KeyPath<Owner, Field<Owner, LastWrite<V>>>
   ) -> V? {
@@ -42,14 +42,14 @@ public struct RecordEditor<Owner: Entity> {
     CounterEditor(id: id, key: fields[keyPath: field].key, target: target)
   }
 
-  /// Edits a set in which a concurrent insertion wins.
+  /// Edits an add-wins set.
   public subscript<V: FieldValue>(
     dynamicMember field: KeyPath<Owner, Field<Owner, AddWins<V>>>
   ) -> SetEditor<V> {
     SetEditor(id: id, key: fields[keyPath: field].key, target: target)
   }
 
-  /// Edits a set in which a concurrent removal wins.
+  /// Edits a remove-wins set.
   public subscript<V: FieldValue>(
     dynamicMember field: KeyPath<Owner, Field<Owner, RemoveWins<V>>>
   ) -> SetEditor<V> {
@@ -80,33 +80,33 @@ public struct CounterEditor {
   let key: FieldKey
   let target: any EditTarget
 
-  /// The value that the edits so far lead to.
+  /// The value after the edits so far.
   public var value: Int64 { target.count(of: key, in: id) }
 
-  /// Raises the counter, or lowers it by a negative amount.
+  /// Increments the counter by `amount`, which may be negative.
   ///
-  /// Where a sum would overflow, the save throws
-  /// ``SaveError/counterOverflow(_:field:)``; a context reports it.
+  /// On overflow the save throws ``SaveError/counterOverflow(_:field:)``; an
+  /// editing context reports it.
   public func increment(by amount: Int64 = 1) {
     target.perform(.count(CounterEdit(by: amount)), on: key, of: id)
   }
 
-  /// Lowers the counter.
+  /// Decrements the counter by `amount`, which may be negative.
   public func decrement(by amount: Int64 = 1) {
+    // `Int64.min` has no negation.
     guard amount != .min else {
       return target.fail(.counterOverflow(id, field: key.name))
     }
     increment(by: -amount)
   }
 
-  /// Cancels every change that this device has seen; others' concurrent changes
-  /// survive.
+  /// Cancels the increments and decrements seen here; concurrent ones survive.
   public func reset() {
     target.perform(
       .count(CounterEdit(by: 0, isReset: true)), on: key, of: id)
   }
 
-  /// Makes the value `value`, by a reset and a change.
+  /// Resets the counter and increments it by `value`, in one save.
   public func set(to value: Int64) {
     target.perform(
       .count(CounterEdit(by: value, isReset: true)), on: key, of: id)
@@ -115,23 +115,23 @@ public struct CounterEditor {
 
 /// Edits a set within a save, or in an editing context.
 ///
-/// The last verb on an element counts.
+/// If a save inserts and removes the same element, the last call counts.
 public struct SetEditor<Element: FieldValue> {
   let id: RecordID
   let key: FieldKey
   let target: any EditTarget
 
-  /// The elements that the edits so far lead to, sorted.
+  /// The elements after the edits so far, sorted.
   public var elements: [Element] {
     target.elements(of: key, in: id).compactMap { Element($0) }
   }
 
-  /// Whether the edits so far lead to a set with an element.
+  /// Whether the set contains an element after the edits so far.
   public func contains(_ element: Element) -> Bool {
     target.elements(of: key, in: id).contains(element.fieldValue)
   }
 
-  /// Adds an element.
+  /// Inserts an element.
   public func insert(_ element: Element) {
     target.perform(
       .members(SetEdit(inserting: [element.fieldValue])), on: key, of: id)
@@ -144,7 +144,7 @@ public struct SetEditor<Element: FieldValue> {
       on: key, of: id)
   }
 
-  /// Removes every element that this device has seen.
+  /// Removes every element seen here; concurrent insertions survive.
   public func removeAll() {
     target.perform(.members(.clearing), on: key, of: id)
   }
@@ -156,10 +156,10 @@ public struct LedgerEditor {
   let key: FieldKey
   let target: any EditTarget
 
-  /// The total that the edits so far lead to.
+  /// The total after the edits so far.
   public var total: Int64 { target.total(of: key, in: id) }
 
-  /// Appends an entry; a negative amount reverses an earlier one.
+  /// Appends an entry; to undo an earlier one, append its negative amount.
   public func append(_ amount: Int64, memo: Value? = nil) {
     var change = LedgerEdit()
     change.append(amount, memo: memo)

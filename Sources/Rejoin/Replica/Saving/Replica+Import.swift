@@ -1,52 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Replica {
-  /// Brings in rows that every device already has, for example from the database
-  /// that the app used before.
+  /// Imports rows that every device already has, for example from the database
+  /// that an earlier version of the app used.
   ///
-  /// The rows become one save of a device whose name is made from their content.
-  /// Devices that import the same rows therefore make the same save: each record
-  /// is there once, counters count once, and nothing conflicts. The time of the
-  /// save is zero, so that any real edit is shown in its place. Import all rows in
-  /// one call, and the same ones everywhere; an import of other rows is another,
-  /// concurrent save.
+  /// The rows become one save of a device whose ID is a digest of their
+  /// content. Devices that import the same rows therefore make the same save:
+  /// every record exists once, counters count once, and nothing conflicts. The
+  /// save has the earliest timestamp, so any concurrent edit outranks it.
+  /// Import all rows in one call, and the same rows everywhere: an import of
+  /// other rows is another, concurrent save.
   ///
-  /// - Parameter body: Writes the rows. What the replica holds plays no part.
-  /// - Returns: What importing changed.
-  /// - Throws: ``SaveError/counterOverflow(_:field:)``.
+  /// - Parameter body: Writes the rows. It runs on an empty replica.
+  /// - Returns: What changed.
+  /// - Throws: ``SaveError/counterOverflow(_:field:)``. On error, the replica
+  ///   is unchanged.
   @discardableResult
   public func `import`(
     _ body: (Transaction) -> Void
   ) throws(SaveError) -> MergeReport {
-    let blank = blank()
-    let records = try rows(writtenBy: body, on: blank)
+    let empty = emptyReplica()
+    let records = try rows(writtenBy: body, on: empty)
     if records.isEmpty { return MergeReport() }
-    var name = Digest()
-    for (id, record) in records { name.add(record, of: id) }
-    let dot = Dot(DeviceID(high: DeviceID.importMark, low: name.value), 1)
-    // An empty replica has nothing to supersede or to leave.
+    var batch = Digest()
+    for (id, record) in records { batch.add(record, of: id) }
+    let dot = Dot(DeviceID(high: DeviceID.importMark, low: batch.value), 1)
+    // On an empty replica nothing can be superseded or retained.
     var ignored = SaveReport()
     for (id, record) in records {
-      blank.stored.commit(
-        record, of: id, at: dot, time: .zero, into: &name, &ignored)
+      empty.stored.commit(
+        record, of: id, at: dot, time: .zero, into: &batch, &ignored)
     }
-    blank.stored.version.insert(
-      .init(sequence: 1, time: .zero, digest: name.value), of: dot.device)
-    return blank.delta().map { apply($0) } ?? MergeReport()
+    empty.stored.version.insert(
+      .init(sequence: 1, time: .zero, digest: batch.value), of: dot.device)
+    return empty.delta().map { apply($0) } ?? MergeReport()
   }
 
-  /// An empty replica, on which rows are written as if nothing were here.
-  func blank() -> Replica {
+  /// An empty replica with the same schema, on which rows are written.
+  ///
+  /// On this replica `body` would read local edits, and the rows would depend
+  /// on them.
+  func emptyReplica() -> Replica {
     Replica(
       device: DeviceID(0), schema: schema, wallClock: wallClock,
       makeDeviceID: makeDeviceID)
   }
 
-  /// The records that `body` writes, sorted.
+  /// The records that `body` writes, sorted by ID.
   func rows(
-    writtenBy body: (Transaction) -> Void, on blank: Replica
+    writtenBy body: (Transaction) -> Void, on empty: Replica
   ) throws(SaveError) -> [(key: RecordID, value: PendingRecord)] {
-    let transaction = Transaction(blank)
+    let transaction = Transaction(empty)
     body(transaction)
     if let failure = transaction.failure { throw failure }
     return transaction.pending.sorted { $0.key < $1.key }
@@ -54,10 +58,12 @@ extension Replica {
 }
 
 extension DeviceID {
-  /// `import` in ASCII, the first half of the names that imports are made under.
+  /// `import` in ASCII, the first half of the device IDs of imports.
   fileprivate static let importMark: UInt64 = 0x696d_706f_7274_0000
 
-  /// Whether the device stands for an import, and will never acknowledge.
+  /// Whether the device stands for an import.
+  ///
+  /// No replica has its ID, so it never acknowledges anything.
   var isImport: Bool { high == DeviceID.importMark }
 }
 

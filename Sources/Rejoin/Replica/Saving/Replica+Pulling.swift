@@ -1,36 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Replica {
-  /// Brings in rows of a server that knows no CRDT, as often as they are pulled.
+  /// Imports rows of a server that is not a replica, as often as they are
+  /// pulled.
   ///
   ///     try phone.pull(from: "crm", modifiedAt: row.modified) { transaction in
   ///       transaction[Customer.self, row.key].name = row.name
   ///     }
   ///
-  /// What is new in the rows becomes a save of a device that this installation has
-  /// for the server, stamped with the server's time. A field is new if it differs
-  /// from the latest pull known here, whoever made it, and the server's time is
-  /// later. The save has seen the earlier pulls of that server and nothing else,
-  /// so that it never overwrites an edit that is yet to be sent: where both sides
-  /// changed a register, both writes are shown as a conflict. Two installations
-  /// that pull the same rows write the same values.
+  /// The changed fields become one save of a *puller*, a device of this
+  /// installation that stands for the server, with the server's time. A field
+  /// has changed if its value differs from the latest pull known here,
+  /// whichever installation made it, and the server's time is later.
   ///
-  /// The deletion of a row is not pulled: delete the record in a save.
+  /// The save has observed the earlier pulls of that server and nothing else,
+  /// so it never supersedes a local edit. If a register was changed on both
+  /// sides, the writes are concurrent and show as a conflict. Two installations
+  /// that pull the same rows write the same values, which is no conflict.
+  ///
+  /// Deletions of rows are not pulled: delete the record in a save.
   ///
   /// - Parameters:
   ///   - server: The name of the server, the same on all installations.
-  ///   - time: When the server says that the rows were modified, in milliseconds
+  ///   - time: The server's modification time of the rows, in milliseconds
   ///     since 1970.
-  ///   - body: Writes the rows. What the replica holds plays no part.
-  /// - Returns: What pulling changed.
-  /// - Throws: ``SaveError``; the replica is then unchanged.
-  /// - Precondition: Only registers are written, of either kind.
-  /// - Complexity: That of the rows, and O(*d*) for the *d* devices on the roster.
+  ///   - body: Writes the rows. It runs on an empty replica.
+  /// - Returns: What changed.
+  /// - Throws: ``SaveError``. On error, the replica is unchanged.
+  /// - Precondition: `body` writes only fields of the kinds `register` and
+  ///   `lww`.
+  /// - Complexity: That of the rows, and O(*d*) for *d* devices on the roster.
   @discardableResult
   public func pull(
     from server: String, modifiedAt time: Int64, _ body: (Transaction) -> Void
   ) throws(SaveError) -> MergeReport {
-    let rows = try rows(writtenBy: body, on: blank())
+    defer { stored._checkInvariants() }
+    let rows = try rows(writtenBy: body, on: emptyReplica())
     let puller = try puller(for: server)
     let last = stored.version[puller]
     guard last.sequence < .max else { throw .numbersExhausted(puller) }
@@ -42,14 +47,18 @@ extension Replica {
     pull.digest.add(pull.time.rawValue)
     for (id, row) in rows { pull.take(row, of: id, from: stored) }
     if pull.changes.isEmpty { return MergeReport() }
-    // Nobody else saves as the puller, so that its own save would be taken for one
-    // of another incarnation.
+    // A save of a device that is ours, arriving in a delta, means that another
+    // incarnation made it; so the puller is not ours while its delta is
+    // applied.
     stored.pullers[Name(server)] = nil
     defer { stored.pullers[Name(server)] = puller }
     return apply(pull.delta(after: last, enrolling: stored))
   }
 
+  /// The device that pulls from a server; a new one before the first pull.
   private func puller(for server: String) throws(SaveError) -> DeviceID {
+    // A clone has this installation's pullers, too, and would use their
+    // numbers.
     if stored.needsNewDeviceID {
       let (device, puller) = (try unusedDevice(), try unusedDevice())
       guard puller != device else { throw .identityInUse(puller) }
@@ -62,7 +71,7 @@ extension Replica {
 }
 
 extension StoredReplica {
-  /// The devices that are known to stand for a server.
+  /// The pullers of a server, of all installations.
   fileprivate func pullers(of server: String) -> Set<DeviceID> {
     Set(
       devices(in: BuiltIn.roster).filter {
@@ -71,14 +80,17 @@ extension StoredReplica {
   }
 }
 
-/// The save that a pull makes.
+/// The save of one pull, in the making.
 private struct Pull {
   let server: String
-  /// The devices whose saves are earlier pulls of the server.
+  /// The pullers of the server, whose saves this one has observed.
   let devices: Set<DeviceID>
   let dot: Dot
   let time: Timestamp
+  /// The digest of the save so far; it depends on the order of the writes.
   var digest: Digest
+  /// The changed fields, each in the state after this save, as far as the
+  /// pullers have written it.
   private(set) var changes: [RecordID: [FieldKey: FieldState]] = [:]
 
   init(
@@ -89,24 +101,32 @@ private struct Pull {
     (self.time, self.digest) = (time, digest)
   }
 
-  /// What is remembered of a row: the fields as they were last pulled.
+  /// The record that remembers a row as it was last pulled.
+  ///
+  /// The row's own record cannot: local edits change it.
   private func memory(of id: RecordID) -> RecordID {
     RecordID(
       BuiltIn.pulled,
+      // The lengths keep the parts from running together.
       "\(server.utf8.count):\(server)\(id.entity.utf8.count):\(id)")
   }
 
-  /// Takes what is new in a row.
+  /// Adds the fields of a row that have changed on the server.
   mutating func take(
     _ row: PendingRecord, of id: RecordID, from stored: StoredReplica
   ) {
     let memory = memory(of: id)
     var isNew = stored.positions[memory] == nil
+    // Sorted, so that the digest is the same wherever the rows are pulled.
     for (key, edit) in row.edits.sorted(by: { $0.key < $1.key }) {
       guard case .write(let value) = edit else {
-        preconditionFailure("\(key.name) of \(id): only registers are pulled")
+        preconditionFailure(
+          "a pull cannot write the field \"\(key.name)\" of \(id), which is of "
+            + "the kind \(key.kind): write only registers and `lww` fields")
       }
       let earlier = FieldKey(key.name, .register)
+      // A time that is not later is that of the same row or an older one, which
+      // was pulled here or elsewhere: writing it would conflict with that pull.
       let last = stored.state(of: earlier, in: memory)?.write?.payload
       if let last, last.value == value || time <= last.time { continue }
       write(value, to: earlier, of: memory, from: stored)
@@ -118,6 +138,7 @@ private struct Pull {
     write(.bool(true), to: .existence, of: id, from: stored)
   }
 
+  /// Writes a register, superseding only the pullers' writes.
   private mutating func write(
     _ value: Value?, to key: FieldKey, of id: RecordID,
     from stored: StoredReplica
@@ -133,7 +154,9 @@ private struct Pull {
     digest.add(value)
   }
 
-  /// The save as a delta; a device's first one enrolls it as the server's.
+  /// The save as a delta.
+  ///
+  /// The first save of a puller also enrolls it for the server.
   mutating func delta(
     after last: DeviceSave, enrolling stored: StoredReplica
   ) -> Delta {
@@ -151,7 +174,7 @@ private struct Pull {
 }
 
 extension FieldState {
-  /// The part of a register that some devices wrote.
+  /// The part of a register that the given devices wrote and have seen.
   fileprivate func restricted(to devices: Set<DeviceID>) -> FieldState {
     let context = CausalContext(
       VectorClock(
@@ -166,7 +189,9 @@ extension FieldState {
         devices.contains($0.dot.device) ? $0 : nil
       }
       return .lww(Causal(store: Latest(kept), context: context))
-    default: preconditionFailure("only registers are pulled")
+    default:
+      preconditionFailure(
+        "expected a field of the kind register or lww, as `take` ensures")
     }
   }
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Replica {
-  /// Saves what `body` edits, under one dot.
+  /// Saves the edits of `body` under one dot.
   ///
   ///     try phone.save { $0[Profile.self, "ada"].name = "Ada" }
   ///
-  /// - Returns: The dot, and what was superseded without having been shown. A save
-  ///   without edits takes no dot.
-  /// - Throws: ``SaveError``; nothing has changed then.
-  /// - Complexity: That of the edits, whatever the replica holds.
+  /// - Returns: The dot, which is `nil` if there were no edits, and what had to
+  ///   be superseded or retained.
+  /// - Throws: ``SaveError``. On error, the replica is unchanged.
+  /// - Complexity: That of the edits, whatever the size of the replica.
   @discardableResult
   public func save(
     _ body: (Transaction) -> Void
@@ -18,7 +18,7 @@ extension Replica {
     return try commit(transaction)
   }
 
-  /// Saves what `body` edits, under one dot, and returns its value.
+  /// Saves the edits of `body` under one dot, and returns its value.
   ///
   ///     let steps = try phone.save { transaction in
   ///       transaction[Profile.self, "ada"].steps.increment(by: 10)
@@ -26,7 +26,7 @@ extension Replica {
   ///     }.value
   ///
   /// - Returns: What `body` returns, and the report of the save.
-  /// - Throws: ``SaveError``; nothing has changed then.
+  /// - Throws: ``SaveError``. On error, the replica is unchanged.
   @discardableResult
   public func save<Value>(
     _ body: (Transaction) -> Value
@@ -36,9 +36,10 @@ extension Replica {
     return (value, try commit(transaction))
   }
 
-  /// Saves what `body` edits, under one dot, unless it throws.
+  /// Saves the edits of `body` under one dot, unless it throws.
   ///
-  /// - Throws: What `body` throws, or ``SaveError``; nothing has changed then.
+  /// - Throws: What `body` throws, or ``SaveError``. On error, the replica is
+  ///   unchanged.
   @discardableResult
   public func save(_ body: (Transaction) throws -> Void) throws -> SaveReport {
     let transaction = Transaction(self)
@@ -46,11 +47,12 @@ extension Replica {
     return try commit(transaction)
   }
 
-  /// Saves what `body` edits, under one dot, unless it throws, and returns its
+  /// Saves the edits of `body` under one dot, unless it throws, and returns its
   /// value.
   ///
   /// - Returns: What `body` returns, and the report of the save.
-  /// - Throws: What `body` throws, or ``SaveError``; nothing has changed then.
+  /// - Throws: What `body` throws, or ``SaveError``. On error, the replica is
+  ///   unchanged.
   @discardableResult
   public func save<Value>(
     _ body: (Transaction) throws -> Value
@@ -60,9 +62,14 @@ extension Replica {
     return (value, try commit(transaction))
   }
 
+  /// Carries out a transaction.
+  ///
+  /// Everything that can fail is checked first, on copies: until the other
+  /// `commit` nothing of the replica has changed.
   private func commit(_ transaction: Transaction) throws(SaveError)
     -> SaveReport
   {
+    transaction._checkInvariants()
     if let failure = transaction.failure { throw failure }
     guard !transaction.pending.isEmpty else { return SaveReport() }
     let device = try deviceToSaveAs()
@@ -78,6 +85,7 @@ extension Replica {
       throw .clockExhausted
     }
     let dot = Dot(device, stored.version[device].sequence + 1)
+    // Sorted, so that the digest of a save depends on its edits alone.
     let records = transaction.pending.sorted { $0.key < $1.key }
     for (id, record) in records {
       try check(record, of: id, at: dot, time: time)
@@ -86,37 +94,38 @@ extension Replica {
     return commit(records, at: dot, time: time)
   }
 
-  /// The timestamp that a save would take now; `nil` where the clock is at its
-  /// maximum.
+  /// The timestamp of a save made now; `nil` if the clock is at its maximum.
   package var timeOfNextSave: Timestamp? {
     var hybrid = stored.hybrid
     return try? hybrid.tick(now: wallClock.now)
   }
 
-  /// Whether a record has been deleted, as a save would find it.
+  /// Whether a record has been deleted, whatever its aliases.
   func isDead(_ id: RecordID) -> Bool {
     stored.positions[id].map {
       stored.records[$0].isDead(schema[id.entity].deletion)
     } ?? false
   }
 
-  /// Whether what a dead record held has been dropped.
+  /// Whether the contents of a dead record have been dropped.
   func isPurged(_ id: RecordID) -> Bool {
     stored.positions[id].map { stored.records[$0].isPurged } ?? false
   }
 
-  /// Whether a record exists, its aliases aside.
-  func existsAlone(_ id: RecordID) -> Bool {
+  /// Whether a record exists under this ID.
+  func existsIgnoringAliases(_ id: RecordID) -> Bool {
     stored.positions[id].map {
       stored.records[$0].exists(schema[id.entity].deletion)
     } ?? false
   }
 
+  /// The device of the next save: a new one if another replica saves under
+  /// ours.
   private func deviceToSaveAs() throws(SaveError) -> DeviceID {
     stored.needsNewDeviceID ? try unusedDevice() : stored.device
   }
 
-  /// Finds what could fail, before anything changes.
+  /// Throws if an edit of a record would overflow.
   private func check(
     _ record: PendingRecord, of id: RecordID, at dot: Dot, time: Timestamp
   ) throws(SaveError) {
@@ -129,6 +138,8 @@ extension Replica {
         {
           throw .counterOverflow(id, field: key.name)
         }
+      // A write is stamped above the one present; above the greatest timestamp
+      // there is no other.
       case (.lww(let field), _):
         if field.store.stamp(for: time) == nil {
           throw .registerExhausted(id, field: key.name)
@@ -138,11 +149,13 @@ extension Replica {
     }
   }
 
+  /// Carries out a save that cannot fail any more.
   private func commit(
     _ records: [(key: RecordID, value: PendingRecord)], at dot: Dot,
     time: Timestamp
   ) -> SaveReport {
     var report = SaveReport(dot: dot)
+    // Chained, so that one digest stands for the history up to its save.
     var digest = Digest(seed: stored.version[dot.device].digest)
     digest.add(dot.sequence)
     digest.add(time.rawValue)
@@ -158,21 +171,24 @@ extension Replica {
     if dot.device != stored.device {
       takeDevice(dot.device)
     }
+    // This save has retired it. The digest goes to the digests of the new
+    // device, so it must not be added before.
     stored.predecessor = nil
     stored.ownDigests.append(digest.value)
+    stored._checkInvariants()
     return report
   }
 }
 
 extension StoredReplica {
-  /// The device in whose place another makes its first save.
+  /// The device that a save has to retire, because its own device replaced it.
   fileprivate func deviceToRetire(inSaveBy device: DeviceID) -> DeviceID? {
     if let predecessor { return predecessor }
     return device != self.device && version[self.device].sequence > 0
       ? self.device : nil
   }
 
-  /// Carries out what a save does to one record.
+  /// Carries out the edits of one record.
   mutating func commit(
     _ record: PendingRecord, of id: RecordID, at dot: Dot, time: Timestamp,
     into digest: inout Digest, _ report: inout SaveReport
@@ -189,6 +205,7 @@ extension StoredReplica {
       }
       .map { .init(record: id, field: key, write: $0) }
       digest.add(key)
+      // Dropping a field counts as unsetting it.
       digest.add(edit ?? .write(nil))
     }
     noteAliases(at: position)
@@ -202,7 +219,8 @@ extension StoredReplica {
     }
   }
 
-  /// The fields that are edited, and those that a re-creation or a purge drops.
+  /// The fields to be edited, and those that a re-creation or a purge drops,
+  /// sorted.
   func keysToChange(
     _ record: PendingRecord, at position: Int
   ) -> [FieldKey] {
@@ -210,14 +228,15 @@ extension StoredReplica {
       .union(record.edits.keys).sorted()
   }
 
-  /// The fields with a property among those that a re-creation or a purge drops.
+  /// The fields that a re-creation or a purge drops, of those that `isIncluded`
+  /// picks.
   private func keysToDrop(
     _ record: PendingRecord, at position: Int,
-    where isMeant: (FieldState) -> Bool
+    where isIncluded: (FieldState) -> Bool
   ) -> Set<FieldKey> {
     guard record.drops else { return [] }
     var keys: Set<FieldKey> = []
-    for slot in records[position].slots where isMeant(slot.state) {
+    for slot in records[position].slots where isIncluded(slot.state) {
       let key = names.keys[Int(slot.name)]
       let wasShown = !record.dropsOnlyObserved || record.observed[key] != nil
       if key != .existence, wasShown { keys.insert(key) }

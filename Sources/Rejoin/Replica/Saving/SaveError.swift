@@ -2,59 +2,63 @@
 
 /// Why a save was refused.
 ///
-/// Nothing has changed then.
+/// On error, the replica is unchanged.
 public enum SaveError: Error, Hashable, Sendable {
   /// The hybrid clock is at its maximum.
   case clockExhausted
-  /// The device has used up its numbers.
+  /// The device's last save has the number `UInt64.max`, so there is no next
+  /// one.
   case numbersExhausted(DeviceID)
-  /// A counter's sum would exceed `UInt64.max`.
+  /// A counter's increments or decrements by one device would exceed
+  /// `UInt64.max`.
   case counterOverflow(RecordID, field: String)
   /// An `lww` field holds a write with the greatest timestamp.
   case registerExhausted(RecordID, field: String)
-  /// What the record held when it was deleted has been purged.
+  /// The record cannot be restored, because its contents have been purged.
   case purged(RecordID)
-  /// Another incarnation saves under our ID, and `makeDeviceID` gave one that has
-  /// been used, too.
+  /// A new device ID is needed, and `makeDeviceID` returned this one, which has
+  /// been used.
   case identityInUse(DeviceID)
 }
 
 extension SaveError: CustomStringConvertible {
-  /// What happened, and how to mend it.
+  /// What happened, and what to do about it.
   public var description: String {
     switch self {
     case .clockExhausted:
       HybridClock.Exhausted().description
     case .numbersExhausted(let device):
-      "\(device) has used up its numbers: fork the replica as a new device"
+      "no number is left for another save of \(device): fork the replica as a "
+        + "new device"
     case .counterOverflow(let id, let field):
       "the counter \(field) of \(id) would overflow: count in smaller steps, "
         + "or fork the replica as a new device"
     case .registerExhausted(let id, let field):
-      "\(field) of \(id) holds a write with the greatest timestamp: use a field "
-        + "of the kind `register`, which is not bound by it"
+      "\(field) of \(id) holds a write with the greatest timestamp: use a "
+        + "field of the kind `register`, which is not bound by it"
     case .purged(let id):
       "\(id) was deleted, and what it held has been purged: write to it to "
         + "create it anew"
     case .identityInUse(let device):
-      "a new device ID is needed, and \(device) has been used: `makeDeviceID` "
-        + "must give an ID that is new each time"
+      "a new device ID is needed, and `makeDeviceID` returned \(device), which "
+        + "has been used: it must return an ID that is new each time"
     }
   }
 }
 
 /// What a save did.
 public struct SaveReport: Hashable, Sendable {
-  /// The save's name; `nil` if there was nothing to save.
+  /// The dot of the save; `nil` if there was nothing to save.
   public internal(set) var dot: Dot?
 
-  /// Creates the report of a save that had nothing to do.
+  /// Creates the report of a save without edits.
   public init() {}
 
   init(dot: Dot) { self.dot = dot }
 
-  /// A write that had to go although the author had not been shown it, because
-  /// nothing can be stamped above it.
+  /// A write that was superseded although the author had not been shown it.
+  ///
+  /// It has the greatest timestamp, so no new write could have outranked it.
   public struct Superseded: Hashable, Sendable {
     /// The record.
     public let record: RecordID
@@ -67,7 +71,7 @@ public struct SaveReport: Hashable, Sendable {
   /// The writes that were superseded without having been shown.
   public internal(set) var superseded: [Superseded] = []
 
-  /// The `lww` fields at the greatest timestamp that a re-creation or a purge had
-  /// to leave as they are.
+  /// The `lww` fields at the greatest timestamp, which a re-creation or a purge
+  /// could not unset.
   public internal(set) var retained: [MergeReport.Location] = []
 }

@@ -7,11 +7,17 @@
 ///       transaction[Profile.self, "ada"].steps.increment(by: 1200)
 ///     }
 ///
-/// Nothing changes before the closure has ended; then all of it does, under one
-/// dot, or none. Where the closure throws, nothing does. Reading within the closure gives what the edits so far lead to.
+/// The edits are collected, and carried out under one dot when the closure
+/// returns: all of them or none. If the closure throws, nothing changes.
+/// Reading within the closure shows the edits so far.
 public final class Transaction {
+  /// The replica, which the edits leave as it is.
   let replica: Replica
+  /// The edits so far.
+  ///
+  /// Each fits the kind of its field, and its values are canonical.
   private(set) var pending: [RecordID: PendingRecord] = [:]
+  /// The first reason why the save has to be refused.
   private(set) var failure: SaveError?
 
   init(_ replica: Replica) { self.replica = replica }
@@ -25,23 +31,24 @@ public final class Transaction {
       fields: replica.schema.fields(of: entity))
   }
 
-  /// Edits a field, and thereby creates the record or keeps it alive.
+  /// Edits a field, which also creates the record or keeps it alive.
   ///
   /// - Parameters:
-  ///   - edit: What to do, of the kind of the field.
+  ///   - edit: The edit, which must fit the field's kind.
   ///   - key: The field.
   ///   - id: The record.
-  ///   - observed: The field as the author was shown it, where that may be older
-  ///     than what the replica holds. Only that is superseded.
-  /// - Precondition: The schema declares the record's entity, and the edit is one
-  ///   for the kind of field.
+  ///   - observed: The field as it was shown to the author; `nil` means as it
+  ///     is now. The edit supersedes only what this state has seen.
+  /// - Precondition: The schema declares the record's entity, and `edit` fits
+  ///   the field's kind.
   public func apply(
     _ edit: FieldEdit, to key: FieldKey, of id: RecordID,
     observed: FieldState? = nil
   ) {
     precondition(
       FieldState(key.kind).accepts(edit),
-      "\(edit) is no edit of a field of the kind \(key.kind)")
+      "\(edit) does not fit the field \"\(key.name)\" of \(id): use an edit of "
+        + "its kind, \(key.kind)")
     touch(id)
     let edit = edit.canonical
     if pending[id]?.edits[key]?.append(edit) == false {
@@ -53,8 +60,8 @@ public final class Transaction {
 
   /// Creates a record, or keeps it alive, without editing a field.
   ///
-  /// A record that was deleted is created anew, empty; ``restore(_:)`` brings it
-  /// back instead.
+  /// A deleted record is created again, empty; ``restore(_:)`` brings back its
+  /// contents instead.
   ///
   /// - Precondition: The schema declares the record's entity.
   public func touch(_ id: RecordID) {
@@ -63,21 +70,23 @@ public final class Transaction {
     switch pending[id]?.mark {
     case nil where pending[id] == nil:
       pending[id] = PendingRecord(mark: true, drops: replica.isDead(id))
+    // Deleted in this save: a re-creation forgets the edits before the
+    // deletion.
     default:
       pending[id] = PendingRecord(mark: true, drops: true)
     }
   }
 
-  /// Writes a record that the author was shown in an earlier state.
+  /// Creates a record or keeps it alive, superseding only the marks that the
+  /// author was shown.
   ///
-  /// Its existence supersedes only the marks that were shown, so that the write is
-  /// concurrent with a deletion that was not.
+  /// A deletion that was not shown is concurrent with this save.
   ///
   /// - Parameters:
   ///   - id: The record.
   ///   - existence: The marks that were shown.
-  ///   - fields: The fields that were shown, to be dropped where the record is
-  ///     created again; `nil` where it is not.
+  ///   - fields: If the record is created again, the fields that were shown,
+  ///     which are dropped; `nil` otherwise.
   public func upsert(
     _ id: RecordID, observed existence: FieldState,
     creatingAgain fields: [FieldKey: FieldState]?
@@ -92,7 +101,8 @@ public final class Transaction {
 
   /// Deletes a record.
   ///
-  /// Deleting one that does not exist does nothing.
+  /// Deleting a record that does not exist is no edit. Aliases are deleted,
+  /// too.
   ///
   /// - Precondition: The schema declares the record's entity.
   public func delete(_ id: RecordID) {
@@ -109,10 +119,10 @@ public final class Transaction {
     pending[id] = PendingRecord(mark: false, existence: existence)
   }
 
-  /// Brings a deleted record back, with all that it held and under all its names.
+  /// Restores a deleted record with its contents, under all its IDs.
   ///
-  /// A record that exists is kept alive, and one that has never existed stays
-  /// away. Where a purge has dropped what the record held, the save throws
+  /// A record that exists is kept alive; one that has never existed is not
+  /// created. If the contents have been purged, the save throws
   /// ``SaveError/purged(_:)``.
   ///
   /// - Precondition: The schema declares the record's entity.
@@ -120,14 +130,15 @@ public final class Transaction {
     checkEntity(of: id)
     if exists(id) { return touch(id) }
     let dead = replica.stored.aliases[id].filter(isDead)
+    // What this save has deleted still has its contents.
     let whole = dead.filter { pending[$0] != nil || !replica.isPurged($0) }
     if whole.isEmpty, !dead.isEmpty { fail(.purged(id)) }
-    for name in whole {
-      pending[name, default: PendingRecord(mark: true)].mark = true
+    for alias in whole {
+      pending[alias, default: PendingRecord(mark: true)].mark = true
     }
   }
 
-  /// Drops what a dead record still holds.
+  /// Drops the contents of a dead record.
   func purge(_ id: RecordID) {
     pending[id] = PendingRecord(mark: false, drops: true)
   }
@@ -135,50 +146,80 @@ public final class Transaction {
   private func checkEntity(of id: RecordID) {
     precondition(
       id.entity.utf8.count <= Limits.nameBytes,
-      "the name of an entity takes 255 bytes at most")
+      "the entity \"\(id.entity)\" has a name of \(id.entity.utf8.count) "
+        + "bytes: use at most \(Limits.nameBytes)")
     precondition(
       replica.schema.allowsEditing(id.entity),
-      "the schema declares no entity \"\(id.entity)\": make the replica with "
+      "the schema declares no entity \"\(id.entity)\": create the replica with "
         + "`schema: [\(id.entity).self]`, or with `Schema([\"\(id.entity)\": "
-        + ".init(fields: …)])` where entities are known at run time only")
+        + ".init(fields: …)])` if its entities are known only at run time")
   }
 
+  /// Whether the record exists under this ID after the edits so far.
   private func exists(_ id: RecordID) -> Bool {
-    pending[id]?.mark ?? replica.existsAlone(id)
+    pending[id]?.mark ?? replica.existsIgnoringAliases(id)
   }
 
+  /// Whether the record is deleted after the edits so far.
   private func isDead(_ id: RecordID) -> Bool {
     pending[id]?.mark.map { !$0 } ?? replica.isDead(id)
   }
 
-  /// Remembers why the save cannot be done; the first reason counts.
+  /// Refuses the save; the first error is the one thrown.
   package func fail(_ error: SaveError) {
     failure = failure ?? error
   }
 
-  /// The edit of a field so far.
+  /// The edit of a field so far, unless the record has been deleted since.
   func edit(of key: FieldKey, in id: RecordID) -> FieldEdit? {
     pending[id]?.mark == false ? nil : pending[id]?.edits[key]
   }
 
-  /// Whether the record has been deleted or created again in this save, so that
-  /// what the replica holds of it is not shown.
+  /// Whether this save hides what the replica holds of a record, by deleting it
+  /// or creating it again.
   func hides(_ id: RecordID) -> Bool {
     pending[id].map { $0.drops || $0.mark == false } ?? false
   }
 }
 
-/// What a save does to one record.
+/// The edits that a save makes of one record.
 struct PendingRecord {
-  /// Whether the record is alive or dead afterwards; `nil` leaves it as it is.
+  /// The mark that the save writes: true for alive, false for dead; `nil` for
+  /// none.
   var mark: Bool?
-  /// Whether what was seen is dropped first.
+  /// Whether the observed contents are dropped before the edits, by a
+  /// re-creation (`mark` is true) or a purge (`mark` is false).
   var drops = false
-  /// The marks that were shown; `nil` means all that are here.
+  /// The observed marks; `nil` means all that the replica holds.
   var existence: FieldState?
-  /// The fields that were shown; one that is missing is as it is here.
+  /// The observed state of some fields; that of any other is the replica's.
   var observed: [FieldKey: FieldState] = [:]
-  /// Whether a field missing from `observed` was not shown, and stays.
+  /// Whether dropping leaves the fields that are not in `observed`.
   var dropsOnlyObserved = false
+  /// One edit for each field: all verbs that the save named for it, combined.
+  ///
+  /// ``Transaction/delete(_:)`` keeps them, since a deletion hides fields and
+  /// does not drop them: a concurrent update can show them again.
   var edits: [FieldKey: FieldEdit] = [:]
+}
+
+extension Transaction {
+  #if REJOIN_CHECK_INVARIANTS
+    /// Checks that every edit fits its field and is canonical, and that what is
+    /// dropped is marked.
+    func _checkInvariants() {
+      for (id, record) in pending {
+        for (key, edit) in record.edits {
+          precondition(
+            FieldState(key.kind).accepts(edit) && edit == edit.canonical,
+            "the edit of \(key) of \(id) does not fit, or is not canonical")
+        }
+        precondition(
+          !record.drops || record.mark != nil,
+          "the contents of \(id) are dropped without a mark")
+      }
+    }
+  #else
+    func _checkInvariants() {}
+  #endif
 }

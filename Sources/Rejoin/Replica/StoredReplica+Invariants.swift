@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension StoredReplica {
+  #if REJOIN_CHECK_INVARIANTS
+    /// Checks every invariant that is stated at a property, and traps if one
+    /// does not hold.
+    ///
+    /// It is called after every mutation of a replica. Build with
+    /// `-Xswiftc -DREJOIN_CHECK_INVARIANTS` for it to do anything.
+    ///
+    /// Checking takes time linear in the state. Of a state with more than 256
+    /// entries it is therefore done only after as many mutations as make it 256
+    /// entries for each, or building a large state would be quadratic.
+    mutating func _checkInvariants() {
+      uncheckedMutations += 1
+      guard index.entryCount <= 256 * uncheckedMutations else { return }
+      uncheckedMutations = 0
+      checkRecords()
+      checkFields()
+      checkAliases()
+      checkVersion()
+      checkIdentity()
+    }
+
+    /// Checks that `positions` and `byEntity` are the inverses of `records`.
+    private func checkRecords() {
+      precondition(
+        positions.count == records.count,
+        "\(records.count) records, \(positions.count) positions")
+      for (position, record) in records.enumerated() {
+        precondition(
+          positions[record.id] == position,
+          "\(record.id) is not at its position, \(position)")
+      }
+      let byEntity = Dictionary(grouping: records.indices) {
+        Name(records[$0].id.entity)
+      }
+      precondition(
+        byEntity == self.byEntity,
+        "`byEntity` does not list the positions of each entity's records")
+    }
+
+    /// Checks the slots, and what is derived from the fields' clocks.
+    private func checkFields() {
+      for (number, key) in names.keys.enumerated() {
+        precondition(
+          names.number(of: key) == UInt32(number),
+          "the field \(key) does not have its number, \(number)")
+      }
+      var clocks: [ChangeIndex.Location: VectorClock] = [:]
+      for (position, record) in records.enumerated() {
+        for slot in record.slots {
+          let location = ChangeIndex.Location(
+            record: UInt32(position), name: slot.name)
+          clocks[location] = slot.state.clock
+          check(slot, of: record.id)
+        }
+      }
+      index._checkInvariants(clocks)
+      let beyond = clocks.filter { !$0.value.isContained(in: version.vector) }
+      precondition(
+        ahead == Set(beyond.keys),
+        "`ahead` does not list the fields whose clock is beyond the version")
+    }
+
+    private func check(_ slot: RecordState.Slot, of id: RecordID) {
+      precondition(
+        Int(slot.name) < names.keys.count,
+        "\(id) has a field of number \(slot.name), which has no name")
+      let key = names.keys[Int(slot.name)]
+      precondition(
+        slot.state.isOfKind(key.kind),
+        "the field \(key) of \(id) holds a state of another kind")
+    }
+
+    /// Checks the groups, and that they contain what the alias records declare.
+    ///
+    /// They may contain more: elements of an alias record can be removed by
+    /// name, and the groups remember them until the replica is opened again.
+    private func checkAliases() {
+      aliases._checkInvariants()
+      for position in byEntity[Name(BuiltIn.alias)] ?? [] {
+        guard let number = names.number(of: BuiltIn.names),
+          case .set(let field) = records[position][number]
+        else { continue }
+        let ids = field.store.elements.compactMap { RecordID($0) }
+        precondition(
+          Set(ids.map(aliases.representative)).count <= 1,
+          "the IDs that \(records[position].id) declares are in two groups")
+      }
+    }
+
+    private func checkVersion() {
+      precondition(
+        version.stabilityCut.isContained(in: version.vector),
+        "the stability cut \(version.stabilityCut) is beyond the version "
+          + "\(version)")
+      precondition(
+        version.fieldsAhead.isEmpty,
+        "the stored version lists fields ahead, which belong in `ahead`")
+      stability._checkInvariants(holding: version.vector)
+    }
+
+    private func checkIdentity() {
+      ownDigests._checkInvariants()
+      precondition(
+        durableToken.map { $0.device == device } ?? true,
+        "the durable token is of another device than \(device)")
+      // Once another replica saves as one of ours, its saves are here as well.
+      if needsNewDeviceID { return }
+      let last = version[device].sequence
+      precondition(
+        ownDigests.floor + UInt64(ownDigests.digests.count) == last,
+        "the own digests do not end with the last save of \(device), \(last)")
+      precondition(
+        Set(ours).count == ours.count,
+        "\(device) and the pullers are not distinct")
+      for device in ours {
+        precondition(
+          index.last(of: device) <= version[device].sequence,
+          "a field has seen a save of ours beyond the version: "
+            + "\(device), \(index.last(of: device))")
+      }
+    }
+  #else
+    func _checkInvariants() {}
+  #endif
+}
+
+#if REJOIN_CHECK_INVARIANTS
+  extension FieldState {
+    fileprivate func isOfKind(_ kind: FieldKind) -> Bool {
+      switch (self, kind) {
+      case (.register, .register), (.lww, .lww), (.counter, .counter),
+        (.set, .set), (.removeWinsSet, .removeWinsSet), (.ledger, .ledger):
+        true
+      default: false
+      }
+    }
+  }
+#endif
