@@ -74,8 +74,9 @@ def symbols(graphs, level, module):
         for each in json.loads(file.read_text())["symbols"]:
             symbol = Symbol(module, each)
             # What the compiler writes, or another module declares, has no place
-            # in the sources.
-            if symbol.location and not symbol.is_synthesized:
+            # in the sources. An extension has no name of its own.
+            if (symbol.location and not symbol.is_synthesized
+                    and symbol.kind != "swift.extension"):
                 yield symbol
 
 
