@@ -86,7 +86,10 @@ def curated(catalogue):
     for article in sorted(catalogue.rglob("*.md")):
         _, _, topics = article.read_text().partition("\n## Topics\n")
         topics = topics.split("\n## ")[0]
-        names.update(re.findall(r"^- ``([^`]+)``$", topics, re.MULTILINE))
+        for link in re.findall(r"^- ``([^`]+)``$", topics, re.MULTILINE):
+            # A link may begin with the module, and tell overloads apart by a hash.
+            link = link.removeprefix(f"{catalogue.stem}/")
+            names.add(re.sub(r"-[\w.]+$", "", link))
     return names
 
 
