@@ -51,7 +51,8 @@ OLD_NAMES = {
     "Code.damaged": "checksumMismatch",
     "Code.otherKind": "unexpectedKind",
     "writeBeside": "writeConcurrently",
-    "PolicyDecision.queue": "reportConflict",
+    "FieldOutcome.queue": "reportConflict",
+    "DeletionOutcome.queue": "reportConflict",
     "HandSetClock": "ManualClock",
     "LibraryReplica": "ReplicaUnderTest",
 }
