@@ -123,7 +123,7 @@ def check(graphs, module):
         faults += report(
             "public, and in no list of topics",
             [each for each in types if each.path[0] not in known],
-            f"add a line ``- ``{{name}}`` `` under ## Topics in {catalogue}")
+            f"list it under ## Topics of a page in {catalogue}, as - ``Name``")
     faults += report(
         "bears an old name",
         [f"{each}: {old} is now {new}" for each in internal
