@@ -20,6 +20,8 @@ public protocol FieldType: Sendable {
 public protocol RegisterType: FieldType where Reading == Element? {}
 
 extension RegisterType {
+  /// The value of the write that is shown; `nil` where the register is unset, or
+  /// holds what is no value of the type.
   public static func read<Owner>(
     _ field: Field<Owner, Self>, of record: Record
   ) -> Element? {
@@ -31,6 +33,7 @@ extension RegisterType {
 public protocol SetType: FieldType where Reading == [Element] {}
 
 extension SetType {
+  /// The elements that are values of the type, sorted.
   public static func read<Owner>(
     _ field: Field<Owner, Self>, of record: Record
   ) -> [Element] {

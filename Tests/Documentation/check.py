@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks the symbol graphs of modules: check.py GRAPHS MODULE..."""
+
+import json
+import pathlib
+import re
+import sys
+
+from names import OLD_NAMES, WAITING_NAMES
+
+# What an article has to mention: members are listed on the page of their type.
+CURATED_KINDS = {
+    "swift.actor", "swift.class", "swift.enum", "swift.func", "swift.func.op",
+    "swift.macro", "swift.protocol", "swift.struct", "swift.typealias",
+    "swift.var",
+}
+
+
+def type_of(parameter):
+    text = "".join(
+        each["spelling"] for each in parameter["declarationFragments"])
+    return text.partition(": ")[2]
+
+
+class Symbol:
+    def __init__(self, module, json):
+        self.module = module
+        self.path = json["pathComponents"]
+        self.kind = json["kind"]["identifier"]
+        self.location = json.get("location")
+        self.is_documented = "docComment" in json
+        self.is_synthesized = "::SYNTHESIZED::" in json["identifier"]["precise"]
+        parameters = json.get("functionSignature", {}).get("parameters", [])
+        self.parameters = {
+            name for each in parameters
+            for name in (each["name"], each.get("internalName"))
+        }
+        # The labels of parameters, with their types.
+        self.labeled_types = {
+            f"{each['name']}: {type_of(each)}" for each in parameters}
+
+    @property
+    def base_name(self):
+        return self.path[-1].split("(")[0]
+
+    @property
+    def labels(self):
+        return re.findall(r"(\w+):", self.path[-1])
+
+    def __str__(self):
+        name = f"{self.module}: {'.'.join(self.path)}"
+        if not self.location:
+            return name
+        file = self.location["uri"].split(str(pathlib.Path.cwd()) + "/")[-1]
+        return f"{file}:{self.location['position']['line'] + 1}: {name}"
+
+    def bears(self, name):
+        """Whether this is a declaration by a name of names.py."""
+        if ": " in name:
+            return name in self.labeled_types
+        name, _, label = name.rstrip(":)").partition("(")
+        if label and label not in self.labels:
+            return False
+        owner, dot, base = name.rpartition(".")
+        if not dot:
+            return base == self.base_name or base in self.parameters
+        owners = self.path[-2:-1] or [""]
+        return [owner, base] == owners + [self.base_name]
+
+
+def symbols(graphs, level, module):
+    """The symbols that are written in a module, extensions of others included."""
+    for file in sorted((graphs / level / module).glob("*.json")):
+        for each in json.loads(file.read_text())["symbols"]:
+            symbol = Symbol(module, each)
+            # What the compiler writes, or another module declares, has no place
+            # in the sources. An extension has no name of its own.
+            if (symbol.location and not symbol.is_synthesized
+                    and symbol.kind != "swift.extension"):
+                yield symbol
+
+
+def curated(catalogue):
+    """The names in the lists of the topics of all articles of a catalogue."""
+    names = set()
+    for article in sorted(catalogue.rglob("*.md")):
+        _, _, topics = article.read_text().partition("\n## Topics\n")
+        topics = topics.split("\n## ")[0]
+        for link in re.findall(r"^- ``([^`]+)``$", topics, re.MULTILINE):
+            # A link may begin with the module, and tell overloads apart by a hash.
+            link = link.removeprefix(f"{catalogue.stem}/")
+            names.add(re.sub(r"-[\w.]+$", "", link))
+    return names
+
+
+def report(title, faults, advice):
+    if faults:
+        print(f"\n{title}:", file=sys.stderr)
+        for fault in faults:
+            print(f"  {fault}", file=sys.stderr)
+        print(f"  -> {advice}", file=sys.stderr)
+    return len(faults)
+
+
+def check(graphs, module):
+    public = list(symbols(graphs, "public", module))
+    internal = list(symbols(graphs, "internal", module))
+    if not internal:
+        sys.exit(f"{graphs}: no declarations of {module}, expected some")
+    is_product = (pathlib.Path("Package.swift").read_text()
+                  .find(f'.library(name: "{module}"') >= 0)
+    faults = 0
+    types = []
+    if is_product:
+        faults += report(
+            "public, without a documentation comment",
+            [each for each in public if not each.is_documented],
+            "say in one sentence what it is")
+        catalogue = pathlib.Path(f"Sources/{module}/{module}.docc")
+        known = curated(catalogue)
+        types = [each for each in public
+                 if len(each.path) == 1 and each.kind in CURATED_KINDS]
+        faults += report(
+            "public, and in no list of topics",
+            [each for each in types if each.path[0] not in known],
+            f"list it under ## Topics of a page in {catalogue}, as - ``Name``")
+    faults += report(
+        "bears an old name",
+        [f"{each}: {old} is now {new}" for each in internal
+         for old, new in OLD_NAMES.items() if each.bears(old)],
+        "use the new name")
+    waiting = [name for each in internal for name in WAITING_NAMES
+               if each.bears(name)]
+    print(f"{module}: {len(public) if is_product else 0} public symbols, "
+          f"{len(types)} of them types and functions to be curated; "
+          f"{len(internal)} declarations, {len(waiting)} of them by names that "
+          f"wait; {faults} faults")
+    return faults
+
+
+def main():
+    graphs = pathlib.Path(sys.argv[1])
+    # All modules are checked before failing.
+    faults = [check(graphs, module) for module in sys.argv[2:]]
+    sys.exit(1 if any(faults) else 0)
+
+
+main()

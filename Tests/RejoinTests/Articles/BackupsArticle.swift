@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Rejoin
+import Testing
+
+@Suite struct BackupsArticle {
+  /// What an app writes to.
+  final class Storage {
+    private(set) var bytes: [UInt8] = []
+    func write(_ bytes: [UInt8]) throws { self.bytes = bytes }
+  }
+
+  private let file = Storage()
+  private let keychain = Storage()
+
+  private func send(_ delta: Delta?) {}
+
+  @Test func article() throws {
+    let phone = Replica.ofArticle(1, [Profile.self])
+    try phone.save { $0[Profile.self, "ada"].steps.increment(by: 1200) }
+    try file.write(phone.state.encoded())  // 1. the state
+    try keychain.write(phone.restoreToken.encoded())  // 2. the token
+    phone.tokenStored(phone.restoreToken)
+    send(phone.delta())  // 3. only now
+    #expect(try opened() == nil)
+    // A save whose token is stored, and whose state is restored from before.
+    try phone.save { $0[Profile.self, "ada"].steps.increment() }
+    try keychain.write(phone.restoreToken.encoded())
+    #expect(try opened()?.old == phone.device)
+  }
+
+  private func opened() throws -> Replica.DeviceChange? {
+    let phone = Replica(
+      opening: try StoredReplica(decoding: file.bytes),
+      token: try RestoreToken(decoding: keychain.bytes),
+      schema: [Profile.self], wallClock: .system, makeDeviceID: DeviceID.random)
+    if let change = phone.deviceChange {
+      // Restored or cloned: saves go on under `change.new`, no more under `change.old`.
+      #expect(change.new == phone.device)
+    }
+    return phone.deviceChange
+  }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Rejoin
+import Testing
+
+@Suite struct ConflictsArticle {
+  private let phone = Replica.ofArticle(1, [Profile.self])
+  private let tablet = Replica.ofArticle(2, [Profile.self])
+
+  @Test func article() throws {
+    try phone.save { $0[Profile.self, "ada"].name = "Ada" }
+    try tablet.save { $0[Profile.self, "ada"].name = "Ada L." }
+    let report = phone.merge(tablet)
+
+    #expect(phone[Profile.self, "ada"]?.name == "Ada L.")
+    #expect(phone[Profile.self, "ada"]?.conflicts(\.name) == ["Ada"])
+
+    let shown = phone[Profile.self, "ada"]?.provenance(\.name)
+    #expect(shown?.dot == Dot(tablet.device, 1))
+    let writes = phone[Profile.self, "ada"]?.authors(of: \.name)
+    #expect(writes?.map(\.value) == ["Ada L.", "Ada"])
+
+    let conflict = report.conflicts[0]
+    #expect(conflict.winner.value == "Ada L.")
+    #expect(conflict.loser.value == "Ada")
+    #expect(!conflict.localWon)
+    #expect(conflict.reason == .device)
+
+    try phone.save { $0[Profile.self, "ada"].name = "Ada Lovelace" }
+    tablet.merge(phone)
+    #expect(tablet[Profile.self, "ada"]?.name == "Ada Lovelace")
+    #expect(tablet[Profile.self, "ada"]?.conflicts(\.name) == [])
+  }
+}

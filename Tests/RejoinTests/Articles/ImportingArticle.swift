@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Rejoin
+import Testing
+
+@Suite struct ImportingArticle {
+  struct Customer: Entity {
+    let name = register("name", of: String.self)
+  }
+
+  private let phone = Replica.ofArticle(1, [Profile.self, Customer.self])
+
+  @Test func importing() throws {
+    let oldRows: [(key: String, name: String, steps: Int64)] = [
+      ("ada", "Ada", 1200), ("grace", "Grace", 800),
+    ]
+    for _ in 1...2 {
+      try phone.import { transaction in
+        for row in oldRows {
+          transaction[Profile.self, row.key].name = row.name
+          transaction[Profile.self, row.key].steps.increment(by: row.steps)
+        }
+      }
+      #expect(phone[Profile.self, "ada"]?.steps == 1200)
+    }
+  }
+
+  @Test func pulling() throws {
+    let row = (key: "1", name: "Ada", modified: Int64(5))
+    try phone.pull(from: "crm", modifiedAt: row.modified) { transaction in
+      transaction[Customer.self, row.key].name = row.name
+    }
+    #expect(phone[Customer.self, "1"]?.name == "Ada")
+  }
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Rejoin
+import Testing
+
+@Suite struct PurgingAndFoldingArticle {
+  struct Account: Entity {
+    let owner = register("owner", of: String.self)
+    let balance = ledger("balance")
+  }
+
+  private let phone = Replica.ofArticle(1, [Account.self])
+  private let tablet = Replica.ofArticle(2, [Account.self])
+
+  @Test func article() throws {
+    try phone.save { transaction in
+      transaction[Account.self, "ada"].balance.append(30, memo: "book")
+      transaction[Account.self, "bob"].owner = "Bob"
+    }
+    try phone.save { $0[Account.self, "bob"].delete() }
+
+    try phone.enroll(tablet.device)
+    for _ in 1...3 {
+      tablet.merge(phone)
+      phone.merge(tablet)
+    }
+    #expect(phone.stabilityCut == phone.version.vector)
+
+    let bob = RecordID("Account", "bob")
+    #expect(phone.record(bob)?.value(of: "owner") == "Bob")
+    #expect(try phone.purge().dot == Dot(phone.device, 4))
+    #expect(phone.record(bob)?.value(of: "owner") == nil)
+
+    #expect(phone.fold() == 1)
+    #expect(phone[Account.self, "ada"]?.balance == 30)
+    let ada = phone.record(RecordID("Account", "ada"))
+    #expect(ada?.entries(of: "balance") == [])
+  }
+}
