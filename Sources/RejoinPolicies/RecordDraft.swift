@@ -61,6 +61,7 @@ public struct RecordDraft: Sendable {
   public mutating func delete() { record.delete() }
 }
 
+/// Drafts of records.
 extension Replica {
   /// Makes a draft of the current state of a record, without that of its
   /// aliases.

@@ -71,6 +71,7 @@ public struct TypedDraft<Owner: Entity>: Sendable {
   }
 }
 
+/// Drafts of records.
 extension Replica {
   /// Makes a draft of the current state of a record of a declared entity.
   ///
