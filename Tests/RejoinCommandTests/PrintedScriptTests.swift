@@ -23,9 +23,9 @@ import Testing
 
   /// The steps of a script that replaying can say as they are.
   ///
-  /// A context on a deleted record is left out: to a replayed context, saving it
-  /// means to create the record again. So is discarding a record that did not exist
-  /// when it was fetched, which a replayed context takes for nothing.
+  /// A context on a deleted record is left out: to a replayed context, saving
+  /// it means to create the record again. So is discarding a record that did
+  /// not exist when it was fetched, which a replayed context takes for nothing.
   private func sayable(_ script: Script) throws -> Script {
     var world = World<ReplicaUnderTest>(deviceCount: script.deviceCount)
     var result = Script(deviceCount: script.deviceCount)

@@ -11,7 +11,7 @@ package enum JSONValue: Hashable, Sendable {
   case object([Name: JSONValue])
 
   /// The name of the type, for error messages.
-  var typeName: String {
+  package var typeName: String {
     switch self {
     case .scalar(.null): "null"
     case .scalar(.bool): "a boolean"
