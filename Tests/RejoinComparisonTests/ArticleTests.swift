@@ -14,8 +14,8 @@ struct ReadOnly: Contender {
   }
 }
 
-/// The code of the landing page is compiled here, block by block, and ends as the
-/// page says.
+/// The code of the landing page is compiled here, block by block, and ends as
+/// the page says.
 @Suite struct ArticleTests {
   @Test func endsAsThePageSays() throws {
     var phone = Episode.Edit("phone", at: 1000)

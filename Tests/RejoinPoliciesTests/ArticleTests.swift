@@ -29,8 +29,8 @@ import Testing
     if let delta = other.delta(since: replica.version) { replica.apply(delta) }
   }
 
-  /// A context that sets the phone number to 333, while the other device sets it
-  /// to 444.
+  /// A context that sets the phone number to 333, while the other device sets
+  /// it to 444.
   private func contextInConflict(_ policy: MergePolicy) throws -> EditingContext
   {
     try otherWrites("222")
