@@ -47,10 +47,8 @@ struct ReadOnly: Contender {
     let blocks = try page.components(separatedBy: "```swift\n").dropFirst()
       .compactMap { $0.components(separatedBy: "```").first }
     #expect(!blocks.isEmpty)
-    for block in blocks {
-      #expect(
-        code.contains(lines(block)),
-        "the page has code that is not compiled in \(#fileID): copy it")
+    for block in blocks where !code.contains(lines(block)) {
+      Issue.record("the page has code that is not in this file:\n\(block)")
     }
   }
 
