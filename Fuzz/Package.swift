@@ -2,11 +2,11 @@
 
 import PackageDescription
 
-/// A package at a path goes by the name of its folder, whatever that is.
+/// SwiftPM names a package at a path by its folder, which may have any name.
 let root = Context.packageDirectory.split(separator: "/").dropLast().last
 let rejoin = root.map(String.init) ?? "Rejoin"
 
-/// The targets that libFuzzer drives; each is an entry point and no more.
+/// The executables for libFuzzer; each has nothing but the entry point.
 let targets = ["decode", "open", "apply", "scripts", "contexts"]
 
 let package = Package(

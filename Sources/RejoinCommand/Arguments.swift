@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The arguments of a subcommand: options that take a value, flags, and the rest.
+/// The parsed arguments of a subcommand: options with a value, flags, and
+/// operands.
 ///
-/// An option is written `--name value` or `--name=value`; after `--` nothing is
-/// an option.
+/// An option is written `--name value` or `--name=value`. Everything after `--`
+/// is an operand.
 struct Arguments {
   private(set) var operands: [String] = []
   private var values: [String: String] = [:]
   private var flags: Set<String> = []
 
-  /// Sorts `words` into options and operands.
+  /// Parses arguments.
   ///
   /// - Parameters:
   ///   - words: The words after the subcommand.
-  ///   - options: The options that take a value, without dashes.
-  ///   - flags: The options that take none.
-  /// - Throws: A usage error for an option that is unknown, doubled, without
-  ///   its value, or with one that it does not take.
+  ///   - options: The names of the options that take a value, without dashes.
+  ///   - flags: The names of the options that take none.
+  /// - Throws: A usage error for an unknown or repeated option, a missing
+  ///   value, or a value for a flag.
   init(
     _ words: some Sequence<String>, options: [String], flags: [String] = []
   ) throws(CommandError) {
@@ -47,7 +48,7 @@ struct Arguments {
     }
     if known.contains(name) {
       guard parts.count == 1 else {
-        throw .usage("\(spelled) takes no value")
+        throw .usage("\(spelled) takes no value; write it alone")
       }
       flags.insert(name)
       return
@@ -56,15 +57,17 @@ struct Arguments {
       throw unknown(spelled, options + known)
     }
     guard let value = parts.count == 2 ? String(parts[1]) : words.popFirst()
-    else { throw .usage("\(spelled) needs a value") }
+    else {
+      throw .usage("\(spelled) needs a value; write \(spelled)=VALUE")
+    }
     guard values.updateValue(value, forKey: name) == nil else {
-      throw .usage("\(spelled) stands twice")
+      throw .usage("\(spelled) is given twice; give it once")
     }
   }
 
   private func unknown(_ word: String, _ known: [String]) -> CommandError {
     let names = known.sorted().map { "--\($0)" }.joined(separator: ", ")
-    return .usage("unknown option \(word); there are \(names)")
+    return .usage("unknown option \(word); the options are \(names)")
   }
 }
 
@@ -72,17 +75,19 @@ extension Arguments {
   /// Whether a flag is given.
   func has(_ flag: String) -> Bool { flags.contains(flag) }
 
-  /// The value of an option, if it is given.
+  /// The value of an option; `nil` if it is not given.
   func value(_ option: String) -> String? { values[option] }
 
-  /// The integer that an option gives, within `range`.
+  /// The integer value of an option; `nil` if it is not given.
+  ///
+  /// - Throws: A usage error for a value that is no integer in `range`.
   func integer<Number: FixedWidthInteger>(
     _ option: String, in range: ClosedRange<Number>
   ) throws(CommandError) -> Number? {
     guard let text = values[option] else { return nil }
     guard let number = Number(text), range.contains(number) else {
       throw .usage(
-        "--\(option) needs a whole number from \(range.lowerBound) to "
+        "--\(option) needs an integer from \(range.lowerBound) to "
           + "\(range.upperBound), not \"\(text)\"")
     }
     return number

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A reason for the command to stop.
+/// An error that ends the command.
 struct CommandError: Error, Hashable {
-  /// What is wrong, and how to mend it.
+  /// What is wrong, and what to do.
   let message: String
-  /// 1 if the work failed, 2 if the command was called wrongly.
+  /// 1 if the work failed, 2 if the arguments or the script are wrong.
   let exitCode: Int32
 
   /// The work failed.
@@ -12,7 +12,7 @@ struct CommandError: Error, Hashable {
     CommandError(message: message, exitCode: 1)
   }
 
-  /// The command was called wrongly.
+  /// The arguments or the script are wrong.
   static func usage(_ message: String) -> CommandError {
     CommandError(message: message, exitCode: 2)
   }

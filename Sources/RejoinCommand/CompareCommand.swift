@@ -2,7 +2,7 @@
 
 import RejoinComparison
 
-/// `rejoin compare`: what every strategy loses on the same edits.
+/// `rejoin compare` compares what strategies lose on the same edits.
 struct CompareCommand {
   private let files: [String]
   private let format: ReportFormat
@@ -10,7 +10,7 @@ struct CompareCommand {
   private let explained: String?
   private let workload: Workload
 
-  /// Reads the words after `compare`.
+  /// Reads the arguments of `compare`.
   init(_ arguments: Arguments) throws(CommandError) {
     files = arguments.operands
     format = try Self.format(arguments.value("format"))
@@ -20,7 +20,8 @@ struct CompareCommand {
     let given = Self.workloadOptions.first { arguments.value($0) != nil }
     if let given, !files.isEmpty {
       throw .usage(
-        "--\(given) is about generated episodes; leave the files out, or it")
+        "--\(given) applies to generated episodes; leave out the files, or "
+          + "leave out --\(given)")
     }
   }
 
@@ -82,9 +83,10 @@ struct CompareCommand {
       let known = WorkedExample.all.map(\.episode.id).joined(separator: ", ")
       let mend =
         files.isEmpty
-        ? "there are \(known), and generated-1 to generated-\(workload.episodes)"
-        : "the ids are in the files, under \"id\""
-      throw CommandError.failed("no episode is called \"\(id)\"; \(mend)")
+        ? "the IDs are \(known), and generated-1 to "
+          + "generated-\(workload.episodes)"
+        : "the IDs are in the files, under \"id\""
+      throw CommandError.failed("no episode has the ID \"\(id)\"; \(mend)")
     }
     return try Explanation(episode, strategies).text()
   }
@@ -111,7 +113,7 @@ extension CompareCommand {
     for name in names.split(separator: ",", omittingEmptySubsequences: false) {
       guard let strategy = Strategies.named(String(name)) else {
         let known = Strategies.all.map(\.name).joined(separator: ", ")
-        throw .usage("unknown strategy \"\(name)\"; there are \(known)")
+        throw .usage("unknown strategy \"\(name)\"; use \(known)")
       }
       chosen.insert(strategy.name)
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the command says about itself.
+/// The help texts of the command.
 enum Help {
-  /// The answer to `rejoin --help`.
+  /// The output of `rejoin --help`.
   static let overview = """
-    rejoin: what happens to edits that devices made offline.
+    rejoin: shows what happens to edits that devices make offline.
 
     usage: rejoin compare [FILE…] [OPTION…]
            rejoin replay FILE [--bytes]
@@ -12,48 +12,50 @@ enum Help {
            rejoin inspect FILE [--format table|json]
            rejoin --help
 
-      compare   runs the same concurrent edits under many strategies and counts
-                what each of them loses
-      replay    runs a script of what devices did and prints what each of them
-                sees
-      simulate  looks for a fault in the library itself, and prints the shortest
-                script that shows one
-      inspect   tells what a delta, a snapshot, a record, a clock or a stored
-                replica holds
+      compare   runs strategies for merging on the same concurrent edits and
+                counts what each strategy loses
+      replay    runs a script of what devices did and prints what each device
+                shows
+      simulate  searches the library for faults and prints the shortest script
+                that shows one
+      inspect   prints the content of a delta, a snapshot, a record, a vector
+                clock, a replica's version, a stored replica or a token
 
-    `rejoin compare --help` and its like say more.
-    Exit codes: 0 done, 1 failed, 2 called wrongly.
+    See `rejoin compare --help`, and likewise for the other commands.
+    Exit codes: 0 success, 1 failure, 2 an error in the arguments or the script.
 
     """
 
-  /// The answer to `rejoin compare --help`.
+  /// The output of `rejoin compare --help`.
   static let compare = """
-    rejoin compare: what every strategy loses on the same edits.
+    rejoin compare: compares what strategies lose on the same edits.
 
     usage: rejoin compare [FILE…] [OPTION…]
 
-    An episode: some devices start from the same record, edit it without hearing
-    of each other, and then everybody syncs. Every strategy gets the same edits in
-    the same order of arrival. An oracle that knows only who had been shown what
-    counts what was lost:
+    In an episode, several devices start from the same record, edit it offline,
+    and then all sync. Every strategy merges the same edits in the same order of
+    arrival. An oracle, which knows only what each edit had seen, counts the
+    losses:
 
-      lossless        episodes in which nothing was lost
-      excess          register edits lost beyond those that must be: of several
-                      concurrent values only one can be shown
+      lossless        episodes in which no edit was lost
+      excess          register edits lost beyond the unavoidable: of several
+                      concurrent values, only one can be shown
       unrecoverable   register edits lost that no conflict list or report holds
-      counter units   units by which counters are wrong
-      adds lost       insertions into sets that are gone
-      removes undone  removals from sets that did not last
-      records wrong   records that are there and should not be, or the reverse
+      counter units   the sum of the errors of all counters
+      adds lost       insertions lost although no removal had seen them
+      removes undone  removals undone although they had seen every insertion
+      records wrong   records that exist and should not, or the other way round
       never agree     episodes whose devices end with different records
 
-    Without FILE: a few worked examples, each with what every strategy ends with,
-    then generated episodes. A FILE has one episode a line, in JSON; where it says
-    how people settled a record, the table adds the share of changed fields, and
-    of whole records, that ended as they decided.
+    Without FILE, the command prints worked examples with the result of every
+    strategy, and then compares the strategies on generated episodes. A FILE
+    holds one episode per line, in JSON. If episodes record how people resolved
+    the conflicts, the table adds the shares of changed fields, and of whole
+    records, that are equal to the resolution.
 
-    An episode (`kinds` names counters and sets, the rest are registers; `at` is
-    milliseconds on the device's clock; null for `base` is no record yet):
+    An episode (`kinds` lists the counters and sets, other fields are registers;
+    `at` is in milliseconds of the device's clock; a `base` of null means that
+    the record did not exist):
 
       {"id":"e1","base":{"name":"Ada","steps":5000,"tags":["a"]},
        "kinds":{"steps":"counter","tags":"set"},
@@ -61,18 +63,21 @@ enum Help {
                 {"device":"watch","at":2000,"set":{"name":"Ada L."},
                  "insert":{"tags":["b"]},"remove":{"tags":["a"]}}]}
 
-    It may also `clear` fields, `"delete": true`, and say in which order devices
-    reach the server (`arrival`) and how people settled it (`resolution`,
-    `resolvedBy`). The whole episode stands on one line.
+    An edit may also `clear` fields, or delete the record (`"delete": true`). An
+    episode may have the order in which devices reach the server (`arrival`),
+    how people resolved the conflicts (`resolution`, `resolvedBy`), a `group`
+    and a `source`. The whole episode must be on one line.
 
     options:
-      --explain ID         one episode: the edits, what each strategy kept, and why
+      --explain ID         explain one episode: its edits, and how each strategy
+                           ends, and why
       --format FORMAT      table (the default), markdown, or json
-      --strategies A,B,…   only these, by their names in the table
-      --seed N             seed of the generated episodes (1)
-      --episodes N         how many are generated (1000)
-      --devices N          devices in each (3)
-      --skew MS            how far a device's clock may be off, either way (60000)
+      --strategies A,B,…   compare only these, by their names in the table
+      --seed N             the seed of the generated episodes (1)
+      --episodes N         the number of generated episodes (1000)
+      --devices N          the number of devices in each (3)
+      --skew MS            the greatest error of a device's clock, fast or slow
+                           (60000)
 
     examples:
       rejoin compare
@@ -82,26 +87,34 @@ enum Help {
 
     """
 
-  /// The answer to `rejoin replay --help`.
+  /// The output of `rejoin replay --help`.
   static let replay = """
     rejoin replay: runs a script of what devices did.
 
     usage: rejoin replay FILE [--bytes]
 
-    A script has one JSON object a line; blank lines and lines that start with #
-    are skipped. The first line is the schema, and each other line is a step:
+    A script has one JSON object per line. Blank lines and lines that start with
+    # are skipped. The first line is the schema, and every other line is a step:
 
-      save, delete, undelete   records of the device that `on` names
-      sync, merge              `from` one device `to` another
-      delta, split, apply      a delta that is kept, cut, and applied at any time
-      alias                    two `records` that turn out to be one
-      import, pull             rows of a database, or again and again of a `server`
-      purge, fold, retire      what is forgotten, and who is not waited for
-      fork, backup, restore    copies of a device's state; with `"token": true` it
-      token                    is opened with the token that was stored last
-      fetch, edit, refresh,    an editing context under a merge policy
+      save, delete, undelete   change records on the device `on`
+      sync, merge              bring the changes of the device `from` to `to`:
+                               as a delta, or as the whole state
+      delta, split, apply      keep a delta, cut it into parts, and apply it at
+                               any later time
+      alias                    declare two `records` to be aliases of one record
+      import, pull             import existing rows once, or pull rows of a
+                               `server` repeatedly
+      purge, fold              drop deleted records and fold ledgers, up to the
+                               stability cut
+      retire                   stop waiting for a device's acknowledgement
+      fork                     copy a device's state to a new device
+      backup, restore          keep a device's state, and put it back as a new
+                               device; with `"unnoticed": true`, under the same
+                               ID; with `"token": true`, as its token decides
+      token                    store a device's token
+      fetch, edit, refresh,    edit a record in a context under a merge policy
       commit, resolve
-      show                     prints what a device sees
+      show                     print what a device shows
 
     For example:
 
@@ -110,40 +123,41 @@ enum Help {
       {"do":"sync","from":"A","to":"B","at":1001}
       {"do":"show","on":"B"}
 
-    Deltas, tokens and backups pass through bytes on the way. What goes wrong in the
-    library's own terms is printed as `{"error": …}`: a save that is refused, a
-    device ID that is in use twice (equivocation, forked), saves of our own that
-    may be another incarnation's (doubtful), a retired device that is back
-    (returned). With --bytes, `show` also prints a digest of the bytes of what the
-    device shares, ledgers folded: devices that know the same print the same.
+    Deltas, tokens and backups are encoded and decoded on the way. Faults that
+    the library reports are printed as `{"error": …}`, and the script continues:
+    a refused save; a device ID in use twice (equivocation, forked); saves under
+    a device's ID that it does not know itself (doubtful); a retired device that
+    is back (returned). With --bytes, `show` also prints a digest of the
+    canonical bytes of the shared state, with ledgers folded: devices that have
+    seen the same saves print the same digest.
 
-    A mistake in the script ends it with its line's number and exit code 2.
+    An error in the script ends it with the number of the line and exit code 2.
 
     """
 
-  /// The answer to `rejoin simulate --help`.
+  /// The output of `rejoin simulate --help`.
   static let simulate = """
-    rejoin simulate: looks for a fault in the library.
+    rejoin simulate: searches the library for faults.
 
     usage: rejoin simulate [OPTION…]
 
-    Two searches run side by side. The explorer goes through every interleaving
-    of a few saves on three replicas: exchanges, messages kept back, halved,
-    doubled and passed on, and clocks. The simulator lets many devices work for
-    weeks, with networks, clocks and storages that fail, as a seed determines.
-    After every step an oracle that knows only who has heard of which save says
-    what each device must show.
+    Two searches run in parallel. The explorer tries every interleaving of a few
+    saves on three replicas with exchanges of messages that are delayed, split,
+    duplicated and relayed, and with wrong clocks. The simulator runs many
+    devices for weeks of simulated time, with failing networks, clocks and
+    storage; everything follows from a seed. After every step, an oracle, which
+    knows only which saves each device has seen, checks what the device shows.
 
-    If a device shows something else, the script that led there is cut down and
-    printed for `rejoin replay`, and the exit code is 1. Without a fault, the
-    counts are printed.
+    If a device shows something else, the script that led there is shrunk and
+    printed for `rejoin replay`, and the exit code is 1. Otherwise the command
+    prints how much was checked.
 
     options:
       --nightly      larger programs, and longer simulations of more devices
-      --minutes M    begin nothing new after that time
-      --seeds N      how many simulations (1000; 100000 with --nightly)
-      --seed S       the seed of the first (0)
-      --report FILE  write the counts, the seeds and the time as Markdown
+      --minutes M    start no program or simulation after that time
+      --seeds N      the number of simulations (1000; 100000 with --nightly)
+      --seed S       the seed of the first simulation (0)
+      --report FILE  write the counts, the seeds and the time to a Markdown file
 
     examples:
       rejoin simulate
@@ -152,16 +166,17 @@ enum Help {
 
     """
 
-  /// The answer to `rejoin inspect --help`.
+  /// The output of `rejoin inspect --help`.
   static let inspect = """
-    rejoin inspect: what a message holds.
+    rejoin inspect: prints the content of an encoded message.
 
     usage: rejoin inspect FILE [--format table|json]
 
-    FILE has the bytes of a delta, a snapshot, a single record, a clock or a stored
-    replica. The command prints how many bytes each part takes, what is said of
-    each device, and every field of every record. Of a damaged file it tells the
-    place and the fault, and ends with exit code 1.
+    FILE holds the bytes of a delta, a snapshot, a single record, a vector
+    clock, a replica's version, a stored replica or a token. The command prints
+    the size of each section, the saves of each device, and every field of every
+    record. For a damaged file, it prints the offset and what was expected
+    there, and the exit code is 1.
 
     """
 }

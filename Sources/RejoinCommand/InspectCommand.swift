@@ -3,7 +3,7 @@
 import Foundation
 import Rejoin
 
-/// `rejoin inspect`: what a message holds.
+/// `rejoin inspect` prints the content of an encoded message.
 struct InspectCommand {
   private let file: String
   private let isJSON: Bool
@@ -11,7 +11,7 @@ struct InspectCommand {
   /// The options that take a value.
   static let options = ["format"]
 
-  /// Reads the words after `inspect`.
+  /// Reads the arguments of `inspect`.
   init(_ arguments: Arguments) throws(CommandError) {
     guard let file = arguments.operands.first, arguments.operands.count == 1
     else { throw .usage("inspect needs one FILE; see `rejoin inspect --help`") }
@@ -24,10 +24,11 @@ struct InspectCommand {
     self.file = file
   }
 
-  /// Prints what is in the file.
+  /// Prints the content of the file.
   func run() throws(CommandError) {
     guard let content = FileManager.default.contents(atPath: file) else {
-      throw .failed("\(file): cannot be read; check that it is there")
+      throw .failed(
+        "\(file): the file cannot be read; check the path and its permissions")
     }
     let inspection: Inspection
     do throws(WireError) {

@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// `rejoin replay`: runs a script of what devices did.
+/// `rejoin replay` runs a script of what devices did.
 struct ReplayCommand {
   private let file: String
   private let showsBytes: Bool
@@ -10,7 +10,7 @@ struct ReplayCommand {
   /// The options that take no value.
   static let flags = ["bytes", "help"]
 
-  /// Reads the words after `replay`.
+  /// Reads the arguments of `replay`.
   init(_ arguments: Arguments) throws(CommandError) {
     guard let file = arguments.operands.first, arguments.operands.count == 1
     else { throw .usage("replay needs one FILE; see `rejoin replay --help`") }
@@ -18,13 +18,15 @@ struct ReplayCommand {
     showsBytes = arguments.has("bytes")
   }
 
-  /// Prints what the devices see.
+  /// Runs the script and prints its output.
   func run() throws(CommandError) {
     let text: String
     do {
       text = try String(contentsOfFile: file, encoding: .utf8)
     } catch {
-      throw .failed("\(file): cannot be read; check that it is there, in UTF-8")
+      throw .failed(
+        "\(file): the file cannot be read; check the path, its permissions, "
+          + "and that the text is UTF-8")
     }
     do {
       try Replay.run(text, showsBytes: showsBytes) { Terminal.write($0 + "\n") }

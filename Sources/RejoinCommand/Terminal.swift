@@ -2,35 +2,44 @@
 
 import Foundation
 
-/// Where the command writes to.
+/// Standard output and standard error.
 enum Terminal {
-  /// Whether standard output is a terminal that may be coloured.
+  /// Whether standard output is a terminal and colours are not turned off.
   static var hasColours: Bool {
     isatty(STDOUT_FILENO) == 1
       && ProcessInfo.processInfo.environment["NO_COLOR"] == nil
   }
 
-  /// Ends the command if standard output is closed, before its number is given to
-  /// a file that is opened.
+  /// Ends the command if standard output is closed.
+  ///
+  /// To be called first: a file that the command opens would otherwise take
+  /// standard output's file descriptor, and the output would go there.
   static func open() {
-    // Writing to a pipe that nobody reads is then an error like any other.
+    // Writing to a pipe without a reader then fails with an error instead of
+    // ending the process by a signal.
     signal(SIGPIPE, SIG_IGN)
     if !isOpen { fail(EBADF) }
   }
 
-  /// Whether standard output is a file, a pipe, a device or a socket; where it was
-  /// closed, the runtime may have taken its number for something of its own.
+  /// Whether standard output is a file, a pipe, a device or a socket.
+  ///
+  /// If it was closed, the runtime may have opened something of its own under
+  /// its file descriptor, which has no file type.
   private static var isOpen: Bool {
     var status = stat()
     return fstat(STDOUT_FILENO, &status) == 0 && status.st_mode & S_IFMT != 0
   }
 
-  /// Writes `text` to standard output, or ends the command.
+  /// Writes `text` to standard output.
+  ///
+  /// If that fails, the command ends.
   static func write(_ text: String) {
     if let error = put(text, to: STDOUT_FILENO) { fail(error) }
   }
 
-  /// Writes `text` to standard error, if that can be written to.
+  /// Writes `text` to standard error.
+  ///
+  /// Errors are ignored, as there is nowhere left to report them.
   static func complain(_ text: String) {
     _ = put(text, to: STDERR_FILENO)
   }
@@ -38,14 +47,14 @@ enum Terminal {
   private static func fail(_ error: Int32) -> Never {
     complain(
       "rejoin: cannot write to standard output: "
-        + "\(String(cString: strerror(error))); send it to where there is room, "
-        + "and read it to its end\n")
+        + "\(String(cString: strerror(error))); redirect it to a place with "
+        + "free space, and read it to its end\n")
     exit(1)
   }
 
   /// Writes all of `text`.
   ///
-  /// - Returns: The number of the error that there was.
+  /// - Returns: The error's `errno`; `nil` on success.
   private static func put(_ text: String, to file: Int32) -> Int32? {
     var rest = Array(text.utf8)[...]
     while !rest.isEmpty {
@@ -62,9 +71,10 @@ enum Terminal {
   }
 }
 
-/// A line on standard error that says how far long work has come.
+/// A line on standard error with the progress of long work.
 ///
-/// It shows only on a terminal and only if the work takes longer than a second.
+/// It appears only on a terminal, and only if the work takes more than a
+/// second.
 struct ProgressLine {
   private let label: String
   private let total: Int
@@ -85,7 +95,7 @@ struct ProgressLine {
     Terminal.complain("\r\(label): \(done) of \(total)\u{1b}[K")
   }
 
-  /// Takes the line away.
+  /// Removes the line.
   func finish() {
     if isShown { Terminal.complain("\r\u{1b}[K") }
   }

@@ -3,7 +3,7 @@
 import Foundation
 import RejoinComparison
 
-/// Runs the command that `words` spell.
+/// Runs the subcommand that the arguments name.
 func run(_ words: [String]) async throws {
   let rest = words.dropFirst()
   switch words.first {
@@ -30,10 +30,10 @@ func run(_ words: [String]) async throws {
   case "--help", "-h", "help":
     Terminal.write(Help.overview)
   case nil:
-    throw CommandError.usage("say what to do\n\n\(Help.overview)")
+    throw CommandError.usage("a command is missing\n\n\(Help.overview)")
   case let word?:
     throw CommandError.usage(
-      "unknown command \"\(word)\"; `rejoin --help` names them all")
+      "unknown command \"\(word)\"; `rejoin --help` lists the commands")
   }
 }
 

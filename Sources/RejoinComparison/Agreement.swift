@@ -1,36 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How often a strategy ended as people decided.
+/// How often a strategy's result equals the resolution that people chose.
 public struct Agreement: Hashable, Sendable {
-  /// Over all episodes that people left a record for.
+  /// Over all episodes with a resolution.
   public var all = Share()
-  /// Over those that a person settled by hand.
+  /// Over the episodes that a person resolved by hand.
   public var person = Share()
 
-  /// Creates the count of no episode.
+  /// Creates counts of zero.
   public init() {}
 
-  /// Fields and records that ended as people decided, of how many.
+  /// How many fields and records are equal to the resolution, and of how many.
   public struct Share: Hashable, Sendable {
-    /// The changed fields that ended as people decided.
+    /// The changed fields that are equal to the resolution; at most ``fields``.
     public var equalFields = 0
-    /// The fields that anyone changed.
+    /// The fields that any device changed.
     public var fields = 0
-    /// The records whose changed fields all ended so.
+    /// The records whose changed fields are all equal to the resolution; at
+    /// most ``records``.
     public var equalRecords = 0
     /// The records.
     public var records = 0
 
-    /// Creates the count of nothing.
+    /// Creates counts of zero.
     public init() {}
   }
 }
 
 extension Agreement.Share {
-  /// The share of fields that ended as people decided, from 0 to 1.
+  /// The share of fields that are equal to the resolution, from 0 to 1.
   public var ofFields: Double { Self.share(equalFields, of: fields) }
 
-  /// The share of records that ended as people decided, from 0 to 1.
+  /// The share of records that are equal to the resolution, from 0 to 1.
   public var ofRecords: Double { Self.share(equalRecords, of: records) }
 
   private static func share(_ part: Int, of whole: Int) -> Double {
@@ -39,12 +40,12 @@ extension Agreement.Share {
 }
 
 extension Agreement {
-  /// Counts one episode, if people left a record for it.
+  /// Counts one episode, if it has a resolution.
   ///
-  /// Only fields that anyone changed count, by what is visible: an absent set is
-  /// an empty set, and an absent counter is at zero. A field agrees if it does on
-  /// every device. Where the record exists and people deleted it, or the other
-  /// way round, none of its fields agree.
+  /// Only changed fields count. An absent set equals an empty one, and an
+  /// absent counter equals zero. A field is equal if it is on every device. If
+  /// the record exists and people deleted it, or the other way round, no field
+  /// is equal.
   mutating func count(_ outcome: Outcome, of episode: Episode) {
     guard let resolution = episode.resolution else { return }
     let wanted: PlainRecord? =

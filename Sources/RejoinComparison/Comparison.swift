@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Runs strategies on the same episodes and counts what each of them lost.
+/// Runs strategies on the same episodes and counts what each strategy loses.
 public struct Comparison: Sendable {
   /// The strategies, in the order of the table.
   public let strategies: [any Contender]
 
-  /// Creates a comparison of `strategies`.
+  /// Creates a comparison of the given strategies.
   public init(_ strategies: [any Contender] = Strategies.all) {
     self.strategies = strategies
   }
@@ -15,8 +15,9 @@ public struct Comparison: Sendable {
   /// - Parameters:
   ///   - episodes: The episodes, in any order.
   ///   - progress: Called with the number of episodes done.
-  /// - Returns: What each strategy lost.
-  /// - Throws: What a strategy throws; none that is here does.
+  /// - Returns: The losses of each strategy.
+  /// - Throws: The errors of the strategies. Those in ``Strategies/all`` throw
+  ///   none.
   public func run(
     _ episodes: [Episode], progress: (Int) -> Void = { _ in }
   ) throws -> ComparisonResult {
@@ -33,7 +34,7 @@ public struct Comparison: Sendable {
   }
 }
 
-/// What a comparison found.
+/// The result of a comparison.
 public struct ComparisonResult: Hashable, Sendable {
   /// The number of episodes.
   public let episodes: Int
@@ -41,7 +42,7 @@ public struct ComparisonResult: Hashable, Sendable {
   public let strategies: [StrategyResult]
 }
 
-/// What one strategy lost over many episodes.
+/// The result of one strategy over many episodes.
 public struct StrategyResult: Hashable, Sendable {
   /// The name of the strategy.
   public let name: String
@@ -49,9 +50,9 @@ public struct StrategyResult: Hashable, Sendable {
   public private(set) var episodes = 0
   /// The number of episodes in which it lost nothing.
   public private(set) var lossless = 0
-  /// What it lost.
+  /// The sum of its losses.
   public private(set) var losses = Losses()
-  /// How often it ended as people decided.
+  /// How often it ended with the resolution that people chose.
   public private(set) var agreement = Agreement()
 
   init(name: String) { self.name = name }

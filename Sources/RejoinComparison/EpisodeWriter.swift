@@ -2,11 +2,12 @@
 
 import Rejoin
 
-/// Writes one generated episode.
+/// Generates one episode.
 struct EpisodeWriter {
   private let workload: Workload
   private var source: SplitMix64
   private var kinds: [String: FieldKind] = [:]
+  /// The number of values made, so that every new value is different.
   private var writes = 0
 
   init(_ workload: Workload, _ source: SplitMix64) {
@@ -46,10 +47,10 @@ struct EpisodeWriter {
     return record
   }
 
-  /// A device's edits, each made on what the device sees.
+  /// The edits of a device, each made on the device's own copy of the record.
   ///
-  /// Its clock is off by a constant, which is set anew when the clock is
-  /// corrected now and then.
+  /// The device's clock is off by a constant, which changes once in ten edits,
+  /// as if the clock had been corrected.
   private mutating func edits(
     of device: String, on base: PlainRecord?, _ fields: [String]
   ) -> [Episode.Edit] {
@@ -68,6 +69,7 @@ struct EpisodeWriter {
 
   private mutating func offset() -> Int64 {
     guard workload.skew > 0 else { return 0 }
+    // Capped so that the width fits an `Int`.
     let width = min(workload.skew, 1 << 50) * 2 + 1
     return Int64(source.number(below: Int(width))) - width / 2
   }
@@ -111,7 +113,8 @@ struct EpisodeWriter {
     .string("tag\(source.number(below: 8))")
   }
 
-  /// A new value, or now and then one that others choose too.
+  /// A new value, or once in ten times one that other devices choose, too:
+  /// equal values are no conflict.
   private mutating func value() -> Value {
     writes += 1
     return source.happens(0.1) ? .string("same") : .string("text\(writes)")

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A small episode with something to learn from it.
+/// A small episode that shows how strategies lose edits.
 public struct WorkedExample: Sendable {
-  /// What it is about.
+  /// The situation, in a few words.
   public let title: String
-  /// What it teaches, in one sentence.
+  /// What the example teaches, in one sentence.
   public let lesson: String
-  /// The edits.
+  /// The episode itself.
   public let episode: Episode
 }

@@ -8,10 +8,10 @@ extension WorkedExample {
     steps, stock, person, document, expensiveField, tags, deletion,
   ]
 
-  /// Two phones count steps.
+  /// A phone and a watch count steps.
   public static let steps = WorkedExample(
     title: "Step counter: 5,000, +1,200 on one phone, +800 on the other",
-    lesson: "A total that is read and written back loses what others counted.",
+    lesson: "Writing a total back loses what other devices counted.",
     episode: Episode(
       id: "steps", base: ["steps": .count(5000)], kinds: ["steps": .counter],
       edits: [
@@ -22,7 +22,7 @@ extension WorkedExample {
   /// Two tills sell from one stock.
   public static let stock = WorkedExample(
     title: "Stock of 3, one sold at each of two tills",
-    lesson: "Two sales that each write back 2 sell one piece too many.",
+    lesson: "If both tills write 2 back, one sale is lost.",
     episode: Episode(
       id: "stock", base: ["stock": .count(3)], kinds: ["stock": .counter],
       edits: [
@@ -30,10 +30,10 @@ extension WorkedExample {
         .init("till2", at: 2000) { $0.increment = ["stock": -1] },
       ]))
 
-  /// The example by which Core Data's merge policies are usually explained.
+  /// The example that usually explains Core Data's merge policies.
   public static let person = WorkedExample(
     title: "Person: name and phone here, address and phone there",
-    lesson: "Only the phone is contested, and its loser belongs in a list.",
+    lesson: "Only the phone conflicts, and its losing value should be listed.",
     episode: Episode(
       id: "person",
       base: [
@@ -51,10 +51,10 @@ extension WorkedExample {
         },
       ]))
 
-  /// One document, edited in two places far from each other.
+  /// One document whose devices edit different attributes.
   public static let document = WorkedExample(
-    title: "A document of 20 attributes, edited in two different places",
-    lesson: "A whole record as the unit makes strangers' edits compete.",
+    title: "A document of 20 attributes, of which each device edits another",
+    lesson: "If the record is the unit of merging, unrelated edits conflict.",
     episode: Episode(
       id: "document",
       base: Dictionary(
@@ -70,10 +70,10 @@ extension WorkedExample {
         },
       ]))
 
-  /// A list screen asks again and again, without the photo.
+  /// A list screen repeats a query that leaves out the photo.
   public static let expensiveField = WorkedExample(
     title: "A repeated query leaves the photo out; then a title is edited",
-    lesson: "What a message does not mention must never be taken as deleted.",
+    lesson: "A field that a message leaves out must not be deleted.",
     episode: Episode(
       id: "expensive-field",
       base: [
@@ -93,7 +93,8 @@ extension WorkedExample {
   /// One device adds tags while another removes one.
   public static let tags = WorkedExample(
     title: "Tags: one added here, while another is removed there",
-    lesson: "A set written back whole brings back or drops others' elements.",
+    lesson:
+      "Writing a whole set back undoes concurrent insertions and removals.",
     episode: Episode(
       id: "tags", base: ["tags": .texts("draft", "sea")],
       kinds: ["tags": .set],
@@ -109,7 +110,7 @@ extension WorkedExample {
   /// One device deletes the record that another updates.
   public static let deletion = WorkedExample(
     title: "Deleted here, while updated there",
-    lesson: "Who deleted had not seen the update, so the update stays.",
+    lesson: "The deletion had not seen the update, so the update stays.",
     episode: Episode(
       id: "deletion", base: ["title": .text("Plan"), "note": .text("old")],
       edits: [

@@ -2,7 +2,9 @@
 
 import Rejoin
 
-/// Generates offline episodes from a seed: the same seed, the same episodes.
+/// Generates offline episodes from a seed.
+///
+/// Equal workloads generate equal episodes.
 public struct Workload: Hashable, Sendable {
   /// The seed of the random numbers.
   public var seed: UInt64 = 1
@@ -12,25 +14,27 @@ public struct Workload: Hashable, Sendable {
   public var devices = 3
   /// How many edits each device makes.
   public var editsPerDevice = 4
-  /// How far a device's clock may be off, in milliseconds, either way.
+  /// The greatest error of a device's clock in milliseconds, fast or slow.
   public var skew: Int64 = 60_000
   /// How many fields the record has.
   public var fields = 6
-  /// The share of fields that are counters.
+  /// The share of fields that are counters, from 0 to 1.
   public var counters = 0.25
-  /// The share of fields that are sets.
+  /// The share of fields that are sets, from 0 to 1.
   public var sets = 0.25
-  /// The share of edits that delete the record.
+  /// The share of edits that delete the record, from 0 to 1.
   public var deletions = 0.02
-  /// The share of edits that clear a field.
+  /// The share of changes to a field that clear it, from 0 to 1.
   public var clears = 0.05
 
   /// Creates the default workload.
   public init() {}
 
-  /// The episodes.
+  /// Generates the episodes, named `generated-1`, `generated-2` and so on.
   public func generate() -> [Episode] {
     (0..<episodes).map { place in
+      // A seed for each episode, so that it does not depend on how many there
+      // are.
       var source = SplitMix64(seed: seed)
       let mixed = source.next() &+ UInt64(place)
       var writer = EpisodeWriter(self, SplitMix64(seed: mixed))

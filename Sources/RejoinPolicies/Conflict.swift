@@ -2,45 +2,51 @@
 
 import Rejoin
 
-/// A record that a context and somebody else changed at the same time.
+/// A record that a context edited and that has changed in the store since it
+/// was fetched.
 ///
-/// A conflict is a value that can be stored: those that ``MergePolicy/manual``
-/// queued can be settled by another context, after another launch.
+/// A conflict is `Codable`. Store those that ``MergePolicy/manual`` queued, and
+/// resolve them in another context, also after the app was launched again.
 public struct Conflict: Hashable, Codable, Sendable {
   /// The record.
   public let record: RecordID
 
-  /// The register and `lww` fields that either side changed.
+  /// The register and `lww` fields that either side changed, sorted by field.
   public let fields: [FieldDifference]
 
-  /// The counters, sets and ledgers that are contested: those that somebody
-  /// changed, where the context deletes the record; those that the context edits,
-  /// where somebody deleted it.
+  /// The contested counters, sets and ledgers, sorted.
+  ///
+  /// They conflict only with a deletion. If the context deletes the record,
+  /// these are the fields that changed in the store; if the record was deleted
+  /// in the store, those that the context edits.
   public let others: [FieldKey]
 
-  /// Whether the context deletes the record, which contests everything that
-  /// somebody changed.
+  /// Whether the context deletes the record.
+  ///
+  /// Every field that changed in the store is then contested.
   public let isDeletion: Bool
 
-  /// What was displayed with the conflict: resolving supersedes that, and nothing
-  /// that has come since.
+  /// For each of `fields`, the saves that the conflict displayed.
+  ///
+  /// Resolving supersedes these and no later ones.
   let displayed: [Displayed]
 
-  /// The marks of the record's existence that were displayed.
+  /// The saves of the record's existence that the conflict displayed.
   private(set) var marks: VectorClock
 
-  /// The saves of one field that were displayed.
+  /// The saves of one field that the conflict displayed.
   struct Displayed: Hashable, Codable, Sendable {
     let field: FieldKey
     let seen: VectorClock
   }
 
-  /// The register and `lww` fields that both sides changed.
+  /// The register and `lww` fields that both sides changed; a deletion changes
+  /// every field.
   public var contested: [FieldDifference] {
     fields.filter { $0.isChanged && ($0.isDirty || isDeletion) }
   }
 
-  /// The names of all fields that are contested.
+  /// The names of all contested fields: ``contested`` and ``others``.
   public var contestedNames: Set<Name> {
     Set(contested.map { Name($0.field) } + others.map { Name($0.name) })
   }
@@ -61,14 +67,17 @@ extension Conflict {
       }, marks: now.existence.clock)
   }
 
-  /// The saves of a field that were displayed with the conflict.
+  /// The saves of a field that the conflict displayed; `nil` for a field that
+  /// is not part of it.
   func displayed(_ key: FieldKey) -> VectorClock? {
+    // By name: where the kind changed between versions of a schema, one of the
+    // two fields of that name is listed, and the other displayed nothing.
     guard fields.contains(where: { Name($0.field) == Name(key.name) })
     else { return nil }
     return displayed.first { $0.field == key }?.seen ?? VectorClock()
   }
 
-  /// What is left of the conflict without some fields, if anything.
+  /// The conflict without the settled fields; `nil` if no field is left.
   func without(_ settled: (Name) -> Bool) -> Conflict? {
     let rest = fields.filter { !settled(Name($0.field)) }
     if rest.isEmpty { return nil }
@@ -77,22 +86,24 @@ extension Conflict {
       displayed: displayed, marks: marks)
   }
 
-  /// The conflict as it is displayed after a save of the context's own.
+  /// The conflict after the save that queued it.
   func displayed(after dot: Dot?) -> Conflict {
     var conflict = self
+    // That save may have written other fields of the record, and marked it
+    // alive. Resolving must supersede this mark, too.
     if let dot { conflict.marks.insert(dot) }
     return conflict
   }
 }
 
-/// A save that the policy ``MergePolicy/error`` refused.
+/// The error of a save that ``MergePolicy/error`` refused.
 ///
-/// Nothing was written, and the edits stay in the context.
+/// Nothing was written. The edits stay in the context.
 public struct MergeConflict: Error, Sendable, CustomStringConvertible {
-  /// What is in conflict.
+  /// The records in conflict.
   public let conflicts: [Conflict]
 
-  /// The fields in conflict, and how to mend it.
+  /// The fields in conflict, and what to do.
   public var description: String {
     let fields = conflicts.flatMap { conflict in
       let names =
@@ -103,14 +114,17 @@ public struct MergeConflict: Error, Sendable, CustomStringConvertible {
     }
     return "changed in the store since they were fetched: "
       + fields.joined(separator: ", ")
-      + "; refresh the context, or save under another merge policy"
+      + "; save under another merge policy, or roll the context back and edit "
+      + "again"
   }
 }
 
-/// Why a context could not save.
+/// The error of a context's save.
+///
+/// Nothing was written.
 public enum ContextSaveError: Error, Sendable {
-  /// The policy refuses conflicts.
+  /// There are conflicts, and the policy is ``MergePolicy/error``.
   case conflict(MergeConflict)
-  /// The replica refused the save.
+  /// The replica refused the save as a whole.
   case save(SaveError)
 }

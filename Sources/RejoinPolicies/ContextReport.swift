@@ -2,27 +2,30 @@
 
 import Rejoin
 
-/// What a context's save did.
+/// What a save of a context wrote, dropped and left to resolve.
 public struct ContextReport: Sendable {
-  /// The save; `nil` if nothing was written.
+  /// The dot of the save; `nil` if nothing was written.
   public internal(set) var dot: Dot?
   /// The register and `lww` fields that were written, by record.
   public internal(set) var written: [RecordID: Set<Name>] = [:]
-  /// The records whose deletion was carried out, those that were created again in
-  /// the same save included.
+  /// The records whose deletion was carried out, even if the same save created
+  /// them again.
   public internal(set) var deleted: Set<RecordID> = []
-  /// The records that were deleted and exist all the same, with what keeps each:
-  /// edits that the context had not shown, or an alias.
+  /// The records that were deleted and still exist, with the concurrent edits,
+  /// or those of an alias, that keep each alive.
   public internal(set) var survivors: [RecordID: [DroppedChange.Side]] = [:]
-  /// What the policy did not keep.
+  /// The changes, by either side, that the policy did not keep.
   public internal(set) var dropped: [DroppedChange] = []
-  /// The `lww` fields at the greatest timestamp that a re-creation had to leave as
-  /// they are.
-  public internal(set) var retained: [MergeReport.Location] = []
-  /// The records that were in conflict, whatever became of it.
-  public internal(set) var conflicts: [Conflict] = []
-  /// The records that could not be saved, and why.
+  /// The `lww` fields at the maximum timestamp.
   ///
-  /// Their edits stay in the context; the other records were saved.
+  /// Creating a record again empties its fields, but no write can follow that
+  /// timestamp.
+  public internal(set) var retained: [MergeReport.Location] = []
+  /// The records that were in conflict, including those that the policy
+  /// resolved.
+  public internal(set) var conflicts: [Conflict] = []
+  /// The records that could not be saved, each with the error.
+  ///
+  /// Their edits stay in the context. The other records were saved.
   public internal(set) var failures: [RecordID: SaveError] = [:]
 }

@@ -2,23 +2,24 @@
 
 import Rejoin
 
-/// What becomes of the deletion of a record at save.
+/// What a save does with the deletion of a record.
 public enum DeletionOutcome: Hashable, Sendable {
-  /// The record is deleted, with all that has changed since it was fetched, which
-  /// is reported.
+  /// Deletes the record, superseding also the changes that the context had not
+  /// shown; those are reported.
   case delete
-  /// The record is deleted as it was shown; an edit that was not shown stays beside
-  /// the deletion, and wins or loses by the rule of the entity.
+  /// Deletes the record as the context had shown it. The deletion is concurrent
+  /// with changes that were not shown, and the entity's `DeletionRule` decides
+  /// whether the record exists.
   case deleteBeside
-  /// The record stays; the deletion is dropped and reported, and so are the edits
-  /// of the record that came with it.
+  /// Keeps the record. The deletion is dropped and reported, together with the
+  /// context's other edits of the record.
   case keepRecord
-  /// The record stays; the deletion is queued for somebody to decide.
+  /// Keeps the record and adds the deletion to ``EditingContext/conflicts``.
   case reportConflict
 }
 
 extension MergePolicy {
-  /// What becomes of a deletion in a conflict.
+  /// What a save does with a deletion in conflict.
   func deletion(storeIsLater: Bool) -> DeletionOutcome {
     switch self {
     case .mergeByPropertyObjectTrump, .overwrite, .mergeNonNil: .delete
@@ -32,10 +33,10 @@ extension MergePolicy {
 }
 
 extension DeletionOutcome {
-  /// Whether the record stays as the store has it.
+  /// Whether the deletion is not carried out.
   var isRefused: Bool { self == .keepRecord || self == .reportConflict }
 
-  /// What becomes of a value that the context wrote after the deletion.
+  /// What a save does with a value that the context wrote after the deletion.
   func outcome(ofWriting value: Value?) -> FieldOutcome {
     switch self {
     case .delete: .write(value)

@@ -2,41 +2,43 @@
 
 import Rejoin
 
-/// A change that a policy did not keep.
+/// A change that a merge policy did not keep, by either side.
 public struct DroppedChange: Hashable, Sendable {
-  /// One side of the choice.
+  /// A value and its author.
   public struct Side: Hashable, Sendable {
-    /// The value; `nil` is an unset field.
+    /// The value; `nil` if the field is unset.
     public let value: Value?
-    /// The device that wrote it.
+    /// The device that wrote it; `nil` if nobody has written the field.
     public let device: DeviceID?
-    /// When it was written; `nil` for an edit that was not saved yet.
+    /// The timestamp of the write; `nil` for an edit in the context, which has
+    /// not been saved.
     public let time: Timestamp?
   }
 
   /// What was dropped.
   public enum Content: Hashable, Sendable {
-    /// A value in favour of another.
+    /// A register's or `lww` field's value, in favour of another.
     case value(dropped: Side, kept: Side)
-    /// An edit of a counter, a set or a ledger.
+    /// The context's edit of a counter, a set or a ledger.
     case edit(FieldEdit)
-    /// What a counter, a set or a ledger held, or a field of a record that the
-    /// context deleted, its existence included: somebody had changed it since it
-    /// was fetched.
+    /// A state of the store that had changed since the record was fetched: of a
+    /// counter or a set that was overwritten, or of a field, or the existence,
+    /// of a record that the context deleted.
     case overwritten(FieldState)
-    /// The deletion of the record.
+    /// The context's deletion of the record.
     case deletion
-    /// That the record is created or kept alive, without a field.
+    /// The context's `touch`, which creates the record or keeps it alive
+    /// without editing a field.
     case creation
   }
 
   /// The record.
   public let record: RecordID
-  /// The field; `nil` for the deletion or creation of the record.
+  /// The field; `nil` for a deletion or a creation of the record.
   public let field: FieldKey?
   /// What was dropped.
   public let content: Content
-  /// The name of the policy that decided.
+  /// The ``MergePolicy/name`` of the policy that decided.
   public let rule: String
 }
 

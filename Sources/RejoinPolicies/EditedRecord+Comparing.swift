@@ -2,9 +2,9 @@
 
 import Rejoin
 
-// What has become of a record since it was fetched.
+// Comparing a record with its state in the store.
 extension EditedRecord {
-  /// The register and `lww` fields as three parties see them.
+  /// The base, mine and store values of the register and `lww` fields.
   func differences(
     from now: RecordSnapshot, storeIsLater: (FieldKey) -> Bool
   ) -> [FieldKey: FieldDifference] {
@@ -20,13 +20,16 @@ extension EditedRecord {
     return differences
   }
 
-  /// Whether somebody deleted the record.
+  /// Whether the record was deleted in the store since it was fetched.
   private func wasDeleted(in now: RecordSnapshot) -> Bool {
     fetched.exists && !now.exists
   }
 
-  /// Whether the edits conflict whatever the registers say: any edit does with a
-  /// deletion, and a deletion with anything that has moved, by its clock.
+  /// Whether the record is in conflict even if its registers show none.
+  ///
+  /// Any edit conflicts with a deletion in the store. A deletion in the context
+  /// conflicts with any change by its clock: an increment, or a write of an
+  /// equal value, is a change that its author wants to keep.
   func isContested(by now: RecordSnapshot) -> Bool {
     guard isDeleted else { return wasDeleted(in: now) }
     let keys = Set(fetched.fields.keys).union(now.fields.keys)
@@ -38,7 +41,7 @@ extension EditedRecord {
     fetched[key].clock != now[key].clock
   }
 
-  /// The counters, sets and ledgers that are contested.
+  /// The contested counters, sets and ledgers, sorted.
   func others(against now: RecordSnapshot) -> [FieldKey] {
     if isDeleted {
       return now.fields.keys.sorted().filter {
@@ -48,16 +51,19 @@ extension EditedRecord {
     return wasDeleted(in: now) ? changes.edits.keys.sorted() : []
   }
 
-  /// What creating the record again drops, where it had been deleted when it was
-  /// fetched and still is.
+  /// What creating the record again drops: the fields as fetched, if the record
+  /// was deleted then and still is.
   func fieldsToDrop(in replica: Replica) -> [FieldKey: FieldState]? {
     fetched.isDead && replica.fetch(id).isDead ? fetched.fields : nil
   }
 }
 
 extension RecordSnapshot {
-  /// Compares the last write of a field, or of the record where the field holds
-  /// none, with the write that a save would make now.
+  /// Returns whether the store's last write of a field is later than a write
+  /// that a save would make now.
+  ///
+  /// If the field holds no write, the last mark of the record's existence
+  /// counts.
   func comparison(with replica: Replica) -> (FieldKey) -> Bool {
     let next = (replica.timeOfNextSave ?? .max, replica.device)
     return { key in

@@ -2,32 +2,36 @@
 
 import Rejoin
 
-/// What a context or a draft holds of one record: what it fetched, and the edits
-/// since.
+/// A record in a context or a draft: as it was fetched, and the edits since.
 struct EditedRecord: Sendable {
-  /// Edits that no deletion comes between.
+  /// Edits without a deletion among them.
   struct Changes: Sendable {
-    /// The values of register and `lww` fields.
+    /// The values written to register and `lww` fields; `nil` unsets.
     var values: [FieldKey: Value?] = [:]
-    /// The edits of counters, sets and ledgers.
+    /// The edits of counters, sets and ledgers, combined per field.
     var edits: [FieldKey: FieldEdit] = [:]
-    /// Whether the record is created or kept alive without a field.
+    /// Whether `touch` creates the record or keeps it alive.
     var isTouched = false
 
     var isEmpty: Bool { values.isEmpty && edits.isEmpty && !isTouched }
   }
 
   let id: RecordID
-  /// `base` and `seen`: the record when it was fetched, field by field.
+  /// The base: each field as it was when the record was fetched, or, if it was
+  /// clean, at the last refresh since.
   var fetched: RecordSnapshot
-  /// Of fields that a refresh has moved forward, whether the record existed then.
+  /// For each field that a refresh has moved forward, whether the record
+  /// existed at that refresh; for the others, `fetched.exists` tells.
   private var existed: [FieldKey: Bool] = [:]
-  /// The edits; of a record that was deleted here, those since, which create it
-  /// again.
+  /// The edits since the last deletion in the context, or all edits if there
+  /// was none.
+  ///
+  /// After a deletion, they create the record again.
   var changes = Changes()
-  /// What was edited before each deletion; `nil` unless the record was deleted.
+  /// The edits before each deletion in the context, in order; `nil` if there
+  /// was none.
   private(set) var undone: [Changes]?
-  /// Why the edits cannot be saved, if they cannot.
+  /// Why the edits cannot be saved; `nil` if they can.
   var failure: SaveError?
 
   init(_ id: RecordID, from replica: Replica) {
@@ -40,26 +44,28 @@ struct EditedRecord: Sendable {
   /// Whether the record is created again after a deletion.
   var isCreatedAgain: Bool { isDeleted && !changes.isEmpty }
 
-  /// The field as it was fetched, or as a refresh has shown it since.
+  /// The field as the context showed it before any edit: empty if the record
+  /// did not exist then.
   func shown(_ key: FieldKey) -> FieldState {
     existed[key] ?? fetched.exists ? fetched[key] : FieldState(key.kind)
   }
 
-  /// The value of a field when it was fetched.
+  /// The value of a register or `lww` field before any edit.
   func base(_ key: FieldKey) -> Value? { shown(key).value }
 
   func isDirty(_ key: FieldKey) -> Bool {
     isDeleted || changes.edits[key] != nil || value(of: key) != base(key)
   }
 
-  /// Whether saving would do anything.
+  /// Whether there is anything to save, or a failure to report.
   var hasChanges: Bool {
     isDeleted || changes.isTouched || failure != nil || !changes.edits.isEmpty
       || changes.values.keys.contains(where: isDirty)
   }
 
-  /// Moves clean fields forward to how the replica has them.
+  /// Moves clean fields forward to their state in the replica.
   mutating func refresh(from replica: Replica) {
+    // Refetching a clean record as a whole also moves its existence forward.
     if !hasChanges {
       self = EditedRecord(id, from: replica)
       return
@@ -73,7 +79,7 @@ struct EditedRecord: Sendable {
     }
   }
 
-  /// Forgets the edits of fields that were settled otherwise.
+  /// Drops the edits of fields that were resolved.
   mutating func settle(
     _ keys: some Sequence<FieldKey>, from replica: Replica
   ) {
@@ -82,11 +88,12 @@ struct EditedRecord: Sendable {
   }
 }
 
-// The verbs, in their order.
+// The verbs, which apply in their order.
 extension EditedRecord {
   /// Edits a field.
   ///
-  /// - Returns: Whether a counter's sums bear it; otherwise nothing changes.
+  /// - Returns: `false` if a counter's sums would overflow. Nothing is then
+  ///   changed.
   mutating func perform(_ edit: FieldEdit, on key: FieldKey) -> Bool {
     let edit = edit.canonical
     if case .write(let value) = edit {
@@ -102,7 +109,9 @@ extension EditedRecord {
     return true
   }
 
-  /// Deletes the record; one that was not there is no longer inserted.
+  /// Deletes the record.
+  ///
+  /// If it was never shown, its insertion is withdrawn, and nothing is deleted.
   mutating func delete() {
     failure = nil
     if fetched.exists || existed.values.contains(true) {
@@ -112,7 +121,7 @@ extension EditedRecord {
   }
 }
 
-// What is shown, the edits included.
+// Reading the edited record.
 extension EditedRecord {
   private func stored(_ key: FieldKey) -> FieldState {
     isDeleted ? FieldState(key.kind) : shown(key)
@@ -122,8 +131,8 @@ extension EditedRecord {
     changes.values[key] ?? stored(key).value
   }
 
-  /// What a register or a counter shows: nothing where nobody has written it,
-  /// `nil` where a write has unset it.
+  /// What a register, `lww` field or counter shows: `nil` if nobody has written
+  /// it, and `.some(nil)` if a write has unset it.
   func written(_ key: FieldKey) -> Value?? {
     if let value = changes.values[key] { return .some(value) }
     return stored(key).shown

@@ -3,23 +3,27 @@
 import Rejoin
 
 extension EditingContext {
-  /// Settles fields by hand, in one save.
+  /// Writes the values that resolve fields in conflict, in one save.
   ///
-  /// It supersedes what was displayed, when the record was fetched or with the
-  /// conflict that ``MergePolicy/manual`` queued, and nothing that has come since.
-  /// A queued deletion is settled when all its fields are: the record stays.
+  /// The write supersedes the siblings that were displayed: with the queued
+  /// conflict, or else when the record was fetched. Siblings that arrived later
+  /// stay. A queued deletion is resolved once all its fields are; the record is
+  /// then kept.
   ///
   /// - Parameters:
   ///   - id: The record.
-  ///   - values: The values to write; `nil` unsets.
-  /// - Throws: ``SaveError``; nothing has changed then.
+  ///   - values: The values to write; `nil` unsets a field.
+  /// - Returns: The report of the save.
+  /// - Throws: `SaveError`. The context and the replica are then unchanged.
   @discardableResult
   public func resolve(
     _ id: RecordID, _ values: [FieldKey: Value?]
   ) throws(SaveError) -> SaveReport {
     if values.isEmpty { return SaveReport() }
     let queued = conflicts.filter { $0.record == id }
-    // A record that only a stored conflict has displayed is not fetched for it.
+    // If the conflict was stored and this context has not fetched the record,
+    // only the conflict was displayed. Fetching now would supersede unseen
+    // changes.
     let isShown = queued.isEmpty || records[id] != nil
     let record = isShown ? current(id) : nil
     var marks = record?.fetched.existence.clock ?? VectorClock()
@@ -44,16 +48,18 @@ extension EditingContext {
     return report
   }
 
-  /// Settles a deletion that ``MergePolicy/manual`` queued.
+  /// Resolves a deletion that ``MergePolicy/manual`` queued.
   ///
-  /// Deleting supersedes the marks that were displayed with the conflict; an edit
-  /// that has come since keeps the record, which the report says.
+  /// Deleting supersedes what the conflict displayed. An edit that arrived
+  /// later is concurrent with the deletion and may keep the record; the
+  /// report's ``ContextReport/survivors`` then name it.
   ///
   /// - Parameters:
-  ///   - id: The record; where no deletion of it is queued, nothing happens.
-  ///   - deletes: Whether the record goes. If not, it stays as the store has it,
-  ///     and nothing is saved.
-  /// - Throws: ``SaveError``; nothing has changed then.
+  ///   - id: The record. If no deletion of it is queued, nothing happens.
+  ///   - deletes: Whether to delete the record. If `false`, it stays as the
+  ///     store has it, and nothing is saved.
+  /// - Returns: The report of the save.
+  /// - Throws: `SaveError`. The context and the replica are then unchanged.
   @discardableResult
   public func resolveDeletion(
     of id: RecordID, deletes: Bool
@@ -75,7 +81,8 @@ extension EditingContext {
 }
 
 extension FieldState {
-  /// A register of which nothing is known but what its reader has seen.
+  /// A field without a store whose context is `seen`: all that `observed:`
+  /// needs.
   fileprivate init(seen: VectorClock) {
     self = .register(
       Causal(store: Siblings(), context: CausalContext(seen)))

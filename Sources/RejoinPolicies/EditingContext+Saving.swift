@@ -5,14 +5,16 @@ import Rejoin
 extension EditingContext {
   /// Saves the edits of all records, under one dot.
   ///
-  /// A record that cannot be saved, for example because a counter would overflow,
-  /// stays in the context and is reported; the others are saved.
+  /// A record that cannot be saved, for example because a counter would
+  /// overflow, stays in the context and is reported in
+  /// ``ContextReport/failures``. The others are saved.
   ///
-  /// - Returns: What was written, what the policy dropped, and what was queued.
-  /// - Throws: ``ContextSaveError/conflict(_:)`` under ``MergePolicy/error``, where
-  ///   anything is in conflict; ``ContextSaveError/save(_:)`` where the replica can
-  ///   save nothing at all. The edits stay in the context then, and nothing is
-  ///   written.
+  /// - Returns: What was written, what the policy dropped, and what was in
+  ///   conflict.
+  /// - Throws: ``ContextSaveError/conflict(_:)`` if anything is in conflict and
+  ///   the policy is ``MergePolicy/error``; ``ContextSaveError/save(_:)`` if
+  ///   the replica cannot save at all. Nothing is then written, and the edits
+  ///   stay in the context.
   @discardableResult
   public func save() throws(ContextSaveError) -> ContextReport {
     if automaticallyMergesChangesFromParent { refresh() }
@@ -23,7 +25,7 @@ extension EditingContext {
 
   /// Saves edited records under one dot.
   ///
-  /// - Returns: The report, and the records that are done with.
+  /// - Returns: The report, and the records whose edits are no longer pending.
   func save(
     _ edited: [EditedRecord]
   ) throws(ContextSaveError) -> (ContextReport, [RecordID]) {
@@ -41,10 +43,12 @@ extension EditingContext {
     return (report, plans.map(\.record.id))
   }
 
-  /// Saves what can be saved, and takes out of the plans what cannot.
+  /// Saves every plan that can be saved, and removes those that cannot.
   private func carryOut(
     _ plans: inout [SavePlan], into report: inout ContextReport
   ) throws(ContextSaveError) {
+    // A save is all or nothing. Each failed attempt removes one plan, so that
+    // the loop ends.
     while true {
       do {
         let saved = try replica.save { transaction in
@@ -80,7 +84,7 @@ extension EditingContext {
     if !plan.record.isCreatedAgain { reportSurvival(of: id, in: &report) }
   }
 
-  /// Reports what keeps a record that was deleted.
+  /// If a deleted record still exists, reports the marks that keep it alive.
   func reportSurvival(of id: RecordID, in report: inout ContextReport) {
     guard replica.exists(id) else { return }
     report.survivors[id] = replica.aliases(of: id).flatMap {
@@ -90,7 +94,7 @@ extension EditingContext {
 }
 
 extension SaveError {
-  /// The record that stands in the way of the save, if it is one record.
+  /// The record that made the save fail; `nil` if no single record did.
   var record: RecordID? {
     switch self {
     case .counterOverflow(let id, _), .registerExhausted(let id, _): id

@@ -2,36 +2,38 @@
 
 import Rejoin
 
-/// A place to edit records apart from the replica, and to save them under a merge
-/// policy: what a managed object context is in Core Data.
+/// Edits records apart from their replica and saves them under a merge policy,
+/// like a managed object context in Core Data.
 ///
 ///     let context = EditingContext(
 ///       phone, mergePolicy: .mergeByPropertyObjectTrump)
 ///     context.fetch(Person.self, "taylor").phone = "1-800-275-2273"
 ///     let report = try context.save()
 ///
-/// What a context writes supersedes only what it had shown. A policy is consulted
-/// here, once per save, and never when a delta is received. The verbs on a record
-/// apply in their order: what is written after a deletion creates the record
-/// again.
+/// A write supersedes only the siblings that the context had shown, unless the
+/// policy says otherwise. The policy is consulted once per save and never when
+/// a delta is received. The verbs on a record apply in their order: a write
+/// after a deletion creates the record again.
 public final class EditingContext {
-  /// What to do about conflicts at save.
-  ///
-  /// A context inherits no policy; the default is ``MergePolicy/error``.
+  /// How to save records that are in conflict; by default
+  /// ``MergePolicy/error``.
   public var mergePolicy: MergePolicy
 
-  /// Whether fields that were not edited follow the replica by themselves.
+  /// Whether fields that are not edited follow the replica without a call of
+  /// ``refresh()``.
   public var automaticallyMergesChangesFromParent = false
 
-  /// The conflicts that await a decision, under ``MergePolicy/manual``.
+  /// The conflicts to resolve, which ``MergePolicy/manual`` and custom rules
+  /// queue.
   ///
-  /// They are values: store them, and go on in another context on the same replica.
+  /// They are `Codable`. To resolve them after another launch, store them, and
+  /// set them on a context of the same replica.
   public var conflicts: [Conflict] = []
 
   let replica: Replica
   var records: [RecordID: EditedRecord] = [:]
 
-  /// Creates a context on a replica.
+  /// Creates a context that edits records of a replica.
   public init(_ replica: Replica, mergePolicy: MergePolicy = .error) {
     self.replica = replica
     self.mergePolicy = mergePolicy
@@ -41,10 +43,10 @@ public final class EditingContext {
   ///
   ///     let ada = context.fetch(Profile.self, "ada")
   ///     ada.tags.insert("runner")
-  ///     ada.tags.elements  // ["runner"], which the replica has not heard of yet
+  ///     ada.tags.elements  // ["runner"]; not in the replica yet
   ///
-  /// Editing a record that does not exist inserts it. A record that is already in
-  /// the context is returned as it is there.
+  /// Editing a record that does not exist inserts it. A record that is already
+  /// in the context keeps its edits.
   public func fetch<E: Entity>(
     _ entity: E.Type, _ key: String
   ) -> RecordEditor<E> {
@@ -54,20 +56,21 @@ public final class EditingContext {
       id: id, target: self, fields: replica.schema.fields(of: entity))
   }
 
-  /// Fetches a record, unless it is already in the context.
+  /// Fetches a record for editing, unless it is already in the context.
   public func fetch(_ id: RecordID) {
     if records[id] == nil { records[id] = EditedRecord(id, from: replica) }
   }
 
-  /// Moves the fields that were not edited forward to how the replica has them.
+  /// Moves the fields that are not edited forward to their state in the
+  /// replica.
   ///
-  /// Of fields that were, what was fetched and shown stays as it was; a deletion
-  /// edits every field.
+  /// Edited fields keep the value they were fetched with, so that their
+  /// conflicts are still detected. A deletion counts as an edit of every field.
   public func refresh() {
     for id in Array(records.keys) { records[id]?.refresh(from: replica) }
   }
 
-  /// Forgets all edits.
+  /// Discards all edits, and all records with them.
   public func rollback() { records = [:] }
 
   /// Whether there is anything to save.
@@ -75,22 +78,23 @@ public final class EditingContext {
     records.values.contains(where: \.hasChanges)
   }
 
-  /// Sets a register in the context; `nil` unsets it.
+  /// Sets a register or `lww` field in the context; `nil` unsets it.
   public func set(_ value: Value?, for key: FieldKey, in id: RecordID) {
     apply(.write(value), to: key, in: id)
   }
 
   /// Edits a field in the context.
   ///
-  /// - Returns: Whether a counter's sums bear it; otherwise nothing changes.
-  /// - Precondition: The edit is one for the kind of field.
+  /// - Returns: `false` if a counter's sums would overflow. Nothing is then
+  ///   changed.
+  /// - Precondition: The edit fits the kind of the field.
   @discardableResult
   public func apply(
     _ edit: FieldEdit, to key: FieldKey, in id: RecordID
   ) -> Bool {
     precondition(
       FieldState(key.kind).accepts(edit),
-      "\(edit) is no edit of a field of the kind \(key.kind)")
+      "\(edit) cannot edit \(key.name), which is a \(key.kind.rawValue)")
     return update(id) { $0.perform(edit, on: key) }
   }
 
@@ -112,7 +116,8 @@ public final class EditingContext {
 }
 
 extension EditingContext: EditTarget {
-  /// Creates a record, or keeps it alive, without editing a field.
+  /// Creates a record, or keeps it alive against a concurrent deletion, without
+  /// editing a field.
   public func touch(_ id: RecordID) {
     update(id) { $0.changes.isTouched = true }
   }
@@ -137,7 +142,8 @@ extension EditingContext: EditTarget {
     current(id).written(key)
   }
 
-  /// The value of a register in the context.
+  /// The value of a register or `lww` field in the context; `nil` if it is
+  /// unset.
   public func value(of key: FieldKey, in id: RecordID) -> Value? {
     current(id).value(of: key)
   }

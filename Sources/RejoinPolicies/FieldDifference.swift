@@ -2,29 +2,40 @@
 
 import Rejoin
 
-/// A field of a record as three parties see it.
+/// The three values of a field that a merge policy decides by: as fetched, as
+/// edited, and as stored now.
 ///
-/// `nil` is an unset field.
+/// `nil` stands for an unset field.
 public struct FieldDifference: Hashable, Codable, Sendable {
   /// The name of the field.
   public let field: String
-  /// The value when the context fetched it.
+  /// The value when the context fetched the record.
   public let base: Value?
-  /// The value that the context holds now.
+  /// The value in the context now.
   public let mine: Value?
-  /// The value that the store holds now.
+  /// The value in the store now.
   public let store: Value?
 
-  /// Whether the store changed since the context fetched.
+  /// Whether the value in the store has changed since the context fetched it.
   ///
-  /// A record that was deleted since counts as changed in every field.
+  /// If the record was deleted in the store, every field has changed.
   public let isChanged: Bool
 
-  /// Whether the store's write is later than the one that a save would make now,
-  /// by timestamp and then by device.
+  /// Whether the store's write is later than a write that a save would make
+  /// now, by timestamp and then by device.
   public let storeIsLater: Bool
 
   /// Creates the three values of a field.
+  ///
+  /// - Parameters:
+  ///   - field: The name of the field.
+  ///   - base: The value when the context fetched the record.
+  ///   - mine: The value in the context now.
+  ///   - store: The value in the store now.
+  ///   - storeWasDeleted: Whether the record was deleted in the store since it
+  ///     was fetched, so that every field counts as changed.
+  ///   - storeIsLater: Whether the store's write is later than a write that a
+  ///     save would make now.
   public init(
     field: String, base: Value?, mine: Value?, store: Value?,
     storeWasDeleted: Bool = false, storeIsLater: Bool = false
@@ -37,6 +48,6 @@ public struct FieldDifference: Hashable, Codable, Sendable {
     isChanged = storeWasDeleted || store != base
   }
 
-  /// Whether the context changed the field.
+  /// Whether the context has edited the field to another value.
   public var isDirty: Bool { mine != base }
 }

@@ -2,15 +2,20 @@
 
 import Rejoin
 
-/// What becomes of one field at save.
+/// What a save does with one field in conflict.
 public enum FieldOutcome: Hashable, Sendable {
-  /// The store's value stays; mine, where I changed it, is dropped and reported.
+  /// Keeps the store's value. A value that the context wrote is dropped and
+  /// reported.
   case keepStore
-  /// This value is written (`nil` unsets); what the store holds is superseded,
-  /// and reported where the context had not shown it.
+  /// Writes the value, where `nil` unsets the field. It supersedes every
+  /// sibling; those that the context had not shown are reported.
   case write(Value?)
-  /// This value is written; what the context had not shown stays a sibling.
+  /// Writes the value, superseding only the siblings that the context had
+  /// shown. The others stay as conflicts.
+  ///
+  /// An `lww` field keeps no sibling: its other value is dropped and reported.
   case writeConcurrently(Value?)
-  /// Nothing is written; the three values are queued for somebody to decide.
+  /// Writes nothing and adds the field's three values to
+  /// ``EditingContext/conflicts``.
   case reportConflict
 }

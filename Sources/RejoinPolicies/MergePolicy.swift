@@ -2,52 +2,72 @@
 
 import Rejoin
 
-/// What an editing context does at save, when what it edits has changed in the
-/// replica meanwhile.
+/// How an editing context saves a record that has changed in the replica since
+/// it was fetched.
 ///
-/// The names are Core Data's. Of a record that a context deletes, everything counts
-/// as edited, and anything that moved since counts as changed: ``DeletionOutcome``
-/// says what becomes of the deletion.
+/// The names are Core Data's, and so is the granularity: a record is in
+/// conflict if the context edited any of its fields and any of its fields has
+/// changed in the store, even if these are different fields. Without a
+/// conflict, every policy writes what the context edited. Counters, sets and
+/// ledgers merge without conflict, unless the record is deleted by one side.
 ///
 /// A policy decides once per save, between a context and its own replica, and
-/// turns the edit into ordinary writes. It is never consulted when a delta is
-/// received: a rule such as "mine wins" is not commutative, and devices that
-/// applied it to each other's state would differ for ever.
+/// turns the edits into ordinary writes. It is never consulted when a delta is
+/// received: a rule such as "mine wins" is not commutative, and replicas that
+/// applied it to each other's state would never converge.
+///
+/// Below, *mine* is a value in the context, and *the store's* the replica's
+/// value.
 public enum MergePolicy: Sendable {
-  /// Writes nothing and throws the conflict. The edits stay in the context.
+  /// Writes nothing and throws ``ContextSaveError/conflict(_:)``. The edits
+  /// stay in the context.
   case error
-  /// Writes the fields that only I changed; where both did, the store's stays.
+  /// Writes the fields that only the context changed. Where both sides changed
+  /// a field, the store's value stays.
   case mergeByPropertyStoreTrump
-  /// Writes every field that I changed.
+  /// Writes every field that the context changed, superseding also siblings
+  /// that the context had not shown.
   case mergeByPropertyObjectTrump
-  /// Writes every field whose value differs from the store's, also those that I
-  /// did not touch.
+  /// Writes every field whose value in the context differs from the store's,
+  /// even those that the context did not edit. Counters and sets are set to
+  /// mine.
   case overwrite
-  /// Writes nothing; the context takes the store's values.
+  /// Writes nothing. All edits are dropped, and the context takes the store's
+  /// values.
   case rollback
-  /// As object trump; and where a context inserts a record that exists, writes
-  /// the fields that hold a value.
-  case mergeNonNil
-  /// Writes what I changed if nothing changed in the store, else nothing.
-  case serverWins
-  /// Writes every field that I changed; where both did, the later write wins, by
-  /// timestamp and then by device, and the other is dropped.
+  /// Writes every field that the context changed; where both sides changed a
+  /// field, the store's value stays as a sibling. If the context inserts a
+  /// record that turns out to exist, fields that are unset or null in the
+  /// context are not written.
   ///
-  /// A save has heard of what it conflicts with, and its timestamp comes after:
-  /// the store's write is the later one only where it was made by a clock that is
-  /// further ahead than others follow.
+  /// Derive a record's ID from its unique key, and two insertions under one key
+  /// become one record, with the values of both.
+  case mergeNonNil
+  /// Writes nothing if anything in the record has changed in the store. All
+  /// edits of the record are then dropped.
+  case serverWins
+  /// Writes every field that the context changed. Where both sides changed a
+  /// field, the later write wins, by timestamp and then by device; the other is
+  /// dropped.
+  ///
+  /// A hybrid logical clock runs ahead of every timestamp it has seen, so the
+  /// save is nearly always the later write. The store's is later only if its
+  /// author's clock is ahead by more than the maximum clock skew.
   case lastWriteWins
-  /// Writes every field that I changed; where both did, the store's value stays
-  /// a sibling.
+  /// Writes every field that the context changed. Where both sides changed a
+  /// field, the store's value stays as a sibling.
   case merge
-  /// Writes the fields that only I changed; where both did, queues a conflict.
+  /// Writes the fields that only the context changed. Where both sides changed
+  /// a field, the three values are added to ``EditingContext/conflicts``.
   case manual
-  /// Writes what a rule returns for every field that anyone changed.
+  /// Applies a rule of the app's to every field that either side changed.
+  ///
+  /// The rule is called only if there is a conflict.
   case custom(@Sendable (FieldDifference) -> FieldOutcome)
 }
 
 extension MergePolicy {
-  /// The name of the policy.
+  /// The name of the policy, the same as the case's.
   public var name: String {
     switch self {
     case .error: "error"
@@ -64,16 +84,16 @@ extension MergePolicy {
     }
   }
 
-  /// Every policy that needs no rule of the app's.
+  /// Every policy except ``custom(_:)``, in the order of declaration.
   public static let named: [MergePolicy] = [
     .error, .mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump,
     .overwrite, .rollback, .mergeNonNil, .serverWins, .lastWriteWins, .merge,
     .manual,
   ]
 
-  /// The policy with a name.
+  /// Creates the policy with the given name.
   ///
-  /// - Returns: `nil` if no policy is named so.
+  /// - Returns: `nil` if ``named`` has no policy of that name.
   public init?(named name: String) {
     guard let policy = MergePolicy.named.first(where: { $0.name == name })
     else { return nil }

@@ -2,48 +2,59 @@
 
 import Rejoin
 
-/// What a policy makes of one record at save.
+/// What a merge policy decides about one record at save.
 ///
-/// The decision is a pure function of three values per field, so that the same
-/// rules serve an ``EditingContext``, Core Data, and a comparison with clients
-/// that merge into a server's plain records.
+///     let decision = MergePolicy.mergeByPropertyStoreTrump.decide([
+///       FieldDifference(field: "name", base: "Al", mine: "Ada", store: "Al"),
+///       FieldDifference(field: "phone", base: "1", mine: "2", store: "3"),
+///     ])
+///     decision.isConflict         // true
+///     decision.outcomes["name"]   // .writeConcurrently("Ada")
+///     decision.outcomes["phone"]  // .keepStore
+///
+/// A decision depends only on three values per field. So the same rules serve
+/// an ``EditingContext``, Core Data, and clients that merge into a server's
+/// plain records.
 public struct PolicyDecision: Sendable {
-  /// What becomes of each field that is written, dropped or queued.
+  /// The outcome of each field that is written, dropped or queued, by name.
   ///
-  /// Fields that are missing stay as the store has them.
+  /// A field without an outcome stays as the store has it.
   public var outcomes: [Name: FieldOutcome] = [:]
 
-  /// What becomes of the deletion, where the context deletes the record.
+  /// The outcome of the deletion; `nil` if the context does not delete the
+  /// record.
   public var deletion: DeletionOutcome?
 
-  /// Whether somebody else changed the record that I changed too.
+  /// Whether the record has changed on both sides.
   public var isConflict = false
 
-  /// Whether nothing may be written and the save must throw.
+  /// Whether the save must throw and write nothing.
   public var isRefused = false
 
-  /// Whether edits of counters, sets and ledgers are dropped too.
+  /// Whether the context's edits of counters, sets and ledgers are dropped.
   public var dropsEdits = false
 }
 
 extension MergePolicy {
-  /// Decides what becomes of the register and `lww` fields of one record.
+  /// Decides about the register and `lww` fields of one record.
   ///
-  /// There is a conflict if some field is dirty and some field is changed, as in
-  /// Core Data: per object, so that disjoint edits conflict too.
+  /// There is a conflict if any field is dirty and any field is changed. As in
+  /// Core Data, these may be different fields.
   ///
   /// - Parameters:
-  ///   - fields: Every field that has a value with any party. Of a record that
-  ///     the context deletes, `mine` is what it wrote after that.
-  ///   - isDeletion: Whether the context deletes the record, which is dirty
-  ///     whatever the fields say.
-  ///   - isInsertion: Whether the context inserts a record that the store turns
-  ///     out to have.
-  ///   - isContested: Whether there is a conflict whatever the fields say: a
-  ///     deletion where anything at all has moved since, or an edit of what was
-  ///     deleted since.
-  ///   - storeIsLater: Whether the store's last write of the record is later than
-  ///     this save would be.
+  ///   - fields: Every field that has a value on any side. If the context
+  ///     deletes the record, `mine` is the value that it wrote after the
+  ///     deletion.
+  ///   - isDeletion: Whether the context deletes the record. The record is then
+  ///     dirty even if no field is.
+  ///   - isInsertion: Whether the context inserts a record that turns out to
+  ///     exist in the store.
+  ///   - isContested: Whether there is a conflict even if the fields show none:
+  ///     the context deletes a record that has changed in any way, or edits one
+  ///     that was deleted.
+  ///   - storeIsLater: Whether the store's last write of the record is later
+  ///     than a write that a save would make now.
+  /// - Returns: The decision, which nothing has carried out yet.
   public func decide(
     _ fields: [FieldDifference], isDeletion: Bool = false,
     isInsertion: Bool = false, isContested: Bool = false,

@@ -3,7 +3,8 @@
 import Rejoin
 
 extension SavePlan {
-  /// What the policy does not keep.
+  /// Everything that the policy does not keep: first whole records and what
+  /// goes with them, then single fields, then edits.
   var dropped: [DroppedChange] {
     var dropped = droppedAsAWhole
     for (key, difference) in differences.sorted(by: { $0.key < $1.key }) {
@@ -13,23 +14,26 @@ extension SavePlan {
     return dropped
   }
 
-  /// What goes with a deletion, or against one, and what is overwritten apart from
-  /// registers.
+  /// What a deletion supersedes, or what a refused deletion takes along; and
+  /// the counters and sets that are overwritten.
   private var droppedAsAWhole: [DroppedChange] {
     switch decision.deletion {
     case .keepRecord: [drop(nil, .deletion)] + takenAlong
     case .reportConflict: takenAlong
     case .delete: overwritten(now.fields.keys) + overwrittenMarks
     case .deleteBeside where record.isCreatedAgain:
-      // What is created again empties an `lww` field, which keeps no sibling.
+      // Creating the record again empties an `lww` field, which keeps no
+      // sibling.
       overwritten(now.fields.keys.filter { $0.kind == .lww })
     case .deleteBeside: []
     case nil: overwritten(editsToApply.filter { $0.value.supersedesAll }.keys)
     }
   }
 
-  /// Those of the fields that somebody changed since they were fetched; of fields
-  /// that are written, each write is reported instead.
+  /// Reports those of the fields that have changed in the store since they were
+  /// fetched.
+  ///
+  /// Of a field that is written, each superseded write is reported instead.
   private func overwritten(
     _ keys: some Sequence<FieldKey>
   ) -> [DroppedChange] {
@@ -40,7 +44,7 @@ extension SavePlan {
       .map { drop($0, .overwritten(now[$0])) }
   }
 
-  /// The marks by which somebody kept the record alive.
+  /// The marks, unseen by the context, that kept the record alive.
   private var overwrittenMarks: [DroppedChange] {
     let seen = record.fetched.existence.clock
     let isUnseen = now.existence.writes.contains {
@@ -50,7 +54,7 @@ extension SavePlan {
     return [drop(.existence, .overwritten(now.existence))]
   }
 
-  /// The edits that were made before a deletion that is refused.
+  /// The edits that the context made before a deletion that is refused.
   private var takenAlong: [DroppedChange] {
     let undone = record.undone ?? []
     var values: [FieldKey: Value?] = [:]
@@ -64,7 +68,8 @@ extension SavePlan {
     } + undone.flatMap(edits)
   }
 
-  /// The edits apart from registers, as dropped.
+  /// The edits of counters, sets and ledgers, and a `touch`, as dropped
+  /// changes.
   private func edits(of changes: EditedRecord.Changes) -> [DroppedChange] {
     changes.edits.sorted { $0.key < $1.key }.map { drop($0, .edit($1)) }
       + (changes.isTouched ? [drop(nil, .creation)] : [])
@@ -86,6 +91,8 @@ extension SavePlan {
       ]
     case .write(let value):
       let seen = record.fetched[key].clock
+      // The context supersedes knowingly what it had shown, unless that has
+      // become the visible value since.
       let losers = now[key].writes.filter { write in
         write.payload.value != value
           && (!seen.contains(write.dot)
@@ -114,7 +121,10 @@ extension SavePlan {
     now.exists ? now[key].write : nil
   }
 
-  /// A write that had to go because nothing can be stamped above it.
+  /// Reports a sibling at the maximum timestamp.
+  ///
+  /// No later timestamp exists, so that it is superseded even by a concurrent
+  /// write.
   func dropped(_ write: SaveReport.Superseded) -> DroppedChange? {
     guard
       case .writeConcurrently(let value) =

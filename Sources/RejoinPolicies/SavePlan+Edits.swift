@@ -2,9 +2,12 @@
 
 import Rejoin
 
-// Counters, sets and ledgers, which never conflict.
+// Counters, sets and ledgers, whose edits never conflict with each other.
 extension SavePlan {
-  /// What is done to counters, sets and ledgers.
+  /// The edits of counters, sets and ledgers that the save applies.
+  ///
+  /// An edit that supersedes all replaces the field's state, including what the
+  /// context had not shown.
   var editsToApply: [FieldKey: (edit: FieldEdit, supersedesAll: Bool)] {
     if decision.dropsEdits { return [:] }
     let mine = record.changes.edits
@@ -23,7 +26,8 @@ extension SavePlan {
     return edits
   }
 
-  /// The edit that makes a counter or a set what it is in the context.
+  /// The edit that sets a counter or a set to what the context shows; `nil` if
+  /// the store shows the same, or for another kind.
   private func overwriting(_ key: FieldKey) -> FieldEdit? {
     let store = now.exists ? now[key] : FieldState(key.kind)
     switch key.kind {

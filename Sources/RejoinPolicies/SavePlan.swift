@@ -2,14 +2,17 @@
 
 import Rejoin
 
-/// What saving one record of a context is going to do.
+/// How one record of a context will be saved.
 struct SavePlan {
   let record: EditedRecord
+  /// The record in the store now.
   let now: RecordSnapshot
+  /// The register and `lww` fields; never two of one name.
   let differences: [FieldKey: FieldDifference]
   let decision: PolicyDecision
   let policy: MergePolicy
   let device: DeviceID
+  /// What creating the record again drops; `nil` unless it was shown deleted.
   private let fieldsToDrop: [FieldKey: FieldState]?
 
   init(_ record: EditedRecord, in replica: Replica, under policy: MergePolicy) {
@@ -34,7 +37,7 @@ struct SavePlan {
       storeIsLater: isLater(.existence))
   }
 
-  /// The register and `lww` fields that are written.
+  /// The names of the register and `lww` fields to write.
   var written: Set<Name> {
     Set(
       decision.outcomes.compactMap { field, outcome in
@@ -51,13 +54,14 @@ struct SavePlan {
       isDeletion: record.isDeleted, displayed: now)
   }
 
-  /// What is queued for somebody to decide.
+  /// The conflict to queue, if any.
   var queued: Conflict? {
     if decision.deletion == .reportConflict { return conflict }
     return conflict.without { decision.outcomes[$0] != .reportConflict }
   }
 
-  /// Whether the record is deleted, whatever comes after.
+  /// Whether the deletion is carried out, even if the record is then created
+  /// again.
   var deletes: Bool { decision.deletion.map { !$0.isRefused } ?? false }
 
   func carryOut(in transaction: Transaction) {
@@ -65,6 +69,7 @@ struct SavePlan {
       return write(in: transaction, creatingAgain: fieldsToDrop)
     }
     if deletion.isRefused { return }
+    // What counts as seen: for `.delete`, everything that the store holds.
     let shown = deletion == .delete ? now : record.fetched
     guard record.isCreatedAgain else {
       return transaction.delete(record.id, observed: shown.existence)
@@ -104,8 +109,10 @@ struct SavePlan {
 }
 
 extension [FieldKey: FieldDifference] {
-  /// Only one field of each name: where the kind changed between versions of a
-  /// schema, there are two, and what is written to one is not meant for the other.
+  /// One field of each name.
+  ///
+  /// If a field's kind changed between versions of the schema, there are two
+  /// fields of its name, and outcomes go by name. The other one is not written.
   fileprivate func oneOfEachName(
     preferring isMeant: (FieldKey) -> Bool
   ) -> Self {

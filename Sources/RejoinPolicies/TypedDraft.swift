@@ -2,7 +2,7 @@
 
 import Rejoin
 
-/// A ``RecordDraft`` with the fields that its entity declares.
+/// A ``RecordDraft`` whose fields are read and edited by their declarations.
 ///
 ///     var draft = replica.draft(Profile.self, "ada")
 ///     draft.name = "Ada"
@@ -11,7 +11,7 @@ import Rejoin
 ///     let report = try context.commit(draft)
 @dynamicMemberLookup
 public struct TypedDraft<Owner: Entity>: Sendable {
-  /// The draft itself.
+  /// The draft without types.
   public var draft: RecordDraft
 
   let fields: Owner
@@ -24,7 +24,7 @@ public struct TypedDraft<Owner: Entity>: Sendable {
     set { edit { $0[dynamicMember: field] = newValue } }
   }
 
-  /// Reads or sets a register that keeps the last write; `nil` unsets it.
+  /// Reads or sets an `lww` field; `nil` unsets it.
   public subscript<V: FieldValue>(
     dynamicMember field: KeyPath<Owner, Field<Owner, LastWrite<V>>>
   ) -> V? {
@@ -37,12 +37,12 @@ public struct TypedDraft<Owner: Entity>: Sendable {
     dynamicMember field: KeyPath<Owner, Field<Owner, Counter>>
   ) -> Int64 { editor[dynamicMember: field].value }
 
-  /// The elements of a set in which a concurrent insertion wins, sorted.
+  /// The elements of an add-wins set, sorted.
   public subscript<V: FieldValue>(
     dynamicMember field: KeyPath<Owner, Field<Owner, AddWins<V>>>
   ) -> [V] { editor[dynamicMember: field].elements }
 
-  /// The elements of a set in which a concurrent removal wins, sorted.
+  /// The elements of a remove-wins set, sorted.
   public subscript<V: FieldValue>(
     dynamicMember field: KeyPath<Owner, Field<Owner, RemoveWins<V>>>
   ) -> [V] { editor[dynamicMember: field].elements }
@@ -52,7 +52,9 @@ public struct TypedDraft<Owner: Entity>: Sendable {
     dynamicMember field: KeyPath<Owner, Field<Owner, Entries>>
   ) -> Int64 { editor[dynamicMember: field].total }
 
-  /// Edits the draft by the verbs of a save.
+  /// Edits the draft with the verbs of a save.
+  ///
+  /// - Returns: What `body` returns.
   public mutating func edit<Result>(
     _ body: (RecordEditor<Owner>) -> Result
   ) -> Result {
@@ -61,14 +63,19 @@ public struct TypedDraft<Owner: Entity>: Sendable {
     return body(RecordEditor(id: draft.id, target: target, fields: fields))
   }
 
-  /// An editor to read by: what it edits is a copy.
+  /// An editor for reading.
+  ///
+  /// It edits a copy of the draft.
   private var editor: RecordEditor<Owner> {
     RecordEditor(id: draft.id, target: DraftTarget(draft), fields: fields)
   }
 }
 
+/// Drafts of records.
 extension Replica {
-  /// Makes a draft of a record of a declared entity, as it is now.
+  /// Makes a draft of the current state of a record of a declared entity.
+  ///
+  /// Editing the draft of a record that does not exist inserts it.
   public func draft<E: Entity>(_ entity: E.Type, _ key: String) -> TypedDraft<E>
   {
     TypedDraft(
@@ -78,10 +85,13 @@ extension Replica {
 }
 
 extension EditingContext {
-  /// Saves a draft, by the context's policy; the records in the context stay as
-  /// they are.
+  /// Saves a draft under the context's policy.
   ///
-  /// - Throws: As ``save()`` does; the caller still has the draft.
+  /// Pending edits in the context are not saved.
+  ///
+  /// - Returns: What was written, what the policy dropped, and what was in
+  ///   conflict.
+  /// - Throws: The same errors as ``save()``. The caller still has the draft.
   @discardableResult
   public func commit<E: Entity>(
     _ draft: TypedDraft<E>
@@ -90,7 +100,7 @@ extension EditingContext {
   }
 }
 
-/// A draft while it is edited by the verbs of a save.
+/// A draft while it is edited with the verbs of a save, which need a class.
 private final class DraftTarget: EditTarget {
   var draft: RecordDraft
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A stand-in for Core Data, by which the policy for it is tested where Core Data
-// is not: the names and shapes are Apple's, as far as the policy needs them.
+// A stand-in for Core Data, to test the policy on platforms without Core Data.
+// It has Apple's names and signatures, as far as the policy needs them.
 
 import Foundation
 

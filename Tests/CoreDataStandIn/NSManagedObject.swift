@@ -31,8 +31,8 @@ open class NSManagedObject: NSObject {
   public internal(set) var isDeleted = false
 
   var values: [String: Any] = [:]
-  /// The values when the object was fetched or saved: attributes, and the IDs of
-  /// to-one relationships.
+  /// The values when the object was fetched or saved: attributes, and the IDs
+  /// of to-one relationships.
   var snapshot: [String: Any] = [:]
   var version = 0
 

@@ -24,11 +24,11 @@ public final class Store {
   }
 }
 
-/// Objects that are edited apart from their rows.
+/// A context: objects that are edited apart from their rows.
 open class NSManagedObjectContext: NSObject {
   public let store: Store
   public var mergePolicy: Any = NSMergePolicy(merge: .errorMergePolicyType)
-  /// Whether conflicts are told as those of the row cache with the database.
+  /// Whether conflicts are reported as between the row cache and the database.
   public var hasStaleCache = false
 
   private var objects: [NSManagedObjectID: NSManagedObject] = [:]
@@ -43,7 +43,7 @@ open class NSManagedObjectContext: NSObject {
 
   var registered: [NSManagedObject] { order.compactMap { objects[$0] } }
 
-  /// The object with an ID, fetched where it is not in the context.
+  /// The object with an ID, which is fetched if it is not in the context.
   open func object(with id: NSManagedObjectID) -> NSManagedObject {
     if let object = objects[id] { return object }
     let object = NSManagedObject(id.entity, id, in: self)
@@ -52,7 +52,7 @@ open class NSManagedObjectContext: NSObject {
     return object
   }
 
-  /// Marks an object as deleted; one that is new just goes.
+  /// Marks an object as deleted; a new one is removed at once.
   open func delete(_ object: NSManagedObject) {
     if object.isDeleted { return }
     object.isDeleted = true
@@ -72,7 +72,8 @@ open class NSManagedObjectContext: NSObject {
     object.managedObjectContext = nil
   }
 
-  /// Gives an object its row, without its edits; one without a row goes.
+  /// Discards an object's edits and reads its row; without a row, the object is
+  /// removed.
   open func refresh(_ object: NSManagedObject, mergeChanges: Bool) {
     guard let row = store.rows[object.objectID] else {
       object.isDeleted = true
@@ -99,7 +100,9 @@ open class NSManagedObjectContext: NSObject {
     }
   }
 
-  /// Writes the edits, or throws where the policy leaves a conflict.
+  /// Writes the edits.
+  ///
+  /// - Throws: The conflicts that the policy leaves.
   open func save() throws {
     guard let policy = mergePolicy as? NSMergePolicy else { return }
     let duplicates = constraintConflicts
@@ -148,7 +151,7 @@ open class NSManagedObjectContext: NSObject {
   }
 }
 
-// What stands in the way of a save.
+// Detecting the conflicts of a save.
 extension NSManagedObjectContext {
   var mergeConflicts: [NSMergeConflict] {
     registered.compactMap { object in
@@ -204,7 +207,7 @@ extension NSManagedObjectContext {
   }
 }
 
-// For tests, which have no other way to look into a store.
+// Reading the store in tests.
 extension NSManagedObjectContext {
   public var conflictsWithTheStore: [NSMergeConflict] { mergeConflicts }
   public var conflictsOfKeys: [NSConstraintConflict] { constraintConflicts }

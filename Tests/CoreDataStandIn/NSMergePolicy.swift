@@ -66,7 +66,9 @@ public enum NSMergePolicyType: UInt, Sendable {
 public let NSManagedObjectMergeError = 133_020
 public let NSManagedObjectConstraintMergeError = 133_021
 
-/// A policy; what was resolved already is left as it is.
+/// A merge policy.
+///
+/// Conflicts that a subclass has resolved are left as they are.
 open class NSMergePolicy: NSObject {
   public let mergeType: NSMergePolicyType
 
@@ -90,7 +92,7 @@ open class NSMergePolicy: NSObject {
     }
   }
 
-  /// Writes the whole object over the row, or anew.
+  /// Writes the whole object over its row, or as a new row.
   private func overwrite(_ object: NSManagedObject, _ conflict: NSMergeConflict)
   {
     object.version = conflict.newVersionNumber
@@ -100,8 +102,10 @@ open class NSMergePolicy: NSObject {
       .filter { !($0.value is NSNull) }
   }
 
-  /// Where objects still share a key, the new one replaces the one in the
-  /// database; without one there, nobody knows which is meant.
+  /// If objects still share a key, the new one replaces the one in the
+  /// database.
+  ///
+  /// If the database has none, there is no rule which to keep, and this throws.
   open func resolve(
     constraintConflicts list: [NSConstraintConflict]
   ) throws {

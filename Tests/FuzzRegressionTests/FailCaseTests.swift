@@ -5,9 +5,9 @@ import FuzzBodies
 import RejoinTesting
 import Testing
 
-/// What fuzzing has found stays found.
+/// Inputs that failed when they were fuzzed do not fail again.
 @Suite struct FailCaseTests {
-  /// The inputs that have failed, in a folder for each target.
+  /// The inputs that have failed, in one folder per target.
   private static let folder = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().appendingPathComponent("Fuzz/FailCases")

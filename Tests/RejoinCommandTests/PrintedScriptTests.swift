@@ -6,7 +6,7 @@ import Testing
 @testable import RejoinTesting
 
 @Suite struct PrintedScriptTests {
-  /// What the devices of a script show at its end, as the command prints it.
+  /// What the devices show at the end of a script, as the command prints it.
   private func shows(_ script: Script) throws -> [String] {
     var world = World<ReplicaUnderTest>(deviceCount: script.deviceCount)
     for step in script.steps { try world.perform(step) }
@@ -21,11 +21,11 @@ import Testing
     }
   }
 
-  /// The steps of a script that replaying can say as they are.
+  /// The steps of a script that a replay script can express exactly.
   ///
-  /// A context on a deleted record is left out: to a replayed context, saving it
-  /// means to create the record again. So is discarding a record that did not exist
-  /// when it was fetched, which a replayed context takes for nothing.
+  /// Left out are contexts on a deleted record, which a replayed context would
+  /// create again, and discarding a record that did not exist when it was
+  /// fetched, which a replayed context does not count as an edit.
   private func sayable(_ script: Script) throws -> Script {
     var world = World<ReplicaUnderTest>(deviceCount: script.deviceCount)
     var result = Script(deviceCount: script.deviceCount)
@@ -37,7 +37,7 @@ import Testing
         if model.isDead(id) { continue }
         if model.existsAlone(id) { empty.remove(k) } else { empty.insert(k) }
       case .discard(let k) where empty.contains(k): continue
-      // A world leaves alone what the two histories of an ID may have deleted.
+      // The oracle does not judge what two histories of one device ID deleted.
       case .save, .purge, .discard:
         if !world.undecidable.isEmpty, step.mayDelete { continue }
       default: break
@@ -48,8 +48,10 @@ import Testing
     return result
   }
 
-  /// Whether replaying knows every verb of a step: it has none for a touch, and
-  /// one number for what a save adds to a counter and takes from it.
+  /// Whether a replay script has every verb of a step.
+  ///
+  /// It has none for `touch`, and only one amount for the increments and
+  /// decrements of a counter in a save.
   private func isSayable(_ step: ScriptStep) -> Bool {
     guard case .save(_, let verbs) = step else { return true }
     var added: Set<[String]> = []
@@ -67,7 +69,7 @@ import Testing
     return added.isDisjoint(with: taken)
   }
 
-  /// Whether a script prints as what it did.
+  /// Whether a replayed script ends like the original.
   private func isFaithful(_ script: Script) throws -> Bool {
     var printed: [String] = []
     try Replay.run(script.replayText(), showsBytes: true) { printed.append($0) }

@@ -8,17 +8,17 @@ import Testing
 
 /// What `rejoin replay --bytes` shows of long histories.
 @Suite struct ReplayBytesTests {
-  /// What a device showed, apart from its own name.
+  /// What a device shows, without its own name.
   private struct Shown: Decodable {
     let clock: [String: UInt64]
     let gaps: Int
     let bytes: String
   }
 
-  /// A script of everything but names that are used twice, after which everyone
-  /// syncs with everyone until nothing is new.
+  /// A script of every kind of step except reused device IDs, after which all
+  /// devices sync until none has unseen changes.
   ///
-  /// Devices that have retired others need not end alike, so that this is rare.
+  /// Retiring is rare, as devices that have retired others need not end equal.
   private func script(_ seed: UInt64, steps: Int) -> Script {
     var weights = ScriptWeights()
     (weights.unnoticedRestores, weights.forks) = (0, 6)

@@ -4,12 +4,12 @@ import Testing
 
 @testable import RejoinCommand
 
-/// A script that cannot be carried out.
+/// A script with an error.
 struct BrokenScript: Sendable, CustomTestStringConvertible {
   let name: String
   /// The line after the schema and one save.
   let line: String
-  /// What the message must say for the reader to mend it.
+  /// A part of the message that tells what to do.
   let hint: String
 
   init(_ name: String, _ line: String, says hint: String) {
@@ -51,20 +51,20 @@ struct BrokenScript: Sendable, CustomTestStringConvertible {
     BrokenScript("malformed", #"{"do":"show","on":"A""#, says: "column 22"),
     BrokenScript(
       "trailing text", #"{"do":"show","on":"A"} x"#, says: "column 24"),
-    BrokenScript("a list", "[1]", says: "write one object a line"),
-    BrokenScript("a text", "\"show\"", says: "write one object a line"),
+    BrokenScript("a list", "[1]", says: "write one object per line"),
+    BrokenScript("a text", "\"show\"", says: "write one object per line"),
     BrokenScript("no verb", #"{"on":"A"}"#, says: "\"do\" is missing"),
     BrokenScript("unknown verb", #"{"do":"sing","on":"A"}"#, says: "\"sing\""),
     BrokenScript(
       "unknown key", #"{"do":"show","on":"A","loud":true}"#,
-      says: "unknown key \"loud\": take it out or mend its spelling"),
+      says: "unknown key \"loud\"; remove it, or correct its spelling"),
     BrokenScript(
       "doubled key", #"{"do":"show","on":"A","on":"B"}"#,
-      says: "\"on\" stands twice"),
+      says: "duplicate key \"on\""),
     BrokenScript(
       "doubled field",
       #"{"do":"save","on":"A","record":"Item/1","set":{"name":1,"name":2}}"#,
-      says: "\"name\" stands twice"),
+      says: "duplicate key \"name\""),
     BrokenScript(
       "nested too deeply", String(repeating: "[", count: 40),
       says: "nested too deeply"),
@@ -107,13 +107,13 @@ struct BrokenScript: Sendable, CustomTestStringConvertible {
       says: "no backup is kept as \"s\""),
     BrokenScript(
       "unknown context", #"{"do":"commit","context":"c"}"#,
-      says: "no context is named \"c\": fetch it first"),
+      says: "no context is named \"c\"; fetch it first"),
     BrokenScript(
       "fork as a device that exists", #"{"do":"fork","on":"B","as":"A"}"#,
-      says: "fork as a device that is new"),
+      says: "fork as a new device"),
     BrokenScript(
       "fork as itself", #"{"do":"fork","on":"A","as":"A"}"#,
-      says: "fork as a device that is new"),
+      says: "fork as a new device"),
   ])
   func unknownName(_ script: BrokenScript) throws { try expectRefused(script) }
 
@@ -141,15 +141,15 @@ struct BrokenScript: Sendable, CustomTestStringConvertible {
       says: "scalar"),
     BrokenScript(
       "list", #"{"do":"save","on":"A","record":"Item/1","clear":"name"}"#,
-      says: "list of texts"),
+      says: "list of strings"),
     BrokenScript(
       "element of a list",
       #"{"do":"save","on":"A","record":"Item/1","clear":[1]}"#,
-      says: "list of texts"),
+      says: "list of strings"),
     BrokenScript(
       "increment",
       #"{"do":"save","on":"A","record":"Item/1","increment":{"qty":0.5}}"#,
-      says: "whole number"),
+      says: "by an integer"),
     BrokenScript(
       "elements",
       #"{"do":"save","on":"A","record":"Item/1","insert":{"tags":"a"}}"#,
@@ -161,24 +161,24 @@ struct BrokenScript: Sendable, CustomTestStringConvertible {
     BrokenScript(
       "entry",
       #"{"do":"save","on":"A","record":"Item/1","append":{"log":["a"]}}"#,
-      says: "whole numbers"),
+      says: "must be integers"),
     BrokenScript(
       "verb for another kind",
       #"{"do":"save","on":"A","record":"Item/1","insert":{"name":["a"]}}"#,
-      says: "no verb for \"name\", a register"),
+      says: "cannot change \"name\", which is a register"),
     BrokenScript(
       "basis", #"{"do":"delta","on":"A","since":1,"as":"d"}"#,
-      says: "null for nothing"),
+      says: "null for the whole state"),
     BrokenScript(
       "no basis", #"{"do":"delta","on":"A","as":"d"}"#,
-      says: "null for nothing"),
+      says: "null for the whole state"),
     BrokenScript(
       "one alias", #"{"do":"alias","on":"A","records":["Item/1"]}"#,
-      says: "the two records that are one"),
+      says: "a list of two records"),
     BrokenScript(
       "three aliases",
       #"{"do":"alias","on":"A","records":["Item/1","Item/2","Item/3"]}"#,
-      says: "the two records that are one"),
+      says: "a list of two records"),
     BrokenScript(
       "import of nothing", #"{"do":"import","on":"A"}"#,
       says: "\"records\" must be a list"),
@@ -192,7 +192,7 @@ struct BrokenScript: Sendable, CustomTestStringConvertible {
       "pull of a counter",
       #"{"do":"pull","on":"A","server":"S","at":1,"records":"#
         + #"[{"record":"Item/1","clear":["qty"]}]}"#,
-      says: "\"qty\" is a counter: only registers are pulled"),
+      says: "\"qty\" is a counter, and only registers are pulled"),
   ])
   func wrongType(_ script: BrokenScript) throws { try expectRefused(script) }
 
@@ -213,7 +213,7 @@ struct BrokenScript: Sendable, CustomTestStringConvertible {
         {"do":"resolve","context":"c","increment":{"qty":1}}
         """#)
     #expect(result.error?.line == 7)
-    #expect(result.error?.reason.contains("use set and clear") == true)
+    #expect(result.error?.reason.contains("use \"set\" and \"clear\"") == true)
   }
 
   @Test func aRestoreIsNoticedOrOpensWithTheToken() throws {
@@ -266,7 +266,7 @@ struct BrokenScript: Sendable, CustomTestStringConvertible {
     #expect(result.error?.reason.contains(hint) == true)
   }
 
-  /// Four bytes for each letter: it is bytes that count.
+  /// The letters take four bytes each: the limit counts bytes.
   @Test(arguments: [
     (String(repeating: "\u{1f30d}", count: 64), false),
     (String(repeating: "\u{1f30d}", count: 63) + "abc", true),
@@ -284,7 +284,7 @@ struct BrokenScript: Sendable, CustomTestStringConvertible {
       let result = run("# long names\n\(schema)\n\(save)")
       #expect(result.error?.line == (isShort ? nil : 2))
       #expect(
-        isShort || result.error?.reason.contains("256 bytes: shorten") == true)
+        isShort || result.error?.reason.contains("256 bytes; shorten") == true)
     }
   }
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import RejoinCommand
 
-/// A replay script that is checked in, and what it must print.
+/// A replay script in the repository, with its expected output.
 struct CheckedInScript: Sendable, CustomTestStringConvertible {
   let name: String
   let text: String
@@ -14,7 +14,7 @@ struct CheckedInScript: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { name }
 
-  /// Every script, in the order of their names.
+  /// Every script, sorted by name.
   static let all: [CheckedInScript] = {
     guard
       let folder = Bundle.module.url(
@@ -66,7 +66,7 @@ struct CheckedInScript: Sendable, CustomTestStringConvertible {
     #expect(Set(states).count == 1)
   }
 
-  /// What a line says apart from the device.
+  /// A line of output without the device.
   private static func sharedState(_ line: Substring) throws -> String {
     let json = try JSONParser.value(of: Array(line.utf8)[...])
     guard case .object(var members) = json else { return "" }

@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-/// A standard output that cannot be written to ends every subcommand with a
+/// If standard output cannot be written to, every subcommand ends with a
 /// message and exit code 1.
 @Suite struct StandardOutputTests {
   private static let tests = URL(filePath: #filePath)
@@ -30,7 +30,7 @@ import Testing
     let complaint: String
   }
 
-  /// Runs the command in a shell, for what it does to the files.
+  /// Runs the command in a shell, which redirects its files.
   private func run(_ words: [String], _ redirection: String) throws -> Outcome {
     let process = Process()
     let complaint = Pipe()
@@ -39,7 +39,7 @@ import Testing
       ["-c", "exec \"$0\" \"$@\" \(redirection)", rejoin.path] + words
     process.standardOutput = try brokenPipe()
     process.standardError = complaint
-    // A crash would otherwise take long to explain itself.
+    // A crash would otherwise wait minutes for its backtrace.
     process.environment = ["SWIFT_BACKTRACE": "enable=no"]
     try process.run()
     let text = try complaint.fileHandleForReading.readToEnd() ?? Data()
@@ -50,13 +50,13 @@ import Testing
       complaint: String(decoding: text, as: UTF8.self))
   }
 
-  /// The command, which is built beside the tests.
+  /// The path of the command, which is built into the folder of the tests.
   private var rejoin: URL {
     Bundle.module.bundleURL.deletingLastPathComponent().appending(
       path: "rejoin")
   }
 
-  /// A pipe that nobody reads.
+  /// A pipe without a reader.
   private func brokenPipe() throws -> FileHandle {
     let pipe = Pipe()
     try pipe.fileHandleForReading.close()
@@ -86,7 +86,8 @@ import Testing
     expectFailure(try run(command, ">/dev/full"), "No space left on device")
   }
 
-  /// What the message says is lost then; the exit code still tells.
+  /// If standard error is closed, too, the message is lost and the exit code
+  /// remains.
   @Test func aComplaintThatNobodyCanReadIsNoFault() throws {
     #expect(try run(["sing"], "2>&-").exitCode == 2)
     #expect(try run(["replay", "no/such/file"], "2>&1").exitCode == 1)

@@ -18,7 +18,7 @@ extension Episode {
     }
   }
 
-  /// What ending with `state` loses.
+  /// The losses if the episode ends with `state`.
   func losses(
     _ state: PlainRecord?, kept: [String: Set<Value?>] = [:]
   ) -> Losses {

@@ -4,7 +4,8 @@ import Rejoin
 import RejoinPolicies
 import Testing
 
-/// A name, edited by me; a phone, by both; an address, by somebody else.
+/// The context edits the name and the phone; the other device, the phone and
+/// the address.
 private struct Contest {
   static let id = RecordID("Person", "taylor")
   static let name = FieldKey("name", .register)
@@ -138,7 +139,7 @@ struct StrategyClaim {
     #expect(contest.stored == ["fetched", "theirs", "theirs"])
   }
 
-  /// The other's clock is right, or a day ahead.
+  /// The clock of the other device is right, or a day ahead.
   @Test(arguments: [(Int64(5000), "mine"), (86_400_000, "theirs")])
   func lastWriteWinsComparesTimes(_ clock: Int64, _ winner: String) throws {
     let scene = try Scene.withItem(otherClock: clock)

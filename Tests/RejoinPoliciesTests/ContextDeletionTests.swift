@@ -145,7 +145,8 @@ import Testing
     #expect(try context.save().dot == nil)
   }
 
-  /// A context on a record that was dead, and that an update brought back since.
+  /// A context on a record that was deleted when it was fetched, and that an
+  /// update has brought back since.
   private func revivedContext(
     _ scene: Scene, _ policy: MergePolicy
   ) throws -> EditingContext {

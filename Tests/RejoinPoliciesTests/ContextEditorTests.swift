@@ -4,7 +4,7 @@ import Rejoin
 import RejoinPolicies
 import Testing
 
-/// Contexts and saves share their editors; what is read includes the edits.
+/// Contexts use the same editors as saves, and reading includes the edits.
 @Suite struct ContextEditorTests {
   @Test func setsAndLedgersAreReadInAContext() throws {
     let scene = try Scene.withItem()

@@ -4,9 +4,9 @@ import Rejoin
 import RejoinPolicies
 import Testing
 
-/// What makes a deletion conflict, and what conflicts with one.
+/// Which changes conflict with a deletion, by either side.
 @Suite struct DeletionConflictTests {
-  /// What somebody may do that no register shows.
+  /// Changes by the other device that no register shows.
   private static let moves: [(FieldKey, FieldEdit)] = [
     (Key.qty, .count(by: 1)), (Key.tags, .inserting("a")),
     (Key.log, .appending(1)), (Key.name, .write("base")),

@@ -98,7 +98,7 @@ import Testing
     #expect(!other.clock.contains(Dot(DeviceID(1), 2)))
   }
 
-  /// Whichever of the two kinds comes first.
+  /// In both orders of the two kinds.
   @Test func fieldIsWrittenAsDeclaredAlsoWhereTheOldKindComesLast() throws {
     struct Old: Entity {
       static let entityName = "Item"

@@ -4,7 +4,8 @@ import Rejoin
 import RejoinPolicies
 import Testing
 
-/// What becomes of edits of counters, sets and ledgers in a conflict.
+/// What each policy does with edits of counters, sets and ledgers in a
+/// conflict.
 struct EditsRow: Sendable, CustomTestStringConvertible {
   let policy: MergePolicy
   let qty: Int64

@@ -4,7 +4,7 @@ import Rejoin
 import RejoinPolicies
 import Testing
 
-/// `lastWriteWins` compares the store's write with the save that comes.
+/// `lastWriteWins` compares the store's write with the one that the save makes.
 @Suite struct LastWriteWinsTests {
   private static let day: Int64 = 86_400_000
 

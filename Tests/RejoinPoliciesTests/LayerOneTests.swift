@@ -4,7 +4,7 @@ import Rejoin
 import RejoinPolicies
 import Testing
 
-/// Devices join; no policy is consulted on receive.
+/// Receiving a delta joins it; no policy is consulted.
 @Suite struct LayerOneTests {
   @Test(arguments: MergePolicy.named)
   func receivingConsultsNoPolicy(_ policy: MergePolicy) throws {

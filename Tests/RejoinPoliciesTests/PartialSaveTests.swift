@@ -4,7 +4,7 @@ import Rejoin
 import RejoinPolicies
 import Testing
 
-/// One record that cannot be saved does not keep the others from being saved.
+/// If one record cannot be saved, the others are.
 @Suite struct PartialSaveTests {
   private func fullCounter(_ scene: Scene, _ key: String) throws {
     for _ in 0..<2 {

@@ -4,7 +4,7 @@ import Rejoin
 import RejoinPolicies
 import Testing
 
-/// A row of the worked example: what a policy must answer.
+/// A row of the worked example: how the record must end under a policy.
 struct PersonRow: Sendable, CustomTestStringConvertible {
   let policy: MergePolicy
   let name: String

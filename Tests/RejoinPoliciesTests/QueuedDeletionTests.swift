@@ -5,10 +5,10 @@ import Rejoin
 import RejoinPolicies
 import Testing
 
-/// Under `manual` a deletion in conflict awaits a decision, and the queue can be
+/// Under `manual`, a deletion in conflict is queued, and the queue can be
 /// stored.
 @Suite struct QueuedDeletionTests {
-  /// A context whose deletion was queued, since somebody had counted.
+  /// A context whose deletion was queued because of a concurrent increment.
   private func queued(_ scene: Scene) throws -> EditingContext {
     let context = EditingContext(scene.mine, mergePolicy: .manual)
     context.delete(Scene.item)

@@ -19,7 +19,7 @@ struct Item: Entity {
   let log = ledger("log")
 }
 
-/// Two devices: a context is on `mine`, and somebody else edits on `other`.
+/// Two devices: the context is on `mine`, and `other` edits concurrently.
 struct Scene {
   static let item = RecordID("Item", "1")
 
@@ -62,7 +62,7 @@ struct Scene {
     return context
   }
 
-  /// The other device edits the item, and we hear of it.
+  /// The other device edits the item, and `mine` receives it.
   func otherEdits(_ body: (RecordEditor<Item>) -> Void) throws {
     try other.save { body($0[Item.self, "1"]) }
     receive()
@@ -88,7 +88,7 @@ extension ContextReport {
   }
 }
 
-/// The fields of an item, by which the dynamic API names them.
+/// The keys of an item's fields, for the untyped API.
 enum Key {
   static let name = FieldKey("name", .register)
   static let note = FieldKey("note", .register)
@@ -115,13 +115,13 @@ extension FieldEdit {
 }
 
 extension Scene {
-  /// The other device edits a field of the item, and we hear of it.
+  /// The other device edits a field of the item, and `mine` receives it.
   func otherEdits(_ key: FieldKey, _ edit: FieldEdit) throws {
     try other.save { $0.apply(edit, to: key, of: Scene.item) }
     receive()
   }
 
-  /// The other device deletes the item, and we hear of it.
+  /// The other device deletes the item, and `mine` receives it.
   func otherDeletes() throws {
     try other.save { $0.delete(Scene.item) }
     receive()

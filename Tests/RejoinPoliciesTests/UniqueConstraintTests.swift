@@ -4,7 +4,7 @@ import Rejoin
 import RejoinPolicies
 import Testing
 
-/// A record ID made from a unique key makes two creations one record.
+/// If record IDs are derived from a unique key, two creations are one record.
 @Suite struct UniqueConstraintTests {
   private func insertingContext(
     _ scene: Scene, _ policy: MergePolicy

@@ -4,9 +4,11 @@ import Rejoin
 import RejoinPolicies
 import Testing
 
-/// A sibling that a context had not shown is not superseded by its save.
+/// A save of a context does not supersede a sibling that the context had not
+/// shown.
 @Suite struct UnseenSiblingTests {
-  /// A write on a third device, concurrent with all, is heard of after the fetch.
+  /// A third device's write, concurrent with all others, arrives after the
+  /// fetch.
   private func thirdWrites(
     _ name: String, to scene: Scene, at time: Int64
   ) throws {

@@ -4,7 +4,7 @@ import Rejoin
 import RejoinPolicies
 import Testing
 
-/// In a context the verbs on a record apply in their order: what comes after a
+/// In a context, the verbs on a record apply in their order: a write after a
 /// deletion creates the record again.
 @Suite struct VerbOrderTests {
   /// Deletes the item, then sets its name and counts.

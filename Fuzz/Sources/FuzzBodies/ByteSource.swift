@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Choices that are read from bytes, one after the other; when they have run out,
-/// every choice is the first.
+/// Choices that are read from bytes, one after another.
+///
+/// When the bytes have run out, every choice is the first.
 struct ByteSource {
   private var rest: ArraySlice<UInt8>
 
@@ -11,7 +12,8 @@ struct ByteSource {
 
   mutating func byte() -> UInt8 { rest.popFirst() ?? 0 }
 
-  /// A number from zero up to, and not including, `bound`, at most 256.
+  /// A number from zero up to, and not including, `bound`, which is at most
+  /// 256.
   mutating func below(_ bound: Int) -> Int { Int(byte()) % bound }
 
   mutating func flag() -> Bool { byte() & 1 != 0 }

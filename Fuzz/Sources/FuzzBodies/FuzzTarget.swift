@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What can be fuzzed: each turns any bytes into something that must hold.
+/// A fuzz target: a property that must hold for any bytes.
 public enum FuzzTarget: String, CaseIterable, Sendable {
-  /// Reads messages of every kind.
+  /// Decodes messages of every kind.
   case decode
-  /// Reads a stored replica, opens it and works with it.
+  /// Decodes a stored replica, opens it and uses it.
   case open
-  /// Joins what was read to a replica in use.
+  /// Applies a decoded message to a replica in use.
   case apply
-  /// Takes the bytes for a script, and checks it against the oracle.
+  /// Takes the bytes as choices of a script, and checks it against the oracle.
   case scripts
-  /// Takes the bytes for edits in a context, and checks what a policy does.
+  /// Takes the bytes as choices of edits in a context, and checks the merge
+  /// policy.
   case contexts
 
   /// Checks one input.
   ///
-  /// - Throws: What does not hold.
+  /// - Throws: The property that does not hold.
   public func check(_ bytes: [UInt8]) throws(FuzzFailure) {
     switch self {
     case .decode: try DecodeBody(bytes).check()
@@ -26,7 +27,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     }
   }
 
-  /// Checks one input of libFuzzer's, and ends the process if it fails.
+  /// Checks one input of libFuzzer, and ends the process if it fails.
   public func run(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     do throws(FuzzFailure) {
       try check(Array(UnsafeBufferPointer(start: start, count: count)))
@@ -37,22 +38,22 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   }
 }
 
-/// Something that must hold and does not.
+/// The error of a property that does not hold.
 public struct FuzzFailure: Error, CustomStringConvertible {
-  /// What it is.
+  /// The property, and what was found instead.
   public let description: String
 
   init(_ description: String) { self.description = description }
 }
 
-/// Fails unless a condition holds.
+/// Throws unless a condition holds.
 func require(
   _ condition: Bool, _ what: @autoclosure () -> String
 ) throws(FuzzFailure) {
   if !condition { throw FuzzFailure(what()) }
 }
 
-/// Fails unless two things are equal.
+/// Throws unless two values are equal.
 func equal<Thing: Equatable>(
   _ what: @autoclosure () -> String, _ real: Thing, _ expected: Thing
 ) throws(FuzzFailure) {

@@ -4,10 +4,10 @@ import Rejoin
 import RejoinComparison
 
 extension Inspection {
-  /// What the message holds, on one line.
+  /// The content of the message as JSON.
   ///
-  /// Numbers that do not fit in 63 bits are texts; digests and bits of numbers with
-  /// a fraction are hexadecimal.
+  /// Integers beyond `Int64` are strings. Digests, and the bit patterns of
+  /// doubles, are hexadecimal.
   var json: JSONValue {
     var members: [Name: JSONValue] = [
       "kind": .text(summary.kind), "version": .text("\(summary.version)"),
@@ -101,7 +101,7 @@ extension Inspection {
 }
 
 extension FieldState {
-  /// What the field's store holds, one by one.
+  /// The elements of the field's store.
   fileprivate var inspected: [JSONValue] {
     switch self {
     case .register, .lww: writes.map { .of($0.dot, $0.payload) }
@@ -147,12 +147,12 @@ extension DotMap {
 }
 
 extension JSONValue {
-  /// A number, as text where it does not fit.
+  /// An integer, as a string if it does not fit `Int64`.
   fileprivate static func wide(_ number: some BinaryInteger) -> JSONValue {
     Int64(exactly: number).map { .scalar(.int($0)) } ?? .text("\(number)")
   }
 
-  /// A value with the name of its type; `null` is an unset register.
+  /// A value with the name of its type; `null` stands for an unset register.
   fileprivate static func tagged(_ value: Value?) -> JSONValue {
     guard let value else { return .scalar(.null) }
     return switch value {
@@ -204,7 +204,7 @@ extension JSONValue {
 }
 
 extension UInt64 {
-  /// The 16 hexadecimal digits.
+  /// The number as 16 hexadecimal digits.
   var hexadecimal: String {
     let digits = String(self, radix: 16)
     return String(repeating: "0", count: 16 - digits.count) + digits

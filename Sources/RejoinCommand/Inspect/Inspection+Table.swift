@@ -4,7 +4,7 @@ import Rejoin
 import RejoinComparison
 
 extension Inspection {
-  /// What the message holds, in tables.
+  /// The content of the message as tables.
   func table(colours: Bool) -> String {
     let size = summary.sections.reduce(0) { $0 + $1.byteCount }
     var text = "\(summary.kind), version \(summary.version), \(size) bytes\n"
@@ -55,7 +55,7 @@ extension Inspection {
 }
 
 extension FieldState {
-  /// What readers see, and how many writes they do not see.
+  /// What the field shows, and the number of its other siblings.
   fileprivate var shown: String {
     switch self {
     case .register, .lww:

@@ -2,7 +2,7 @@
 
 import Rejoin
 
-/// What a message holds.
+/// The content of an encoded message.
 struct Inspection {
   enum Content {
     case delta(Delta)
@@ -30,14 +30,16 @@ struct Inspection {
       }
   }
 
-  /// Opens a stored replica to look at it; nothing is saved to it.
+  /// Opens a stored replica for reading.
   private static func open(_ stored: StoredReplica) -> Replica {
+    // Nothing is saved to it, so that neither the wall clock nor a new device
+    // ID is ever used.
     Replica(
       resuming: stored, schema: [], wallClock: WallClock { .max },
       makeDeviceID: { stored.device })
   }
 
-  /// The records.
+  /// The records in the message.
   var changes: [Delta.Change] {
     switch content {
     case .delta(let delta): delta.changes
@@ -47,14 +49,16 @@ struct Inspection {
     }
   }
 
-  /// The news of each device, sorted.
+  /// The intervals of saves that a delta carries, sorted by device.
   var intervals: [(device: DeviceID, interval: Delta.Interval)] {
     guard case .delta(let delta) = content else { return [] }
     return delta.intervals.sorted { $0.key < $1.key }
       .map { ($0.key, $0.value) }
   }
 
-  /// What is known of each device's saves, apart from intervals.
+  /// The last save of each device that the message knows, sorted by device.
+  ///
+  /// A vector clock has no times and digests. A delta has intervals instead.
   var clock: [(device: DeviceID, save: DeviceSave?, sequence: UInt64)] {
     switch content {
     case .vectorClock(let clock):

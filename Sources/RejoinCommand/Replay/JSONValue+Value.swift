@@ -4,12 +4,12 @@ import Rejoin
 import RejoinComparison
 
 extension JSONValue {
-  /// The value of a field that this impliesContext, unless it is an array or an object.
+  /// The field value that this denotes; `nil` for an array or an object.
   var fieldValue: Value? {
     if case .scalar(let value) = self { value } else { nil }
   }
 
-  /// How a field's value is printed.
+  /// Creates the JSON that a field's value is printed as.
   init(_ value: Value) {
     self =
       switch value {

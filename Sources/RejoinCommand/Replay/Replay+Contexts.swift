@@ -9,7 +9,7 @@ extension Replay {
   ) throws(ScriptError) -> ScriptContext {
     let name = try line.text("context")
     guard let context = contexts[name] else {
-      throw line.error("no context is named \"\(name)\": fetch it first")
+      throw line.error("no context is named \"\(name)\"; fetch it first")
     }
     devices.set(context.device, time: try line.time())
     return context
@@ -25,7 +25,8 @@ extension Replay {
     let policy = try line.text("policy")
     guard let policy = MergePolicy(named: policy) else {
       let names = MergePolicy.named.map(\.name).joined(separator: ", ")
-      throw line.error("\"\(policy)\" is no merge policy; there are \(names)")
+      throw line.error(
+        "unknown merge policy \"\(policy)\"; use one of \(names)")
     }
     let context = EditingContext(replica, mergePolicy: policy)
     context.fetch(id)
@@ -70,7 +71,9 @@ extension Replay {
     var values: [FieldKey: Value?] = [:]
     for (key, edit) in try ScriptVerbs(&line, on: target.id, schema).edits {
       guard case .write(let value) = edit else {
-        throw line.error("only registers are resolved: use set and clear")
+        throw line.error(
+          "\"\(key.name)\" is a \(key.kind.rawValue), and only registers are "
+            + "resolved; use \"set\" and \"clear\"")
       }
       values[key] = .some(value)
     }

@@ -20,7 +20,7 @@ extension Replay {
     print([(receiver.merge(sender), receiver)])
   }
 
-  /// A delta after it has passed through bytes.
+  /// A delta after it has been encoded and decoded, as if it had been sent.
   func sent(
     _ delta: Delta, _ line: ScriptLine
   ) throws(ScriptError) -> Delta {
@@ -29,7 +29,7 @@ extension Replay {
     }
   }
 
-  /// Reads bytes that were written here.
+  /// Decodes what a device has encoded; an error is a fault of the library.
   func read<Message>(
     _ line: ScriptLine, _ body: () throws(WireError) -> Message
   ) throws(ScriptError) -> Message {
@@ -50,7 +50,8 @@ extension Replay {
       print([(report, replica)])
       deltas[name] = .some(replica.delta(since: basis.version))
     default:
-      throw line.error("\"since\" names a device, or is null for nothing")
+      throw line.error(
+        "\"since\" must be a device, or null for the whole state")
     }
   }
 
@@ -68,7 +69,9 @@ extension Replay {
   ) throws(ScriptError) {
     let delta = try kept(try line.text("delta"), in: line)
     let names = try line.texts("as")
-    guard !names.isEmpty else { throw line.error("\"as\" names the parts") }
+    guard !names.isEmpty else {
+      throw line.error("\"as\" must be a list of names, one for each part")
+    }
     let parts = delta?.split(into: names.count)
     for (i, name) in names.enumerated() { deltas[name] = .some(parts?[i]) }
   }
@@ -77,12 +80,13 @@ extension Replay {
     _ name: String, in line: ScriptLine
   ) throws(ScriptError) -> Delta? {
     guard let delta = deltas[name] else {
-      throw line.error("no delta is kept as \"\(name)\"")
+      throw line.error(
+        "no delta is kept as \"\(name)\"; keep one with \"delta\" or \"split\"")
     }
     return delta
   }
 
-  /// Prints the faults that replicas have found in a step, each of them once.
+  /// Prints the faults that replicas report in a step, each once.
   func print(_ reports: [(MergeReport, Replica)]) {
     var printed: Set<String> = []
     for (report, replica) in reports {

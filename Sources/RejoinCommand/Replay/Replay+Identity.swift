@@ -26,7 +26,8 @@ extension Replay {
     devices.set(name, time: try line.time())
     let backup = try line.text("from")
     guard let state = backups[backup] else {
-      throw line.error("no backup is kept as \"\(backup)\"")
+      throw line.error(
+        "no backup is kept as \"\(backup)\"; keep one with \"backup\"")
     }
     let stored = try read(line) { () throws(WireError) in
       try StoredReplica(decoding: state)
@@ -34,7 +35,9 @@ extension Replay {
     let isUnnoticed = try line.flag("unnoticed")
     if try line.flag("token") {
       if isUnnoticed {
-        throw line.error("either \"token\" or \"unnoticed\", not both")
+        throw line.error(
+          "\"token\" and \"unnoticed\" exclude each other; write one of them, "
+            + "not both")
       }
       let change = devices.open(name, stored)
       if let change {

@@ -2,7 +2,7 @@
 
 import Rejoin
 
-// Rows that come from somewhere else.
+// Rows that come from a database or a server.
 extension Replay {
   func importRows(_ line: inout ScriptLine) throws(ScriptError) {
     let replica = try device(&line)
@@ -18,13 +18,16 @@ extension Replay {
     let replica = try devices.replica(try line.text("on"), in: line)
     let server = try line.text("server")
     guard let time = try line.time() else {
-      throw line.error("\"at\" says when the server modified the rows")
+      throw line.error(
+        "\"at\" is missing; add the time when the server modified the rows, in "
+          + "milliseconds")
     }
     let rows = try rows(&line)
     for case (let key, _) in rows.flatMap(\.edits)
     where key.kind != .register && key.kind != .lww {
       throw line.error(
-        "\"\(key.name)\" is a \(key.kind.rawValue): only registers are pulled")
+        "\"\(key.name)\" is a \(key.kind.rawValue), and only registers are "
+          + "pulled; leave it out")
     }
     report(replica) { () throws(SaveError) in
       try replica.pull(from: server, modifiedAt: time) { transaction in

@@ -14,7 +14,7 @@ extension Replay {
     }
   }
 
-  /// The verbs on each of several records.
+  /// The verbs on each record of the list `records`.
   func rows(_ line: inout ScriptLine) throws(ScriptError) -> [ScriptVerbs] {
     guard case .array(let parts)? = line.take("records") else {
       throw line.error("\"records\" must be a list of objects")
@@ -55,7 +55,8 @@ extension Replay {
     let replica = try device(&line)
     let names = try line.texts("records")
     guard names.count == 2 else {
-      throw line.error("\"records\" names the two records that are one")
+      throw line.error(
+        "\"records\" must be a list of two records, not of \(names.count)")
     }
     let a = try schema.record(names[0], in: line)
     let b = try schema.record(names[1], in: line)

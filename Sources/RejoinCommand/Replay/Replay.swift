@@ -3,14 +3,17 @@
 import Rejoin
 import RejoinPolicies
 
-/// Carries out a script of what devices did and prints what each of them sees.
+/// Runs a script of what devices did and prints what each device shows.
 struct Replay {
   let schema: ScriptSchema
   let devices: ScriptDevices
   let showsBytes: Bool
   let print: (String) -> Void
+  /// The deltas kept, by name; `.some(nil)` is a delta without changes.
   var deltas: [String: Delta?] = [:]
+  /// The encoded states kept, by name.
   var backups: [String: [UInt8]] = [:]
+  /// The editing contexts, by name.
   var contexts: [String: ScriptContext] = [:]
 
   struct ScriptContext {
@@ -23,17 +26,19 @@ struct Replay {
   ///
   /// - Parameters:
   ///   - text: The script.
-  ///   - showsBytes: Whether `show` prints a digest of a device's bytes.
+  ///   - showsBytes: Whether `show` prints a digest of a device's canonical
+  ///     bytes.
   ///   - print: Called with every line of output.
-  /// - Throws: ``ScriptError`` at the first line that cannot be carried out; what
-  ///   the lines before it printed stands.
+  /// - Throws: ``ScriptError`` for the first line with an error. The output of
+  ///   the lines before it has been printed.
   static func run(
     _ text: String, showsBytes: Bool = false, print: @escaping (String) -> Void
   ) throws(ScriptError) {
     var replay: Replay?
-    // A line that turns out to be wrong prints nothing.
+    // Held back until the whole line is known to be right: one with an error
+    // prints nothing.
     var printed: [String] = []
-    // By bytes: to `Character`, "\r\n" is something else than "\n".
+    // Split by bytes, as "\r\n" is a single `Character`, different from "\n".
     let lines = text.utf8.split(
       separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
     for (i, line) in lines.enumerated() {
@@ -55,7 +60,8 @@ struct Replay {
     }
     if replay == nil {
       throw ScriptError(
-        line: 1, reason: "a script begins with its schema: {\"entities\": {…}}")
+        line: 1,
+        reason: "a script begins with its schema; write {\"entities\": {…}}")
     }
   }
 
@@ -97,12 +103,13 @@ struct Replay {
     case "resolve": try resolve(&line)
     case "show": try show(&line)
     case let verb:
-      throw line.error("\"\(verb)\" is nothing that a script can do")
+      throw line.error(
+        "unknown step \"\(verb)\"; `rejoin replay --help` lists the steps")
     }
     try line.finish()
   }
 
-  /// The device that a line is about, its wall clock set.
+  /// The device that a line names, with its wall clock set to the line's time.
   func device(
     _ line: inout ScriptLine, _ key: Name = "on"
   ) throws(ScriptError) -> Replica {

@@ -5,8 +5,10 @@ import RejoinComparison
 import RejoinPolicies
 
 /// The lines that a replay prints.
+///
+/// Tests in other languages read them: keys and formatting must not change.
 enum ReplayOutput {
-  /// What a device sees.
+  /// The line of `show`: what a device shows.
   static func line(
     for replica: Replica, names: [DeviceID: String], showsBytes: Bool
   ) -> String {
@@ -60,8 +62,11 @@ enum ReplayOutput {
     }
   }
 
-  /// The faults that a replica has found, each with a device and a number of its
-  /// saves: the one that is meant, or else the last one here.
+  /// The lines for the faults in a report, each with a device and the number of
+  /// a save.
+  ///
+  /// Forked and returned devices have no particular save; their last known one
+  /// is printed.
   static func lines(
     for report: MergeReport, of replica: Replica, names: [DeviceID: String]
   ) -> [String] {
@@ -82,7 +87,7 @@ enum ReplayOutput {
       + last(report.returned).map { fault("returned", $0) }
   }
 
-  /// A backup that was opened under a new device.
+  /// The line for a backup that was opened as a new device.
   static func line(
     for change: Replica.DeviceChange, restoring backup: String,
     names: [DeviceID: String]
@@ -96,7 +101,7 @@ enum ReplayOutput {
     ]).description
   }
 
-  /// What a context's save did.
+  /// The line for a save of a context.
   static func line(
     for report: ContextReport, of id: RecordID, context: String
   ) -> String {
@@ -105,7 +110,7 @@ enum ReplayOutput {
       conflicts: Set(report.conflicts.flatMap(\.contestedNames)))
   }
 
-  /// A save that was refused for its conflicts.
+  /// The line for a save that `MergePolicy.error` refused.
   static func line(for conflict: MergeConflict, context: String) -> String {
     line(
       context, wrote: [],
@@ -124,7 +129,7 @@ enum ReplayOutput {
     ]).description
   }
 
-  /// A save that was refused.
+  /// The line for a save that the replica refused.
   static func line(for error: SaveError) -> String {
     JSONValue.object([
       "error": .text(error.name), "message": .text(error.description),
@@ -133,7 +138,7 @@ enum ReplayOutput {
 }
 
 extension SaveError {
-  /// The name of the error in a replay's output.
+  /// The name of the error in the output.
   fileprivate var name: String {
     switch self {
     case .clockExhausted: "clockExhausted"
@@ -147,7 +152,7 @@ extension SaveError {
 }
 
 extension [UInt8] {
-  /// A digest of 64 bits (FNV-1a), by which bytes are compared in print.
+  /// A 64-bit digest of the bytes (FNV-1a), short enough to print.
   fileprivate var digest: UInt64 {
     reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
   }

@@ -14,19 +14,24 @@ final class ScriptClock: Sendable {
   var wallClock: WallClock { WallClock { [self] in now } }
 }
 
-/// The devices of a script by name, and the names of all their incarnations.
+/// The devices of a script.
 final class ScriptDevices {
   let schema: Schema
+  /// The replicas, by name.
   private var replicas: [String: Replica] = [:]
+  /// The wall clocks, by name; one for each of `replicas`.
   private var clocks: [String: ScriptClock] = [:]
+  /// The number of the last incarnation of a name; one if it is missing.
   private var incarnations: [String: Int] = [:]
+  /// The names of all device IDs in use, those of earlier incarnations
+  /// included.
   private(set) var names: [DeviceID: String] = [:]
-  /// The token of each device that was stored last.
+  /// The token that was stored last, by name.
   private var tokens: [String: RestoreToken] = [:]
 
   init(_ schema: Schema) { self.schema = schema }
 
-  /// The device with a name, which begins to exist with its first mention.
+  /// The replica of a device, which is created when it is first named.
   func replica(
     _ name: String, in line: ScriptLine
   ) throws(ScriptError) -> Replica {
@@ -46,17 +51,17 @@ final class ScriptDevices {
     if let time { clocks[name]?.set(time) }
   }
 
-  /// Copies a device's state for a new device.
+  /// Copies a device's state to a new device.
   func fork(
     _ name: String, as copy: String, in line: ScriptLine
   ) throws(ScriptError) {
     let original = try replica(name, in: line)
     guard !exists(copy) else {
-      throw line.error("\"\(copy)\" exists; fork as a device that is new")
+      throw line.error("\"\(copy)\" exists; fork as a new device")
     }
     let device = try identity(copy, in: line)
     guard original.version[device].sequence == 0 else {
-      throw line.error("\"\(copy)\" has saved; fork as a device that is new")
+      throw line.error("\"\(copy)\" has saved; fork as a new device")
     }
     let clock = ScriptClock()
     clock.set(clocks[name]?.now ?? 0)
@@ -66,13 +71,14 @@ final class ScriptDevices {
     clocks[copy] = clock
   }
 
-  /// Stores a device's token where no backup reaches.
+  /// Stores a device's token apart from its backups.
   func store(_ token: RestoreToken, of name: String) {
     tokens[name] = token
     replicas[name]?.tokenStored(token)
   }
 
-  /// Puts a stored state back, with a token that fits it or with none.
+  /// Puts a stored state back: with a matching token if the restore is to stay
+  /// unnoticed, or else with none.
   func restore(
     _ name: String, _ state: StoredReplica, isUnnoticed: Bool
   ) {
@@ -81,7 +87,7 @@ final class ScriptDevices {
 
   /// Puts a stored state back and opens it with the token that was stored last.
   ///
-  /// - Returns: The device that was taken, if another was.
+  /// - Returns: The old and the new device, if a new device was needed.
   func open(_ name: String, _ state: StoredReplica) -> Replica.DeviceChange? {
     open(name, state, tokens[name])
     return replicas[name]?.deviceChange
@@ -102,16 +108,19 @@ final class ScriptDevices {
   ) throws(ScriptError) -> DeviceID {
     guard let device = DeviceID(name: name) else {
       throw line.error(
-        "\"\(name)\" cannot name a device: it takes 1 to 16 bytes")
+        "the device name \"\(name)\" has \(name.utf8.count) bytes; use a name "
+          + "of 1 to 16 bytes")
     }
     guard names[device] == nil else {
-      throw line.error("\"\(name)\" is taken by an incarnation of a device")
+      throw line.error(
+        "\"\(name)\" is already an incarnation of another device; use another "
+          + "name")
     }
     names[device] = name
     return device
   }
 
-  /// The next incarnation of a device: `NAME#2`, `NAME#3` and so on.
+  /// The ID of a device's next incarnation: `NAME#2`, `NAME#3` and so on.
   private func renew(_ name: String) -> DeviceID {
     while true {
       let number = (incarnations[name] ?? 1) + 1

@@ -3,21 +3,25 @@
 import Rejoin
 import RejoinComparison
 
-/// What is wrong with a script, where, and how to mend it.
+/// An error in a script.
 struct ScriptError: Error, Hashable, CustomStringConvertible {
+  /// The number of the line, counted from one.
   let line: Int
+  /// What is wrong, and what to do.
   let reason: String
 
   var description: String { "line \(line): \(reason)" }
 }
 
-/// One line of a script: an object whose keys are taken one by one, so that those
-/// left over can be refused.
+/// One line of a script: an object whose keys are taken one by one, so that
+/// those left over can be refused.
 struct ScriptLine {
+  /// The number of the line, counted from one.
   let number: Int
+  /// The keys that have not been taken.
   private var members: [Name: JSONValue]
 
-  /// Reads a line.
+  /// Parses a line.
   init(_ text: String, number: Int) throws(ScriptError) {
     self.number = number
     let json: JSONValue
@@ -26,17 +30,19 @@ struct ScriptLine {
     } catch {
       throw ScriptError(
         line: number,
-        reason: "not JSON at column \(error.offset): \(error.problem); "
-          + "write one object a line")
+        reason: "invalid JSON at column \(error.offset): \(error.problem); "
+          + "write one object per line")
     }
     guard case .object(let members) = json else {
       throw ScriptError(
-        line: number, reason: "not an object: write one object a line")
+        line: number,
+        reason: "expected an object, found \(json.typeName); write one object "
+          + "per line")
     }
     self.members = members
   }
 
-  /// A part of a line.
+  /// Reads an object that is part of a line.
   init(_ json: JSONValue, number: Int, of name: String) throws(ScriptError) {
     self.number = number
     guard case .object(let members) = json else {
@@ -53,39 +59,39 @@ struct ScriptLine {
     members[key] != nil
   }
 
-  /// Takes a key that may be missing.
+  /// Takes the value of a key; `nil` if the key is missing.
   mutating func take(_ key: Name) -> JSONValue? {
     members.removeValue(forKey: key)
   }
 
-  /// Takes a text.
+  /// Takes a required string.
   mutating func text(_ key: Name) throws(ScriptError) -> String {
     guard case .scalar(.string(let text))? = take(key) else {
-      throw error("\"\(key)\" is missing or no text")
+      throw error("\"\(key)\" is missing or no string; add a string")
     }
     return text
   }
 
-  /// Takes a text that may be missing.
+  /// Takes an optional string.
   mutating func optionalText(_ key: Name) throws(ScriptError) -> String? {
     has(key) ? try text(key) : nil
   }
 
-  /// Takes a list of texts.
+  /// Takes an optional list of strings, empty if missing.
   mutating func texts(_ key: Name) throws(ScriptError) -> [String] {
     guard let json = take(key) else { return [] }
     guard case .array(let elements) = json else {
-      throw error("\"\(key)\" must be a list of texts")
+      throw error("\"\(key)\" must be a list of strings")
     }
     var texts: [String] = []
     for case .scalar(.string(let text)) in elements { texts.append(text) }
     guard texts.count == elements.count else {
-      throw error("\"\(key)\" must be a list of texts")
+      throw error("\"\(key)\" must be a list of strings")
     }
     return texts
   }
 
-  /// Takes an object.
+  /// Takes an optional object, empty if missing; its members are sorted by key.
   mutating func object(
     _ key: Name
   ) throws(ScriptError) -> [(key: String, value: JSONValue)] {
@@ -97,16 +103,16 @@ struct ScriptLine {
       .map { ($0.key.text, $0.value) }
   }
 
-  /// Takes a wall-clock time in milliseconds.
+  /// Takes an optional wall-clock time in milliseconds.
   mutating func time() throws(ScriptError) -> Int64? {
     guard let json = take("at") else { return nil }
     guard case .scalar(.int(let time)) = json else {
-      throw error("\"at\" must be a whole number of milliseconds")
+      throw error("\"at\" must be an integer, a time in milliseconds")
     }
     return time
   }
 
-  /// Takes a truth value, false if missing.
+  /// Takes an optional boolean, false if missing.
   mutating func flag(_ key: Name) throws(ScriptError) -> Bool {
     guard let json = take(key) else { return false }
     guard case .scalar(.bool(let flag)) = json else {
@@ -115,9 +121,9 @@ struct ScriptLine {
     return flag
   }
 
-  /// Refuses what has not been taken.
+  /// Refuses a line with keys that have not been taken.
   func finish() throws(ScriptError) {
     guard let key = members.keys.min() else { return }
-    throw error("unknown key \"\(key)\": take it out or mend its spelling")
+    throw error("unknown key \"\(key)\"; remove it, or correct its spelling")
   }
 }

@@ -7,13 +7,13 @@ import RejoinComparison
 struct ScriptSchema {
   private(set) var entities: [Name: Schema.Definition] = [:]
 
-  /// The schema as the library takes it.
+  /// The schema of the library.
   var schema: Schema { Schema(entities) }
 
   init(_ line: consuming ScriptLine) throws(ScriptError) {
     guard line.has("entities") else {
       throw line.error(
-        "a script begins with its schema: {\"entities\": {…}}")
+        "a script begins with its schema; write {\"entities\": {…}}")
     }
     for (name, json) in try line.object("entities") {
       var entity = try ScriptLine(
@@ -21,7 +21,8 @@ struct ScriptSchema {
       guard !name.isEmpty, !name.contains("/"), !name.hasPrefix("rejoin.")
       else {
         throw line.error(
-          "\"\(name)\" cannot name an entity: no \"/\", no \"rejoin.\"")
+          "\"\(name)\" cannot name an entity; use a name that is not empty, "
+            + "with no \"/\", and with no \"rejoin.\" at its start")
       }
       try ScriptSchema.checkLength(of: name, entity)
       entities[Name(name)] = try ScriptSchema.definition(&entity)
@@ -40,15 +41,16 @@ struct ScriptSchema {
       else {
         let kinds = FieldKind.allCases.map(\.rawValue)
         throw entity.error(
-          "field \"\(field)\" needs a name and one of the kinds "
-            + kinds.joined(separator: ", "))
+          "field \"\(field)\" needs a name that is not empty, and one of the "
+            + "kinds " + kinds.joined(separator: ", "))
       }
       try checkLength(of: field, entity)
       definition.fields.insert(FieldKey(field, kind))
     }
     if let rule = try entity.optionalText("deletion") {
       guard let rule = DeletionRule(rawValue: rule) else {
-        throw entity.error("\"deletion\" is updateWins or deleteWins")
+        throw entity.error(
+          "unknown deletion rule \"\(rule)\"; use updateWins or deleteWins")
       }
       definition.deletion = rule
     }
@@ -61,31 +63,33 @@ struct ScriptSchema {
     let (count, limit) = (name.utf8.count, Limits.nameBytes)
     guard count > limit else { return }
     throw line.error(
-      "the name \"\(name.prefix(20))…\" takes \(count) bytes: shorten it to "
-        + "\(limit)")
+      "the name \"\(name.prefix(20))…\" has \(count) bytes; shorten it to "
+        + "\(limit) bytes")
   }
 
-  /// Reads the name of a record, `Entity/key`.
+  /// Reads the ID of a record, `Entity/key`.
   func record(
     _ text: String, in line: ScriptLine
   ) throws(ScriptError) -> RecordID {
     guard let slash = text.utf8.firstIndex(of: UInt8(ascii: "/")) else {
-      throw line.error("\"\(text)\" is no record: write Entity/key")
+      throw line.error("\"\(text)\" is no record ID; write Entity/key")
     }
     let entity = String(text[..<slash])
     guard entities[Name(entity)] != nil else {
-      throw line.error("entity \"\(entity)\" is not in the schema")
+      throw line.error(
+        "entity \"\(entity)\" is not in the schema; add it to the first line")
     }
     return RecordID(entity, String(text[text.utf8.index(after: slash)...]))
   }
 
-  /// The field of an entity with a name.
+  /// The key of a field, by the entity and the field's name.
   func field(
     _ name: String, of id: RecordID, in line: ScriptLine
   ) throws(ScriptError) -> FieldKey {
     guard let key = entities[Name(id.entity)]?.field(named: name) else {
       throw line.error(
-        "\(id.entity) has no field \"\(name)\" in the schema")
+        "\(id.entity) has no field \"\(name)\" in the schema; add it to the "
+          + "first line")
     }
     return key
   }

@@ -3,10 +3,11 @@
 import Rejoin
 import RejoinComparison
 
-/// The verbs of a line on one record, in the order in which they are carried out:
-/// `set`, `clear`, `reset`, `increment`, `insert`, `remove`, `append`.
+/// The verbs of a line on one record, in the order in which they apply: `set`,
+/// `clear`, `reset`, `increment`, `insert`, `remove`, `append`.
 struct ScriptVerbs {
   let id: RecordID
+  /// The edits, in the order in which they apply.
   private(set) var edits: [(key: FieldKey, edit: FieldEdit)] = []
 
   init(
@@ -16,7 +17,9 @@ struct ScriptVerbs {
     for (name, json) in try line.object("set") {
       let key = try schema.field(name, of: id, in: line)
       guard let value = json.fieldValue else {
-        throw line.error("\"\(name)\" can be set to a scalar only")
+        throw line.error(
+          "\"\(name)\" must be set to a scalar: a string, a number, a boolean "
+            + "or null")
       }
       try add(.write(value), to: key, "set", line)
     }
@@ -31,7 +34,7 @@ struct ScriptVerbs {
     for (name, json) in try line.object("increment") {
       let key = try schema.field(name, of: id, in: line)
       guard case .scalar(.int(let amount)) = json else {
-        throw line.error("\"\(name)\" is incremented by a whole number")
+        throw line.error("\"\(name)\" must be incremented by an integer")
       }
       try add(.count(CounterEdit(by: amount)), to: key, "increment", line)
     }
@@ -42,7 +45,7 @@ struct ScriptVerbs {
     try takeEntries(&line, schema)
   }
 
-  /// Carries out the verbs.
+  /// Applies the verbs in a transaction.
   func apply(to transaction: Transaction) {
     for (key, change) in edits { transaction.apply(change, to: key, of: id) }
   }
@@ -52,7 +55,8 @@ struct ScriptVerbs {
   ) throws(ScriptError) {
     guard FieldState(key.kind).accepts(edit) else {
       throw line.error(
-        "\"\(verb)\" is no verb for \"\(key.name)\", a \(key.kind.rawValue)")
+        "\"\(verb)\" cannot change \"\(key.name)\", which is a "
+          + "\(key.kind.rawValue)")
     }
     edits.append((key, edit))
   }
@@ -64,11 +68,14 @@ struct ScriptVerbs {
     for (name, json) in try line.object(verb) {
       let key = try schema.field(name, of: id, in: line)
       guard case .array(let elements) = json else {
-        throw line.error("\"\(verb)\" takes a list for \"\(name)\"")
+        throw line.error(
+          "\"\(name)\" in \"\(verb)\" must be a list of elements")
       }
       let values = elements.compactMap(\.fieldValue)
       guard values.count == elements.count else {
-        throw line.error("the elements of \"\(name)\" must be scalars")
+        throw line.error(
+          "the elements of \"\(name)\" in \"\(verb)\" must be scalars: "
+            + "strings, numbers, booleans or null")
       }
       try add(.members(edit(values)), to: key, verb.text, line)
     }
@@ -80,12 +87,13 @@ struct ScriptVerbs {
     for (name, json) in try line.object("append") {
       let key = try schema.field(name, of: id, in: line)
       guard case .array(let elements) = json else {
-        throw line.error("\"append\" takes a list for \"\(name)\"")
+        throw line.error("\"\(name)\" in \"append\" must be a list of integers")
       }
       var edit = LedgerEdit()
       for element in elements {
         guard case .scalar(.int(let amount)) = element else {
-          throw line.error("the entries of \"\(name)\" are whole numbers")
+          throw line.error(
+            "the entries of \"\(name)\" in \"append\" must be integers")
         }
         edit.append(amount, memo: nil)
       }

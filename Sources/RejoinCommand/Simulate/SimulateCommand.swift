@@ -2,10 +2,12 @@
 import Foundation
 import RejoinTesting
 
-/// `rejoin simulate`: looks for a fault in the library, and prints the shortest
+/// `rejoin simulate` searches the library for faults and prints the shortest
 /// script that shows one.
 struct SimulateCommand {
+  /// The options that take a value.
   static let options = ["minutes", "report", "seed", "seeds"]
+  /// The options that take no value.
   static let flags = ["help", "nightly"]
 
   private let isNightly: Bool
@@ -15,7 +17,9 @@ struct SimulateCommand {
 
   init(_ arguments: Arguments) throws(CommandError) {
     guard arguments.operands.isEmpty else {
-      throw .usage("`rejoin simulate` takes no files")
+      throw .usage(
+        "simulate takes no files, but \"\(arguments.operands[0])\" is given; "
+          + "leave it out")
     }
     isNightly = arguments.has("nightly")
     let bounds: ClosedRange<UInt64> = 0...1_000_000_000_000
@@ -31,10 +35,11 @@ struct SimulateCommand {
 
   private var scale: SimulationScale { isNightly ? .long : .quick }
 
-  /// Explores and simulates side by side.
+  /// Explores and simulates in parallel, and prints the result.
   func run() async throws {
     let start = ContinuousClock.now
-    // Also so that an output that cannot be written is noticed now.
+    // Written first, so that a standard output that cannot be written to is
+    // noticed before the long work.
     Terminal.write(
       "exploring \(programs.count) programs, simulating \(seeds.count) seeds "
         + "from \(seeds.lowerBound)\n")
@@ -48,8 +53,8 @@ struct SimulateCommand {
     guard let fault = result.fault else { return }
     Terminal.write(fault.script)
     throw CommandError.failed(
-      "\(fault.what)\nThe script above shows it: save it, and `rejoin replay` "
-        + "it.")
+      "\(fault.what)\nThe script above shows it: save it to a file, and run "
+        + "`rejoin replay FILE`")
   }
 
   private func write(_ result: SimulateResult) throws(CommandError) {
@@ -58,7 +63,7 @@ struct SimulateCommand {
       try result.markdown.write(
         toFile: report, atomically: true, encoding: .utf8)
     } catch {
-      throw .failed("cannot write \(report): \(error)")
+      throw .failed("\(report): the report cannot be written: \(error)")
     }
   }
 

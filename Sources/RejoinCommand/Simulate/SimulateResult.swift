@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import RejoinTesting
 
-/// What exploring and simulating did, and the fault, if there is one.
+/// How much was explored and simulated, and the fault that was found, if any.
 struct SimulateResult {
-  /// What the explorer did.
+  /// How much the explorer did.
   struct Explored {
     var counts = ExplorerCounts()
+    /// The names of the programs that were explored without a violation.
     var programs: [String] = []
     var violation: ExplorerViolation?
   }
@@ -40,9 +41,10 @@ struct SimulateResult {
       + verdict
   }
 
-  /// The fault, and the shortest script that shows it.
+  /// The fault, and a shrunk script that shows it.
   ///
-  /// The explorer's is preferred: it is the shortest there is.
+  /// If both searches found one, the explorer's is preferred, as its programs
+  /// are smaller.
   var fault: (what: String, script: String)? {
     if let violation = explored.violation {
       return (

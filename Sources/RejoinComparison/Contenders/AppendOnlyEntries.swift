@@ -2,15 +2,15 @@
 
 import Rejoin
 
-/// Append-only entries: every change is a record that nobody changes again, and
-/// reading replays the entries in the order of their times.
+/// Append-only entries: every change is an immutable record, and reading
+/// replays these in the order of their times.
 ///
-/// Sums come out right. A register reads as its latest entry, and the entries
-/// before it stay as its history.
+/// Sums are correct. A register shows its latest entry and keeps the earlier
+/// ones as its history.
 struct AppendOnlyEntries: Contender {
   let name = "appendOnlyEntries"
   let rule =
-    "every change is an entry of its own; reading replays them by time"
+    "every change is an entry; reading replays the entries by time"
 
   func outcome(of episode: Episode) -> Outcome {
     var record = episode.base ?? [:]

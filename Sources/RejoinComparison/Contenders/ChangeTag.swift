@@ -3,21 +3,22 @@
 import Rejoin
 import RejoinPolicies
 
-/// A change tag is checked, as CloudKit's `ifServerRecordUnchanged`, and a refused
-/// client merges into the server's copy by a merge policy and tries again.
+/// The server checks a change tag, like CloudKit's `ifServerRecordUnchanged`.
 ///
-/// The policies are the table of ``MergePolicy``, with the server's copy as the
-/// store. Counters and sets are plain values like any other. Edits made offline
-/// wait in a queue, each with the copy it was made on, and a clean save renews
-/// the tag of the next. Whether the record exists is one more field.
+/// A refused client merges into the server's copy under a merge policy and
+/// tries again.
 ///
-/// What a policy drops is gone, as it is with Core Data's policies, unless the
-/// policy itself keeps it: `error` throws both sides and leaves the edit on its
-/// device, unsynced, until somebody acts; `manual` queues it; `merge` and
-/// `mergeNonNil` keep the other value beside the one written.
+/// The policies are `MergePolicy`'s, with the server's copy as the store.
+/// Counters and sets are plain values. Offline edits wait in a queue, each with
+/// the copy it was made on, and a successful save renews the tag for the next.
+/// The record's existence is one more field.
+///
+/// What a policy drops is lost, unless the policy keeps it: `error` throws both
+/// sides and leaves the edit unsynced on its device until the user acts;
+/// `manual` queues it; `merge` keeps the other value beside the one written.
 struct ChangeTag: Contender {
   let name: String
-  var rule: String { "on a refused save the client merges by \(policy)" }
+  var rule: String { "after a refused save, the client merges by \(policy)" }
   let policy: MergePolicy
 
   /// Creates the strategy for one policy.
@@ -26,7 +27,8 @@ struct ChangeTag: Contender {
     name = "changeTag.\(policy)"
   }
 
-  /// One strategy for each policy that has a name.
+  /// A strategy for each policy, except `lastWriteWins`, for which a plain
+  /// record has no timestamps, and `custom`.
   static let all: [ChangeTag] = [
     ChangeTag(.error), ChangeTag(.mergeByPropertyStoreTrump),
     ChangeTag(.mergeByPropertyObjectTrump), ChangeTag(.overwrite),

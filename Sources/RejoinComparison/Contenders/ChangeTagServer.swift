@@ -3,17 +3,18 @@
 import Rejoin
 import RejoinPolicies
 
-/// The server's copy of a record, and the clients that merge into it.
+/// The server's copy of a record, with the clients that merge into it.
 struct ChangeTagServer {
   private let policy: MergePolicy
   private let episode: Episode
   private(set) var record: PlainRecord?
-  /// The copies of the devices whose queue stands still.
+  /// The copies of the devices whose queues are blocked by a refused edit.
   private(set) var stuck: [String: PlainRecord?] = [:]
-  /// The register values that a policy keeps beside the record.
+  /// The register values that a policy keeps outside the record, by field.
   private(set) var kept: [String: Set<Value?>] = [:]
 
-  /// The field that stands for the record's existence.
+  /// The field that stands for the record's existence; no episode's field has
+  /// this name.
   private static let existence = "\u{0}exists"
 
   init(_ policy: MergePolicy, _ episode: Episode) {
@@ -22,9 +23,9 @@ struct ChangeTagServer {
     record = episode.base
   }
 
-  /// Whether the client keeps a list of what it wrote over.
+  /// Whether the client keeps a list of the values that it replaced.
   ///
-  /// Under the other policies a plain record has no place for it.
+  /// Under the other policies, a plain record has no place for them.
   private var keepsSiblings: Bool {
     if case .merge = policy { true } else { false }
   }
@@ -44,7 +45,7 @@ struct ChangeTagServer {
     }
   }
 
-  /// Leaves an edit on its device, which holds what it wrote.
+  /// Leaves an edit on its device, which keeps what it wrote.
   private mutating func hold(_ upload: Upload) {
     let unfetched = episode.unfetched(by: upload.device)
     let copy = upload.after?.merging(unfetched) { mine, _ in mine }
@@ -54,8 +55,8 @@ struct ChangeTagServer {
     }
   }
 
-  /// Tells the devices that stand still what they are up against, as the error
-  /// of their last try does.
+  /// Lets the blocked devices know the server's values, as the error of their
+  /// last attempt does.
   mutating func finish() {
     guard !stuck.isEmpty else { return }
     for field in episode.changedFields { keep(record?.value(field), field) }
@@ -92,8 +93,10 @@ struct ChangeTagServer {
     record = merged
   }
 
-  /// Deletes the record; what somebody changed meanwhile is kept where the
-  /// policy writes beside it.
+  /// Deletes the record.
+  ///
+  /// A policy that keeps siblings lists the values that have changed on the
+  /// server.
   private mutating func delete(
     _ decision: PolicyDecision, _ differences: [FieldDifference]
   ) {
@@ -110,10 +113,11 @@ struct ChangeTagServer {
 }
 
 extension ChangeTagServer {
-  /// Every field as the client fetched it, as it is there now, and as the
-  /// server has it.
+  /// The base, mine and store values of every field: as fetched by the client,
+  /// as edited, and on the server.
   ///
-  /// Fields that the client's query left out are the server's.
+  /// A field that the client's query left out is not compared and stays as it
+  /// is on the server.
   private func differences(of upload: Upload) -> [FieldDifference] {
     let before = upload.before ?? [:]
     let mine = upload.after ?? before
@@ -131,7 +135,9 @@ extension ChangeTagServer {
     return registers + [existence(upload, registers)]
   }
 
-  /// A deletion contradicts whatever changed meanwhile.
+  /// The record's existence as a field.
+  ///
+  /// It is in conflict with a deletion if any field has changed.
   private func existence(
     _ upload: Upload, _ fields: [FieldDifference]
   ) -> FieldDifference {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Changed fields overwrite without a check, as CloudKit's `changedKeys`.
+/// Changed fields overwrite without a check, like CloudKit's `changedKeys`.
 ///
-/// Where somebody deleted the record meanwhile, the client saves its whole copy,
-/// so that no record of a few fields comes into being.
+/// If the record was deleted on the server, the client saves its whole copy, so
+/// that the record does not come back with a few fields only.
 struct ChangedKeys: Contender {
   let name = "changedKeys"
   let rule =
-    "the fields a client changed replace the server's, unchecked"
+    "the fields that a client changed replace the server's, unchecked"
 
   func outcome(of episode: Episode) -> Outcome {
     var server = episode.base

@@ -1,16 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A strategy that brings the edits of several devices together.
+/// A strategy for merging the edits of several devices.
 ///
-/// A contender gets an episode's edits in their order of arrival and says what
-/// every device reads in the end. It neither scores itself nor sees a score.
+/// A contender takes the edits of an episode in their order of arrival and
+/// returns what every device shows in the end. It does not know how the outcome
+/// is scored.
+///
+///     struct ReadOnly: Contender {
+///       let name = "readOnly"
+///       let rule = "no edit is applied"
+///
+///       func outcome(of episode: Episode) -> Outcome {
+///         Outcome(everywhere: episode.base)
+///       }
+///     }
 public protocol Contender: Sendable {
-  /// The name in the table.
+  /// The name in reports, unique among the strategies compared.
   var name: String { get }
 
-  /// The rule by which the strategy decides, in one sentence.
+  /// The rule by which the strategy merges, in one sentence.
   var rule: String { get }
 
-  /// Runs the edits of `episode`.
+  /// Merges the edits of an episode.
   func outcome(of episode: Episode) throws -> Outcome
 }

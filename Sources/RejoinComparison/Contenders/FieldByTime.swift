@@ -3,11 +3,11 @@
 /// Last write wins, field by field: every field keeps the content with the
 /// latest wall-clock time.
 ///
-/// Whether the record exists is one more field.
+/// The record's existence is one more field.
 struct FieldByTime: Contender {
   let name = "fieldByTime"
   let rule =
-    "of every field the content with the latest wall-clock time wins"
+    "in every field, the content with the latest wall-clock time wins"
 
   func outcome(of episode: Episode) -> Outcome {
     var record = episode.base ?? [:]

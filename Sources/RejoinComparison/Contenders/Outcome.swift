@@ -4,31 +4,30 @@ import Rejoin
 
 /// How an episode ended under one strategy.
 public struct Outcome: Sendable {
-  /// The record on each device after everyone has synced, in the order of
-  /// arrival; `nil` where it does not exist.
+  /// The record on each device after all have synced, in the order of arrival;
+  /// `nil` on a device where it does not exist.
   ///
-  /// One state stands for all devices where they all end with it.
+  /// A single state stands for all devices.
   public var states: [PlainRecord?]
 
-  /// The values that a conflict list, a report or a history still holds, per
-  /// register.
+  /// The values that a conflict list, a report or a history holds, by register.
   ///
-  /// `nil` is an unset register.
+  /// `nil` stands for an unset register.
   public var kept: [String: Set<Value?>]
 
-  /// Creates the outcome in which each device ends with a state of its own.
+  /// Creates an outcome with one state per device.
   public init(states: [PlainRecord?], kept: [String: Set<Value?>] = [:]) {
     self.states = states
     self.kept = kept
   }
 
-  /// Creates the outcome in which every device ends with the same record.
+  /// Creates an outcome in which every device ends with the same record.
   public init(everywhere state: PlainRecord?, kept: [String: Set<Value?>] = [:])
   {
     self.init(states: [state], kept: kept)
   }
 
-  /// Whether all devices read the same.
+  /// Whether all devices show the same record.
   public var agrees: Bool {
     let first = states.first??.visible
     return states.allSatisfy { $0?.visible == first }

@@ -2,17 +2,16 @@
 
 import Rejoin
 
-/// Local changes wait beside the server's copy, and what cannot be applied goes to
-/// a list of conflicts.
+/// Pending local changes beside the server's copy, with a list of conflicts.
 ///
-/// On sync a device applies the fields it changed where the server's are as they
-/// were when fetched. Where both changed, the server's content stays and the
-/// device's own waits in the list. A deletion waits there too if anything
-/// changed meanwhile; a record that others deleted is saved again.
+/// On sync, a device writes its changed fields, unless the server's content of
+/// a field has changed, too. The server's content then stays, and the device's
+/// is listed. A deletion is not applied if anything has changed on the server.
+/// A record that was deleted on the server is saved again.
 struct PendingChanges: Contender {
   let name = "pendingChanges"
   let rule =
-    "where both sides changed a field the server's stays, mine is listed"
+    "if both sides changed a field, the server's stays and mine is listed"
 
   func outcome(of episode: Episode) -> Outcome {
     var server = episode.base

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Last arrival wins, as CloudKit's `allKeys`: the keys the client holds replace
-/// the server's, and keys that only the server has remain.
+/// Last arrival wins, like CloudKit's `allKeys`: the keys that the client holds
+/// replace the server's, and keys that only the server holds stay.
 ///
-/// A field that the edit unsets is sent as such.
+/// A field that the edit unsets is sent as unset.
 struct RecordByArrival: Contender {
   let name = "recordByArrival"
   let rule =
-    "every key the last client to arrive holds replaces the server's"
+    "every key of the last client to arrive replaces the server's"
 
   func outcome(of episode: Episode) -> Outcome {
     var server = episode.base

@@ -3,7 +3,8 @@
 /// Last write wins, record by record: the copy with the latest wall-clock time
 /// replaces the whole record, a deletion included.
 ///
-/// Every device uploads its whole copy. Of equal times the later arrival wins.
+/// Every device uploads its whole copy. If times are equal, the later arrival
+/// wins.
 struct RecordByTime: Contender {
   let name = "recordByTime"
   let rule = "the whole record with the latest wall-clock time wins"

@@ -2,13 +2,13 @@
 
 /// One record per attribute, each with last write wins by time.
 ///
-/// The remedy against disjoint edits that overwrite each other. Deleting the whole
-/// means deleting every attribute that the device knows; an attribute updated
-/// later is there again, alone.
+/// Edits of different attributes then do not overwrite each other. Deleting the
+/// record means deleting every attribute that the device knows; an attribute
+/// that is updated later comes back alone.
 struct RecordPerAttribute: Contender {
   let name = "recordPerAttribute"
   let rule =
-    "every attribute is a record of its own, and its latest time wins"
+    "every attribute is a record, and its latest wall-clock time wins"
 
   func outcome(of episode: Episode) -> Outcome {
     var rows = episode.base ?? [:]

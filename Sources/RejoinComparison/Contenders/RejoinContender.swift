@@ -2,18 +2,19 @@
 
 import Rejoin
 
-/// This library: a replica per device, one save per edit, and real deltas.
+/// This library, with a replica per device and a save per edit.
 ///
-/// The base is imported on every device, as an app does with the rows it already
-/// has. Each edit is saved at the time of its device's clock. Then the devices
-/// exchange deltas, in the order of arrival, until nothing is news to anybody.
+/// Every device imports the base, as an app does with its existing rows. Each
+/// edit is saved at the time of its device's clock. Then the devices exchange
+/// deltas, in the order of arrival, until none has unseen changes.
 struct RejoinContender: Contender {
   let name = "rejoin"
   let rule =
-    "a write replaces what its author was shown; concurrent ones are kept"
+    "a write supersedes what its author had seen; concurrent ones are kept"
 
-  /// What becomes of a delta on its way, so that a test can damage it and see
-  /// the losses.
+  /// Carries a delta from one device to another; `nil` loses it.
+  ///
+  /// A test of the oracle damages deltas here, and must see losses.
   var transmit: @Sendable (Delta) -> Delta? = { $0 }
 
   func outcome(of episode: Episode) throws -> Outcome {

@@ -3,24 +3,27 @@
 import Rejoin
 
 extension Episode {
-  /// The library's name of a field; it has none for a field without a name.
+  /// The library's key for a field.
+  ///
+  /// The empty name is not allowed there, and is replaced.
   func key(of field: String) -> FieldKey {
     FieldKey(field.isEmpty ? "\u{0}" : field, kind(of: field))
   }
 
-  /// The field that the library calls so.
+  /// The field of a key.
   static func field(of key: FieldKey) -> String {
     key.name == "\u{0}" ? "" : key.name
   }
 
-  /// The library's names of all fields.
+  /// The library's keys for all fields.
   var keys: [FieldKey] {
     Set((base ?? [:]).keys).union(changedFields).map(key)
   }
 }
 
 extension Episode.Edit {
-  /// The edit in the library's terms: each verb on a field, in order.
+  /// The edit as the library's field edits, in the order in which they apply:
+  /// `clear`, `set`, `remove`, `insert`, `increment`.
   func fieldEdits(
     of kinds: [String: FieldKind]
   ) -> [(String, FieldEdit)] {

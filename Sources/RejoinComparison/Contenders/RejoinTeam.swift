@@ -6,8 +6,11 @@ import Synchronization
 /// The replicas of an episode's devices.
 struct RejoinTeam {
   private let episode: Episode
+  /// A replica and its wall clock for each device, in the order of arrival.
   private var members: [(replica: Replica, clock: SetClock)] = []
+  /// The index in `members`, by device.
   private var places: [String: Int] = [:]
+  /// The values that reports of merging have listed as conflicts, by register.
   private var kept: [String: Set<Value?>] = [:]
 
   private static let id = RecordID("Episode", "record")
@@ -18,6 +21,7 @@ struct RejoinTeam {
 
   init(_ episode: Episode) throws {
     self.episode = episode
+    // The library compares device IDs: numbered by name, they order like names.
     let ranks = episode.devices.sorted().enumerated()
     let numbers = Dictionary(
       uniqueKeysWithValues: ranks.map { ($1, UInt64($0 + 1)) })
@@ -57,18 +61,20 @@ struct RejoinTeam {
   mutating func save(_ edit: Episode.Edit) throws {
     guard let place = places[edit.device] else { return }
     members[place].clock.set(edit.at)
-    try members[place].replica.save { save in
-      if edit.isDeletion { return save.delete(Self.id) }
+    try members[place].replica.save { transaction in
+      if edit.isDeletion { return transaction.delete(Self.id) }
       for (field, change) in edit.fieldEdits(of: episode.kinds) {
-        save.apply(change, to: key(field), of: Self.id)
+        transaction.apply(change, to: key(field), of: Self.id)
       }
     }
   }
 
-  /// Sends deltas from each device to each other until there is no news.
+  /// Sends deltas from each device to every other until none has unseen
+  /// changes.
   ///
-  /// Where everybody sends to everybody, two rounds suffice. Replicas that had
-  /// news for longer would show in what they end with.
+  /// As every device sends to every other, two rounds suffice. The number of
+  /// rounds is bounded so that a fault of the library shows in the result, not
+  /// in an endless loop.
   mutating func exchange(_ transmit: (Delta) -> Delta?) {
     for _ in 0...members.count {
       guard exchangeOnce(transmit) else { return }
@@ -76,20 +82,20 @@ struct RejoinTeam {
   }
 
   private mutating func exchangeOnce(_ transmit: (Delta) -> Delta?) -> Bool {
-    var isNews = false
+    var hasSent = false
     for (sender, _) in members {
       for (receiver, _) in members where receiver !== sender {
-        guard let news = sender.delta(since: receiver.version),
-          let delta = transmit(news)
+        guard let unseen = sender.delta(since: receiver.version),
+          let delta = transmit(unseen)
         else { continue }
         list(receiver.apply(delta))
-        isNews = true
+        hasSent = true
       }
     }
-    return isNews
+    return hasSent
   }
 
-  /// Notes the writes that met, as the report of receiving tells them.
+  /// Lists the values of the conflicts that merging reports.
   private mutating func list(_ report: MergeReport) {
     for conflict in report.conflicts {
       let field = Episode.field(of: conflict.location.field)
@@ -100,8 +106,8 @@ struct RejoinTeam {
 }
 
 extension RejoinTeam {
-  /// What every replica shows, with what its records and reports list as
-  /// conflicts.
+  /// What every replica shows, with the conflicts that its records and reports
+  /// list.
   var outcome: Outcome {
     let fields = Set((episode.base ?? [:]).keys).union(episode.changedFields)
     var outcome = Outcome(states: [], kept: kept)
@@ -133,7 +139,7 @@ extension RejoinTeam {
   }
 }
 
-/// A wall clock that stands where it was set.
+/// A wall clock that shows the time it was set to.
 private final class SetClock: Sendable {
   private let time = Atomic<Int64>(0)
 

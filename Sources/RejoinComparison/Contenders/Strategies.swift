@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The strategies that are compared.
+/// The strategies to compare.
 public enum Strategies {
-  /// Every strategy, in the order of the table.
+  /// Every strategy, in the order of the table; Rejoin is the last.
   public static let all: [any Contender] =
     [RecordByTime(), RecordByArrival(), ChangedKeys()] as [any Contender]
     + ChangeTag.all
@@ -11,7 +11,7 @@ public enum Strategies {
       TimestampThenVectorClock(), PendingChanges(), RejoinContender(),
     ]
 
-  /// The strategy called `name`.
+  /// Returns the strategy with the given name; `nil` if there is none.
   public static func named(_ name: String) -> (any Contender)? {
     all.first { $0.name == name }
   }

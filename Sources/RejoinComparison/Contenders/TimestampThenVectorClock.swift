@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Vector clocks first, and the wall clock where they are concurrent.
+/// Vector clocks first, and the wall clock between concurrent versions.
 ///
 /// Every version of the record is sent once to every device, in the order of
-/// arrival; a device hears its own versions first. The rule is not transitive:
-/// `w1 = A@30`, `w2 = B@10` having seen `w1`, and `w3 = C@20` give w2 over w1
-/// over w3 over w2. So the devices can end with different records.
+/// arrival; a device has its own versions first. The rule is not transitive:
+/// `w1 = A@30`, `w2 = B@10` having seen `w1`, and `w3 = C@20` give w2 > w1 > w3
+/// > w2. The devices can therefore end with different records.
 struct TimestampThenVectorClock: Contender {
   let name = "timestampThenVectorClock"
   let rule =
-    "a record that had seen the other wins; else the latest wall-clock time"
+    "a version that had seen the other wins; else the later wall-clock time"
 
   func outcome(of episode: Episode) -> Outcome {
     let versions = versions(of: episode)
@@ -33,11 +33,12 @@ struct TimestampThenVectorClock: Contender {
     }
   }
 
-  /// A record with its vector clock, which here has one entry: a device that is
-  /// offline has seen nothing but the base and its own versions.
+  /// A record with its vector clock, which has one entry: an offline device has
+  /// seen only the base and its own versions.
   private struct Version {
     let record: PlainRecord?
     let device: String
+    /// The number of the device's versions so far; zero for the base.
     let count: Int
     let at: Int64
 

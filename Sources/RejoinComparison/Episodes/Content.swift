@@ -2,7 +2,7 @@
 
 import Rejoin
 
-/// What one field of a plain record holds.
+/// The content of one field of a plain record.
 public enum Content: Hashable, Sendable {
   /// The value of a register.
   case value(Value)
@@ -12,10 +12,10 @@ public enum Content: Hashable, Sendable {
   case elements(Set<Value>)
 }
 
-/// A record as plain values, as a person reads it and as a server without
-/// conflict-free types stores it.
+/// A record as plain values, as a user reads it and as a server without CRDTs
+/// stores it.
 ///
-/// A field that is unset has no key.
+/// An unset field has no key.
 public typealias PlainRecord = [String: Content]
 
 extension Content {
@@ -27,8 +27,8 @@ extension Content {
     .elements(Set(texts.map(Value.string)))
   }
 
-  /// The content, unless it reads the same as a field that is absent: a set
-  /// without elements, a counter at zero.
+  /// The content, or `nil` if it reads like an absent field: an empty set or a
+  /// counter at zero.
   var visible: Content? {
     switch self {
     case .count(0): nil
@@ -37,8 +37,8 @@ extension Content {
     }
   }
 
-  /// One value for the whole content, so that a policy made for registers can
-  /// tell whether it changed.
+  /// One value for the whole content, so that a merge policy, which compares
+  /// registers, can tell whether it changed.
   var asOneValue: Value {
     switch self {
     case .value(let value): value
@@ -49,7 +49,7 @@ extension Content {
 }
 
 extension Content: CustomStringConvertible {
-  /// The content as it would be written in an episode.
+  /// The content in words.
   public var description: String {
     switch self {
     case .value(let value): value.description
@@ -74,6 +74,6 @@ extension Int64 {
 }
 
 extension Dictionary where Key == String, Value == Content {
-  /// The fields that read otherwise than an absent field.
+  /// The fields that do not read like an absent field.
   var visible: PlainRecord { compactMapValues(\.visible) }
 }

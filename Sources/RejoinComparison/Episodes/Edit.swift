@@ -3,26 +3,27 @@
 import Rejoin
 
 extension Episode {
-  /// What one device did in one save.
+  /// The changes that one device made in one save.
   public struct Edit: Hashable, Sendable {
     /// The device that made the edit.
     public var device: String
     /// The time on that device's clock, in milliseconds.
     public var at: Int64
-    /// The registers written, and the counters set to a number.
+    /// The values written to registers and the numbers that counters are set
+    /// to, by field.
     public var set: [String: Value] = [:]
     /// The fields cleared: registers unset, sets emptied, counters reset.
     public var clear: [String] = []
-    /// The elements inserted into sets.
+    /// The elements inserted into sets, by field.
     public var insert: [String: [Value]] = [:]
-    /// The elements removed from sets.
+    /// The elements removed from sets, by field.
     public var remove: [String: [Value]] = [:]
-    /// The amounts added to counters.
+    /// The amounts added to counters, by field.
     public var increment: [String: Int64] = [:]
     /// Whether the edit deletes the record.
     public var isDeletion = false
 
-    /// Creates an edit that does nothing yet.
+    /// Creates an edit without changes.
     public init(_ device: String, at: Int64) {
       self.device = device
       self.at = at
@@ -31,20 +32,20 @@ extension Episode {
 }
 
 extension Episode.Edit {
-  /// The fields that the edit names.
+  /// The fields that the edit changes.
   public var fields: Set<String> {
     Set(clear).union(set.keys).union(insert.keys).union(remove.keys)
       .union(increment.keys)
   }
 
-  /// Whether the edit names no field and deletes nothing.
+  /// Whether the edit changes no field and does not delete the record.
   var isEmpty: Bool {
     !isDeletion && set.isEmpty && clear.isEmpty && insert.isEmpty
       && remove.isEmpty && increment.isEmpty
   }
 
-  /// What becomes of `record` when somebody makes this edit on it, reading the
-  /// old content and writing the new one.
+  /// The record after this edit, as a client without CRDTs computes it: it
+  /// reads the old content and writes the new.
   func applied(to record: PlainRecord?, of kinds: [String: FieldKind])
     -> PlainRecord?
   {
@@ -76,19 +77,19 @@ extension Value {
 }
 
 extension Dictionary where Key == String, Value == Content {
-  /// The number of a counter, zero where there is none.
+  /// The number of a counter; zero if there is none.
   func count(_ field: String) -> Int64 {
     if case .count(let number) = self[field] { return number }
     return 0
   }
 
-  /// The elements of a set, none where there is none.
+  /// The elements of a set; empty if there is none.
   func elements(_ field: String) -> Set<Rejoin.Value> {
     if case .elements(let elements) = self[field] { return elements }
     return []
   }
 
-  /// The value of a register, `nil` where it is unset.
+  /// The value of a register; `nil` if it is unset.
   func value(_ field: String) -> Rejoin.Value? {
     if case .value(let value) = self[field] { return value }
     return nil
@@ -96,7 +97,7 @@ extension Dictionary where Key == String, Value == Content {
 }
 
 extension Int64 {
-  /// The sum, or the nearest number there is.
+  /// The sum, clamped to the range of the type.
   func addingClamped(_ other: Int64) -> Int64 {
     let (sum, overflow) = addingReportingOverflow(other)
     return overflow ? (other < 0 ? .min : .max) : sum

@@ -2,34 +2,44 @@
 
 import Rejoin
 
-/// Some devices start from the same record, edit it without hearing of each
-/// other, and then everybody syncs.
+/// One record edited concurrently: several devices start from the same record,
+/// edit it offline, and then all sync.
 public struct Episode: Sendable {
-  /// The name of the episode.
+  /// The ID of the episode, unique in its file.
   public var id: String
-  /// The record when the devices parted; `nil` if it did not exist.
+  /// The record before the devices went offline; `nil` if it did not exist.
   public var base: PlainRecord?
-  /// The fields that are sets or counters.
+  /// The kinds of the fields that are sets or counters.
   ///
   /// Every other field is a register.
   public var kinds: [String: FieldKind]
-  /// The edits, in each device's own order.
+  /// The edits; those of one device are in the order in which it made them.
   public var edits: [Edit]
-  /// The devices in the order in which their edits reach a server, where that
-  /// is not the order of their last edits' times.
+  /// The devices in the order in which their edits reach a server; `nil` for
+  /// the order of the times of their last edits.
   public var arrival: [String]?
-  /// The fields that a device's query fetched, where it did not fetch all.
+  /// The fields that a device's query fetched, by device.
+  ///
+  /// A device that is missing here fetched all fields.
   public var fetched: [String: Set<String>] = [:]
-  /// The record as people left it, where they did.
+  /// How people resolved the conflicts; `nil` if unknown.
   public var resolution: Resolution?
-  /// Who settled the record.
+  /// Who resolved them; `nil` if unknown.
   public var resolvedBy: Resolver?
-  /// The collection that the episode belongs to.
+  /// The name of a group of episodes that this one belongs to.
   public var group: String?
-  /// Where the episode comes from.
+  /// Where the episode comes from, in words.
   public var source: String?
 
   /// Creates an episode.
+  ///
+  /// - Parameters:
+  ///   - id: The ID of the episode.
+  ///   - base: The record before the devices went offline; `nil` if it did not
+  ///     exist.
+  ///   - kinds: The kinds of the fields that are sets or counters.
+  ///   - edits: The edits, those of one device in order.
+  ///   - arrival: The devices in the order in which their edits reach a server.
   public init(
     id: String, base: PlainRecord?, kinds: [String: FieldKind] = [:],
     edits: [Edit], arrival: [String]? = nil
@@ -41,21 +51,21 @@ public struct Episode: Sendable {
     self.arrival = arrival
   }
 
-  /// How people left a record.
+  /// How people resolved the conflicts in a record.
   public enum Resolution: Hashable, Sendable {
-    /// They deleted it.
+    /// They deleted the record.
     case deleted
-    /// They left it like this.
+    /// They chose this record.
     case record(PlainRecord)
   }
 
-  /// Who settled a record.
+  /// Who resolved the conflicts in a record.
   public enum Resolver: String, Hashable, Sendable, CaseIterable {
-    /// Somebody settled it by hand.
+    /// A person edited the result by hand.
     case person
-    /// A merge of lines was accepted.
+    /// A line-based merge was accepted.
     case textMerge
-    /// One side's file was taken whole.
+    /// One side's file was taken as a whole.
     case wholeFile
   }
 }
@@ -78,7 +88,7 @@ extension Episode {
   /// The kind of a field.
   func kind(of field: String) -> FieldKind { kinds[field] ?? .register }
 
-  /// The fields that anyone changed.
+  /// The fields that any device changed.
   public var changedFields: Set<String> {
     edits.reduce(into: []) { $0.formUnion($1.fields) }
   }

@@ -2,19 +2,19 @@
 
 import Rejoin
 
-/// One edit on its way to the others, with the device's own copy of the record
-/// before and after it.
+/// One edit on its way to a server, with the device's copy of the record before
+/// and after it.
 struct Upload {
   let edit: Episode.Edit
   let before: PlainRecord?
   let after: PlainRecord?
-  /// The fields that the device had seen before it deleted the record, if this
-  /// edit creates it again.
+  /// If this edit creates the record again, the fields that the device had seen
+  /// before it deleted the record; otherwise empty.
   let forgotten: Set<String>
 
   var device: String { edit.device }
 
-  /// Whether the device knew of no record and makes one.
+  /// Whether the record did not exist for the device before this edit.
   var isCreation: Bool { before == nil }
 
   /// The content of every field that the edit changes; `nil` unsets it.
@@ -26,9 +26,10 @@ struct Upload {
 }
 
 extension Episode {
-  /// Every edit that does something, in the order of arrival.
+  /// Every edit that changes something, in the order of arrival.
   ///
-  /// Saving nothing and deleting a record that is not there are no edits.
+  /// An empty save, or a deletion of a record that does not exist, changes
+  /// nothing.
   var uploads: [Upload] {
     let edits = Dictionary(grouping: edits, by: \.device)
     return devices.flatMap { uploads(of: $0, edits: edits[$0] ?? []) }

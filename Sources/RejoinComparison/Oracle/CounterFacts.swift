@@ -2,15 +2,15 @@
 
 import Rejoin
 
-/// What a counter must hold in the end: the base and every increment, unless a
-/// reset had seen it.
+/// What a counter must show in the end: the base and every increment, except
+/// those that a reset had seen.
 struct CounterFacts {
   let field: String
-  /// The base, unless somebody reset it.
+  /// The base; zero if any device reset the counter.
   private var start: Int64
-  /// What was counted and not reset.
+  /// The sum of the increments that no reset had seen.
   private var counted: Int64 = 0
-  /// The part of it that its device deleted with the record.
+  /// The part of `counted` whose device then deleted the record.
   private var withdrawn: Int64 = 0
 
   init(_ field: String, base: Content?, _ histories: [History]) {
@@ -31,7 +31,9 @@ struct CounterFacts {
     }
   }
 
-  /// What a device counted before it deleted the record may count, and need not.
+  /// Compares the counter with the nearest of the correct values.
+  ///
+  /// If a device deleted the record, its increments before may count or not.
   func losses(in state: PlainRecord?) -> [Loss] {
     let found = state.map { $0.count(field) } ?? start
     let without = counted.addingClamped(0 &- withdrawn)

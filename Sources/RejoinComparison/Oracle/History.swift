@@ -2,18 +2,21 @@
 
 import Rejoin
 
-/// One device's edits as the device itself saw them: each edit had seen the base
-/// and the edits before it.
+/// The edits of one device.
+///
+/// Each edit had seen the base and the device's earlier edits, and nothing
+/// else.
 struct History {
   var steps: [Step] = []
-  /// Whether the last thing the device did was to delete the record.
+  /// Whether the record is deleted after the device's last edit.
   var isDeleted = false
 
   /// One edit.
   struct Step {
     let edit: Episode.Edit
-    /// Whether the edit creates the record after a deletion that its device
-    /// had made, which gives up everything it had seen before.
+    /// Whether the edit creates the record again after the device deleted it.
+    ///
+    /// All that the device had seen is then dropped.
     let startsAfresh: Bool
   }
 
@@ -41,9 +44,10 @@ struct History {
 }
 
 extension Episode {
-  /// The history of every device that did something.
+  /// The histories of the devices that changed something.
   ///
-  /// Saving nothing and deleting what is not there leave no trace.
+  /// An empty save, or a deletion of a record that does not exist, changes
+  /// nothing.
   var histories: [History] {
     devices.compactMap { device in
       var history = History()

@@ -2,20 +2,24 @@
 
 import Rejoin
 
-/// One thing that somebody did and that is not so in the end.
+/// One edit, or several of one field, without effect in the end although no
+/// later edit had seen them.
 public enum Loss: Hashable, Sendable {
-  /// Values that were written to a register and that nobody replaced knowingly
-  /// are not shown.
+  /// A register does not show values that no later write had seen.
+  ///
+  /// Of several concurrent values only one can be shown. The loss is avoidable
+  /// if a value is shown that is none of them. Values that no conflict list
+  /// holds are unrecoverable.
   case register(
     String, lost: [Value?], shown: Value?, isAvoidable: Bool,
     unrecoverable: [Value?])
-  /// A counter does not hold what was counted.
+  /// A counter is not the sum of its increments.
   case counter(String, expected: Int64, found: Int64)
-  /// An element is missing though no removal had seen its insertion.
+  /// An element is missing although no removal had seen its insertion.
   case addition(String, Value)
-  /// An element is there though a removal had seen every insertion.
+  /// An element is present although a removal had seen every insertion.
   case removal(String, Value)
-  /// A record is there and should not be, or the other way round.
+  /// A record exists and should not, or the other way round.
   case record(shouldExist: Bool)
 }
 
@@ -38,7 +42,7 @@ extension Loss {
 }
 
 extension Int64 {
-  /// How far apart two numbers are, or the greatest number there is.
+  /// The absolute difference, clamped to the range of `Int`.
   func distance(from other: Int64) -> Int {
     let difference =
       self > other
@@ -53,9 +57,9 @@ extension Loss: CustomStringConvertible {
     switch self {
     case .register(let field, let lost, let shown, let isAvoidable, let gone):
       let lost = lost.map(Self.text).joined(separator: ", ")
-      let fate = gone.isEmpty ? "kept in a conflict list" : "gone for good"
+      let fate = gone.isEmpty ? "kept in a conflict list" : "unrecoverable"
       let shown = "\(field) shows \(Self.text(shown)), not \(lost) (\(fate))"
-      return isAvoidable ? shown + "; nobody meant that" : shown
+      return isAvoidable ? shown + "; this loss is avoidable" : shown
     case .counter(let field, let expected, let found):
       return "\(field) is \(found.grouped), not \(expected.grouped)"
     case .addition(let field, let element):
@@ -64,9 +68,8 @@ extension Loss: CustomStringConvertible {
       return "\(field) has \(element) again, though it was removed"
     case .record(let shouldExist):
       return shouldExist
-        ? "the record is gone, though it was updated by somebody who had not "
-          + "seen it deleted"
-        : "the record is there, though everybody deleted it"
+        ? "the record is deleted, though an update had not seen the deletion"
+        : "the record exists, though every device deleted it"
     }
   }
 

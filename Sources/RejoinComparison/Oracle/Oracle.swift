@@ -2,19 +2,19 @@
 
 import Rejoin
 
-/// Says what an episode should end with, from who had been shown what.
+/// Judges how an episode ends by what each edit had seen.
 ///
-/// Each device was shown the base and its own earlier edits, and nothing else.
-/// From that alone follows which write replaced which, which removal saw which
-/// insertion, and which increments a reset cancelled. There is no clock and no
-/// join in here, and nothing about any strategy.
+/// Each edit had seen the base and the earlier edits of its own device, and
+/// nothing else. This determines which writes supersede which, which insertions
+/// a removal had seen, and which increments a reset cancels. The oracle
+/// contains no clock and no join, and knows nothing of any strategy.
 public struct Oracle: Sendable {
   private let registers: [RegisterFacts]
   private let counters: [CounterFacts]
   private let sets: [SetFacts]
   private let shouldExist: Bool
 
-  /// Derives what must be visible at the end of `episode`.
+  /// Derives what must be visible at the end of an episode.
   public init(_ episode: Episode) {
     let histories = episode.histories
     let ends = histories.map(\.isDeleted)
@@ -31,10 +31,10 @@ public struct Oracle: Sendable {
     }
   }
 
-  /// What the worst-off device lost, field by field.
+  /// Returns what was lost in an outcome of the episode.
   ///
-  /// Where the devices never agree, each device's state is judged and the worst
-  /// count of each kind stands.
+  /// If the devices end with different records, each record is judged, and the
+  /// maximum of each count is taken.
   public func verdict(on outcome: Outcome) -> Verdict {
     let states =
       outcome.agrees
@@ -65,10 +65,12 @@ public struct Oracle: Sendable {
   }
 }
 
-/// What an outcome lost.
+/// The losses of one outcome.
 public struct Verdict: Sendable {
-  /// The losses in numbers; of each kind the worst device's.
+  /// The number of losses of each kind, on the device with the most of that
+  /// kind.
   public let losses: Losses
-  /// The losses one by one, per state of the outcome that was judged.
+  /// The losses in each state that was judged: one state if all devices agree,
+  /// or else one per device, in the order of ``Outcome/states``.
   public let perState: [[Loss]]
 }

@@ -4,13 +4,15 @@ import Rejoin
 
 /// What a register may show in the end.
 ///
-/// Of several writes that had not seen each other one can be shown; that the
-/// others are not is unavoidable. Equal values count as one. A device's writes
-/// before its own deletion of the record may be shown, and need not be.
+/// Of several concurrent writes, only one can be shown; losing the others is
+/// unavoidable. Equal values count as one. If a device deleted the record, its
+/// writes before may be shown or not.
 struct RegisterFacts {
   let field: String
-  /// The values written last, each of them by somebody who let it stand.
+  /// The last value of each device that did not delete the record: one of them
+  /// must be shown.
   private var due: Set<Value?> = []
+  /// The values that may be shown; contains `due`.
   private var allowed: Set<Value?> = []
 
   init(_ field: String, base: Content?, _ histories: [History]) {
@@ -54,7 +56,7 @@ struct RegisterFacts {
 }
 
 extension Set<Value?> {
-  /// The values in canonical order, an unset register first.
+  /// The values in canonical order, an unset register's first.
   var sortedWithUnset: [Value?] {
     let values = compactMap(\.self).sorted()
     return (contains(nil) ? [nil] : []) + values

@@ -2,14 +2,14 @@
 
 import Rejoin
 
-/// Which elements a set must and may hold in the end.
+/// Which elements a set must contain in the end, and which it may.
 struct SetFacts {
   let field: String
-  /// The elements of the base that nobody removed.
+  /// The elements of the base that no device removed.
   private var untouched: Set<Value>
-  /// The insertions that no removal saw.
+  /// The inserted elements whose insertion no removal had seen.
   private var inserted: Set<Value> = []
-  /// Those of them that their device deleted with the record.
+  /// Likewise, but their device then deleted the record: they may be present.
   private var withdrawn: Set<Value> = []
 
   init(_ field: String, base: Content?, _ histories: [History]) {

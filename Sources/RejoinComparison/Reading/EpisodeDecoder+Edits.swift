@@ -42,12 +42,12 @@ extension EpisodeDecoder {
   ) throws(EpisodeFileError) {
     guard let json else { return }
     guard json == .scalar(.bool(true)) else {
-      throw wrongType(json, path, "true, or leave the key out")
+      throw wrongType(json, path, "true, or leave out the key")
     }
     guard edit.isEmpty else {
       throw error(
         .contradiction, path, "the edit also changes fields",
-        "make the deletion an edit of its own")
+        "write the deletion as a separate edit")
     }
     edit.isDeletion = true
   }
@@ -104,6 +104,6 @@ extension EpisodeDecoder {
     guard kinds[field] != kind else { return }
     throw error(
       .contradiction, path, "the field is not a \(kind.rawValue)",
-      "say \"\(field)\": \"\(kind.rawValue)\" in \"kinds\"")
+      "add \"\(field)\": \"\(kind.rawValue)\" to \"kinds\"")
   }
 }

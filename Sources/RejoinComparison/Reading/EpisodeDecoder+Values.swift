@@ -31,8 +31,8 @@ extension EpisodeDecoder {
     guard case .scalar(let value) = json else {
       throw wrongType(
         json, path,
-        "a string, a number, a boolean or null, or say in "
-          + "\"kinds\" that the field is a set")
+        "a string, a number, a boolean or null, or declare the field a set in "
+          + "\"kinds\"")
     }
     return value
   }
@@ -87,12 +87,14 @@ extension EpisodeDecoder {
     guard case .object(let object) = json else {
       throw wrongType(json, path, "an object")
     }
+    // `Name` compares bytes and `String` canonical equivalence, so that two
+    // keys may become one here.
     let members = object.map { ($0.key.text, $0.value) }
     let fields = Dictionary(members) { first, _ in first }
     guard fields.count == object.count else {
       throw error(
-        .malformed, path, "keys differ only in their Unicode form",
-        "spell them differently")
+        .malformed, path, "two keys differ only in Unicode normalization",
+        "rename one of them")
     }
     return fields
   }
@@ -103,7 +105,7 @@ extension EpisodeDecoder {
     guard let value = json[key] else {
       throw error(
         .missingKey, joined(path, key), "the key is missing",
-        "add \"\(key)\"")
+        "add it")
     }
     return value
   }
@@ -114,7 +116,8 @@ extension EpisodeDecoder {
     guard let key = keys.filter({ !known.contains($0) }).min() else { return }
     let names = known.sorted().joined(separator: ", ")
     throw error(
-      .unknownKey, joined(path, key), "unknown key", "use only \(names)")
+      .unknownKey, joined(path, key), "unknown key",
+      "remove it, or use one of \(names)")
   }
 
   func wrongType(

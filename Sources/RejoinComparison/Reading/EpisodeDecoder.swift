@@ -2,9 +2,10 @@
 
 import Rejoin
 
-/// Makes an episode of one line of a file, strictly.
+/// Decodes one line of a file, refusing unknown keys and contradictions.
 struct EpisodeDecoder {
   let file: String
+  /// The number of the line, counted from one.
   let line: Int
 
   private static let keys: Set = [
@@ -49,8 +50,9 @@ struct EpisodeDecoder {
     }
     throw error(
       .longName, nil,
-      "the field \"\(name.prefix(20))…\" takes \(name.utf8.count) bytes",
-      "shorten its name to \(limit)")
+      "the name of the field \"\(name.prefix(20))…\" has "
+        + "\(name.utf8.count) bytes",
+      "shorten it to \(limit) bytes")
   }
 
   private func parse(
@@ -61,7 +63,7 @@ struct EpisodeDecoder {
     } catch {
       throw self.error(
         .malformed, nil, "column \(error.offset): \(error.problem)",
-        "write one JSON object on the line")
+        "write one JSON object per line")
     }
   }
 
@@ -76,7 +78,7 @@ struct EpisodeDecoder {
       guard let kind, [.register, .set, .counter].contains(kind) else {
         throw error(
           .unknownKind, "kinds.\(field)", "unknown kind \"\(name)\"",
-          "use \"set\" or \"counter\"; leave a register out")
+          "use \"set\" or \"counter\", and leave out registers")
       }
       kinds[field] = kind == .register ? nil : kind
     }
@@ -92,8 +94,8 @@ struct EpisodeDecoder {
       Set(names).isSuperset(of: episode.edits.map(\.device))
     else {
       throw error(
-        .contradiction, "arrival", "a device is missing or stands twice",
-        "name every device that edits once")
+        .contradiction, "arrival", "a device is missing or listed twice",
+        "list every device of \"edits\" once")
     }
     return names
   }

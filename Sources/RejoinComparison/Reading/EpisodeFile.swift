@@ -2,13 +2,13 @@
 
 import Foundation
 
-/// A file of episodes: JSON Lines, one episode a line.
+/// Reads files of episodes: JSON Lines, one episode per line.
 ///
-/// Blank lines are skipped.
+/// Blank lines are skipped. `rejoin compare --help` describes the format.
 public enum EpisodeFile {
-  /// Reads every episode of the file at `path`.
+  /// Reads every episode in the file at `path`.
   ///
-  /// - Throws: ``EpisodeFileError``, naming the line, the key and the mend.
+  /// - Throws: ``EpisodeFileError``, with the line, the key and what to do.
   public static func read(
     _ path: String
   ) throws(EpisodeFileError) -> [Episode] {
@@ -21,15 +21,18 @@ public enum EpisodeFile {
         code: .unreadable, file: path, line: nil, key: nil,
         problem: exists ? "the file cannot be read" : "there is no such file",
         mend: exists
-          ? "check that it is a file and may be read"
+          ? "check that it is a file and that you have permission to read it"
           : "check the path")
     }
     return try episodes(in: [UInt8](data), file: path)
   }
 
-  /// Reads every episode in `text`, which `file` names in messages.
+  /// Reads every episode in a text.
   ///
-  /// - Throws: ``EpisodeFileError``, naming the line, the key and the mend.
+  /// - Parameters:
+  ///   - text: The text.
+  ///   - file: The name of the file, for error messages.
+  /// - Throws: ``EpisodeFileError``, with the line, the key and what to do.
   public static func episodes(
     in text: String, file: String
   ) throws(EpisodeFileError) -> [Episode] {
@@ -49,7 +52,7 @@ public enum EpisodeFile {
       if let first = lines.updateValue(place + 1, forKey: episode.id) {
         throw decoder.error(
           .duplicateID, "id", "\"\(episode.id)\" is also on line \(first)",
-          "give every episode an id of its own")
+          "give every episode a different ID")
       }
       episodes.append(episode)
     }

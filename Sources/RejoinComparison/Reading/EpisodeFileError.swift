@@ -1,47 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A file of episodes that cannot be read, with the place and the mend.
+/// The error of a file of episodes that cannot be read: where, what is wrong,
+/// and what to do.
 public struct EpisodeFileError: Error, Hashable {
-  /// What is wrong.
+  /// The kind of an error.
   public enum Code: Hashable, Sendable {
     /// The file is missing or cannot be opened.
     case unreadable
     /// A line is not a JSON object.
     case malformed
-    /// A key that the format does not have.
+    /// The format has no such key.
     case unknownKey
-    /// A value of the wrong type.
+    /// A value has the wrong type.
     case wrongType
-    /// A key that must be there is not.
+    /// A required key is missing.
     case missingKey
-    /// Two episodes with one name.
+    /// Two episodes have the same ID.
     case duplicateID
-    /// A field kind that episodes do not have.
+    /// Episodes have no such kind of field.
     case unknownKind
-    /// A resolver that the format does not have.
+    /// The format has no such resolver.
     case unknownResolver
-    /// A field with a name that is too long.
+    /// The name of a field is too long.
     case longName
-    /// Two parts of an episode that contradict each other.
+    /// Two parts of an episode contradict each other.
     case contradiction
   }
 
-  /// What is wrong.
+  /// The kind of the error.
   public let code: Code
   /// The name of the file.
   public let file: String
-  /// The line, counted from one; `nil` where the whole file is meant.
+  /// The number of the line, counted from one; `nil` for an error of the whole
+  /// file.
   public let line: Int?
-  /// The key, as a path from the line's outermost object.
+  /// The key, as a path from the line's object, such as `edits[0].at`; `nil`
+  /// for an error of the whole line.
   public let key: String?
-  /// What is wrong, in words.
+  /// What is wrong.
   public let problem: String
-  /// How to mend it.
+  /// What to do.
   public let mend: String
 }
 
 extension EpisodeFileError: CustomStringConvertible {
-  /// The place, what is wrong, and how to mend it.
+  /// The place, what is wrong, and what to do.
   public var description: String {
     let place = line.map { "\(file):\($0)" } ?? file
     let path = key.map { " \($0):" } ?? ""

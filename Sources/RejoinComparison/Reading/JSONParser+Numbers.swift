@@ -27,12 +27,13 @@ extension JSONParser {
     else { throw error("expected a value") }
     guard isInteger else { return .double(number) }
     guard let integer = Int64(text) else {
-      throw error("the integer \(text) needs more than 64 bits")
+      throw error("the integer \(text) does not fit 64 bits")
     }
     return .int(integer)
   }
 
-  /// Whether `text` is a number as JSON writes it.
+  /// Whether `text`, which `Double` has accepted, is also a number in JSON: no
+  /// leading zero, and digits on both sides of a point.
   private static func isNumber(_ text: String) -> Bool {
     let unsigned = text.hasPrefix("-") ? text.dropFirst() : text[...]
     let digits = unsigned.prefix { $0.isNumber }

@@ -16,16 +16,18 @@ extension JSONParser {
       case UInt8(ascii: "\\"):
         text += Array(String(Character(try escape())).utf8)
       case 0..<0x20:
-        throw error("a control character in a string")
+        throw error("unescaped control character in a string")
       default:
         text.append(byte)
       }
     }
-    throw error("a string that does not end")
+    throw error("expected '\"' at the end of the string")
   }
 
   private mutating func escape() throws(JSONError) -> Unicode.Scalar {
-    guard let byte = next else { throw error("a string that does not end") }
+    guard let byte = next else {
+      throw error("expected an escape after '\\'")
+    }
     index += 1
     switch byte {
     case UInt8(ascii: "n"): return "\n"
@@ -36,7 +38,7 @@ extension JSONParser {
     case UInt8(ascii: "u"): return try escapedScalar()
     case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"):
       return Unicode.Scalar(byte)
-    default: throw error("an unknown escape")
+    default: throw error("expected an escape of JSON after '\\'")
     }
   }
 
@@ -44,14 +46,14 @@ extension JSONParser {
     let high = try fourDigits()
     if let scalar = Unicode.Scalar(high) { return scalar }
     guard high < 0xdc00, bytes[index...].starts(with: [0x5c, 0x75]) else {
-      throw error("half a surrogate pair")
+      throw error("expected a second \\u escape, of a low surrogate")
     }
     index += 2
     let low = try fourDigits()
     guard (0xdc00..<0xe000).contains(low),
       let scalar = Unicode.Scalar(
         0x10000 + (high - 0xd800) << 10 + (low - 0xdc00))
-    else { throw error("half a surrogate pair") }
+    else { throw error("expected the \\u escape of a low surrogate") }
     return scalar
   }
 
@@ -60,7 +62,7 @@ extension JSONParser {
     let text = String(decoding: digits, as: UTF8.self)
     guard digits.count == 4, text.allSatisfy(\.isHexDigit),
       let number = UInt32(text, radix: 16)
-    else { throw error("\\u needs four hexadecimal digits") }
+    else { throw error("expected four hexadecimal digits after \\u") }
     index += 4
     return number
   }

@@ -2,10 +2,14 @@
 
 import Rejoin
 
-/// Reads one JSON value from bytes (RFC 8259), refusing doubled keys.
+/// Parses one JSON value (RFC 8259), refuses duplicate keys, and keeps `1`
+/// apart from `1.0`.
 package struct JSONParser {
   let bytes: ArraySlice<UInt8>
+  /// The index of the next byte to read.
   var index: Int
+  /// The limit on nesting: parsing is recursive, and input must not overflow
+  /// the stack.
   private static let maximumDepth = 32
 
   init(_ bytes: ArraySlice<UInt8>) {
@@ -13,7 +17,7 @@ package struct JSONParser {
     index = bytes.startIndex
   }
 
-  /// The value that `bytes` hold, and nothing else.
+  /// Parses bytes that hold one value and nothing else.
   package static func value(of bytes: ArraySlice<UInt8>) throws(JSONError)
     -> JSONValue
   {
@@ -21,7 +25,7 @@ package struct JSONParser {
     let value = try parser.value(depth: 0)
     parser.skipSpace()
     guard parser.next == nil else {
-      throw parser.error("something follows the value")
+      throw parser.error("expected nothing after the value")
     }
     return value
   }
@@ -54,7 +58,9 @@ package struct JSONParser {
   }
 
   private mutating func value(depth: Int) throws(JSONError) -> JSONValue {
-    guard depth < Self.maximumDepth else { throw error("nested too deeply") }
+    guard depth < Self.maximumDepth else {
+      throw error("nested too deeply, more than \(Self.maximumDepth) levels")
+    }
     skipSpace()
     switch next {
     case UInt8(ascii: "{"): return .object(try object(depth: depth))
@@ -63,7 +69,7 @@ package struct JSONParser {
     case UInt8(ascii: "t"): return try word("true", .bool(true))
     case UInt8(ascii: "f"): return try word("false", .bool(false))
     case UInt8(ascii: "n"): return try word("null", .null)
-    case nil: throw error("the line ends early")
+    case nil: throw error("expected a value before the end of the line")
     default: return .scalar(try number())
     }
   }
@@ -80,7 +86,7 @@ package struct JSONParser {
       try expect(":")
       let value = try value(depth: depth + 1)
       guard object.updateValue(value, forKey: key) == nil else {
-        throw error("the key \"\(key)\" stands twice")
+        throw error("duplicate key \"\(key)\"")
       }
     } while take(",")
     try expect("}")

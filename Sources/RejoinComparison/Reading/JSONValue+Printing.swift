@@ -3,8 +3,8 @@
 import Rejoin
 
 extension JSONValue: CustomStringConvertible {
-  /// The value on one line, the keys sorted by their bytes, nothing escaped that
-  /// need not be.
+  /// The value on one line, with keys sorted by their bytes and only mandatory
+  /// escapes, so that equal values print equally.
   package var description: String {
     switch self {
     case .scalar(.string(let text)): JSONValue.quoted(text)

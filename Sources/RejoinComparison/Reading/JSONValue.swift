@@ -2,7 +2,7 @@
 
 import Rejoin
 
-/// A JSON value that remembers how its numbers were written.
+/// A JSON value that keeps integers apart from numbers with a fraction.
 ///
 /// `1`, `1.0` and `true` are three different values of a field.
 package enum JSONValue: Hashable, Sendable {
@@ -10,8 +10,8 @@ package enum JSONValue: Hashable, Sendable {
   case array([JSONValue])
   case object([Name: JSONValue])
 
-  /// The type's name in a message.
-  var typeName: String {
+  /// The name of the type, for error messages.
+  package var typeName: String {
     switch self {
     case .scalar(.null): "null"
     case .scalar(.bool): "a boolean"
@@ -24,8 +24,9 @@ package enum JSONValue: Hashable, Sendable {
   }
 }
 
-/// Text that is not JSON.
+/// The error of text that is not JSON.
 package struct JSONError: Error, Hashable {
+  /// The number of the byte, counted from one.
   package let offset: Int
   package let problem: String
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A worked example, with what every strategy ends with.
+/// Reports how every strategy ends on a worked example.
 public struct ExampleReport: Sendable {
   private let example: WorkedExample
   private let strategies: [any Contender]
 
-  /// Creates the report of an example under `strategies`.
+  /// Creates a report of an example under the given strategies.
   public init(
     _ example: WorkedExample, _ strategies: [any Contender] = Strategies.all
   ) {
@@ -13,7 +13,13 @@ public struct ExampleReport: Sendable {
     self.strategies = strategies
   }
 
-  /// The report in a format; there is none in JSON.
+  /// Returns the report in the given format; empty for JSON, which has no
+  /// examples.
+  ///
+  /// - Parameters:
+  ///   - format: The format.
+  ///   - colours: Whether a table may use a terminal's colours.
+  /// - Throws: The errors of the strategies.
   public func text(
     _ format: ReportFormat, colours: Bool = false
   ) throws -> String {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One episode in plain words: the edits, what every strategy kept, and by which
-/// rule it lost the rest.
+/// Explains one episode in words: the edits, how every strategy ends, what it
+/// lost, and by which rule.
 public struct Explanation: Sendable {
   private let episode: Episode
   private let strategies: [any Contender]
 
-  /// Creates the explanation of an episode under `strategies`.
+  /// Creates an explanation of an episode under the given strategies.
   public init(
     _ episode: Episode, _ strategies: [any Contender] = Strategies.all
   ) {
@@ -14,12 +14,14 @@ public struct Explanation: Sendable {
     self.strategies = strategies
   }
 
-  /// The explanation.
+  /// Returns the explanation, with a line break at its end.
+  ///
+  /// - Throws: The errors of the strategies.
   public func text() throws -> String {
     var lines = ["Episode \(episode.id)"]
     if let source = episode.source { lines.append("  from \(source)") }
-    lines += ["", "Before they parted:"] + record(episode.base)
-    lines += ["", "Then, without hearing of each other:"]
+    lines += ["", "Before they went offline:"] + record(episode.base)
+    lines += ["", "Then, offline:"]
     lines += episode.edits.map { "  \($0.words)" }
     lines += [
       "",
@@ -39,7 +41,8 @@ public struct Explanation: Sendable {
     switch episode.resolution {
     case nil: return []
     case .deleted: return ["", "People deleted the record\(by)."]
-    case .record(let left): return ["", "People left\(by):"] + record(left)
+    case .record(let chosen):
+      return ["", "People chose\(by):"] + record(chosen)
     }
   }
 

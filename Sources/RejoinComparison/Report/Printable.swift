@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension String {
-  /// The text with everything that steers a terminal spelled out, but for ends of
-  /// lines: names and values come from files that anyone may have written.
+  /// The text with control characters escaped, except line feeds.
+  ///
+  /// Names and values come from files that anyone may have written, and must
+  /// not control the terminal that they are printed on.
   package var printable: String {
     if !unicodeScalars.contains(where: \.isSteering) { return self }
     return unicodeScalars.map {
@@ -12,6 +14,7 @@ extension String {
 }
 
 extension Unicode.Scalar {
+  /// Whether a terminal does something other than print the character.
   fileprivate var isSteering: Bool {
     switch properties.generalCategory {
     case .control: self != "\n"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Report {
-  /// One object on one line.
+  /// One JSON object on one line.
   ///
-  /// Its keys and their order stay as they are.
+  /// Programs read it: the keys and their order must not change.
   var json: String {
     let strategies = result.strategies.map(object).joined(separator: ",")
     return "{\"episodes\":\(result.episodes),\"strategies\":[\(strategies)]}\n"

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The result of a comparison, to be read.
+/// Reports the result of a comparison as text.
 public struct Report: Sendable {
-  /// What was found.
+  /// The result.
   public let result: ComparisonResult
 
-  /// Creates the report of a result.
+  /// Creates a report of a result.
   public init(_ result: ComparisonResult) { self.result = result }
 
-  /// The report in a format.
+  /// Returns the report in the given format.
   ///
   /// - Parameters:
   ///   - format: The format.
@@ -74,19 +74,19 @@ public struct Report: Sendable {
 
   private var notes: String {
     let legend = """
-      lossless: episodes without any loss. excess: register edits lost beyond \
-      those that must be.
-      unrecoverable: lost and in no conflict list. Counts are of edits that \
-      nobody undid knowingly.
+      lossless: episodes in which no edit was lost. excess: register edits \
+      lost beyond the unavoidable.
+      unrecoverable: register edits lost that no conflict list holds. An edit \
+      is lost only if no later one had seen it.
 
       """
     guard isResolved else { return legend }
     return legend + """
-      Shares: as people left the record; all rows, and those a person settled \
-      by hand. Where a text merge
-      settled, agreement is partly mechanical; keeping every edit also keeps \
-      what people dropped on purpose.
-      These are careful edits days apart, not phones offline for minutes.
+      Shares: fields and records equal to what people chose; over all \
+      resolved episodes, and over those resolved by hand.
+      After a text merge, agreement is partly mechanical. Keeping every edit \
+      also keeps what people dropped on purpose.
+      These edits were made days apart, not on phones offline for minutes.
 
       """
   }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How a report is written.
+/// The format of a report.
 public enum ReportFormat: String, Hashable, Sendable, CaseIterable {
-  /// Aligned text for people.
+  /// Aligned text for a terminal.
   case table
-  /// A table for a document.
+  /// A Markdown table for a document.
   case markdown
-  /// One object for programs, whose keys stay as they are.
+  /// One JSON object for programs. Its keys do not change.
   case json
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Rows of cells, aligned in columns.
+/// A table as aligned text or Markdown.
 package struct TextTable {
-  /// A cell, and whether it is good or bad news.
+  /// The text of a cell, and its colour.
   package struct Cell {
     let text: String
     let mood: Mood
@@ -15,14 +15,14 @@ package struct TextTable {
     }
   }
 
-  /// How a cell is coloured.
+  /// The colour of a cell; the raw value is the terminal's code for it.
   enum Mood: String {
     case plain = "0", good = "32", bad = "31", faint = "2"
   }
 
   let header: [String]
   package var rows: [[Cell]] = []
-  /// The columns that are aligned at the left.
+  /// The columns that are aligned to the left; the others are to the right.
   var leading: Set<Int> = [0]
 
   package init(

@@ -3,7 +3,7 @@
 import Rejoin
 
 extension Content {
-  /// The content, cut where it is long.
+  /// The content, cut to 60 characters.
   var short: String {
     let text = description
     return text.count <= 60 ? text : text.prefix(59) + "…"
@@ -11,7 +11,7 @@ extension Content {
 }
 
 extension Episode.Edit {
-  /// The edit in plain words.
+  /// The edit in words.
   var words: String {
     var words = isDeletion ? ["deletes the record"] : []
     words += clear.sorted().map { "clears \($0)" }
@@ -42,8 +42,8 @@ extension Dictionary where Key == String {
 }
 
 extension Episode {
-  /// The record as `outcome` leaves it, by the fields that anyone changed and
-  /// those that ended otherwise than they began.
+  /// The fields of the outcome that any device changed, or that do not end as
+  /// they began.
   func words(for outcome: Outcome) -> String {
     if outcome.agrees { return words(for: outcome.states.first ?? nil) }
     return zip(devices, outcome.states)

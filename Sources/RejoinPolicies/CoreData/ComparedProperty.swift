@@ -8,18 +8,18 @@
     import RejoinPolicies
   #endif
 
-  /// An attribute or a to-one relationship of a managed object, as three parties
-  /// have it.
+  /// The base, mine and store values of an attribute or a to-one relationship.
   struct ComparedProperty {
     let name: String
     let isRelationship: Bool
-    /// Whether the object is new, so that its base is what it holds by default.
+    /// Whether the object is new, so that its base is the attribute's default
+    /// value.
     private let isNew: Bool
     private let base: Side
     private let mine: Side
     private let store: Side
 
-    /// What Core Data holds, and how fields say it.
+    /// An object of Core Data's, and the field value that stands for it.
     private struct Side {
       let object: Any?
       let value: Value?
@@ -42,7 +42,8 @@
 
     /// The properties of an object in conflict with its row.
     ///
-    /// A property that a snapshot does not have stays as it is.
+    /// A property that is missing from a snapshot is left out and stays as it
+    /// is.
     static func all(in conflict: NSMergeConflict) -> [ComparedProperty] {
       let object = conflict.sourceObject
       let wasDeleted = conflict.newVersionNumber == 0
@@ -63,7 +64,7 @@
 
     /// The properties of an object that is to be merged into another.
     ///
-    /// What a new object holds by default, nobody has set.
+    /// The base of a new object is its default values, which nobody has set.
     static func all(
       of object: NSManagedObject, into survivor: NSManagedObject
     ) -> [ComparedProperty] {
@@ -91,24 +92,28 @@
       return all.filter { !$0.isTransient }.sorted { $0.name < $1.name }
     }
 
-    /// How a policy sees the property.
+    /// The property as a merge policy's field.
     func difference(storeWasDeleted: Bool = false) -> FieldDifference {
       FieldDifference(
         field: name, base: base.value, mine: mine.value, store: store.value,
         storeWasDeleted: storeWasDeleted)
     }
 
-    /// What the property is to hold.
+    /// The value that the property ends with.
     ///
-    /// - Parameter storeWasDeleted: Whether there is no row to take anything from;
-    ///   what is not written then is as it was fetched.
+    /// - Parameters:
+    ///   - outcome: What the policy decided about the property.
+    ///   - storeWasDeleted: Whether the row was deleted. A property that the
+    ///     policy does not write then gets its base value, as there is none in
+    ///     the store.
     func result(
       _ outcome: FieldOutcome?, storeWasDeleted: Bool = false
     ) -> Any? {
       let kept = storeWasDeleted ? base.object : store.object
       switch outcome {
       case .write(let value), .writeConcurrently(let value):
-        // Overwriting with a `nil` or a default that nobody has set.
+        // `overwrite` also writes what nobody has set; a `nil` or a default
+        // value must not replace the store's value.
         if value == mine.value, value == base.value, isNew || value == nil {
           return kept
         }
@@ -117,7 +122,7 @@
       }
     }
 
-    /// Whether a result is what I hold.
+    /// Whether a result is the object that the context has set.
     func isMine(_ result: Any?) -> Bool {
       guard let result = result as? NSManagedObject else { return false }
       return result === mine.object as? NSManagedObject
@@ -131,7 +136,7 @@
   }
 
   extension NSManagedObject {
-    /// What a snapshot holds, as the object would: another object in place of its
+    /// A value of a snapshot as a property holds it: an object in place of its
     /// ID.
     fileprivate func live(_ value: Any?) -> Any? {
       guard let id = value as? NSManagedObjectID else { return value }

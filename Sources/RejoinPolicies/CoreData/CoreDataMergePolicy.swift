@@ -8,30 +8,34 @@
     import RejoinPolicies
   #endif
 
-  /// Core Data's conflicts, resolved by the rules of a ``MergePolicy``.
+  /// Resolves Core Data's conflicts by the rules of a ``MergePolicy``.
   ///
   ///     context.mergePolicy = CoreDataMergePolicy(.mergeByPropertyStoreTrump)
   ///
-  /// The rules are those of an ``EditingContext``, for attributes and to-one
-  /// relationships; edits of to-many relationships are edits of sets, which never
-  /// conflict. What Core Data does not have makes three differences:
+  /// The rules apply to attributes and to-one relationships, as in an
+  /// ``EditingContext``. Edits of to-many relationships are edits of sets and
+  /// never conflict. There are three differences:
   ///
-  /// - Its store keeps no siblings, so that ``MergePolicy/merge`` writes what I
-  ///   changed, and ``MergePolicy/manual`` leaves contested properties as the store
-  ///   has them. Both sides are reported.
-  /// - It keeps no time of a write, so that under ``MergePolicy/lastWriteWins`` the
-  ///   save is the later one.
-  /// - Objects under one unique key become one: the one in the database or, of
-  ///   several in the context, the first. The others are deleted after their
-  ///   properties, those to-many included, have been merged into it. Where an object
-  ///   of the database was given the key of another, it takes that one's place, or
-  ///   has its own key again.
+  /// - Core Data's store keeps no siblings. ``MergePolicy/merge`` therefore
+  ///   writes what the context changed, and ``MergePolicy/manual`` leaves
+  ///   contested properties as the store has them. The observer is told of both
+  ///   sides.
+  /// - The store keeps no time of a write. Under ``MergePolicy/lastWriteWins``,
+  ///   the save is always the later write.
+  /// - Objects with equal unique keys become one: the one in the database or,
+  ///   of several new objects, the first. The properties of the others, to-many
+  ///   relationships included, are merged into it, and they are deleted. If an
+  ///   object of the database was given the key of another, the policy decides
+  ///   whether it replaces that one or gets its own key back.
   ///
-  /// Nothing becomes `nil` that nobody set to `nil`. One conflict that is refused
-  /// does not keep the others from being resolved.
+  /// A property becomes `nil` only if someone set it to `nil`. Resolution
+  /// continues after a conflict that the policy refuses.
   public final class CoreDataMergePolicy: NSMergePolicy {
-    /// Told of every object in conflict, with its properties as base, mine and
-    /// store; a relationship is a reference by the URI of the object's ID.
+    /// Receives every object in conflict, with the base, mine and store values
+    /// of its properties.
+    ///
+    /// A relationship is a reference with the URI of the object's ID as its
+    /// key.
     public typealias Observer = (NSManagedObject, [FieldDifference]) -> Void
 
     private let policy: MergePolicy
@@ -41,20 +45,21 @@
     ///
     /// - Parameters:
     ///   - policy: The rules.
-    ///   - observer: Told of what is in conflict before it is resolved; there is no
-    ///     other report of what a policy drops.
+    ///   - observer: Called before a conflict is resolved. Core Data has no
+    ///     report of what a policy drops other than this.
     public init(
       _ policy: MergePolicy, observer: @escaping Observer = { _, _ in }
     ) {
       self.policy = policy
       self.observer = observer
-      // Objects are given their final values here; what remains is to write them.
+      // This class gives each object its final values. Core Data then writes
+      // them, whatever the store holds.
       super.init(merge: .overwriteMergePolicyType)
     }
 
     /// Resolves conflicts between the context and the store.
     ///
-    /// - Throws: Core Data's error with the conflicts that the policy refuses.
+    /// - Throws: Core Data's error, with the conflicts that the policy refuses.
     public override func resolve(
       optimisticLockingConflicts conflicts: [NSMergeConflict]
     ) throws {
@@ -79,9 +84,9 @@
       ])
     }
 
-    /// Resolves conflicts between objects with one unique key.
+    /// Resolves conflicts between objects with equal unique keys.
     ///
-    /// - Throws: Core Data's error with the conflicts that the policy refuses.
+    /// - Throws: Core Data's error, with the conflicts that the policy refuses.
     public override func resolve(
       constraintConflicts conflicts: [NSConstraintConflict]
     ) throws {
@@ -104,7 +109,7 @@
       ])
     }
 
-    /// Does every step, whatever becomes of the others, and throws the first error.
+    /// Runs every step, even after one has thrown, and throws the first error.
     private func attemptAll(_ steps: [() throws -> Void]) throws {
       var failure: (any Error)?
       for step in steps {
@@ -116,13 +121,13 @@
 
   // Between the context and the store.
   extension CoreDataMergePolicy {
-    /// What is left to do about a conflict.
+    /// What Core Data has to do about a conflict.
     private enum Resolution {
-      /// The object has its final values, which Core Data writes.
+      /// Write the object, which has its final values.
       case write
-      /// Nothing of mine is kept: Core Data gives the object the store's state.
+      /// Give the object the store's state: none of its edits is kept.
       case rollBack
-      /// The save must fail.
+      /// Fail the save.
       case refuse
     }
 
@@ -167,11 +172,11 @@
     }
   }
 
-  // Between objects with one unique key.
+  // Between objects with equal unique keys.
   extension CoreDataMergePolicy {
     /// Merges the objects into one.
     ///
-    /// - Returns: Whether the policy lets it.
+    /// - Returns: `false` if the policy refuses the conflict.
     private func settle(_ conflict: NSConstraintConflict) -> Bool {
       let objects = conflict.conflictingObjects.filter(\.isLive)
       let stored = conflict.databaseObject.flatMap { $0.isLive ? $0 : nil }
@@ -198,13 +203,15 @@
   }
 
   extension NSManagedObject {
-    /// Whether no earlier resolution has taken the object out.
+    /// Whether the object is still in its context: an earlier resolution may
+    /// have deleted it.
     fileprivate var isLive: Bool { !isDeleted && managedObjectContext != nil }
 
-    /// Gives `survivor` what the policy decides on, and goes.
+    /// Gives `survivor` the properties that the policy decides on, and deletes
+    /// this object.
     ///
-    /// What the survivor takes over is taken from this object first: a deletion
-    /// that cascades must not reach it.
+    /// A relationship that the survivor takes over is first set to `nil` here,
+    /// so that a cascading deletion does not reach its destination.
     fileprivate func merge(
       _ properties: [ComparedProperty], by decision: PolicyDecision,
       into survivor: NSManagedObject
@@ -220,7 +227,8 @@
       managedObjectContext?.delete(self)
     }
 
-    /// Unites to-many relationships: the new object has removed nothing.
+    /// Unites the to-many relationships: a new object cannot have removed
+    /// anything.
     private func mergeToMany(into survivor: NSManagedObject) {
       for (name, relationship) in entity.relationshipsByName
       where relationship.isToMany {
@@ -242,8 +250,10 @@
       }
     }
 
-    /// Whether an object of the database that was given the key of another keeps
-    /// it; otherwise the object has its own key again, and both stay.
+    /// Decides whether an object of the database keeps the key of another that
+    /// it was given.
+    ///
+    /// If not, this restores its own key, and both objects stay.
     fileprivate func keepsNewKey(
       of conflict: NSConstraintConflict, by decision: PolicyDecision
     ) -> Bool {
@@ -260,7 +270,8 @@
       return false
     }
 
-    /// Gives an object that takes the place of this one what it lacks, and goes.
+    /// Gives `object`, which replaces this one, the properties that it lacks,
+    /// and deletes this one.
     fileprivate func fillGaps(of object: NSManagedObject) {
       let properties = ComparedProperty.all(of: self, into: object)
       let gaps = MergePolicy.custom {
@@ -273,10 +284,11 @@
   }
 
   extension NSMergeConflict {
-    /// The row as it is in the store; `nil` where it was deleted.
+    /// The row in the store; `nil` if it was deleted.
     ///
-    /// Against the row cache, a conflict has the cached row only; against the
-    /// database, the cached row is the old one.
+    /// In a conflict with the row cache there is only the cached snapshot. In a
+    /// conflict with the database, the cached snapshot is outdated and the
+    /// persisted one counts.
     fileprivate var storeSnapshot: [String: Any]? {
       newVersionNumber == 0 ? nil : persistedSnapshot ?? cachedSnapshot
     }

@@ -6,8 +6,8 @@
   import Rejoin
 
   extension Value {
-    /// How fields say what properties hold, so that different objects have different
-    /// values.
+    /// Field values for the values of properties, such that different objects
+    /// have different values.
     static func distinguishing(
       _ objects: [Any?], _ type: NSAttributeType?
     ) -> [Value?] {
@@ -15,7 +15,8 @@
       return objects.map { object in
         guard let object else { return nil }
         if let value = Value(object, type) { return value }
-        // Of a type that fields do not have: told apart by the objects' own equality.
+        // No field value can hold this type, so that `isEqual` tells objects
+        // apart and equal objects share a made-up value.
         let other = object as? NSObject ?? "\(object)" as NSString
         if let same = seen.first(where: { $0.object.isEqual(other) }) {
           return same.value
@@ -71,7 +72,7 @@
           id.entity.name ?? "", id.uriRepresentation().absoluteString))
     }
 
-    /// What Core Data holds for a value that a rule has made.
+    /// Core Data's object for a value that a custom rule has made.
     var object: Any? {
       switch self {
       case .null, .reference: nil

@@ -8,7 +8,7 @@ import Testing
 @Suite(
   "claim 8: counters that are stored as results lose what others counted")
 struct CountersAsResultsTests {
-  /// What a counter ends with on each device, under every strategy.
+  /// The counter on each device at the end, under every strategy.
   private func ends(
     _ example: WorkedExample, _ field: String
   ) throws -> [String: Set<Int64>] {
@@ -46,7 +46,8 @@ struct CountersAsResultsTests {
 struct InnocentAttributesTests {
   private static let attributes = (1...20).map { "attribute\($0)" }
 
-  /// Nineteen attributes are edited here, and later the twentieth there.
+  /// One device edits nineteen attributes, and later the other edits the
+  /// twentieth.
   private let episode = Episode(
     Dictionary(
       uniqueKeysWithValues: attributes.map { ($0, .text("as it was")) }),

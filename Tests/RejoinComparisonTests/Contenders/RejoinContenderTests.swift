@@ -40,7 +40,7 @@ import Testing
     return workload.generate()
   }
 
-  /// A join that does not know what the other side has seen and superseded.
+  /// A sabotaged join that ignores what the other side has seen and superseded.
   @Test func theOracleSeesAJoinThatForgetsRemovals() throws {
     let sabotaged = RejoinContender { delta in
       delta.damaged { field in
@@ -54,7 +54,8 @@ import Testing
     #expect(losses.counterUnits == 0)
   }
 
-  /// A join that takes everything here for superseded there.
+  /// A sabotaged join that treats everything on this side as superseded on the
+  /// other.
   @Test func theOracleSeesAJoinThatDropsConcurrentWrites() throws {
     let all = VectorClock.claimingEverything
     let sabotaged = RejoinContender { delta in
@@ -75,7 +76,7 @@ import Testing
     #expect(losses.recordsWrong > 0)
   }
 
-  /// A join that adds nothing to a counter.
+  /// A sabotaged join that loses increments.
   @Test func theOracleSeesAJoinThatLeavesCountersOut() throws {
     let sabotaged = RejoinContender { delta in
       delta.damaged { field in

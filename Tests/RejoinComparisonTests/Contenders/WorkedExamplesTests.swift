@@ -5,7 +5,7 @@ import Testing
 
 @testable import RejoinComparison
 
-/// What every strategy ends with, in the numbers of the articles.
+/// How every strategy ends on each worked example.
 @Suite struct WorkedExamplesTests {
   private func check(
     _ example: WorkedExample,

@@ -61,7 +61,7 @@ import Testing
     let error = try error("\n" + text(256))
     #expect(error.code == .longName)
     #expect(error.line == 2)
-    #expect(error.description.contains("256 bytes; shorten its name to 255"))
+    #expect(error.description.contains("256 bytes; shorten it to 255"))
     let episodes = try EpisodeFile.episodes(in: text(255), file: "f")
     _ = try Comparison(Strategies.all).run(episodes)
   }
@@ -73,7 +73,7 @@ import Testing
     #expect(error.line == 3)
     #expect(
       error.description == "f.jsonl:3: column 7: expected a value; "
-        + "write one JSON object on the line")
+        + "write one JSON object per line")
   }
 
   @Test(

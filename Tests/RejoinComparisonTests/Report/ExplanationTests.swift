@@ -17,9 +17,9 @@ import Testing
         + #""1-800-275-2273""#,
       "They sync in this order: there, here",
       "recordByTime: the whole record with the latest wall-clock time wins",
-      #"  address shows "123 Main St", not "123 Sesame St" (gone for good); "#
-        + "nobody meant that",
-      #"  phone shows "1-800-275-2273", not "(650) 253-0000" (gone for good)"#,
+      #"  address shows "123 Main St", not "123 Sesame St" (unrecoverable); "#
+        + "this loss is avoidable",
+      #"  phone shows "1-800-275-2273", not "(650) 253-0000" (unrecoverable)"#,
       #"  still listed for phone: "1-800-275-2273""#,
       "  nothing lost",
     ] {

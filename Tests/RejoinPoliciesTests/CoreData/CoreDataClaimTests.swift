@@ -34,8 +34,10 @@ struct CoreDataUniqueKeyClaim {
 
 @Suite("claim 25: the policy calls super, and no conflict stops the others")
 struct CoreDataSuperClaim {
-  /// Two people in the store, one of whom both edit; two inserted under the key of
-  /// the other, and two under a key that the store does not have.
+  /// Two people in the store.
+  ///
+  /// Both contexts edit the first, `mine` inserts two objects under the key of
+  /// the second, and two under a key that is not in the store.
   @Test func severalConflictsAtOnce() throws {
     let scene = Scene(.mergeByPropertyObjectTrump)
     let ann = scene.insert(

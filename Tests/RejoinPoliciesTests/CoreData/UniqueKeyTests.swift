@@ -6,9 +6,9 @@ import Rejoin
 import RejoinPolicies
 import Testing
 
-/// Two inserts under one key.
+/// Two objects are inserted under one unique key.
 @Suite struct UniqueKeyTests {
-  /// A person with everything, as somebody else inserted it.
+  /// A person with every property, inserted by the other context.
   private func insertFull(
     _ scene: Scene, in context: NSManagedObjectContext
   ) -> NSManagedObject {
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  /// The name both gave, and the badge that only I gave.
+  /// The name, which both contexts set, and the badge, which only `mine` set.
   private func expectMerged(_ scene: Scene, _ policy: MergePolicy) throws {
     #expect(scene.people.count == 1)
     let saved = try #require(scene.people.first)

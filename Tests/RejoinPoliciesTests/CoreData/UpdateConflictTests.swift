@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  /// What nobody has touched is as it was.
+  /// A property that no context has set is unchanged.
   private func expectTheRest(_ person: NSManagedObject) {
     #expect(person["email"] == "t@s.com")
     #expect(person["birthday"] == "Electronica")

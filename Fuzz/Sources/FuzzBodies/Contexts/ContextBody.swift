@@ -4,15 +4,15 @@ import Rejoin
 import RejoinPolicies
 import RejoinTesting
 
-/// Takes the bytes for what happens before, beside and in an editing context, and
-/// compares what the policy does with the table of policies.
+/// Takes the bytes as choices of what happens in an editing context and in its
+/// replica, and compares what the policy does with ``PolicyTable``.
 struct ContextBody {
   private var source: ByteSource
   private let policy: MergePolicy
   private let keys: [FieldKey]
   private let store: Replica
   private let other: Replica
-  /// What is edited in place of the context, where the bytes say so.
+  /// The draft that is edited instead of the context, if the bytes choose one.
   private var draft: RecordDraft?
 
   init(_ bytes: [UInt8]) {
@@ -62,7 +62,7 @@ struct ContextBody {
     try table.check(context, draft, store)
   }
 
-  /// Somebody writes some of the fields, or deletes the record.
+  /// A replica writes some of the fields, or deletes the record.
   private mutating func change(_ replica: Replica) throws(SaveError) {
     let isDeletion = source.below(6) == 0
     var values: [(FieldKey, Value?)] = []
@@ -81,7 +81,8 @@ struct ContextBody {
     }
   }
 
-  /// The user edits some of the fields, and may delete the record and go on.
+  /// The context edits some of the fields, and may delete the record and edit
+  /// it again.
   private mutating func edit(
     _ context: EditingContext, _ table: inout PolicyTable
   ) {
@@ -121,7 +122,7 @@ extension ByteSource {
     pick([nil, .null, .int(0), .int(1), .string("x")])
   }
 
-  /// A policy; of custom ones, rules that answer by the field's last figure.
+  /// A policy, which may be custom.
   fileprivate mutating func policy() -> MergePolicy {
     let number = below(MergePolicy.named.count + 1)
     if number < MergePolicy.named.count { return MergePolicy.named[number] }

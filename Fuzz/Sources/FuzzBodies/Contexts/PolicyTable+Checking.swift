@@ -5,8 +5,8 @@ import Rejoin
 import RejoinPolicies
 
 extension PolicyTable {
-  /// Saves the context, or the draft in its place, and compares what it did with
-  /// the row of the policy.
+  /// Saves the context, or the draft instead of it, and compares the result
+  /// with the row of the policy.
   func check(
     _ context: EditingContext, _ draft: RecordDraft?, _ replica: Replica
   ) throws {
@@ -29,7 +29,7 @@ extension PolicyTable {
     try checkQueue(context, row, replica)
   }
 
-  /// A policy that refuses writes nothing, and the edits stay.
+  /// If the policy refuses, nothing is written, and the edits stay.
   private func checkRefusal(
     _ context: EditingContext, _ draft: RecordDraft?, _ replica: Replica,
     _ clock: ReplicaVersion
@@ -50,7 +50,7 @@ extension PolicyTable {
     } catch {
       throw FuzzFailure("\(policy.name): a save throws \(error)")
     }
-    try equal("\(policy.name): clock", replica.version, clock)
+    try equal("\(policy.name): version", replica.version, clock)
     for key in keys {
       let value =
         draft.map { $0.value(of: key) }
@@ -74,7 +74,7 @@ extension PolicyTable {
       if let value = row.written[key] {
         try equal("\(name): \(key)", after[key].value, value)
       } else if !hidden {
-        // Where the save has brought the record back, its fields are back too.
+        // A save that brings the record back also brings its fields back.
         try equal("\(name): \(key)", after[key].value, store.record[key].value)
       }
       try checkSiblings(key, row, store, after)
@@ -91,7 +91,7 @@ extension PolicyTable {
       })
   }
 
-  /// What was never shown is superseded by those policies only that say so.
+  /// Unseen siblings are superseded only under the policies that do so.
   private func checkSiblings(
     _ key: FieldKey, _ row: PolicyRow, _ store: Store, _ after: RecordSnapshot
   ) throws(FuzzFailure) {
@@ -131,7 +131,7 @@ extension PolicyTable {
     }
   }
 
-  /// What is queued is settled by hand, over what was shown with it.
+  /// Resolving a queued conflict supersedes what it displayed.
   private func checkQueue(
     _ context: EditingContext, _ row: PolicyRow, _ replica: Replica
   ) throws {
@@ -149,10 +149,10 @@ extension PolicyTable {
       try equal("\(key) settled", field.value, .string("settled"))
       try equal("\(key) has siblings", field.writes.count, 1)
     }
-    try require(later.conflicts.isEmpty, "a settled conflict stays")
+    try require(later.conflicts.isEmpty, "a resolved conflict stays queued")
   }
 
-  /// Another context, after the queue was stored and read again.
+  /// Another context, with the queue of conflicts encoded and decoded.
   static func reopened(
     _ context: EditingContext, _ replica: Replica
   ) throws -> EditingContext {

@@ -3,7 +3,7 @@
 import Rejoin
 import RejoinPolicies
 
-// What becomes of a deletion, and of what was written before and after it.
+// Checking a deletion, and the edits before and after it.
 extension PolicyTable {
   func checkDeletion(
     _ context: EditingContext, _ report: ContextReport, _ store: Store,
@@ -39,7 +39,8 @@ extension PolicyTable {
     }
   }
 
-  /// Nothing changes, and everything that came with the deletion is reported.
+  /// If the deletion is refused, the save writes nothing, and reports all edits
+  /// that were lost with it.
   private func checkRefused(
     _ report: ContextReport, _ outcome: DeletionOutcome, _ store: Store,
     _ after: RecordSnapshot
@@ -70,8 +71,8 @@ extension PolicyTable {
     )
   }
 
-  /// What is created again holds what was written since, and of what was there
-  /// only what the context had not shown, if the policy spares it.
+  /// If the record is created again, it holds what was written since, and what
+  /// the context had not shown, if the policy keeps that.
   private func checkCreatedAgain(
     _ outcome: DeletionOutcome, _ store: Store, _ after: RecordSnapshot
   ) throws(FuzzFailure) {
@@ -103,7 +104,7 @@ extension PolicyTable {
     }
   }
 
-  /// A queued deletion is settled by hand, over what was shown with it.
+  /// Resolving a queued deletion supersedes what the conflict displayed.
   private func checkQueuedDeletion(
     _ context: EditingContext, _ outcome: DeletionOutcome, _ replica: Replica
   ) throws {
@@ -116,7 +117,7 @@ extension PolicyTable {
     let report = try later.resolveDeletion(of: PolicyTable.card, deletes: true)
     try require(
       !replica.exists(PolicyTable.card) && report.survivors.isEmpty,
-      "a settled deletion leaves the record")
-    try require(later.conflicts.isEmpty, "a settled deletion stays queued")
+      "a resolved deletion leaves the record")
+    try require(later.conflicts.isEmpty, "a resolved deletion stays queued")
   }
 }

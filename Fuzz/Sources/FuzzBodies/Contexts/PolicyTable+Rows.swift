@@ -3,17 +3,17 @@
 import Rejoin
 import RejoinPolicies
 
-/// What the table says of one save.
+/// What a save must do by the table.
 struct PolicyRow {
-  /// The fields that are written, each with its value.
+  /// The values to write, by field.
   var written: [FieldKey: Value?] = [:]
-  /// The values that are dropped, each with its field.
+  /// The values to report as dropped.
   var dropped: Set<Dropped> = []
-  /// The fields that are queued.
+  /// The fields to queue.
   var queued: Set<FieldKey> = []
-  /// Whether the edits that never conflict are dropped.
+  /// Whether to drop edits of counters, sets and ledgers.
   var dropsEdits = false
-  /// Whether siblings that were not shown are superseded.
+  /// The fields of which unseen siblings are superseded.
   var supersedes: Set<FieldKey> = []
 
   struct Dropped: Hashable {
@@ -23,12 +23,12 @@ struct PolicyRow {
 }
 
 extension PolicyTable {
-  /// What the record holds at save.
+  /// The record in the replica at save.
   struct Store {
     let record: RecordSnapshot
     let wasDeleted: Bool
     let isInsertion: Bool
-    /// The time that the context's save takes.
+    /// The timestamp that the context's save will have.
     let next: Timestamp
 
     init(_ replica: Replica, since fetched: RecordSnapshot) throws {
@@ -45,7 +45,7 @@ extension PolicyTable {
       record.exists ? record[key].value : nil
     }
 
-    /// Whether what the store holds was written later than the context saves.
+    /// Whether the store's last write is later than the context's save.
     func isLater(_ key: FieldKey?) -> Bool {
       let field = key.flatMap { record.exists ? record[$0].write : nil }
       guard let last = field ?? record.existence.write else { return false }
@@ -58,7 +58,7 @@ extension PolicyTable {
     store.wasDeleted || store.value(key) != baseValue(key)
   }
 
-  /// The fields that anybody has ever given a value.
+  /// The fields that have a state on any side.
   func known(_ store: Store) -> [FieldKey] {
     keys.filter {
       fetched.fields[$0] != nil || store.record.fields[$0] != nil
@@ -81,7 +81,8 @@ extension PolicyTable {
     key == .existence ? record.existence.clock : record[key].clock
   }
 
-  /// What becomes of the deletion, where the policy does not refuse to save.
+  /// What the save does with the deletion, if the policy does not refuse the
+  /// save.
   func deletion(_ store: Store) -> DeletionOutcome {
     guard isConflict(store) else { return .deleteBeside }
     return switch policy {
@@ -93,7 +94,7 @@ extension PolicyTable {
     }
   }
 
-  /// The row of the policy; `nil` where it refuses.
+  /// The row of the policy; `nil` if it refuses the save.
   func row(_ store: Store) -> PolicyRow? {
     var row = PolicyRow()
     if isDeletion {
@@ -161,7 +162,7 @@ extension PolicyTable {
     }
   }
 
-  /// Writes over everything, also what was not shown.
+  /// Writes a value that supersedes every sibling.
   private func write(
     _ value: Value?, to key: FieldKey, _ store: Store, _ row: inout PolicyRow
   ) {
@@ -177,7 +178,8 @@ extension PolicyTable {
     }
   }
 
-  /// Writes beside what was not shown, which an `lww` field does not keep.
+  /// Writes a value that keeps unseen siblings, of which an `lww` field has
+  /// none.
   private func writeConcurrently(
     _ value: Value?, to key: FieldKey, _ store: Store, _ row: inout PolicyRow
   ) {

@@ -3,32 +3,34 @@
 import Rejoin
 import RejoinPolicies
 
-/// The table of merge policies, restated over what is read of a record: what is
-/// written, what it reads afterwards, and what is dropped.
+/// A second implementation of the table of merge policies, in terms of what a
+/// record shows: what a save must write, show afterwards, and drop.
 struct PolicyTable {
   static let card = RecordID("Card", "a")
-  /// The fields that are edited and never conflict.
+  /// The fields whose edits never conflict.
   static let extras = [
     FieldKey("c", .counter), FieldKey("s", .set), FieldKey("l", .ledger),
   ]
 
   let policy: MergePolicy
+  /// The register and `lww` fields.
   let keys: [FieldKey]
-  /// What the context shows, where it differs from `base`.
+  /// The values that the context has written since its last deletion.
   var mine: [FieldKey: Value?] = [:]
-  /// The counters, sets and ledgers that the context edits.
+  /// The counters, sets and ledgers that the context has edited since its last
+  /// deletion.
   var edits: Set<FieldKey> = []
-  /// Whether the context deletes the record; its other edits come after that.
+  /// Whether the context deletes the record.
   private(set) var isDeletion = false
-  /// What the context had set and edited before it deleted the record.
+  /// What the context had written and edited before it deleted the record.
   private(set) var undone: (values: [FieldKey: Value?], edits: [FieldKey]) = (
     [:], []
   )
-  /// Whether the record was there when it was fetched, or at a refresh.
+  /// Whether the record existed when it was fetched, or at a refresh since.
   private var wasShown: Bool
-  /// The record when it was fetched.
+  /// The record as fetched, with clean fields as at the last refresh.
   private(set) var fetched: RecordSnapshot
-  /// The fields when they were fetched, or refreshed.
+  /// The register and `lww` fields as shown before any edit.
   private(set) var base: [FieldKey: FieldState] = [:]
 
   init(_ policy: MergePolicy, _ store: Replica, _ keys: [FieldKey]) {
@@ -38,12 +40,13 @@ struct PolicyTable {
     if fetched.exists { base = fetched.fields }
   }
 
-  /// Whether the context creates again what it has deleted.
+  /// Whether the context creates the record again after deleting it.
   var isCreatedAgain: Bool {
     isDeletion && !(mine.isEmpty && edits.isEmpty)
   }
 
-  /// What was not there is only no longer inserted.
+  /// Deletes the record in the context; if it was never shown, only its
+  /// insertion is withdrawn.
   mutating func delete() {
     if wasShown {
       isDeletion = true
@@ -65,7 +68,7 @@ struct PolicyTable {
     }
   }
 
-  /// What a custom policy answers.
+  /// The rule of a custom policy, which returns every kind of outcome.
   static func rule(_ field: FieldDifference, shift: Int) -> FieldOutcome {
     let figure = Int(field.field.utf8.last ?? 0)
     return switch (figure + shift) % 4 {
@@ -76,7 +79,7 @@ struct PolicyTable {
     }
   }
 
-  /// Clean fields follow the store; a clean record does as a whole.
+  /// Moves clean fields forward, and a clean record as a whole.
   mutating func refresh(from store: Replica) {
     let isClean =
       !isDeletion && edits.isEmpty && !keys.contains { isDirty($0) }

@@ -4,7 +4,7 @@ import Rejoin
 import RejoinTesting
 
 extension Script {
-  /// The script that some bytes choose, of at most forty steps.
+  /// Creates the script that the bytes choose, of at most forty steps.
   init(choosing bytes: [UInt8]) {
     var source = ByteSource(bytes)
     let options = source.byte()
@@ -17,14 +17,16 @@ extension Script {
 }
 
 extension ByteSource {
-  /// A wall clock: most are near each other, some far off.
+  /// A wall-clock time: most are close to each other, some far away.
   fileprivate mutating func time() -> Int64 {
     pick([
       1_000_000, 1_000_001, 4_600_000, 100_000_000, 0, -1, .min, 1 << 40,
     ])
   }
 
-  /// A device; a few numbers are taken by forks, or by nobody.
+  /// A device.
+  ///
+  /// Some numbers belong to forks, or to no device.
   private mutating func device() -> Int { below(5) }
 
   private mutating func number() -> Int { below(6) }
@@ -75,14 +77,14 @@ extension ByteSource {
     }
   }
 
-  /// The fields that a server can have.
+  /// The fields that rows of a server can have.
   private var registers: [FieldKey] {
     ScriptUniverse.standard.fields.filter {
       $0.kind == .register || $0.kind == .lww
     }
   }
 
-  /// The records that can be one.
+  /// The records that can be aliases: those of one entity.
   private var notes: [RecordID] {
     ScriptUniverse.standard.records.filter { $0.entity == "Note" }
   }

@@ -2,7 +2,8 @@
 
 import RejoinTesting
 
-/// Takes the bytes for a script; the replicas must do what the oracle says.
+/// Takes the bytes as choices of a script, whose replicas must agree with the
+/// oracle.
 struct ScriptBody {
   private let bytes: [UInt8]
 

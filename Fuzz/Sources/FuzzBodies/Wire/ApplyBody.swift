@@ -2,8 +2,8 @@
 
 import Rejoin
 
-/// Joins a message to a replica in use, which must go on as if nothing had been
-/// wrong with the message.
+/// Applies a message, however damaged, to a replica in use, which must still
+/// keep every law.
 struct ApplyBody {
   private let bytes: [UInt8]
 
@@ -22,17 +22,18 @@ struct ApplyBody {
     try LiveChecks(replica).check(saving: delta.changes.prefix(3).map(\.id))
   }
 
-  /// A message that comes twice changes nothing.
+  /// Applying a message is idempotent.
   private func checkAgain(
     _ delta: Delta, on replica: Replica
   ) throws(FuzzFailure) {
     let (clock, fields) = (replica.version, replica.delta())
     replica.apply(delta, reporting: .faults)
-    try equal("fields after it came twice", replica.delta(), fields)
-    try equal("clock after it came twice", replica.version, clock)
+    try equal("fields after applying twice", replica.delta(), fields)
+    try equal("version after applying twice", replica.version, clock)
   }
 
-  /// A message that comes in parts and then whole does what it does at once.
+  /// Applying the parts of a message and then the whole equals applying the
+  /// whole.
   private func checkParts(
     of delta: Delta, on state: StoredReplica, whole: Replica
   ) throws(FuzzFailure) {
@@ -40,10 +41,10 @@ struct ApplyBody {
     for part in delta.split(into: 3).reversed() { other.apply(part) }
     other.apply(delta)
     try equal("fields from parts", other.delta(), whole.delta())
-    try equal("clock from parts", other.version, whole.version)
+    try equal("version from parts", other.version, whole.version)
   }
 
-  /// Two messages do the same in either order.
+  /// Applying two messages is commutative.
   private func checkOrder(
     _ delta: Delta, _ other: Delta?
   ) throws(FuzzFailure) {

@@ -2,8 +2,8 @@
 
 import Rejoin
 
-/// Reads a message of the kind that its second byte names: as it is, and once more
-/// with its checksum set right.
+/// Decodes a message of the kind that its second byte names, as it is and with
+/// a correct checksum.
 struct DecodeBody {
   private let bytes: [UInt8]
 
@@ -16,24 +16,25 @@ struct DecodeBody {
 
   private func check(_ bytes: [UInt8]) throws(FuzzFailure) {
     guard let message = try read(bytes) else { return }
-    try equal("again", message.encoded(), bytes)
-    // A delta and a snapshot are kept as their bytes; records are written anew.
+    try equal("the message encoded again", message.encoded(), bytes)
+    // A delta and a snapshot keep their bytes, so that the above does not check
+    // how records are encoded.
     for change in message.delta?.changes ?? [] {
       let bytes = change.encoded()
       guard case .record(let again) = try read(bytes) else {
-        throw FuzzFailure("a record that is written is refused")
+        throw FuzzFailure("a record that was encoded is refused")
       }
-      try equal("a record", again, change)
-      try equal("a record anew", again.encoded(), bytes)
+      try equal("a record decoded again", again, change)
+      try equal("a record encoded again", again.encoded(), bytes)
     }
   }
 
-  /// Reads a message, and looks at the error if there is one.
+  /// Decodes a message, and checks the error if it is refused.
   private func read(_ bytes: [UInt8]) throws(FuzzFailure) -> Message? {
     do throws(WireError) { return try Message(decoding: bytes) } catch {
       try require(
         (0...bytes.count).contains(error.offset) && !error.expected.isEmpty,
-        "an error without a place or a reason: \(error)")
+        "an error without an offset or a reason: \(error)")
       return nil
     }
   }

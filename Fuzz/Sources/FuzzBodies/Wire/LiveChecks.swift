@@ -3,13 +3,14 @@
 import Rejoin
 import RejoinTesting
 
-/// What must hold of a replica, whatever has been joined to it.
+/// What must hold for a replica after any message has been applied to it.
 struct LiveChecks {
   private let replica: Replica
 
   init(_ replica: Replica) { self.replica = replica }
 
-  /// Saves in some records and in one of ours, reads back, and sends it all.
+  /// Saves to some of the message's records and to one of our own, reads them
+  /// back, and sends everything.
   func check(saving ids: some Sequence<RecordID>) throws(FuzzFailure) {
     readEverything()
     let before = replica.version
@@ -20,14 +21,14 @@ struct LiveChecks {
     try checkSaves(in: ScriptUniverse.standard.records[0])
     try checkRows()
     try checkOthers()
-    guard let news = replica.delta(since: before) else {
-      throw FuzzFailure("saves that are no news")
+    guard let delta = replica.delta(since: before) else {
+      throw FuzzFailure("a delta lacks the saves since its basis")
     }
-    try checkBytes(of: news)
+    try checkBytes(of: delta)
     try checkRelay()
   }
 
-  /// Everything can be read.
+  /// Reading anything must not trap.
   private func readEverything() {
     for id in replica.allRecordIDs {
       let (record, fetched) = (replica.record(id), replica.fetch(id))
@@ -43,7 +44,7 @@ struct LiveChecks {
     _ = (replica.stabilityCut, replica.missingSaves, replica.restoreToken)
   }
 
-  /// Another replica becomes equal by what this one sends.
+  /// A replica that receives everything from this one is equal to it.
   private func checkRelay() throws(FuzzFailure) {
     guard let delta = replica.delta() else { return }
     try checkBytes(of: delta)
@@ -51,25 +52,25 @@ struct LiveChecks {
     other.apply(delta)
     try equal("fields that were relayed", other.delta(), delta)
     try equal(
-      "clock that was relayed", other.version.fieldsAhead,
+      "version that was relayed", other.version.fieldsAhead,
       replica.version.fieldsAhead)
     try require(
       other.delta(since: replica.version) == nil, "unseen changes for an equal")
   }
 
-  /// A delta is the same after it was bytes.
+  /// Decoding an encoded delta gives the same delta.
   private func checkBytes(of delta: Delta) throws(FuzzFailure) {
     let read: Delta
     do { read = try Delta(decoding: delta.encoded()) } catch {
-      throw FuzzFailure("what is written is refused: \(error)")
+      throw FuzzFailure("a delta that was encoded is refused: \(error)")
     }
-    try equal("what was sent", read, delta)
+    try equal("the delta decoded again", read, delta)
   }
 }
 
 // What else a replica in use does.
 extension LiveChecks {
-  /// Rows that are brought in, and rows of a server.
+  /// Imports and pulls rows.
   private func checkRows() throws(FuzzFailure) {
     let id = RecordID("Note", "row")
     let field = FieldKey("register", .register)
@@ -86,12 +87,13 @@ extension LiveChecks {
       }
     } catch { throw FuzzFailure("rows are refused: \(error)") }
     let imported = replica.fetch(RecordID("Note", "import"))[field]
-    try require(imported.writes.count > 0, "an import is not there")
+    try require(imported.writes.count > 0, "an imported row is missing")
     let pulled = replica.fetch(id)[field].writes
-    try require(!pulled.isEmpty, "a row is not there")
+    try require(!pulled.isEmpty, "a pulled row is missing")
   }
 
-  /// Aliases, devices that are retired, what others hold, and a token.
+  /// Uses aliases, retired devices, acknowledgements, the token, purging and
+  /// folding.
   private func checkOthers() throws(FuzzFailure) {
     let records = ScriptUniverse.standard.records
     let stranger = DeviceID(7)
@@ -110,16 +112,16 @@ extension LiveChecks {
       try retrying { () throws(SaveError) in try replica.purge() }
       _ = replica.fold()
       try require(
-        cut.isContained(in: replica.stabilityCut), "the cut has fallen")
+        cut.isContained(in: replica.stabilityCut), "the stability cut fell")
       try require(
         replica.stabilityCut.isContained(in: replica.version.vector),
-        "the cut is ahead of the clock")
+        "the stability cut is ahead of the version")
     } catch {
       throw error as? FuzzFailure ?? FuzzFailure("a save throws \(error)")
     }
   }
 
-  /// Does something again if a new device was needed and its name was taken.
+  /// Retries if a new device ID was needed and the one offered was taken.
   private func retrying<Value>(
     _ body: () throws(SaveError) -> Value
   ) throws(SaveError) {
@@ -136,7 +138,8 @@ extension LiveChecks {
 }
 
 extension LiveChecks {
-  /// A save of each kind works, and what it wrote is what is read.
+  /// A save to a field of each kind succeeds, and the field shows what was
+  /// written.
   private func checkSaves(in id: RecordID) throws(FuzzFailure) {
     let mayFail = replica.fetch(id).isDead
     for key in ScriptUniverse.standard.fields {
@@ -149,12 +152,12 @@ extension LiveChecks {
         default: throw FuzzFailure("a save throws \(error)")
         }
       }
-      try require(replica.fetch(id).exists, "\(id) was saved and is not there")
+      try require(replica.fetch(id).exists, "\(id) is missing after a save")
       try checkReading(replica.fetch(id)[key], key)
     }
   }
 
-  /// Saves, if need be as another device: the first names may be taken.
+  /// Saves, if necessary under another device ID.
   private func save(
     _ edit: FieldEdit, _ key: FieldKey, _ id: RecordID
   ) throws(SaveError) {

@@ -3,20 +3,21 @@
 import Rejoin
 import RejoinTesting
 
-/// Three devices that have worked for a while: where seeds come from, and what
-/// damaged messages meet.
+/// A history of three devices, from which seeds are made and to whose replicas
+/// damaged messages are applied.
 public struct LiveHistory: Sendable {
-  /// What the devices have stored.
+  /// The stored state of each device.
   public private(set) var states: [StoredReplica] = []
-  /// What they have shown each other.
+  /// The version of each device.
   public private(set) var clocks: [ReplicaVersion] = []
-  /// Everything that they could have sent, as bytes.
+  /// The encoded messages that the devices could have sent.
   public private(set) var messages: [[UInt8]] = []
 
-  /// One history, of which the messages that are applied know something.
+  /// The history that the seeds of messages come from, so that their devices
+  /// and records are known to the replicas.
   public static let shared = LiveHistory(seed: 4, steps: 60)
 
-  /// Runs the saves and exchanges of a random script.
+  /// Creates a history by the saves and exchanges of a random script.
   public init(seed: UInt64, steps: Int) {
     let replicas = (1...3).map { LiveHistory.empty(DeviceID(UInt64($0))) }
     let script = ScriptGenerator.script(seed: seed, steps: steps, devices: 3)
@@ -46,7 +47,7 @@ public struct LiveHistory: Sendable {
     }
   }
 
-  /// Steps that need no second device.
+  /// Performs a step that involves one device only.
   private static func perform(_ step: ScriptStep, on replicas: [Replica]) {
     switch step {
     case .bringIn(let i, let rows) where i < 3:
@@ -68,17 +69,17 @@ public struct LiveHistory: Sendable {
     }
   }
 
-  /// One half of what a device lacks reaches it, so that it holds fields ahead of
-  /// its clock.
+  /// Applies half of a delta, so that a device holds fields ahead of its
+  /// version.
   private mutating func loseHalf(_ replicas: [Replica]) {
-    guard let news = replicas[0].delta(since: replicas[1].version) else {
+    guard let delta = replicas[0].delta(since: replicas[1].version) else {
       return
     }
-    replicas[1].apply(news.split(into: 2)[0])
+    replicas[1].apply(delta.split(into: 2)[0])
     messages.append(replicas[1].version.encoded())
   }
 
-  /// Somebody is shown two histories of one device.
+  /// Shows a replica two histories of one device ID.
   private mutating func meetAClone(of replica: Replica, seenBy other: Replica) {
     let clone = LiveHistory.open(replica.state)
     for each in [replica, clone] {
@@ -87,7 +88,7 @@ public struct LiveHistory: Sendable {
         transaction.touch(id)
         if each === clone { transaction.delete(id) }
       }
-      if let news = each.delta(since: other.version) { other.apply(news) }
+      if let delta = each.delta(since: other.version) { other.apply(delta) }
       other.acknowledge(each.version, by: each.device)
       note(each.delta(since: other.version))
     }
@@ -107,19 +108,20 @@ public struct LiveHistory: Sendable {
     ]
   }
 
-  /// A replica that has never saved.
+  /// Creates a replica without saves.
   static func empty(_ device: DeviceID) -> Replica {
     Replica(
       device: device, schema: ScriptUniverse.standard.schema,
       wallClock: ManualClock().wall, makeDeviceID: makeDeviceID(0x5eed_0000))
   }
 
-  /// A replica that goes on with what was stored.
+  /// Opens a stored replica with its own token.
   static func open(_ stored: StoredReplica) -> Replica {
     open(stored, with: RestoreToken(stored))
   }
 
-  /// A replica that goes on with what was stored, if the token belongs to it.
+  /// Opens a stored replica with a token; it takes a new device ID if the token
+  /// is not its own.
   static func open(
     _ stored: StoredReplica, with token: RestoreToken?
   ) -> Replica {
@@ -129,7 +131,7 @@ public struct LiveHistory: Sendable {
       makeDeviceID: makeDeviceID(0x0bed_0000))
   }
 
-  /// Devices that nobody has used, one after the other.
+  /// Returns a factory of unused device IDs.
   private static func makeDeviceID(_ series: UInt64) -> () -> DeviceID {
     var next: UInt64 = 0
     return {

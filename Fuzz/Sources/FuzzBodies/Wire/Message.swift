@@ -2,7 +2,7 @@
 
 import Rejoin
 
-/// A message of any kind, as it was read.
+/// A decoded message of any kind.
 enum Message {
   case delta(Delta)
   case snapshot(Snapshot)
@@ -12,7 +12,7 @@ enum Message {
   case stored(StoredReplica)
   case token(RestoreToken)
 
-  /// Reads a message of the kind that its second byte names.
+  /// Decodes a message of the kind that its second byte names.
   init(decoding bytes: [UInt8]) throws(WireError) {
     switch bytes.dropFirst().first.map({ UnicodeScalar($0) }) {
     case "s": self = .snapshot(try Snapshot(decoding: bytes))
@@ -25,7 +25,7 @@ enum Message {
     }
   }
 
-  /// The message as bytes.
+  /// Encodes the message.
   func encoded() -> [UInt8] {
     switch self {
     case .delta(let delta): delta.encoded()
@@ -38,7 +38,7 @@ enum Message {
     }
   }
 
-  /// The records in the message, as something that can be joined.
+  /// The records in the message as a delta; `nil` if it has none.
   var delta: Delta? {
     switch self {
     case .delta(let delta): delta

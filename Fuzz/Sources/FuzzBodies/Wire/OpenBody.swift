@@ -2,7 +2,7 @@
 
 import Rejoin
 
-/// Opens a stored replica and works with it.
+/// Opens a stored replica and uses it.
 struct OpenBody {
   private let bytes: [UInt8]
 
@@ -15,7 +15,7 @@ struct OpenBody {
     let replica = LiveHistory.open(stored)
     try require(
       replica.device == stored.device || replica.deviceChange != nil,
-      "another device")
+      "the device changed without a report")
     try LiveChecks(replica).check(saving: replica.allRecordIDs.prefix(2))
     try checkTokens(of: stored)
     guard let delta = LiveHistory.open(LiveHistory.shared.states[1]).delta()
@@ -24,8 +24,10 @@ struct OpenBody {
     try LiveChecks(replica).check(saving: [])
   }
 
-  /// A replica that is lost without its token, or meets a token of another, goes on
-  /// as a new device, and what it stores then opens with its own.
+  /// A replica that is opened without a token, or with another's, takes a new
+  /// device ID.
+  ///
+  /// What it then stores opens with its own token.
   private func checkTokens(of stored: StoredReplica) throws(FuzzFailure) {
     let others = LiveHistory.shared.states.map { RestoreToken($0) }
     for token in [nil] + others.map(Optional.some) {
@@ -34,7 +36,9 @@ struct OpenBody {
       try equal(
         "whether the device changed", change != nil,
         opened.device != stored.device)
-      if token == nil { try require(change != nil, "no token is needed") }
+      if token == nil {
+        try require(change != nil, "the device did not change without a token")
+      }
       // Damaged bytes may lack the digests of what the device has saved.
       guard change != nil else { continue }
       let again = LiveHistory.open(opened.state, with: opened.restoreToken)

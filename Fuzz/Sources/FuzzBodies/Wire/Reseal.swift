@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Array where Element == UInt8 {
-  /// The message with the checksum that belongs to it, in place of the last four
-  /// bytes.
+  /// The message with its last four bytes replaced by the correct checksum.
   ///
-  /// It is computed here anew, so that damage gets past the checksum and it is the
-  /// decoder that is fuzzed.
+  /// Otherwise nearly every input would be refused for its checksum, and the
+  /// decoder would not be fuzzed.
   public var resealed: [UInt8] {
     guard count >= 7 else { return self }
     let content = dropLast(4)
@@ -14,7 +13,8 @@ extension Array where Element == UInt8 {
   }
 }
 
-/// The checksum of the byte format: words of eight bytes, mixed one by one.
+/// A second implementation of the format's checksum: words of eight bytes,
+/// mixed one by one.
 private struct Checksum {
   private var state: UInt64
 

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Rejoin
+import RejoinComparison
+import Testing
+
+struct ReadOnly: Contender {
+  let name = "readOnly"
+  let rule = "no edit is applied"
+
+  func outcome(of episode: Episode) -> Outcome {
+    Outcome(everywhere: episode.base)
+  }
+}
+
+/// The code of the landing page is compiled here, block by block, and ends as
+/// the page says.
+@Suite struct ArticleTests {
+  @Test func endsAsThePageSays() throws {
+    var phone = Episode.Edit("phone", at: 1000)
+    phone.increment = ["steps": 1200]
+    var watch = Episode.Edit("watch", at: 2000)
+    watch.increment = ["steps": 800]
+    let episode = Episode(
+      id: "steps", base: ["steps": .count(5000)], kinds: ["steps": .counter],
+      edits: [phone, watch])
+
+    let result = try Comparison().run([episode])
+    let lossless = result.strategies.filter(\.losses.isZero).map(\.name)
+    // ["appendOnlyEntries", "rejoin"]
+    #expect(lossless == ["appendOnlyEntries", "rejoin"])
+
+    let strategies = ["fieldByTime", "rejoin"].compactMap(Strategies.named)
+    let text = try Explanation(episode, strategies).text()
+    #expect(
+      try page.contains("```\n\(text)```"), "the page must show:\n\(text)")
+
+    let own = try Comparison([ReadOnly()]).run([episode])
+    let units = own.strategies[0].losses.counterUnits  // 2000
+    #expect(units == 2000)
+  }
+
+  @Test func everyBlockIsCompiled() throws {
+    let code = try lines(
+      String(contentsOf: URL(filePath: #filePath), encoding: .utf8))
+    let blocks = try page.components(separatedBy: "```swift\n").dropFirst()
+      .compactMap { $0.components(separatedBy: "```").first }
+    #expect(!blocks.isEmpty)
+    for block in blocks where !code.contains(lines(block)) {
+      Issue.record("the page has code that is not in this file:\n\(block)")
+    }
+  }
+
+  private var page: String {
+    get throws {
+      let root = URL(filePath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
+      let path = "Sources/RejoinComparison/RejoinComparison.docc"
+      return try String(
+        contentsOf: root.appending(path: "\(path)/RejoinComparison.md"),
+        encoding: .utf8)
+    }
+  }
+
+  /// The text without indentation, so that code may stand in a function.
+  private func lines(_ text: String) -> String {
+    text.split(separator: "\n", omittingEmptySubsequences: false)
+      .map { $0.drop { $0 == " " } }.joined(separator: "\n")
+  }
+}
