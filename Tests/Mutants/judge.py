@@ -41,9 +41,9 @@ def files():
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT, check=True, capture_output=True).stdout.decode()
-    return sorted(name for name in listed.split("\0")
-                  if os.path.isfile(os.path.join(ROOT, name))
-                  and not name.startswith("Tests/Mutants/"))
+    return {name for name in listed.split("\0")
+            if os.path.isfile(os.path.join(ROOT, name))
+            and not name.startswith("Tests/Mutants/")}
 
 
 def synchronize(copy):
@@ -52,7 +52,7 @@ def synchronize(copy):
     Equal files are left alone, so that the next build is quick.
     """
     digest, known = hashlib.sha256(), files()
-    for name in known:
+    for name in sorted(known):
         with open(os.path.join(ROOT, name), "rb") as file:
             content = file.read()
         digest.update(repr((name, len(content))).encode() + content)

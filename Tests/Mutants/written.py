@@ -18,8 +18,8 @@ place. They must occur once in the source, or else below a line that does:
 The suites of `nearest:` are those that should notice; a mutant may have its own.
 """
 
-import glob
 import os
+import pathlib
 import re
 
 from judge import ROOT, Mutant, read
@@ -101,8 +101,8 @@ def mutant(entry, sources, suites):
 
 
 def below(folder, pattern):
-    return sorted(glob.glob(f"{folder}/**/{pattern}", root_dir=ROOT,
-                            recursive=True))
+    paths = pathlib.Path(ROOT, folder).glob(f"**/{pattern}")
+    return sorted(str(path.relative_to(ROOT)) for path in paths)
 
 
 def written(names):
