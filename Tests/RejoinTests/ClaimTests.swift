@@ -5,10 +5,10 @@ import RejoinTesting
 @testable import Rejoin
 import Testing
 
-/// What is said of sync by CloudKit and Core Data, and what is so here.
+/// Claims about sync by CloudKit and Core Data, and what holds here.
 @Suite struct ClaimTests {
-  private let a = Replica.empty(1, clock: ManualClock(1000))
-  private let b = Replica.empty(2, clock: ManualClock(1000))
+  private let a = Replica.empty(1, wallClock: ManualClock(1000))
+  private let b = Replica.empty(2, wallClock: ManualClock(1000))
 
   @Test func operationsAreStoredAndDevicesBreakTies() throws {
     for replica in [a, b] {
@@ -32,7 +32,7 @@ import Testing
   }
 
   @Test func anAppSeesThatARemoteWriteWon() throws {
-    let late = Replica.empty(3, clock: ManualClock(9000))
+    let late = Replica.empty(3, wallClock: ManualClock(9000))
     try a.edit { ($0.name, $0.rank) = ("mine", "mine") }
     try late.edit { ($0.name, $0.rank) = ("theirs", "theirs") }
     let report = late.tell(a)

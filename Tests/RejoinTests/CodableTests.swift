@@ -38,7 +38,7 @@ import Testing
     try check(phone)
   }
 
-  @Test func everyValueIsWhatItWas() throws {
+  @Test func everyValueRoundTrips() throws {
     let values: [Value] = [
       .null, .bool(true), .int(.min), .double(0.1), .double(-0.0),
       .double(.nan), .double(.infinity), .double(-.infinity),
@@ -49,7 +49,7 @@ import Testing
     #expect(try text(Value.int(5)) == #"{"int":5}"#)
   }
 
-  @Test func aRegisterAndItsDeltasAreWhatTheyWere() throws {
+  @Test func aRegisterAndItsDeltasRoundTrip() throws {
     var a = MVRegister<String>()
     a.write("one", by: phone, at: time)
     var b = a
@@ -67,7 +67,7 @@ import Testing
     try check(last)
   }
 
-  @Test func countersSetsAndLedgersAreWhatTheyWere() throws {
+  @Test func countersSetsAndLedgersRoundTrip() throws {
     var counter = PNCounter()
     try counter.increment(by: .max, at: phone)
     try counter.decrement(at: tablet)
@@ -98,7 +98,7 @@ import Testing
     #"[{"device":"\#(two)","sequence":1},{"device":"\#(one)","sequence":1}]"#,
     #"[{"device":"\#(one)","sequence":1},{"device":"\#(one)","sequence":1}]"#,
   ])
-  func aClockThatCannotBeIsRefused(_ text: String) {
+  func anInvalidClockIsRefused(_ text: String) {
     #expect(throws: DecodingError.self) { try read(VectorClock.self, text) }
   }
 
@@ -110,13 +110,13 @@ import Testing
     #"{"writes":[],"seen":{"clock":[{"device":"\#(one)","sequence":3}],"dots":[{"device":"\#(one)","sequence":2}]}}"#,
     #"{"writes":[],"seen":{"clock":[],"dots":[{"device":"\#(one)","sequence":5},{"device":"\#(one)","sequence":3}]}}"#,
   ])
-  func aRegisterThatCannotBeIsRefused(_ text: String) {
+  func anInvalidRegisterIsRefused(_ text: String) {
     #expect(throws: DecodingError.self) {
       try read(MVRegister<Int>.self, text)
     }
   }
 
-  @Test func valuesThatCannotBeAreRefused() {
+  @Test func invalidValuesAreRefused() {
     let entry =
       #"{"device":"\#(one)","sequence":1,"increments":1,"decrements":0}"#
     #expect(throws: DecodingError.self) {

@@ -68,7 +68,7 @@ import Testing
   }
 
   /// Computed by another program, as the article on the wire format says.
-  @Test func aFieldIsNamedAsTheArticleSays() {
+  @Test func theDigestOfAFieldIsAsTheArticleSays() {
     #expect(
       digest {
         for text in ["Sailor", "y", "name", "register", ""] { $0.add(text) }

@@ -30,7 +30,7 @@ private let watch = DeviceID(3)
     #expect(clock.isEmpty)
   }
 
-  @Test func aClockContainsTheFirstSoAndSoMany() {
+  @Test func aClockContainsTheFirstSavesOfEachDevice() {
     let clock: VectorClock = [phone: 2]
     #expect(clock.contains(Dot(phone, 1)))
     #expect(clock.contains(Dot(phone, 2)))

@@ -10,12 +10,12 @@ import Testing
 struct AppendOnlyTests {
   private let clock = ManualClock(1_000)
 
-  /// Two tills that append at the same time, and then hear of each other.
+  /// Two tills that append concurrently, and then exchange deltas.
   private func tills(
     entries: Int64 = 1
   ) throws -> (Replica, Replica, [MergeReport]) {
     let (one, two) = (
-      Replica.empty(1, clock: clock), Replica.empty(2, clock: clock)
+      Replica.empty(1, wallClock: clock), Replica.empty(2, wallClock: clock)
     )
     for i in 1...entries {
       clock.now += 1_000
@@ -25,7 +25,7 @@ struct AppendOnlyTests {
     return (one, two, [one.tell(two), two.tell(one), one.tell(two)])
   }
 
-  @Test func concurrentEntriesAreAllThereAndMeetNoOther() throws {
+  @Test func concurrentEntriesAreAllKeptWithoutConflicts() throws {
     let (one, two, reports) = try tills(entries: 3)
     for replica in [one, two] {
       #expect(
@@ -38,7 +38,7 @@ struct AppendOnlyTests {
     }
   }
 
-  @Test func everyEntryTellsWhenAndWhatFor() throws {
+  @Test func everyEntryHasItsTimeAndMemo() throws {
     let (one, _, _) = try tills()
     let entries = one.record(Sailor.ada)?.entries(of: "pay") ?? []
     #expect(
@@ -56,7 +56,7 @@ struct AppendOnlyTests {
     one.acknowledge(two.version, by: two.device)
     #expect(one.fold() == 400)
     #expect(one.ada?.pay == total)
-    // What is left beside the sums are digests of the saves.
+    // Besides the sums, only digests of the saves are left.
     let kept = one.state.encoded().count
     #expect(kept < grown - 400 * 8)
   }

@@ -5,7 +5,7 @@ import RejoinTesting
 import Testing
 
 @Suite(
-  "claim 15: a second path of synchronization beside the first duplicates nothing"
+  "claim 15: a second synchronization path duplicates nothing"
 )
 struct SecondPathTests {
   private static let saves: Int64 = 12
@@ -49,13 +49,13 @@ struct SecondPathTests {
 
   /// Each author saw only itself, so that nothing but its own removals counts.
   @Test(arguments: 0..<40 as Range<UInt64>)
-  func whatComesTwiceInAnyOrderCountsOnce(seed: UInt64) throws {
+  func duplicatesInAnyOrderCountOnce(seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
     let deltas = try history()
     let (orderly, receiver) = (Replica.empty(3), Replica.empty(4))
     for delta in deltas { orderly.apply(delta) }
     for delta in try deliveries(deltas, &random) { receiver.apply(delta) }
-    // What the order left out is asked for once more, as after any gap.
+    // Missing saves are requested again, as after any gap.
     orderly.tell(receiver)
     let sum = Self.saves * (Self.saves + 1) / 2
     let record = try #require(receiver.ada)

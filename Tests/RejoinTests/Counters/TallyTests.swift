@@ -23,7 +23,7 @@ import Testing
     #expect(new.merging(old) == join)
   }
 
-  /// A reset may be heard of before the changes it cancels.
+  /// A reset may arrive before the changes it cancels.
   @Test func cancelledSumsAreAddedToo() {
     let reset = Tally(entries: [], cancelled: [entry(1, 2, 7, 0)])
     let old = Tally(entries: [entry(1, 1, 3, 0)])

@@ -66,7 +66,7 @@ private let tablet = DeviceID(2)
     }
   }
 
-  @Test func theGreatestNumberDoesNotTrap() {
+  @Test func theGreatestSequenceDoesNotTrap() {
     var context = CausalContext(dots: [Dot(phone, .max)])
     #expect(context.contains(Dot(phone, .max)))
     context.insert(through: Dot(phone, .max))

@@ -3,8 +3,8 @@
 import Rejoin
 import Testing
 
-/// A device that gets its own changes back in pieces does not name a new change
-/// like an old one.
+/// A device that receives its own changes in pieces does not reuse a dot for a new
+/// change.
 @Suite struct OwnDeltaTests {
   private let phone = DeviceID(1)
 

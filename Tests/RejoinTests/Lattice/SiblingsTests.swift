@@ -91,7 +91,7 @@ private let c = Dot(DeviceID(3), 1)
     #expect(all.isEmpty)
   }
 
-  @Test func aClockOfJustTheDotsIsSpelled() {
+  @Test func aClockOfJustTheDotsIsImplied() {
     #expect(siblings([]).impliesContext([:]))
     #expect(!siblings([]).impliesContext(VectorClock(a)))
     #expect(siblings([a]).impliesContext(VectorClock(a)))

@@ -23,8 +23,8 @@ import Testing
       memo: memo)
   }
 
-  /// Every pair of beginnings and folds of one line.
-  @Test func joinsOfAllBeginningsAndFolds() {
+  /// Every pair of prefixes and folds of one device's entries.
+  @Test func joinsOfAllPrefixesAndFolds() {
     let amounts: [Int64] = [1, 20, 300, 4000]
     for (a, b) in pairs(of: amounts) {
       var join = a
@@ -73,14 +73,14 @@ import Testing
     #expect(part.count == 3)
   }
 
-  @Test func cancellingAfterANameWasUsedTwiceCancelsWhatIsThere() {
+  @Test func cancellingEntriesOfAForkedDeviceCancelsThoseHeld() {
     var (one, other) = (line([5], folded: 1), line([3], folded: 1))
     other.cancel(other)
     one.merge(other)
     #expect((one.sum, one.cancelledSum) == (5, 3))
     one.cancel(one)
     #expect(one.total == 0)
-    // An entry of the other history that was seen and has lost.
+    // An observed entry of the other history that lost.
     var loser = line([3])
     loser.cancel(line([9]))
     #expect(loser.total == 0)
@@ -136,7 +136,7 @@ import Testing
     #expect(lines.dots == [device: 5])
   }
 
-  /// Entries are immutable; two in one place come of a device name used twice.
+  /// Entries are immutable; only a forked device has two at one place.
   @Test func theGreaterOfTwoEntriesInOnePlaceStays() {
     let rising = [
       entry(1, 1), entry(1, 2), entry(1, 2, memo: .int(1)),
@@ -165,7 +165,7 @@ import Testing
     }
   }
 
-  /// Two that cancelled as many entries of a name that was used twice.
+  /// Two cancellations of equally many entries of a forked device.
   @Test func twoCancellationsOfOneLengthKeepTheGreaterSum() {
     var (a, b) = (line([1], folded: 1), line([2], folded: 1))
     for part in [1, 2] as [Int64] {
@@ -180,7 +180,7 @@ import Testing
     }
   }
 
-  /// Somebody may be shown entries that have not arrived here.
+  /// The observed entries may not have arrived here.
   @Test func cancellingWhatHasNotArrivedCancelsItAll() {
     var part = line([1])
     part.cancel(line([1, 20]))
@@ -190,7 +190,7 @@ import Testing
     #expect(part.total == 300)
   }
 
-  @Test func entriesOfOneTimeComeByDeviceAndThenByNumber() {
+  @Test func entriesOfOneTimeComeByDeviceAndThenBySequence() {
     var lines = LedgerLines()
     for device in (1...8).reversed() as ReversedCollection<ClosedRange<UInt64>>
     {

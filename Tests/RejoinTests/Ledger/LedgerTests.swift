@@ -7,7 +7,7 @@ private let phone = DeviceID(1)
 private let tablet = DeviceID(2)
 private let time = Timestamp(milliseconds: 1)
 
-/// The amount of an entry; `nil` is a fold, which nobody else hears of.
+/// The amount of an entry; `nil` is a fold, which has no delta.
 private typealias Scripts = SeenHistory<Ledger, Int64?>
 
 extension Known<Int64?> {

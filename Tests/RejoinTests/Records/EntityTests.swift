@@ -71,11 +71,11 @@ private struct Pet: Entity {
     #expect(b[Sailor.self, "ada"]?.name == "Ada")
   }
 
-  @Test func twoFieldsOfOneNameAreAMistake() async {
+  @Test func twoFieldsOfOneNameTrap() async {
     await #expect(processExitsWith: .failure) { _ = [Twice.self] as Schema }
   }
 
-  @Test func editingAnUndeclaredEntityIsAMistake() async throws {
+  @Test func editingAnUndeclaredEntityTraps() async throws {
     let process = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
@@ -88,7 +88,7 @@ private struct Pet: Entity {
     #endif
   }
 
-  @Test func soItIsByName() async {
+  @Test func writingByNameToAnUndeclaredEntityTraps() async {
     await #expect(processExitsWith: .failure) {
       try Replica.empty(1).save {
         $0.apply(

@@ -36,7 +36,7 @@ import Testing
     #expect(members.members == [.int(2): true])
   }
 
-  @Test func theLastVerbOnAnElementCounts() {
+  @Test func theLastEditOfAnElementCounts() {
     let insert = FieldEdit.members(SetEdit(inserting: [.int(1)]))
     let remove = FieldEdit.members(SetEdit(inserting: [], removing: [.int(1)]))
     #expect(joined(insert, remove) == remove)

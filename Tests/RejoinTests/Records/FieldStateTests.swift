@@ -141,7 +141,7 @@ import Testing
     }
   }
 
-  /// Otherwise somebody who is adding it elsewhere, unseen, would win.
+  /// Otherwise a concurrent, unseen insertion would win.
   @Test func removingWhatIsNotThereIsRemembered() {
     var (field, other) = (
       FieldState(.removeWinsSet), FieldState(.removeWinsSet)
@@ -164,7 +164,7 @@ import Testing
   }
 
   /// Entries that only one side has folded are not compared with others.
-  @Test func entriesClashFromTheGreaterFoldOn() {
+  @Test func entriesEquivocateFromTheGreaterFoldOn() {
     func ledger(_ amounts: [Int64], folded: UInt64) -> FieldState {
       var lines = LedgerLines()
       for (i, amount) in amounts.enumerated() {

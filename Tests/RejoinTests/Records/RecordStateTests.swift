@@ -4,7 +4,7 @@
 import Testing
 
 @Suite struct RecordStateTests {
-  /// A record with marks that were made at once, one a device.
+  /// A record with concurrent marks, one per device.
   private func record(_ marks: Bool...) -> RecordState {
     var record = RecordState(RecordID("Item", "1"))
     for (i, mark) in marks.enumerated() {
@@ -31,7 +31,7 @@ import Testing
     #expect(record(false, false).isDead(rule))
   }
 
-  @Test func anUpdateBesideADeletionGoesByTheRule() {
+  @Test func anUpdateConcurrentWithADeletionGoesByTheRule() {
     for marks in [record(true, false), record(false, true)] {
       #expect(marks.exists(.updateWins))
       #expect(!marks.isDead(.updateWins))
@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  @Test func fieldsAreSortedByTheirNumbers() {
+  @Test func fieldsAreSortedByTheirNames() {
     var record = RecordState(RecordID("Item", "1"))
     for name in [3, 1, 2, 3] as [UInt32] {
       record.update(name, kind: .counter) { _ in }

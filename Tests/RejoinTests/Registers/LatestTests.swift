@@ -3,7 +3,7 @@
 @testable import Rejoin
 import Testing
 
-/// The tie-breaks that only a device name used twice can reach.
+/// The tie-breaks that only a forked device reaches.
 @Suite struct LatestTests {
   private func latest(
     _ word: String, _ sequence: UInt64, by device: UInt64 = 1,
@@ -24,7 +24,7 @@ import Testing
     return x
   }
 
-  @Test func timeThenDeviceThenNumberThenPayload() {
+  @Test func timeThenDeviceThenSequenceThenPayload() {
     let later = latest("a", 1, at: 2)
     #expect(winner(later, latest("z", 9, by: 9)) == later)
     let greater = latest("a", 1, by: 2)
@@ -40,7 +40,7 @@ import Testing
     #expect(Latest().isEmpty)
   }
 
-  @Test func aContextThatTheWriteSpellsNeedsNoStorage() {
+  @Test func aContextThatTheWriteImpliesIsNotStored() {
     #expect(Latest().impliesContext([:]))
     #expect(latest("a", 3).impliesContext([DeviceID(1): 3]))
     #expect(!latest("a", 3).impliesContext([DeviceID(1): 4]))

@@ -70,7 +70,7 @@ private typealias Scripts = SeenHistory<MVRegister<String>, Write>
     #expect(Scripts.complaints(rules, seeds: 0..<400) == [])
   }
 
-  /// The author of a write was shown the replica as it was some time ago.
+  /// The author of a write has observed an earlier state of the replica.
   @Test func observedWrites() {
     let rules = Scripts.Rules(
       initial: MVRegister(),

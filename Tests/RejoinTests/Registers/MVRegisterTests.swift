@@ -84,7 +84,7 @@ private func at(_ milliseconds: Int64) -> Timestamp {
     #expect(all.merging(echo).conflicts == ["a", "b"])
   }
 
-  @Test func anObservedWriteLeavesWhatWasNotShown() {
+  @Test func anObservedWriteLeavesUnobservedSiblings() {
     var register = MVRegister<String>()
     register.write("base", by: phone, at: at(1))
     let observed = register.clock

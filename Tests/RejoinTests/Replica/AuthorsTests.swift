@@ -7,8 +7,8 @@ import Testing
 
 /// Who wrote what, for every kind of field.
 @Suite struct AuthorsTests {
-  private let a = Replica.empty(1, clock: ManualClock(1000))
-  private let b = Replica.empty(2, clock: ManualClock(2000))
+  private let a = Replica.empty(1, wallClock: ManualClock(1000))
+  private let b = Replica.empty(2, wallClock: ManualClock(2000))
 
   @Test func everyWriteOfARegisterThatCounts() throws {
     try a.edit { ($0.name, $0.rank) = ("a", "a") }
@@ -80,7 +80,7 @@ import Testing
     #expect(entries.map(\.time.milliseconds) == [1000, 2000])
   }
 
-  @Test func underAliasesEverybodyIsNamed() throws {
+  @Test func aliasesListTheAuthorsOfAll() throws {
     let eve = RecordID("Sailor", "eve")
     try b.save { transaction in
       transaction[Sailor.self, "eve"].name = "eve"

@@ -3,7 +3,7 @@
 @testable import Rejoin
 import Testing
 
-/// `UInt64.max` wherever a number comes in.
+/// `UInt64.max` wherever a number is read.
 @Suite struct HugeNumberTests {
   private let stranger = DeviceID(9)
 
@@ -66,14 +66,14 @@ import Testing
     let a = Replica.empty(1)
     let write = LWWState(stranger, .max)
     a.apply(Delta(write.state, of: Sailor().rank.key, in: Sailor.ada))
-    let (clock, state) = (a.version, a.delta())
+    let (version, state) = (a.version, a.delta())
     #expect(throws: SaveError.registerExhausted(Sailor.ada, field: "rank")) {
       try a.edit {
         $0.name = "mine"
         $0.rank = "mine"
       }
     }
-    #expect(a.version == clock)
+    #expect(a.version == version)
     #expect(a.delta() == state)
     #expect(a.state.hybrid.latest == .zero)
     #expect(try a.edit { $0.name = "mine" }.dot == Dot(DeviceID(1), 1))
@@ -98,16 +98,16 @@ import Testing
     var hybrid = HybridClock(latest: .max)
     for _ in 0..<65_536 where hybrid.latest < .max { try hybrid.tick(now: 0) }
     a.stored.hybrid = hybrid
-    let (clock, state) = (a.version, a.delta())
+    let (version, state) = (a.version, a.delta())
     #expect(throws: SaveError.clockExhausted) {
       try a.edit { $0.name = "late" }
     }
-    #expect(a.version == clock)
+    #expect(a.version == version)
     #expect(a.delta() == state)
     #expect(a.ada?.name == "early")
   }
 
-  @Test func ourOwnNumberUsedUpElsewhereMakesUsANewDevice() throws {
+  @Test func anOwnSequenceExhaustedElsewhereForcesANewID() throws {
     let a = Replica.empty(1) { DeviceID(5) }
     let own = a.device
     let report = a.apply(
@@ -116,21 +116,21 @@ import Testing
     #expect(try a.edit { $0.name = "mine" }.dot == Dot(DeviceID(5), 1))
   }
 
-  @Test func numbersUsedUpThrowAndChangeNothing() throws {
+  @Test func anExhaustedSequenceThrowsAndChangesNothing() throws {
     let a = Replica.empty(1)
     a.stored.version.insert(
       .init(sequence: .max, time: .zero, digest: 1), of: a.device)
-    let clock = a.version
+    let version = a.version
     #expect(throws: SaveError.numbersExhausted(a.device)) {
       try a.edit { $0.name = "mine" }
     }
-    #expect(a.version == clock)
+    #expect(a.version == version)
     #expect(a.ada == nil)
     #expect(a.state.hybrid.latest == .zero)
   }
 }
 
-/// A write in an `lww` field by a stranger.
+/// A write in an `lww` field by a foreign writer.
 private struct LWWState {
   let state: FieldState
 

@@ -6,10 +6,10 @@ import RejoinTesting
 import Testing
 
 @Suite struct ProvenanceTests {
-  @Test func aShownValueTellsWhoWroteItAndWhen() throws {
+  @Test func aShownValueHasItsAuthorAndTime() throws {
     let (early, late) = (ManualClock(1000), ManualClock(2000))
     let (a, b) = (
-      Replica.empty(1, clock: early), Replica.empty(2, clock: late)
+      Replica.empty(1, wallClock: early), Replica.empty(2, wallClock: late)
     )
     try a.edit { ($0.name, $0.rank) = ("a", "a") }
     try b.edit { ($0.name, $0.rank) = ("b", "b") }
@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  @Test func aDeletedRecordTellsWhoDeletedIt() throws {
+  @Test func aDeletionHasItsAuthor() throws {
     let a = Replica.empty(1)
     try a.edit { $0.name = "a" }
     let dot = try a.edit { $0.delete() }.dot

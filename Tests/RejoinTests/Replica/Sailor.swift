@@ -18,7 +18,7 @@ struct Sailor: Entity {
   static let ada = RecordID("Sailor", "ada")
 }
 
-/// A record that a deletion takes away from those who edit it.
+/// A record under delete-wins.
 struct Berth: Entity {
   static let deletion = DeletionRule.deleteWins
   let name = register("name", of: String.self)
@@ -32,16 +32,16 @@ struct Anything: Entity {
 extension Replica {
   /// An empty replica of the entities above.
   static func empty(
-    _ device: UInt64, clock: ManualClock = ManualClock(),
+    _ device: UInt64, wallClock: ManualClock = ManualClock(),
     makeDeviceID: @escaping () -> DeviceID = { DeviceID(0) }
   ) -> Replica {
     Replica(
       device: DeviceID(device),
       schema: [Sailor.self, Berth.self, Anything.self],
-      wallClock: clock.wall, makeDeviceID: makeDeviceID)
+      wallClock: wallClock.wall, makeDeviceID: makeDeviceID)
   }
 
-  /// Opens a stored replica that is taken for the one last in use.
+  /// Opens a stored replica with the token of its last use.
   static func opening(
     _ stored: StoredReplica, token: RestoreToken?, as device: UInt64
   ) -> Replica {
@@ -51,7 +51,7 @@ extension Replica {
       wallClock: ManualClock().wall, makeDeviceID: { DeviceID(device) })
   }
 
-  /// Tells another replica what it lacks.
+  /// Sends another replica the saves that it lacks.
   @discardableResult
   func tell(_ other: Replica) -> MergeReport {
     delta(since: other.version).map { other.apply($0) } ?? MergeReport()
@@ -66,7 +66,7 @@ extension Replica {
   }
 }
 
-/// Lets replicas merge with each other until all have heard of everything.
+/// Merges the replicas with each other until all have the same saves.
 func settle(_ replicas: Replica...) {
   for _ in replicas {
     for one in replicas {
@@ -84,7 +84,7 @@ func areEqual(_ replicas: Replica...) -> Bool {
 }
 
 extension Delta {
-  /// A delta of one field, as a stranger might have written it.
+  /// A delta of one field, as a foreign writer might have made it.
   init(
     _ state: FieldState, of key: FieldKey, in id: RecordID,
     intervals: [DeviceID: Interval] = [:]

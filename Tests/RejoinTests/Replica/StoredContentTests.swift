@@ -7,7 +7,7 @@ import Testing
 @Suite struct StoredContentTests {
   private let own = DeviceID(1)
 
-  /// What a section of the device says, for a replica that need not be renewed.
+  /// The device section of a replica that needs no new device ID.
   private var device: WireWriter {
     var section = WireWriter()
     section.raw(own.bytes)
@@ -33,7 +33,7 @@ import Testing
     } catch { return error }
   }
 
-  @Test func ownSavesDoNotOutnumberTheClock() {
+  @Test func ownSavesDoNotOutnumberTheVersion() {
     let register = FieldState.register(
       Causal(
         store: Siblings(Stamped(.int(1), at: .zero), at: Dot(own, 5)),
@@ -43,7 +43,7 @@ import Testing
     #expect(fault([change]) != nil)
   }
 
-  @Test func savesForAServerDoNotOutnumberTheClock() throws {
+  @Test func savesForAServerDoNotOutnumberTheVersion() throws {
     let (a, b) = (Replica.empty(1) { DeviceID(11) }, Replica.empty(2))
     try a.pull(from: "crm", modifiedAt: 1) { $0[Sailor.self, "ada"].name = "A" }
     let before = a.state

@@ -5,7 +5,7 @@
 import Testing
 
 @Suite struct StoredReplicaWireTests {
-  @Test func aStoredReplicaIsWhatItWas() throws {
+  @Test func aStoredReplicaRoundTrips() throws {
     for replica in WireCorpus.shared.replicas {
       let bytes = replica.state.encoded()
       let read = try StoredReplica(decoding: bytes)
@@ -53,8 +53,8 @@ import Testing
     #expect(read.device == DeviceID(4))
   }
 
-  /// A name that was seen in use elsewhere is given up after a restart, too.
-  @Test func aNameInUseElsewhereIsGivenUpAfterReopening() throws {
+  /// A device ID in use elsewhere is replaced after a restart, too.
+  @Test func anIDInUseElsewhereIsReplacedAfterReopening() throws {
     let replica = Replica.empty(1)
     try replica.edit { $0.name = "mine" }
     replica.acknowledge(ReplicaVersion([DeviceID(1): 2]), by: DeviceID(2))

@@ -29,7 +29,7 @@ extension Known<SetAct> {
 }
 
 @Suite struct ORSetTests {
-  @Test func removalsTakeOutWhatTheyHadSeen() {
+  @Test func removalsRemoveObservedInsertions() {
     let rules = Scripts.Rules(
       initial: ORSet(),
       act: { set, device, _, random in

@@ -9,8 +9,8 @@ private let tablet = DeviceID(2)
 private typealias Scripts = SeenHistory<RemoveWinsSet<String>, SetAct>
 
 extension Known<SetAct> {
-  /// The elements of which the latest deeds, those that no other deed on the
-  /// element had seen, are all additions.
+  /// The elements whose maximal operations, those that no other operation on the
+  /// element had seen, are all insertions.
   fileprivate var members: [String] {
     Set(deeds.map(\.act.element)).filter { element in
       unseen { $0.act.element == element }.allSatisfy(\.act.isAdded)

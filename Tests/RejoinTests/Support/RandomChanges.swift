@@ -46,7 +46,7 @@ enum RandomChanges {
     register.write(word(&random), by: device, at: random.time())
   }
 
-  /// The author was shown the register as it was some time ago.
+  /// The author has observed an earlier state of the register.
   static func observedMVRegister(
     _ register: inout MVRegister<String>, _ device: DeviceID,
     _ random: inout SeededRandom
@@ -88,7 +88,7 @@ enum RandomChanges {
       ? set.remove(word, by: device) : set.insert(word, by: device)
   }
 
-  /// Folds have no delta: nobody needs to hear of them.
+  /// Folds have no delta: other replicas need not learn of them.
   static func ledger(
     _ ledger: inout Ledger, _ device: DeviceID, _ random: inout SeededRandom
   ) -> Ledger {

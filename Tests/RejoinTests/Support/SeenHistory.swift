@@ -3,7 +3,7 @@
 import Rejoin
 import RejoinTesting
 
-/// Something that a device did, and what it had seen when it did it.
+/// An operation of a device, and what the device had seen at the time.
 struct Deed<Act> {
   /// Its place in the history; what was seen has a smaller one.
   let number: Int
@@ -38,7 +38,7 @@ struct SeenHistory<State: Lattice, Act> {
     /// Changes the state and returns what was done, with the delta.
     var act:
       (inout State, DeviceID, Known<Act>, inout SeededRandom) -> (Act, State)
-    /// What is wrong with the state, if anything.
+    /// How the state differs from what the oracle expects, if at all.
     var complaint: (State, Known<Act>) -> String?
   }
 

@@ -19,7 +19,7 @@ import Testing
     #expect(Set(ids).count == ids.count)
   }
 
-  @Test func theBorderOfEntityAndKeyCounts() {
+  @Test func theBoundaryOfEntityAndKeyMatters() {
     #expect(RecordID("ab", "c") != RecordID("a", "bc"))
     #expect(Set([RecordID("ab", "c"), RecordID("a", "bc")]).count == 2)
   }

@@ -3,8 +3,8 @@
 @testable import Rejoin
 import Testing
 
-/// Messages that would cost the square of their size; each is a matter of a second
-/// here and of many minutes where that is forgotten.
+/// Messages on which a quadratic reader takes many minutes; each takes about a
+/// second.
 @Suite struct CostlyMessageTests {
   private let stranger = DeviceID(77)
 

@@ -42,8 +42,8 @@ enum GoldenVectors {
   /// time.
   private static func crew() throws -> (Replica, Replica) {
     let clock = ManualClock(1_770_000_000_000)
-    let phone = Replica.empty(1, clock: clock)
-    let tablet = Replica.empty(0xabcd_ef01_2345_6789, clock: clock)
+    let phone = Replica.empty(1, wallClock: clock)
+    let tablet = Replica.empty(0xabcd_ef01_2345_6789, wallClock: clock)
     try tablet.edit {
       $0.name = "tablet's"
       $0.miles.increment(by: 70)
@@ -90,8 +90,8 @@ enum GoldenVectors {
     .reference(RecordID("Sailor", "ada")),
   ]
 
-  /// The clock of a replica that holds a part of a message, knows what is stable,
-  /// and has met two histories of one device.
+  /// The version of a replica with a part of a message, a stability cut and a
+  /// forked device.
   private static func ahead() throws -> ReplicaVersion {
     let (a, b) = (Replica.empty(1), Replica.empty(2))
     try b.edit { $0.name = "b" }
@@ -109,7 +109,7 @@ enum GoldenVectors {
     return a.version
   }
 
-  /// What only a newer version, a clock that is wrong, or a name used twice makes.
+  /// Content that only a newer version, a wrong clock or a forked device writes.
   private static func strange() -> Delta {
     let (a, b) = (DeviceID(1), DeviceID(high: .max, low: 2))
     let kind = FieldKey("speed", .counter, variant: "gauge")

@@ -4,7 +4,7 @@
 @testable import RejoinTesting
 import Testing
 
-/// Damaged messages: refused with the place, or accepted as what they then say.
+/// Damaged messages: refused with the offset, or accepted if they are canonical.
 @Suite struct HostileBytesTests {
   private typealias Message = (kind: WireKind, bytes: [UInt8])
 
@@ -95,7 +95,7 @@ import Testing
     #expect(victim.isUnchanged)
   }
 
-  @Test func everyTurnedBitIsFound() throws {
+  @Test func everyFlippedBitIsDetected() throws {
     let victim = try Victim()
     for message in sample {
       for bit in 0..<(message.bytes.count * 8) {
@@ -108,7 +108,7 @@ import Testing
     #expect(victim.isUnchanged)
   }
 
-  @Test func everyTurnedBitWithItsChecksumIsRefusedOrCanonical() throws {
+  @Test func everyFlippedBitWithItsChecksumIsRefusedOrCanonical() throws {
     let victim = try Victim()
     var accepted = 0
     for message in sample {

@@ -3,7 +3,7 @@
 @testable import Rejoin
 import Testing
 
-/// Content that no writer makes, in bytes that are otherwise right.
+/// Content that no writer writes, in well-formed bytes.
 @Suite struct HostileContentTests {
   private let stranger = DeviceID(77)
 

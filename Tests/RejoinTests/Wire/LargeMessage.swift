@@ -2,7 +2,7 @@
 
 @testable import Rejoin
 
-/// Messages that make a reader keep as much as it can be made to.
+/// Messages that make a reader use as much memory as possible.
 ///
 /// Some are well-formed, the others are refused, but not before their end.
 enum LargeMessage: String, CaseIterable {
@@ -13,12 +13,12 @@ enum LargeMessage: String, CaseIterable {
   /// Devices without saves, which nothing refers to.
   case devices
   /// Devices without saves, all of which one field has seen.
-  case devicesInAClock
-  /// Devices with one save each, which is their news.
-  case news
-  /// Devices with two saves each, not one after the other, of which the first
-  /// added an element and the last is their news.
-  case newsWithGaps
+  case devicesInAVersion
+  /// Devices with an interval of one save each.
+  case intervals
+  /// Devices with two saves each, not one after the other: the first added an
+  /// element, and the last is in an interval.
+  case intervalsWithGaps
   /// Saves of one device, which nothing refers to.
   case saves
   /// Saves with gaps between them, which nothing refers to.
@@ -45,17 +45,17 @@ enum LargeMessage: String, CaseIterable {
     case .longKeys: LargeMessage.records(size / 8, fields: 1, to: &out)
     case .devices:
       LargeMessage.devices(size / 3, entities: 0, to: &out) { $0.varint(0) }
-    case .devicesInAClock:
+    case .devicesInAVersion:
       LargeMessage.devices(size / 5, entities: 1, to: &out) { $0.varint(0) }
       LargeMessage.record(.register, to: &out)
       out.varint(1)
       out.varint(size / 5)
       for _ in 0..<(size / 5) { out.raw([0, 0]) }
-    case .news:
+    case .intervals:
       LargeMessage.devices(size / 5, entities: 0, to: &out) {
         $0.raw([0b1_0011, 1, 2])
       }
-    case .newsWithGaps:
+    case .intervalsWithGaps:
       LargeMessage.devices(size / 8, entities: 1, to: &out) {
         $0.raw([0b10_0001, 1, 1, 0, 2])
       }
@@ -98,7 +98,7 @@ enum LargeMessage: String, CaseIterable {
     }
   }
 
-  /// Devices with names that follow on each other, each with its `content`.
+  /// Devices with consecutive IDs, each with its `content`.
   private static func devices(
     _ count: Int, entities: Int, to out: inout WireWriter,
     content: (inout WireWriter) -> Void

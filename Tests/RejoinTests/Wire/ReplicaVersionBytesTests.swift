@@ -5,7 +5,7 @@ import Testing
 
 @testable import Rejoin
 
-@Suite struct ReplicaClockBytesTests {
+@Suite struct ReplicaVersionBytesTests {
   @Test func replicaVersion() throws {
     let clock = ManualClock()
     let replicas = (1...3).map {
@@ -25,15 +25,15 @@ import Testing
       replica.merge(replicas[0])
       samples.append(replica.version)
     }
-    samples += try unusualClocks()
+    samples += try unusualVersions()
     for sample in samples {
       #expect(try ReplicaVersion(decoding: sample.encoded()) == sample)
       try checkDamage(of: sample.encoded())
     }
   }
 
-  /// Bytes with one bit turned, or cut short, are refused, or are what the clock
-  /// that is read from them writes.
+  /// Bytes with a flipped bit, or cut short, are refused, or are the encoding of
+  /// the version that is read from them.
   private func checkDamage(of bytes: [UInt8]) throws {
     for place in 3..<(bytes.count - 4) {
       for bit in 0..<8 as Range<UInt8> {
@@ -49,9 +49,8 @@ import Testing
     }
   }
 
-  /// The clocks of replicas that hold fields ahead of it, know a device that was
-  /// used twice, and know what is stable.
-  private func unusualClocks() throws -> [ReplicaVersion] {
+  /// Versions with fields ahead of them, a forked device, and a stability cut.
+  private func unusualVersions() throws -> [ReplicaVersion] {
     let schema = Schema(["E": .init()])
     func replica(_ number: UInt64) -> ReplicaUnderTest {
       ReplicaUnderTest(

@@ -5,7 +5,7 @@
 import Testing
 
 @Suite struct RoundTripTests {
-  @Test func aDeltaIsWhatItWas() throws {
+  @Test func aDeltaRoundTrips() throws {
     for delta in WireCorpus.shared.deltas {
       let bytes = delta.encoded()
       let read = try Delta(decoding: bytes)
@@ -16,7 +16,7 @@ import Testing
     }
   }
 
-  @Test func aSnapshotIsWhatItWas() throws {
+  @Test func aSnapshotRoundTrips() throws {
     for replica in WireCorpus.shared.replicas {
       let bytes = replica.encoded()
       let read = try Snapshot(decoding: bytes)
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test func aRecordIsWhatItWas() throws {
+  @Test func aRecordRoundTrips() throws {
     var count = 0
     for delta in WireCorpus.shared.deltas {
       for change in delta.changes {
@@ -43,7 +43,7 @@ import Testing
   }
 
   /// More of them than a reader holds ready.
-  @Test func aRecordOfManyFieldsIsWhatItWas() throws {
+  @Test func aRecordOfManyFieldsRoundTrips() throws {
     let replica = Replica.empty(1)
     let id = RecordID("Value", "all")
     for step in [1, 7] {
@@ -101,11 +101,11 @@ import Testing
       wallClock: ManualClock().wall, makeDeviceID: { DeviceID(99) })
   }
 
-  @Test func aClockIsWhatItWas() throws {
+  @Test func aVersionRoundTrips() throws {
     for replica in WireCorpus.shared.replicas {
-      let clock = replica.version
-      #expect(try ReplicaVersion(decoding: clock.encoded()) == clock)
-      let vector = clock.vector
+      let version = replica.version
+      #expect(try ReplicaVersion(decoding: version.encoded()) == version)
+      let vector = version.vector
       #expect(try VectorClock(decoding: vector.encoded()) == vector)
     }
     let empty = ReplicaVersion()
@@ -117,7 +117,7 @@ import Testing
   }
 }
 
-/// Lets replicas merge with each other until all have heard of everything.
+/// Merges the replicas with each other until all have the same saves.
 private func settle(_ replicas: [Replica]) {
   for _ in replicas {
     for one in replicas {

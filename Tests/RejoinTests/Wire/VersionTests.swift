@@ -17,7 +17,7 @@ import Testing
     } catch { return error }
   }
 
-  @Test func aSectionThatIsNotKnownIsRefused() throws {
+  @Test func anUnknownSectionIsRefused() throws {
     var bytes = try delta().encoded()
     // Number 12, three bytes.
     bytes.insert(contentsOf: [0x3c, 1, 2, 3], at: bytes.count - 4)
@@ -25,10 +25,10 @@ import Testing
   }
 
   @Test(arguments: [2, 0x11, 255] as [UInt8])
-  func aNewerVersionSaysHowToMendIt(version: UInt8) throws {
+  func theErrorOfANewerVersionSaysWhatToDo(version: UInt8) throws {
     var bytes = try delta().encoded()
     bytes[2] = version
-    // Before its checksum, which may be another one there.
+    // Before its checksum, which a newer version may compute otherwise.
     let error = try #require(fault(bytes))
     #expect(error.code == .newerVersion)
     #expect(error.offset == 2)
@@ -50,7 +50,7 @@ import Testing
     #expect(fault(bytes.resealed)?.code == .newerVersion)
   }
 
-  @Test func aKindThatIsNotKnownIsKeptRelayedAndJoined() throws {
+  @Test func anUnknownKindIsKeptRelayedAndJoined() throws {
     let gauge = FieldKey("level", .counter, variant: "gauge")
     let plain = FieldKey("level", .counter)
     let (a, b, relay) = (

@@ -11,8 +11,8 @@ struct WireCorpus: Sendable {
   /// The same corpus in every test: more than two hundred messages.
   static let shared = WireCorpus(histories: 90, steps: 10)
 
-  /// A history in which no name is used twice and none is retired, so that whoever
-  /// has the same saves is in the same state.
+  /// A history without forked or retired devices, so that replicas with the same
+  /// saves are in the same state.
   static func orderly(seed: UInt64) -> WireCorpus {
     var weights = ScriptWeights()
     (weights.unnoticedRestores, weights.retirements) = (0, 0)
@@ -71,7 +71,7 @@ extension Array where Element == UInt8 {
       + (0..<4).map { UInt8(truncatingIfNeeded: sum >> UInt32(8 * $0)) }
   }
 
-  /// The bytes with one bit turned.
+  /// The bytes with one bit flipped.
   func flipping(_ bit: Int) -> [UInt8] {
     var copy = self
     copy[bit / 8] ^= 1 << UInt8(bit % 8)

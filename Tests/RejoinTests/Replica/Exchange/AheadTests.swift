@@ -26,7 +26,7 @@ import Testing
     return count
   }
 
-  @Test func aFieldAheadNamesTheSavesThatAreMissing() throws {
+  @Test func aFieldAheadTellsWhichSavesAreMissing() throws {
     let parts = try parts()
     a.apply(parts[1])
     #expect(a.version.vector.isEmpty)
@@ -99,7 +99,7 @@ import Testing
     a.apply(try parts()[1])
     let read = try StoredReplica(decoding: a.state.encoded())
     #expect(read.shownVersion == a.version)
-    let clock = try ReplicaVersion(decoding: a.version.encoded())
-    #expect(clock == a.version)
+    let version = try ReplicaVersion(decoding: a.version.encoded())
+    #expect(version == a.version)
   }
 }

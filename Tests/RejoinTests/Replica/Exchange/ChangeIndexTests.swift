@@ -5,7 +5,7 @@ import RejoinTesting
 @testable import Rejoin
 import Testing
 
-/// An index beside the field clocks of which it is the inverse.
+/// An index, and the field clocks that it inverts.
 private final class IndexedClocks {
   private var index = ChangeIndex()
   private var clocks: [ChangeIndex.Location: VectorClock] = [:]
@@ -27,7 +27,7 @@ private final class IndexedClocks {
   }
 
   /// The fields whose clocks the basis does not contain.
-  func news(since basis: VectorClock) -> [UInt32] {
+  func unseenFields(since basis: VectorClock) -> [UInt32] {
     clocks.filter { !$0.value.isContained(in: basis) }.map(\.key.record)
       .sorted()
   }
@@ -67,7 +67,7 @@ private final class IndexedClocks {
   }
 
   /// However often a field is written, the index takes no more for it.
-  @Test func whatIsStaleIsDroppedWithoutBeingAskedFor() {
+  @Test func staleEntriesAreDroppedUnasked() {
     var index = ChangeIndex()
     let location = ChangeIndex.Location(record: 0, name: 1)
     for n in 1...10_000 as ClosedRange<UInt64> {
@@ -93,7 +93,8 @@ private final class IndexedClocks {
           phone: UInt64(random.below(40)),
           DeviceID(2): UInt64(random.below(40)),
         ]
-        #expect(clocks.fields(since: basis) == clocks.news(since: basis))
+        #expect(
+          clocks.fields(since: basis) == clocks.unseenFields(since: basis))
       }
     }
   }

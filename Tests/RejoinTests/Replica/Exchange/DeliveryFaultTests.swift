@@ -3,7 +3,7 @@
 @testable import Rejoin
 import Testing
 
-/// Deltas that are lost, doubled, reordered, split, or made for somebody else.
+/// Deltas that are lost, duplicated, reordered, split, or for another replica.
 @Suite struct DeliveryFaultTests {
   private let a = Replica.empty(1)
   private let b = Replica.empty(2)
@@ -45,7 +45,7 @@ import Testing
     #expect(b.missingSaves == [a.device: 6])
   }
 
-  @Test func aDoubledDeltaChangesNothing() throws {
+  @Test func aDuplicateDeltaChangesNothing() throws {
     let deltas = try deltas()
     for delta in deltas { b.apply(delta) }
     for delta in deltas {
@@ -96,7 +96,7 @@ import Testing
     #expect(areEqual(a, b))
   }
 
-  @Test func aDeltaMadeForAnotherLeavesAGapAndIsRelayed() throws {
+  @Test func aDeltaForAnotherReplicaLeavesAGapAndIsRelayed() throws {
     let c = Replica.empty(3)
     try a.edit { $0.name = "one" }
     a.tell(b)
@@ -118,7 +118,7 @@ import Testing
     #expect(b.version[a.device].sequence == 2)
   }
 
-  @Test func aDeltaCarriesOnlyWhatIsNews() throws {
+  @Test func aDeltaHasOnlyUnseenChanges() throws {
     try a.edit {
       $0.name = "one"
       $0.rank = "first"

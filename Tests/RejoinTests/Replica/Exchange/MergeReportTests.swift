@@ -11,15 +11,15 @@ import Testing
   private let b: Replica
 
   init() {
-    a = Replica.empty(1, clock: clocks.0)
-    b = Replica.empty(2, clock: clocks.1)
+    a = Replica.empty(1, wallClock: clocks.0)
+    b = Replica.empty(2, wallClock: clocks.1)
   }
 
   private func place(_ key: FieldKey) -> MergeReport.Location {
     .init(record: Sailor.ada, field: key)
   }
 
-  @Test func itNamesRecordsAndTheFieldsThatLookOtherwise() throws {
+  @Test func itListsRecordsAndTheFieldsWithNewValues() throws {
     try a.edit {
       $0.name = "Ada"
       $0.miles.increment(by: 0)
@@ -38,7 +38,7 @@ import Testing
     #expect(report.isClean)
   }
 
-  @Test func anEqualValueWrittenAgainIsNewsAndLooksTheSame() throws {
+  @Test func anEqualValueWrittenAgainIsAnUnseenChangeWithTheSameValue() throws {
     try a.edit { $0.name = "Ada" }
     a.tell(b)
     try a.edit { $0.name = "Ada" }
@@ -47,7 +47,7 @@ import Testing
     #expect(report.changedFields.isEmpty)
   }
 
-  @Test func aConflictTellsBothWritesWhoeverWins() throws {
+  @Test func aConflictReportsBothWritesWhicheverWins() throws {
     let first = try #require(try a.edit { $0.name = "a" }.dot)
     let second = try #require(try b.edit { $0.name = "b" }.dot)
     let (delta, other) = (a.delta(), b.delta())
@@ -87,7 +87,7 @@ import Testing
     #expect(a.ada?.name == "b")
   }
 
-  @Test func lastWritesMeetAlsoWhereTheLocalOneStays() throws {
+  @Test func concurrentLastWritesConflictAlsoWhereTheLocalOneWins() throws {
     try a.edit { $0.rank = "a" }
     try b.edit { $0.rank = "b" }
     let met = a.tell(b).conflicts(Sailor().rank.key)
@@ -104,7 +104,7 @@ import Testing
     #expect(a.tell(b).conflicts.isEmpty)
   }
 
-  @Test func aConflictIsToldOnce() throws {
+  @Test func aConflictIsReportedOnce() throws {
     try a.edit { $0.name = "a" }
     try b.edit { $0.name = "b" }
     let delta = try #require(a.delta())
@@ -132,7 +132,7 @@ import Testing
     #expect(a.ada?.authors(of: \.name).count == 2)
   }
 
-  @Test func aDeletionThatMeetsAnUpdateIsAConflict() throws {
+  @Test func aDeletionConcurrentWithAnUpdateIsAConflict() throws {
     try a.edit { $0.name = "a" }
     a.tell(b)
     try a.edit { $0.delete() }
@@ -144,7 +144,7 @@ import Testing
     #expect(b.ada?.name == "b")
   }
 
-  @Test func creationsAndDeletionsAreTold() throws {
+  @Test func creationsAndDeletionsAreReported() throws {
     try a.edit { $0.name = "a" }
     try a.save { $0[Berth.self, "b"].name = "b" }
     let berth = RecordID("Berth", "b")
@@ -173,7 +173,7 @@ import Testing
     #expect(b.tell(a).created.isEmpty)
   }
 
-  @Test func oldAndNewValuesAreToldToThoseWhoAsk() throws {
+  @Test func oldAndNewValuesAreReportedOnRequest() throws {
     try a.edit {
       $0.name = "old"
       $0.miles.increment(by: 2)
@@ -208,7 +208,7 @@ import Testing
     #expect(full.changedFields == report.changedFields)
   }
 
-  @Test func onlyFaultsAreToldWhereNobodyAsksForMore() throws {
+  @Test func onlyFaultsAreReportedByDefault() throws {
     try a.edit { $0.name = "a" }
     try b.edit { $0.name = "b" }
     let state = a.fork(as: DeviceID(3))
@@ -222,7 +222,7 @@ import Testing
     #expect(a.delta() == state.delta())
   }
 
-  @Test func gapsAreToldToThoseWhoAskOnlyForFaults() throws {
+  @Test func gapsAreReportedAsFaults() throws {
     try a.edit { $0.name = "one" }
     let early = a.version
     try a.edit { $0.name = "two" }

@@ -28,7 +28,7 @@ import Testing
     settle(a, b)
   }
 
-  @Test func bothNamesReadAsOneRecord() throws {
+  @Test func bothIDsReadAsOneRecord() throws {
     try twoOfOne()
     for key in ["ada", "eve"] {
       let record = try #require(a[Sailor.self, key])
@@ -63,7 +63,7 @@ import Testing
     #expect(a.ada?.name == "Eve")
   }
 
-  @Test func anAliasIsOneWhicheverNameComesFirst() throws {
+  @Test func theOrderOfTheIDsOfAnAliasDoesNotMatter() throws {
     try a.alias(eve, Sailor.ada)
     try b.alias(Sailor.ada, eve)
     settle(a, b)
@@ -84,7 +84,7 @@ import Testing
     #expect(a.recordIDs(of: "Sailor") == [])
   }
 
-  @Test func namesThatRunTogetherAreNotOnePair() throws {
+  @Test func idsOfTheSameConcatenationAreTwoPairs() throws {
     let (x, z) = (RecordID("Sailor", "x"), RecordID("Sailor", "z"))
     try a.alias(x, RecordID("Sailor", "y=Sailor/z"))
     try a.alias(RecordID("Sailor", "x=Sailor/y"), z)

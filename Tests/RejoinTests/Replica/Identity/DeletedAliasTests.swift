@@ -4,7 +4,7 @@ import Testing
 
 @testable import Rejoin
 
-/// Aliases of which some were deleted before anybody knew that they are one.
+/// Aliases, some deleted before they were declared.
 @Suite struct DeletedAliasTests {
   private let a = Replica.empty(1)
   private let b = Replica.empty(2)
@@ -24,7 +24,7 @@ import Testing
     settle(a, b)
   }
 
-  @Test func whatWasDeletedUnderOneNameStaysHidden() throws {
+  @Test func aDeletedAliasStaysHidden() throws {
     try oneDeletedOfTwo()
     for key in ["ada", "eve"] {
       #expect(a[Sailor.self, key]?.name == "Ada")

@@ -11,20 +11,20 @@ import Testing
     a.record(Sailor.ada)?.entries(of: "pay") ?? []
   }
 
-  @Test func aFoldChangesNoTotalAndNoClock() throws {
+  @Test func aFoldChangesNeitherTotalNorVersion() throws {
     try a.edit { $0.pay.append(5, memo: .string("five")) }
     try a.edit { $0.pay.append(-2) }
-    let (clock, state) = (a.version, a.delta())
+    let (version, state) = (a.version, a.delta())
     #expect(entries.count == 2)
     #expect(a.fold() == 2)
     #expect(entries.isEmpty)
     #expect(a.ada?.pay == 3)
-    #expect(a.version.vector == clock.vector)
+    #expect(a.version.vector == version.vector)
     #expect(a.delta() == state)
     #expect(a.fold() == 0)
   }
 
-  @Test func anOlderClockTakesNothingBack() throws {
+  @Test func anOlderVersionUndoesNothing() throws {
     try a.edit { $0.pay.append(1) }
     a.tell(b)
     let older = b.version

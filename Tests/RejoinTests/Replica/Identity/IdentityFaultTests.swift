@@ -3,7 +3,7 @@
 @testable import Rejoin
 import Testing
 
-/// Backups that are restored and files that are cloned.
+/// Restored backups and cloned files.
 @Suite struct IdentityFaultTests {
   private let a = Replica.empty(1) { DeviceID(11) }
   private let b = Replica.empty(2)
@@ -51,7 +51,7 @@ import Testing
     let report = b.tell(restored)
     #expect(report.rollbackDetected == Dot(a.device, 2))
     #expect(report.forkedDevices == [a.device])
-    // What is left of the other incarnation comes with the next message.
+    // The rest of the other history comes with the next message.
     #expect(b.tell(restored).rollbackDetected == Dot(a.device, 2))
     #expect(restored.version[a.device].sequence == 3)
     #expect(b.tell(restored).isClean)
@@ -65,7 +65,7 @@ import Testing
     #expect(b.ada?.miles == 14)
   }
 
-  @Test func aFieldAloneBetraysTheOtherIncarnation() throws {
+  @Test func aFieldAloneRevealsTheRollback() throws {
     let (backup, token) = try backupAndGoOn()
     let restored = Replica.opening(backup, token: token, as: 7)
     let part = try #require(b.delta()?.split(into: 1).first)
@@ -73,7 +73,7 @@ import Testing
     #expect(try restored.edit { $0.name = "x" }.dot?.device == DeviceID(7))
   }
 
-  @Test func aClockAloneBetraysTheOtherIncarnation() throws {
+  @Test func aVersionAloneRevealsTheRollback() throws {
     let (backup, token) = try backupAndGoOn()
     let asked = Replica.opening(backup, token: token, as: 7)
     _ = asked.delta(since: b.version)
@@ -83,23 +83,23 @@ import Testing
     #expect(try told.edit { $0.name = "x" }.dot?.device == DeviceID(8))
   }
 
-  @Test func withoutRenewalNothingIsSavedUnderANameInUse() throws {
+  @Test func withoutANewIDNothingIsSavedUnderOneInUse() throws {
     let c = Replica.empty(3) { DeviceID(3) }
     let other = Replica.empty(3)
     try c.edit { $0.name = "c" }
     try other.edit { $0.name = "other" }
     try other.edit { $0.miles.increment() }
     other.tell(c)
-    let (clock, state, latest) = (c.version, c.delta(), c.state.hybrid.latest)
+    let (version, state, latest) = (c.version, c.delta(), c.state.hybrid.latest)
     #expect(throws: SaveError.identityInUse(DeviceID(3))) {
       try c.edit { $0.name = "mine" }
     }
-    #expect(c.version == clock)
+    #expect(c.version == version)
     #expect(c.delta() == state)
     #expect(c.state.hybrid.latest == latest)
   }
 
-  @Test func makeDeviceIDAsADeviceThatHasSavedIsRefused() throws {
+  @Test func aNewIDThatHasSavedIsRefused() throws {
     let c = Replica.empty(3) { DeviceID(2) }
     try b.edit { $0.name = "b" }
     b.tell(c)
@@ -109,7 +109,7 @@ import Testing
     }
   }
 
-  @Test func twoSavesOfOneNameAreReportedAndEverybodyAgrees() throws {
+  @Test func twoSavesUnderOneDotAreReportedAndAllReplicasConverge() throws {
     let (backup, token) = try backupAndGoOn()
     let copies = (
       Replica.opening(backup, token: token, as: 7),
@@ -130,10 +130,10 @@ import Testing
     #expect(areEqual(copies.0, copies.1, c))
   }
 
-  /// Two histories of one name whose last save is the same stand apart by
-  /// the saves before; those of one beginning by what the last one did.
+  /// Two histories of one device ID with the same last save differ in the
+  /// digests of earlier saves; those with a common beginning, in the last one.
   @Test(arguments: [false, true])
-  func savesThatReadAlikeAreToldApart(lastIsTheSame: Bool) throws {
+  func equalSavesOfTwoHistoriesAreToldApart(lastIsTheSame: Bool) throws {
     let (c, twins) = (Replica.empty(3), [Replica.empty(4), Replica.empty(4)])
     for (i, twin) in twins.enumerated() {
       try twin.edit { $0.name = lastIsTheSame ? "\(i)" : "x" }
@@ -146,8 +146,8 @@ import Testing
     #expect(areEqual(c, twins[1]))
   }
 
-  /// A later save does not make its device's number one history again.
-  @Test func aNameUsedTwiceIsNotForgottenWithTheNextSave() throws {
+  /// A later save does not clear the fork of its device.
+  @Test func aForkIsNotForgottenWithTheNextSave() throws {
     let (c, d) = (Replica.empty(3), Replica.empty(5))
     let (x, y) = (Replica.empty(4), Replica.empty(4))
     try x.edit { $0.name = "x" }
@@ -161,7 +161,7 @@ import Testing
     #expect(areEqual(c, d))
   }
 
-  @Test func anotherHistoryOfOurSavesTakesOurName() throws {
+  @Test func anotherHistoryOfOwnSavesForcesANewID() throws {
     let (x, y) = (Replica.empty(4) { DeviceID(14) }, Replica.empty(4))
     try x.edit { $0.name = "x" }
     try y.edit { $0.name = "y" }
@@ -170,7 +170,7 @@ import Testing
     #expect(try x.edit { $0.rank = "x" }.dot == Dot(DeviceID(14), 1))
   }
 
-  @Test func aClockAloneBetraysAnotherHistoryOfOurSaves() throws {
+  @Test func aVersionAloneRevealsAnotherHistoryOfOwnSaves() throws {
     let (x, y) = (Replica.empty(4) { DeviceID(14) }, Replica.empty(4))
     for name in ["x", "on"] { try x.edit { $0.name = name } }
     try y.edit { $0.name = "y" }
@@ -181,7 +181,7 @@ import Testing
     #expect(try x.edit { $0.rank = "x" }.dot == Dot(DeviceID(14), 1))
   }
 
-  @Test func aForkOfAReplicaWhoseNameIsInUseKeepsItsOwn() throws {
+  @Test func aForkOfAReplicaWhoseIDIsInUseKeepsItsOwn() throws {
     let (x, y) = (Replica.empty(4), Replica.empty(4))
     try x.edit { $0.name = "x" }
     try y.edit { $0.name = "y" }
@@ -190,15 +190,15 @@ import Testing
     #expect(try fork.edit { $0.rank = "x" }.dot == Dot(DeviceID(9), 1))
   }
 
-  /// What others have heard under the new name is not held against the
-  /// saves under the old one.
-  @Test func aNewNameBeginsItsOwnHistory() throws {
+  /// Saves that others have under the new ID are not compared with those
+  /// under the old one.
+  @Test func aNewIDBeginsItsOwnHistory() throws {
     let (backup, token) = try backupAndGoOn()
-    let renewed = Replica.opening(backup, token: token, as: 7)
-    b.tell(renewed)
+    let reopened = Replica.opening(backup, token: token, as: 7)
+    b.tell(reopened)
     let replicas = [
       a.fork(as: DeviceID(8)), Replica.opening(backup, token: nil, as: 9),
-      renewed,
+      reopened,
     ]
     for replica in replicas {
       let first = try #require(try replica.edit { $0.name = "1" }.dot)
@@ -231,7 +231,7 @@ import Testing
     #expect(b.apply(part).equivocations == [Dot(a.device, 3)])
   }
 
-  /// Two storages under one name, each with as many saves as the other.
+  /// Two stores under one device ID, with equally many saves.
   @Test func theTokenOfAnotherHistoryIsAMismatch() throws {
     let (x, y) = (Replica.empty(4), Replica.empty(4))
     try x.edit { $0.name = "x" }
@@ -240,7 +240,7 @@ import Testing
     #expect(opened.device == DeviceID(7))
   }
 
-  @Test func aRestoredReplicaWhoseNameIsInUseTakesOneNewName() throws {
+  @Test func aRestoredReplicaWhoseIDIsInUseTakesOneNewID() throws {
     let (backup, token) = try backupAndGoOn()
     let restored = Replica.opening(backup, token: token, as: 7)
     b.tell(restored)

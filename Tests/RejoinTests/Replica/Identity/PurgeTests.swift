@@ -30,9 +30,9 @@ import Testing
 
   @Test func nothingIsPurgedAboveTheCut() throws {
     try deleteEverywhere()
-    let clock = a.version
+    let version = a.version
     #expect(try a.purge().dot == nil)
-    #expect(a.version == clock)
+    #expect(a.version == version)
     #expect(contents(a).count == 6)
   }
 
@@ -56,12 +56,12 @@ import Testing
     try deleteEverywhere()
     settle(a, b)
     try a.purge()
-    let clock = a.version
+    let version = a.version
     #expect(try a.purge().dot == nil)
     settle(a, b)
     #expect(try a.purge().dot == nil)
     #expect(try b.purge().dot == nil)
-    #expect(a.version.vector == clock.vector)
+    #expect(a.version.vector == version.vector)
   }
 
   @Test func aliveRecordsAreLeftAlone() throws {

@@ -63,14 +63,14 @@ import Testing
     try a.purge()
     a.tell(b)
     for replica in [a, b] {
-      let clock = replica.version
+      let version = replica.version
       #expect(throws: SaveError.purged(Sailor.ada)) {
         try replica.save {
           $0.restore(Sailor.ada)
           $0[Sailor.self, "ada"].name = "x"
         }
       }
-      #expect(replica.version == clock)
+      #expect(replica.version == version)
       #expect(replica.ada == nil)
     }
     try b.edit { $0.touch() }
@@ -166,7 +166,7 @@ import Testing
     #expect(a.ada?.miles == 3)
   }
 
-  @Test func itComesBackUnderAllItsNames() throws {
+  @Test func itComesBackUnderAllItsIDs() throws {
     let eve = RecordID("Sailor", "eve")
     try fill()
     try a.save { $0[Sailor.self, "eve"].miles.increment(by: 10) }

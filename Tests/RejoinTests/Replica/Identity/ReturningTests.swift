@@ -44,13 +44,13 @@ import Testing
   /// again by those that follow.
   @Test func theOldDeviceMayComeBackAfterTheFirstSave() throws {
     try d.edit { $0.miles.increment() }
-    let renewed = Replica.opening(d.state, token: nil, as: 7)
-    try renewed.edit { $0.miles.increment() }
+    let reopened = Replica.opening(d.state, token: nil, as: 7)
+    try reopened.edit { $0.miles.increment() }
     try d.edit { $0.miles.increment() }
-    #expect(d.tell(renewed).returned == [d.device])
-    try renewed.edit { $0.miles.increment() }
-    #expect(renewed.roster == [d.device, DeviceID(7)])
-    #expect(renewed.ada?.miles == 4)
+    #expect(d.tell(reopened).returned == [d.device])
+    try reopened.edit { $0.miles.increment() }
+    #expect(reopened.roster == [d.device, DeviceID(7)])
+    #expect(reopened.ada?.miles == 4)
   }
 
   @Test func aDeviceThatNeverSavedIsNotWorthARetirement() throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Rejoin
 
-/// What is reported of an ID that two incarnations save under.
+/// Reports of a device ID that two copies of a replica save under.
 @Suite struct RollbackTests {
   private let a = Replica.empty(1)
 
@@ -16,12 +16,12 @@ import Testing
     return Replica.opening(state, token: token, as: 7)
   }
 
-  @Test func theFirstDoubtfulSaveStaysTheFirst() throws {
+  @Test func theRollbackStaysAtItsFirstSave() throws {
     let clone = try clone()
     let b = Replica.empty(2)
     let parts = try #require(a.delta()).split(into: 1)
     #expect(clone.apply(parts[0]).rollbackDetected == Dot(a.device, 1))
-    // All saves of the original are taken; they are doubtful all the same.
+    // All saves of the original have arrived; the rollback stays where it was.
     a.tell(b)
     #expect(clone.merge(b).rollbackDetected == Dot(a.device, 1))
     #expect(clone.version[a.device].sequence == 4)
@@ -33,10 +33,10 @@ import Testing
 
   @Test func aForkIsReportedOnce() throws {
     let clone = try clone()
-    let clock = a.version
+    let version = a.version
     #expect(
-      clone.acknowledge(clock, by: a.device).forkedDevices == [a.device])
-    #expect(clone.acknowledge(clock, by: a.device).forkedDevices.isEmpty)
+      clone.acknowledge(version, by: a.device).forkedDevices == [a.device])
+    #expect(clone.acknowledge(version, by: a.device).forkedDevices.isEmpty)
   }
 
   @Test func aDeviceThatHasNotSavedIsNotForked() throws {
@@ -49,11 +49,11 @@ import Testing
     #expect(try fresh.edit { $0.name = "x" }.dot == Dot(DeviceID(7), 1))
   }
 
-  /// That an ID is in use twice is learned from whoever knows, and is no new
+  /// A fork is learned from any device that knows of it, and is no new
   /// equivocation.
-  @Test func aFlagIsLearnedFromOthers() throws {
+  @Test func aForkIsLearnedFromOthers() throws {
     let (b, c) = (Replica.empty(2), Replica.empty(3))
-    // Its own first save has nothing to do with that of another device.
+    // Its own first save is not compared with that of another device.
     try c.edit { $0.name = "c" }
     a.tell(b)
     let clone = try clone()
@@ -66,7 +66,7 @@ import Testing
     #expect(c.version.forkedDevices == [a.device])
   }
 
-  @Test func whatIsInUseElsewhereIsSoAfterReopening() throws {
+  @Test func aRollbackIsKnownAfterReopening() throws {
     let clone = Replica.empty(1)
     try a.edit { $0.name = "a" }
     clone.acknowledge(a.version, by: a.device)

@@ -37,7 +37,7 @@ import Testing
     #expect(a.version.vector.entries.count == 1)
   }
 
-  @Test func aRetiredDeviceIsWaitedForNoMore() throws {
+  @Test func stabilityDoesNotAwaitARetiredDevice() throws {
     try meet()
     try a.retire(d.device)
     a.tell(b)
@@ -72,8 +72,8 @@ import Testing
     #expect(a.retirements.isEmpty)
   }
 
-  /// Whoever retires knows a part of a later save that others are yet to hear of.
-  @Test func retiringKnowsOfFieldsAheadOfTheClock() throws {
+  /// The device that retires it has a part of a later save that others lack.
+  @Test func retiringIncludesFieldsAheadOfTheVersion() throws {
     try meet()
     try d.save { transaction in
       transaction[Sailor.self, "ada"].name = "ada"
@@ -89,7 +89,7 @@ import Testing
     #expect(d.tell(a).returned == [d.device])
   }
 
-  @Test func ofTwoRetirementsTheGreaterNumberCounts() throws {
+  @Test func ofTwoRetirementsTheLaterSaveCounts() throws {
     try meet()
     try d.edit { $0.name = "late" }
     d.tell(b)
@@ -121,13 +121,13 @@ import Testing
 
   @Test func theFirstSaveUnderANewDeviceRetiresTheOldOne() throws {
     try meet()
-    let renewed = Replica.opening(d.state, token: nil, as: 7)
-    #expect(renewed.deviceChange == .init(old: d.device, new: DeviceID(7)))
-    #expect(renewed.retirements.isEmpty)
-    try renewed.edit { $0.name = "again" }
-    #expect(renewed.retirements == [d.device: 1])
-    try renewed.edit { $0.name = "and again" }
-    renewed.tell(a)
+    let reopened = Replica.opening(d.state, token: nil, as: 7)
+    #expect(reopened.deviceChange == .init(old: d.device, new: DeviceID(7)))
+    #expect(reopened.retirements.isEmpty)
+    try reopened.edit { $0.name = "again" }
+    #expect(reopened.retirements == [d.device: 1])
+    try reopened.edit { $0.name = "and again" }
+    reopened.tell(a)
     #expect(a.roster == [a.device, b.device, DeviceID(7)])
   }
 

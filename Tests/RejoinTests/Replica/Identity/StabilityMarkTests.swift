@@ -36,7 +36,7 @@ import Testing
   }
 
   /// Before anything is held there is nothing to pass.
-  @Test func whoShowedNothingHasPassedNothing() {
+  @Test func aDeviceThatShowedNothingHasPassedNothing() {
     var stability = Stability()
     stability.note([:], of: b, holding: [:])
     stability.note([a: 1], of: c, holding: [a: 1])
@@ -44,12 +44,12 @@ import Testing
     #expect(stability.passed == [c])
   }
 
-  @Test func whoWaitsForNobodyIsCertain() {
+  @Test func aDeviceThatAwaitsNoneIsCertain() {
     var stability = Stability()
     #expect(stability.advance([], holding: [a: 3]) == [a: 3])
   }
 
-  @Test func whoKnowsLessDoesNotLowerTheCut() throws {
+  @Test func aLesserCutDoesNotLowerTheCut() throws {
     let (a, b) = (Replica.empty(1), Replica.empty(2))
     try a.edit { $0.name = "a" }
     try a.purge()
@@ -60,7 +60,7 @@ import Testing
     #expect(a.stabilityCut == [a.device: 1])
   }
 
-  /// A fork need not meet the one that it was made of.
+  /// A fork need not exchange deltas with its original.
   @Test func aForkKnowsWhatItsOriginalHolds() throws {
     let a = Replica.empty(1)
     try a.edit { $0.name = "a" }

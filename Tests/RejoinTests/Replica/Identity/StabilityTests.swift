@@ -8,7 +8,7 @@ import Testing
   private let b = Replica.empty(2)
   private let d = Replica.empty(4)
 
-  /// Both show each other their clocks, and what either lacks.
+  /// The replicas exchange their versions, and the saves that either lacks.
   private func sync(_ one: Replica, _ other: Replica) {
     one.merge(other)
     other.merge(one)
@@ -59,8 +59,8 @@ import Testing
     #expect(a.stabilityCut == [a.device: 1, b.device: 1])
   }
 
-  /// What another says is stable counts as far as we hold it ourselves.
-  @Test func theCutIsNeverBeyondTheClock() throws {
+  /// A peer's stability cut counts as far as its saves are here.
+  @Test func theCutIsNeverBeyondTheVersion() throws {
     try a.edit { $0.name = "a" }
     try b.edit { $0.name = "b" }
     for _ in 0..<3 { sync(a, b) }
@@ -89,7 +89,7 @@ import Testing
   }
 
   /// A device that only sends holds the cut back until it is retired.
-  @Test func aRetiredDeviceIsNotWaitedFor() throws {
+  @Test func stabilityDoesNotAwaitARetiredDevice() throws {
     try d.edit { $0.miles.increment() }
     d.tell(a)
     try a.edit { $0.miles.increment() }
@@ -101,7 +101,7 @@ import Testing
     #expect(b.stabilityCut == a.stabilityCut)
   }
 
-  /// A copy knows that the one it was made of holds what it holds itself.
+  /// A fork knows that its original holds what it holds itself.
   @Test func aForkHasSeenItsOriginal() throws {
     try a.edit { $0.name = "a" }
     let fork = a.fork(as: DeviceID(8))

@@ -65,8 +65,8 @@ import Testing
       try reopen(a.state, Replica.empty(3).restoreToken).device == DeviceID(7))
   }
 
-  /// What a device for a server has saved may have been sent, too.
-  @Test func aTokenKnowsHowOftenWasPulled() throws {
+  /// Saves under the device ID of a server may have been sent, too.
+  @Test func aTokenCountsPulls() throws {
     try a.edit { $0.name = "a" }
     func pull(_ name: String, at time: Int64) throws {
       try a.pull(from: "crm", modifiedAt: time) {
@@ -105,7 +105,7 @@ import Testing
     #expect(try reopen(other.state, forgotten).device == DeviceID(7))
   }
 
-  /// What was stable can be forgotten; the token stays known all the same.
+  /// Digests of stable saves are forgotten; the token is recognized all the same.
   @Test func theTokenItWasOpenedWithIsDurable() throws {
     for n in 0..<3 { try a.edit { $0.name = "\(n)" } }
     let opened = try reopen(a.state, a.restoreToken)
@@ -120,7 +120,7 @@ import Testing
     #expect(try reopen(opened.state, a.restoreToken).device == a.device)
   }
 
-  @Test func theTokenOfAnotherDeviceIsNotTakenForOurs() throws {
+  @Test func theTokenOfAnotherDeviceIsNotKept() throws {
     try a.edit { $0.name = "a" }
     let token = a.restoreToken
     a.tokenStored(Replica.empty(3).restoreToken)

@@ -13,8 +13,8 @@ import Testing
     let here = ManualClock(Self.hour)
     let wrong = ManualClock(Self.hour + days * 24 * Self.hour)
     let (a, b, c) = (
-      Replica.empty(1, clock: here), Replica.empty(2, clock: wrong),
-      Replica.empty(3, clock: here)
+      Replica.empty(1, wallClock: here), Replica.empty(2, wallClock: wrong),
+      Replica.empty(3, wallClock: here)
     )
     try b.edit { ($0.name, $0.rank) = ("ahead", "ahead") }
     #expect(b.tell(a).isClean)
@@ -32,8 +32,8 @@ import Testing
   @Test func whatIsHeardAgainDoesNotMoveTheClockAgain() throws {
     let here = ManualClock(Self.hour)
     let wrong = ManualClock(Self.hour * 1000)
-    let a = Replica.empty(1, clock: here)
-    let b = Replica.empty(2, clock: wrong)
+    let a = Replica.empty(1, wallClock: here)
+    let b = Replica.empty(2, wallClock: wrong)
     try b.edit { $0.name = "ahead" }
     let delta = try #require(b.delta())
     a.apply(delta)
@@ -55,7 +55,7 @@ import Testing
   @Test(arguments: [0, -1, .min, 1_000_000] as [Int64])
   func ownLaterWriteBeatsOwnEarlierOneOnAWrongClock(now: Int64) throws {
     let clock = ManualClock()
-    let (a, b) = (Replica.empty(1, clock: clock), Replica.empty(2))
+    let (a, b) = (Replica.empty(1, wallClock: clock), Replica.empty(2))
     try a.edit { ($0.name, $0.rank) = ("early", "early") }
     a.tell(b)
     clock.now = now
@@ -90,7 +90,7 @@ import Testing
 
   @Test func aMendedClockIsFollowedFromTheNextOpening() throws {
     let clock = ManualClock(1000 * Self.hour)
-    let a = Replica.empty(1, clock: clock)
+    let a = Replica.empty(1, wallClock: clock)
     try a.edit { $0.name = "ahead" }
     clock.now = Self.hour
     let opened = Replica(

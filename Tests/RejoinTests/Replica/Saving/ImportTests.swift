@@ -36,7 +36,7 @@ import Testing
     #expect(a.delta() == state)
   }
 
-  @Test func anImportTakesNoDotOfOurs() throws {
+  @Test func anImportTakesNoOwnDot() throws {
     try a.import(rows)
     #expect(a.version[a.device].sequence == 0)
     #expect(a.version.vector.entries.map(\.count) == [1])

@@ -12,7 +12,7 @@ import Testing
   private let a = PullingTests.device(1)
   private let b = PullingTests.device(2)
 
-  /// A device that is numbered in tens; the IDs after its own are of its pullers.
+  /// A device with a multiple of ten as its ID; its pullers have the IDs that follow.
   private static func device(_ number: UInt64) -> Replica {
     var last = number * 10
     return Replica.empty(number * 10) {
@@ -59,7 +59,7 @@ import Testing
     #expect(a.ada?.conflicts(\.name) == ["Lady"])
   }
 
-  @Test func whoeverSettlesTheConflictHasSeenBoth() throws {
+  @Test func resolvingTheConflictSupersedesBoth() throws {
     try pull(a, at: 1_000, name: "Ada")
     try a.edit { $0.name = "Countess" }
     try pull(a, at: 2_000_000, name: "Lady")
@@ -169,7 +169,7 @@ import Testing
   }
 
   /// An entity may have any name, also one with a slash.
-  @Test func rowsOfNamesThatRunTogetherAreTwo() throws {
+  @Test func rowsOfIDsWithTheSameConcatenationAreTwo() throws {
     let name = FieldKey("name", .register)
     let entities = ["a/b", "a"].map { (Name($0), Schema.Definition()) }
     let replica = Replica(
@@ -221,7 +221,7 @@ import Testing
     #expect(a.ada?.name == "Lady")
   }
 
-  @Test func installationsThatPullTheSameRowsDoNotQuarrel() throws {
+  @Test func installationsThatPullTheSameRowsDoNotConflict() throws {
     for round in 1...4 as ClosedRange<Int64> {
       for replica in [a, b] {
         try pull(replica, at: round * 1_000, name: "\(round)", rank: "\(round)")
@@ -265,7 +265,7 @@ import Testing
     #expect(a.merge(b).isClean)
   }
 
-  @Test func nobodyWaitsForTheDeviceOfAServer() throws {
+  @Test func stabilityDoesNotAwaitTheDeviceOfAServer() throws {
     try pull(a, at: 1_000, name: "Ada")
     try a.edit { $0.miles.increment() }
     a.tell(b)
@@ -294,7 +294,7 @@ import Testing
     #expect(a.ada?.name == "Countess")
   }
 
-  /// The rows of a server years ahead draw nobody's clock further than any other
+  /// The rows of a server years ahead move a clock no further than any other
   /// message does.
   @Test func aServerAheadMovesTheClockToTheBoundOnly() throws {
     try pull(a, at: 4_000_000_000_000, name: "Ada")
@@ -336,7 +336,7 @@ import Testing
     }
   }
 
-  @Test func aPullUnknownHereGivesTheCloneAway() throws {
+  @Test func aPullUnknownHereRevealsTheClone() throws {
     let clone = try unnoticed()
     let report = clone.merge(b)
     #expect(report.rollbackDetected == Dot(clone.device, 1))
@@ -351,7 +351,7 @@ import Testing
     #expect(a.ada?.conflicts(\.name) == [])
   }
 
-  @Test func aClonePullingUnderTheSameNumberIsFoundOut() throws {
+  @Test func aClonePullingUnderTheSameSequenceIsDetected() throws {
     let clone = try unnoticed()
     try pull(clone, at: 3_000, name: "Countess")
     let report = b.merge(clone)
@@ -369,7 +369,7 @@ import Testing
   }
 
   /// One value with two times of the server is two saves.
-  @Test func aClonePullingTheSameRowAtAnotherTimeIsFoundOut() throws {
+  @Test func aClonePullingTheSameRowAtAnotherTimeIsDetected() throws {
     let clone = try unnoticed()
     try pull(clone, at: 3_000, name: "Lady")
     let report = b.merge(clone)

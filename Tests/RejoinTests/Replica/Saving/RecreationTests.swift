@@ -39,9 +39,9 @@ import Testing
     try a.edit { $0.delete() }
     try a.edit { $0.name = "again" }
     try a.edit { $0.delete() }
-    let clock = a.version
+    let version = a.version
     try a.edit { $0.name = "and again" }
-    #expect(a.delta(since: clock)?.fieldCount == 2)
+    #expect(a.delta(since: version)?.fieldCount == 2)
   }
 
   /// Somebody who creates a record again as it was fetched.

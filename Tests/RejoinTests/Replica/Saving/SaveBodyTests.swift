@@ -23,7 +23,7 @@ import Testing
   }
 
   @Test func aBodyThatThrowsChangesNothing() throws {
-    let (clock, latest) = (a.version, a.state.hybrid.latest)
+    let (version, latest) = (a.version, a.state.hybrid.latest)
     #expect(throws: Refused.self) {
       try a.save { transaction in
         transaction[Sailor.self, "ada"].name = "Ada"
@@ -37,7 +37,7 @@ import Testing
         return 5
       }
     }
-    #expect(a.version == clock)
+    #expect(a.version == version)
     #expect(a.state.hybrid.latest == latest)
     #expect(a.ada == nil)
     #expect(a.delta() == nil)

@@ -6,7 +6,7 @@ import Testing
 @Suite struct SavingTests {
   private let a = Replica.empty(1)
 
-  @Test func aSaveWithoutVerbsTakesNoDot() throws {
+  @Test func aSaveWithoutEditsTakesNoDot() throws {
     let latest = a.state.hybrid.latest
     #expect(try a.save { _ in }.dot == nil)
     #expect(a.version == ReplicaVersion())
@@ -21,7 +21,7 @@ import Testing
     #expect(a.version[a.device].sequence == 2)
   }
 
-  @Test func everyVerbTakesADotEvenWithoutEffect() throws {
+  @Test func everyEditTakesADotEvenWithoutEffect() throws {
     let verbs: [(RecordEditor<Sailor>) -> Void] = [
       { $0.name = nil }, { $0.rank = nil }, { $0.miles.increment(by: 0) },
       { $0.miles.reset() }, { $0.tags.remove("x") }, { $0.tags.removeAll() },
@@ -45,7 +45,7 @@ import Testing
   @Test func anOverflowingCounterLeavesEverythingAsItWas() throws {
     try a.edit { $0.miles.increment(by: .max) }
     try a.edit { $0.miles.increment(by: .max) }
-    let (clock, state, latest) = (a.version, a.delta(), a.state.hybrid.latest)
+    let (version, state, latest) = (a.version, a.delta(), a.state.hybrid.latest)
     let refused = SaveError.counterOverflow(Sailor.ada, field: "miles")
     #expect(throws: refused) {
       try a.save { transaction in
@@ -54,7 +54,7 @@ import Testing
         transaction[Sailor.self, "ada"].miles.increment(by: 2)
       }
     }
-    #expect(a.version == clock)
+    #expect(a.version == version)
     #expect(a.delta() == state)
     #expect(a.state.hybrid.latest == latest)
     #expect(a.ada?.name == nil)
@@ -90,7 +90,7 @@ import Testing
     #expect(a.ada?.miles == 7)
   }
 
-  @Test func aForkSavesUnderItsOwnNameOnly() throws {
+  @Test func aForkSavesUnderItsOwnIDOnly() throws {
     try a.edit { $0.name = "a" }
     let b = a.fork(as: DeviceID(2))
     #expect(areEqual(a, b))
