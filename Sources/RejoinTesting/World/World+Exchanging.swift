@@ -41,7 +41,10 @@ extension World {
   private mutating func show(_ clock: VectorClock, to i: Int) {
     for own in peers[i].model.ours where clock[own] > 0 {
       peers[i].shownOwn.insert(Dot(own, clock[own]))
-      if clock[own] > peers[i].model.clock[own] { peers[i].mustRenew = true }
+      if clock[own] > peers[i].model.clock[own] {
+        peers[i].mustRenew = true
+        exposed.formUnion(peers[i].model.ours)
+      }
     }
   }
 
