@@ -36,6 +36,7 @@ extension World {
       peers[i].shownOwn.insert(Dot(own, clock[own]))
       if clock[own] > peers[i].model.clock[own] {
         peers[i].needsNewDeviceID = true
+        exposed.formUnion(peers[i].model.ours)
       }
     }
   }

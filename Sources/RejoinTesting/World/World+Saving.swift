@@ -177,7 +177,8 @@ extension World {
     // A device that stands for a server is given up by whoever finds out that the
     // storage was copied, and then by all who have it.
     let isUsedTwice = peers[i].model.ours.contains {
-      firstCollisions[$0] != nil || $0 != old && suspects.contains($0)
+      firstCollisions[$0] != nil || exposed.contains($0)
+        || $0 != old && suspects.contains($0)
     }
     try agree(
       "\(old) is given up for nothing",

@@ -60,6 +60,9 @@ public struct World<Replica: TestedReplica> {
   var imports: [OracleSave: DeviceID] = [:]
   /// The devices whose storage was put back, or copied, and nobody noticed.
   var suspects: Set<DeviceID> = []
+  /// The devices of which somebody who saves under them has been shown later saves:
+  /// from then on it says so to all others who do.
+  var exposed: Set<DeviceID> = []
   /// The dots of all saves, to find those that two saves share.
   var places: [Dot: Set<Int>] = [:]
   /// The dots that two different saves share.

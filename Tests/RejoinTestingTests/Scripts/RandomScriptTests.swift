@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Rejoin
 import RejoinTesting
 import Testing
 
@@ -13,5 +14,18 @@ import Testing
         return
       }
     }
+  }
+
+  /// A copy that nobody noticed finds out first, and tells the original.
+  @Test func whoIsToldOfACopyTakesANewDevice() throws {
+    let id = RecordID("Note", "a")
+    let save = ScriptStep.save(on: 0, [.touch(id)])
+    let script = Script(
+      deviceCount: 2,
+      steps: [
+        save, .backUp(0, as: 2), save, .restore(1, from: 2, with: .fitting),
+        .sync(from: 1, to: 0), save,
+      ])
+    try World<LibraryReplica>.run(script)
   }
 }
