@@ -8,12 +8,12 @@ extension StoredReplica {
     /// It is called after every mutation of a replica. Build with
     /// `-Xswiftc -DREJOIN_CHECK_INVARIANTS` for it to do anything.
     ///
-    /// Checking takes time linear in the state. Of a state with more than 256
-    /// entries it is therefore done only after as many mutations as make it 256
-    /// entries for each, or building a large state would be quadratic.
+    /// Checking takes time linear in the state, and would make building a large
+    /// one quadratic. With *n* entries in the index, *n* > 64, it is therefore
+    /// done only after every *n*/64 mutations.
     mutating func _checkInvariants() {
       uncheckedMutations += 1
-      guard index.entryCount <= 256 * uncheckedMutations else { return }
+      guard index.entryCount <= 64 * uncheckedMutations else { return }
       uncheckedMutations = 0
       checkRecords()
       checkFields()
