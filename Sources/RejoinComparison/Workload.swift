@@ -2,7 +2,8 @@
 
 import Rejoin
 
-/// Generates offline episodes from a seed: the same seed, the same episodes.
+/// Generates offline episodes: the same seed gives the same episodes, if a seed
+/// gives the same random numbers.
 public struct Workload: Hashable, Sendable {
   /// The seed of the random numbers.
   public var seed: UInt64 = 1
@@ -29,11 +30,15 @@ public struct Workload: Hashable, Sendable {
   public init() {}
 
   /// The episodes.
-  public func generate() -> [Episode] {
+  ///
+  /// - Parameter random: The random numbers that a seed determines.
+  public func generate<Source: RandomNumberGenerator>(
+    using random: (_ seed: UInt64) -> Source
+  ) -> [Episode] {
     (0..<episodes).map { place in
-      var source = SplitMix64(seed: seed)
+      var source = random(seed)
       let mixed = source.next() &+ UInt64(place)
-      var writer = EpisodeWriter(self, SplitMix64(seed: mixed))
+      var writer = EpisodeWriter(self, random(mixed))
       return writer.episode("generated-\(place + 1)")
     }
   }

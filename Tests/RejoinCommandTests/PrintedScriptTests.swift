@@ -3,7 +3,7 @@ import Rejoin
 import Testing
 
 @testable import RejoinCommand
-@testable import RejoinTesting
+@testable import _RejoinVerification
 
 @Suite struct PrintedScriptTests {
   /// What the devices of a script show at its end, as the command prints it.

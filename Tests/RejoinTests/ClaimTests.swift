@@ -6,7 +6,7 @@ import RejoinTesting
 import Testing
 
 /// What is said of sync by CloudKit and Core Data, and what is so here.
-@Suite struct ClaimTests {
+@Suite(.encodes) struct ClaimTests {
   private let a = Replica.empty(1, clock: ManualClock(1000))
   private let b = Replica.empty(2, clock: ManualClock(1000))
 

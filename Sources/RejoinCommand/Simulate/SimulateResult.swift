@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import RejoinTesting
+import _RejoinVerification
 
 /// What exploring and simulating did, and the fault, if there is one.
 struct SimulateResult {

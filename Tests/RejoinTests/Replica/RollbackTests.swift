@@ -5,7 +5,7 @@ import Testing
 @testable import Rejoin
 
 /// What is reported of an ID that two incarnations save under.
-@Suite struct RollbackTests {
+@Suite(.encodes) struct RollbackTests {
   private let a = Replica.empty(1)
 
   /// The original goes on to the fourth save; the clone has the first.

@@ -5,7 +5,7 @@ import Testing
 
 /// Messages that would cost the square of their size; each is a matter of a second
 /// here and of many minutes where that is forgotten.
-@Suite struct CostlyMessageTests {
+@Suite(.encodes) struct CostlyMessageTests {
   private let stranger = DeviceID(77)
 
   private func survive(_ changes: [Delta.Change]) throws -> Replica {

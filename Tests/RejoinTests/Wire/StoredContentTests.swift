@@ -4,7 +4,7 @@
 import Testing
 
 /// Stored replicas whose parts contradict each other.
-@Suite struct StoredContentTests {
+@Suite(.encodes) struct StoredContentTests {
   private let own = DeviceID(1)
 
   /// What a section of the device says, for a replica that need not be renewed.

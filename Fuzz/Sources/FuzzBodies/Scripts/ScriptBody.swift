@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import RejoinTesting
+import _RejoinVerification
 
 /// Takes the bytes for a script; the replicas must do what the oracle says.
 struct ScriptBody {

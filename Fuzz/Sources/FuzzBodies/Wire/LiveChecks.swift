@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Rejoin
-import RejoinTesting
+import _RejoinVerification
 
 /// What must hold of a replica, whatever has been joined to it.
 struct LiveChecks {

@@ -2,6 +2,7 @@
 
 import Rejoin
 import RejoinTesting
+import _RejoinVerification
 
 /// Three devices that have worked for a while: where seeds come from, and what
 /// damaged messages meet.
