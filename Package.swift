@@ -18,6 +18,8 @@ let package = Package(
     .library(name: "RejoinPolicies", targets: ["RejoinPolicies"]),
     .library(name: "RejoinTesting", targets: ["RejoinTesting"]),
     .library(name: "RejoinComparison", targets: ["RejoinComparison"]),
+    // What the packages beside this one check the library with; not documented.
+    .library(name: "_RejoinVerification", targets: ["_RejoinVerification"]),
     .executable(name: "rejoin", targets: ["RejoinCommand"]),
   ],
   targets: [
@@ -27,34 +29,45 @@ let package = Package(
       exclude: hasCoreData ? [] : ["CoreData"]),
     .target(name: "RejoinTesting", dependencies: ["Rejoin"]),
     .target(
+      name: "_RejoinVerification", dependencies: ["Rejoin", "RejoinTesting"]),
+    .target(
       name: "RejoinComparison", dependencies: ["Rejoin", "RejoinPolicies"]),
     .executableTarget(
       name: "RejoinCommand",
       dependencies: [
         "Rejoin", "RejoinPolicies", "RejoinComparison", "RejoinTesting",
+        "_RejoinVerification",
       ]),
     .testTarget(
-      name: "RejoinTests", dependencies: ["Rejoin", "RejoinTesting"],
+      name: "RejoinTests",
+      dependencies: ["Rejoin", "RejoinTesting", "_RejoinVerification"],
       exclude: ["Golden"]),
     .testTarget(
       name: "RejoinTestingTests", dependencies: ["Rejoin", "RejoinTesting"]),
+    .testTarget(
+      name: "_RejoinVerificationTests",
+      dependencies: ["Rejoin", "RejoinTesting", "_RejoinVerification"]),
     .testTarget(
       name: "RejoinPoliciesTests", dependencies: ["Rejoin", "RejoinPolicies"],
       exclude: ["CoreData"]),
     .testTarget(
       name: "RejoinComparisonTests",
-      dependencies: ["Rejoin", "RejoinPolicies", "RejoinComparison"]),
+      dependencies: [
+        "Rejoin", "RejoinPolicies", "RejoinComparison", "RejoinTesting",
+      ]),
     .testTarget(
       name: "RejoinCommandTests",
       dependencies: [
-        "Rejoin", "RejoinComparison", "RejoinTesting", "RejoinCommand",
+        "Rejoin", "RejoinComparison", "_RejoinVerification", "RejoinCommand",
       ],
       resources: [.copy("Scripts")]),
     // What is fuzzed in the package in Fuzz, so that `swift test` replays what has
     // failed there.
     .target(
       name: "FuzzBodies",
-      dependencies: ["Rejoin", "RejoinPolicies", "RejoinTesting"],
+      dependencies: [
+        "Rejoin", "RejoinPolicies", "RejoinTesting", "_RejoinVerification",
+      ],
       path: "Fuzz/Sources/FuzzBodies"),
     .testTarget(
       name: "FuzzRegressionTests",

@@ -20,6 +20,7 @@ let package = Package(
         .product(name: "Rejoin", package: rejoin),
         .product(name: "RejoinPolicies", package: rejoin),
         .product(name: "RejoinTesting", package: rejoin),
+        .product(name: "_RejoinVerification", package: rejoin),
       ])
   ]
     + targets.map { name in

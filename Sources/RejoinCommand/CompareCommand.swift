@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import RejoinComparison
+import RejoinTesting
 
 /// `rejoin compare` compares what strategies lose on the same edits.
 struct CompareCommand {
@@ -36,10 +37,14 @@ struct CompareCommand {
       Terminal.write(try explanation(of: explained))
     } else if files.isEmpty {
       if format != .json { try printExamples() }
-      try printTable(workload.generate(), title: workloadTitle)
+      try printTable(generated, title: workloadTitle)
     } else {
       try printTable(readFiles(), title: nil)
     }
+  }
+
+  private var generated: [Episode] {
+    workload.generate(using: SeededRandom.init(seed:))
   }
 
   private func readFiles() throws(CommandError) -> [Episode] {
@@ -77,7 +82,7 @@ struct CompareCommand {
   private func explanation(of id: String) throws -> String {
     let episodes =
       files.isEmpty
-      ? WorkedExample.all.map(\.episode) + workload.generate()
+      ? WorkedExample.all.map(\.episode) + generated
       : try readFiles()
     guard let episode = episodes.first(where: { $0.id == id }) else {
       let known = WorkedExample.all.map(\.episode.id).joined(separator: ", ")

@@ -3,14 +3,14 @@
 import Rejoin
 
 /// Generates one episode.
-struct EpisodeWriter {
+struct EpisodeWriter<Source: RandomNumberGenerator> {
   private let workload: Workload
-  private var source: SplitMix64
+  private var source: Source
   private var kinds: [String: FieldKind] = [:]
   /// The number of values made, so that every new value is different.
   private var writes = 0
 
-  init(_ workload: Workload, _ source: SplitMix64) {
+  init(_ workload: Workload, _ source: Source) {
     self.workload = workload
     self.source = source
   }
@@ -118,5 +118,17 @@ struct EpisodeWriter {
   private mutating func value() -> Value {
     writes += 1
     return source.happens(0.1) ? .string("same") : .string("text\(writes)")
+  }
+}
+
+extension RandomNumberGenerator {
+  /// A number below `bound`, which must be positive.
+  fileprivate mutating func number(below bound: Int) -> Int {
+    Int(next() % UInt64(bound))
+  }
+
+  /// Whether something happens that happens with this probability.
+  fileprivate mutating func happens(_ probability: Double) -> Bool {
+    Double(next() >> 11) < probability * 0x1p53
   }
 }

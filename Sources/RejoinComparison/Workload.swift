@@ -4,7 +4,8 @@ import Rejoin
 
 /// Generates offline episodes from a seed.
 ///
-/// Equal workloads generate equal episodes.
+/// Equal workloads generate equal episodes, if a seed determines the random
+/// numbers.
 public struct Workload: Hashable, Sendable {
   /// The seed of the random numbers.
   public var seed: UInt64 = 1
@@ -31,13 +32,17 @@ public struct Workload: Hashable, Sendable {
   public init() {}
 
   /// Generates the episodes, named `generated-1`, `generated-2` and so on.
-  public func generate() -> [Episode] {
+  ///
+  /// - Parameter random: The random numbers that a seed determines.
+  public func generate<Source: RandomNumberGenerator>(
+    using random: (_ seed: UInt64) -> Source
+  ) -> [Episode] {
     (0..<episodes).map { place in
       // A seed for each episode, so that it does not depend on how many there
       // are.
-      var source = SplitMix64(seed: seed)
+      var source = random(seed)
       let mixed = source.next() &+ UInt64(place)
-      var writer = EpisodeWriter(self, SplitMix64(seed: mixed))
+      var writer = EpisodeWriter(self, random(mixed))
       return writer.episode("generated-\(place + 1)")
     }
   }

@@ -3,7 +3,7 @@ import Rejoin
 import Testing
 
 @testable import RejoinCommand
-@testable import RejoinTesting
+@testable import _RejoinVerification
 
 @Suite struct PrintedScriptTests {
   /// What the devices show at the end of a script, as the command prints it.

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @testable import RejoinCommand
-@testable import RejoinTesting
+@testable import _RejoinVerification
 
 /// What `rejoin replay --bytes` shows of long histories.
 @Suite struct ReplayBytesTests {

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Rejoin
+import RejoinTesting
 
 @testable import RejoinComparison
+
+extension Workload {
+  /// The episodes that the command generates.
+  func generate() -> [Episode] { generate(using: SeededRandom.init(seed:)) }
+}
 
 extension Episode {
   /// An episode with an edit per entry, a millisecond apart.

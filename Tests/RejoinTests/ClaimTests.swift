@@ -6,7 +6,7 @@ import RejoinTesting
 import Testing
 
 /// Claims about sync by CloudKit and Core Data, and what holds here.
-@Suite struct ClaimTests {
+@Suite(.encodes) struct ClaimTests {
   private let a = Replica.empty(1, wallClock: ManualClock(1000))
   private let b = Replica.empty(2, wallClock: ManualClock(1000))
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import RejoinTesting
+import _RejoinVerification
 
 /// `rejoin simulate` searches the library for faults and prints the shortest
 /// script that shows one.

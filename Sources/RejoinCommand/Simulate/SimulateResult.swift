@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import RejoinTesting
+import _RejoinVerification
 
 /// How much was explored and simulated, and the fault that was found, if any.
 struct SimulateResult {

@@ -20,12 +20,9 @@ public func checkCanonical<State: Lattice & Hashable>(
   from initial: State, seeds: Range<UInt64> = 0..<100,
   change: @escaping RandomChange<State>
 ) throws(LawFailure) -> LawChecks {
-  let check = ScriptedCheck(
-    checker: "checkCanonical", initial: initial, change: change
-  ) { run, cases in
-    CanonicalLaws.violation(in: run, &cases)
-  }
-  return try check.run(seeds: seeds)
+  try check(
+    "checkCanonical", from: initial, seeds, change,
+    CanonicalLaws.violation(in:_:))
 }
 
 /// Checks that the given values, merged in every order, compare equal and hash
@@ -38,9 +35,5 @@ public func checkCanonical<State: Lattice & Hashable>(
 public func checkCanonical<State: Lattice & Hashable>(
   samples: [State]
 ) throws(LawFailure) -> LawChecks {
-  var cases = LatticeCases.all
-  if let found = CanonicalLaws.violation(among: samples, &cases) {
-    throw found.failure(of: State.self, in: "checkCanonical")
-  }
-  return LawChecks(cases)
+  try check("checkCanonical", samples, CanonicalLaws.violation(among:_:))
 }

@@ -20,12 +20,8 @@ public func checkDelta<State: Lattice & Equatable>(
   from initial: State, seeds: Range<UInt64> = 0..<100,
   change: @escaping RandomChange<State>
 ) throws(LawFailure) -> LawChecks {
-  let check = ScriptedCheck(
-    checker: "checkDelta", initial: initial, change: change
-  ) { run, cases in
-    DeltaLaws.violation(in: run, &cases)
-  }
-  return try check.run(seeds: seeds)
+  try check(
+    "checkDelta", from: initial, seeds, change, DeltaLaws.violation(in:_:))
 }
 
 /// Checks that the delta of a change says what the change did, on each of the
@@ -42,12 +38,7 @@ public func checkDelta<State: Lattice & Equatable>(
 public func checkDelta<State: Lattice & Equatable>(
   samples: [State], change: (inout State) throws -> State
 ) throws(LawFailure) -> LawChecks {
-  var checks = LawChecks()
-  for before in samples {
-    checks.cases += 1
-    if let found = DeltaLaws.violation(before, change) {
-      throw found.failure(of: State.self, in: "checkDelta")
-    }
+  try check("checkDelta", samples) { samples, cases in
+    DeltaLaws.violation(among: samples, change, &cases)
   }
-  return checks
 }

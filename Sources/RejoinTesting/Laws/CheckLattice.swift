@@ -23,12 +23,8 @@ public func checkLattice<State: Lattice & Equatable>(
   from initial: State, seeds: Range<UInt64> = 0..<100,
   change: @escaping RandomChange<State>
 ) throws(LawFailure) -> LawChecks {
-  let check = ScriptedCheck(
-    checker: "checkLattice", initial: initial, change: change
-  ) { run, cases in
-    JoinLaws.violation(in: run, &cases)
-  }
-  return try check.run(seeds: seeds)
+  try check(
+    "checkLattice", from: initial, seeds, change, JoinLaws.violation(in:_:))
 }
 
 /// Checks that merging is idempotent, commutative and associative on every choice
@@ -43,14 +39,5 @@ public func checkLattice<State: Lattice & Equatable>(
 public func checkLattice<State: Lattice & Equatable>(
   samples: [State]
 ) throws(LawFailure) -> LawChecks {
-  var cases = LatticeCases.all
-  if let found = JoinLaws.violation(among: samples, &cases) {
-    throw found.failure(of: State.self, in: "checkLattice")
-  }
-  return LawChecks(cases)
-}
-
-extension LawChecks {
-  /// The count of cases on samples.
-  init(_ cases: LatticeCases) { self.cases = cases.count }
+  try check("checkLattice", samples, JoinLaws.violation(among:_:))
 }

@@ -23,12 +23,9 @@ public func checkLaws<State: Lattice & Hashable>(
   from initial: State, seeds: Range<UInt64> = 0..<100,
   change: @escaping RandomChange<State>
 ) throws(LawFailure) -> LawChecks {
-  let check = ScriptedCheck(
-    checker: "checkLaws", initial: initial, change: change
-  ) { run, cases in
+  try check("checkLaws", from: initial, seeds, change) { run, cases in
     JoinLaws.violation(in: run, &cases)
       ?? DeltaLaws.violation(in: run, &cases)
       ?? CanonicalLaws.violation(in: run, &cases)
   }
-  return try check.run(seeds: seeds)
 }

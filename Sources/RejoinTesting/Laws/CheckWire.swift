@@ -33,13 +33,9 @@ public func checkWire<State: Lattice & Equatable>(
   decode: @escaping ([UInt8]) throws -> State,
   change: @escaping RandomChange<State>
 ) throws(LawFailure) -> LawChecks {
-  let laws = WireLaws(encode: encode, decode: decode)
-  let check = ScriptedCheck(
-    checker: "checkWire", initial: initial, change: change
-  ) { run, cases in
-    laws.violation(in: run, &cases)
-  }
-  return try check.run(seeds: seeds)
+  try check(
+    "checkWire", from: initial, seeds, change,
+    WireLaws(encode: encode, decode: decode).violation(in:_:))
 }
 
 /// Checks that the given values can be written as bytes and read again.
@@ -57,13 +53,12 @@ public func checkWire<State: Lattice & Equatable>(
   samples: [State], encode: (State) throws -> [UInt8],
   decode: ([UInt8]) throws -> State
 ) throws(LawFailure) -> LawChecks {
-  var cases = LatticeCases.all
-  let found = withoutActuallyEscaping(encode) { encode in
-    withoutActuallyEscaping(decode) { decode in
-      WireLaws(encode: encode, decode: decode)
-        .violation(among: samples, &cases)
+  try check("checkWire", samples) { samples, cases in
+    withoutActuallyEscaping(encode) { encode in
+      withoutActuallyEscaping(decode) { decode in
+        WireLaws(encode: encode, decode: decode)
+          .violation(among: samples, &cases)
+      }
     }
   }
-  if let found { throw found.failure(of: State.self, in: "checkWire") }
-  return LawChecks(cases)
 }

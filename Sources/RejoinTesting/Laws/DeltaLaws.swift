@@ -15,6 +15,17 @@ enum DeltaLaws {
   }
 
   static func violation<State: Lattice & Equatable>(
+    among samples: [State], _ change: (inout State) throws -> State,
+    _ cases: inout LatticeCases
+  ) -> LatticeViolation? {
+    for before in samples {
+      cases.tried()
+      if let found = violation(before, change) { return found }
+    }
+    return nil
+  }
+
+  private static func violation<State: Lattice & Equatable>(
     _ before: State, _ change: (inout State) throws -> State
   ) -> LatticeViolation? {
     var after = before

@@ -14,6 +14,9 @@ public struct LawChecks: Hashable, Sendable {
     a.cases += b.cases
   }
 
+  /// Creates the count of cases on samples.
+  init(_ cases: LatticeCases) { self.cases = cases.count }
+
   /// Creates the count of nothing, to which checks are added.
   public init() {}
 }

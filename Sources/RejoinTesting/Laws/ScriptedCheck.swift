@@ -2,6 +2,33 @@
 
 import Rejoin
 
+/// The body of every checker that plays scripts.
+///
+/// - Parameter name: The name of the checker, by which a failure is replayed.
+func check<State: Lattice & Equatable>(
+  _ name: String, from initial: State, _ seeds: Range<UInt64>,
+  _ change: @escaping RandomChange<State>,
+  _ laws: @escaping ScriptedCheck<State>.Inspection
+) throws(LawFailure) -> LawChecks {
+  try ScriptedCheck(
+    checker: name, initial: initial, change: change, inspect: laws
+  ).run(seeds: seeds)
+}
+
+/// The body of every checker that takes samples.
+///
+/// - Parameter name: The name of the checker.
+func check<State: Lattice & Equatable>(
+  _ name: String, _ samples: [State],
+  _ laws: ([State], inout LatticeCases) -> LatticeViolation?
+) throws(LawFailure) -> LawChecks {
+  var cases = LatticeCases.all
+  if let found = laws(samples, &cases) {
+    throw found.failure(of: State.self, in: name)
+  }
+  return LawChecks(cases)
+}
+
 /// Plays scripts, has every run inspected, and cuts a script that breaks a law to
 /// a smallest one that does.
 struct ScriptedCheck<State: Lattice & Equatable> {

@@ -44,8 +44,9 @@ extension Act {
         let amount = Int64(random.below(21)) - 10
         switch random.below(6) {
         case 0: return (.reset, counter.reset())
-        case 1: return (.set(amount), try! counter.set(to: amount, at: device))
-        default: return (.add(amount), add(amount, to: &counter, by: device))
+        case 1: return (.set(amount), try counter.set(to: amount, at: device))
+        default:
+          return (.add(amount), try add(amount, to: &counter, by: device))
         }
       },
       complaint: { $0.value == $1.value ? nil : "\($0), not \($1.value)" })
@@ -54,10 +55,10 @@ extension Act {
 
   private func add(
     _ amount: Int64, to counter: inout PNCounter, by device: DeviceID
-  ) -> PNCounter {
+  ) throws -> PNCounter {
     amount < 0
-      ? try! counter.decrement(by: amount.magnitude, at: device)
-      : try! counter.increment(by: amount.magnitude, at: device)
+      ? try counter.decrement(by: amount.magnitude, at: device)
+      : try counter.increment(by: amount.magnitude, at: device)
   }
 }
 

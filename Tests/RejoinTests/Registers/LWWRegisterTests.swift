@@ -33,7 +33,7 @@ extension Known<Write> {
       act: { register, device, known, random in
         let value = random.below(6) == 0 ? nil : "w\(random.below(1000))"
         let time = random.time()
-        let delta = try! register.write(value, by: device, at: time)
+        let delta = try register.write(value, by: device, at: time)
         return (Write(value: value, time: known.stamp(time)), delta)
       },
       complaint: { register, known in

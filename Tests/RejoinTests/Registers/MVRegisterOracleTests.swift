@@ -2,6 +2,7 @@
 
 @testable import Rejoin
 import RejoinTesting
+import _RejoinVerification
 import Testing
 
 /// A write, and the writes it superseded.

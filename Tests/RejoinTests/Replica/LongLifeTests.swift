@@ -7,7 +7,7 @@ import Testing
 /// bytes are bounded.
 ///
 ///     REJOIN_TIER=nightly swift test --filter LongLifeTests
-@Suite struct LongLifeTests {
+@Suite(.encodes) struct LongLifeTests {
   @Test func savesOfOneField() throws {
     let count = Tier.isNightly ? 1_000_000 : 20_000
     let replica = Replica.empty(1)

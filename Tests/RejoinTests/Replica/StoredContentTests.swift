@@ -4,7 +4,7 @@
 import Testing
 
 /// Stored replicas whose parts contradict each other.
-@Suite struct StoredContentTests {
+@Suite(.encodes) struct StoredContentTests {
   private let own = DeviceID(1)
 
   /// The device section of a replica that needs no new device ID.

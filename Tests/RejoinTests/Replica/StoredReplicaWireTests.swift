@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 @testable import Rejoin
-@testable import RejoinTesting
+import RejoinTesting
+@testable import _RejoinVerification
 import Testing
 
-@Suite struct StoredReplicaWireTests {
+@Suite(.encodes) struct StoredReplicaWireTests {
   @Test func aStoredReplicaRoundTrips() throws {
     for replica in WireCorpus.shared.replicas {
       let bytes = replica.state.encoded()

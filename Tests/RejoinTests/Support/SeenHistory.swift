@@ -37,7 +37,8 @@ struct SeenHistory<State: Lattice, Act> {
     var initial: State
     /// Changes the state and returns what was done, with the delta.
     var act:
-      (inout State, DeviceID, Known<Act>, inout SeededRandom) -> (Act, State)
+      (inout State, DeviceID, Known<Act>, inout SeededRandom) throws
+        -> (Act, State)
     /// How the state differs from what the oracle expects, if at all.
     var complaint: (State, Known<Act>) -> String?
   }
@@ -61,20 +62,21 @@ struct SeenHistory<State: Lattice, Act> {
     seeds.compactMap { seed in
       var run = SeenHistory(rules, seed: seed)
       for step in 0..<30 {
-        if let complaint = run.step() {
+        do {
+          guard let complaint = try run.step() else { continue }
           return "seed \(seed), step \(step): \(complaint)"
-        }
+        } catch { return "seed \(seed), step \(step): throws \(error)" }
       }
       return nil
     }
   }
 
-  private mutating func step() -> String? {
+  private mutating func step() throws -> String? {
     let here = random.below(states.count)
     switch random.below(5) {
     case 0: join(here, with: random.below(states.count))
     case 1, 2: deliver(to: here)
-    default: act(here)
+    default: try act(here)
     }
     return rules.complaint(states[here], knowledge(here))
   }
@@ -83,9 +85,9 @@ struct SeenHistory<State: Lattice, Act> {
     Known(deeds: known[here].sorted().map { deeds[$0] })
   }
 
-  private mutating func act(_ here: Int) {
+  private mutating func act(_ here: Int) throws {
     let device = DeviceID(UInt64(here + 1))
-    let (act, delta) = rules.act(
+    let (act, delta) = try rules.act(
       &states[here], device, knowledge(here), &random)
     let deed = Deed(
       number: deeds.count, device: device, act: act, seen: known[here])

@@ -5,7 +5,7 @@ import Testing
 
 /// Messages on which a quadratic reader takes many minutes; each takes about a
 /// second.
-@Suite struct CostlyMessageTests {
+@Suite(.encodes) struct CostlyMessageTests {
   private let stranger = DeviceID(77)
 
   private func survive(_ changes: [Delta.Change]) throws -> Replica {

@@ -4,7 +4,7 @@ import Foundation
 @testable import Rejoin
 import Testing
 
-@Suite struct GoldenVectorTests {
+@Suite(.encodes) struct GoldenVectorTests {
   private let folder = URL(filePath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().appending(path: "Golden")
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 @testable import Rejoin
-@testable import RejoinTesting
+import RejoinTesting
+@testable import _RejoinVerification
 import Testing
 
 /// Damaged messages: refused with the offset, or accepted if they are canonical.
-@Suite struct HostileBytesTests {
+@Suite(.encodes) struct HostileBytesTests {
   private typealias Message = (kind: WireKind, bytes: [UInt8])
 
   /// Whether the bytes are accepted; then they must be the one way to say it.

@@ -4,7 +4,7 @@
 import Testing
 
 /// Content that no writer writes, in well-formed bytes.
-@Suite struct HostileContentTests {
+@Suite(.encodes) struct HostileContentTests {
   private let stranger = DeviceID(77)
 
   private func delta(

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import RejoinTesting
+import _RejoinVerification
 import Testing
 
 @testable import Rejoin
 
-@Suite struct ReplicaVersionBytesTests {
+@Suite(.encodes) struct ReplicaVersionBytesTests {
   @Test func replicaVersion() throws {
     let clock = ManualClock()
     let replicas = (1...3).map {
@@ -75,14 +76,14 @@ import Testing
       samples.append(reader.version)
       #expect(reader.version.fieldsAhead.count == count)
       _ = reader.apply(all, now: 7)
-      reader.acknowledge(author, now: 7)
-      reader.acknowledge(author, now: 7)
+      try reader.acknowledge(author, now: 7)
+      try reader.acknowledge(author, now: 7)
       #expect(!reader.version.stabilityCut.isEmpty)
       samples.append(reader.version)
       var clone = replica(1)
       try save(&clone, 2)
       try save(&clone, 1)
-      reader.acknowledge(clone, now: 7)
+      try reader.acknowledge(clone, now: 7)
       samples.append(reader.version)
     }
     #expect(samples.last?.forkedDevices == [DeviceID(1)])

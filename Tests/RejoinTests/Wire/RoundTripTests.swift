@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 @testable import Rejoin
-@testable import RejoinTesting
+import RejoinTesting
+@testable import _RejoinVerification
 import Testing
 
-@Suite struct RoundTripTests {
+@Suite(.encodes) struct RoundTripTests {
   @Test func aDeltaRoundTrips() throws {
     for delta in WireCorpus.shared.deltas {
       let bytes = delta.encoded()

@@ -3,7 +3,7 @@
 @testable import Rejoin
 import Testing
 
-@Suite struct VersionTests {
+@Suite(.encodes) struct VersionTests {
   private func delta() throws -> Delta {
     let replica = Replica.empty(1)
     try replica.edit { $0.name = "Ada" }

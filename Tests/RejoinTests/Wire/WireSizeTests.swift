@@ -9,7 +9,7 @@ import Testing
 /// Names and values are as in other libraries' benchmarks: keys such as `r00000`,
 /// fields such as `f0`, values of twelve characters; devices are random and clocks
 /// tell the time of 2026.
-@Suite struct WireSizeTests {
+@Suite(.encodes) struct WireSizeTests {
   private let clock = ManualClock(1_770_000_000_000)
   private let fields = (0..<10).map { FieldKey("f\($0)", .register) }
 

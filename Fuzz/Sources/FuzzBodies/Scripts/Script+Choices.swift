@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Rejoin
-import RejoinTesting
+import _RejoinVerification
 
 extension Script {
   /// Creates the script that the bytes choose, of at most forty steps.

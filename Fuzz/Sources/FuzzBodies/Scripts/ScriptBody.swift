@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import RejoinTesting
+import _RejoinVerification
 
 /// Takes the bytes as choices of a script, whose replicas must agree with the
 /// oracle.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Rejoin
-import RejoinTesting
+import _RejoinVerification
 
 /// What must hold for a replica after any message has been applied to it.
 struct LiveChecks {

@@ -2,6 +2,7 @@
 
 import Rejoin
 import RejoinTesting
+import _RejoinVerification
 
 /// A history of three devices, from which seeds are made and to whose replicas
 /// damaged messages are applied.

@@ -3,7 +3,7 @@
 @testable import Rejoin
 import Testing
 
-@Suite struct AheadTests {
+@Suite(.encodes) struct AheadTests {
   private let d = Replica.empty(4)
   private let a = Replica.empty(1)
   private let b = Replica.empty(2)

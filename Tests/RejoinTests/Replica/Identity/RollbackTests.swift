@@ -5,7 +5,7 @@ import Testing
 @testable import Rejoin
 
 /// Reports of a device ID that two copies of a replica save under.
-@Suite struct RollbackTests {
+@Suite(.encodes) struct RollbackTests {
   private let a = Replica.empty(1)
 
   /// The original goes on to the fourth save; the clone has the first.

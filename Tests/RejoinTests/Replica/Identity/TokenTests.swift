@@ -3,7 +3,7 @@
 @testable import Rejoin
 import Testing
 
-@Suite struct TokenTests {
+@Suite(.encodes) struct TokenTests {
   private let a = Replica.empty(1)
 
   private func reopen(_ state: StoredReplica, _ token: RestoreToken?) throws

@@ -8,7 +8,7 @@ import Testing
 /// Rows of a server that knows no CRDT.
 ///
 /// The times are milliseconds of the server's clock, 1,000,000 that of the devices.
-@Suite struct PullingTests {
+@Suite(.encodes) struct PullingTests {
   private let a = PullingTests.device(1)
   private let b = PullingTests.device(2)
 

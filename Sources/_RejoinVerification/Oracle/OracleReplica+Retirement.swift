@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+import Rejoin
+
+extension OracleReplica {
+  /// Retires a device at the greatest number of it that is known here.
+  mutating func retire(_ retired: DeviceID, now: Int64) -> Int? {
+    save([retirement(of: retired)], now: now)
+  }
+
+  /// What the first save of a device enters about the one in whose place it came.
+  func retirement(of retired: DeviceID) -> ScriptVerb {
+    let path = path(ofRetirement: retired)
+    let last = max(lastHeard(of: retired), retiredNumber(of: retired) ?? 0)
+    return .edit(path.id, path.key, .write(.int(Int64(clamping: last))))
+  }
+
+  private func path(ofRetirement device: DeviceID) -> FieldPath {
+    FieldPath(RecordID(BuiltIn.retirement, device.hexadecimal), BuiltIn.last)
+  }
+
+  /// The greatest number at which a device is known to have been retired.
+  func retiredNumber(of device: DeviceID) -> UInt64? {
+    field(path(ofRetirement: device)).siblings.map { sibling in
+      if case .int(let n) = sibling.value {
+        UInt64(clamping: n)
+      } else {
+        0 as UInt64
+      }
+    }.max()
+  }
+
+  /// Whether a device is retired: nothing is here after what those knew of it who
+  /// retired it.
+  func isRetired(_ device: DeviceID) -> Bool {
+    retiredNumber(of: device).map { clock[device] <= $0 } ?? false
+  }
+
+  /// The devices that were retired when the clock was another, and are not any
+  /// more.
+  func returned(
+    among devices: some Sequence<DeviceID>, since before: VectorClock
+  ) -> Set<DeviceID> {
+    Set(
+      devices.filter { device in
+        guard let last = retiredNumber(of: device) else { return false }
+        return before[device] <= last && clock[device] > last
+      })
+  }
+
+  /// The devices that are waited for before anything is stable.
+  var roster: Set<DeviceID> {
+    Set(clock.entries.map(\.device)).subtracting(pullers())
+      .subtracting(history.imports).filter { !isRetired($0) }
+  }
+
+  /// The greatest number of a device's saves of which anything has been heard.
+  private func lastHeard(of device: DeviceID) -> UInt64 {
+    held.values.flatMap(\.members).reduce(clock[device]) { last, place in
+      let dot = history.saves[Int(place)].dot
+      return dot.device == device ? max(last, dot.sequence) : last
+    }
+  }
+}
+
+extension OracleDelta {
+  /// Of each device the last save in the delta.
+  func saves(in history: OracleHistory) -> VectorClock {
+    var clock = VectorClock()
+    for (device, interval) in intervals {
+      clock.insert(Dot(device, interval.to))
+    }
+    for saves in fields.values {
+      for place in saves.members { clock.insert(history.saves[Int(place)].dot) }
+    }
+    return clock
+  }
+}

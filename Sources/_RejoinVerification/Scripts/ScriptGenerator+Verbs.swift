@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+import Rejoin
+import RejoinTesting
+
+// What a save of a random script does.
+extension ScriptGenerator {
+  /// One to five verbs.
+  mutating func verbs() -> [ScriptVerb] {
+    (0...random.below(5)).map { _ in verb() }
+  }
+
+  private mutating func verb() -> ScriptVerb {
+    let id = random.pick(universe.records)
+    switch random.below(20) {
+    case 0: return .touch(id)
+    case 1, 2, 3: return .delete(id)
+    default: return edit(of: id, universe.fields)
+    }
+  }
+
+  private mutating func edit(
+    of id: RecordID, _ fields: [FieldKey]
+  ) -> ScriptVerb {
+    let key = random.pick(fields)
+    return .edit(id, key, edit(of: key.kind))
+  }
+
+  /// Rows that are the same every few times.
+  mutating func rows() -> [ScriptVerb] {
+    let rest = random
+    random = SeededRandom(seed: UInt64(random.below(3)))
+    defer {
+      random = rest
+      _ = random.next()
+    }
+    return (0...random.below(4)).map { _ in
+      edit(of: random.pick(universe.records), universe.fields)
+    }
+  }
+
+  /// Rows of one of two servers, which mostly knows the time.
+  mutating func pull(on i: Int, at now: Int64) -> ScriptStep {
+    let registers = universe.fields.filter {
+      $0.kind == .register || $0.kind == .lww
+    }
+    let rows = (0...random.below(3)).map { _ in
+      edit(of: random.pick(universe.records), registers)
+    }
+    let time = now &+ Int64(random.below(5) - 2) * 60_000
+    return .pull(on: i, from: random.chance(70) ? "S" : "T", at: time, rows)
+  }
+
+  /// Two IDs of one entity that are of one record.
+  mutating func alias(on i: Int) -> ScriptStep {
+    let a = random.pick(universe.records)
+    let b = random.pick(universe.records.filter { $0.entity == a.entity })
+    return .alias(on: i, a, b)
+  }
+
+  mutating func edit(of kind: FieldKind) -> FieldEdit {
+    switch kind {
+    case .register: .write(random.chance(15) ? nil : number())
+    case .lww: .write(random.chance(15) ? nil : element())
+    case .counter: .count(count())
+    case .set, .removeWinsSet: .members(members())
+    case .ledger: .append(entries())
+    }
+  }
+
+  private mutating func number() -> Value {
+    random.chance(10) ? .null : .int(Int64(random.below(50)))
+  }
+
+  private mutating func element() -> Value {
+    .string(random.pick(["x", "y", "z"]))
+  }
+
+  private mutating func count() -> CounterEdit {
+    CounterEdit(
+      by: Int64(random.below(9)) - 4, isReset: random.chance(20))
+  }
+
+  private mutating func members() -> SetEdit {
+    if random.chance(12) { return .clearing }
+    return random.chance(60)
+      ? SetEdit(inserting: [element()])
+      : SetEdit(inserting: [], removing: [element()])
+  }
+
+  private mutating func entries() -> LedgerEdit {
+    var edit: LedgerEdit = random.chance(10) ? .cancelling : LedgerEdit()
+    edit.append(Int64(random.below(9)) - 4, memo: nil)
+    return edit
+  }
+}

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+import Rejoin
+import RejoinTesting
+
+/// How often each thing happens in a random script, relative to the others.
+public struct ScriptWeights: Sendable {
+  /// Saves.
+  public var saves = 36
+  /// Exchanges between two devices.
+  public var syncs = 14
+  /// Messages that are kept, and delivered late, in parts, twice or never.
+  public var messages = 10
+  /// Deliveries of kept messages.
+  public var deliveries = 14
+  /// Joins of whole states.
+  public var merges = 6
+  /// Backups.
+  public var backups = 4
+  /// Restores that are noticed.
+  public var restores = 2
+  /// Restores and clones that nobody notices.
+  public var unnoticedRestores = 3
+  /// Closing and opening again.
+  public var reopenings = 3
+  /// New devices that begin with another's state.
+  public var forks = 2
+  /// Jumps of a wall clock.
+  public var clockJumps = 5
+  /// Purges.
+  public var purges = 2
+  /// Folds of ledgers.
+  public var folds = 2
+  /// Edits of a record as it was shown some time before.
+  public var contexts = 12
+  /// Retirements.
+  public var retirements = 2
+  /// Deletions of a record as it was shown some time before.
+  public var discards = 3
+  /// Records that are brought back after their deletion.
+  public var undeletions = 3
+  /// Two IDs that are declared to be of one record.
+  public var aliases = 1
+  /// Rows that every device already has.
+  public var imports = 2
+  /// Rows of servers.
+  public var pulls = 3
+  /// Tokens that are stored, and states that are opened with them.
+  public var tokens = 4
+  /// Messages of which one half is lost for good.
+  public var lostHalves = 3
+
+  /// Weights that let everything happen.
+  public init() {}
+
+  /// The weights, in the order of ``ScriptGenerator/Happening``.
+  var list: [Int] {
+    [
+      saves, syncs, messages, deliveries, merges, backups, restores,
+      unnoticedRestores, reopenings, forks, clockJumps, purges, folds,
+      contexts, retirements, discards, undeletions, aliases, imports, pulls,
+      tokens, lostHalves,
+    ]
+  }
+}
+
+/// Writes random scripts: the same seed gives the same script.
+public struct ScriptGenerator {
+  /// The kinds of steps, in the order of ``ScriptWeights/list``.
+  enum Happening: Int, CaseIterable {
+    case save, sync, write, deliver, merge, backUp, restore, forget, reopen
+    case fork, jump, purge, fold, context, retire, discard, undelete, alias
+    case bringIn, pull, token, loseHalf
+  }
+
+  var random: SeededRandom
+  let weights: ScriptWeights
+  let universe: ScriptUniverse
+  private(set) var devices: Int
+  private(set) var clocks: [Int64]
+  private var messages = 0
+  private var backups: [Int: Int] = [:]
+  private var contexts = 0
+  /// The contexts that have not been saved.
+  private var openContexts: [Int] = []
+
+  /// Creates a generator.
+  ///
+  /// - Parameters:
+  ///   - seed: What determines the script.
+  ///   - devices: How many devices there are at the beginning.
+  ///   - weights: How often each thing happens.
+  ///   - universe: The records and fields that there are to edit.
+  public init(
+    seed: UInt64, devices: Int? = nil, weights: ScriptWeights = .init(),
+    universe: ScriptUniverse = .standard
+  ) {
+    var random = SeededRandom(seed: seed)
+    (self.weights, self.universe) = (weights, universe)
+    self.devices = devices ?? 2 + random.below(3)
+    self.random = random
+    clocks = []
+  }
+
+  /// A script with about as many steps as asked for.
+  public static func script(
+    seed: UInt64, steps: Int, devices: Int? = nil,
+    weights: ScriptWeights = .init(), universe: ScriptUniverse = .standard
+  ) -> Script {
+    var generator = ScriptGenerator(
+      seed: seed, devices: devices, weights: weights, universe: universe)
+    var script = Script(deviceCount: generator.devices)
+    for i in 0..<generator.devices {
+      let now = 1_000_000 + Int64(generator.random.below(8)) * 3_600_000
+      generator.clocks.append(now)
+      script.steps.append(.setClock(of: i, to: now))
+    }
+    while script.steps.count < steps { script.steps += generator.next() }
+    return script
+  }
+
+  private mutating func next() -> [ScriptStep] {
+    let i = random.below(devices)
+    switch happening() {
+    case .save: return [.save(on: i, verbs())]
+    case .sync: return [.sync(from: i, to: other(than: i))]
+    case .write: return write(on: i)
+    case .deliver: return deliver(to: i)
+    case .merge: return [.merge(from: i, into: other(than: i))]
+    case .backUp:
+      let k = backups.count
+      backups[k] = i
+      return [.backUp(i, as: k)]
+    case .restore: return restore(with: .lost)
+    case .forget: return restore(with: .fitting)
+    case .reopen: return [.reopen(i)]
+    case .fork:
+      guard devices < 6 else { return [] }
+      devices += 1
+      clocks.append(clocks[i])
+      return [.fork(i)]
+    case .jump:
+      clocks[i] +=
+        Int64(random.below(9) - 4) * 3_600_000 + Int64(random.below(1000))
+      return [.setClock(of: i, to: clocks[i])]
+    case .purge: return [.purge(i)]
+    case .fold: return [.fold(i)]
+    case .context: return context(on: i)
+    case .retire: return [.retire(on: i, other(than: i))]
+    case .discard: return discard(on: i)
+    case .undelete:
+      let isEdited = random.chance(30)
+      return [
+        .save(
+          on: i,
+          [.undelete(random.pick(universe.records))] + (isEdited ? verbs() : [])
+        )
+      ]
+    case .alias: return [alias(on: i)]
+    case .bringIn: return [.bringIn(on: i, rows())]
+    case .pull: return [pull(on: i, at: clocks[i])]
+    case .token: return open(i)
+    case .loseHalf: return loseHalf(from: i, to: other(than: i))
+    }
+  }
+
+  private mutating func happening() -> Happening {
+    var rest = random.below(weights.list.reduce(0, +))
+    for (happening, weight) in zip(Happening.allCases, weights.list) {
+      if rest < weight { return happening }
+      rest -= weight
+    }
+    return .save
+  }
+
+  private mutating func other(than i: Int) -> Int {
+    (i + 1 + random.below(max(devices - 1, 1))) % devices
+  }
+
+  private mutating func write(on i: Int) -> [ScriptStep] {
+    let k = messages
+    messages += 1
+    let basis = random.chance(15) ? nil : other(than: i)
+    var steps: [ScriptStep] = []
+    if let basis, random.chance(40) {
+      // The basis has just been told, which leaves gaps everywhere else.
+      steps = [.sync(from: i, to: basis), .save(on: i, verbs())]
+    }
+    steps.append(.write(on: i, since: basis, message: k))
+    if random.chance(30) {
+      messages += 2
+      steps.append(.split(message: k, into: k + 1, k + 2))
+    }
+    if random.chance(50) {
+      steps.append(.deliver(message: k, to: other(than: i)))
+    }
+    return steps
+  }
+
+  /// An arrival, more often of a recent message than of an old one.
+  private mutating func deliver(to i: Int) -> [ScriptStep] {
+    if messages == 0 { return [] }
+    let age = random.below(random.chance(60) ? min(messages, 4) : messages)
+    return [.deliver(message: messages - 1 - age, to: i)]
+  }
+
+  private mutating func restore(with token: ScriptToken) -> [ScriptStep] {
+    guard !backups.isEmpty else { return [] }
+    let k = random.below(backups.count)
+    guard let i = backups[k] else { return [] }
+    return [.restore(i, from: k, with: token)]
+  }
+
+  /// A state and then its token are stored, or one of them, and the device opens
+  /// some stored state with the token.
+  private mutating func open(_ i: Int) -> [ScriptStep] {
+    var steps: [ScriptStep] = []
+    if random.chance(70) {
+      steps.append(.backUp(i, as: backups.count))
+      backups[backups.count] = i
+    }
+    if random.chance(60) { steps.append(.storeToken(i)) }
+    if random.chance(40) { steps.append(.save(on: i, verbs())) }
+    if random.chance(40),
+      let last = backups.keys.filter({ backups[$0] == i }).max()
+    {
+      steps.append(
+        random.chance(70)
+          ? .restore(i, from: last, with: .last)
+          : restore(with: .last).first ?? .reopen(i))
+    }
+    return steps
+  }
+
+  /// One half of a message arrives, and the other never does.
+  private mutating func loseHalf(from i: Int, to j: Int) -> [ScriptStep] {
+    let k = messages
+    messages += 3
+    return [
+      .save(on: i, verbs()), .write(on: i, since: j, message: k),
+      .split(message: k, into: k + 1, k + 2),
+      .deliver(message: k + 1 + random.below(2), to: j),
+    ]
+  }
+
+  private mutating func discard(on i: Int) -> [ScriptStep] {
+    if openContexts.isEmpty || random.chance(30) {
+      openContexts.append(contexts)
+      contexts += 1
+      let id = random.pick(universe.records)
+      return [.fetch(on: i, id, context: contexts - 1)]
+    }
+    let k = openContexts.remove(at: random.below(openContexts.count))
+    return [.discard(context: k)]
+  }
+
+  private mutating func context(on i: Int) -> [ScriptStep] {
+    if openContexts.isEmpty || random.chance(40) {
+      openContexts.append(contexts)
+      contexts += 1
+      let id = random.pick(universe.records)
+      return [.fetch(on: i, id, context: contexts - 1)]
+    }
+    var edits: [FieldKey: FieldEdit] = [:]
+    for _ in 0...random.below(2) {
+      // Registers have the conflicts that a context can show.
+      let registers = universe.fields.filter { $0.kind == .register }
+      let isPlain = registers.isEmpty || random.chance(50)
+      let key = random.pick(isPlain ? universe.fields : registers)
+      edits[key] = edit(of: key.kind)
+    }
+    let k = openContexts.remove(at: random.below(openContexts.count))
+    return [.commit(context: k, edits)]
+  }
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+import Rejoin
+
+/// Cuts a script that shows a fault down to one that shows it with less.
+///
+/// Steps are left out, first in large parts and then one by one, and then verbs of
+/// the saves that remain, until nothing more can go: the delta debugging of Zeller
+/// and Hildebrandt, *Simplifying and Isolating Failure-Inducing Input*, 2002. What
+/// remains is said as plainly as it can be: by few devices, and by exchanges in
+/// place of messages that are kept.
+public struct Shrinker {
+  /// Whether a script shows the fault.
+  let fails: (Script) -> Bool
+  /// How many scripts have been tried.
+  public private(set) var attempts = 0
+
+  /// Creates a shrinker.
+  ///
+  /// - Parameter fails: Whether a script shows the fault. It must give the same
+  ///   answer every time.
+  public init(_ fails: @escaping (Script) -> Bool) { self.fails = fails }
+
+  /// The shortest script found that still shows the fault.
+  ///
+  /// - Returns: `script` itself if it shows no fault.
+  /// - Complexity: O(*n*²) trials for *n* steps; O(*n* log *n*) where the fault
+  ///   hangs on a few of them.
+  public mutating func shrink(_ script: Script) -> Script {
+    guard fails(script) else { return script }
+    var current = script
+    while true {
+      var next = withoutSteps(current)
+      next = withoutVerbs(next)
+      next = first(of: \.plainer, next)
+      next = first(of: \.withFewerDevices, next)
+      if next == current { return current }
+      current = next
+    }
+  }
+
+  private mutating func stillFails(_ script: Script) -> Bool {
+    attempts += 1
+    return fails(script)
+  }
+
+  private mutating func withoutSteps(_ script: Script) -> Script {
+    var script = script
+    var size = max(script.steps.count / 2, 1)
+    while true {
+      var end = script.steps.count
+      while end > 0 {
+        let start = max(end - size, 0)
+        var shorter = script
+        shorter.steps.removeSubrange(start..<end)
+        if stillFails(shorter) { script = shorter }
+        end = start
+      }
+      if size == 1 { return script }
+      size /= 2
+    }
+  }
+
+  /// The script as long as one of its simplifications still shows the fault.
+  private mutating func first(
+    of simplifications: (Script) -> [Script], _ script: Script
+  ) -> Script {
+    var script = script
+    while let next = simplifications(script).first(where: { stillFails($0) }) {
+      script = next
+    }
+    return script
+  }
+
+  private mutating func withoutVerbs(_ script: Script) -> Script {
+    var script = script
+    for i in script.steps.indices {
+      for j in (0..<script.steps[i].verbCount).reversed() {
+        var shorter = script
+        shorter.steps[i] = script.steps[i].withoutVerb(j)
+        if stillFails(shorter) { script = shorter }
+      }
+    }
+    return script
+  }
+}
+
+extension ScriptStep {
+  /// The number of verbs that could be left out.
+  fileprivate var verbCount: Int {
+    switch self {
+    case .save(_, let verbs), .bringIn(_, let verbs),
+      .pull(_, _, _, let verbs):
+      verbs.count > 1 ? verbs.count : 0
+    case .commit(_, let edits): edits.count > 1 ? edits.count : 0
+    default: 0
+    }
+  }
+
+  fileprivate func withoutVerb(_ i: Int) -> ScriptStep {
+    switch self {
+    case .save(let device, let verbs):
+      return .save(on: device, verbs.without(i))
+    case .bringIn(let device, let verbs):
+      return .bringIn(on: device, verbs.without(i))
+    case .pull(let device, let server, let time, let verbs):
+      return .pull(on: device, from: server, at: time, verbs.without(i))
+    case .commit(let context, var edits):
+      let keys = edits.keys.sorted()
+      edits[keys[min(i, keys.count - 1)]] = nil
+      return .commit(context: context, edits)
+    default: return self
+    }
+  }
+}
+
+extension [ScriptVerb] {
+  fileprivate func without(_ i: Int) -> [ScriptVerb] {
+    var rest = self
+    rest.remove(at: Swift.min(i, count - 1))
+    return rest
+  }
+}
+
+extension World {
+  /// The first fault of a script, and the shortest script that shows one.
+  ///
+  /// - Returns: `nil` if the script shows no fault.
+  public static func counterexample(
+    in script: Script, universe: ScriptUniverse = .standard
+  ) -> (script: Script, mismatch: ScriptMismatch)? {
+    func mismatch(_ script: Script) -> ScriptMismatch? {
+      do {
+        try run(script, universe: universe)
+        return nil
+      } catch { return error }
+    }
+    guard let first = mismatch(script) else { return nil }
+    var candidate = script
+    if let step = first.step {
+      candidate.steps.removeSubrange((step + 1)...)
+    } else {
+      // With the last exchange spelt out, less of it may be needed.
+      var spelt = script
+      spelt.steps += exchanges(after: script)
+      if mismatch(spelt)?.step != nil { candidate = spelt }
+    }
+    let showsAtStep = mismatch(candidate)?.step != nil
+    var shrinker = Shrinker { script in
+      mismatch(script).map { !showsAtStep || $0.step != nil } ?? false
+    }
+    let shortest = shrinker.shrink(candidate)
+    return (shortest, mismatch(shortest) ?? first)
+  }
+
+  /// Everybody tells everybody else, twice.
+  private static func exchanges(after script: Script) -> [ScriptStep] {
+    let forks = script.steps.count {
+      if case .fork = $0 { true } else { false }
+    }
+    let all = 0..<(script.deviceCount + forks)
+    let round = all.flatMap { i in
+      all.filter { $0 != i }.map { ScriptStep.sync(from: i, to: $0) }
+    }
+    return round + round
+  }
+}

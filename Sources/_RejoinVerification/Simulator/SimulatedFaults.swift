@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import RejoinTesting
+/// What goes wrong in a simulation, in percent of the occasions.
+///
+/// Each fault is drawn anew for each seed, and in about half of them it does not
+/// happen at all: a fault shows best where not everything else goes wrong too.
+struct SimulatedFaults: Hashable {
+  /// Messages that do not arrive.
+  let losses: Int
+  /// Messages that arrive twice or more often.
+  let duplicates: Int
+  /// Messages that arrive hours or weeks later.
+  let delays: Int
+  /// Messages that are cut in parts.
+  let splits: Int
+  /// Messages that also reach somebody whom they were not written for.
+  let relays: Int
+  /// Messages written from a basis that is not the receiver's.
+  let wrongBases: Int
+  /// Days on which the network falls into two halves.
+  let partitions: Int
+  /// Devices whose wall clock is not right.
+  let wrongClocks: Int
+  /// Returns from a backup, which is noticed.
+  let restores: Int
+  /// Returns from a backup, and copies of a device, which nobody notices.
+  let unnoticedRestores: Int
+  /// New devices that begin with another's state.
+  let clones: Int
+  /// Retirements.
+  let retirements: Int
+  /// Messages of which one half never arrives.
+  let lostHalves: Int
+  /// Rows of servers, and rows that every device already has.
+  let rows: Int
+  /// Two records that turn out to be one.
+  let aliases: Int
+  /// Weeks or months without a device.
+  let absences: Int
+  /// Purges and folds.
+  let housekeeping: Int
+  /// Crashes, after which the device is opened again.
+  let crashes: Int
+
+  init(_ random: inout SeededRandom) {
+    func weight(_ most: Int) -> Int {
+      random.chance(50) ? 0 : 1 + random.below(most)
+    }
+    losses = weight(40)
+    duplicates = weight(40)
+    delays = weight(50)
+    splits = weight(30)
+    relays = weight(30)
+    wrongBases = weight(30)
+    partitions = weight(60)
+    wrongClocks = weight(80)
+    restores = weight(25)
+    unnoticedRestores = random.chance(50) ? 0 : weight(25)
+    clones = weight(8)
+    retirements = weight(6)
+    lostHalves = weight(30)
+    rows = weight(20)
+    aliases = random.chance(60) ? 0 : weight(18)
+    absences = weight(20)
+    housekeeping = weight(20)
+    crashes = weight(20)
+  }
+}

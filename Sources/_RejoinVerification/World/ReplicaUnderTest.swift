@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+import Rejoin
+import RejoinTesting
+
+/// A replica of the library, as the checkers drive it.
+public struct ReplicaUnderTest: TestedReplica {
+  /// The replica.
+  public let replica: Replica
+  private let hand: ManualClock
+  private let makeDeviceID: () -> DeviceID
+
+  /// Creates an empty replica.
+  public init(
+    device: DeviceID, schema: Schema, makeDeviceID: @escaping () -> DeviceID
+  ) {
+    self.makeDeviceID = makeDeviceID
+    hand = ManualClock()
+    replica = Replica(
+      device: device, schema: schema, wallClock: hand.wall,
+      makeDeviceID: makeDeviceID)
+  }
+
+  private init(
+    resuming stored: StoredReplica, _ schema: Schema,
+    _ makeDeviceID: @escaping () -> DeviceID
+  ) {
+    self.makeDeviceID = makeDeviceID
+    hand = ManualClock()
+    replica = Replica(
+      resuming: stored, schema: schema, wallClock: hand.wall,
+      makeDeviceID: makeDeviceID)
+  }
+
+  public func copy() -> ReplicaUnderTest {
+    ReplicaUnderTest(resuming: replica.state, replica.schema, makeDeviceID)
+  }
+
+  public func forked(
+    as device: DeviceID, makeDeviceID: @escaping () -> DeviceID
+  ) -> ReplicaUnderTest {
+    ReplicaUnderTest(
+      resuming: replica.fork(as: device).state, replica.schema, makeDeviceID)
+  }
+
+  public var restoreToken: RestoreToken { replica.restoreToken }
+
+  public mutating func tokenStored(_ token: RestoreToken) {
+    replica.tokenStored(token)
+  }
+
+  public mutating func reopen(
+    with token: RestoreToken?, now: Int64
+  ) throws(ScriptMismatch) {
+    let stored = try readBack("a stored replica") { () throws(WireError) in
+      try StoredReplica(decoding: replica.state.encoded())
+    }
+    let token = try token.map { (token) throws(ScriptMismatch) in
+      try readBack("a token") { () throws(WireError) in
+        try RestoreToken(decoding: token.encoded())
+      }
+    }
+    let opened = Replica(
+      opening: stored, token: token, schema: replica.schema,
+      wallClock: ManualClock(now).wall, makeDeviceID: makeDeviceID)
+    self = ReplicaUnderTest(
+      resuming: opened.state, replica.schema, makeDeviceID)
+  }
+
+  public var device: DeviceID { replica.device }
+  public var version: ReplicaVersion { replica.version }
+  public var latest: Timestamp? { replica.state.hybrid.latest }
+
+  /// The bytes that replicas with the same saves agree on: the clock with its
+  /// digests, and every field that travels.
+  public var contents: [UInt8] { replica.encoded(foldingLedgers: true) }
+
+  public var stored: [UInt8] { replica.state.encoded() }
+
+  public func exists(_ id: RecordID) -> Bool { replica.exists(id) }
+
+  public func reading(of path: FieldPath) -> FieldReading {
+    replica.record(path.id)?.reading(of: path.key) ?? FieldReading()
+  }
+}
+
+// Saving.
+extension ReplicaUnderTest {
+  public mutating func save(
+    _ verbs: [ScriptVerb], now: Int64
+  ) throws -> Dot? {
+    hand.now = now
+    return try replica.save { transaction in
+      for verb in verbs { transaction.perform(verb) }
+    }.dot
+  }
+
+  public func fetch(_ id: RecordID) -> RecordSnapshot { replica.fetch(id) }
+
+  public mutating func save(
+    _ edits: [FieldKey: FieldEdit], of id: RecordID, shown: RecordSnapshot,
+    now: Int64
+  ) throws -> Dot? {
+    hand.now = now
+    return try replica.save { transaction in
+      transaction.upsert(id, observed: shown.existence, creatingAgain: nil)
+      for (key, change) in edits {
+        transaction.apply(change, to: key, of: id, observed: shown[key])
+      }
+    }.dot
+  }
+
+  public mutating func delete(
+    _ id: RecordID, shown: RecordSnapshot, now: Int64
+  ) throws -> Dot? {
+    hand.now = now
+    return try replica.save { $0.delete(id, observed: shown.existence) }.dot
+  }
+
+  public mutating func alias(
+    _ a: RecordID, _ b: RecordID, now: Int64
+  ) throws -> Dot? {
+    hand.now = now
+    return try replica.alias(a, b).dot
+  }
+
+  public mutating func bringIn(
+    _ rows: [ScriptVerb], now: Int64
+  ) throws -> Dot? {
+    hand.now = now
+    let blank = Replica(
+      device: DeviceID(0), schema: replica.schema, wallClock: hand.wall,
+      makeDeviceID: makeDeviceID)
+    for target in [blank, replica] {
+      try target.import { transaction in
+        rows.forEach { transaction.perform($0) }
+      }
+    }
+    return blank.version.vector.entries.first.map { Dot($0.device, $0.count) }
+  }
+
+  public mutating func pull(
+    _ rows: [ScriptVerb], from server: String, modifiedAt time: Int64,
+    now: Int64
+  ) throws -> Dot? {
+    hand.now = now
+    let before = replica.version.vector
+    try replica.pull(from: server, modifiedAt: time) { transaction in
+      rows.forEach { transaction.perform($0) }
+    }
+    return replica.version.vector.entries.first { $0.count > before[$0.device] }
+      .map { Dot($0.device, $0.count) }
+  }
+
+  public var stabilityCut: VectorClock { replica.stabilityCut }
+
+  public mutating func purge(now: Int64) throws -> Dot? {
+    hand.now = now
+    return try replica.purge().dot
+  }
+
+  public mutating func fold() { replica.fold() }
+
+  public mutating func retire(
+    _ device: DeviceID, now: Int64
+  ) throws -> Dot? {
+    hand.now = now
+    return try replica.retire(device).dot
+  }
+}
+
+// Telling and being told.
+extension ReplicaUnderTest {
+  public func message(since basis: ReplicaVersion) -> Delta? {
+    replica.delta(since: basis)
+  }
+
+  public func parts(of message: Delta, count: Int) -> [Delta] {
+    message.split(into: count)
+  }
+
+  public static func arrival(
+    of message: Delta
+  ) throws(ScriptMismatch) -> Delta {
+    try readBack("a delta") { () throws(WireError) in
+      try Delta(decoding: message.encoded())
+    }
+  }
+
+  public func outline(of message: Delta) -> MessageOutline {
+    MessageOutline(
+      fields: Set(
+        message.changes.flatMap { change in
+          change.fields.keys.map { FieldPath(change.id, $0) }
+        }),
+      intervals: message.intervals.mapValues {
+        .init(from: $0.from, to: $0.to.sequence)
+      })
+  }
+
+  public mutating func apply(_ message: Delta, now: Int64) -> MessageReceipt {
+    hand.now = now
+    let report = replica.apply(message, reporting: .faults)
+    var receipt = MessageReceipt()
+    receipt.gaps = Set(report.gaps.map(\.device))
+    receipt.equivocations = report.equivocations
+    receipt.returned = report.returned
+    receipt.forked = report.forkedDevices
+    return receipt
+  }
+
+  public mutating func acknowledge(
+    _ other: ReplicaUnderTest, now: Int64
+  ) throws(ScriptMismatch) {
+    hand.now = now
+    let clock = try readBack("a version") { () throws(WireError) in
+      try ReplicaVersion(decoding: other.version.encoded())
+    }
+    replica.acknowledge(clock, by: other.device)
+  }
+}
+
+/// Decodes what the library has encoded.
+private func readBack<Value>(
+  _ what: String, _ read: () throws(WireError) -> Value
+) throws(ScriptMismatch) -> Value {
+  do throws(WireError) { return try read() } catch {
+    throw ScriptMismatch("the library does not read \(what) it wrote: \(error)")
+  }
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+import Rejoin
+
+/// A replica as the checkers drive it: the library's own, or a broken one that
+/// they must reject.
+public protocol TestedReplica {
+  /// What one replica tells another.
+  associatedtype Message: Hashable
+  /// A record as somebody was shown it.
+  associatedtype Fetched
+  /// Everything that replicas with the same saves must agree on.
+  associatedtype Contents: Hashable
+  /// What is stored outside every backup, to tell whether one was put back.
+  associatedtype Token
+
+  /// Creates an empty replica.
+  ///
+  /// - Parameters:
+  ///   - device: The replica's device.
+  ///   - schema: What its records are.
+  ///   - makeDeviceID: Gives a device that is new, when the replica learns that its own
+  ///     is in use elsewhere.
+  init(device: DeviceID, schema: Schema, makeDeviceID: @escaping () -> DeviceID)
+
+  /// Another replica with the same state and the same device, as a backup is.
+  func copy() -> Self
+  /// Another replica with the same state, for another device.
+  func forked(as device: DeviceID, makeDeviceID: @escaping () -> DeviceID)
+    -> Self
+
+  /// The device that saves next.
+  var device: DeviceID { get }
+  /// The saves that the replica claims to hold.
+  var version: ReplicaVersion { get }
+  /// The last timestamp given out or learned; `nil` if the replica does not tell.
+  var latest: Timestamp? { get }
+  /// What replicas with the same saves must agree on.
+  var contents: Contents { get }
+
+  /// Everything that is stored, where there is more than the oracle knows.
+  var stored: [UInt8] { get }
+  /// Whether a record exists.
+  func exists(_ id: RecordID) -> Bool
+  /// Reads a field.
+  func reading(of path: FieldPath) -> FieldReading
+
+  /// Saves what the verbs say.
+  ///
+  /// - Returns: The dot; `nil` if there was nothing to save.
+  mutating func save(_ verbs: [ScriptVerb], now: Int64) throws -> Dot?
+  /// Shows a record to somebody who edits it later.
+  func fetch(_ id: RecordID) -> Fetched
+  /// Saves edits of a record as it was shown.
+  mutating func save(
+    _ edits: [FieldKey: FieldEdit], of id: RecordID, shown: Fetched, now: Int64
+  ) throws -> Dot?
+
+  /// What this replica knows and `basis` does not.
+  func message(since basis: ReplicaVersion) -> Message?
+  /// Cuts a message into parts.
+  func parts(of message: Message, count: Int) -> [Message]
+  /// The fields in a message and its intervals.
+  func outline(of message: Message) -> MessageOutline
+  /// A message as it arrives: by way of its bytes, where it has some.
+  ///
+  /// - Throws: What is wrong with the bytes.
+  static func arrival(of message: Message) throws(ScriptMismatch) -> Message
+  /// Joins a message.
+  mutating func apply(_ message: Message, now: Int64) -> MessageReceipt
+  /// Notes the clock that another replica has reached.
+  ///
+  /// - Throws: What is wrong with the bytes.
+  mutating func acknowledge(_ other: Self, now: Int64) throws(ScriptMismatch)
+
+  /// The saves that everybody is known to hold.
+  var stabilityCut: VectorClock { get }
+  /// Drops what dead records hold, as far as the deletion is stable.
+  mutating func purge(now: Int64) throws -> Dot?
+  /// Folds ledgers below the stability cut.
+  mutating func fold()
+  /// The token that belongs to the replica as it is.
+  var restoreToken: Token { get }
+
+  /// Says that a token is stored where no backup reaches.
+  mutating func tokenStored(_ token: Token)
+
+  /// Opens again, as another device unless the token belongs to the replica's
+  /// history.
+  ///
+  /// - Throws: What is wrong with the bytes.
+  mutating func reopen(with token: Token?, now: Int64) throws(ScriptMismatch)
+
+  /// Deletes a record as it was shown.
+  mutating func delete(
+    _ id: RecordID, shown: Fetched, now: Int64
+  ) throws -> Dot?
+
+  /// Declares two IDs to be of one record.
+  mutating func alias(
+    _ a: RecordID, _ b: RecordID, now: Int64
+  ) throws -> Dot?
+
+  /// Brings in rows that every device already has.
+  ///
+  /// - Returns: The name that equal rows have everywhere, whether they are new here
+  ///   or not.
+  mutating func bringIn(_ rows: [ScriptVerb], now: Int64) throws -> Dot?
+
+  /// Brings in rows of a server that knows no CRDT.
+  ///
+  /// - Returns: The dot; `nil` if nothing was new.
+  mutating func pull(
+    _ rows: [ScriptVerb], from server: String, modifiedAt time: Int64,
+    now: Int64
+  ) throws -> Dot?
+  /// Retires a device.
+  ///
+  /// - Returns: The dot; `nil` if the replica knows no retirement.
+  mutating func retire(_ device: DeviceID, now: Int64) throws -> Dot?
+}
+
+// What a replica need not know.
+extension TestedReplica {
+  /// Nothing.
+  public var latest: Timestamp? { nil }
+
+  /// Nothing.
+  public var stored: [UInt8] { [] }
+
+  /// Does nothing.
+  public mutating func alias(
+    _ a: RecordID, _ b: RecordID, now: Int64
+  ) throws -> Dot? { nil }
+
+  /// Does nothing.
+  public mutating func bringIn(
+    _ rows: [ScriptVerb], now: Int64
+  ) throws -> Dot? { nil }
+
+  /// Does nothing.
+  public mutating func pull(
+    _ rows: [ScriptVerb], from server: String, modifiedAt time: Int64,
+    now: Int64
+  ) throws -> Dot? { nil }
+
+  /// The message itself.
+  public static func arrival(of message: Message) -> Message { message }
+}
+
+/// What is in a message.
+public struct MessageOutline: Equatable {
+  /// The fields.
+  public var fields: Set<FieldPath>
+  /// Of each device with unseen changes, which of its saves they are.
+  public var intervals: [DeviceID: Interval]
+
+  /// The saves of a device after `from` and up to `to`.
+  public struct Interval: Hashable {
+    /// The last save before the interval.
+    public let from: UInt64
+    /// The last save in the interval.
+    public let to: UInt64
+
+    /// Describes an interval; of a sound replica, `from` is below `to`.
+    public init(from: UInt64, to: UInt64) { (self.from, self.to) = (from, to) }
+  }
+
+  /// Describes a message.
+  public init(
+    fields: Set<FieldPath>, intervals: [DeviceID: Interval]
+  ) {
+    (self.fields, self.intervals) = (fields, intervals)
+  }
+}
+
+/// What receiving a message did.
+public struct MessageReceipt {
+  /// The devices of which saves are missing.
+  public var gaps: Set<DeviceID> = []
+  /// The names that were found to be used twice.
+  public var equivocations: Set<Dot> = []
+  /// The devices that were retired and are on the roster again.
+  public var returned: Set<DeviceID> = []
+  /// The devices that are now known to be used twice.
+  public var forked: Set<DeviceID> = []
+
+  /// Says that nothing went wrong.
+  public init() {}
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+import Rejoin
+
+extension World {
+  /// Tells a device what it lacks, both learning how far the other is.
+  mutating func sync(from i: Int, to j: Int) throws(ScriptMismatch) -> Int {
+    try checkDeltaLaw(from: i, to: j)
+    try acknowledge(j, by: i)
+    let letter = try letter(from: i, since: j)
+    try acknowledge(i, by: j)
+    if let letter { try receive(letter, at: j) }
+    return j
+  }
+
+  mutating func merge(from i: Int, into j: Int) throws(ScriptMismatch) -> Int {
+    try acknowledge(i, by: j)
+    if let letter = try letter(from: i, since: j) {
+      try receive(letter, at: j)
+    }
+    return j
+  }
+
+  /// Tells a device how far another is.
+  mutating func acknowledge(_ i: Int, by j: Int) throws(ScriptMismatch) {
+    show(peers[i].model.clock, to: j)
+    sent.merge(peers[i].model.clock)
+    let (other, now) = (peers[i].replica, peers[j].now)
+    try checkStability(of: j, shown: other.stabilityCut) {
+      (replica) throws(ScriptMismatch) in
+      try replica.acknowledge(other, now: now)
+    }
+  }
+
+  /// Notes which of its own saves a device is shown.
+  private mutating func show(_ clock: VectorClock, to i: Int) {
+    for own in peers[i].model.ours where clock[own] > 0 {
+      peers[i].shownOwn.insert(Dot(own, clock[own]))
+      if clock[own] > peers[i].model.clock[own] {
+        peers[i].needsNewDeviceID = true
+        exposed.formUnion(peers[i].model.ours)
+      }
+    }
+  }
+
+  /// What a device knows and another does not, or all it knows; `nil` if nothing.
+  mutating func letter(
+    from i: Int, since j: Int?
+  ) throws(ScriptMismatch) -> Letter? {
+    let basis = j.map { peers[$0].replica.version } ?? ReplicaVersion()
+    sent.merge(peers[i].model.clock)
+    if !suspects.isEmpty {
+      return peers[i].replica.message(since: basis).map { letter(from: i, $0) }
+    }
+    return try Self.letter(
+      from: peers[i].replica, peers[i].model, since: basis,
+      at: j.map { peers[$0].model })
+  }
+
+  /// A message, compared with what must be in it.
+  static func letter(
+    from replica: Replica, _ model: OracleReplica, since basis: ReplicaVersion,
+    at receiver: OracleReplica?
+  ) throws(ScriptMismatch) -> Letter? {
+    let model = model.delta(since: basis.vector, at: receiver)
+    let message = replica.message(since: basis)
+    try agree("there is news", message != nil, model != nil)
+    guard let message, let model else { return nil }
+    let outline = replica.outline(of: message)
+    try agree("fields in a message", outline.fields, Set(model.fields.keys))
+    try agree(
+      "intervals of a message", outline.intervals,
+      model.intervals.mapValues { .init(from: $0.from, to: $0.to) })
+    return Letter(message: message, model: model)
+  }
+
+  /// What is in a message of a device that may have met two histories of one name,
+  /// so that which fields are news depends on more than numbers.
+  private func letter(from i: Int, _ message: Replica.Message) -> Letter {
+    let outline = peers[i].replica.outline(of: message)
+    var model = OracleDelta()
+    for path in outline.fields {
+      model.fields[path] = peers[i].model.held[path]
+    }
+    for (device, interval) in outline.intervals {
+      model.intervals[device] = .init(
+        from: interval.from, to: interval.to,
+        time: peers[i].model.knowledge.times[device] ?? .zero)
+    }
+    return Letter(message: message, model: model)
+  }
+
+  /// Joins a message, and compares what that did with what it must do.
+  mutating func receive(_ letter: Letter, at i: Int) throws(ScriptMismatch) {
+    let now = peers[i].now
+    let message = try Replica.arrival(of: letter.message)
+    let receipt = peers[i].replica.apply(message, now: now)
+    show(letter.model.saves(in: history), to: i)
+    touched.formUnion(letter.model.fields.keys.map(\.id))
+    let before = peers[i].model.clock
+    let gaps = peers[i].model.apply(letter.model, now: now)
+    try checkReturns(
+      receipt.returned, of: letter.model.intervals.keys, since: before, at: i)
+    counts.deliveries += 1
+    counts.gaps += gaps.isEmpty ? 0 : 1
+    // The saves of a forked device count only from the first on, and which devices
+    // are known to be forked, the oracle does not tell.
+    try agree(
+      "gaps", receipt.gaps.subtracting(suspects), gaps.subtracting(suspects))
+    for device in suspects {
+      peers[i].model.knowledge.clock[device] =
+        peers[i].replica.version.vector[device]
+    }
+    for dot in receipt.equivocations where !isUndecidable(dot) {
+      throw ScriptMismatch("\(dot) is reported and is only one save")
+    }
+  }
+
+  /// That those devices are reported of which there is something after all that
+  /// those knew who retired them.
+  private mutating func checkReturns(
+    _ returned: Set<DeviceID>, of devices: some Sequence<DeviceID>,
+    since before: VectorClock, at i: Int
+  ) throws(ScriptMismatch) {
+    let expected = peers[i].model.returned(among: devices, since: before)
+    counts.returns += returned.count
+    try agree(
+      "devices that return to \(name(i))", returned.subtracting(suspects),
+      expected.subtracting(suspects))
+  }
+
+  /// Whether a save has a number of its device from which on the device was used
+  /// twice.
+  func isUndecidable(_ dot: Dot) -> Bool {
+    dot.sequence >= firstCollisions[dot.device] ?? .max
+  }
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+import Rejoin
+
+extension World {
+  /// Law 5: who has heard of the same saves is equal, and has nothing to tell.
+  func checkEquality(_ i: Int, _ j: Int) throws(ScriptMismatch) {
+    guard suspects.isEmpty, i != j else { return }
+    let (s, t) = (peers[i], peers[j])
+    guard s.model.clock == t.model.clock, !s.model.isAhead, !t.model.isAhead
+    else { return }
+    try agree(
+      "law 5: \(name(i)) and \(name(j)) are equal",
+      s.replica.contents == t.replica.contents, true)
+    try agree(
+      "law 5: news for an equal",
+      s.replica.message(since: t.replica.version) == nil, true)
+  }
+
+  /// Law 4: what a device lacks makes it as all that the other knows would.
+  func checkDeltaLaw(
+    from i: Int, to j: Int
+  ) throws(ScriptMismatch) {
+    guard suspects.isEmpty, !peers[i].model.isAhead else { return }
+    var (one, other) = (peers[j].replica.copy(), peers[j].replica.copy())
+    let s = peers[i].replica.copy()
+    if let news = s.message(since: one.version) {
+      _ = one.apply(news, now: peers[j].now)
+    }
+    if let all = s.message(since: ReplicaVersion()) {
+      _ = other.apply(all, now: peers[j].now)
+    }
+    try agree(
+      "law 4: from \(name(i)) to \(name(j))", one.contents == other.contents,
+      true)
+  }
+
+  /// That one delta is enough, also where parts of others were lost for good.
+  func checkLoop(
+    from i: Int, to j: Int
+  ) throws(ScriptMismatch) -> Bool {
+    let (s, t) = (peers[i].replica, peers[j].replica)
+    if s.version.fieldsAhead.isEmpty, t.version.fieldsAhead.isEmpty {
+      return false
+    }
+    guard let first = s.message(since: t.version) else { return true }
+    var copy = t.copy()
+    _ = copy.apply(
+      try Replica.arrival(of: first), now: peers[j].now)
+    let again = s.message(since: copy.version)
+    try agree(
+      "\(name(i)) tells \(name(j)) again",
+      again.map { s.outline(of: $0).fields },
+      nil)
+    return true
+  }
+
+  /// Checks a device with fields ahead of its clock against all others.
+  mutating func checkLoops(_ i: Int) throws(ScriptMismatch) {
+    guard suspects.isEmpty else { return }
+    for j in peers.indices where j != i {
+      counts.loops += try checkLoop(from: i, to: j) ? 1 : 0
+      counts.loops += try checkLoop(from: j, to: i) ? 1 : 0
+    }
+  }
+
+  /// Law 13: when nobody saves any more, everybody is equal within the diameter
+  /// of the network, here a ring, and nothing is lost.
+  public mutating func settle() throws(ScriptMismatch) {
+    let ring = Array(peers.indices)
+    guard ring.count > 1 else { return }
+    let saves = clocks
+    let rounds = suspects.isEmpty ? ring.count / 2 : 2 * ring.count
+    try exchange(ring, rounds: rounds)
+    for (i, j) in zip(ring, ring.dropFirst() + ring.prefix(1)) {
+      try check(i, universe.records)
+      guard collisions.isEmpty else { continue }
+      try agree(
+        "law 13: \(name(i)) and \(name(j)) are equal",
+        peers[i].replica.contents == peers[j].replica.contents, true)
+    }
+    try agree("law 13: saves", clocks, saves)
+    try checkIntentions(of: ring)
+    guard collisions.isEmpty else { return }
+    for i in ring { try checkSoundness(i) }
+  }
+
+  /// The saves that the replicas claim to hold, all together.
+  private var clocks: VectorClock {
+    peers.reduce(VectorClock()) { $0.merging($1.replica.version.vector) }
+  }
+
+  /// So many rounds, or fewer if in two of them nobody had anything to tell.
+  private mutating func exchange(
+    _ ring: [Int], rounds: Int
+  ) throws(ScriptMismatch) {
+    var silences = 0
+    for _ in 0..<rounds where silences < 2 {
+      silences = try exchange(ring) ? 0 : silences + 1
+    }
+  }
+
+  /// One round: everybody tells both neighbours what it had before the round.
+  ///
+  /// - Returns: Whether there was anything to tell.
+  private mutating func exchange(
+    _ ring: [Int]
+  ) throws(ScriptMismatch) -> Bool {
+    var mail: [(to: Int, letter: Letter)] = []
+    for (place, i) in ring.enumerated() {
+      let neighbours = Set([
+        ring[(place + 1) % ring.count],
+        ring[(place + ring.count - 1) % ring.count],
+      ])
+      for j in neighbours.sorted() where j != i {
+        try acknowledge(i, by: j)
+        let letter = try letter(from: j, since: i)
+        if let letter { mail.append((i, letter)) }
+      }
+    }
+    for (i, letter) in mail { try receive(letter, at: i) }
+    return !mail.isEmpty
+  }
+}

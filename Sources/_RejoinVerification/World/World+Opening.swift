@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+import Rejoin
+
+// Opening what was stored.
+extension World {
+  /// Whether a device may have been used twice, so that it is given up sooner or
+  /// later.
+  func isSuspect(_ i: Int) -> Bool {
+    peers[i].needsNewDeviceID || suspects.contains(peers[i].model.device)
+  }
+
+  mutating func restore(
+    _ i: Int, from k: Int, with token: ScriptToken
+  ) throws(ScriptMismatch) -> Int? {
+    guard let backup = backups[k] else { return nil }
+    let (now, old) = (peers[i].now, peers[i])
+    forgotten[old.model.device, default: VectorClock()].merge(old.model.clock)
+    peers[i] = backup
+    peers[i].replica = backup.replica.copy()
+    peers[i].now = now
+    counts.restores += 1
+    switch token {
+    case .lost: try reopen(i, with: nil, keeping: false)
+    case .fitting:
+      try reopen(
+        i, with: peers[i].replica.restoreToken,
+        keeping: isSuspect(i) ? nil : true)
+      if peers[i].model.device == backup.model.device {
+        counts.unnoticedRestores += 1
+        suspects.formUnion(peers[i].model.ours)
+      }
+    case .last: try openWithLastToken(i, insteadOf: old)
+    }
+    return i
+  }
+
+  /// Opens with the token that was stored last: the device stays the same if and
+  /// only if its history goes on from there.
+  private mutating func openWithLastToken(
+    _ i: Int, insteadOf old: Peer
+  ) throws(ScriptMismatch) {
+    let device = peers[i].model.device
+    guard let stored = tokens[i] else {
+      return try reopen(i, with: nil, keeping: false)
+    }
+    let isContained =
+      stored.device == device && peers[i].chain.starts(with: stored.chain)
+    // Whoever sends what no token names loses what the token is for.
+    let isInOrder = sent[device] <= UInt64(stored.chain.count)
+    if isContained, isSuspect(i) || !isInOrder {
+      try reopen(i, with: stored.token, keeping: nil)
+      if peers[i].model.device == device {
+        suspects.formUnion(peers[i].model.ours)
+      }
+      return
+    }
+    try reopen(i, with: stored.token, keeping: isContained)
+    guard isContained else { return }
+    counts.crashes += 1
+    // Nobody has heard of the saves that were lost: their names are free.
+    for place in old.authored.subtracting(peers[i].authored) {
+      let dot = history.saves[place].dot
+      if dot.sequence > sent[dot.device] { places[dot]?.remove(place) }
+    }
+    let isSent = peers[i].model.ours.contains {
+      sent[$0] > peers[i].model.clock[$0]
+    }
+    if isSent { suspects.formUnion(peers[i].model.ours) }
+  }
+
+  /// Opens what a device has stored.
+  ///
+  /// - Parameter keeps: Whether it must stay the same device; `nil` if it may.
+  mutating func reopen(
+    _ i: Int, with token: Replica.Token?, keeping keeps: Bool?
+  ) throws(ScriptMismatch) {
+    // What was being edited is gone with what it was shown from.
+    closeContexts(of: i)
+    let (old, now) = (peers[i].model.device, peers[i].now)
+    try peers[i].replica.reopen(with: token, now: now)
+    let device = peers[i].replica.device
+    if let keeps, keeps != (device == old) {
+      throw ScriptMismatch(
+        keeps ? "\(old) is given up for nothing" : "\(old) must be given up")
+    }
+    if device != old { try checkUnused(device) }
+    peers[i].model.reopen(as: device, now: now)
+    if device != old { peers[i].startAnew() }
+  }
+
+  /// That a device which was taken is new.
+  func checkUnused(_ device: DeviceID) throws(ScriptMismatch) {
+    let isUsed = places.keys.contains { $0.device == device }
+    try agree("\(device) has been used", isUsed, false)
+  }
+}

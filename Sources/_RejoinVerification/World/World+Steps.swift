@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+import Rejoin
+
+extension World {
+  /// Does one step, and checks the device that it was about.
+  public mutating func perform(_ step: ScriptStep) throws(ScriptMismatch) {
+    try Premises.check()
+    touched = []
+    guard let i = try carryOut(step) else { return }
+    try check(
+      i,
+      changesAll(step)
+        ? universe.records : universe.records.filter(touched.contains))
+    try checkEquality(i, (i + 1) % peers.count)
+    try checkLoops(i)
+  }
+
+  /// Does one step.
+  ///
+  /// - Returns: The device that may have changed.
+  private mutating func carryOut(
+    _ step: ScriptStep
+  ) throws(ScriptMismatch) -> Int? {
+    guard involved(step).allSatisfy(peers.indices.contains) else { return nil }
+    switch step {
+    case .save(let i, let verbs): return try save(i, verbs)
+    case .setClock(let i, let now):
+      peers[i].now = now
+      return nil
+    case .sync(let i, let j): return try sync(from: i, to: j)
+    case .merge(let i, let j): return try merge(from: i, into: j)
+    case .write(let i, let j, let k):
+      letters[k] = try letter(from: i, since: j)
+      return nil
+    case .split(let k, let a, let b):
+      split(k, a, b)
+      return nil
+    case .deliver(let k, let i):
+      guard let letter = letters[k] else { return nil }
+      try receive(letter, at: i)
+      return i
+    case .backUp(let i, let k):
+      backups[k] = peers[i]
+      backups[k]?.replica = peers[i].replica.copy()
+      return nil
+    case .restore(let i, let k, let token):
+      return try restore(i, from: k, with: token)
+    case .storeToken(let i):
+      let peer = peers[i]
+      let token = peer.replica.restoreToken
+      tokens[i] = StoredToken(
+        token: token, device: peer.model.device, chain: peer.chain)
+      peers[i].replica.tokenStored(token)
+      return nil
+    case .reopen(let i):
+      let token = peers[i].replica.restoreToken
+      try reopen(i, with: token, keeping: isSuspect(i) ? nil : true)
+      return i
+    case .fork(let i): return fork(i)
+    case .purge(let i): return try purge(i)
+    case .fold(let i):
+      try checkStability(of: i) { $0.fold() }
+      return i
+    case .alias(let i, let a, let b): return try alias(i, a, b)
+    case .bringIn(let i, let rows): return try bringIn(i, rows)
+    case .pull(let i, let server, let time, let rows):
+      return try pull(i, rows, from: server, modifiedAt: time)
+    case .retire(let i, let j): return try retire(j, on: i)
+    case .fetch(let i, let id, let k):
+      fetch(id, on: i, as: k)
+      return nil
+    case .commit(let k, let edits): return try commit(k, edits)
+    case .discard(let k): return try discard(k)
+    }
+  }
+
+  /// Whether a step may change what is read of any record.
+  private func changesAll(_ step: ScriptStep) -> Bool {
+    switch step {
+    case .restore, .reopen, .fork, .fold, .alias: true
+    default: false
+    }
+  }
+
+  private func involved(_ step: ScriptStep) -> [Int] {
+    switch step {
+    case .save(let i, _), .setClock(let i, _), .deliver(_, let i),
+      .backUp(let i, _), .restore(let i, _, _), .reopen(let i), .fork(let i),
+      .purge(let i), .fold(let i), .fetch(let i, _, _), .storeToken(let i),
+      .alias(let i, _, _), .bringIn(let i, _), .pull(let i, _, _, _):
+      [i]
+    case .sync(let i, let j), .merge(let i, let j), .retire(let i, let j):
+      i == j ? [-1] : [i, j]
+    case .write(let i, let j, _): [i, j ?? i]
+    case .split, .commit, .discard: []
+    }
+  }
+
+  private mutating func split(_ k: Int, _ a: Int, _ b: Int) {
+    guard let letter = letters[k], let sender = peers.first else { return }
+    let parts = sender.replica.parts(of: letter.message, count: 2)
+    for (part, name) in zip(parts, [a, b]) {
+      let paths = sender.replica.outline(of: part).fields
+      letters[name] = Letter(message: part, model: letter.model.part(paths))
+    }
+  }
+
+  /// What somebody was shown is gone when the app closes.
+  mutating func closeContexts(of i: Int) {
+    contexts = contexts.filter { $0.value.peer != i }
+  }
+
+  private mutating func fork(_ i: Int) -> Int {
+    let number = peers.count
+    let device = names.device(number)
+    var peer = peers[i]
+    peer.replica = peers[i].replica.forked(
+      as: device, makeDeviceID: { [names] in names.renew(number) })
+    peer.model.fork(as: device)
+    peer.startAnew()
+    peers.append(peer)
+    counts.forks += 1
+    return number
+  }
+}

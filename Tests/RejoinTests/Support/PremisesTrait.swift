@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import _RejoinVerification
+
+/// Fails a test, rather than let it trap in the library, where a premise of the
+/// library does not hold.
+struct PremisesTrait: SuiteTrait, TestTrait {
+  let isRecursive = true
+
+  func prepare(for test: Test) async throws { try Premises.check() }
+}
+
+extension Trait where Self == PremisesTrait {
+  /// The test encodes.
+  static var encodes: Self { Self() }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Rejoin
+import RejoinTesting
+import _RejoinVerification
+import Testing
+
+private struct Note: Entity {
+  let title = register("title", of: String.self)
+}
+
+@Suite(
+  "claim 19: conflicts are tested with two stores that write one record, in one process"
+)
+struct TwoStoresTests {
+  private func store(_ device: UInt64) -> Replica {
+    Replica(
+      device: DeviceID(device), schema: [Note.self],
+      wallClock: ManualClock().wall, makeDeviceID: { DeviceID(99) })
+  }
+
+  @Test func aConflictInFourLines() throws {
+    let (phone, tablet) = (store(1), store(2))
+    try phone.save { $0[Note.self, "1"].title = "here" }
+    try tablet.save { $0[Note.self, "1"].title = "there" }
+    let report = tablet.merge(phone)
+
+    #expect(report.conflicts.map(\.loser.value) == [.string("here")])
+    let note = try #require(tablet[Note.self, "1"])
+    #expect(note.title == "there")
+    #expect(note.conflicts(\.title) == ["here"])
+  }
+
+  /// Weeks of many devices, whose messages come late, twice, in parts or never.
+  @Test func aNetworkThatFails() {
+    let result = Simulator.run(seeds: 0..<20)
+    #expect(result.failure == nil)
+    #expect(result.counts.deliveries > 0)
+    #expect(result.counts.forks + result.counts.restores > 0)
+  }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Rejoin
+import _RejoinVerification
+import Testing
+
+@Suite struct ExplorerRejectsTests {
+  @Test func gapsThatAreNotReported() throws {
+    try reject(SpoiledReplica<ForgottenGaps>.self, steps: 7)
+  }
+
+  @Test func clocksOfDeltasTakenAsReceived() throws {
+    try reject(SpoiledReplica<ClaimedClocks>.self, steps: 7)
+  }
+
+  @Test func shownValuesThatAreNotTheGreatest() throws {
+    try reject(SpoiledReplica<WrongWinners>.self, steps: 4)
+  }
+
+  @Test func partsThatAreLost() throws {
+    try reject(SpoiledReplica<LostParts>.self, steps: 4)
+  }
+
+  @Test func nothingIsWrongWithTheLibrary() throws {
+    var explorer = Explorer<SpoiledReplica<Nothing>>(Self.program)
+    let counts = try explorer.search()
+    #expect(counts.isComplete)
+  }
+
+  /// One device saves twice, another once, and one message comes late.
+  private static let program: ExplorerProgram = {
+    var program = ExplorerProgram.registers
+    program.savers = [[0], [0], [1]]
+    program.times = [0]
+    return program
+  }()
+
+  private func reject<Replica: TestedReplica>(
+    _ broken: Replica.Type, steps: Int
+  ) throws {
+    var explorer = Explorer<Replica>(Self.program)
+    let violation = #expect(throws: ExplorerViolation.self) {
+      try explorer.search()
+    }
+    let found = try #require(violation)
+    #expect(found.script.steps.count <= steps, "\(found)")
+    if broken != SpoiledReplica<LostParts>.self {
+      #expect(found.reproduced(with: broken) != nil, "\(found)")
+    }
+  }
+}

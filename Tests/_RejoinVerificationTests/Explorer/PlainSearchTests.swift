@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+@testable import _RejoinVerification
+
+@Suite struct PlainSearchTests {
+  /// The explorer's short cuts leave nothing out.
+  ///
+  /// It takes states for one where the oracle knows the same. Without that, and
+  /// with every step carried out anew, there are as many configurations and
+  /// nothing is wrong in any of them.
+  @Test(arguments: [
+    ExplorerProgram.registers, .deletion(.deleteWins), .sets,
+  ])
+  func theExplorerMissesNothing(program: ExplorerProgram) throws {
+    // With both saves on one device, messages can leave gaps.
+    for savers in [[[0], [1]], [[0], [0]]] {
+      let program = program.first(2)
+        .reduced(savers: savers, times: [0], kept: 1)
+      var plain = PlainSearch(program)
+      try plain.search()
+      var explorer = Explorer<ReplicaUnderTest>(program)
+      let counts = try explorer.search()
+      #expect(plain.known.count == counts.configurations)
+      #expect(plain.storedCount >= plain.known.count)
+      #expect((counts.gaps > 0) == (savers == [[0], [0]]))
+    }
+  }
+}

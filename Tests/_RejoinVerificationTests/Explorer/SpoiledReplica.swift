@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Rejoin
+import _RejoinVerification
+
+/// What is done wrong with a replica of the library.
+protocol Spoiling {
+  static func receipt(_ receipt: MessageReceipt) -> MessageReceipt
+  static func claim(_ outline: MessageOutline) -> VectorClock
+  static func reading(_ reading: FieldReading) -> FieldReading
+  static func parts(_ parts: [Delta]) -> [Delta]
+}
+
+extension Spoiling {
+  static func receipt(_ receipt: MessageReceipt) -> MessageReceipt { receipt }
+  static func claim(_: MessageOutline) -> VectorClock { [:] }
+  static func reading(_ reading: FieldReading) -> FieldReading { reading }
+  static func parts(_ parts: [Delta]) -> [Delta] { parts }
+}
+
+/// Nothing is wrong.
+enum Nothing: Spoiling {}
+
+/// Gaps are not reported.
+enum ForgottenGaps: Spoiling {
+  static func receipt(_ receipt: MessageReceipt) -> MessageReceipt {
+    var copy = receipt
+    copy.gaps = []
+    return copy
+  }
+}
+
+/// What a delta leads up to is claimed to be here.
+enum ClaimedClocks: Spoiling {
+  static func claim(_ outline: MessageOutline) -> VectorClock {
+    outline.intervals.reduce(into: VectorClock()) {
+      $0.insert(Dot($1.key, $1.value.to))
+    }
+  }
+}
+
+/// Of concurrent values the least is shown.
+enum WrongWinners: Spoiling {
+  static func reading(_ reading: FieldReading) -> FieldReading {
+    guard let least = reading.conflicts.first, let shown = reading.value,
+      least < shown
+    else { return reading }
+    var copy = reading
+    copy.value = least
+    return copy
+  }
+}
+
+/// The second part of a message is the first again.
+enum LostParts: Spoiling {
+  static func parts(_ parts: [Delta]) -> [Delta] {
+    parts.map { _ in parts[0] }
+  }
+}
+
+/// A replica of the library with something done wrong.
+struct SpoiledReplica<How: Spoiling>: TestedReplica {
+  private var base: ReplicaUnderTest
+  private var claimed = VectorClock()
+
+  init(device: DeviceID, schema: Schema, makeDeviceID: @escaping () -> DeviceID)
+  {
+    base = ReplicaUnderTest(
+      device: device, schema: schema, makeDeviceID: makeDeviceID)
+  }
+
+  private init(_ base: ReplicaUnderTest, _ claimed: VectorClock) {
+    (self.base, self.claimed) = (base, claimed)
+  }
+
+  func copy() -> Self { Self(base.copy(), claimed) }
+
+  func forked(
+    as device: DeviceID, makeDeviceID: @escaping () -> DeviceID
+  ) -> Self {
+    Self(base.forked(as: device, makeDeviceID: makeDeviceID), claimed)
+  }
+
+  var device: DeviceID { base.device }
+  var version: ReplicaVersion {
+    claimed.entries.reduce(into: base.version) { clock, entry in
+      let claim = ReplicaVersion(claimed)[entry.device]
+      clock.insert(claim, of: entry.device)
+    }
+  }
+  var contents: [UInt8] { base.contents }
+  var stored: [UInt8] { base.stored }
+  func exists(_ id: RecordID) -> Bool { base.exists(id) }
+
+  func reading(of path: FieldPath) -> FieldReading {
+    How.reading(base.reading(of: path))
+  }
+
+  mutating func save(_ verbs: [ScriptVerb], now: Int64) throws -> Dot? {
+    try base.save(verbs, now: now)
+  }
+
+  func fetch(_ id: RecordID) -> RecordSnapshot { base.fetch(id) }
+
+  mutating func save(
+    _ edits: [FieldKey: FieldEdit], of id: RecordID, shown: RecordSnapshot,
+    now: Int64
+  ) throws -> Dot? {
+    try base.save(edits, of: id, shown: shown, now: now)
+  }
+
+  func message(since basis: ReplicaVersion) -> Delta? {
+    base.message(since: basis)
+  }
+
+  func parts(of message: Delta, count: Int) -> [Delta] {
+    How.parts(base.parts(of: message, count: count))
+  }
+
+  func outline(of message: Delta) -> MessageOutline {
+    base.outline(of: message)
+  }
+
+  mutating func apply(_ message: Delta, now: Int64) -> MessageReceipt {
+    claimed.merge(How.claim(outline(of: message)))
+    return How.receipt(base.apply(message, now: now))
+  }
+
+  mutating func acknowledge(
+    _ other: Self, now: Int64
+  ) throws(ScriptMismatch) {
+    try base.acknowledge(other.base, now: now)
+  }
+
+  var stabilityCut: VectorClock { base.stabilityCut }
+  mutating func purge(now: Int64) throws -> Dot? { try base.purge(now: now) }
+  mutating func fold() { base.fold() }
+
+  var restoreToken: RestoreToken { base.restoreToken }
+
+  mutating func tokenStored(_ token: RestoreToken) { base.tokenStored(token) }
+
+  mutating func reopen(
+    with token: RestoreToken?, now: Int64
+  ) throws(ScriptMismatch) {
+    try base.reopen(with: token, now: now)
+  }
+
+  mutating func delete(
+    _ id: RecordID, shown: RecordSnapshot, now: Int64
+  ) throws -> Dot? {
+    try base.delete(id, shown: shown, now: now)
+  }
+
+  mutating func alias(
+    _ a: RecordID, _ b: RecordID, now: Int64
+  ) throws -> Dot? {
+    try base.alias(a, b, now: now)
+  }
+
+  mutating func bringIn(_ rows: [ScriptVerb], now: Int64) throws -> Dot? {
+    try base.bringIn(rows, now: now)
+  }
+
+  mutating func pull(
+    _ rows: [ScriptVerb], from server: String, modifiedAt time: Int64,
+    now: Int64
+  ) throws -> Dot? {
+    try base.pull(rows, from: server, modifiedAt: time, now: now)
+  }
+
+  mutating func retire(_ device: DeviceID, now: Int64) throws -> Dot? {
+    try base.retire(device, now: now)
+  }
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import _RejoinVerification
+import Testing
+
+/// The explorer must find every mistake about joins within two or three saves, and
+/// nothing in a replica without any.
+///
+/// It meets two thousand configurations at most until then, most often fifty.
+@Suite struct ExploredHazardTests {
+  @Test(arguments: [
+    ExplorerProgram.toyRegister, .toyLatest, .toyCounter, .toySet, .toyDeletion,
+  ])
+  func soundReplicaPasses(program: ExplorerProgram) throws {
+    var explorer = Explorer<ToyReplica>(program)
+    _ = try explorer.search(atMost: 2000)
+  }
+
+  @Test(arguments: Hazard.allCases.filter { $0.program != nil })
+  func hazardIsFound(hazard: Hazard) throws {
+    let program = try #require(hazard.program)
+    Hazard.$current.withValue(hazard) {
+      var explorer = Explorer<ToyReplica>(program)
+      if let counts = try? explorer.search(atMost: 4000) {
+        Issue.record("\(hazard) passes: \(counts)")
+      }
+    }
+  }
+}

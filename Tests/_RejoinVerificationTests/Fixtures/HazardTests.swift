@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Rejoin
+import _RejoinVerification
+import Testing
+
+/// A checker that lets everything pass proves nothing.
+///
+/// Random scripts must find each mistake that a replica can make, and nothing in a
+/// replica without any. They need eighteen scripts at most, most often one.
+@Suite struct HazardTests {
+  @Test(arguments: 0..<4)
+  func soundReplicaPasses(block: UInt64) {
+    let count: UInt64 = Tier.isNightly ? 1000 : 25
+    for seed in (block * count)..<(block * count + count) {
+      if let mismatch = mismatch(seed) {
+        Issue.record("seed \(seed): \(mismatch)")
+        return
+      }
+    }
+  }
+
+  @Test(arguments: Hazard.allCases)
+  func hazardIsFound(hazard: Hazard) {
+    Hazard.$current.withValue(hazard) {
+      for seed in 0..<100 as Range<UInt64> {
+        if mismatch(seed) != nil { return }
+      }
+      Issue.record("\(hazard) passes a hundred scripts")
+    }
+  }
+
+  /// The first thing that is wrong in a random script.
+  private func mismatch(_ seed: UInt64) -> ScriptMismatch? {
+    var weights = ScriptWeights()
+    // The toy replica gives no device up, and believes every backup. It knows
+    // neither what was purged nor any rows, roster or aliases.
+    (weights.retirements, weights.unnoticedRestores) = (0, 0)
+    (weights.undeletions, weights.aliases) = (0, 0)
+    (weights.imports, weights.pulls, weights.tokens) = (0, 0, 0)
+    let script = ScriptGenerator.script(
+      seed: seed, steps: 80, weights: weights, universe: .toy)
+    do throws(ScriptMismatch) {
+      try World<ToyReplica>.run(script, universe: .toy)
+      return nil
+    } catch { return error }
+  }
+}

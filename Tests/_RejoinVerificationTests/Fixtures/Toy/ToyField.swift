@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Rejoin
+import _RejoinVerification
+
+/// One field of one record: a clock, and of each save what is left of it.
+///
+/// Every kind is the same store here, so that there is one join to break.
+struct ToyField: Hashable {
+  /// What is left of a save: a write, an element, or an amount.
+  struct Entry: Hashable {
+    let dot: Dot
+    var time = Timestamp.zero
+    var value: Value?
+    var amount: Int128 = 0
+    /// The saves of the field that the author had heard of.
+    var seen = VectorClock()
+  }
+
+  let kind: FieldKind
+  var clock = VectorClock()
+  /// In the order of their arrival.
+  var entries: [Entry] = []
+  let hazard: Hazard?
+
+  init(_ kind: FieldKind, _ hazard: Hazard?) {
+    (self.kind, self.hazard) = (kind, hazard)
+  }
+
+  /// The same however the entries came.
+  var canonical: ToyField {
+    var copy = self
+    copy.entries.sort {
+      ($0.dot, $0.value ?? .null) < ($1.dot, $1.value ?? .null)
+    }
+    return copy
+  }
+}
+
+// Reading.
+extension ToyField {
+  /// The write that is shown.
+  var winner: Entry? {
+    entries.reduce(nil) { best, entry in
+      guard let best else { return entry }
+      return outranks(entry, best) ? entry : best
+    }
+  }
+
+  func outranks(_ a: Entry, _ b: Entry) -> Bool {
+    switch hazard {
+    case .clockThenTimeThenDevice where a.seen.contains(b.dot): true
+    case .clockThenTimeThenDevice where b.seen.contains(a.dot): false
+    case .tiesByArrival: a.time > b.time
+    default: (a.time, a.dot) > (b.time, b.dot)
+    }
+  }
+
+  var elements: Set<Value> { Set(entries.compactMap(\.value)) }
+  var count: Int128 { entries.reduce(0) { $0 + $1.amount } }
+
+  /// Whether there is anything that creating the record again must drop.
+  var hasContent: Bool {
+    kind == .lww ? winner?.value != nil : !entries.isEmpty
+  }
+
+  var reading: FieldReading {
+    var reading = FieldReading()
+    switch kind {
+    case .register, .lww:
+      let winner = winner
+      reading.value = winner?.value
+      reading.author = winner?.dot
+      let others = kind == .lww ? [] : elements
+      reading.conflicts = others.filter { $0 != winner?.value }.sorted()
+    case .counter: reading.count = Int64(clamping: count)
+    default: reading.elements = elements.sorted()
+    }
+    return reading
+  }
+}
+
+// Joining.
+extension ToyField {
+  /// Keeps what both have, and of the rest what the other has not heard of.
+  mutating func join(_ other: ToyField, at device: DeviceID) {
+    if kind == .lww {
+      entries = [entries.first, other.entries.first].compactMap(\.self)
+      entries = winner.map { [$0] } ?? []
+    } else {
+      let theirs = other.entries.filter {
+        confirms($0) && !entries.contains($0)
+      }
+      entries = entries.filter { other.confirms($0) } + theirs
+    }
+    clock.merge(other.clock)
+    if kind == .register { prune(at: device) }
+  }
+
+  /// Whether this side has an entry of the other too, or has not heard of it.
+  private func confirms(_ entry: Entry) -> Bool {
+    entries.contains(entry) || !clock.contains(entry.dot)
+      || (hazard == .unionOfDots && kind == .set
+        && entries.contains { $0.value == entry.value })
+  }
+
+  private mutating func prune(at device: DeviceID) {
+    switch hazard {
+    case .losingSiblingsPruned: entries = winner.map { [$0] } ?? []
+    case .mineWinsOnReceive:
+      let mine = entries.filter { $0.dot.device == device }
+      if !mine.isEmpty { entries = mine }
+    default: break
+    }
+  }
+}

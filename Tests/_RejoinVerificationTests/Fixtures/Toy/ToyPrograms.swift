@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Rejoin
+import _RejoinVerification
+
+/// Programs about one kind of field each, so that little has to be explored.
+extension ExplorerProgram {
+  private static let a = RecordID("Note", "a")
+
+  private static func about(
+    _ kind: FieldKind, times: [Int64] = [0], _ saves: [FieldEdit?]
+  ) -> ExplorerProgram {
+    let field = FieldKey(kind.rawValue, kind)
+    var program = ExplorerProgram(
+      kind.rawValue,
+      universe: ScriptUniverse(
+        schema: Schema(["Note": .init(fields: [field])]),
+        records: [a], fields: [field]),
+      saves: saves.map { edit in
+        [edit.map { .edit(a, field, $0) } ?? .delete(a)]
+      })
+    program.times = times
+    return program
+  }
+
+  static let toyRegister = about(
+    .register, [.write(.int(1)), .write(.int(2))])
+  static let toyLatest = about(
+    .lww, times: [0, 1], [.write(.int(1)), .write(.int(2)), .write(.int(3))])
+  static let toyCounter = about(
+    .counter, [.count(.init(by: 1)), .count(reset), .count(reset)])
+  static let toySet = about(
+    .set, [.members(insertion), .members(insertion), .members(removal)])
+  static let toyDeletion = about(
+    .register, [.write(.int(1)), .write(.int(2)), nil])
+
+  private static let reset = CounterEdit(by: 0, isReset: true)
+  private static let insertion = SetEdit(inserting: [.int(1)])
+  private static let removal = SetEdit(inserting: [], removing: [.int(1)])
+}
+
+extension Hazard {
+  /// A program in which the mistake shows; `nil` where an explorer does nothing
+  /// that could show it.
+  ///
+  /// It shows no record to be edited later, restores no backup and purges
+  /// nothing, and no time passes in it.
+  var program: ExplorerProgram? {
+    switch self {
+    case .clockThenTimeThenDevice, .wallClockStamps, .deafClock: .toyLatest
+    case .tiesByArrival, .losingSiblingsPruned, .mineWinsOnReceive,
+      .deltaTakenAsReceived, .fieldClockTakenAsReceived, .identityTravels:
+      .toyRegister
+    case .unionOfDots, .removalWithoutDot: .toySet
+    case .resetAddsNegative: .toyCounter
+    case .payloadDroppedDotsKept: .toyDeletion
+    case .restoredKeepsDevice, .refreshAdvancesDirtyBase,
+      .resolutionSupersedesUnseen, .equalFieldsOverwritten, .globalCut,
+      .tombstonesForgotten, .clockEntriesExpire:
+      nil
+    }
+  }
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Rejoin
+import _RejoinVerification
+
+/// Fields, each complete with its clock, and which saves they make.
+struct ToyMessage: Hashable {
+  /// The saves of one device, all effects of which are in the message.
+  struct Interval: Hashable {
+    let from: UInt64
+    let to: UInt64
+    let time: Timestamp
+  }
+
+  /// Who wrote the message, which nobody needs to know.
+  let sender: DeviceID?
+  var fields: [FieldPath: ToyField] = [:]
+  var intervals: [DeviceID: Interval] = [:]
+}
+
+extension ToyReplica {
+  typealias Message = ToyMessage
+
+  func message(since basis: ReplicaVersion) -> ToyMessage? {
+    let known = basis.vector
+    let isSigned = hazard == .identityTravels
+    var message = ToyMessage(sender: isSigned ? device : nil)
+    message.fields = fields.filter { path, field in
+      var known = known
+      for entry in basis.fieldsAhead[path.digest]?.entries ?? []
+      where vector[entry.device] <= known[entry.device] {
+        known.insert(Dot(entry.device, entry.count))
+      }
+      return !field.clock.isContained(in: known)
+    }.mapValues(\.canonical)
+    for entry in vector.entries where entry.count > known[entry.device] {
+      message.intervals[entry.device] = .init(
+        from: known[entry.device], to: entry.count,
+        time: times[entry.device] ?? .zero)
+    }
+    let isEmpty = message.fields.isEmpty && message.intervals.isEmpty
+    return isEmpty ? nil : message
+  }
+
+  func parts(of message: ToyMessage, count: Int) -> [ToyMessage] {
+    let paths = message.fields.keys.sorted()
+    return (0..<count).map { i in
+      var part = ToyMessage(sender: message.sender)
+      for path in paths[
+        (i * paths.count / count)..<((i + 1) * paths.count / count)]
+      {
+        part.fields[path] = message.fields[path]
+      }
+      return part
+    }
+  }
+
+  func outline(of message: ToyMessage) -> MessageOutline {
+    MessageOutline(
+      fields: Set(message.fields.keys),
+      intervals: message.intervals.mapValues {
+        .init(from: $0.from, to: $0.to)
+      })
+  }
+
+  mutating func apply(_ message: ToyMessage, now: Int64) -> MessageReceipt {
+    for (device, interval) in message.intervals
+    where interval.to > vector[device] && hazard != .deafClock {
+      hybrid.receive(interval.time, now: now)
+    }
+    for (path, field) in message.fields {
+      self[path].join(field, at: device)
+    }
+    var receipt = MessageReceipt()
+    let before = vector
+    for (device, interval) in message.intervals {
+      if interval.from > vector[device] {
+        receipt.gaps.insert(device)
+        if hazard != .deltaTakenAsReceived { continue }
+      }
+      if interval.to > vector[device] {
+        vector.insert(Dot(device, interval.to))
+        times[device] = interval.time
+      }
+    }
+    receipt.returned = Set(
+      message.intervals.keys.filter { device in
+        guard let last = retirement(of: device) else { return false }
+        return before[device] <= last && vector[device] > last
+      })
+    spoil(message, now: now)
+    return receipt
+  }
+
+  mutating func acknowledge(_ other: ToyReplica, now: Int64) {
+    acknowledged[other.device, default: VectorClock()].merge(other.vector)
+    raiseCut()
+  }
+}
+
+extension FieldPath {
+  /// By what a clock names the field.
+  var digest: UInt64 {
+    var digest = Digest()
+    digest.add("\(self)")
+    return digest.value
+  }
+}
+
+// What only a hazard does with a message that has been joined.
+extension ToyReplica {
+  private mutating func spoil(_ message: ToyMessage, now: Int64) {
+    switch hazard {
+    case .fieldClockTakenAsReceived:
+      for field in message.fields.values { vector.merge(field.clock) }
+    case .identityTravels: device = message.sender ?? device
+    case .payloadDroppedDotsKept:
+      for id in Set(message.fields.keys.map(\.id)) where isDead(id) {
+        for path in paths(of: id) { fields[path]?.entries = [] }
+      }
+    case .clockEntriesExpire:
+      for path in message.fields.keys { expire(path, now: now) }
+    default: break
+    }
+  }
+
+  private mutating func expire(_ path: FieldPath, now: Int64) {
+    for entry in self[path].clock.entries
+    where now - (times[entry.device]?.milliseconds ?? now) > 3_600_000
+      && !self[path].entries.contains(where: { $0.dot.device == entry.device })
+    {
+      fields[path]?.clock[entry.device] = 0
+    }
+  }
+}

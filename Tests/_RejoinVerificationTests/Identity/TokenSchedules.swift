@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Rejoin
+import _RejoinVerification
+
+/// Every schedule in which one device saves, stores its state, stores its token,
+/// sends, hears that others have it, crashes, and returns from a backup.
+///
+/// Steps are carried out by real replicas, each pair of a state and a step once;
+/// the search itself is about numbers.
+struct TokenSchedules {
+  /// Where everything stands.
+  struct Configuration: Hashable {
+    /// What the device works with, what it has stored, and what is in the backup.
+    var memory = 0
+    var disk = 0
+    var backup: Int?
+    /// The token that is stored, and the state that it belongs to.
+    var token = 0
+    var outbox = 0
+    /// What has been sent, and who has heard of it.
+    var sent = 0
+    var peer = 1
+    var saves = 0
+    var crashes = 0
+    var fresh = 0
+    /// Whether what is stored is a backup that was put back.
+    var isRestored = false
+    var wasRestored = false
+  }
+
+  /// One replica at one moment, with the saves that it goes on from.
+  struct State {
+    let replica: ReplicaUnderTest
+    let history: [Save]
+    var device: DeviceID { replica.device }
+  }
+
+  /// The name and the content of a save.
+  struct Save: Hashable {
+    let dot: Dot
+    let value: Int
+  }
+
+  /// What a caller does wrong.
+  enum Mistake {
+    /// The device opens only with the token of the very state that is stored.
+    case equality
+    /// It sends before it stores the token.
+    case sendsFirst
+    /// It does not say that a token is stored.
+    case tellsNothing
+  }
+
+  /// The next device that nobody has used.
+  private final class Names {
+    var next: UInt64 = 0
+  }
+
+  /// What has been found.
+  struct Counts: CustomStringConvertible {
+    var configurations = 0
+    var steps = 0
+    var executions = 0
+    var renewals = 0
+    /// New devices although no backup was put back.
+    var needless = 0
+    /// Names that were sent with two contents.
+    var doubled = 0
+    /// Devices that were kept although something that they had sent was gone.
+    var missed = 0
+
+    var description: String {
+      "\(configurations) configurations, \(steps) steps, \(executions) "
+        + "executions, \(renewals) renewals, \(needless) without a restore, "
+        + "\(doubled) doubled names, \(missed) missed restores"
+    }
+  }
+
+  var mistake: Mistake?
+  /// How many steps, saves and crashes there are at most.
+  var depth = 10
+  var saveLimit = 4
+  var crashLimit = 2
+  private(set) var counts = Counts()
+  private let names = Names()
+  private var states: [State] = []
+  private var places: [[UInt8]: Int] = [:]
+  private var tokens: [RestoreToken] = []
+  private var tokenPlaces: [RestoreToken: Int] = [:]
+  private var sent: [Set<Save>] = [[]]
+  private var sentPlaces: [Set<Save>: Int] = [[]: 0]
+  private var memo: [[Int]: Int] = [:]
+
+  /// - Parameter isWatched: Whether somebody else has saved, so that nothing is
+  ///   stable before it has shown that it holds it.
+  init(isWatched: Bool) throws {
+    var (device, peer) = (replica(1), replica(2))
+    if isWatched {
+      _ = try peer.save([.touch(RecordID("E", "peer"))], now: 1)
+      if let news = peer.message(since: device.version) {
+        _ = device.apply(news, now: 1)
+      }
+    }
+    _ = intern(device, [])
+    _ = intern(peer, [])
+    _ = intern(device.restoreToken)
+  }
+
+  private func replica(_ number: UInt64) -> ReplicaUnderTest {
+    ReplicaUnderTest(
+      device: DeviceID(number), schema: Schema(["E": .init()]),
+      makeDeviceID: { [names] in DeviceID(names.next) })
+  }
+
+  private mutating func intern(
+    _ replica: ReplicaUnderTest, _ history: [Save]
+  ) -> Int {
+    let bytes = replica.replica.state.encoded()
+    if let place = places[bytes] { return place }
+    places[bytes] = states.count
+    states.append(State(replica: replica, history: history))
+    return states.count - 1
+  }
+
+  private mutating func intern(_ token: RestoreToken) -> Int {
+    if let place = tokenPlaces[token] { return place }
+    tokenPlaces[token] = tokens.count
+    tokens.append(token)
+    return tokens.count - 1
+  }
+
+  /// Tries everything, fewer steps first.
+  mutating func search() throws {
+    var seen: Set<Configuration> = [Configuration()]
+    var level = Array(seen)
+    for _ in 0..<depth {
+      var next: [Configuration] = []
+      for configuration in level {
+        for successor in try successors(of: configuration) {
+          counts.steps += 1
+          if seen.insert(successor).inserted { next.append(successor) }
+        }
+      }
+      level = next
+    }
+    counts.configurations = seen.count
+  }
+
+  private mutating func successors(
+    of here: Configuration
+  ) throws -> [Configuration] {
+    var all: [Configuration] = []
+    if here.saves < saveLimit { all.append(try saving(here)) }
+    if here.disk != here.memory || here.isRestored {
+      var next = here
+      (next.disk, next.isRestored) = (here.memory, false)
+      all.append(next)
+    }
+    if let next = storingToken(here) { all.append(next) }
+    if let next = sending(here) { all.append(next) }
+    all.append(try acknowledged(here))
+    if here.backup == nil {
+      var next = here
+      next.backup = here.disk
+      all.append(next)
+    }
+    if here.crashes < crashLimit {
+      var next = here
+      next.crashes += 1
+      all.append(try opened(next))
+    }
+    if let backup = here.backup, !here.wasRestored {
+      var next = here
+      (next.disk, next.isRestored, next.wasRestored) = (backup, true, true)
+      all.append(try opened(next))
+    }
+    return all
+  }
+
+  /// What a step makes of a state, carried out once.
+  private mutating func execute(
+    _ key: [Int], _ body: (inout TokenSchedules) throws -> Int
+  ) rethrows -> Int {
+    if let known = memo[key] { return known }
+    counts.executions += 1
+    let result = try body(&self)
+    memo[key] = result
+    return result
+  }
+}
+
+// The steps.
+extension TokenSchedules {
+  private mutating func saving(
+    _ here: Configuration
+  ) throws -> Configuration {
+    var next = here
+    next.saves += 1
+    next.memory = try execute([0, here.memory, here.saves]) { run in
+      let old = run.states[here.memory]
+      var replica = old.replica.copy()
+      let value = FieldEdit.write(.int(Int64(here.saves)))
+      let dot = try replica.save(
+        [.edit(RecordID("E", "a"), FieldKey("f", .register), value)], now: 1)
+      guard let dot, dot.device == old.device else {
+        run.counts.needless += 1
+        return here.memory
+      }
+      return run.intern(
+        replica, old.history + [Save(dot: dot, value: here.saves)])
+    }
+    return next
+  }
+
+  private mutating func storingToken(_ here: Configuration) -> Configuration? {
+    // It is the replica in use whose token is stored.
+    guard states[here.disk].device == states[here.memory].device else {
+      return nil
+    }
+    let token = intern(states[here.disk].replica.restoreToken)
+    if token == here.token, here.outbox == here.disk { return nil }
+    var next = here
+    (next.token, next.outbox) = (token, here.disk)
+    if mistake == .tellsNothing { return next }
+    next.memory = execute([1, here.memory, token]) { run in
+      var replica = run.states[here.memory].replica.copy()
+      replica.tokenStored(run.tokens[token])
+      return run.intern(replica, run.states[here.memory].history)
+    }
+    return next
+  }
+
+  /// Sends what the token names, or, by mistake, all there is.
+  private mutating func sending(_ here: Configuration) -> Configuration? {
+    let source = mistake == .sendsFirst ? here.memory : here.outbox
+    let (state, device) = (states[source], states[here.memory].device)
+    guard state.device == device else { return nil }
+    let all = sent[here.sent].union(state.history)
+    if all == sent[here.sent] { return nil }
+    if Set(all.map(\.dot)).count < all.count { counts.doubled += 1 }
+    var next = here
+    next.sent = sentPlaces[all] ?? sent.count
+    if next.sent == sent.count {
+      sentPlaces[all] = sent.count
+      sent.append(all)
+    }
+    next.peer = execute([2, source, here.peer]) { run in
+      var peer = run.states[here.peer].replica.copy()
+      guard let news = state.replica.message(since: peer.version) else {
+        return here.peer
+      }
+      _ = peer.apply(news, now: 1)
+      return run.intern(peer, [])
+    }
+    return next
+  }
+
+  /// The peer shows what it holds.
+  private mutating func acknowledged(
+    _ here: Configuration
+  ) throws -> Configuration {
+    var next = here
+    next.memory = try execute([3, here.memory, here.peer]) { run in
+      var replica = run.states[here.memory].replica.copy()
+      try replica.acknowledge(run.states[here.peer].replica, now: 1)
+      return run.intern(replica, run.states[here.memory].history)
+    }
+    return next
+  }
+
+  /// Opens what is stored, with the token that is stored.
+  private mutating func opened(
+    _ here: Configuration
+  ) throws -> Configuration {
+    var next = here
+    var token: Int? = here.token
+    if mistake == .equality,
+      states[here.disk].replica.restoreToken != tokens[here.token]
+    {
+      token = nil
+    }
+    next.memory = try execute([4, here.disk, token ?? -1, here.fresh]) { run in
+      let stored = run.states[here.disk]
+      var replica = stored.replica.copy()
+      run.names.next = UInt64(100 + here.fresh)
+      try replica.reopen(with: token.map { run.tokens[$0] }, now: 1)
+      return run.intern(replica, stored.history)
+    }
+    check(here, next.memory)
+    if states[next.memory].device != states[here.disk].device {
+      next.fresh += 1
+    }
+    return next
+  }
+
+  private mutating func check(_ here: Configuration, _ memory: Int) {
+    let (device, old) = (states[memory].device, states[here.disk].device)
+    if device == old {
+      let gone = sent[here.sent].subtracting(states[memory].history)
+      counts.missed += gone.contains { $0.dot.device == device } ? 1 : 0
+      return
+    }
+    counts.renewals += 1
+    let isExpected =
+      here.isRestored
+      || here.wasRestored && tokens[here.token].device != old
+    counts.needless += isExpected ? 0 : 1
+  }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Rejoin
+import RejoinTesting
+import _RejoinVerification
+
+/// A random history of three devices, of which one may be cloned without anybody
+/// noticing.
+struct TwoHistories {
+  private var random: SeededRandom
+  /// Two devices, one that relays, and the clone.
+  private var replicas: [ReplicaUnderTest]
+  private let isRelayed: Bool
+  private var clonesLeft: Int
+  /// What was reported as used twice.
+  private(set) var alarms = 0
+
+  private static let fields = (0..<4).map {
+    FieldPath(RecordID("E", "\($0)"), FieldKey("f", .register))
+  }
+
+  init(seed: UInt64, clones: Int, isRelayed: Bool) {
+    random = SeededRandom(seed: seed)
+    (clonesLeft, self.isRelayed) = (clones, isRelayed)
+    replicas = (0..<3).map { number in
+      var next = UInt64(100 * (number + 1))
+      return ReplicaUnderTest(
+        device: DeviceID(UInt64(number + 1)), schema: Schema(["E": .init()]),
+        makeDeviceID: {
+          next += 1
+          return DeviceID(next)
+        })
+    }
+  }
+
+  private static let relay = 2
+  private var users: [Int] { replicas.indices.filter { $0 != Self.relay } }
+
+  /// Runs the history, and lets everybody hear of everything.
+  ///
+  /// - Returns: Whether all end in the same state.
+  mutating func run() throws -> Bool {
+    for step in 0..<(6 + random.below(20)) {
+      if clonesLeft > 0, random.chance(15), replicas[0].version.vector != [:] {
+        replicas.append(replicas[0].copy())
+        clonesLeft -= 1
+      }
+      if random.chance(50) {
+        try save(random.pick(users), step)
+      } else if random.chance(80) {
+        let i = random.below(replicas.count)
+        exchange(i, (i + 1 + random.below(replicas.count - 1)) % replicas.count)
+      }
+    }
+    for _ in 0..<8 where try !isSilent() {}
+    let fields = replicas.map { Delta($0.replica.delta()?.changes ?? []) }
+    return fields.allSatisfy { $0 == fields[0] }
+  }
+
+  private mutating func save(_ i: Int, _ step: Int) throws {
+    let path = random.pick(Self.fields)
+    let value = Value.string("\(i) \(step)")
+    _ = try replicas[i].save(
+      [.edit(path.id, path.key, .write(value))], now: Int64(random.below(4)))
+  }
+
+  private mutating func exchange(_ i: Int, _ j: Int) {
+    var (i, j) = (i, j)
+    if isRelayed, i != Self.relay, j != Self.relay { j = Self.relay }
+    if random.chance(50) { swap(&i, &j) }
+    tell(from: i, to: j)
+    if random.chance(70) { tell(from: j, to: i) }
+  }
+
+  /// - Returns: Whether there was anything to tell.
+  @discardableResult
+  private mutating func tell(from i: Int, to j: Int) -> Bool {
+    let (sender, receiver) = (replicas[i].replica, replicas[j].replica)
+    note(sender.acknowledge(receiver.version, by: receiver.device))
+    guard let news = sender.delta(since: receiver.version) else { return false }
+    note(receiver.apply(news, reporting: .faults))
+    return true
+  }
+
+  private mutating func note(_ report: MergeReport) {
+    let isQuiet =
+      report.forkedDevices.isEmpty && report.equivocations.isEmpty
+      && report.rollbackDetected == nil
+    alarms += isQuiet ? 0 : 1
+  }
+
+  /// Everybody tells everybody whom it meets.
+  private mutating func isSilent() throws -> Bool {
+    var isSilent = true
+    for i in replicas.indices {
+      for j in replicas.indices
+      where i != j && (!isRelayed || i == Self.relay || j == Self.relay) {
+        if tell(from: i, to: j) { isSilent = false }
+      }
+    }
+    return isSilent
+  }
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Rejoin
+import _RejoinVerification
+import Testing
+
+@Suite struct RandomScriptTests {
+  @Test(arguments: 0..<30)
+  func replicasShowWhatHasBeenHeardOf(block: UInt64) {
+    for seed in (block * 5)..<(block * 5 + 5) {
+      let script = ScriptGenerator.script(seed: seed, steps: 80)
+      do { try World<ReplicaUnderTest>.run(script) } catch {
+        Issue.record("seed \(seed): \(error)")
+      }
+    }
+  }
+
+  /// A copy that nobody noticed finds out first, and tells the original.
+  @Test func whoIsToldOfACopyTakesANewDevice() throws {
+    let id = RecordID("Note", "a")
+    let save = ScriptStep.save(on: 0, [.touch(id)])
+    let script = Script(
+      deviceCount: 2,
+      steps: [
+        save, .backUp(0, as: 2), save, .restore(1, from: 2, with: .fitting),
+        .sync(from: 1, to: 0), save,
+      ])
+    try World<LibraryReplica>.run(script)
+  }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Rejoin
+import Testing
+
+@testable import _RejoinVerification
+
+@Suite struct ShrinkerTests {
+  @Test func aScriptIsCutToWhatTheFaultNeeds() {
+    let script = ScriptGenerator.script(seed: 5, steps: 200)
+    /// A made-up fault: a purge of one device after a save of another that
+    /// increments a counter.
+    func fails(_ script: Script) -> Bool {
+      var savers: Set<Int> = []
+      for step in script.steps {
+        if case .purge(let i) = step, savers.contains(where: { $0 != i }) {
+          return true
+        }
+        guard case .save(let i, let verbs) = step else { continue }
+        for case .edit(_, _, .count) in verbs { savers.insert(i) }
+      }
+      return false
+    }
+    var shrinker = Shrinker(fails)
+    let shortest = shrinker.shrink(script)
+    #expect(fails(shortest))
+    #expect(shortest.steps.count == 2)
+    guard case .save(_, let verbs) = shortest.steps.first else {
+      Issue.record("the save is gone")
+      return
+    }
+    #expect(verbs.count == 1)
+  }
+
+  @Test func aSoundScriptHasNoCounterexample() {
+    let script = ScriptGenerator.script(seed: 1, steps: 40)
+    let found = World<ReplicaUnderTest>.counterexample(in: script)
+    #expect(found == nil)
+  }
+
+  /// Whatever is wrong, ten lines are enough to show it.
+  @Test func aPrintedScriptIsShort() throws {
+    try shorten(SpoiledReplica<WrongWinners>.self)
+    try shorten(SpoiledReplica<ClaimedClocks>.self)
+    try shorten(SpoiledReplica<ForgottenGaps>.self)
+  }
+
+  private func shorten<Replica: TestedReplica>(_: Replica.Type) throws {
+    for seed in 0..<100 as Range<UInt64> {
+      let script = Simulation(seed: seed).script
+      guard let found = World<Replica>.counterexample(in: script) else {
+        continue
+      }
+      let lines = found.script.replayText().split(separator: "\n")
+      #expect(lines.count <= 10, "\(lines.joined(separator: "\n"))")
+      return
+    }
+    Issue.record("\(Replica.self) passes")
+  }
+
+  @Test func whatRemainsIsSaidPlainly() {
+    /// Whether anybody may have heard of a save of another.
+    func fails(_ script: Script) -> Bool {
+      var world = World<ReplicaUnderTest>(deviceCount: script.deviceCount)
+      for step in script.steps { try? world.perform(step) }
+      // Not those that stand for an import or a server.
+      let devices = Set(world.peers.map(\.model.device))
+      return world.peers.contains { peer in
+        let saves = peer.model.clock.entries.filter {
+          devices.contains($0.device)
+        }
+        return saves.count > 1 && saves.contains { $0.count > 1 }
+      }
+    }
+    var shrinker = Shrinker(fails)
+    let shortest = shrinker.shrink(Simulation(seed: 3).script)
+    #expect(shortest.deviceCount == 2)
+    #expect(shortest.steps.count == 4, "\(shortest.steps)")
+    #expect(
+      shortest.steps.contains(.sync(from: 0, to: 1))
+        || shortest.steps.contains(.sync(from: 1, to: 0)),
+      "\(shortest.steps)")
+  }
+}
