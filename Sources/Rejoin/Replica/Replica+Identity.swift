@@ -37,7 +37,11 @@ extension Replica {
     }
     if held.isForked { return }
     let own = device == self.device ? stored.ownDigest(of: shown.n) : nil
-    if held.contradicts(shown) || own != nil && own != shown.digest {
+    // The digest of a device known to be forked is a union, and contradicts those
+    // of saves that are there only once.
+    if !shown.isForked,
+      held.contradicts(shown) || own != nil && own != shown.digest
+    {
       report.equivocations.insert(Dot(device, shown.n))
     }
     fork([device], &report)
