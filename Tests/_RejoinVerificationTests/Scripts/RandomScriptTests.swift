@@ -27,4 +27,17 @@ import Testing
       ])
     try World<LibraryReplica>.run(script)
   }
+
+  /// The digest of a forked device is of no save: its owner's own is no second one.
+  @Test func aSaveThatIsThereOnceIsNotReported() throws {
+    let save = ScriptStep.save(on: 0, [.touch(RecordID("Note", "a"))])
+    let script = Script(
+      deviceCount: 3,
+      steps: [
+        save, .backUp(0, as: 1), save, .sync(from: 0, to: 1),
+        .restore(2, from: 1, with: .fitting), .sync(from: 2, to: 1),
+        .write(on: 1, since: 0, message: 0), .deliver(message: 0, to: 0),
+      ])
+    try World<LibraryReplica>.run(script)
+  }
 }

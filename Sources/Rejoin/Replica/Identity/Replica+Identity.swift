@@ -33,7 +33,11 @@ extension Replica {
     if held.isForked { return }
     // Of other devices only the latest digest is here, of our own also earlier.
     let own = device == self.device ? stored.ownDigest(of: shown.sequence) : nil
-    if held.contradicts(shown) || own != nil && own != shown.digest {
+    // The digest of a device known to be forked is a union of several, and
+    // contradicts those of saves that exist once.
+    if !shown.isForked,
+      held.contradicts(shown) || own != nil && own != shown.digest
+    {
       // The first number that is seen to have two digests: the fork itself is
       // there or earlier.
       report.equivocations.insert(Dot(device, shown.sequence))
