@@ -36,6 +36,14 @@ public struct DeviceSave: Hashable, Sendable {
       && digest != other.digest
   }
 
+  /// Whether a digest of the save with this number is none that the entry stands
+  /// for, so that there are two saves of that number.
+  ///
+  /// The digest of a forked device is a union, which may contain it.
+  func excludes(_ other: UInt64) -> Bool {
+    digest != 0 && (isForked ? other & ~digest != 0 : other != digest)
+  }
+
   /// The join of two entries of one device: the later save.
   ///
   /// For a forked device there is no later save: sequence, time and digest are

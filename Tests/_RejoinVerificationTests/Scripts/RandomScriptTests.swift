@@ -25,7 +25,7 @@ import Testing
         save, .backUp(0, as: 2), save, .restore(1, from: 2, with: .fitting),
         .sync(from: 1, to: 0), save,
       ])
-    try World<LibraryReplica>.run(script)
+    try World<ReplicaUnderTest>.run(script)
   }
 
   /// The digest of a forked device is of no save: its owner's own is no second one.
@@ -38,6 +38,6 @@ import Testing
         .restore(2, from: 1, with: .fitting), .sync(from: 2, to: 1),
         .write(on: 1, since: 0, message: 0), .deliver(message: 0, to: 0),
       ])
-    try World<LibraryReplica>.run(script)
+    try World<ReplicaUnderTest>.run(script)
   }
 }

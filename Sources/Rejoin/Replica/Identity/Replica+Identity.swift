@@ -32,12 +32,11 @@ extension Replica {
     // The flag is joined by "or" and never cleared: nothing is left to learn.
     if held.isForked { return }
     // Of other devices only the latest digest is here, of our own also earlier.
-    let own = device == self.device ? stored.ownDigest(of: shown.sequence) : nil
-    // The digest of a device known to be forked is a union of several, and
-    // contradicts those of saves that exist once.
-    if !shown.isForked,
-      held.contradicts(shown) || own != nil && own != shown.digest
-    {
+    let here =
+      device == self.device
+      ? stored.ownDigest(of: shown.sequence)
+      : held.sequence == shown.sequence ? held.digest : nil
+    if let here, shown.excludes(here) {
       // The first number that is seen to have two digests: the fork itself is
       // there or earlier.
       report.equivocations.insert(Dot(device, shown.sequence))
