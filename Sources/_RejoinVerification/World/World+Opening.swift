@@ -19,6 +19,8 @@ extension World {
     peers[i].replica = backup.replica.copy()
     peers[i].now = now
     counts.restores += 1
+    // A backup brings back saves whose IDs may have become free since.
+    for place in backup.authored { claim(history.saves[place].dot, for: place) }
     switch token {
     case .lost: try reopen(i, with: nil, keeping: false)
     case .fitting:

@@ -195,6 +195,14 @@ extension World {
     if dot.sequence <= peers[i].shownOwn[dot.device] {
       throw ScriptMismatch("law 11: \(dot) had been shown to its author")
     }
+    claim(dot, for: place)
+    peers[i].authored.insert(place)
+    touched.formUnion(history.saves[place].edits.keys.map(\.id))
+    counts.saves += 1
+  }
+
+  /// Notes which save a dot belongs to, and whether that makes two.
+  mutating func claim(_ dot: Dot, for place: Int) {
     if places[dot, default: []].insert(place).inserted,
       places[dot, default: []].count == 2
     {
@@ -209,9 +217,6 @@ extension World {
         undecidable.formUnion(history.saves[place].edits.keys.map(\.id))
       }
     }
-    peers[i].authored.insert(place)
-    touched.formUnion(history.saves[place].edits.keys.map(\.id))
-    counts.saves += 1
   }
 }
 

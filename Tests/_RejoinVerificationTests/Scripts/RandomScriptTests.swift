@@ -40,4 +40,19 @@ import Testing
       ])
     try World<ReplicaUnderTest>.run(script)
   }
+
+  /// A crash frees the ID of a save that was never sent; a backup has it still.
+  @Test func aBackupBringsBackASaveWhoseIDWasFree() throws {
+    let saves = ["a", "b"].map {
+      ScriptStep.save(on: 0, [.touch(RecordID("Note", $0))])
+    }
+    let script = Script(
+      deviceCount: 2,
+      steps: [
+        .backUp(0, as: 0), .storeToken(0), saves[0], .backUp(0, as: 1),
+        .restore(0, from: 0, with: .last), saves[1],
+        .restore(0, from: 1, with: .fitting),
+      ])
+    try World<ReplicaUnderTest>.run(script)
+  }
 }
