@@ -51,8 +51,8 @@ public struct SeededRandom: RandomNumberGenerator, Sendable {
     return list
   }
 
-  /// A timestamp that has nothing to do with any other: clocks are wrong, and
-  /// often they agree.
+  /// A timestamp unrelated to all others: clocks are wrong, and timestamps often
+  /// equal.
   public mutating func time() -> Timestamp {
     Timestamp(milliseconds: Int64(below(5)))
   }

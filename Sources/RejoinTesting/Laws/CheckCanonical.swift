@@ -2,12 +2,11 @@
 
 import Rejoin
 
-/// Checks that equal histories, by whatever route they came, compare equal and
-/// hash equal, on the values that random scripts reach.
+/// Checks that values which have received the same changes in different orders
+/// compare equal and hash equal, on the values that random scripts reach.
 ///
-/// Sameness that depends on the order of arrival, on capacities, or on anything
-/// else that no user did, makes replicas differ that have nothing to tell each
-/// other.
+/// If equality depends on the order of delivery, on capacities, or on anything else
+/// that is not a change, replicas without unseen changes compare as different.
 ///
 /// - Parameters:
 ///   - initial: The value on which every device begins.

@@ -2,8 +2,8 @@
 
 import Rejoin
 
-/// Checks that the deltas of a type say what its changes did, neither less nor
-/// more, on the values that random scripts reach.
+/// Checks that merging a delta has exactly the effect of its change, on the values
+/// that random scripts reach.
 ///
 ///     try checkDelta(from: PNCounter()) { counter, device, random in
 ///       try counter.increment(by: 2, at: device)
@@ -24,8 +24,8 @@ public func checkDelta<State: Lattice & Equatable>(
     "checkDelta", from: initial, seeds, change, DeltaLaws.violation(in:_:))
 }
 
-/// Checks that the delta of a change says what the change did, on each of the
-/// given values.
+/// Checks that merging the delta of a change has exactly the effect of the change,
+/// on each of the given values.
 ///
 ///     try checkDelta(samples: sets) { $0.remove("a", by: phone) }
 ///

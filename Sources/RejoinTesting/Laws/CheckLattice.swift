@@ -2,15 +2,15 @@
 
 import Rejoin
 
-/// Checks that a type is a lattice and that its changes only add, on the values
-/// that random scripts reach.
+/// Checks that a type is a lattice and that its changes are inflationary, on the
+/// values that random scripts reach.
 ///
 ///     try checkLattice(from: ORSet<String>()) { set, device, random in
 ///       set.insert(random.pick(["a", "b"]), by: device)
 ///     }
 ///
-/// In a script, three devices change their values, merge each other's values and
-/// each other's deltas, late, twice and in any order.
+/// In a script, three devices change their values and merge each other's values
+/// and deltas: delayed, duplicated and reordered.
 ///
 /// - Parameters:
 ///   - initial: The value on which every device begins.

@@ -2,8 +2,7 @@
 
 import Rejoin
 
-/// Checks that a type can be written as bytes and read again, on the values that
-/// random scripts reach.
+/// Checks the encoding of a type on the values that random scripts reach.
 ///
 ///     try checkWire(
 ///       from: VectorClock(), encode: { $0.encoded() },
@@ -13,16 +12,16 @@ import Rejoin
 ///       return [device: clock[device]]
 ///     }
 ///
-/// What is read equals what was written and joins like it; equal values have equal
-/// bytes, by whatever route they came; and bytes that are cut short, have a byte
-/// more, or have a bit turned are refused with an error, or are exactly what the
-/// value that is read from them writes.
+/// A decoded value equals the encoded one and merges like it; equal values have
+/// equal bytes, whatever the order of delivery; and bytes that are truncated, have
+/// an extra byte or a flipped bit are refused with an error, or are the canonical
+/// encoding of the value they decode to.
 ///
 /// - Parameters:
 ///   - initial: The value on which every device begins.
 ///   - seeds: One script is played for each.
-///   - encode: Writes a value; it should not throw.
-///   - decode: Reads a value, and throws where the bytes are none.
+///   - encode: Encodes a value; it should not throw.
+///   - decode: Decodes a value, and throws if the bytes are not an encoding.
 ///   - change: Changes a value and returns the delta or the value itself.
 /// - Returns: How much was tried.
 /// - Throws: ``LawFailure``, with a smallest script and its seed.
@@ -38,7 +37,7 @@ public func checkWire<State: Lattice & Equatable>(
     WireLaws(encode: encode, decode: decode).violation(in:_:))
 }
 
-/// Checks that the given values can be written as bytes and read again.
+/// Checks the encoding of the given values.
 ///
 ///     try checkWire(
 ///       samples: [[], [phone: 1], [phone: 300]], encode: { $0.encoded() },

@@ -5,11 +5,11 @@
 /// `a ⊔ b` is the result of merging `b` into `a`; `m` is a change and `δ` the delta
 /// that it returns.
 public enum LatticeLaw: String, Hashable, Sendable, CaseIterable {
-  /// Merging what is known already changes nothing: `a ⊔ a = a`.
+  /// Merging a value into itself changes nothing: `a ⊔ a = a`.
   case idempotent
-  /// It does not matter who merges whom: `a ⊔ b = b ⊔ a`.
+  /// The direction of a merge makes no difference: `a ⊔ b = b ⊔ a`.
   case commutative
-  /// It does not matter in which order: `(a ⊔ b) ⊔ c = a ⊔ (b ⊔ c)`.
+  /// The order of merges makes no difference: `(a ⊔ b) ⊔ c = a ⊔ (b ⊔ c)`.
   case associative
   /// A change only adds: `a ⊔ m(a) = m(a)`.
   case inflationary
@@ -18,25 +18,26 @@ public enum LatticeLaw: String, Hashable, Sendable, CaseIterable {
   case delta
   /// A delta says nothing that the change did not do: `m(a) ⊔ δ = m(a)`.
   case absorbed
-  /// The deltas of a history, late, doubled and in any order, are the history.
+  /// Merging all deltas, delayed, duplicated and reordered, gives the same value as
+  /// all changes.
   case anyOrder
 
-  /// Whoever has heard the same changes, by whatever route, has an equal value.
+  /// Values that have received the same changes, in any order, are equal.
   case canonical
   /// Equality is reflexive and symmetric.
   case equality
   /// Equal values have equal hashes.
   case hashing
 
-  /// What was written as bytes is read as an equal value.
+  /// Decoding an encoded value gives an equal value.
   case roundTrip
   /// Equal values have equal bytes, and different values different ones.
   case equalBytes
-  /// What was read is written as it was.
+  /// Encoding a decoded value gives the same bytes.
   case writtenAgain
-  /// Values that were read join like those that were written.
+  /// Decoded values merge like the values they were encoded from.
   case joinedBytes
-  /// Bytes that no value is written as are refused.
+  /// Bytes that are not the encoding of a value are refused.
   case canonicalBytes
 
   /// A random change throws nothing.

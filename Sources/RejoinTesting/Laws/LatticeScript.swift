@@ -8,11 +8,11 @@ import Rejoin
 /// out still makes the others as before.
 struct LatticeScript {
   enum Step {
-    /// The change named by a number, drawn from a seed.
+    /// The change with a number, drawn from a seed.
     case change(Int, on: Int, seed: UInt64)
-    /// A whole value is merged.
+    /// A device merges the value of another.
     case merge(from: Int, into: Int)
-    /// The delta of a change is merged: late, again, or before those it follows.
+    /// A device merges the delta of a change: delayed, duplicated or reordered.
     case deliver(Int, to: Int)
 
     /// The place of the device that takes the step.
