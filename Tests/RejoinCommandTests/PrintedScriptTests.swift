@@ -6,6 +6,8 @@ import Testing
 @testable import _RejoinVerification
 
 @Suite struct PrintedScriptTests {
+  init() throws { try Premises.check() }
+
   /// What the devices show at the end of a script, as the command prints it.
   private func shows(_ script: Script) throws -> [String] {
     var world = World<ReplicaUnderTest>(deviceCount: script.deviceCount)

@@ -8,6 +8,8 @@ import Testing
 
 /// What `rejoin replay --bytes` shows of long histories.
 @Suite struct ReplayBytesTests {
+  init() throws { try Premises.check() }
+
   /// What a device shows, without its own name.
   private struct Shown: Decodable {
     let clock: [String: UInt64]

@@ -3,6 +3,7 @@
 import Foundation
 import RejoinComparison
 import Testing
+import _RejoinVerification
 
 @testable import RejoinCommand
 
@@ -38,6 +39,8 @@ struct CheckedInScript: Sendable, CustomTestStringConvertible {
 }
 
 @Suite struct ReplayScriptTests {
+  init() throws { try Premises.check() }
+
   @Test(arguments: CheckedInScript.all)
   func scriptPrintsWhatIsExpected(_ script: CheckedInScript) throws {
     var printed: [String] = []

@@ -41,7 +41,7 @@ final class ExploredReplicas<Replica: TestedReplica> {
   private var contentsPlaces: [[Int]: Int] = [:]
   /// The clocks that can be a basis; the first holds nothing.
   private(set) var clocks: [ReplicaVersion] = []
-  /// What the oracle knows of whoever shows each of them.
+  /// The oracle's model of the replica that shows each of them.
   private var receivers: [OracleReplica?] = []
   private var clockPlaces: [ReplicaVersion: Int] = [:]
   /// The messages; number `i` stands at `i - 1`, and zero is no message.
@@ -111,7 +111,7 @@ final class ExploredReplicas<Replica: TestedReplica> {
 
   /// The number of a clock.
   ///
-  /// - Parameter receiver: What the oracle knows of whoever shows it.
+  /// - Parameter receiver: The oracle's model of the replica that shows it.
   func place(of clock: ReplicaVersion, at receiver: OracleReplica? = nil) -> Int
   {
     if let place = clockPlaces[clock] { return place }
@@ -158,7 +158,7 @@ extension ExploredReplicas {
       case .verbs(let verbs):
         if model.mustRefuse(verbs) {
           let dot = try? replica.save(verbs, now: now)
-          try agree("a save that brings back what was purged", dot, nil)
+          try agree("a save that restores a purged record", dot, nil)
           return nil
         }
         dot = try replica.save(verbs, now: now)

@@ -19,7 +19,7 @@ extension Explorer {
     tried = []
   }
 
-  /// The state of a replica that is told what it lacks.
+  /// The state of a replica after it receives its unseen changes.
   private func joined(
     _ t: Int, with s: Int
   ) throws(ScriptMismatch) -> Int {
@@ -41,14 +41,14 @@ extension Explorer {
       try agree(
         "law 5: equal clocks have equal contents", sender.contents,
         receiver.contents)
-      try agree("law 5: news for an equal", after, t)
+      try agree("law 5: no unseen changes between equals", after, t)
     }
     let rest = try replicas.writing(
       on: s, since: replicas.states[after].clock)
-    try agree("the same is told again", rest, 0)
+    try agree("the same changes are sent again", rest, 0)
     let clock = replicas.states[after].model.clock
     try agree(
-      "law 2: a join takes nothing back",
+      "law 2: a join loses nothing",
       sender.model.clock.isContained(in: clock)
         && receiver.model.clock.isContained(in: clock), true)
     for basis in replicas.bases(below: receiver.clock) {
@@ -65,8 +65,8 @@ extension Explorer {
     }
   }
 
-  /// Law 1: the order in which a replica is told by others makes no difference,
-  /// and neither does it whether one tells it by way of the other.
+  /// Law 1: neither the order in which a replica merges two others, nor whether one
+  /// of them relays the other, makes a difference.
   private mutating func checkOrder(
     _ configuration: ExplorerConfiguration, _ i: Int
   ) throws(ScriptMismatch) {

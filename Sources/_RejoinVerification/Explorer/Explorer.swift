@@ -32,7 +32,7 @@ import Rejoin
 /// of records only are not written down twice.
 ///
 /// In each configuration with states that have not met, the laws hold: equal clocks
-/// have equal contents and no news; a join takes nothing back; a delta since any clock
+/// have equal contents and no unseen changes; a join loses nothing; a delta since any clock
 /// below the receiver's does the same; the order of two joins makes no difference, and
 /// neither does joining by way of another.
 public struct Explorer<Replica: TestedReplica> {
@@ -182,7 +182,7 @@ extension Explorer {
     let (before, after) = (replicas.states[old], replicas.states[new])
     let (low, cut) = (before.replica.stabilityCut, after.replica.stabilityCut)
     if low == cut { return }
-    try agree("the cut has fallen", low.isContained(in: cut), true)
+    try agree("the stability cut never falls", low.isContained(in: cut), true)
     let told = other.map { replicas.states[$0].replica.stabilityCut }
     let known = low.merging(told ?? VectorClock())
     let roster = before.model.roster

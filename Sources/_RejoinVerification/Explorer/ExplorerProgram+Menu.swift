@@ -89,8 +89,7 @@ extension ExplorerProgram {
     [a[theme, .int(2)], .edit(a, log, .append(.cancelling))],
     [a[theme, nil], a.appending(-1, to: log), b.appending(3, to: log)])
 
-  /// A record that is deleted, purged and edited by somebody who knows nothing of
-  /// it.
+  /// A record that is deleted and purged, and edited concurrently.
   public static let purges = ExplorerProgram(
     "purges", about: [name],
     .verbs([a[name, .int(1)], .touch(b)]), .verbs([.delete(a)]), .purge,

@@ -22,17 +22,17 @@ struct OracleDelta: Hashable {
 }
 
 extension OracleReplica {
-  /// What somebody who has all saves in `basis` has not heard of.
+  /// The changes that a replica with the saves in `basis` has not seen.
   ///
-  /// - Parameter receiver: Who that is, where it is told which fields it has heard
-  ///   more of.
+  /// - Parameter receiver: That replica, if its version tells which fields are
+  ///   ahead.
   func delta(
     since basis: VectorClock, at receiver: OracleReplica? = nil
   ) -> OracleDelta? {
     var delta = OracleDelta()
     for (path, saves) in held {
-      // What the receiver has heard ahead of its clock is left out, unless an
-      // interval says to whoever reads it that it is there.
+      // What the receiver has ahead of its version is left out, unless an interval
+      // claims, to every reader, that it is included.
       var known = basis
       for entry in receiver?.field(path).clock.entries ?? []
       where clock[entry.device] <= basis[entry.device] {
@@ -50,9 +50,9 @@ extension OracleReplica {
     return delta.fields.isEmpty && delta.intervals.isEmpty ? nil : delta
   }
 
-  /// Hears of the saves in a delta.
+  /// Applies a delta.
   ///
-  /// - Returns: The devices of which saves are missing.
+  /// - Returns: The devices with missing saves.
   mutating func apply(_ delta: OracleDelta, now: Int64) -> Set<DeviceID> {
     for (device, interval) in delta.intervals
     where interval.to > clock[device] {

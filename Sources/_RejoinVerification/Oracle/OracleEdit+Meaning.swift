@@ -67,7 +67,7 @@ extension OracleEdit {
     kind == .set ? words.filter(\.value) : words
   }
 
-  /// Whether what was said before about an element is over.
+  /// Whether the edit supersedes earlier marks of an element.
   func speaks(of element: Value, _ kind: FieldKind) -> Bool {
     words[element] != nil || (kind == .set && clears)
   }

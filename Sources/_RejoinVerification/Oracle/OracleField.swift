@@ -2,13 +2,13 @@
 
 import Rejoin
 
-/// What must be seen of a field by somebody who has heard of some saves.
+/// What a field must show to a replica that has received some saves.
 ///
-/// Nothing here joins anything: what counts is which saves were heard of, and
-/// which of them the authors of the others knew.
+/// No join is used: the result follows from which saves were received, and which of
+/// them their authors had observed.
 struct OracleField {
   let kind: FieldKind
-  /// The saves that have been heard of, with what they did to the field.
+  /// The received saves, with their edits of the field.
   private let heard: [(place: Int, dot: Dot, time: Timestamp, edit: OracleEdit)]
 
   init(_ path: FieldPath, held: SaveSet, in history: OracleHistory) {
@@ -19,21 +19,21 @@ struct OracleField {
     }
   }
 
-  /// Of each device the last save that touched the field.
+  /// For each device, the last save that touched the field.
   var clock: VectorClock {
     var clock = VectorClock()
     for save in heard { clock.insert(save.dot) }
     return clock
   }
 
-  /// Whether a save that knew of the one at `place` did `what`.
+  /// Whether a save that had observed the one at `place` did `what`.
   private func isFollowed(
     _ place: Int, by what: (OracleEdit) -> Bool = { _ in true }
   ) -> Bool {
     heard.contains { $0.edit.seen.contains(place) && what($0.edit) }
   }
 
-  /// Whether a save that was heard of knew of the one that `dot` names.
+  /// Whether a received save had observed the one with `dot`.
   func isFollowed(_ dot: Dot) -> Bool {
     heard.contains { $0.dot == dot && isFollowed($0.place) }
   }
@@ -44,7 +44,7 @@ extension OracleField {
   /// A write, with its time.
   typealias Write = (dot: Dot, time: Timestamp, value: Value?)
 
-  /// The writes that nobody has followed.
+  /// The writes that no received write supersedes.
   var siblings: [Write] { siblings(outside: SaveSet()) }
 
   private func siblings(outside seen: SaveSet) -> [Write] {
@@ -91,7 +91,7 @@ extension OracleField {
 
   var count: Int64 { Int64(clamping: changes.reduce(0, +)) }
 
-  /// The amounts that nobody has cancelled.
+  /// The amounts that no received save cancels.
   private var amounts: [Int128] {
     heard.flatMap { save -> [Int128] in
       if isFollowed(save.place, by: { $0.drops || $0.cancels }) { return [] }
@@ -104,7 +104,7 @@ extension OracleField {
 
 // Sets.
 extension OracleField {
-  /// What was said of each element and taken back by nobody who knew.
+  /// For each element, the marks that no save which observed them supersedes.
   private var marks: [Value: [Bool]] {
     var marks: [Value: [Bool]] = [:]
     for save in heard {

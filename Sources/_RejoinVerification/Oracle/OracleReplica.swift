@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import Rejoin
 
-/// What a device has heard of: of each field a set of saves.
+/// The oracle's model of a device: for each field, the saves it has received.
 struct OracleReplica {
   /// All that tells one replica from another.
   struct Knowledge: Hashable {
     var device: DeviceID
     /// The hybrid clock.
     var latest: UInt64 = 0
-    /// The saves whose every effect is here.
+    /// The saves whose effects are fully applied.
     var clock = VectorClock()
     /// The time of the last save in the clock, of each device.
     var times: [DeviceID: Timestamp] = [:]
     var held: [FieldPath: SaveSet] = [:]
-    /// The device in whose place this one came, until it has saved.
+    /// The device ID that this one replaced, until its first save.
     var predecessor: DeviceID?
     /// The devices that this one has for servers.
     var pullers: [String: DeviceID] = [:]
@@ -28,7 +28,7 @@ struct OracleReplica {
   }
 
   var device: DeviceID { knowledge.device }
-  /// The devices that nobody else saves as.
+  /// The device IDs that only this replica saves under.
   var ours: [DeviceID] { [device] + knowledge.pullers.values }
   var clock: VectorClock { knowledge.clock }
   var held: [FieldPath: SaveSet] { knowledge.held }
@@ -72,7 +72,7 @@ struct OracleReplica {
     }
   }
 
-  /// Whether some field holds saves that the clock does not vouch for.
+  /// Whether some field holds saves that are not in the version.
   var isAhead: Bool {
     held.keys.contains { !field($0).clock.isContained(in: clock) }
   }
@@ -86,13 +86,13 @@ extension OracleReplica {
     UInt64(min(max(milliseconds, 0), 1 << 48 - 1)) << 16
   }
 
-  /// Goes on as another device, beside this one.
+  /// Continues as another device beside this one.
   mutating func fork(as device: DeviceID) {
     (knowledge.device, knowledge.predecessor) = (device, nil)
     knowledge.pullers = [:]
   }
 
-  /// Goes on as another device, in the place of this one.
+  /// Continues under a new device ID.
   mutating func become(_ device: DeviceID) {
     let old = knowledge.device
     if old == device { return }
@@ -102,7 +102,7 @@ extension OracleReplica {
     (knowledge.device, knowledge.pullers) = (device, [:])
   }
 
-  /// Opens again, as another device where the token is not there.
+  /// Reopens, under a new device ID if the token is missing.
   mutating func reopen(as device: DeviceID, now: Int64) {
     become(device)
     if knowledge.latest > Self.stamp(now + Self.maximumClockSkew) {

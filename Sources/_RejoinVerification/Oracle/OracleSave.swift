@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Rejoin
 
-/// What one save did to one field, with what its author knew of the field.
+/// One save's edit of one field, with what its author had observed of the field.
 struct OracleEdit: Hashable {
   /// The saves of the field that the author was shown.
   let seen: SaveSet
@@ -15,7 +15,7 @@ struct OracleEdit: Hashable {
   let shown: [Value]
 }
 
-/// One save, as somebody who watches everybody would write it down.
+/// One save, as a global observer records it.
 struct OracleSave: Hashable {
   let dot: Dot
   let time: Timestamp

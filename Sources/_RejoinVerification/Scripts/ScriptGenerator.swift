@@ -12,13 +12,13 @@ public struct ScriptWeights: Sendable {
   public var messages = 10
   /// Deliveries of kept messages.
   public var deliveries = 14
-  /// Joins of whole states.
+  /// Merges of full states.
   public var merges = 6
   /// Backups.
   public var backups = 4
-  /// Restores that are noticed.
+  /// Restores that are detected.
   public var restores = 2
-  /// Restores and clones that nobody notices.
+  /// Restores and clones that are not detected.
   public var unnoticedRestores = 3
   /// Closing and opening again.
   public var reopenings = 3
@@ -182,7 +182,7 @@ public struct ScriptGenerator {
     let basis = random.chance(15) ? nil : other(than: i)
     var steps: [ScriptStep] = []
     if let basis, random.chance(40) {
-      // The basis has just been told, which leaves gaps everywhere else.
+      // The basis is up to date, so that all others see a gap.
       steps = [.sync(from: i, to: basis), .save(on: i, verbs())]
     }
     steps.append(.write(on: i, since: basis, message: k))

@@ -11,15 +11,16 @@ public enum ScriptStep: Hashable, Sendable {
   case save(on: Int, [ScriptVerb])
   /// A device's wall clock is set, in milliseconds since 1970.
   case setClock(of: Int, to: Int64)
-  /// A device tells another what it lacks, and both learn how far the other is.
+  /// A device sends another its unseen changes, and both acknowledge the other's
+  /// version.
   case sync(from: Int, to: Int)
-  /// A device's whole state is joined at another.
+  /// A device merges the full state of another.
   case merge(from: Int, into: Int)
-  /// A device writes down what it knows and another does not, or all it knows.
+  /// A device encodes the changes another has not seen, or all of them.
   case write(on: Int, since: Int?, message: Int)
-  /// A message is cut in two.
+  /// A message is split in two.
   case split(message: Int, into: Int, Int)
-  /// A message arrives, which can happen any number of times.
+  /// A message arrives, any number of times.
   case deliver(message: Int, to: Int)
   /// A device's state is stored away.
   case backUp(Int, as: Int)
@@ -31,32 +32,32 @@ public enum ScriptStep: Hashable, Sendable {
   case reopen(Int)
   /// A device's state is copied for a new one, which takes the next number.
   case fork(Int)
-  /// A device drops what dead records hold.
+  /// A device purges deleted records.
   case purge(Int)
   /// A device folds its ledgers.
   case fold(Int)
   /// A device retires another.
   case retire(on: Int, Int)
-  /// Somebody is shown a record.
+  /// An editing context fetches a record.
   case fetch(on: Int, RecordID, context: Int)
-  /// Somebody saves edits of the record that a context shows.
+  /// An editing context saves edits of its record.
   case commit(context: Int, [FieldKey: FieldEdit])
-  /// Somebody deletes the record that a context shows.
+  /// An editing context deletes its record.
   case discard(context: Int)
   /// A device declares two IDs to be of one record.
   case alias(on: Int, RecordID, RecordID)
-  /// A device brings in rows that every device already has.
+  /// A device imports rows that every device already has.
   case bringIn(on: Int, [ScriptVerb])
-  /// A device brings in rows of a server, which modified them at some time, in
-  /// milliseconds since 1970.
+  /// A device pulls rows that a server modified at a time, in milliseconds since
+  /// 1970.
   case pull(on: Int, from: String, at: Int64, [ScriptVerb])
 }
 
 /// The token with which a stored state is opened.
 public enum ScriptToken: Hashable, Sendable {
-  /// None: it is lost, so that the device becomes another one.
+  /// None: it is lost, so that the replica takes a new device ID.
   case lost
-  /// One that fits, so that nobody notices.
+  /// One that fits, so that the restore is not detected.
   case fitting
   /// The one that was stored last.
   case last

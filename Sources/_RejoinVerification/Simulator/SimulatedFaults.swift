@@ -12,9 +12,9 @@ struct SimulatedFaults: Hashable {
   let duplicates: Int
   /// Messages that arrive hours or weeks later.
   let delays: Int
-  /// Messages that are cut in parts.
+  /// Messages that are split.
   let splits: Int
-  /// Messages that also reach somebody whom they were not written for.
+  /// Messages that also reach a device they were not written for.
   let relays: Int
   /// Messages written from a basis that is not the receiver's.
   let wrongBases: Int
@@ -22,9 +22,9 @@ struct SimulatedFaults: Hashable {
   let partitions: Int
   /// Devices whose wall clock is not right.
   let wrongClocks: Int
-  /// Returns from a backup, which is noticed.
+  /// Restores from a backup that are detected.
   let restores: Int
-  /// Returns from a backup, and copies of a device, which nobody notices.
+  /// Restores from a backup, and copies of a device, that are not detected.
   let unnoticedRestores: Int
   /// New devices that begin with another's state.
   let clones: Int

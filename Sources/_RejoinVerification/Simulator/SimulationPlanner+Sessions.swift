@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Rejoin
 
-// What somebody does with a device.
+// What a user does with a device.
 extension SimulationPlanner {
   mutating func use(_ i: Int) {
     if let end = absences[i], end > now {

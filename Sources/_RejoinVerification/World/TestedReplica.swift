@@ -4,13 +4,13 @@ import Rejoin
 /// A replica as the checkers drive it: the library's own, or a broken one that
 /// they must reject.
 public protocol TestedReplica {
-  /// What one replica tells another.
+  /// The delta that one replica sends another.
   associatedtype Message: Hashable
-  /// A record as somebody was shown it.
+  /// A record as an editing context shows it.
   associatedtype Fetched
   /// Everything that replicas with the same saves must agree on.
   associatedtype Contents: Hashable
-  /// What is stored outside every backup, to tell whether one was put back.
+  /// The token that is stored outside every backup, to detect a restored one.
   associatedtype Token
 
   /// Creates an empty replica.
@@ -48,14 +48,14 @@ public protocol TestedReplica {
   ///
   /// - Returns: The dot; `nil` if there was nothing to save.
   mutating func save(_ verbs: [ScriptVerb], now: Int64) throws -> Dot?
-  /// Shows a record to somebody who edits it later.
+  /// Fetches a record for a later edit.
   func fetch(_ id: RecordID) -> Fetched
   /// Saves edits of a record as it was shown.
   mutating func save(
     _ edits: [FieldKey: FieldEdit], of id: RecordID, shown: Fetched, now: Int64
   ) throws -> Dot?
 
-  /// What this replica knows and `basis` does not.
+  /// The changes in this replica that `basis` has not seen.
   func message(since basis: ReplicaVersion) -> Message?
   /// Cuts a message into parts.
   func parts(of message: Message, count: Int) -> [Message]
@@ -65,14 +65,14 @@ public protocol TestedReplica {
   ///
   /// - Throws: What is wrong with the bytes.
   static func arrival(of message: Message) throws(ScriptMismatch) -> Message
-  /// Joins a message.
+  /// Applies a message.
   mutating func apply(_ message: Message, now: Int64) -> MessageReceipt
-  /// Notes the clock that another replica has reached.
+  /// Acknowledges the version of another replica.
   ///
   /// - Throws: What is wrong with the bytes.
   mutating func acknowledge(_ other: Self, now: Int64) throws(ScriptMismatch)
 
-  /// The saves that everybody is known to hold.
+  /// The saves that every device is known to have.
   var stabilityCut: VectorClock { get }
   /// Drops what dead records hold, as far as the deletion is stable.
   mutating func purge(now: Int64) throws -> Dot?
@@ -175,15 +175,15 @@ public struct MessageOutline: Equatable {
 
 /// What receiving a message did.
 public struct MessageReceipt {
-  /// The devices of which saves are missing.
+  /// The devices with missing saves.
   public var gaps: Set<DeviceID> = []
-  /// The names that were found to be used twice.
+  /// The dots that were found to be used twice.
   public var equivocations: Set<Dot> = []
   /// The devices that were retired and are on the roster again.
   public var returned: Set<DeviceID> = []
-  /// The devices that are now known to be used twice.
+  /// The devices that are now known to be forked.
   public var forked: Set<DeviceID> = []
 
-  /// Says that nothing went wrong.
+  /// Reports no fault.
   public init() {}
 }

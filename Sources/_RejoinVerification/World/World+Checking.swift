@@ -18,7 +18,7 @@ extension World {
     counts.checks += 1
   }
 
-  /// Law 8: every effect of every save in the clock is here.
+  /// Law 8: every effect of every save in the version is applied.
   func checkSoundness(_ i: Int) throws(ScriptMismatch) {
     let model = peers[i].model
     for place in places.values.joined().sorted()
@@ -74,12 +74,12 @@ extension TestedReplica {
     if path.key.kind == .register, reader.isAlone(path.id),
       let author = real.author, reader.model.field(path).isFollowed(author)
     {
-      throw ScriptMismatch("law 7: \(path) on \(name) shows what is over")
+      throw ScriptMismatch("law 7: \(path) on \(name) shows a superseded write")
     }
     return real
   }
 
-  /// Law 12: what a save wrote is what is read after it.
+  /// Law 12: a save's writes are read back.
   func checkReadBack(
     _ verbs: [ScriptVerb], named name: String
   ) throws(ScriptMismatch) {

@@ -2,7 +2,7 @@
 import Rejoin
 
 extension World {
-  /// Tells a device what it lacks, both learning how far the other is.
+  /// Sends a device its unseen changes; both acknowledge the other's version.
   mutating func sync(from i: Int, to j: Int) throws(ScriptMismatch) -> Int {
     try checkDeltaLaw(from: i, to: j)
     try acknowledge(j, by: i)
@@ -20,7 +20,7 @@ extension World {
     return j
   }
 
-  /// Tells a device how far another is.
+  /// Shows a device the version of another.
   mutating func acknowledge(_ i: Int, by j: Int) throws(ScriptMismatch) {
     show(peers[i].model.clock, to: j)
     sent.merge(peers[i].model.clock)
@@ -31,7 +31,7 @@ extension World {
     }
   }
 
-  /// Notes which of its own saves a device is shown.
+  /// Records which of its own saves a device has been shown.
   private mutating func show(_ clock: VectorClock, to i: Int) {
     for own in peers[i].model.ours where clock[own] > 0 {
       peers[i].shownOwn.insert(Dot(own, clock[own]))
@@ -42,7 +42,8 @@ extension World {
     }
   }
 
-  /// What a device knows and another does not, or all it knows; `nil` if nothing.
+  /// The changes of a device that another has not seen, or all of them; `nil` if
+  /// there are none.
   mutating func letter(
     from i: Int, since j: Int?
   ) throws(ScriptMismatch) -> Letter? {
@@ -63,7 +64,7 @@ extension World {
   ) throws(ScriptMismatch) -> Letter? {
     let model = model.delta(since: basis.vector, at: receiver)
     let message = replica.message(since: basis)
-    try agree("there is news", message != nil, model != nil)
+    try agree("unseen changes exist", message != nil, model != nil)
     guard let message, let model else { return nil }
     let outline = replica.outline(of: message)
     try agree("fields in a message", outline.fields, Set(model.fields.keys))
@@ -73,8 +74,8 @@ extension World {
     return Letter(message: message, model: model)
   }
 
-  /// What is in a message of a device that may have met two histories of one name,
-  /// so that which fields are news depends on more than numbers.
+  /// The content of a message from a device that may have merged two histories of
+  /// one device ID, so that sequence numbers do not tell which changes are unseen.
   private func letter(from i: Int, _ message: Replica.Message) -> Letter {
     let outline = peers[i].replica.outline(of: message)
     var model = OracleDelta()
@@ -89,7 +90,7 @@ extension World {
     return Letter(message: message, model: model)
   }
 
-  /// Joins a message, and compares what that did with what it must do.
+  /// Applies a message, and compares the effect with the oracle's.
   mutating func receive(_ letter: Letter, at i: Int) throws(ScriptMismatch) {
     let now = peers[i].now
     let message = try Replica.arrival(of: letter.message)
@@ -102,8 +103,8 @@ extension World {
       receipt.returned, of: letter.model.intervals.keys, since: before, at: i)
     counts.deliveries += 1
     counts.gaps += gaps.isEmpty ? 0 : 1
-    // The saves of a forked device count only from the first on, and which devices
-    // are known to be forked, the oracle does not tell.
+    // The saves of a forked device count only from the first on, and the oracle does
+    // not know which forks a replica has detected.
     try agree(
       "gaps", receipt.gaps.subtracting(suspects), gaps.subtracting(suspects))
     for device in suspects {
@@ -115,8 +116,8 @@ extension World {
     }
   }
 
-  /// That those devices are reported of which there is something after all that
-  /// those knew who retired them.
+  /// Checks that a device is reported as returned if it has saves beyond those known
+  /// at its retirement.
   private mutating func checkReturns(
     _ returned: Set<DeviceID>, of devices: some Sequence<DeviceID>,
     since before: VectorClock, at i: Int
@@ -128,7 +129,7 @@ extension World {
       expected.subtracting(suspects))
   }
 
-  /// Whether a save has a number of its device from which on the device was used
+  /// Whether a dot is at or after the first sequence number that its device used
   /// twice.
   func isUndecidable(_ dot: Dot) -> Bool {
     dot.sequence >= firstCollisions[dot.device] ?? .max

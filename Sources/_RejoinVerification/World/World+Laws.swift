@@ -2,7 +2,7 @@
 import Rejoin
 
 extension World {
-  /// Law 5: who has heard of the same saves is equal, and has nothing to tell.
+  /// Law 5: replicas with the same saves are equal and have no unseen changes.
   func checkEquality(_ i: Int, _ j: Int) throws(ScriptMismatch) {
     guard suspects.isEmpty, i != j else { return }
     let (s, t) = (peers[i], peers[j])
@@ -12,11 +12,11 @@ extension World {
       "law 5: \(name(i)) and \(name(j)) are equal",
       s.replica.contents == t.replica.contents, true)
     try agree(
-      "law 5: news for an equal",
+      "law 5: no unseen changes between equals",
       s.replica.message(since: t.replica.version) == nil, true)
   }
 
-  /// Law 4: what a device lacks makes it as all that the other knows would.
+  /// Law 4: a delta since the receiver's version has the effect of the full state.
   func checkDeltaLaw(
     from i: Int, to j: Int
   ) throws(ScriptMismatch) {
@@ -34,7 +34,7 @@ extension World {
       true)
   }
 
-  /// That one delta is enough, also where parts of others were lost for good.
+  /// Checks that one delta is enough, even if parts of earlier ones were lost.
   func checkLoop(
     from i: Int, to j: Int
   ) throws(ScriptMismatch) -> Bool {
@@ -48,7 +48,7 @@ extension World {
       try Replica.arrival(of: first), now: peers[j].now)
     let again = s.message(since: copy.version)
     try agree(
-      "\(name(i)) tells \(name(j)) again",
+      "\(name(i)) sends \(name(j)) the same fields again",
       again.map { s.outline(of: $0).fields },
       nil)
     return true
@@ -63,8 +63,8 @@ extension World {
     }
   }
 
-  /// Law 13: when nobody saves any more, everybody is equal within the diameter
-  /// of the network, here a ring, and nothing is lost.
+  /// Law 13: once saving stops, all replicas converge within the diameter of the
+  /// network, here a ring, and no save is lost.
   public mutating func settle() throws(ScriptMismatch) {
     let ring = Array(peers.indices)
     guard ring.count > 1 else { return }
@@ -89,7 +89,7 @@ extension World {
     peers.reduce(VectorClock()) { $0.merging($1.replica.version.vector) }
   }
 
-  /// So many rounds, or fewer if in two of them nobody had anything to tell.
+  /// At most `rounds` rounds; stops after two in which nothing was sent.
   private mutating func exchange(
     _ ring: [Int], rounds: Int
   ) throws(ScriptMismatch) {
@@ -99,9 +99,9 @@ extension World {
     }
   }
 
-  /// One round: everybody tells both neighbours what it had before the round.
+  /// One round: each device sends both neighbours what it had before the round.
   ///
-  /// - Returns: Whether there was anything to tell.
+  /// - Returns: Whether anything was sent.
   private mutating func exchange(
     _ ring: [Int]
   ) throws(ScriptMismatch) -> Bool {

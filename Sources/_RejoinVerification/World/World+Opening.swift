@@ -3,8 +3,7 @@ import Rejoin
 
 // Opening what was stored.
 extension World {
-  /// Whether a device may have been used twice, so that it is given up sooner or
-  /// later.
+  /// Whether a device ID may be in use twice, so that it is replaced eventually.
   func isSuspect(_ i: Int) -> Bool {
     peers[i].needsNewDeviceID || suspects.contains(peers[i].model.device)
   }
@@ -47,7 +46,7 @@ extension World {
     }
     let isContained =
       stored.device == device && peers[i].chain.starts(with: stored.chain)
-    // Whoever sends what no token names loses what the token is for.
+    // A device that sends saves which no stored token covers loses its protection.
     let isInOrder = sent[device] <= UInt64(stored.chain.count)
     if isContained, isSuspect(i) || !isInOrder {
       try reopen(i, with: stored.token, keeping: nil)
@@ -59,7 +58,7 @@ extension World {
     try reopen(i, with: stored.token, keeping: isContained)
     guard isContained else { return }
     counts.crashes += 1
-    // Nobody has heard of the saves that were lost: their names are free.
+    // The lost saves were never sent: their dots are free.
     for place in old.authored.subtracting(peers[i].authored) {
       let dot = history.saves[place].dot
       if dot.sequence > sent[dot.device] { places[dot]?.remove(place) }
@@ -76,21 +75,22 @@ extension World {
   mutating func reopen(
     _ i: Int, with token: Replica.Token?, keeping keeps: Bool?
   ) throws(ScriptMismatch) {
-    // What was being edited is gone with what it was shown from.
+    // Open editing contexts end when the app closes.
     closeContexts(of: i)
     let (old, now) = (peers[i].model.device, peers[i].now)
     try peers[i].replica.reopen(with: token, now: now)
     let device = peers[i].replica.device
     if let keeps, keeps != (device == old) {
       throw ScriptMismatch(
-        keeps ? "\(old) is given up for nothing" : "\(old) must be given up")
+        keeps
+          ? "\(old) is replaced without need" : "\(old) needs a new device ID")
     }
     if device != old { try checkUnused(device) }
     peers[i].model.reopen(as: device, now: now)
     if device != old { peers[i].startAnew() }
   }
 
-  /// That a device which was taken is new.
+  /// Checks that a new device ID has not been used.
   func checkUnused(_ device: DeviceID) throws(ScriptMismatch) {
     let isUsed = places.keys.contains { $0.device == device }
     try agree("\(device) has been used", isUsed, false)

@@ -20,8 +20,8 @@ extension World {
     return i
   }
 
-  /// Whether a verb does something or nothing according to which of two saves of
-  /// one name is seen: a record that is not there is not deleted.
+  /// Whether the effect of a verb depends on which of two saves with one dot is
+  /// seen: a record that does not exist is not deleted.
   private func dependsOnDoubt(_ verb: ScriptVerb, _ i: Int) -> Bool {
     switch verb {
     case .delete(let id): return !undecidable.isEmpty && isUndecidable(id, i)
@@ -33,14 +33,14 @@ extension World {
     }
   }
 
-  /// Whether only one of two saves of one name need be seen in a record.
+  /// Whether a record may show either of two saves with one dot.
   func isUndecidable(_ id: RecordID, _ i: Int) -> Bool {
     if undecidable.isEmpty { return false }
     return !undecidable.isDisjoint(with: peers[i].model.aliases[id] ?? [id])
   }
 
-  /// That a save is refused which would bring back what was purged, and changes
-  /// nothing.
+  /// Checks that a save which would restore a purged record is refused and has no
+  /// effect.
   private mutating func checkRefusal(
     _ i: Int, _ verbs: [ScriptVerb]
   ) throws(ScriptMismatch) -> Int {
@@ -48,7 +48,7 @@ extension World {
     do {
       let dot = try peers[i].replica.save(verbs, now: now)
       throw ScriptMismatch(
-        "\(dot?.description ?? "a save") brings back what was purged")
+        "\(dot?.description ?? "a save") restores a purged record")
     } catch let error as ScriptMismatch { throw error } catch SaveError.purged {
       return i
     } catch { throw ScriptMismatch("a save throws \(error)") }
@@ -64,9 +64,9 @@ extension World {
   }
 
   mutating func purge(_ i: Int) throws(ScriptMismatch) -> Int {
-    // As with deletions: whether a doubtful record is dead is not agreed on.
+    // As with deletions: replicas may differ on whether such a record is deleted.
     if !undecidable.isEmpty { return i }
-    // Purging finds out first what has become stable meanwhile; so does folding.
+    // A purge first advances the stability cut; so does a fold.
     try checkStability(of: i) { $0.fold() }
     let (now, cut) = (peers[i].now, peers[i].replica.stabilityCut)
     let saves = counts.saves
@@ -166,22 +166,22 @@ extension World {
     peers[i].chain.append(place)
   }
 
-  /// That a device is given up if and only if somebody has shown it a save of its
-  /// own that it does not know.
+  /// Checks that a replica takes a new device ID if and only if it was shown a save
+  /// under its own ID that it does not have.
   mutating func checkRenewal(_ i: Int) throws(ScriptMismatch) {
     let (old, device) = (peers[i].model.device, peers[i].replica.device)
     if device == old {
       return try agree(
-        "\(old) must be given up", peers[i].needsNewDeviceID, false)
+        "\(old) needs a new device ID", peers[i].needsNewDeviceID, false)
     }
-    // A device that stands for a server is given up by whoever finds out that the
-    // storage was copied, and then by all who have it.
+    // The device ID of a server is replaced by the first replica that detects that
+    // the storage was copied, and then by every replica that holds it.
     let isUsedTwice = peers[i].model.ours.contains {
       firstCollisions[$0] != nil || exposed.contains($0)
         || $0 != old && suspects.contains($0)
     }
     try agree(
-      "\(old) is given up for nothing",
+      "\(old) is replaced without need",
       peers[i].needsNewDeviceID || isUsedTwice, true)
     try checkUnused(device)
     peers[i].model.become(device)
@@ -221,7 +221,7 @@ extension World {
 }
 
 extension World.Peer {
-  /// Goes on as a device that nobody has heard of.
+  /// Continues under a new device ID.
   mutating func startAnew() {
     (shownOwn, needsNewDeviceID, chain) = (VectorClock(), false, [])
   }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Rejoin
 
-// What is said to be held by everybody.
+// The stability cut: the saves that every device is known to have.
 extension World {
-  /// Does something that may find out what is stable, and checks that it is.
+  /// Runs a step that may raise the stability cut, and checks the new cut.
   ///
-  /// - Parameter shown: What another device says to be stable.
+  /// - Parameter shown: The cut that another device has shown.
   mutating func checkStability(
     of i: Int, shown: VectorClock = VectorClock(),
     _ body: (inout Replica) throws(ScriptMismatch) -> Void
@@ -31,8 +31,8 @@ extension World {
     }
   }
 
-  /// What the devices on a roster hold, where that is known and nothing of it was
-  /// ever lost.
+  /// The clocks of the devices on a roster, if they are known and nothing was
+  /// lost.
   private func holders(
     roster: Set<DeviceID>
   ) -> [(name: String, clock: VectorClock)] {

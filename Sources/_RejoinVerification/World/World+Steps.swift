@@ -2,7 +2,7 @@
 import Rejoin
 
 extension World {
-  /// Does one step, and checks the device that it was about.
+  /// Performs one step, and checks the device it concerns.
   public mutating func perform(_ step: ScriptStep) throws(ScriptMismatch) {
     try Premises.check()
     touched = []
@@ -15,7 +15,7 @@ extension World {
     try checkLoops(i)
   }
 
-  /// Does one step.
+  /// Performs one step.
   ///
   /// - Returns: The device that may have changed.
   private mutating func carryOut(
@@ -105,7 +105,7 @@ extension World {
     }
   }
 
-  /// What somebody was shown is gone when the app closes.
+  /// Editing contexts end when the app closes.
   mutating func closeContexts(of i: Int) {
     contexts = contexts.filter { $0.value.peer != i }
   }

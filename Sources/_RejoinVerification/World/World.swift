@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 import Rejoin
 
-/// Devices that follow a script, each watched by an oracle that keeps account of
-/// who has heard of which save.
+/// Devices that follow a script, beside an oracle that tracks which device has which
+/// saves.
 ///
-/// After every step the device that it was about must show what the oracle says.
+/// After every step the device it concerns must show what the oracle derives.
 public struct World<Replica: TestedReplica> {
-  /// A device: its replica, and what must be true of it.
+  /// A device: its replica, and the oracle's model of it.
   struct Peer {
     var replica: Replica
     var model: OracleReplica
     /// The wall clock, in milliseconds since 1970.
     var now: Int64 = 0
-    /// The last saves of this device, and of those that it has for servers, that
-    /// anybody has shown to it.
+    /// The greatest sequence numbers that peers have shown for this device ID, and
+    /// for those it uses for servers.
     var shownOwn = VectorClock()
-    /// Whether that was more than the device had, so that its next save must be
-    /// another's.
+    /// Whether a peer has shown more than the device had, so that its next save
+    /// must take a new device ID.
     var needsNewDeviceID = false
     /// The places of the device's own saves, in their order.
     var chain: [Int] = []
@@ -31,13 +31,13 @@ public struct World<Replica: TestedReplica> {
     let chain: [Int]
   }
 
-  /// A message, and what must be in it.
+  /// A message, and its expected content.
   struct Letter {
     let message: Replica.Message
     let model: OracleDelta
   }
 
-  /// A record as somebody was shown it.
+  /// A record as an editing context shows it.
   struct Context {
     let peer: Int
     let id: RecordID
@@ -58,27 +58,27 @@ public struct World<Replica: TestedReplica> {
   var sent = VectorClock()
   /// The devices that stand for rows that were brought in, by these.
   var imports: [OracleSave: DeviceID] = [:]
-  /// The devices whose storage was put back, or copied, and nobody noticed.
+  /// The devices whose storage was restored or copied without being detected.
   var suspects: Set<DeviceID> = []
   /// The devices of which somebody who saves under them has been shown later saves:
   /// from then on it says so to all others who do.
   var exposed: Set<DeviceID> = []
-  /// The dots of all saves, to find those that two saves share.
+  /// The saves with each dot, to find equivocations.
   var places: [Dot: Set<Int>] = [:]
   /// The dots that two different saves share.
   public internal(set) var collisions: Set<Dot> = []
-  /// Of each device the first number that two of its saves share.
+  /// For each device, the first sequence number that two of its saves share.
   var firstCollisions: [DeviceID: UInt64] = [:]
-  /// The records touched by saves whose name another save may have too, so that
-  /// only one of the two need be seen.
+  /// The records touched by saves that may share a dot with another save, so that
+  /// a replica may show either.
   var undecidable: Set<RecordID> = []
-  /// What devices knew when a backup took the place of their storage.
+  /// For each device, what it had when a backup replaced its storage.
   var forgotten: [DeviceID: VectorClock] = [:]
   /// The records that the step in hand has touched.
   var touched: Set<RecordID> = []
   /// What has been done so far.
   public internal(set) var counts = WorldCounts()
-  /// A digest of everything that has been read, the same in every process.
+  /// A digest of all readings, equal in every process.
   var trace = Digest()
 
   /// Creates devices without any saves.
@@ -130,15 +130,15 @@ public struct World<Replica: TestedReplica> {
 public struct WorldCounts: Hashable, Sendable {
   /// The saves.
   public internal(set) var saves = 0
-  /// The messages that were joined.
+  /// The messages that were applied.
   public internal(set) var deliveries = 0
   /// The messages that left a gap.
   public internal(set) var gaps = 0
-  /// The backups that were put back.
+  /// The backups that were restored.
   public internal(set) var restores = 0
-  /// Those that nobody noticed, on the same machine or on another.
+  /// Those that were not detected, on the same machine or on another.
   public internal(set) var unnoticedRestores = 0
-  /// Those after which the token told that no save was lost that had been sent.
+  /// Those for which the token showed that no sent save was lost.
   public internal(set) var crashes = 0
   /// The fields ahead of a clock after which one delta was enough.
   public internal(set) var loops = 0
@@ -150,9 +150,9 @@ public struct WorldCounts: Hashable, Sendable {
   public internal(set) var returns = 0
   /// The rows of servers that were new.
   public internal(set) var pulls = 0
-  /// The records that were to be brought back, and that a purge had dropped.
+  /// The refused attempts to restore a purged record.
   public internal(set) var refusals = 0
-  /// The new devices that began with another's state.
+  /// The new devices that started from another's state.
   public internal(set) var forks = 0
   /// The dots that two different saves shared.
   public internal(set) var collisions = 0

@@ -66,11 +66,15 @@ private let tablet = DeviceID(2)
     }
   }
 
-  @Test func theGreatestSequenceDoesNotTrap() {
-    var context = CausalContext(dots: [Dot(phone, .max)])
-    #expect(context.contains(Dot(phone, .max)))
-    context.insert(through: Dot(phone, .max))
-    context.merge(CausalContext(dots: [Dot(phone, 1), Dot(phone, .max)]))
-    #expect(context == CausalContext([phone: .max]))
-  }
+  #if compiler(>=6.2)
+    @Test func theGreatestSequenceDoesNotTrap() async {
+      await #expect(processExitsWith: .success) {
+        var context = CausalContext(dots: [Dot(phone, .max)])
+        #expect(context.contains(Dot(phone, .max)))
+        context.insert(through: Dot(phone, .max))
+        context.merge(CausalContext(dots: [Dot(phone, 1), Dot(phone, .max)]))
+        #expect(context == CausalContext([phone: .max]))
+      }
+    }
+  #endif
 }
