@@ -45,8 +45,10 @@ struct ScriptVerbs {
     try takeEntries(&line, schema)
   }
 
-  /// Applies the verbs in a transaction.
+  /// Applies the verbs in a transaction; without any, the record is created or
+  /// kept alive.
   func apply(to transaction: Transaction) {
+    if edits.isEmpty { transaction.touch(id) }
     for (key, change) in edits { transaction.apply(change, to: key, of: id) }
   }
 

@@ -194,8 +194,13 @@ private struct ReplayPrinter {
   /// The rows that some verbs make.
   private func records(_ verbs: [ScriptVerb]) -> String {
     var records: [(id: RecordID, edits: [FieldKey: FieldEdit])] = []
-    for case .edit(let id, let key, let edit) in verbs {
-      add(edit, of: key, in: id, to: &records)
+    for verb in verbs {
+      switch verb {
+      case .edit(let id, let key, let edit):
+        add(edit, of: key, in: id, to: &records)
+      case .touch(let id): _ = place(of: id, in: &records)
+      case .delete, .undelete: break
+      }
     }
     return objects(records)
   }
@@ -203,7 +208,7 @@ private struct ReplayPrinter {
   private func objects(
     _ records: [(id: RecordID, edits: [FieldKey: FieldEdit])]
   ) -> String {
-    let objects = records.filter { !$0.edits.isEmpty }.map { record in
+    let objects = records.map { record in
       ReplayJSON.object(
         [("record", ReplayJSON.text("\(record.id)"))]
           + ReplayJSON.members(record.edits))
@@ -215,11 +220,20 @@ private struct ReplayPrinter {
     _ edit: FieldEdit, of key: FieldKey, in id: RecordID,
     to records: inout [(id: RecordID, edits: [FieldKey: FieldEdit])]
   ) {
-    let place = records.firstIndex { $0.id == id } ?? records.count
-    if place == records.count { records.append((id, [:])) }
+    let place = place(of: id, in: &records)
     if records[place].edits[key]?.append(edit) == nil {
       records[place].edits[key] = edit
     }
+  }
+
+  /// Where a record is in a list, at its end if it was not there.
+  private func place(
+    of id: RecordID,
+    in records: inout [(id: RecordID, edits: [FieldKey: FieldEdit])]
+  ) -> Int {
+    let place = records.firstIndex { $0.id == id } ?? records.count
+    if place == records.count { records.append((id, [:])) }
+    return place
   }
 
   private mutating func save(_ i: Int, _ verbs: [ScriptVerb]) {
@@ -234,7 +248,7 @@ private struct ReplayPrinter {
     }
     var records: [(id: RecordID, edits: [FieldKey: FieldEdit])] = []
     func flush(_ printer: inout ReplayPrinter) {
-      if records.contains(where: { !$0.edits.isEmpty }) {
+      if !records.isEmpty {
         printer.add(
           "save", "on", i, [("records", printer.objects(records))])
       }
@@ -242,7 +256,7 @@ private struct ReplayPrinter {
     }
     for verb in verbs {
       switch verb {
-      case .touch: break
+      case .touch(let id): _ = place(of: id, in: &records)
       case .delete(let id):
         flush(&self)
         add("delete", "on", i, [("record", ReplayJSON.text("\(id)"))])

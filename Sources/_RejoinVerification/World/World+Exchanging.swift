@@ -97,7 +97,9 @@ extension World {
     let receipt = peers[i].replica.apply(message, now: now)
     show(letter.model.saves(in: history), to: i)
     touched.formUnion(letter.model.fields.keys.map(\.id))
-    let before = peers[i].model.clock
+    let (before, times) = (
+      peers[i].model.clock, peers[i].model.knowledge.times
+    )
     let gaps = peers[i].model.apply(letter.model, now: now)
     try checkReturns(
       receipt.returned, of: letter.model.intervals.keys, since: before, at: i)
@@ -108,8 +110,11 @@ extension World {
     try agree(
       "gaps", receipt.gaps.subtracting(suspects), gaps.subtracting(suspects))
     for device in suspects {
-      peers[i].model.knowledge.clock[device] =
-        peers[i].replica.version.vector[device]
+      let held = peers[i].replica.version.vector[device]
+      peers[i].model.knowledge.clock[device] = held
+      if held == before[device] {
+        peers[i].model.knowledge.times[device] = times[device]
+      }
     }
     for dot in receipt.equivocations where !isUndecidable(dot) {
       throw ScriptMismatch("\(dot) is reported and is only one save")

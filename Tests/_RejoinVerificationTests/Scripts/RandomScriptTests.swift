@@ -55,4 +55,17 @@ import Testing
       ])
     try World<ReplicaUnderTest>.run(script)
   }
+
+  /// The time of a save that a forked device's version cannot take is not relayed.
+  @Test func aSaveThatDoesNotCountHasNoTime() throws {
+    let script = Script(
+      deviceCount: 3,
+      steps: [
+        .save(on: 2, [.touch(RecordID("Task", "a"))]), .backUp(2, as: 0),
+        .restore(1, from: 0, with: .fitting),
+        .save(on: 2, [.touch(RecordID("Note", "b"))]), .sync(from: 2, to: 1),
+        .sync(from: 1, to: 0),
+      ])
+    try World<ReplicaUnderTest>.run(script)
+  }
 }
