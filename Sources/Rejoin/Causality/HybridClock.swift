@@ -97,9 +97,7 @@ extension Duration {
   /// The whole milliseconds, clamped to 64 bits.
   fileprivate var wholeMilliseconds: Int64 {
     let (seconds, attoseconds) = components
-    let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1000)
-    guard !overflow else { return seconds < 0 ? .min : .max }
-    let rest = attoseconds / 1_000_000_000_000_000
-    return whole.addingReportingOverflow(rest).overflow ? .max : whole + rest
+    let rest = Int128(attoseconds / 1_000_000_000_000_000)
+    return Int64(clamping: Int128(seconds) * 1000 + rest)
   }
 }

@@ -23,8 +23,9 @@ public func checkLattice<State: Lattice & Equatable>(
   from initial: State, seeds: Range<UInt64> = 0..<100,
   change: @escaping RandomChange<State>
 ) throws(LawFailure) -> LawChecks {
-  try check(
-    "checkLattice", from: initial, seeds, change, JoinLaws.violation(in:_:))
+  try check("checkLattice", from: initial, seeds, change) {
+    JoinLaws.violation(in: $0, &$1)
+  }
 }
 
 /// Checks that merging is idempotent, commutative and associative on every choice
@@ -39,5 +40,5 @@ public func checkLattice<State: Lattice & Equatable>(
 public func checkLattice<State: Lattice & Equatable>(
   samples: [State]
 ) throws(LawFailure) -> LawChecks {
-  try check("checkLattice", samples, JoinLaws.violation(among:_:))
+  try check("checkLattice", samples) { JoinLaws.violation(among: $0, &$1) }
 }

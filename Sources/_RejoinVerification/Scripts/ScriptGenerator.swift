@@ -242,24 +242,21 @@ public struct ScriptGenerator {
     ]
   }
 
+  private mutating func openContext(on i: Int) -> [ScriptStep] {
+    openContexts.append(contexts)
+    contexts += 1
+    let id = random.pick(universe.records)
+    return [.fetch(on: i, id, context: contexts - 1)]
+  }
+
   private mutating func discard(on i: Int) -> [ScriptStep] {
-    if openContexts.isEmpty || random.chance(30) {
-      openContexts.append(contexts)
-      contexts += 1
-      let id = random.pick(universe.records)
-      return [.fetch(on: i, id, context: contexts - 1)]
-    }
+    if openContexts.isEmpty || random.chance(30) { return openContext(on: i) }
     let k = openContexts.remove(at: random.below(openContexts.count))
     return [.discard(context: k)]
   }
 
   private mutating func context(on i: Int) -> [ScriptStep] {
-    if openContexts.isEmpty || random.chance(40) {
-      openContexts.append(contexts)
-      contexts += 1
-      let id = random.pick(universe.records)
-      return [.fetch(on: i, id, context: contexts - 1)]
-    }
+    if openContexts.isEmpty || random.chance(40) { return openContext(on: i) }
     var edits: [FieldKey: FieldEdit] = [:]
     for _ in 0...random.below(2) {
       // Registers have the conflicts that a context can show.

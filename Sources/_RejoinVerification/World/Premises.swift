@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Rejoin
+import RejoinTesting
 
 /// What the library's own preconditions take for granted.
 ///
@@ -14,7 +15,9 @@ public enum Premises {
     if let violation { throw violation }
   }
 
-  private static let violation: ScriptMismatch? = {
+  private static let violation = dotOrder ?? unseenChanges
+
+  private static var dotOrder: ScriptMismatch? {
     let dots = [1, 2].flatMap { device in
       [1, 2].map { Dot(DeviceID(device as UInt64), $0) }
     }
@@ -26,5 +29,17 @@ public enum Premises {
       }
     }
     return nil
-  }()
+  }
+
+  private static var unseenChanges: ScriptMismatch? {
+    let replica = Replica(
+      device: DeviceID(1), schema: Schema(["E": .init()]),
+      wallClock: ManualClock().wall, makeDeviceID: { DeviceID(2) })
+    do { try replica.save { $0.touch(RecordID("E", "a")) } } catch {
+      return ScriptMismatch("premise: a save succeeds: \(error)")
+    }
+    if replica.delta(since: replica.version) == nil { return nil }
+    return ScriptMismatch(
+      "premise: a replica has no unseen changes since its own version")
+  }
 }

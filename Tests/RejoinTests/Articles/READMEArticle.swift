@@ -4,7 +4,7 @@ import Foundation
 import Rejoin
 import Testing
 
-@Suite struct READMEArticle {
+@Suite(.encodes) struct READMEArticle {
   @Test func resultsAreThoseOfTheReadme() throws {
     // On the phone
     let phone = Replica(

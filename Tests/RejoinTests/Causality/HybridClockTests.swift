@@ -77,6 +77,9 @@ import Testing
   @Test func aNegativeSkewIsNone() {
     var clock = HybridClock(now: 1000, maximumClockSkew: .milliseconds(-5))
     #expect(clock.maximumClockSkew == .zero)
+    let least = Duration.seconds(Int64.min / 1000) - .milliseconds(999)
+    clock = HybridClock(now: 1000, maximumClockSkew: least)
+    #expect(clock.maximumClockSkew == .zero)
     clock.receive(.max, now: 1000)
     #expect(clock.latest == at(1000))
   }

@@ -5,7 +5,8 @@ import RejoinTesting
 import Testing
 
 @Suite(
-  "claim 9: entries that are only appended never conflict; totals are derived, storage grows until it is compacted, and an audit trail remains"
+  "claim 9: entries that are only appended never conflict; totals are derived, storage grows until it is compacted, and an audit trail remains",
+  .encodes
 )
 struct AppendOnlyTests {
   private let clock = ManualClock(1_000)

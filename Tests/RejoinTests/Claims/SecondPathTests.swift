@@ -5,7 +5,8 @@ import RejoinTesting
 import Testing
 
 @Suite(
-  "claim 15: a second synchronization path duplicates nothing"
+  "claim 15: a second synchronization path duplicates nothing",
+  .encodes
 )
 struct SecondPathTests {
   private static let saves: Int64 = 12

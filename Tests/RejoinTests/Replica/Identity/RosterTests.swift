@@ -14,6 +14,15 @@ import Testing
     settle(a, b, d)
   }
 
+  /// The last device saves two records at once, and the first hears of one.
+  private func tellHalf() throws {
+    try d.save { transaction in
+      transaction[Sailor.self, "ada"].name = "ada"
+      transaction[Sailor.self, "bob"].name = "bob"
+    }
+    a.apply(try #require(d.delta(since: a.version)).split(into: 2)[0])
+  }
+
   @Test func whoHasSavedOrWasEnrolledIsOnTheRoster() throws {
     #expect(a.roster.isEmpty)
     try meet()
@@ -75,12 +84,7 @@ import Testing
   /// The device that retires it has a part of a later save that others lack.
   @Test func retiringIncludesFieldsAheadOfTheVersion() throws {
     try meet()
-    try d.save { transaction in
-      transaction[Sailor.self, "ada"].name = "ada"
-      transaction[Sailor.self, "bob"].name = "bob"
-    }
-    let half = try #require(d.delta(since: a.version)).split(into: 2)[0]
-    a.apply(half)
+    try tellHalf()
     try a.retire(d.device)
     #expect(a.retirements == [d.device: 2])
     #expect(d.tell(a).returned.isEmpty)
@@ -104,12 +108,7 @@ import Testing
   /// that somebody else retired.
   @Test func aFieldOfARetiredDeviceHoldsNothingUp() throws {
     try meet()
-    try d.save { transaction in
-      transaction[Sailor.self, "ada"].name = "ada"
-      transaction[Sailor.self, "bob"].name = "bob"
-    }
-    let half = try #require(d.delta(since: a.version)).split(into: 2)[0]
-    a.apply(half)
+    try tellHalf()
     try a.save { $0[Sailor.self, "cid"].name = "cid" }
     try b.retire(d.device)
     settle(a, b)
