@@ -6,10 +6,11 @@ import Rejoin
 extension OracleReplica {
   /// Whether a purge has dropped what a dead record held.
   ///
-  /// Deleting a record that the same save has created again is a purge, too. What
-  /// is there nevertheless came with an edit that the purge had not seen.
+  /// Deleting a record that the same save has created again is a purge, too, of the
+  /// fields that the save did not edit. What is there nevertheless came with an edit
+  /// that the purge had not seen.
   func isPurged(_ id: RecordID) -> Bool {
-    wasEmptied(id) { $0.drops }
+    wasEmptied(id) { $0.drops && $0.verbs.isEmpty }
   }
 
   /// Whether the save that deleted a record also changed what it held, so that it

@@ -68,4 +68,20 @@ import Testing
       ])
     try World<ReplicaUnderTest>.run(script)
   }
+
+  /// Created again, edited and deleted in one save: what was edited can be restored.
+  @Test func whatIsEditedIsNotPurged() throws {
+    let (id, key) = (RecordID("Task", "a"), FieldKey("lww", .lww))
+    func save(on i: Int, _ value: Value?) -> ScriptStep {
+      .save(on: i, [.edit(id, key, .write(value))])
+    }
+    let script = Script(
+      deviceCount: 2,
+      steps: [
+        save(on: 1, "x"), save(on: 0, nil), .save(on: 0, [.delete(id)]),
+        .save(on: 0, [.edit(id, key, .write("y")), .delete(id)]),
+        .sync(from: 0, to: 1), .save(on: 1, [.undelete(id)]),
+      ])
+    try World<ReplicaUnderTest>.run(script)
+  }
 }
