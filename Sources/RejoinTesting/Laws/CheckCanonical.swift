@@ -19,9 +19,9 @@ public func checkCanonical<State: Lattice & Hashable>(
   from initial: State, seeds: Range<UInt64> = 0..<100,
   change: @escaping RandomChange<State>
 ) throws(LawFailure) -> LawChecks {
-  try check(
-    "checkCanonical", from: initial, seeds, change,
-    CanonicalLaws.violation(in:_:))
+  try check("checkCanonical", from: initial, seeds, change) {
+    CanonicalLaws.violation(in: $0, &$1)
+  }
 }
 
 /// Checks that the given values, merged in every order, compare equal and hash
@@ -34,5 +34,7 @@ public func checkCanonical<State: Lattice & Hashable>(
 public func checkCanonical<State: Lattice & Hashable>(
   samples: [State]
 ) throws(LawFailure) -> LawChecks {
-  try check("checkCanonical", samples, CanonicalLaws.violation(among:_:))
+  try check("checkCanonical", samples) {
+    CanonicalLaws.violation(among: $0, &$1)
+  }
 }

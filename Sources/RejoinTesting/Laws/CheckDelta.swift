@@ -20,8 +20,9 @@ public func checkDelta<State: Lattice & Equatable>(
   from initial: State, seeds: Range<UInt64> = 0..<100,
   change: @escaping RandomChange<State>
 ) throws(LawFailure) -> LawChecks {
-  try check(
-    "checkDelta", from: initial, seeds, change, DeltaLaws.violation(in:_:))
+  try check("checkDelta", from: initial, seeds, change) {
+    DeltaLaws.violation(in: $0, &$1)
+  }
 }
 
 /// Checks that merging the delta of a change has exactly the effect of the change,

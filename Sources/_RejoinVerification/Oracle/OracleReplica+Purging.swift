@@ -10,17 +10,22 @@ extension OracleReplica {
   /// fields that the save did not edit. What is there nevertheless came with an edit
   /// that the purge had not seen.
   func isPurged(_ id: RecordID) -> Bool {
-    wasEmptied(id) { $0.drops && $0.verbs.isEmpty }
+    wasEmptied(id) { save, path, edit in
+      // A later write to an `lww` field leaves no trace of the drop.
+      let isLeft =
+        path.key.kind != .lww || field(path).write?.dot == save.dot
+      return isLeft && edit.drops && edit.verbs.isEmpty
+    }
   }
 
   /// Whether the save that deleted a record also changed what it held, so that it
   /// can be taken for a purge.
   func isTakenForPurged(_ id: RecordID) -> Bool {
-    isDead(id) && !isPurged(id) && wasEmptied(id) { _ in true }
+    isDead(id) && !isPurged(id) && wasEmptied(id) { _, _, _ in true }
   }
 
   private func wasEmptied(
-    _ id: RecordID, by isMeant: (OracleEdit) -> Bool
+    _ id: RecordID, by isMeant: (OracleSave, FieldPath, OracleEdit) -> Bool
   ) -> Bool {
     let path = FieldPath(id, .existence)
     let field = field(path)
@@ -34,7 +39,7 @@ extension OracleReplica {
         $0.dot == save.dot && $0.value != .bool(true)
       }
         && save.edits.contains {
-          $0.key.id == id && $0.key != path && isMeant($0.value)
+          $0.key.id == id && $0.key != path && isMeant(save, $0.key, $0.value)
         }
     }
   }

@@ -84,4 +84,21 @@ import Testing
       ])
     try World<ReplicaUnderTest>.run(script)
   }
+
+  /// A drop that a later write has overwritten leaves nothing that tells of it.
+  @Test func anOverwrittenDropIsNoPurge() throws {
+    let (id, register) = (RecordID("Task", "a"), FieldKey("register", .register))
+    let write = ScriptVerb.edit(id, FieldKey("lww", .lww), .write("x"))
+    let script = Script(
+      deviceCount: 2,
+      steps: [
+        .save(on: 1, [write]),
+        .save(on: 0, [.edit(id, register, .write(nil)), .delete(id)]),
+        .sync(from: 0, to: 1),
+        .save(on: 1, [.edit(id, register, .write(15)), .delete(id)]),
+        .setClock(of: 0, to: 1_000_000), .save(on: 0, [write]),
+        .sync(from: 1, to: 0), .save(on: 0, [.undelete(id)]),
+      ])
+    try World<ReplicaUnderTest>.run(script)
+  }
 }
