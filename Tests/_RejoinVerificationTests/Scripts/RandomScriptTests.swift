@@ -87,7 +87,9 @@ import Testing
 
   /// A drop that a later write has overwritten leaves nothing that tells of it.
   @Test func anOverwrittenDropIsNoPurge() throws {
-    let (id, register) = (RecordID("Task", "a"), FieldKey("register", .register))
+    let (id, register) = (
+      RecordID("Task", "a"), FieldKey("register", .register)
+    )
     let write = ScriptVerb.edit(id, FieldKey("lww", .lww), .write("x"))
     let script = Script(
       deviceCount: 2,
