@@ -1,0 +1,26 @@
+// swift-tools-version: 6.1
+
+import PackageDescription
+
+/// SwiftPM names a package at a path by its folder, which may have any name.
+let root = Context.packageDirectory.split(separator: "/").dropLast().last
+let rejoin = root.map(String.init) ?? "Rejoin"
+
+let package = Package(
+  name: "Benchmarks",
+  platforms: [.macOS(.v15)],
+  dependencies: [.package(path: "..")],
+  targets: [
+    .target(name: "CAllocations"),
+    .target(name: "Harness", dependencies: ["CAllocations"]),
+    .executableTarget(
+      name: "benchmarks",
+      dependencies: [
+        "CAllocations", "Harness",
+        .product(name: "Rejoin", package: rejoin),
+        .product(name: "RejoinComparison", package: rejoin),
+        .product(name: "RejoinTesting", package: rejoin),
+      ]),
+  ],
+  swiftLanguageModes: [.v6]
+)

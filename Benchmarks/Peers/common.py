@@ -1,0 +1,96 @@
+"""What the benchmarks of the peers share (standard library only).
+
+Every peer script imports this module, so every peer sees the same data:
+
+* records are named ``r00000 .. r09999`` (R = 10,000), fields ``f0 .. f9`` (F = 10);
+* ``value(i, j, ver)`` is a 12-digit hex string, a splitmix64 hash of (record, field, version),
+  so a value carries 48 bits of entropy and cannot be compressed away;
+* ``order(n, m, seed)`` is a reproducible pseudo-random list of n indices below m.
+
+``bench`` times ``run(setup())`` ``reps`` times, set-up excluded, with the garbage collector
+off, and returns median, min and max in milliseconds.
+"""
+from __future__ import annotations
+
+import gc
+import json
+import os
+import resource
+import sys
+import time
+from typing import Any, Callable
+
+from rows import rows
+
+R, F = 10_000, 10
+MASK = (1 << 64) - 1
+
+
+def splitmix64(x: int) -> int:
+    """One output of splitmix64 for the state ``x``."""
+    z = (x + 0x9E3779B97F4A7C15) & MASK
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
+    return z ^ (z >> 31)
+
+
+def value(i: int, j: int, ver: int = 0) -> str:
+    """The field value of record ``i``, field ``j``, at version ``ver``: 12 hex digits."""
+    return f"{splitmix64((ver << 40) | (i << 8) | j) & 0xFFFFFFFFFFFF:012x}"
+
+
+def order(n: int, m: int, seed: int = 42) -> list[int]:
+    """``n`` pseudo-random indices in ``range(m)``."""
+    out, s = [], seed
+    for _ in range(n):
+        s = (s + 0x9E3779B97F4A7C15) & MASK
+        out.append(splitmix64(s) % m)
+    return out
+
+
+def rec(i: int) -> str:
+    return f"r{i:05d}"
+
+
+FIELDS = [f"f{j}" for j in range(F)]
+
+
+def rss_kib() -> int:
+    """Resident set of this process now, in KiB (Linux)."""
+    with open("/proc/self/statm") as f:
+        return int(f.read().split()[1]) * (os.sysconf("SC_PAGE_SIZE") // 1024)
+
+
+def peak_rss_kib() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def bench(run: Callable[[Any], Any], setup: Callable[[], Any] = lambda: None, reps: int = 5) -> dict:
+    """Median, min and max milliseconds of ``run(setup())``; ``setup`` is not timed."""
+    times = []
+    for _ in range(reps):
+        arg = setup()
+        gc.collect()
+        gc.disable()
+        t0 = time.perf_counter_ns()
+        out = run(arg)
+        t1 = time.perf_counter_ns()
+        gc.enable()
+        times.append((t1 - t0) / 1e6)
+        del arg, out
+    times.sort()
+    return {"median_ms": round(times[len(times) // 2], 4), "min_ms": round(times[0], 4),
+            "max_ms": round(times[-1], 4), "reps": reps}
+
+
+def emit(peer: str, workload: str, ops: int, timing: dict | None = None, **extra: Any) -> None:
+    """Print the rows of the table that a result makes, each a line of JSON."""
+    for row in rows(peer, workload, ops, timing, extra):
+        print(json.dumps({k: v for k, v in row.items() if v is not None}), flush=True)
+
+
+def main(workloads: dict[str, Callable[[], None]]) -> None:
+    """Run the workloads named on the command line, or all of them."""
+    names = sys.argv[1:] or list(workloads)
+    for n in names:
+        workloads[n]()

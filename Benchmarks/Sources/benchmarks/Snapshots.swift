@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CAllocations
+import Harness
+import Rejoin
+
+extension Suite {
+  /// Whole replicas as bytes and in memory: W12, W15 and W16.
+  mutating func addSnapshots() {
+    for size in [10_000, 100_000, 1_000_000] { addSnapshot(size) }
+    for work in ["snapshot: encode", "snapshot: load"] {
+      addGrowth(of: "W12", work, from: 10_000, to: 1_000_000, target: 3)
+    }
+    addBytes(
+      "W12", "the snapshot", size: 100_000, target: 1_350_000, quick: 13400
+    ) { scale in
+      try Dataset(fields: scale(100_000)).replica().encoded().count
+    }
+    addHistory()
+    addBytes("W16", "memory of a field", per: 1_000_000, target: 100) { scale in
+      let data = Dataset(fields: scale(1_000_000))
+      let before = Int(allocated_bytes())
+      let replica = try data.replica()
+      let held = Int(allocated_bytes()) - before
+      return withExtendedLifetime(replica) { held }
+    }
+  }
+
+  private mutating func addSnapshot(_ size: Int) {
+    add(
+      "W12", "snapshot: encode", size: size, per: "field", target: 70,
+      beside: .copy
+    ) { scale in
+      let data = Dataset(fields: scale(size))
+      let replica = try data.replica()
+      let bytes = replica.encoded().count
+      return Work(
+        operations: data.fieldCount, expecting: bytes, setUp: {}
+      ) { _ in replica.encoded().count }
+    }
+    add(
+      "W12", "snapshot: load", size: size, per: "field", target: 90,
+      beside: .insert
+    ) { scale in
+      let data = Dataset(fields: scale(size))
+      let state = try data.state()
+      return Work(
+        operations: data.fieldCount, expecting: data.ids.count,
+        setUp: { nil as Replica? }
+      ) { replica in
+        let loaded = try Dataset.replica(opening: state)
+        replica = loaded
+        return loaded.recordIDs(of: "Item").count
+      }
+    }
+  }
+
+  private mutating func addHistory() {
+    func overwritten(_ data: Dataset, _ times: Int) throws -> Replica {
+      let replica = try data.replica()
+      for version in 0..<times {
+        try data.write(to: replica, version: version + 1)
+      }
+      return replica
+    }
+    for times in [0, 30] {
+      addBytes(
+        "W15", "the snapshot after \(times) overwrites", size: 10_000,
+        quick: times == 0 ? 1421 : 1422
+      ) { scale in
+        try overwritten(Dataset(fields: scale(10_000)), times).encoded().count
+      }
+      add(
+        "W15", "load after \(times) overwrites", size: 10_000, per: "field",
+        beside: .insert
+      ) { scale in
+        let data = Dataset(fields: scale(10_000))
+        let state = try overwritten(data, times).state.encoded()
+        return Work(
+          operations: data.fieldCount, expecting: data.ids.count,
+          setUp: { nil as Replica? }
+        ) { replica in
+          let loaded = try Dataset.replica(opening: state)
+          replica = loaded
+          return loaded.recordIDs(of: "Item").count
+        }
+      }
+    }
+  }
+}
