@@ -49,6 +49,11 @@ extension World {
   ) throws(ScriptMismatch) -> Letter? {
     let basis = j.map { peers[$0].replica.version } ?? ReplicaVersion()
     sent.merge(peers[i].model.clock)
+    // The message says that the device is forked, to whoever reads it.
+    let (ours, clock) = (peers[i].model.ours, peers[i].model.clock)
+    if ours.contains(where: { basis.vector[$0] > clock[$0] }) {
+      exposed.formUnion(ours)
+    }
     if !suspects.isEmpty {
       return peers[i].replica.message(since: basis).map { letter(from: i, $0) }
     }

@@ -103,4 +103,18 @@ import Testing
       ])
     try World<ReplicaUnderTest>.run(script)
   }
+
+  /// A message for somebody who has later saves of its author says so, even to its
+  /// author.
+  @Test func aMessageTellsOfACopy() throws {
+    let save = ScriptStep.save(on: 0, [.touch(RecordID("Note", "a"))])
+    let script = Script(
+      deviceCount: 2,
+      steps: [
+        save, .backUp(0, as: 0), save, .sync(from: 0, to: 1),
+        .restore(0, from: 0, with: .fitting),
+        .write(on: 0, since: 1, message: 0), .deliver(message: 0, to: 0), save,
+      ])
+    try World<ReplicaUnderTest>.run(script)
+  }
 }
