@@ -163,6 +163,9 @@ public final class Replica {
 
   /// Creates a replica with this one's state for another device.
   ///
+  /// What this replica has saved leaves it, as with a delta: store the state and
+  /// then the ``restoreToken`` first.
+  ///
   /// - Parameters:
   ///   - device: The ID of the other device.
   ///   - wallClock: Its wall clock; `nil` means that of this replica.

@@ -114,6 +114,8 @@ extension World {
     let number = peers.count
     let device = names.device(number)
     var peer = peers[i]
+    // The copy has the saves of the original as if they had been sent.
+    sent.merge(peer.model.clock)
     peer.replica = peers[i].replica.forked(
       as: device, makeDeviceID: { [names] in names.renew(number) })
     peer.model.fork(as: device)

@@ -117,4 +117,16 @@ import Testing
       ])
     try World<ReplicaUnderTest>.run(script)
   }
+
+  /// A fork has seen its original's saves, whether a token covers them or not.
+  @Test func whatIsForkedHasBeenSent() throws {
+    let save = ScriptStep.save(on: 0, [.touch(RecordID("Task", "a"))])
+    let script = Script(
+      deviceCount: 1,
+      steps: [
+        save, .backUp(0, as: 0), .storeToken(0), save, .fork(0),
+        .restore(0, from: 0, with: .last), .sync(from: 0, to: 1),
+      ])
+    try World<ReplicaUnderTest>.run(script)
+  }
 }
