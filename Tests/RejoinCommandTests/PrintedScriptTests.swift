@@ -52,8 +52,8 @@ import Testing
 
   /// Whether a replay script has every verb of a step.
   ///
-  /// It has only one amount for the increments and decrements of a counter in a
-  /// save.
+  /// It has none for `touch`, and only one amount for the increments and
+  /// decrements of a counter in a save.
   private func isSayable(_ step: ScriptStep) -> Bool {
     guard case .save(_, let verbs) = step else { return true }
     var added: Set<[String]> = []
@@ -63,8 +63,9 @@ import Testing
       case .edit(let id, let key, .count(let edit)):
         if edit.increments > 0 { added.insert(["\(id)", "\(key)"]) }
         if edit.decrements > 0 { taken.insert(["\(id)", "\(key)"]) }
-      case .edit, .touch: break
+      case .edit: break
       case .delete, .undelete: if verbs.count > 1 { return false }
+      case .touch: return false
       }
     }
     return added.isDisjoint(with: taken)

@@ -45,10 +45,8 @@ struct ScriptVerbs {
     try takeEntries(&line, schema)
   }
 
-  /// Applies the verbs in a transaction; without any, the record is created or
-  /// kept alive.
+  /// Applies the verbs in a transaction.
   func apply(to transaction: Transaction) {
-    if edits.isEmpty { transaction.touch(id) }
     for (key, change) in edits { transaction.apply(change, to: key, of: id) }
   }
 

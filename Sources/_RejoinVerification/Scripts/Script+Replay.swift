@@ -6,7 +6,7 @@ extension Script {
   ///
   /// Steps about things that are not there are left out. What a replay script
   /// cannot say in one save, such as deleting a record and creating it again, is
-  /// printed as several, with a comment.
+  /// printed as several, with a comment. That a record is touched is only a comment.
   ///
   /// - Parameters:
   ///   - universe: The schema that the script is about.
@@ -194,13 +194,8 @@ private struct ReplayPrinter {
   /// The rows that some verbs make.
   private func records(_ verbs: [ScriptVerb]) -> String {
     var records: [(id: RecordID, edits: [FieldKey: FieldEdit])] = []
-    for verb in verbs {
-      switch verb {
-      case .edit(let id, let key, let edit):
-        add(edit, of: key, in: id, to: &records)
-      case .touch(let id): _ = place(of: id, in: &records)
-      case .delete, .undelete: break
-      }
+    for case .edit(let id, let key, let edit) in verbs {
+      add(edit, of: key, in: id, to: &records)
     }
     return objects(records)
   }
@@ -208,7 +203,7 @@ private struct ReplayPrinter {
   private func objects(
     _ records: [(id: RecordID, edits: [FieldKey: FieldEdit])]
   ) -> String {
-    let objects = records.map { record in
+    let objects = records.filter { !$0.edits.isEmpty }.map { record in
       ReplayJSON.object(
         [("record", ReplayJSON.text("\(record.id)"))]
           + ReplayJSON.members(record.edits))
@@ -220,20 +215,11 @@ private struct ReplayPrinter {
     _ edit: FieldEdit, of key: FieldKey, in id: RecordID,
     to records: inout [(id: RecordID, edits: [FieldKey: FieldEdit])]
   ) {
-    let place = place(of: id, in: &records)
+    let place = records.firstIndex { $0.id == id } ?? records.count
+    if place == records.count { records.append((id, [:])) }
     if records[place].edits[key]?.append(edit) == nil {
       records[place].edits[key] = edit
     }
-  }
-
-  /// Where a record is in a list, at its end if it was not there.
-  private func place(
-    of id: RecordID,
-    in records: inout [(id: RecordID, edits: [FieldKey: FieldEdit])]
-  ) -> Int {
-    let place = records.firstIndex { $0.id == id } ?? records.count
-    if place == records.count { records.append((id, [:])) }
-    return place
   }
 
   private mutating func save(_ i: Int, _ verbs: [ScriptVerb]) {
@@ -248,7 +234,7 @@ private struct ReplayPrinter {
     }
     var records: [(id: RecordID, edits: [FieldKey: FieldEdit])] = []
     func flush(_ printer: inout ReplayPrinter) {
-      if !records.isEmpty {
+      if records.contains(where: { !$0.edits.isEmpty }) {
         printer.add(
           "save", "on", i, [("records", printer.objects(records))])
       }
@@ -256,7 +242,10 @@ private struct ReplayPrinter {
     }
     for verb in verbs {
       switch verb {
-      case .touch(let id): _ = place(of: id, in: &records)
+      case .touch(let id):
+        // A line that names a record and no verb makes no edit.
+        lines.append(
+          "# \(DeviceNames.name(i)) touches \(id), which no verb says.")
       case .delete(let id):
         flush(&self)
         add("delete", "on", i, [("record", ReplayJSON.text("\(id)"))])
