@@ -71,7 +71,7 @@ let package = Package(
       path: "Fuzz/Sources/FuzzBodies"),
     .testTarget(
       name: "FuzzRegressionTests",
-      dependencies: ["FuzzBodies", "RejoinTesting"]),
+      dependencies: ["FuzzBodies", "RejoinTesting", "_RejoinVerification"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -3,10 +3,13 @@
 import Foundation
 import FuzzBodies
 import RejoinTesting
+import _RejoinVerification
 import Testing
 
 /// Inputs that failed when they were fuzzed do not fail again.
 @Suite struct FailCaseTests {
+  init() throws { try Premises.check() }
+
   /// The inputs that have failed, in one folder per target.
   private static let folder = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent()

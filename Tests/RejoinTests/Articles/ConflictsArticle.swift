@@ -20,6 +20,7 @@ import Testing
     let writes = phone[Profile.self, "ada"]?.authors(of: \.name)
     #expect(writes?.map(\.value) == ["Ada L.", "Ada"])
 
+    try #require(report.conflicts.count == 1)
     let conflict = report.conflicts[0]
     #expect(conflict.winner.value == "Ada L.")
     #expect(conflict.loser.value == "Ada")

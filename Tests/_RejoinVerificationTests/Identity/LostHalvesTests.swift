@@ -101,6 +101,8 @@ private struct LostHalves {
 }
 
 @Suite struct LostHalvesTests {
+  init() throws { try Premises.check() }
+
   @Test(arguments: 0..<2)
   func askingAgainEndsAfterOneDelta(half: UInt64) throws {
     var (ahead, longest) = (0, 0)

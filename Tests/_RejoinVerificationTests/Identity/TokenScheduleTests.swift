@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import _RejoinVerification
 import Testing
 
 /// A state that was only left behind by a crash keeps its device, and no name is
 /// ever sent with two contents.
 @Suite struct TokenScheduleTests {
+  init() throws { try Premises.check() }
+
   @Test(arguments: [false, true])
   func noNameIsDoubledAndNoDeviceGivenUpForNothing(isWatched: Bool) throws {
     var schedules = try TokenSchedules(isWatched: isWatched)

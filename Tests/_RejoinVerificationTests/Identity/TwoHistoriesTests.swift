@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import _RejoinVerification
 import Testing
 
 @Suite struct TwoHistoriesTests {
+  init() throws { try Premises.check() }
+
   /// A clone that nobody noticed rarely does more harm than is reported: a model
   /// says that 3 histories of 1,500 may end in different states.
   @Test(arguments: [false, true])
