@@ -53,11 +53,19 @@ public struct Causal<Store: DotStore>: Hashable, Sendable {
   mutating func update<Result>(
     at dot: Dot, _ change: (inout Store) -> Result
   ) -> Result {
-    var context = context
-    context.insert(through: dot)
-    explicit = context
+    // The most common field holds writes of one device, which overwrites them.
+    let isOnlyAuthor = explicit == nil && store.holdsOnlyDots(of: dot.device)
+    if !isOnlyAuthor {
+      var context = context
+      context.insert(through: dot)
+      explicit = context
+    }
     let result = change(&store)
-    elide()
+    if !isOnlyAuthor {
+      elide()
+    } else if !store.impliesContext(dot) {
+      explicit = CausalContext(VectorClock(dot))
+    }
     return result
   }
 
@@ -67,8 +75,9 @@ public struct Causal<Store: DotStore>: Hashable, Sendable {
     of device: DeviceID, _ change: (inout Store, Dot) -> Result
   ) -> (dot: Dot, Result) {
     var context = context
-    let dot = context.next(of: device)
-    context.merge(CausalContext(dots: [dot]))
+    // Released, so that it is changed in place.
+    explicit = nil
+    let dot = context.insertNext(of: device)
     explicit = context
     let result = change(&store, dot)
     elide()

@@ -35,18 +35,34 @@ public struct CausalContext: Hashable, Sendable {
   /// Creates a context of the saves in `clock`.
   public init(_ clock: VectorClock = VectorClock()) { storage = .clock(clock) }
 
+  /// Creates a context of one dot.
+  init(_ dot: Dot) {
+    storage =
+      dot.sequence == 1
+      ? .clock(VectorClock(dot)) : .scattered(VectorClock(), [dot])
+  }
+
   /// Creates a context of exactly the given dots.
   public init(dots: some Sequence<Dot>) {
     self.init()
     update(clock: VectorClock(), dots: Set(dots))
   }
 
-  /// The dot after all dots of `device` in the context.
-  func next(of device: DeviceID) -> Dot {
-    let last = scattered.reduce(clock[device]) { last, dot in
-      dot.device == device ? max(last, dot.sequence) : last
+  /// Adds the dot after all dots of `device` in the context.
+  mutating func insertNext(of device: DeviceID) -> Dot {
+    switch storage {
+    case .clock(let clock):
+      let dot = Dot(device, clock[device] + 1)
+      insert(through: dot)
+      return dot
+    case .scattered(let clock, let dots):
+      let last = dots.reduce(clock[device]) { last, dot in
+        dot.device == device ? max(last, dot.sequence) : last
+      }
+      let dot = Dot(device, last + 1)
+      update(clock: clock, dots: dots.union([dot]))
+      return dot
     }
-    return Dot(device, last + 1)
   }
 
   /// Adds `dot` and every earlier save of its device.

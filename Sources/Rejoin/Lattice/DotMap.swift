@@ -24,8 +24,20 @@ public struct DotMap<Payload: Hashable & Comparable & Sendable>: Hashable,
   /// - Complexity: O(1) on average.
   public internal(set) subscript(key: Value) -> Siblings<Payload> {
     get { siblings[key] ?? Siblings() }
+    set { update(key) { $0 = newValue } }
+  }
+
+  /// Changes the siblings of a key in place.
+  mutating func update<Result>(
+    _ key: Value, _ change: (inout Siblings<Payload>) -> Result
+  ) -> Result {
     // Equal keys must have equal bytes, but −0 equals 0 and all NaNs are equal.
-    set { siblings[key.canonical] = newValue.isEmpty ? nil : newValue }
+    let key = key.canonical
+    let (result, isEmpty) = { (all: inout Siblings<Payload>) in
+      (change(&all), all.isEmpty)
+    }(&siblings[key, default: Siblings()])
+    if isEmpty { siblings[key] = nil }
+    return result
   }
 
   /// The keys with their siblings, sorted by key.
@@ -70,17 +82,20 @@ extension DotMap: DotStore {
   ) {
     let nothing = Siblings<Payload>()
     // A key that only this side holds changes only where the other side has
-    // seen one of its dots. Most keys have none of those and are left alone.
+    // seen one of its dots.
     var superseded: [Value] = []
-    for (key, mine) in siblings where other.siblings[key] == nil {
-      if mine.contains(where: { otherSeen.contains($0.dot) }) {
+    for (key, mine) in siblings {
+      if mine.contains(where: { otherSeen.contains($0.dot) }),
+        other.siblings[key] == nil
+      {
         superseded.append(key)
       }
     }
     for key in superseded {
       self[key].merge(nothing, seen: seen, otherSeen: otherSeen)
     }
-    for (key, theirs) in other.siblings {
+    // Nor does a key of which both hold the same, as they do of most.
+    for (key, theirs) in other.siblings where siblings[key] != theirs {
       self[key].merge(theirs, seen: seen, otherSeen: otherSeen)
     }
     _checkInvariants()

@@ -20,6 +20,13 @@ public protocol DotStore: Hashable, Sendable {
   /// the same for equal stores and clocks.
   func impliesContext(_ clock: VectorClock) -> Bool
 
+  /// Whether a clock with `dot` alone is known to equal ``dots``.
+  func impliesContext(_ dot: Dot) -> Bool
+
+  /// Whether all dots in the store are known to be of one device, as they are if
+  /// there are none.
+  func holdsOnlyDots(of device: DeviceID) -> Bool
+
   /// The smallest clock that contains every dot in the store.
   var dots: VectorClock { get }
 
@@ -38,6 +45,14 @@ public protocol DotStore: Hashable, Sendable {
 }
 
 extension DotStore {
+  /// Whether a clock with `dot` alone is known to equal ``dots``.
+  public func impliesContext(_ dot: Dot) -> Bool {
+    impliesContext(VectorClock(dot))
+  }
+
+  /// Whether all dots in the store are known to be of one device.
+  public func holdsOnlyDots(of device: DeviceID) -> Bool { isEmpty }
+
   /// The greatest sequence number of a device's dots in the store; zero if it
   /// has none.
   public func lastDot(of device: DeviceID) -> UInt64 { dots[device] }

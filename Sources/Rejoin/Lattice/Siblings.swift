@@ -63,6 +63,11 @@ public struct Siblings<Payload: Hashable & Comparable & Sendable>: Sendable {
   /// Adds a sibling, replacing one with the same dot.
   mutating func insert(_ payload: Payload, at dot: Dot) {
     let new = Element(dot: dot, payload: payload)
+    switch storage {
+    case .none: return storage = .one(new)
+    case .one(let only) where only.dot == dot: return storage = .one(new)
+    case .one, .many: break
+    }
     let others = filter { $0.dot != dot }
     let place = others.firstIndex { dot < $0.dot } ?? others.count
     self = Siblings(sorted: others[..<place] + [new] + others[place...])
@@ -106,6 +111,19 @@ extension Siblings: DotStore {
     case .one(let only):
       clock.entries.count == 1 && clock[only.dot.device] == only.dot.sequence
     case .many: clock == dots
+    }
+  }
+
+  public func impliesContext(_ dot: Dot) -> Bool {
+    if case .one(let only) = storage { return only.dot == dot }
+    return impliesContext(VectorClock(dot))
+  }
+
+  public func holdsOnlyDots(of device: DeviceID) -> Bool {
+    switch storage {
+    case .none: true
+    case .one(let only): only.dot.device == device
+    case .many: false
     }
   }
 

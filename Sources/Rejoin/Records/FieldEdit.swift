@@ -129,6 +129,7 @@ extension FieldEdit {
     case .write(let value): return .write(value?.canonical)
     case .count: return self
     case .members(var edit):
+      if edit.members.keys.allSatisfy(\.isCanonical) { return self }
       let members = edit.members.map { ($0.canonical, $1) }
       edit.members = Dictionary(uniqueKeysWithValues: members)
       return .members(edit)
@@ -155,10 +156,13 @@ extension FieldEdit {
       (edit.increments, edit.decrements) = (p.partialValue, n.partialValue)
       self = .count(edit)
     case (.members(var edit), .members(let next)):
+      // Released, so that the elements are changed in place.
+      self = .write(nil)
       if next.isCleared { edit = .clearing }
       edit.members.merge(next.members) { $1 }
       self = .members(edit)
     case (.append(var edit), .append(let next)):
+      self = .write(nil)
       if next.isCancelled { edit = .cancelling }
       edit.entries += next.entries
       self = .append(edit)

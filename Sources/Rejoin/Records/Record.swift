@@ -50,6 +50,16 @@ public struct Record: Sendable {
     }
   }
 
+  /// The visible write of a register.
+  func write(
+    of name: String, _ kind: FieldKind
+  ) -> Siblings<Stamped>.Element? {
+    guard case .one(let part) = parts else {
+      return siblings(of: name, kind).first
+    }
+    return names.number(of: FieldKey(name, kind)).flatMap { part[$0]?.write }
+  }
+
   /// The writes of a register in all parts, the visible one first.
   func siblings(
     of name: String, _ kind: FieldKind
@@ -67,7 +77,7 @@ public struct Record: Sendable {
 extension Record {
   /// The visible value of a register.
   public func value(of name: String, _ kind: FieldKind = .register) -> Value? {
-    siblings(of: name, kind).first.flatMap { visible($0.payload.value) }
+    write(of: name, kind).flatMap { visible($0.payload.value) }
   }
 
   /// The visible value of a register or a counter: nothing if it has not been
@@ -79,9 +89,7 @@ extension Record {
       forEach(key.name, .counter) { isChanged = isChanged || $0.hasContent }
       return isChanged ? .some(.int(count(of: key.name))) : nil
     default:
-      return siblings(of: key.name, key.kind).first.map {
-        visible($0.payload.value)
-      }
+      return write(of: key.name, key.kind).map { visible($0.payload.value) }
     }
   }
 

@@ -73,6 +73,11 @@ public struct Schema: Sendable, ExpressibleByArrayLiteral {
     entities[Name(entity)] ?? Definition()
   }
 
+  /// Whether a deletion or a concurrent edit wins in an entity.
+  func deletion(of entity: String) -> DeletionRule {
+    entities[Name(entity)]?.deletion ?? .updateWins
+  }
+
   /// Whether records of an entity can be edited.
   func allowsEditing(_ entity: String) -> Bool {
     entities[Name(entity)] != nil || BuiltIn.isBuiltIn(entity)

@@ -36,6 +36,12 @@ extension Latest: DotStore {
       && clock[write.dot.device] == write.dot.sequence
   }
 
+  public func impliesContext(_ dot: Dot) -> Bool { write?.dot == dot }
+
+  public func holdsOnlyDots(of device: DeviceID) -> Bool {
+    write == nil || write?.dot.device == device
+  }
+
   public var dots: VectorClock { write.map { VectorClock($0.dot) } ?? [:] }
 
   /// Keeps the greater write.

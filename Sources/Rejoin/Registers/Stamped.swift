@@ -37,7 +37,9 @@ extension Siblings<Stamped> {
   }
 
   /// The visible write.
-  public var winner: Element? { winnerIndex.map { self[$0] } }
+  public var winner: Element? {
+    count == 1 ? self[0] : winnerIndex.map { self[$0] }
+  }
 
   /// The values of the other writes that differ from the visible one, each
   /// once, sorted.

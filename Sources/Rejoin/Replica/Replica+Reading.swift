@@ -18,7 +18,15 @@ extension Replica {
   ///
   /// - Returns: `nil` if no save known here has touched the record.
   public func record(_ id: RecordID) -> Record? {
-    let rule = schema[id.entity].deletion
+    let rule = schema.deletion(of: id.entity)
+    if !stored.aliases.contain(id) {
+      return stored.positions[id].map { position in
+        let state = stored.records[position]
+        return Record(
+          id: state.id, parts: .one(state), names: stored.names, rule: rule,
+          dangling: dangling(in: state))
+      }
+    }
     let all = stored.aliases[id].compactMap { stored.positions[$0] }
       .map { stored.records[$0] }.sorted { $0.id < $1.id }
     // An alias that was deleted stays hidden while another one exists.
@@ -29,7 +37,7 @@ extension Replica {
       id: representative(of: id),
       parts: states.count == 1 ? .one(first) : .many(states),
       names: stored.names, rule: rule,
-      dangling: dangling(in: states))
+      dangling: states.reduce(into: []) { $0.formUnion(dangling(in: $1)) })
   }
 
   /// Fetches a record to edit and write it back later, without its aliases.
@@ -70,17 +78,15 @@ extension Replica {
     stored.aliases[id].contains { existsIgnoringAliases($0) }
   }
 
-  /// The references in the given records to records that do not exist.
+  /// The references in a record to records that do not exist.
   ///
   /// All references that a field may show, not only the winner: reading filters
   /// conflicts and elements, too.
-  private func dangling(in states: [RecordState]) -> Set<RecordID> {
+  private func dangling(in state: RecordState) -> Set<RecordID> {
     var dangling: Set<RecordID> = []
-    for state in states {
-      for slot in state.slots {
-        slot.state.forEachReference { id in
-          if !exists(id) { dangling.insert(id) }
-        }
+    for slot in state.slots {
+      slot.state.forEachReference { id in
+        if !exists(id) { dangling.insert(id) }
       }
     }
     return dangling

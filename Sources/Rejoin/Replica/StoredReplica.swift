@@ -123,6 +123,27 @@ public struct StoredReplica: Sendable {
     return result
   }
 
+  /// Edits a field in a save, and enters the change into the index.
+  ///
+  /// - Returns: The unobserved siblings that were superseded.
+  mutating func change(
+    _ key: FieldKey, at position: Int, _ edit: FieldEdit?,
+    in save: EditContext
+  ) -> [Siblings<Stamped>.Element] {
+    let number = names.intern(key)
+    var before: UInt64 = 0
+    let superseded = records[position].update(number, kind: key.kind) { state in
+      before = state.lastSave(of: save.dot.device)
+      return state.change(edit, in: save)
+    }
+    // Of the field's clock, an edit moves only the entry of the author.
+    index.note(
+      .init(record: UInt32(position), name: number), at: save.dot,
+      isReplacing: before > 0
+    ) { [records] device, at in records.lastSave(of: device, at: at) }
+    return superseded
+  }
+
   /// The state of a field, if any save has touched it.
   subscript(location: ChangeIndex.Location) -> FieldState? {
     records[Int(location.record)][location.name]

@@ -3,11 +3,18 @@
 extension DotMap {
   /// Marks an element in place of the marks of it that `seen` contains; `nil` only
   /// takes those away.
+  ///
+  /// - Returns: The marks that were there before.
+  @discardableResult
   mutating func mark(
     _ element: Value, _ mark: Payload?, at dot: Dot, seen: some DotSet
-  ) {
-    self[element].drop(seen: seen)
-    if let mark { self[element].insert(mark, at: dot) }
+  ) -> Siblings<Payload> {
+    update(element) { marks in
+      let before = marks
+      marks.drop(seen: seen)
+      if let mark { marks.insert(mark, at: dot) }
+      return before
+    }
   }
 }
 
@@ -17,15 +24,14 @@ extension Causal {
   mutating func mark<Payload>(
     _ key: Value, _ mark: Payload?, by device: DeviceID
   ) -> Self where Store == DotMap<Payload> {
-    let before = store[key]
-    let (dot, _) = updateNext(of: device) {
+    let (dot, before) = updateNext(of: device) {
       $0.mark(key, mark, at: $1, seen: Everything())
     }
     var change = Store()
-    change[key] = store[key]
+    if let mark { change[key] = Siblings(mark, at: dot) }
     return Causal(
       store: change,
-      context: CausalContext(
-        dots: before.map(\.dot) + store[key].map(\.dot) + [dot]))
+      context: before.isEmpty
+        ? CausalContext(dot) : CausalContext(dots: before.map(\.dot) + [dot]))
   }
 }

@@ -42,6 +42,12 @@ extension Value {
     return .double(Double(bitPattern: Value.canonicalBits(number)))
   }
 
+  /// Whether the value is as it is stored.
+  var isCanonical: Bool {
+    guard case .double(let number) = self else { return true }
+    return number.bitPattern == Value.canonicalBits(number)
+  }
+
   /// The bits of a number, mapped so that their order is the numerical one.
   private static func sortKey(_ number: Double) -> UInt64 {
     // IEEE bits order positive numbers, and negative ones in reverse.

@@ -46,10 +46,26 @@ private let tablet = DeviceID(2)
   }
 
   @Test func theNextDotIsBeyondAllThatWereSeen() {
-    let context = CausalContext(
-      dots: [Dot(phone, 1), Dot(phone, 5), Dot(phone, 3), Dot(tablet, 9)])
-    #expect(context.next(of: phone) == Dot(phone, 6))
-    #expect(context.next(of: DeviceID(3)) == Dot(DeviceID(3), 1))
+    let dots = [Dot(phone, 1), Dot(phone, 5), Dot(phone, 3), Dot(tablet, 9)]
+    var context = CausalContext(dots: dots)
+    #expect(context.insertNext(of: phone) == Dot(phone, 6))
+    #expect(context.insertNext(of: DeviceID(3)) == Dot(DeviceID(3), 1))
+    let added = [Dot(phone, 6), Dot(DeviceID(3), 1)]
+    #expect(context == CausalContext(dots: dots + added))
+  }
+
+  @Test func theNextDotContinuesAClock() {
+    var context = CausalContext([phone: 4])
+    #expect(context.insertNext(of: phone) == Dot(phone, 5))
+    #expect(context.insertNext(of: tablet) == Dot(tablet, 1))
+    #expect(context == CausalContext([phone: 5, tablet: 1]))
+  }
+
+  @Test func aContextOfOneDotClaimsNoOther() {
+    for n in [1, 2, 9] as [UInt64] {
+      #expect(
+        CausalContext(Dot(phone, n)) == CausalContext(dots: [Dot(phone, n)]))
+    }
   }
 
   @Test func anyOrderOfDotsIsOneContext() {

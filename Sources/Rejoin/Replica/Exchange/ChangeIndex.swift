@@ -49,12 +49,28 @@ struct ChangeIndex {
     for entry in new.entries {
       let before = old[entry.device]
       guard entry.count > before else { continue }
-      byDevice[entry.device, default: DeviceChanges()].append(
-        Entry(sequence: entry.count, location: location),
-        isReplacing: before > 0)
-      if byDevice[entry.device]?.isMostlyStale == true {
-        byDevice[entry.device]?.compact { last(entry.device, $0) }
-      }
+      note(
+        location, at: Dot(entry.device, entry.count), isReplacing: before > 0,
+        last: last)
+    }
+  }
+
+  /// Enters a field that has seen a later save of one device.
+  ///
+  /// - Parameters:
+  ///   - dot: The last save of the device that the field has seen.
+  ///   - isReplacing: Whether the field had seen a save of the device before.
+  ///   - last: The last save of a device that a field has seen, with this change.
+  /// - Complexity: O(1), amortized.
+  mutating func note(
+    _ location: Location, at dot: Dot, isReplacing: Bool,
+    last: (DeviceID, Location) -> UInt64
+  ) {
+    let isMostlyStale = byDevice[dot.device, default: DeviceChanges()].append(
+      Entry(sequence: dot.sequence, location: location),
+      isReplacing: isReplacing)
+    if isMostlyStale {
+      byDevice[dot.device]?.compact { last(dot.device, $0) }
     }
   }
 
@@ -93,12 +109,18 @@ struct ChangeIndex {
 }
 
 extension ChangeIndex.DeviceChanges {
-  mutating func append(_ entry: ChangeIndex.Entry, isReplacing: Bool) {
+  /// Adds an entry.
+  ///
+  /// - Returns: Whether compaction pays.
+  mutating func append(
+    _ entry: ChangeIndex.Entry, isReplacing: Bool
+  ) -> Bool {
     let isNext = entry.sequence >= entries.last?.sequence ?? 0
     if sorted == entries.count, isNext { sorted += 1 }
     entries.append(entry)
     greatest = max(greatest, entry.sequence)
     if isReplacing { stale += 1 }
+    return isMostlyStale
   }
 
   /// Whether compaction pays.

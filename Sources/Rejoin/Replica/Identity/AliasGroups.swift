@@ -29,6 +29,11 @@ struct AliasGroups: Sendable {
     groupIndices[id].map { groups[$0].members } ?? [id]
   }
 
+  /// Whether an ID has aliases.
+  func contain(_ id: RecordID) -> Bool {
+    !groups.isEmpty && groupIndices[id] != nil
+  }
+
   /// The smallest ID of a record.
   func representative(of id: RecordID) -> RecordID {
     groupIndices[id].map { groups[$0].representative } ?? id

@@ -49,11 +49,11 @@ extension Replica {
   /// The records that `body` writes, sorted by ID.
   func rows(
     writtenBy body: (Transaction) -> Void, on empty: Replica
-  ) throws(SaveError) -> [(key: RecordID, value: PendingRecord)] {
+  ) throws(SaveError) -> [(key: RecordID, content: PendingRecord)] {
     let transaction = Transaction(empty)
     body(transaction)
     if let failure = transaction.failure { throw failure }
-    return transaction.pending.sorted { $0.key < $1.key }
+    return transaction.pending.sorted
   }
 }
 
@@ -72,7 +72,7 @@ extension Digest {
     add(id.entity)
     add(id.key)
     add(record.mark == true ? 1 : 0)
-    for (key, edit) in record.edits.sorted(by: { $0.key < $1.key }) {
+    for (key, edit) in record.edits.sorted {
       add(key)
       add(key.kind.rawValue)
       add(edit)

@@ -118,7 +118,7 @@ private struct Pull {
     let memory = memory(of: id)
     var isNew = stored.positions[memory] == nil
     // Sorted, so that the digest is the same wherever the rows are pulled.
-    for (key, edit) in row.edits.sorted(by: { $0.key < $1.key }) {
+    for (key, edit) in row.edits.sorted {
       guard case .write(let value) = edit else {
         preconditionFailure(
           "a pull cannot write the field \"\(key.name)\" of \(id), which is of "

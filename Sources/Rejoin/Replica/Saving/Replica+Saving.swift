@@ -86,7 +86,7 @@ extension Replica {
     }
     let dot = Dot(device, stored.version[device].sequence + 1)
     // Sorted, so that the digest of a save depends on its edits alone.
-    let records = transaction.pending.sorted { $0.key < $1.key }
+    let records = transaction.pending.sorted
     for (id, record) in records {
       try check(record, of: id, at: dot, time: time)
     }
@@ -103,7 +103,7 @@ extension Replica {
   /// Whether a record has been deleted, whatever its aliases.
   func isDead(_ id: RecordID) -> Bool {
     stored.positions[id].map {
-      stored.records[$0].isDead(schema[id.entity].deletion)
+      stored.records[$0].isDead(schema.deletion(of: id.entity))
     } ?? false
   }
 
@@ -115,7 +115,7 @@ extension Replica {
   /// Whether a record exists under this ID.
   func existsIgnoringAliases(_ id: RecordID) -> Bool {
     stored.positions[id].map {
-      stored.records[$0].exists(schema[id.entity].deletion)
+      stored.records[$0].exists(schema.deletion(of: id.entity))
     } ?? false
   }
 
@@ -130,7 +130,8 @@ extension Replica {
     _ record: PendingRecord, of id: RecordID, at dot: Dot, time: Timestamp
   ) throws(SaveError) {
     guard let position = stored.positions[id] else { return }
-    for key in stored.keysToChange(record, at: position) {
+    for key in stored.keysToChange(record, at: position)
+    where key.kind == .counter || key.kind == .lww {
       switch (stored.state(of: key, in: id), record.edits[key]) {
       case (.counter(let field), .count(let edit)):
         if !field.store.canAdd(
@@ -151,7 +152,7 @@ extension Replica {
 
   /// Carries out a save that cannot fail any more.
   private func commit(
-    _ records: [(key: RecordID, value: PendingRecord)], at dot: Dot,
+    _ records: [(key: RecordID, content: PendingRecord)], at dot: Dot,
     time: Timestamp
   ) -> SaveReport {
     var report = SaveReport(dot: dot)
@@ -200,10 +201,12 @@ extension StoredReplica {
     for key in keysToChange(record, at: position) {
       save.observed = record.observed[key]
       let edit = record.edits[key]
-      report.superseded += update(key, at: position) {
-        $0.change(edit, in: save)
+      let superseded = change(key, at: position, edit, in: save)
+      if !superseded.isEmpty {
+        report.superseded += superseded.map {
+          .init(record: id, field: key, write: $0)
+        }
       }
-      .map { .init(record: id, field: key, write: $0) }
       digest.add(key)
       // Dropping a field counts as unsetting it.
       digest.add(edit ?? .write(nil))
@@ -212,9 +215,13 @@ extension StoredReplica {
     if let mark = record.mark {
       let marks = EditContext(
         dot: dot, time: time, observed: record.existence)
-      report.superseded += update(.existence, at: position) {
-        $0.change(.write(.bool(mark)), in: marks)
-      }.map { .init(record: id, field: .existence, write: $0) }
+      let superseded = change(
+        .existence, at: position, .write(.bool(mark)), in: marks)
+      if !superseded.isEmpty {
+        report.superseded += superseded.map {
+          .init(record: id, field: .existence, write: $0)
+        }
+      }
       digest.add(mark ? 1 : 0)
     }
   }
@@ -224,8 +231,10 @@ extension StoredReplica {
   func keysToChange(
     _ record: PendingRecord, at position: Int
   ) -> [FieldKey] {
-    keysToDrop(record, at: position, where: \.hasContent)
-      .union(record.edits.keys).sorted()
+    let edited = record.edits.entries.map(\.key)
+    if !record.drops { return edited.sorted() }
+    return keysToDrop(record, at: position, where: \.hasContent)
+      .union(edited).sorted()
   }
 
   /// The fields that a re-creation or a purge drops, of those that `isIncluded`

@@ -16,7 +16,7 @@ public final class Transaction {
   /// The edits so far.
   ///
   /// Each fits the kind of its field, and its values are canonical.
-  private(set) var pending: [RecordID: PendingRecord] = [:]
+  private(set) var pending = RunMap<RecordID, PendingRecord>()
   /// The first reason why the save has to be refused.
   private(set) var failure: SaveError?
 
@@ -51,11 +51,10 @@ public final class Transaction {
         + "its kind, \(key.kind)")
     touch(id)
     let edit = edit.canonical
-    if pending[id]?.edits[key]?.append(edit) == false {
-      return fail(.counterOverflow(id, field: key.name))
+    let fits = pending.update(id, default: PendingRecord()) {
+      $0.add(edit, to: key, observed: observed)
     }
-    if pending[id]?.edits[key] == nil { pending[id]?.edits[key] = edit }
-    if let observed { pending[id]?.observed[key] = observed }
+    if !fits { fail(.counterOverflow(id, field: key.name)) }
   }
 
   /// Creates a record, or keeps it alive, without editing a field.
@@ -65,16 +64,13 @@ public final class Transaction {
   ///
   /// - Precondition: The schema declares the record's entity.
   public func touch(_ id: RecordID) {
-    if pending[id]?.mark == true { return }
+    let isPending = pending[id].map(\.mark)
+    if isPending == true { return }
     checkEntity(of: id)
-    switch pending[id]?.mark {
-    case nil where pending[id] == nil:
-      pending[id] = PendingRecord(mark: true, drops: replica.isDead(id))
     // Deleted in this save: a re-creation forgets the edits before the
     // deletion.
-    default:
-      pending[id] = PendingRecord(mark: true, drops: true)
-    }
+    let drops = isPending != nil || replica.isDead(id)
+    pending.set(id, to: PendingRecord(mark: true, drops: drops))
   }
 
   /// Creates a record or keeps it alive, superseding only the marks that the
@@ -96,7 +92,7 @@ public final class Transaction {
     record.existence = existence
     record.observed = fields ?? [:]
     record.dropsOnlyObserved = true
-    pending[id] = record
+    pending.set(id, to: record)
   }
 
   /// Deletes a record.
@@ -108,7 +104,7 @@ public final class Transaction {
   public func delete(_ id: RecordID) {
     checkEntity(of: id)
     for alias in replica.stored.aliases[id] where exists(alias) {
-      pending[alias, default: PendingRecord(mark: false)].mark = false
+      pending.update(alias, default: PendingRecord()) { $0.mark = false }
     }
   }
 
@@ -116,7 +112,7 @@ public final class Transaction {
   public func delete(_ id: RecordID, observed existence: FieldState) {
     checkEntity(of: id)
     guard exists(id) else { return }
-    pending[id] = PendingRecord(mark: false, existence: existence)
+    pending.set(id, to: PendingRecord(mark: false, existence: existence))
   }
 
   /// Restores a deleted record with its contents, under all its IDs.
@@ -134,13 +130,13 @@ public final class Transaction {
     let whole = dead.filter { pending[$0] != nil || !replica.isPurged($0) }
     if whole.isEmpty, !dead.isEmpty { fail(.purged(id)) }
     for alias in whole {
-      pending[alias, default: PendingRecord(mark: true)].mark = true
+      pending.update(alias, default: PendingRecord()) { $0.mark = true }
     }
   }
 
   /// Drops the contents of a dead record.
   func purge(_ id: RecordID) {
-    pending[id] = PendingRecord(mark: false, drops: true)
+    pending.set(id, to: PendingRecord(mark: false, drops: true))
   }
 
   private func checkEntity(of id: RecordID) {
@@ -200,7 +196,24 @@ struct PendingRecord {
   ///
   /// ``Transaction/delete(_:)`` keeps them, since a deletion hides fields and
   /// does not drop them: a concurrent update can show them again.
-  var edits: [FieldKey: FieldEdit] = [:]
+  var edits = RunMap<FieldKey, FieldEdit>()
+
+  /// Combines an edit with the earlier ones of its field.
+  ///
+  /// - Returns: `false` if a counter's sums would overflow.
+  mutating func add(
+    _ edit: FieldEdit, to key: FieldKey, observed: FieldState?
+  ) -> Bool {
+    if let observed { self.observed[key] = observed }
+    var isFirst = false
+    func begin() -> FieldEdit {
+      isFirst = true
+      return edit
+    }
+    return edits.update(key, default: begin()) { earlier in
+      isFirst || earlier.append(edit)
+    }
+  }
 }
 
 extension Transaction {
@@ -208,8 +221,8 @@ extension Transaction {
     /// Checks that every edit fits its field and is canonical, and that what is
     /// dropped is marked.
     func _checkInvariants() {
-      for (id, record) in pending {
-        for (key, edit) in record.edits {
+      for (id, record) in pending.entries {
+        for (key, edit) in record.edits.entries {
           precondition(
             FieldState(key.kind).accepts(edit) && edit == edit.canonical,
             "the edit of \(key) of \(id) does not fit, or is not canonical")

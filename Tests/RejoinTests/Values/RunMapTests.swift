@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import Rejoin
+import RejoinTesting
+import Testing
+
+@Suite struct RunMapTests {
+  /// It behaves as a dictionary, with few keys and with many.
+  @Test func itIsADictionary() {
+    for seed in 0..<200 as Range<UInt64> {
+      var random = SeededRandom(seed: seed)
+      var (map, dictionary) = (RunMap<Int, Int>(), [Int: Int]())
+      let keys = 1 + random.below(40)
+      for step in 0..<100 {
+        let key = random.below(keys)
+        if random.chance(20) {
+          map.set(key, to: step)
+          dictionary[key] = step
+        } else {
+          map.update(key, default: 7) { $0 += step }
+          dictionary[key, default: 7] += step
+        }
+        let probe = random.below(keys)
+        #expect(map[probe] == dictionary[probe], "seed \(seed)")
+      }
+      #expect(map.isEmpty == dictionary.isEmpty)
+      #expect(
+        map.sorted.map(\.key) == dictionary.keys.sorted(), "seed \(seed)")
+      #expect(map.entries.count == dictionary.count)
+    }
+  }
+
+  @Test func entriesKeepTheOrderInWhichTheyCame() {
+    var map = RunMap<String, Int>()
+    #expect(map.isEmpty)
+    for (i, key) in ["b", "a", "b", "c", "a"].enumerated() {
+      map.update(key, default: 0) { $0 += i }
+    }
+    #expect(map.entries.map(\.key) == ["b", "a", "c"])
+    #expect(map.entries.map(\.content) == [2, 5, 3])
+    #expect(map.sorted.map(\.key) == ["a", "b", "c"])
+  }
+}
