@@ -84,11 +84,6 @@ struct Dataset: Sendable {
     return replica
   }
 
-  /// The state of a replica with every field written once, as bytes.
-  func state(_ device: Int = 1) throws -> [UInt8] {
-    try replica(device).state.encoded()
-  }
-
   /// A replica that shares no memory with others.
   static func replica(opening state: [UInt8]) throws -> Replica {
     let stored = try StoredReplica(decoding: state)

@@ -100,11 +100,7 @@ extension Suite {
       target: 3000, beside: .insert
     ) { scale in
       let pair = try Pair(Dataset(fields: scale(size)))
-      let count = scale(1000)
-      return Work(operations: count, expecting: 0, setUp: {}) { _ in
-        _ = try pair.roundTrips(count)
-        return pair.a.delta(since: pair.b.version)?.fieldCount ?? 0
-      }
+      return pair.exchanging(scale(1000))
     }
   }
 
@@ -151,6 +147,14 @@ struct Pair {
     // So that both have saved.
     try b.save { $0.touch(RecordID("Item", data.ids[0])) }
     if let delta = b.delta(since: a.version) { a.apply(delta) }
+  }
+
+  /// The work of that many round trips, after which nothing is unseen.
+  func exchanging(_ count: Int) -> Work {
+    Work(operations: count, expecting: 0, setUp: {}) { _ in
+      _ = try roundTrips(count)
+      return a.delta(since: b.version)?.fieldCount ?? 0
+    }
   }
 
   /// Writes at one, and applies the delta at the other.

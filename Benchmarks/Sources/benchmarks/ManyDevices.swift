@@ -25,7 +25,7 @@ extension Suite {
       addOneWrite(devices)
       addBytes(
         "W14", "the delta of one write, among \(devices) devices",
-        quick: devices == 2 ? 72 : 72
+        quick: 72
       ) { scale in
         let pair = try Self.pair(devices: devices, scale)
         let version = pair.a.version
@@ -95,11 +95,7 @@ extension Suite {
       per: "write", beside: .insert
     ) { scale in
       let pair = try Self.pair(devices: devices, scale)
-      let count = scale(1000)
-      return Work(operations: count, expecting: 0, setUp: {}) { _ in
-        _ = try pair.roundTrips(count)
-        return pair.a.delta(since: pair.b.version)?.fieldCount ?? 0
-      }
+      return pair.exchanging(scale(1000))
     }
   }
 

@@ -43,15 +43,7 @@ extension Suite {
       beside: .insert
     ) { scale in
       let data = Dataset(fields: scale(size))
-      let state = try data.state()
-      return Work(
-        operations: data.fieldCount, expecting: data.ids.count,
-        setUp: { nil as Replica? }
-      ) { replica in
-        let loaded = try Dataset.replica(opening: state)
-        replica = loaded
-        return loaded.recordIDs(of: "Item").count
-      }
+      return data.loading(try data.replica().state.encoded())
     }
   }
 
@@ -75,16 +67,22 @@ extension Suite {
         beside: .insert
       ) { scale in
         let data = Dataset(fields: scale(10_000))
-        let state = try overwritten(data, times).state.encoded()
-        return Work(
-          operations: data.fieldCount, expecting: data.ids.count,
-          setUp: { nil as Replica? }
-        ) { replica in
-          let loaded = try Dataset.replica(opening: state)
-          replica = loaded
-          return loaded.recordIDs(of: "Item").count
-        }
+        return data.loading(try overwritten(data, times).state.encoded())
       }
+    }
+  }
+}
+
+extension Dataset {
+  /// The work of opening a stored state with the records of this data.
+  fileprivate func loading(_ state: [UInt8]) -> Work {
+    Work(
+      operations: fieldCount, expecting: ids.count,
+      setUp: { nil as Replica? }
+    ) { replica in
+      let loaded = try Dataset.replica(opening: state)
+      replica = loaded
+      return loaded.recordIDs(of: "Item").count
     }
   }
 }
