@@ -86,12 +86,6 @@ def flat_insert(d, keys, vals, kind=STR):
     return d
 
 
-def lww_flat() -> None:
-    keys = [f"{c.rec(i)}/{f}" for i in range(c.R) for f in c.FIELDS]
-    vals = [c.value(i, j) for i in range(c.R) for j in range(c.F)]
-    c.emit(P, "lww_flat_1e5", 100_000, c.bench(lambda d: flat_insert(d, keys, vals), lambda: doc(1)))
-
-
 def lww_overwrite() -> None:
     idx = c.order(100_000, c.R * c.F)
     vals = [c.value(k // c.F, k % c.F, 1) for k in idx]
@@ -341,7 +335,7 @@ def memory() -> None:
         del x
 
 
-W = {f.__name__: f for f in (ffi, lww_fresh, lww_flat, lww_overwrite, lww_autocommit, read, orset, delta_sync,
+W = {f.__name__: f for f in (ffi, lww_fresh, lww_overwrite, lww_autocommit, read, orset,
                              single_op, small_deltas, snapshot, b3, scale_n, scale_devices, history_growth,
                              memory)}
 if __name__ == "__main__":
