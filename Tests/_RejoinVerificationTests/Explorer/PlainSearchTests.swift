@@ -6,6 +6,8 @@ import Testing
 @testable import _RejoinVerification
 
 @Suite struct PlainSearchTests {
+  init() throws { try Premises.check() }
+
   /// The explorer's short cuts leave nothing out.
   ///
   /// It takes states for one where the oracle knows the same. Without that, and
