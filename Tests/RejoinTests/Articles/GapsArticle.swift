@@ -15,6 +15,7 @@ import Testing
     // Meant for somebody who has the first save already.
     if let delta = phone.delta(since: afterFirst) {
       let report = tablet.apply(delta)
+      try #require(report.gaps.count == 1)
       let gap = report.gaps[0]
       #expect(gap.device == phone.device)
       #expect(gap.held == 0)
