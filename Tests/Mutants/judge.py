@@ -71,8 +71,23 @@ def synchronize(copy):
     return digest.hexdigest()
 
 
+def descendants(pid):
+    """The processes that one has started, in whatever group they are."""
+    listed = subprocess.run(
+        ["ps", "-axo", "pid=,ppid="], capture_output=True, text=True).stdout
+    children = {}
+    for line in listed.splitlines():
+        child, parent = map(int, line.split())
+        children.setdefault(parent, []).append(child)
+    found = [pid]
+    for each in found:
+        found += children.get(each, [])
+    return found[1:]
+
+
 def run(command, limit, stops=False):
-    """Runs a command in a process group of its own, for at most `limit` seconds.
+    """Runs a command for at most `limit` seconds, and ends all that it started: a
+    mutant may never end by itself.
 
     With `stops`, ends it at the first test that fails.
     """
@@ -103,10 +118,11 @@ def run(command, limit, stops=False):
                     return Outcome("failed", found[1], log)
         return Outcome("failed" if process.wait() else "passed", None, log)
     finally:
-        try:
-            os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
+        for pid in [*descendants(process.pid), process.pid]:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
         process.wait()
 
 

@@ -177,18 +177,25 @@ struct WireReader {
   }
 
   /// Reads a text of `count` bytes.
-  mutating func text(_ count: Int) throws(WireError) -> String {
+  ///
+  /// - Parameter isBuilding: Whether the text is needed, and not only validated.
+  mutating func text(
+    _ count: Int, isBuilding: Bool = true
+  ) throws(WireError) -> String {
     let start = offset
-    return try text(of: take(count), at: start)
+    let bytes = try take(count)
+    try checkText(bytes, at: start)
+    return isBuilding ? String(decoding: bytes, as: UTF8.self) : ""
   }
 
-  func text(
-    of bytes: some Collection<UInt8>, at start: Int
-  ) throws(WireError) -> String {
-    guard let text = String(validating: bytes, as: UTF8.self) else {
+  /// Throws unless the bytes are well-formed UTF-8.
+  func checkText(
+    _ bytes: some Collection<UInt8>, at start: Int
+  ) throws(WireError) {
+    let isASCII = bytes.reduce(0 as UInt8, |) < 0x80
+    guard isASCII || String(validating: bytes, as: UTF8.self) != nil else {
       throw error(.invalid, "a text in valid UTF-8", at: start)
     }
-    return text
   }
 
   /// Goes back to read a part again.

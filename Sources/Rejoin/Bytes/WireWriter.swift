@@ -60,6 +60,12 @@ struct WireWriter {
     bytes.append(contentsOf: content)
   }
 
+  /// Writes the bytes of a text, whose length stands before it.
+  mutating func text(_ text: String) {
+    var text = text
+    text.withUTF8 { bytes.append(contentsOf: $0) }
+  }
+
   /// The message with its checksum.
   consuming func sealed() -> [UInt8] {
     let sum = bytes.withUnsafeBytes { WireChecksum.of($0) }

@@ -29,6 +29,14 @@ public struct Causal<Store: DotStore>: Hashable, Sendable {
     elide()
   }
 
+  /// Creates a value from a store and its causal context; `nil` if the store
+  /// implies that.
+  init(_ store: Store, _ clock: VectorClock?) {
+    self.store = store
+    explicit = clock.map { CausalContext($0) }
+    if clock == nil { _checkInvariants() } else { elide() }
+  }
+
   /// The saves that the value has seen.
   public var context: CausalContext {
     explicit ?? CausalContext(store.dots)
@@ -54,7 +62,9 @@ public struct Causal<Store: DotStore>: Hashable, Sendable {
     at dot: Dot, _ change: (inout Store) -> Result
   ) -> Result {
     // The most common field holds writes of one device, which overwrites them.
-    let isOnlyAuthor = explicit == nil && store.holdsOnlyDots(of: dot.device)
+    let isOnlyAuthor =
+      explicit == nil
+      && (store.isEmpty || store.onlyDot?.device == dot.device)
     if !isOnlyAuthor {
       var context = context
       context.insert(through: dot)
@@ -102,11 +112,35 @@ public struct Causal<Store: DotStore>: Hashable, Sendable {
   }
 }
 
+/// The saves of a device up to one.
+private struct Through: DotSet {
+  let dot: Dot
+
+  func contains(_ other: Dot) -> Bool {
+    other.device == dot.device && other.sequence <= dot.sequence
+  }
+}
+
 extension Causal: Lattice {
   /// Joins the stores under both contexts, and the contexts.
   ///
   /// - Complexity: That of the store's join, and O(*r*) for *r* devices.
   public mutating func merge(_ other: Causal) {
+    if isInitial { return self = other }
+    if explicit == nil, other.explicit == nil,
+      let mine = store.onlyDot, let theirs = other.store.onlyDot,
+      mine.device == theirs.device
+    {
+      // The most common join is of writes of one device. Both contexts are those
+      // of one dot, which need not be made.
+      store.merge(
+        other.store, seen: Through(dot: mine), otherSeen: Through(dot: theirs))
+      let last = max(mine, theirs)
+      if !store.impliesContext(last) {
+        explicit = CausalContext(VectorClock(last))
+      }
+      return _checkInvariants()
+    }
     let (seen, otherSeen) = (context, other.context)
     store.merge(other.store, seen: seen, otherSeen: otherSeen)
     explicit = seen.merging(otherSeen)

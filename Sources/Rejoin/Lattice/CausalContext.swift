@@ -51,7 +51,7 @@ public struct CausalContext: Hashable, Sendable {
   /// Adds the dot after all dots of `device` in the context.
   mutating func insertNext(of device: DeviceID) -> Dot {
     switch storage {
-    case .clock(let clock):
+    case .clock:
       let dot = Dot(device, clock[device] + 1)
       insert(through: dot)
       return dot

@@ -2,28 +2,90 @@
 
 /// A map from keys to siblings, joined key by key under one causal context.
 ///
-/// It is the dot store of both kinds of set.
-public struct DotMap<Payload: Hashable & Comparable & Sendable>: Hashable,
-  Sendable
-{
-  /// Keys are canonical, and no key has empty siblings: so equal maps have
-  /// equal dictionaries and equal bytes.
-  private(set) var siblings: [Value: Siblings<Payload>] = [:]
+/// It is the dot store of both kinds of set. The keys are in an array in the
+/// order in which they came, so that two maps with a common past are joined side
+/// by side, with hardly a look-up.
+public struct DotMap<Payload: Hashable & Comparable & Sendable>: Sendable {
+  /// A key and its siblings.
+  typealias Entry = (key: Value, siblings: Siblings<Payload>)
+
+  /// Up to that many keys are compared, and not hashed.
+  private static var few: Int { 12 }
+
+  /// Each key once, in canonical form.
+  ///
+  /// A key that has lost its siblings may come again. It keeps its place until
+  /// most places are of such keys.
+  private var places: [Entry] = []
+  /// The inverse of `places`; empty while there are few.
+  private var indices: [Value: Int32] = [:]
+  /// The number of keys with siblings.
+  public private(set) var count = 0
+
+  /// The number of places, including those of keys without siblings.
+  var placeCount: Int { places.count }
 
   /// Creates an empty map.
   public init() {}
 
-  /// Creates a map from canonical keys, each with at least one sibling.
-  init(_ siblings: [Value: Siblings<Payload>]) {
-    self.siblings = siblings
+  /// Creates a map from canonical keys, each once and with at least one sibling.
+  init(_ entries: [(key: Value, siblings: Siblings<Payload>)]) {
+    places = entries
+    count = entries.count
+    reindex()
     _checkInvariants()
+  }
+
+  private mutating func reindex() {
+    indices = [:]
+    guard places.count > DotMap.few else { return }
+    indices.reserveCapacity(places.count)
+    for (i, entry) in places.enumerated() { indices[entry.key] = Int32(i) }
+  }
+
+  /// The place of a key, which is looked for at `guess` first.
+  private func place(of key: Value, guess: Int = 0) -> Int? {
+    if guess < places.count, places[guess].key == key { return guess }
+    if places.count <= DotMap.few {
+      return places.firstIndex { $0.key == key }
+    }
+    return indices[key].map { Int($0) }
+  }
+
+  private mutating func append(_ key: Value, _ siblings: Siblings<Payload>) {
+    places.append((key, siblings))
+    count += 1
+    if places.count <= DotMap.few { return }
+    if indices.isEmpty { return reindex() }
+    indices[key] = Int32(places.count - 1)
+  }
+
+  /// Changes the siblings at a place.
+  private mutating func change<Result>(
+    at place: Int, _ change: (inout Siblings<Payload>) -> Result
+  ) -> Result {
+    let wasEmpty = places[place].siblings.isEmpty
+    let result = change(&places[place].siblings)
+    switch (wasEmpty, places[place].siblings.isEmpty) {
+    case (false, true): count -= 1
+    case (true, false): count += 1
+    default: break
+    }
+    return result
+  }
+
+  /// Gives up the places of keys without siblings if they are the majority.
+  private mutating func compact() {
+    guard places.count > DotMap.few, count * 2 < places.count else { return }
+    places.removeAll { $0.siblings.isEmpty }
+    reindex()
   }
 
   /// The siblings of a key.
   ///
   /// - Complexity: O(1) on average.
   public internal(set) subscript(key: Value) -> Siblings<Payload> {
-    get { siblings[key] ?? Siblings() }
+    get { place(of: key).map { places[$0].siblings } ?? Siblings() }
     set { update(key) { $0 = newValue } }
   }
 
@@ -33,45 +95,83 @@ public struct DotMap<Payload: Hashable & Comparable & Sendable>: Hashable,
   ) -> Result {
     // Equal keys must have equal bytes, but −0 equals 0 and all NaNs are equal.
     let key = key.canonical
-    let (result, isEmpty) = { (all: inout Siblings<Payload>) in
-      (change(&all), all.isEmpty)
-    }(&siblings[key, default: Siblings()])
-    if isEmpty { siblings[key] = nil }
+    if let place = place(of: key) {
+      let result = self.change(at: place, change)
+      compact()
+      return result
+    }
+    var siblings = Siblings<Payload>()
+    let result = change(&siblings)
+    if !siblings.isEmpty { append(key, siblings) }
     return result
+  }
+
+  /// The keys with their siblings, in no particular order.
+  var entries: some Sequence<Entry> {
+    places.lazy.filter { !$0.siblings.isEmpty }
   }
 
   /// The keys with their siblings, sorted by key.
   ///
   /// - Complexity: O(*n* log *n*).
   public var contents: [(key: Value, siblings: Siblings<Payload>)] {
-    siblings.sorted { $0.key < $1.key }
-      .map { (key: $0.key, siblings: $0.value) }
+    entries.sorted { $0.key < $1.key }
   }
 
   /// Removes all siblings whose dots `seen` contains.
   mutating func drop(seen: some DotSet) {
-    for key in Array(siblings.keys) { self[key].drop(seen: seen) }
+    for place in places.indices {
+      change(at: place) { $0.drop(seen: seen) }
+    }
+    compact()
     _checkInvariants()
+  }
+}
+
+extension DotMap: Hashable {
+  public static func == (a: DotMap, b: DotMap) -> Bool {
+    guard a.count == b.count else { return false }
+    var guess = 0
+    return a.entries.allSatisfy { entry in
+      guard let place = b.place(of: entry.key, guess: guess) else {
+        return false
+      }
+      guess = place + 1
+      return b.places[place].siblings == entry.siblings
+    }
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    // Of any order of the keys.
+    hasher.combine(
+      entries.reduce(0) { sum, entry in
+        var hasher = Hasher()
+        hasher.combine(entry.key)
+        hasher.combine(entry.siblings)
+        return sum &+ hasher.finalize()
+      })
   }
 }
 
 extension DotMap: DotStore {
   /// Whether no key has siblings.
-  public var isEmpty: Bool { siblings.isEmpty }
+  public var isEmpty: Bool { count == 0 }
 
   public func impliesContext(_ clock: VectorClock) -> Bool {
-    siblings.isEmpty && clock.isEmpty
+    isEmpty && clock.isEmpty
   }
 
   public var dots: VectorClock {
-    var greatest: [DeviceID: UInt64] = [:]
-    for all in siblings.values {
-      for element in all {
-        let dot = element.dot
-        greatest[dot.device] = max(greatest[dot.device] ?? 0, dot.sequence)
+    var greatest = RunMap<DeviceID, UInt64>()
+    for entry in entries {
+      for sibling in entry.siblings {
+        greatest.update(sibling.dot.device, default: 0) {
+          $0 = max($0, sibling.dot.sequence)
+        }
       }
     }
-    return VectorClock(greatest: greatest)
+    return VectorClock(
+      sorted: greatest.sorted.map { .init(device: $0.key, count: $0.content) })
   }
 
   /// Joins two maps.
@@ -81,23 +181,29 @@ extension DotMap: DotStore {
     _ other: DotMap, seen: some DotSet, otherSeen: some DotSet
   ) {
     let nothing = Siblings<Payload>()
-    // A key that only this side holds changes only where the other side has
-    // seen one of its dots.
-    var superseded: [Value] = []
-    for (key, mine) in siblings {
-      if mine.contains(where: { otherSeen.contains($0.dot) }),
-        other.siblings[key] == nil
-      {
-        superseded.append(key)
+    var isShared = Array(repeating: false, count: places.count)
+    var guess = 0
+    for (key, theirs) in other.entries {
+      guard let place = place(of: key, guess: guess) else {
+        var mine = nothing
+        mine.merge(theirs, seen: seen, otherSeen: otherSeen)
+        if !mine.isEmpty { append(key, mine) }
+        continue
+      }
+      guess = place + 1
+      if place < isShared.count { isShared[place] = true }
+      // Both hold the same of most keys.
+      if places[place].siblings == theirs { continue }
+      change(at: place) {
+        $0.merge(theirs, seen: seen, otherSeen: otherSeen)
       }
     }
-    for key in superseded {
-      self[key].merge(nothing, seen: seen, otherSeen: otherSeen)
+    for place in isShared.indices where !isShared[place] {
+      change(at: place) {
+        $0.merge(nothing, seen: seen, otherSeen: otherSeen)
+      }
     }
-    // Nor does a key of which both hold the same, as they do of most.
-    for (key, theirs) in other.siblings where siblings[key] != theirs {
-      self[key].merge(theirs, seen: seen, otherSeen: otherSeen)
-    }
+    compact()
     _checkInvariants()
   }
 }
@@ -107,12 +213,20 @@ extension DotMap {
   @inline(__always)
   func _checkInvariants() {
     #if REJOIN_CHECK_INVARIANTS
-      for (key, all) in siblings {
-        precondition(!all.isEmpty, "no siblings of \(key)")
-        guard case .double(let number) = key else { continue }
+      precondition(
+        count == entries.reduce(0) { sum, _ in sum + 1 },
+        "\(count) keys are counted")
+      precondition(
+        places.count <= DotMap.few && indices.isEmpty
+          || indices.count == places.count,
+        "\(places.count) places, \(indices.count) indices")
+      for (i, entry) in places.enumerated() {
+        precondition(
+          place(of: entry.key) == i, "\(entry.key) is twice or not found")
+        guard case .double(let number) = entry.key else { continue }
         precondition(
           number.bitPattern == Value.canonicalBits(number),
-          "\(key) is not canonical")
+          "\(entry.key) is not canonical")
       }
     #endif
   }

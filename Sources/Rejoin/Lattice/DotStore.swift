@@ -23,9 +23,8 @@ public protocol DotStore: Hashable, Sendable {
   /// Whether a clock with `dot` alone is known to equal ``dots``.
   func impliesContext(_ dot: Dot) -> Bool
 
-  /// Whether all dots in the store are known to be of one device, as they are if
-  /// there are none.
-  func holdsOnlyDots(of device: DeviceID) -> Bool
+  /// The only dot in the store, if it is known that there is just one.
+  var onlyDot: Dot? { get }
 
   /// The smallest clock that contains every dot in the store.
   var dots: VectorClock { get }
@@ -50,8 +49,8 @@ extension DotStore {
     impliesContext(VectorClock(dot))
   }
 
-  /// Whether all dots in the store are known to be of one device.
-  public func holdsOnlyDots(of device: DeviceID) -> Bool { isEmpty }
+  /// The only dot in the store, if it is known that there is just one.
+  public var onlyDot: Dot? { nil }
 
   /// The greatest sequence number of a device's dots in the store; zero if it
   /// has none.

@@ -119,12 +119,11 @@ extension Siblings: DotStore {
     return impliesContext(VectorClock(dot))
   }
 
-  public func holdsOnlyDots(of device: DeviceID) -> Bool {
-    switch storage {
-    case .none: true
-    case .one(let only): only.dot.device == device
-    case .many: false
-    }
+  public var onlyDot: Dot? { only?.dot }
+
+  /// The sibling, if there is just one.
+  var only: Element? {
+    if case .one(let only) = storage { only } else { nil }
   }
 
   public var dots: VectorClock {

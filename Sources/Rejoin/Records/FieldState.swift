@@ -56,6 +56,26 @@ public enum FieldState: Hashable, Sendable {
     }
   }
 
+  /// The write of a register, if the field consists of just that.
+  var onlyWrite: Siblings<Stamped>.Element? {
+    switch self {
+    case .register(let field): field.isContextImplied ? field.store.only : nil
+    case .lww(let field): field.isContextImplied ? field.store.write : nil
+    case .counter, .set, .removeWinsSet, .ledger: nil
+    }
+  }
+
+  /// Whether the field is a register with more than one sibling.
+  var isShared: Bool {
+    if case .register(let field) = self { field.store.count > 1 } else { false }
+  }
+
+  /// Whether all saves that the field has seen are in `clock`.
+  func isContained(in clock: VectorClock) -> Bool {
+    onlyWrite.map { clock.contains($0.dot) }
+      ?? self.clock.isContained(in: clock)
+  }
+
   /// Whether nothing can be written anymore: an `lww` field whose value has the
   /// greatest timestamp.
   ///

@@ -77,9 +77,9 @@ extension FieldState {
   fileprivate var insertions: [(element: Value, saves: [Dot])] {
     switch self {
     case .set(let field):
-      field.store.siblings.map { ($0, $1.map(\.dot)) }
+      field.store.entries.map { ($0, $1.map(\.dot)) }
     case .removeWinsSet(let field):
-      field.store.siblings.filter { field.store.contains($0.key) }
+      field.store.entries.filter { field.store.contains($0.key) }
         .map { ($0, $1.map(\.dot)) }
     default: []
     }

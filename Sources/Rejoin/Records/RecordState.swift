@@ -37,6 +37,22 @@ struct FieldNames {
   }
 }
 
+/// The location of a field in a replica: the position of its record and the
+/// number of its name.
+struct FieldLocation: Hashable {
+  let record: UInt32
+  let name: UInt32
+
+  /// Orders locations by record and then by name.
+  var rank: UInt64 { UInt64(record) << 32 | UInt64(name) }
+}
+
+/// Whether a record exists under each rule for deletions: 1 if it does.
+struct Existence: Equatable {
+  let updateWins: Int
+  let deleteWins: Int
+}
+
 /// A record as a replica stores it: a map from fields to their states, with its
 /// existence as one of them.
 struct RecordState {
@@ -72,6 +88,17 @@ struct RecordState {
     position(of: name).map { slots[$0].state }
   }
 
+  /// The number of a device's last save that a field has seen; zero if there is
+  /// none.
+  func lastSave(of device: DeviceID, in name: UInt32) -> UInt64 {
+    position(of: name).map { slots[$0].state.lastSave(of: device) } ?? 0
+  }
+
+  /// Makes room for some fields of a record that has none.
+  mutating func reserve(_ count: Int) {
+    if slots.isEmpty { slots.reserveCapacity(count) }
+  }
+
   /// Changes a field in place; one that is missing begins empty.
   mutating func update<Result>(
     _ name: UInt32, kind: FieldKind, _ change: (inout FieldState) -> Result
@@ -90,6 +117,14 @@ struct RecordState {
       case .register(let field) = first.state
     else { return Siblings() }
     return field.store
+  }
+
+  /// Whether the record exists under each rule: 1 if it does.
+  var existence: Existence {
+    let marks = marks
+    return Existence(
+      updateWins: marks.exists(.updateWins) ? 1 : 0,
+      deleteWins: marks.exists(.deleteWins) ? 1 : 0)
   }
 
   /// Whether the record exists, under a rule.

@@ -38,9 +38,7 @@ extension Latest: DotStore {
 
   public func impliesContext(_ dot: Dot) -> Bool { write?.dot == dot }
 
-  public func holdsOnlyDots(of device: DeviceID) -> Bool {
-    write == nil || write?.dot.device == device
-  }
+  public var onlyDot: Dot? { write?.dot }
 
   public var dots: VectorClock { write.map { VectorClock($0.dot) } ?? [:] }
 

@@ -56,23 +56,6 @@ extension Replica {
       existence: record[0] ?? FieldState(.register), fields: fields)
   }
 
-  /// The IDs of the existing records of an entity, sorted.
-  ///
-  /// A record with several IDs appears once, by the smallest.
-  public func recordIDs(of entity: String) -> [RecordID] {
-    let ids = (stored.byEntity[Name(entity)] ?? []).lazy
-      .map { self.stored.records[$0].id }.filter {
-        self.existsIgnoringAliases($0)
-      }
-    return Set(ids.map { self.representative(of: $0) }).sorted()
-  }
-
-  /// The IDs of all existing records, except the library's own, sorted.
-  public var allRecordIDs: [RecordID] {
-    stored.byEntity.keys.filter { !BuiltIn.isBuiltIn($0.text) }
-      .flatMap { recordIDs(of: $0.text) }.sorted()
-  }
-
   /// Whether a record exists, under this ID or an alias.
   public func exists(_ id: RecordID) -> Bool {
     stored.aliases[id].contains { existsIgnoringAliases($0) }
@@ -103,8 +86,9 @@ extension FieldState {
     case .register(let field):
       for sibling in field.store { visit(sibling.payload.value) }
     case .lww(let field): visit(field.store.write?.payload.value)
-    case .set(let field): field.store.siblings.keys.forEach(visit)
-    case .removeWinsSet(let field): field.store.siblings.keys.forEach(visit)
+    case .set(let field): for entry in field.store.entries { visit(entry.key) }
+    case .removeWinsSet(let field):
+      for entry in field.store.entries { visit(entry.key) }
     case .counter, .ledger: break
     }
   }

@@ -22,23 +22,8 @@ extension StoredReplica {
       checkIdentity()
     }
 
-    /// Checks that `positions` and `byEntity` are the inverses of `records`.
-    private func checkRecords() {
-      precondition(
-        positions.count == records.count,
-        "\(records.count) records, \(positions.count) positions")
-      for (position, record) in records.enumerated() {
-        precondition(
-          positions[record.id] == position,
-          "\(record.id) is not at its position, \(position)")
-      }
-      let byEntity = Dictionary(grouping: records.indices) {
-        Name(records[$0].id.entity)
-      }
-      precondition(
-        byEntity == self.byEntity,
-        "`byEntity` does not list the positions of each entity's records")
-    }
+    /// Checks that `positions` is the inverse of `records`.
+    private func checkRecords() { positions._checkInvariants(records) }
 
     /// Checks the slots, and what is derived from the fields' clocks.
     private func checkFields() {
@@ -47,13 +32,16 @@ extension StoredReplica {
           names.number(of: key) == UInt32(number),
           "the field \(key) does not have its number, \(number)")
       }
-      var clocks: [ChangeIndex.Location: VectorClock] = [:]
+      var clocks: [FieldLocation: VectorClock] = [:]
       for (position, record) in records.enumerated() {
         for slot in record.slots {
-          let location = ChangeIndex.Location(
+          let location = FieldLocation(
             record: UInt32(position), name: slot.name)
           clocks[location] = slot.state.clock
           check(slot, of: record.id)
+          precondition(
+            shared.contains(location) == slot.state.isShared,
+            "a register of \(record.id) with siblings is not listed")
         }
       }
       index._checkInvariants(clocks)
@@ -79,14 +67,15 @@ extension StoredReplica {
     /// name, and the groups remember them until the replica is opened again.
     private func checkAliases() {
       aliases._checkInvariants()
-      for position in byEntity[Name(BuiltIn.alias)] ?? [] {
+      for position in positions[BuiltIn.alias]?.order ?? [] {
         guard let number = names.number(of: BuiltIn.names),
-          case .set(let field) = records[position][number]
+          case .set(let field) = records[Int(position)][number]
         else { continue }
         let ids = field.store.elements.compactMap { RecordID($0) }
         precondition(
           Set(ids.map(aliases.representative)).count <= 1,
-          "the IDs that \(records[position].id) declares are in two groups")
+          "the IDs that \(records[Int(position)].id) declares are in two groups"
+        )
       }
     }
 

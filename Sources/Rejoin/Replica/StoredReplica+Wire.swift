@@ -9,8 +9,7 @@ extension StoredReplica {
     decoding bytes: some Sequence<UInt8>
   ) throws(WireError) {
     self = try withBytes(of: bytes) { bytes throws(WireError) in
-      _ = try MessageScan.check(bytes, as: [.stored])
-      return try StoredReplica(reading: bytes)
+      try StoredReplica(reading: bytes)
     }
   }
 
@@ -18,13 +17,9 @@ extension StoredReplica {
     reading bytes: UnsafeRawBufferPointer
   ) throws(WireError) {
     var stored = StoredReplica(device: DeviceID(0), hybrid: HybridClock())
-    var scan = try MessageScan(bytes, as: [.stored])
     var sections = StoredSections()
-    try scan.visit {
-      stored.load($0)
-    } interval: { device, interval in
-      stored.version.insert(interval.to, of: device)
-    } section: { section, part throws(WireError) in
+    var reader = try MessageReader(bytes, as: [.stored])
+    let histories = try reader.validate { section, part throws(WireError) in
       try sections.read(section, into: &stored, &part)
     }
     guard sections.hasDevice else {
@@ -32,6 +27,11 @@ extension StoredReplica {
         code: .truncated, offset: bytes.count - WireChecksum.size,
         expected: "a section with the replica's own device")
     }
+    histories.forEachInterval(of: reader.saves) { device, interval in
+      stored.version.insert(interval.to, of: device)
+    }
+    var report = MergeReport()
+    let joined = try stored.join(&reader, [], .faults, &report)
     guard stored.hasItsOwnSaves, stored.hasItsOwnPulls, stored.isStabilityHeld
     else {
       throw WireError(
@@ -39,22 +39,8 @@ extension StoredReplica {
         expected:
           "digests, servers and a stability cut that agree with the saves")
     }
-    stored.noteAhead(stored.locations)
+    stored.noteAhead(joined)
     self = stored
-  }
-
-  private mutating func load(_ change: Delta.Change) {
-    let position = intern(change.id)
-    for (key, state) in change.fields.sorted(by: { $0.key < $1.key }) {
-      update(key, at: position) { $0 = state }
-    }
-    noteAliases(at: position)
-  }
-
-  private var locations: [ChangeIndex.Location] {
-    records.enumerated().flatMap { position, record in
-      record.slots.map { .init(record: UInt32(position), name: $0.name) }
-    }
   }
 
   /// Whether the digests end with the last local save, and no field has seen a
@@ -92,14 +78,20 @@ extension StoredReplica {
   ///
   /// - Complexity: O(*n*) for *n* bytes.
   public func encoded() -> [UInt8] {
-    let changes = records.indices.map { change(at: $0) }
-      .filter { !$0.fields.isEmpty }.sorted { $0.id < $1.id }
-    var intervals: [DeviceID: Delta.Interval] = [:]
+    var message = MessageWriter(content, intervals, as: .stored)
+    writeSections(to: &message.out)
+    return message.out.sealed()
+  }
+
+  /// All records that have fields.
+  var content: MessageContent { MessageContent(records, names) }
+
+  /// For each device, all saves that are contained in the version.
+  var intervals: [DeviceID: SaveInterval] {
+    var intervals: [DeviceID: SaveInterval] = [:]
     for entry in version.vector.entries {
       intervals[entry.device] = .init(from: 0, to: version[entry.device])
     }
-    var message = MessageWriter(changes, intervals, as: .stored)
-    writeSections(to: &message.out)
-    return message.out.sealed()
+    return intervals
   }
 }

@@ -6,7 +6,7 @@
 /// ``Replica/init(opening:token:schema:wallClock:makeDeviceID:)``.
 ///
 /// The records and the version are the state. The indexes (`positions`,
-/// `byEntity`, `index`, `aliases`, `ahead`) are derived from them and rebuilt
+/// `index`, `aliases`, `ahead`, `shared`) are derived from them and rebuilt
 /// on decoding; `_checkInvariants()` checks that they agree.
 public struct StoredReplica: Sendable {
   /// The device under which the replica saves.
@@ -28,11 +28,8 @@ public struct StoredReplica: Sendable {
   /// None is ever removed, since a deletion is a mark. The name of every slot
   /// is in `names`, with the kind of the slot's state.
   var records: [RecordState] = []
-  /// The position of each record: the inverse of `records`.
-  var positions: [RecordID: Int] = [:]
-  /// The positions of each entity's records, ascending: every record is there
-  /// once.
-  var byEntity: [Name: [Int]] = [:]
+  /// Where each record is: the inverse of `records`.
+  var positions = RecordIndex()
   /// For each device, the fields that its saves touched: the inverse of the
   /// fields' clocks.
   var index = ChangeIndex()
@@ -42,7 +39,9 @@ public struct StoredReplica: Sendable {
   /// contain.
   ///
   /// There are some when a part of a delta arrived and the rest did not.
-  var ahead: Set<ChangeIndex.Location> = []
+  var ahead: Set<FieldLocation> = []
+  /// The registers with more than one sibling.
+  private(set) var shared: Set<FieldLocation> = []
   /// What the other devices are known to hold; its mark is contained in
   /// `version`.
   var stability = Stability()
@@ -77,7 +76,13 @@ public struct StoredReplica: Sendable {
 
   /// Whether another incarnation is known to use our ID.
   var needsNewDeviceID: Bool {
-    rollbackDetected != nil || ours.contains { version[$0].isForked }
+    rollbackDetected != nil || version[device].isForked
+      || pullers.values.contains { version[$0].isForked }
+  }
+
+  /// Whether only this replica saves under a device.
+  func isOurs(_ device: DeviceID) -> Bool {
+    device == self.device || pullers.values.contains(device)
   }
 
   /// The devices under which only this replica saves.
@@ -97,30 +102,46 @@ public struct StoredReplica: Sendable {
     if let position = positions[id] { return position }
     let position = records.count
     records.append(RecordState(id))
-    positions[id] = position
-    byEntity[Name(id.entity), default: []].append(position)
+    positions.update(id.entity) { $0.add(id.key, at: position, records) }
     return position
   }
 
-  /// Changes a field and enters the change into the index.
-  mutating func update<Result>(
-    _ key: FieldKey, at position: Int,
-    _ change: (inout FieldState) -> Result
-  ) -> Result {
-    let number = names.intern(key)
-    var (old, new) = (VectorClock(), VectorClock())
-    let result = records[position].update(number, kind: key.kind) { state in
-      old = state.clock
-      let result = change(&state)
-      new = state.clock
-      return result
+  /// Brings the records of an entity into the order of their keys.
+  mutating func sortRecords(of entity: String) {
+    guard positions[entity]?.isSorted == false else { return }
+    positions.update(entity) { [records] in $0.sort(records) }
+  }
+
+  /// Joins a field and enters the change into the index.
+  ///
+  /// - Parameter merge: Joins `theirs` into the state here.
+  mutating func join(
+    _ theirs: FieldState, at location: FieldLocation, kind: FieldKind,
+    _ merge: (inout FieldState) -> Void
+  ) {
+    let only = theirs.onlyWrite?.dot
+    let clock = only == nil ? theirs.clock : VectorClock()
+    var (before, known) = (0 as UInt64, VectorClock())
+    update(location, kind: kind) { mine in
+      if let only {
+        before = mine.lastSave(of: only.device)
+      } else {
+        known = mine.clock
+      }
+      merge(&mine)
     }
     // Every change of a field's clock must pass here, or `delta(since:)` would
     // not find it.
-    index.note(
-      .init(record: UInt32(position), name: number), from: old, to: new
-    ) { [records] device, at in records.lastSave(of: device, at: at) }
-    return result
+    func note(_ dot: Dot, before: UInt64) {
+      guard dot.sequence > before else { return }
+      index.note(location, at: dot, isReplacing: before > 0) {
+        [records] device, at in records.lastSave(of: device, at: at)
+      }
+    }
+    if let only { note(only, before: before) }
+    for entry in clock.entries {
+      note(Dot(entry.device, entry.count), before: known[entry.device])
+    }
   }
 
   /// Edits a field in a save, and enters the change into the index.
@@ -130,22 +151,50 @@ public struct StoredReplica: Sendable {
     _ key: FieldKey, at position: Int, _ edit: FieldEdit?,
     in save: EditContext
   ) -> [Siblings<Stamped>.Element] {
-    let number = names.intern(key)
+    let location = FieldLocation(
+      record: UInt32(position), name: names.intern(key))
     var before: UInt64 = 0
-    let superseded = records[position].update(number, kind: key.kind) { state in
+    let superseded = update(location, kind: key.kind) { state in
       before = state.lastSave(of: save.dot.device)
       return state.change(edit, in: save)
     }
     // Of the field's clock, an edit moves only the entry of the author.
-    index.note(
-      .init(record: UInt32(position), name: number), at: save.dot,
-      isReplacing: before > 0
-    ) { [records] device, at in records.lastSave(of: device, at: at) }
+    index.note(location, at: save.dot, isReplacing: before > 0) {
+      [records] device, at in records.lastSave(of: device, at: at)
+    }
     return superseded
   }
 
+  /// Changes a field in place, and counts its record and its siblings.
+  private mutating func update<Result>(
+    _ location: FieldLocation, kind: FieldKind,
+    _ change: (inout FieldState) -> Result
+  ) -> Result {
+    let position = Int(location.record)
+    let existence = location.name == 0 ? records[position].existence : nil
+    var (wasShared, isShared) = (false, false)
+    let result = records[position].update(location.name, kind: kind) { state in
+      wasShared = state.isShared
+      let result = change(&state)
+      isShared = state.isShared
+      return result
+    }
+    if wasShared != isShared {
+      if isShared { shared.insert(location) } else { shared.remove(location) }
+    }
+    if let existence {
+      let now = records[position].existence
+      if now != existence {
+        positions.update(records[position].id.entity) {
+          $0.recount(from: existence, to: now)
+        }
+      }
+    }
+    return result
+  }
+
   /// The state of a field, if any save has touched it.
-  subscript(location: ChangeIndex.Location) -> FieldState? {
+  subscript(location: FieldLocation) -> FieldState? {
     records[Int(location.record)][location.name]
   }
 }
@@ -153,8 +202,8 @@ public struct StoredReplica: Sendable {
 extension [RecordState] {
   /// The number of a device's last save that touched a field; zero if none did.
   func lastSave(
-    of device: DeviceID, at location: ChangeIndex.Location
+    of device: DeviceID, at location: FieldLocation
   ) -> UInt64 {
-    self[Int(location.record)][location.name]?.lastSave(of: device) ?? 0
+    self[Int(location.record)].lastSave(of: device, in: location.name)
   }
 }

@@ -10,8 +10,8 @@ public struct AddMark: Hashable, Sendable, Comparable {
 
 extension DotMap<AddMark> {
   /// The elements, sorted.
-  public var elements: [Value] { siblings.keys.sorted() }
+  public var elements: [Value] { entries.map(\.key).sorted() }
 
   /// Whether the set contains an element.
-  public func contains(_ element: Value) -> Bool { siblings[element] != nil }
+  public func contains(_ element: Value) -> Bool { !self[element].isEmpty }
 }

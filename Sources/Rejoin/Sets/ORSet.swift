@@ -28,7 +28,7 @@ public struct ORSet<Element: FieldValue>: Hashable, Sendable {
   }
 
   /// The number of elements.
-  public var count: Int { state.store.siblings.count }
+  public var count: Int { state.store.count }
 
   /// Whether there are no elements.
   public var isEmpty: Bool { state.store.isEmpty }

@@ -75,14 +75,14 @@ extension Causal {
         $0.element < $1.element
       })
     else { throw decoder.corrupted("expected each element once, sorted") }
-    var store: [Value: Siblings<Payload>] = [:]
+    var store: [DotMap<Payload>.Entry] = []
     for coded in elements {
       let marks = coded.changes.map(sibling)
       guard !marks.isEmpty else {
         throw decoder.corrupted("expected at least one change of an element")
       }
       try decoder.check(marks.map(\.dot), areSeenBy: seen)
-      store[coded.element] = Siblings(sorted: marks)
+      store.append((coded.element, Siblings(sorted: marks)))
     }
     self.init(store: DotMap(store), context: seen)
   }

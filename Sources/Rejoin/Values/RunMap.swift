@@ -4,7 +4,7 @@
 ///
 /// A save edits one record after the other and may name a field several times.
 /// Few keys are compared one by one, without being hashed.
-struct RunMap<Key: Hashable, Content> {
+struct RunMap<Key: Hashable & Sendable, Content: Sendable>: Sendable {
   typealias Entry = (key: Key, content: Content)
 
   /// Up to that many keys are not hashed.
@@ -21,8 +21,12 @@ struct RunMap<Key: Hashable, Content> {
 
   var isEmpty: Bool { entries.isEmpty }
 
-  private func place(of key: Key) -> Int? {
+  /// The index of a key in `entries`.
+  func place(of key: Key) -> Int? {
+    // Some come again in the order in which they came first.
     if last < entries.count, entries[last].key == key { return last }
+    let next = last + 1
+    if next < entries.count, entries[next].key == key { return next }
     if entries.count > Self.few { return places[key] }
     return entries.firstIndex { $0.key == key }
   }
@@ -53,6 +57,11 @@ struct RunMap<Key: Hashable, Content> {
     return change(&entries[last].content)
   }
 
+  /// Changes every content in place.
+  mutating func updateEach(_ change: (Key, inout Content) -> Void) {
+    for i in entries.indices { change(entries[i].key, &entries[i].content) }
+  }
+
   /// Replaces the content under a key.
   mutating func set(_ key: Key, to content: Content) {
     update(key, default: content) { $0 = content }
@@ -60,11 +69,21 @@ struct RunMap<Key: Hashable, Content> {
 }
 
 extension RunMap where Key: Comparable {
-  /// The entries, sorted by key.
-  var sorted: [Entry] {
-    // Often they came in order.
-    let isSorted = zip(entries, entries.dropFirst())
-      .allSatisfy { $0.key < $1.key }
-    return isSorted ? entries : entries.sorted { $0.key < $1.key }
+  /// Whether the keys came in order, as they often do.
+  private var isSorted: Bool {
+    // Not with `zip`, which copies every entry.
+    entries.indices.dropFirst().allSatisfy {
+      entries[$0 - 1].key < entries[$0].key
+    }
   }
+
+  /// The indices of the entries, sorted by key.
+  var order: [Int] {
+    isSorted
+      ? Array(entries.indices)
+      : entries.indices.sorted { entries[$0].key < entries[$1].key }
+  }
+
+  /// The entries, sorted by key.
+  var sorted: [Entry] { isSorted ? entries : order.map { entries[$0] } }
 }

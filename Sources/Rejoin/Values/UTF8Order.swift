@@ -28,6 +28,18 @@ enum UTF8Order {
     }
   }
 
+  /// The first eight bytes as a number, so that a lesser number means a lesser
+  /// text.
+  static func prefix(of text: String) -> UInt64 {
+    var (text, prefix) = (text, 0 as UInt64)
+    text.withUTF8 { bytes in
+      for i in 0..<min(bytes.count, 8) {
+        prefix |= UInt64(bytes[i]) << UInt64(56 - 8 * i)
+      }
+    }
+    return prefix
+  }
+
   static func hash(_ text: String, into hasher: inout Hasher) {
     var text = text
     text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }

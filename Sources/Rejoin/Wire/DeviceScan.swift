@@ -137,36 +137,3 @@ struct DeviceScan {
     }
   }
 }
-
-extension WireReader {
-  /// Reads a device ID, which must be greater than `previous`.
-  mutating func device(
-    after previous: DeviceID?
-  ) throws(WireError) -> DeviceID {
-    let start = offset
-    var bytes: [UInt8] = []
-    var shared = 0
-    if let previous {
-      shared = Int(try byte())
-      guard shared < 16 else {
-        throw error(
-          .invalid, "at most 15 bytes shared with the previous device",
-          at: start)
-      }
-      bytes = Array(previous.bytes.prefix(shared))
-    }
-    bytes += try take(16 - shared)
-    guard let device = DeviceID(bytes: bytes) else {
-      throw error(.invalid, "a device ID of 16 bytes", at: start)
-    }
-    if let previous {
-      guard previous < device, shared == device.sharedBytes(with: previous)
-      else {
-        throw error(
-          .notCanonical, "sorted devices with the longest shared prefix",
-          at: start)
-      }
-    }
-    return device
-  }
-}

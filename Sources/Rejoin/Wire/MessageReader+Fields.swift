@@ -3,50 +3,49 @@
 extension MessageReader {
   /// Reads a field in full.
   ///
-  /// - Returns: The write of a register, if the field consists of just that.
-  mutating func field(
-    _ key: FieldKey, into sink: inout some FieldSink
-  ) throws(WireError) -> OnlyWrite? {
+  /// - Returns: Its state, which is empty if nothing is built, and the write of
+  ///   a register, if the field consists of just that.
+  mutating func readField(
+    _ kind: FieldKind
+  ) throws(WireError) -> (FieldState, OnlyWrite?) {
     let start = reader.offset
-    sink.begin(key)
     dots.begin()
     let head = try reader.varint()
+    var content = FieldContent(isBuilding: isBuilding)
     var only: OnlyWrite?
-    var isEmpty = false
-    switch key.kind {
-    case .register:
-      only = try writes(head >> 1, into: &sink, start)
+    var isEmpty = head >> 1 == 0
+    switch kind {
+    case .register, .lww:
       isEmpty = head >> 2 == 0
-    case .lww:
-      guard head >> 2 < 2 else {
+      guard kind == .register || head >> 2 < 2 else {
         throw reader.error(
           .invalid, "at most one write of a last-writer-wins register",
           at: start)
       }
-      _ = try writes(head >> 1, into: &sink, start)
-      isEmpty = head >> 2 == 0
+      only = try readWrites(head >> 1, into: &content, start)
     case .counter:
       try each(head, size: 3, start) { reader, isFirst throws(WireError) in
-        try reader.entry(isFirst, into: &sink)
+        try reader.readCounts(isFirst, into: &content)
       }
     case .set, .removeWinsSet:
-      try members(key.kind == .removeWinsSet, head, into: &sink, start)
+      try readElements(kind == .removeWinsSet, head, into: &content, start)
     case .ledger:
       var next = 0
       try each(head, size: 3, start) { reader, _ throws(WireError) in
-        next = try reader.line(from: next, into: &sink)
+        next = try reader.readLine(from: next, into: &content)
       }
     }
-    if key.kind != .register, key.kind != .lww { isEmpty = head >> 1 == 0 }
     let hasMore = head & 1 != 0
-    if hasMore { try explicitRemainder() }
+    if hasMore { try readRemainder() }
     guard hasMore || !isEmpty else {
       throw reader.error(
         .notCanonical, "a field that has seen at least one save", at: start)
     }
-    for line in dots.touched { see(Int(line), dots[Int(line)]) }
-    sink.end(dots.clock(saves))
-    return hasMore ? nil : only
+    for line in dots.touched { saves.see(dots[Int(line)], of: Int(line)) }
+    if hasMore || kind == .lww { only = nil }
+    guard isBuilding else { return (FieldState(kind), only) }
+    let isImplied = !hasMore && (kind == .register || kind == .lww)
+    return (content.state(kind, isImplied ? nil : dots.clock(saves)), only)
   }
 
   private mutating func each(
@@ -78,7 +77,7 @@ extension MessageReader {
   }
 
   /// Reads the part of the causal context that the store does not imply.
-  private mutating func explicitRemainder() throws(WireError) {
+  private mutating func readRemainder() throws(WireError) {
     let start = reader.offset
     let count = try reader.count(of: 2)
     guard count > 0 else {
@@ -103,8 +102,8 @@ extension MessageReader {
     }
   }
 
-  private mutating func writes(
-    _ head: UInt64, into sink: inout some FieldSink, _ start: Int
+  private mutating func readWrites(
+    _ head: UInt64, into content: inout FieldContent, _ start: Int
   ) throws(WireError) -> OnlyWrite? {
     let (count, isDense) = (head >> 1, head & 1 != 0)
     guard count <= UInt64(reader.remaining) else {
@@ -135,9 +134,11 @@ extension MessageReader {
       }
       let (dot, line) = saves.dot(at: last)
       dots.insert(dot.sequence, line)
-      let value = try reader.value()
-      if count == 1, extra == 0 { only = OnlyWrite(place: last, value: value) }
-      sink.write(Stamped(value, at: time), at: dot)
+      let value = try reader.value(isBuilding: content.isBuilding)
+      if count == 1, extra == 0 {
+        only = OnlyWrite(place: last, isTrue: value == .bool(true))
+      }
+      content.add(Stamped(value, at: time), at: dot)
     }
     let couldBeDense =
       count > 0 && areExact && UInt64(last - first) == count - 1
@@ -151,8 +152,8 @@ extension MessageReader {
     return only
   }
 
-  private mutating func entry(
-    _ isFirst: Bool, into sink: inout some FieldSink
+  private mutating func readCounts(
+    _ isFirst: Bool, into content: inout FieldContent
   ) throws(WireError) {
     let start = reader.offset
     let code = try reader.varint()
@@ -169,15 +170,15 @@ extension MessageReader {
       increments: try reader.varint(),
       decrements: try reader.varint())
     switch code & 3 {
-    case 0: sink.count(entry, cancelled: nil)
-    case 1: sink.count(entry, cancelled: entry)
-    case 2: sink.count(entry, cancelled: try cancelled(of: entry))
+    case 0: content.add(entry, cancelled: nil)
+    case 1: content.add(entry, cancelled: entry)
+    case 2: content.add(entry, cancelled: try readCancelled(of: entry))
     default:
       throw reader.error(.invalid, "a counter entry of form 0 to 2", at: start)
     }
   }
 
-  private mutating func cancelled(
+  private mutating func readCancelled(
     of entry: Tally.Entry
   ) throws(WireError) -> Tally.Entry {
     let start = reader.offset
@@ -198,8 +199,8 @@ extension MessageReader {
     return cancelled
   }
 
-  private mutating func members(
-    _ hasRemovals: Bool, _ head: UInt64, into sink: inout some FieldSink,
+  private mutating func readElements(
+    _ hasRemovals: Bool, _ head: UInt64, into content: inout FieldContent,
     _ start: Int
   ) throws(WireError) {
     var previous: Value?
@@ -210,7 +211,7 @@ extension MessageReader {
         throw reader.reader.error(.notCanonical, "sorted elements", at: start)
       }
       previous = element
-      sink.element(element)
+      content.add(element: element)
       var (isFirst, hasMore) = (true, true)
       while hasMore {
         let at = reader.reader.offset
@@ -222,14 +223,14 @@ extension MessageReader {
         let place = try reader.reference(code, isFirst: isFirst, at: at)
         let (dot, line) = reader.saves.dot(at: place)
         reader.dots.insert(dot.sequence, line)
-        sink.mark(isRemoved ? .removed : .added, at: dot)
+        content.add(isRemoved ? .removed : .added, at: dot)
         isFirst = false
       }
     }
   }
 
-  private mutating func line(
-    from next: Int, into sink: inout some FieldSink
+  private mutating func readLine(
+    from next: Int, into content: inout FieldContent
   ) throws(WireError) -> Int {
     let start = reader.offset
     let code = try reader.varint()
@@ -238,26 +239,27 @@ extension MessageReader {
     }
     let line = next + Int(code >> 2)
     saves.use(line: line)
-    let folded = code & 1 == 0 ? (0, 0) : try sum()
-    let cancelled = code & 2 == 0 ? (0, 0) : try sum()
+    let folded = code & 1 == 0 ? (0, 0) : try readSum()
+    let cancelled = code & 2 == 0 ? (0, 0) : try readSum()
     let count = try reader.count(of: 3)
     guard cancelled <= folded, folded.0 > 0 || count > 0 else {
       throw reader.error(
         .invalid,
         "at least one entry, and no more cancelled than folded", at: start)
     }
-    let device = saves.device(of: line)
-    sink.line(
+    content.add(
       DeviceEntries(
         folded: folded.0, sum: folded.1, cancelled: cancelled.0,
-        cancelledSum: cancelled.1, tail: []), of: device)
+        cancelledSum: cancelled.1, tail: []), of: saves.device(of: line))
     var place = saves.places(of: line).lowerBound
-    for _ in 0..<count { place = try entry(after: place, line, into: &sink) }
+    for _ in 0..<count {
+      place = try readEntry(after: place, line, into: &content)
+    }
     return line + 1
   }
 
   /// Reads the number and the sum of folded or cancelled entries.
-  private mutating func sum() throws(WireError) -> (UInt64, Int128) {
+  private mutating func readSum() throws(WireError) -> (UInt64, Int128) {
     let start = reader.offset
     let count = try reader.varint()
     let sum = try reader.wide()
@@ -269,8 +271,8 @@ extension MessageReader {
     return (count, sum)
   }
 
-  private mutating func entry(
-    after place: Int, _ line: Int, into sink: inout some FieldSink
+  private mutating func readEntry(
+    after place: Int, _ line: Int, into content: inout FieldContent
   ) throws(WireError) -> Int {
     let start = reader.offset
     let code = try reader.varint()
@@ -289,10 +291,11 @@ extension MessageReader {
     }
     let dot = saves.dot(at: place).dot
     dots.insert(dot.sequence, line)
-    sink.append(
+    content.add(
       DeviceEntries.Entry(
         sequence: dot.sequence, time: time, amount: try reader.signed(),
-        memo: try reader.value()), of: dot.device)
+        memo: try reader.value(isBuilding: content.isBuilding)),
+      of: dot.device)
     return place
   }
 }

@@ -89,7 +89,7 @@ extension MessageWriter {
     _ map: DotMap<Payload>, _ flag: UInt64,
     isRemoved: (Payload) -> Bool?
   ) {
-    out.varint(UInt64(map.siblings.count) << 1 | flag)
+    out.varint(UInt64(map.count) << 1 | flag)
     for (element, marks) in map.contents {
       out.value(element)
       for (i, mark) in marks.enumerated() {

@@ -4,76 +4,75 @@
 /// devices, records and intervals.
 struct MessageWriter {
   var out: WireWriter
-  let saves: SaveIndex
+  var saves = SaveIndex()
   /// The index of the save that was referred to last.
   var last = -1
 
-  private let intervals: [DeviceID: SaveInterval]
+  private let content: MessageContent
   private let kind: WireKind
+  /// The index of each field, by number, in the table of the entity.
+  private var places: [Int32]
+  /// The fields of the record that is being written.
+  private var fields: [Field] = []
+  /// The indices of the fields of the record before.
+  private var layout: [Int32] = []
+  private var hasExistence = false
+
+  /// A field by its index in the entity's table and among the record's slots.
+  private struct Field {
+    let place: Int32
+    let slot: Int32
+  }
 
   /// Writes a message up to its checksum.
   ///
-  /// - Parameters:
-  ///   - changes: The records, sorted by ID.
-  ///   - intervals: The interval of each device with unseen saves.
+  /// - Parameter intervals: The interval of each device with unseen saves.
   init(
-    _ changes: [RecordChange], _ intervals: [DeviceID: SaveInterval],
+    _ content: MessageContent, _ intervals: [DeviceID: SaveInterval],
     as kind: WireKind
   ) {
     out = WireWriter(kind)
-    saves = SaveIndex(changes, intervals)
-    self.intervals = intervals
+    self.content = content
     self.kind = kind
-    let entities = MessageWriter.byEntity(changes)
-    out.pair(saves.lines.count, entities.count)
-    writeDevices()
-    for entity in entities { write(entity) }
-    writeHistories()
-  }
-
-  private static func byEntity(
-    _ changes: [RecordChange]
-  ) -> [ArraySlice<RecordChange>] {
-    var parts: [ArraySlice<RecordChange>] = []
-    var rest = changes[...]
-    while let first = rest.first {
-      let end = rest.firstIndex {
-        !UTF8Order.equal($0.id.entity, first.id.entity)
+    places = Array(repeating: 0, count: content.names.keys.count)
+    for (device, interval) in intervals { saves.insert(interval, of: device) }
+    for entity in content.entities {
+      for choice in entity.choices {
+        let slots = content.records[Int(choice.position)].slots
+        content.forEachSlot(of: choice) { saves.insert(slots[$0].state) }
       }
-      parts.append(rest[..<(end ?? rest.endIndex)])
-      rest = rest[(end ?? rest.endIndex)...]
     }
-    return parts
+    saves.settle()
+    out.pair(saves.lines.count, content.entities.count)
+    writeDevices()
+    for entity in content.entities { write(entity.name, entity.choices) }
+    out.histories(saves.lines)
   }
-}
 
-extension MessageWriter {
   private mutating func writeDevices() {
     var previous: DeviceID?
     var times = TimeChain()
     for line in saves.lines {
       out.device(line.device, after: previous)
       previous = line.device
-      write(line, intervals[line.device])
+      write(line)
       for save in line.saves { times.write(save.time, to: &out) }
     }
   }
 
   /// Writes the number of a device's saves, their sequence numbers, and the
   /// interval.
-  private mutating func write(
-    _ line: SaveIndex.Line, _ interval: SaveInterval?
-  ) {
+  private mutating func write(_ line: SaveIndex.Line) {
     var head = DeviceHead()
     head.isDense = line.isDense
     var (distance, extra, step) = (0, 0 as UInt64, 0 as UInt64)
-    if let interval {
+    if let interval = line.interval {
       precondition(
         interval.from < interval.to.sequence,
         "the interval of \(line.device) is empty: leave it out")
-      let end = saves.find(Dot(line.device, interval.to.sequence))
-      distance = line.start + line.saves.count - 1 - end.place
-      extra = interval.to.time.rawValue - end.time
+      let end = line.find(interval.to.sequence)
+      distance = line.saves.count - 1 - end
+      extra = interval.to.time.rawValue - (line.saves[end].time ?? 0)
       step = interval.to.sequence - interval.from - 1
       head.hasInterval = true
       head.isUnusual = distance > 0 || extra > 0
@@ -93,71 +92,104 @@ extension MessageWriter {
     }
   }
 
-  private mutating func writeHistories() {
-    var (digests, forks) = (WireWriter(), WireWriter())
-    var (isKnown, next) = (false, 0)
-    for (place, line) in saves.lines.enumerated() {
-      guard let interval = intervals[line.device] else { continue }
-      digests.fixed(interval.to.digest)
-      isKnown = isKnown || interval.to.digest != 0
-      guard interval.to.isForked else { continue }
-      forks.varint(place - next)
-      next = place + 1
+  /// Writes the records of one entity.
+  private mutating func write(
+    _ entity: Name, _ choices: [MessageContent.Choice]
+  ) {
+    writeTable(entity, choices)
+    (layout, hasExistence) = ([], false)
+    var previous: String?
+    for (i, choice) in choices.enumerated() {
+      let record = content.records[Int(choice.position)]
+      out.key(record.id.key, after: previous)
+      previous = record.id.key
+      write(record, choice, isLast: i == choices.count - 1)
     }
-    if isKnown { out.section(.histories, digests) }
-    if next > 0 { out.section(.forks, forks) }
-  }
-}
-
-/// The flags of a device: the lower four bits of the number after its ID.
-///
-/// The other bits are the number of its saves.
-struct DeviceHead {
-  private(set) var rawValue: UInt8 = 0
-
-  init(rawValue: UInt8 = 0) { self.rawValue = rawValue }
-
-  /// The device has an interval, which ends with one of the saves listed.
-  var hasInterval: Bool {
-    get { rawValue & 1 != 0 }
-    set { rawValue = newValue ? rawValue | 1 : rawValue & ~1 }
   }
 
-  /// The sequence numbers are contiguous, and only the first is written.
-  var isDense: Bool {
-    get { rawValue & 2 != 0 }
-    set { rawValue = newValue ? rawValue | 2 : rawValue & ~2 }
+  /// Writes the entity's name and its fields.
+  private mutating func writeTable(
+    _ entity: Name, _ choices: [MessageContent.Choice]
+  ) {
+    var numbers: [UInt32] = []
+    for place in places.indices { places[place] = -1 }
+    for choice in choices {
+      let slots = content.records[Int(choice.position)].slots
+      content.forEachSlot(of: choice) { slot in
+        let number = slots[slot].name
+        guard number != 0, places[Int(number)] < 0 else { return }
+        places[Int(number)] = 0
+        numbers.append(number)
+      }
+    }
+    let keys = content.names.keys
+    numbers.sort { keys[Int($0)] < keys[Int($1)] }
+    for (place, number) in numbers.enumerated() {
+      places[Int(number)] = Int32(place)
+    }
+    out.entity(entity.text, numbers.map { keys[Int($0)] })
   }
 
-  /// The interval consists of one save.
-  var isSingle: Bool {
-    get { rawValue & 4 != 0 }
-    set { rawValue = newValue ? rawValue | 4 : rawValue & ~4 }
+  private mutating func write(
+    _ record: RecordState, _ choice: MessageContent.Choice, isLast: Bool
+  ) {
+    fields.removeAll(keepingCapacity: true)
+    content.forEachSlot(of: choice) { slot in
+      // The existence, which has number zero, comes first.
+      fields.append(
+        Field(
+          place: places[Int(record.slots[slot].name)], slot: Int32(slot)))
+    }
+    let isSorted = zip(fields, fields.dropFirst()).allSatisfy {
+      $0.place < $1.place
+    }
+    if !isSorted { fields.sort { $0.place < $1.place } }
+    var choice = FormChoice()
+    for field in fields {
+      let write = onlyWrite(of: record.slots[Int(field.slot)].state)
+      if field.place < 0 {
+        choice.note(existence: write)
+      } else {
+        choice.note(field: write)
+      }
+    }
+    let (form, first) = choice.form
+    let isSame = isLikePrevious()
+    let moved = form == .full ? 0 : Int64(first - last - 1).zigzag
+    out.varint(
+      moved << 4 | form.rawValue << 2 | (isSame ? 2 : 0) | (isLast ? 1 : 0))
+    if !isSame { out.layout(layout, hasExistence: hasExistence) }
+    if form == .full {
+      for field in fields { write(record.slots[Int(field.slot)].state) }
+      return
+    }
+    for field in fields where field.place >= 0 {
+      out.value(record.slots[Int(field.slot)].state.value)
+    }
+    last = form == .same ? first : first + max(layout.count, 1) - 1
   }
 
-  /// The interval does not end with the last save listed and its timestamp.
-  var isUnusual: Bool {
-    get { rawValue & 8 != 0 }
-    set { rawValue = newValue ? rawValue | 8 : rawValue & ~8 }
+  /// Whether the record has the fields of the one before, whose layout becomes
+  /// this one's.
+  private mutating func isLikePrevious() -> Bool {
+    let exists = fields.first.map { $0.place < 0 } ?? false
+    let places = fields.dropFirst(exists ? 1 : 0).lazy.map(\.place)
+    if exists == hasExistence, layout.elementsEqual(places) { return true }
+    layout.removeAll(keepingCapacity: true)
+    layout.append(contentsOf: places)
+    hasExistence = exists
+    return false
   }
-}
 
-extension WireWriter {
-  /// Writes a device ID: how many bytes it shares with the previous one, and
-  /// the rest.
-  mutating func device(_ device: DeviceID, after previous: DeviceID?) {
-    guard let previous else { return raw(device.bytes) }
-    let shared = device.sharedBytes(with: previous)
-    byte(UInt8(shared))
-    raw(device.bytes.dropFirst(shared))
-  }
-}
-
-extension DeviceID {
-  /// The number of leading bytes that both have in common.
-  func sharedBytes(with other: DeviceID) -> Int {
-    high == other.high
-      ? 8 + (low ^ other.low).leadingZeroBitCount / 8
-      : (high ^ other.high).leadingZeroBitCount / 8
+  /// The only write of a register, if the field consists of just that, at its
+  /// save's timestamp.
+  private mutating func onlyWrite(of state: FieldState) -> OnlyWrite? {
+    guard case .register = state, let only = state.onlyWrite else {
+      return nil
+    }
+    let found = saves.find(only.dot)
+    guard only.payload.time.rawValue == found.time else { return nil }
+    return OnlyWrite(
+      place: found.place, isTrue: only.payload.value == .bool(true))
   }
 }

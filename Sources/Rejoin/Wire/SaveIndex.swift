@@ -10,19 +10,36 @@ struct SaveIndex {
     /// The least timestamp of what the save has written; `nil` if nothing of
     /// that has one.
     var time: UInt64?
+
+    mutating func add(_ other: UInt64?) {
+      guard let other else { return }
+      time = time.map { min($0, other) } ?? other
+    }
   }
 
   struct Line {
     let device: DeviceID
+    var interval: SaveInterval?
     /// Sorted by sequence number; each number once.
     var saves: [Save] = []
     /// The index of the first save.
     var start = 0
-
     /// Whether the sequence numbers are contiguous.
-    var isDense: Bool {
-      guard let first = saves.first, let last = saves.last else { return false }
-      return last.sequence - first.sequence == UInt64(saves.count - 1)
+    var isDense = false
+
+    /// The place of a save among those of the device.
+    func find(_ sequence: UInt64) -> Int {
+      if isDense { return Int(sequence - saves[0].sequence) }
+      var (low, high) = (0, saves.count - 1)
+      while low < high {
+        let middle = (low + high) / 2
+        if saves[middle].sequence < sequence {
+          low = middle + 1
+        } else {
+          high = middle
+        }
+      }
+      return low
     }
   }
 
@@ -30,72 +47,82 @@ struct SaveIndex {
   ///
   /// Only while saves are collected is the order another.
   private(set) var lines: [Line] = []
-  /// The index of each device in `lines`.
+  /// The index of each device in `lines`; empty while there are few.
   private var places: [DeviceID: Int] = [:]
+  /// The device that was looked up last: fields of one device come in runs.
+  private var current = 0
 
-  /// Collects the devices and saves that fields and intervals refer to.
-  init(
-    _ changes: [RecordChange], _ intervals: [DeviceID: SaveInterval]
-  ) {
-    for (device, interval) in intervals {
-      insert(Dot(device, interval.to.sequence), interval.to.time)
-    }
-    for change in changes {
-      for state in change.fields.values {
-        state.forEachSave { insert($0, $1) }
-        for entry in state.explicitRemainder { _ = place(of: entry.device) }
-        if case .ledger(let field) = state {
-          for device in field.store.lines.keys { _ = place(of: device) }
-        }
-      }
-    }
-    settle()
-  }
+  /// Up to that many devices are compared, and not hashed.
+  private static var few: Int { 8 }
 
   /// The index of a device.
-  func number(of device: DeviceID) -> Int { places[device] ?? 0 }
+  mutating func number(of device: DeviceID) -> Int {
+    place(of: device) ?? 0
+  }
+
+  private mutating func place(of device: DeviceID) -> Int? {
+    if current < lines.count, lines[current].device == device { return current }
+    let found =
+      lines.count > SaveIndex.few
+      ? places[device] : lines.firstIndex { $0.device == device }
+    if let found { current = found }
+    return found
+  }
 
   /// The index of a save, and its timestamp in the message.
-  func find(_ dot: Dot) -> (place: Int, time: UInt64) {
-    let line = lines[number(of: dot.device)]
-    var (low, high) = (0, line.saves.count - 1)
-    if line.isDense {
-      low = Int(dot.sequence - line.saves[0].sequence)
-    } else {
-      while low < high {
-        let middle = (low + high) / 2
-        if line.saves[middle].sequence < dot.sequence {
-          low = middle + 1
-        } else {
-          high = middle
-        }
-      }
+  mutating func find(_ dot: Dot) -> (place: Int, time: UInt64) {
+    let i = number(of: dot.device)
+    let place = lines[i].find(dot.sequence)
+    return (lines[i].start + place, lines[i].saves[place].time ?? 0)
+  }
+
+  /// Collects the end of an interval.
+  mutating func insert(_ interval: SaveInterval, of device: DeviceID) {
+    insert(Dot(device, interval.to.sequence), interval.to.time.rawValue)
+    lines[current].interval = interval
+  }
+
+  /// Collects the devices and saves that a field refers to.
+  mutating func insert(_ state: FieldState) {
+    if let write = state.onlyWrite {
+      return insert(write.dot, write.payload.time.rawValue)
     }
-    return (line.start + low, line.saves[low].time ?? 0)
+    state.forEachSave { insert($0, $1?.rawValue) }
+    for entry in state.explicitRemainder { insert(entry.device) }
+    if case .ledger(let field) = state {
+      for device in field.store.lines.keys { insert(device) }
+    }
   }
 
-  private mutating func place(of device: DeviceID) -> Int {
-    if let last = lines.last, last.device == device { return lines.count - 1 }
-    if let place = places[device] { return place }
-    places[device] = lines.count
+  private mutating func insert(_ device: DeviceID) {
+    if place(of: device) != nil { return }
+    current = lines.count
     lines.append(Line(device: device))
-    return lines.count - 1
+    if lines.count <= SaveIndex.few { return }
+    for i in places.count..<lines.count { places[lines[i].device] = i }
   }
 
-  private mutating func insert(_ dot: Dot, _ time: Timestamp?) {
-    lines[place(of: dot.device)].saves.append(
-      Save(sequence: dot.sequence, time: time?.rawValue))
+  private mutating func insert(_ dot: Dot, _ time: UInt64?) {
+    insert(dot.device)
+    // Fields of one save come in runs, too.
+    let last = lines[current].saves.count - 1
+    if last >= 0, lines[current].saves[last].sequence == dot.sequence {
+      return lines[current].saves[last].add(time)
+    }
+    lines[current].saves.append(Save(sequence: dot.sequence, time: time))
   }
 
-  private mutating func settle() {
+  /// Sorts what was collected.
+  mutating func settle() {
     lines.sort { $0.device < $1.device }
     var start = 0
     for i in lines.indices {
-      places[lines[i].device] = i
+      if lines.count > SaveIndex.few { places[lines[i].device] = i }
       lines[i].settle()
       lines[i].start = start
       start += lines[i].saves.count
     }
+    current = 0
     _checkInvariants()
   }
 
@@ -109,15 +136,17 @@ struct SaveIndex {
           i == 0 || lines[i - 1].device < line.device,
           "\(line.device) is not sorted")
         precondition(
-          places[line.device] == i && line.start == start,
+          places.isEmpty && lines.count <= SaveIndex.few
+            || places[line.device] == i,
           "\(line.device) is not where it is looked up")
+        precondition(
+          line.start == start, "the first save of \(line.device) is elsewhere")
         precondition(
           zip(line.saves, line.saves.dropFirst()).allSatisfy {
             $0.sequence < $1.sequence
           }, "the saves of \(line.device) are not sorted")
         start += line.saves.count
       }
-      precondition(places.count == lines.count, "unlisted devices")
     #endif
   }
 }
@@ -126,20 +155,23 @@ extension SaveIndex.Line {
   /// Sorts the saves and keeps each once, with its least timestamp.
   fileprivate mutating func settle() {
     let isSorted = zip(saves, saves.dropFirst()).allSatisfy {
-      $0.sequence <= $1.sequence
+      $0.sequence < $1.sequence
     }
-    if !isSorted { saves.sort { $0.sequence < $1.sequence } }
-    var kept = 0
-    for i in saves.indices {
-      if kept > 0, saves[kept - 1].sequence == saves[i].sequence {
-        let times = [saves[kept - 1].time, saves[i].time].compactMap(\.self)
-        saves[kept - 1].time = times.min()
-      } else {
-        saves[kept] = saves[i]
-        kept += 1
+    if !isSorted {
+      saves.sort { $0.sequence < $1.sequence }
+      var kept = 0
+      for i in saves.indices.dropFirst() {
+        if saves[kept].sequence == saves[i].sequence {
+          saves[kept].add(saves[i].time)
+        } else {
+          kept += 1
+          saves[kept] = saves[i]
+        }
       }
+      saves.removeSubrange((kept + 1)...)
     }
-    saves.removeSubrange(kept...)
+    guard let first = saves.first, let last = saves.last else { return }
+    isDense = last.sequence - first.sequence == UInt64(saves.count - 1)
   }
 }
 
@@ -180,15 +212,15 @@ extension FieldState {
 
 extension DotMap {
   fileprivate func forEachSave(_ body: (Dot, Timestamp?) -> Void) {
-    for all in siblings.values {
-      for sibling in all { body(sibling.dot, nil) }
+    for entry in entries {
+      for sibling in entry.siblings { body(sibling.dot, nil) }
     }
   }
 }
 
 extension Causal {
   /// The part of the clock that the dots in the store do not imply.
-  var explicitRemainder: [VectorClock.Entry] {
+  fileprivate var explicitRemainder: [VectorClock.Entry] {
     if isContextImplied { return [] }
     let dots = store.dots
     return clock.entries.filter { $0.count > dots[$0.device] }

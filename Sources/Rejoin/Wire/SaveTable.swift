@@ -1,32 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The devices and saves of a message that is being read.
+/// The devices, saves and intervals of a message that is being read.
 ///
-/// Its memory is bounded by the size of the message. A save takes at least two
-/// bytes there and nine here, or three there and seventeen here; a device takes
-/// another three there and nine here.
+/// Its memory is at most 16 times the bytes. A save takes at least one byte
+/// there and 16 here, or two there and 24 here if the numbers have gaps; a
+/// device takes another three there and 40 here; an interval one and 24.
 struct SaveTable {
-  /// The index of each device's first save, shifted by one bit.
-  ///
-  /// The lowest bit is set if its sequence numbers are contiguous. Ascending.
-  private var starts: [UInt32] = []
-  /// The index in `numbers` of each device's first save.
-  private var offsets: [UInt32] = []
-  /// The sequence number of each device's first save, or of all its saves if
-  /// they are not contiguous.
-  private var numbers: [UInt64] = []
-  /// The device IDs.
-  ///
-  /// Sorted; empty if the message is only validated.
-  private var devices: [DeviceID] = []
-  /// Whether any device has an interval.
-  private(set) var hasIntervals = false
-  /// The timestamp of each save; zero if it has none.
-  private var times: [UInt64] = []
-  private var marks: [Marks] = []
-  private var used: [Bool] = []
-  /// The device that was looked up last: references cluster by device.
-  private var current = 0
+  /// An interval, which ends at one of the saves.
+  struct Interval {
+    let line: Int32
+    let end: Int32
+    let from: UInt64
+    /// The timestamp of its last save.
+    let time: Timestamp
+  }
 
   private struct Marks: OptionSet {
     let rawValue: UInt8
@@ -35,11 +22,40 @@ struct SaveTable {
     static let isExact = Marks(rawValue: 4)
   }
 
-  /// Reads the devices and saves of a message.
-  ///
-  /// - Parameter isNaming: Whether to retain device IDs.
+  private struct Save {
+    /// The timestamp; zero if it has none.
+    let time: UInt64
+    var marks: Marks
+  }
+
+  private struct Line {
+    let device: DeviceID
+    /// The greatest sequence number of the device that any field has seen, or
+    /// that is listed.
+    var latest: UInt64
+    /// The sequence number of its first save or, if the numbers have gaps, where
+    /// they begin in `numbers`.
+    let number: UInt64
+    /// The index of its first save.
+    let start: Int32
+    let isDense: Bool
+    var isUsed: Bool
+  }
+
+  /// Sorted by device and number.
+  private var saves: [Save] = []
+  /// The sequence numbers of the devices whose numbers have gaps.
+  private var numbers: [UInt64] = []
+  /// Sorted by device.
+  private var lines: [Line] = []
+  /// Sorted by device.
+  private(set) var intervals: [Interval] = []
+  /// The device that was looked up last: references cluster by device.
+  private var current = 0
+
+  /// Reads the devices, saves and intervals of a message.
   init(
-    _ count: Int, from reader: inout WireReader, isNaming: Bool
+    _ count: Int, from reader: inout WireReader
   ) throws(WireError) {
     let start = reader.offset
     guard count <= reader.remaining / 3 else {
@@ -48,94 +64,88 @@ struct SaveTable {
     }
     // A first pass only counts, so that each array is allocated once.
     var scan = DeviceScan(count: count)
-    var (total, kept, room) = (0, 0, 0)
+    var (total, gapped, ends) = (0, 0, 0)
     while let block = try scan.next(from: &reader) {
       total += block.count
-      kept += block.isDense ? min(block.count, 1) : block.count
-      room += block.count == 0 ? 2 : block.count - (block.hasInterval ? 1 : 0)
+      gapped += block.isDense ? 0 : block.count
+      ends += block.hasInterval ? 1 : 0
       for _ in 0..<block.count { _ = try scan.time(from: &reader) }
     }
     guard total <= Int(Int32.max) else {
       throw reader.error(.invalid, "fewer than 2³¹ saves", at: start)
     }
-    // Lower bound on the bytes needed to reference every save and device.
-    guard room <= reader.remaining else {
-      throw reader.error(
-        .truncated, "at least \(room) bytes that refer to saves and devices")
-    }
-    starts.reserveCapacity(count)
-    offsets.reserveCapacity(count)
-    if isNaming { devices.reserveCapacity(count) }
-    times.reserveCapacity(total)
-    marks.reserveCapacity(total)
-    used = Array(repeating: false, count: count)
+    lines.reserveCapacity(count)
+    saves.reserveCapacity(total)
+    numbers.reserveCapacity(gapped)
+    intervals.reserveCapacity(ends)
     reader.goBack(to: start)
-    try fill(count, numbers: kept, from: &reader, isNaming)
+    scan = DeviceScan(count: count)
+    while let block = try scan.next(
+      from: &reader,
+      number: { numbers.append($0) })
+    {
+      try add(block, &scan, &reader)
+    }
     _checkInvariants()
   }
 
-  private mutating func fill(
-    _ count: Int, numbers kept: Int, from reader: inout WireReader,
-    _ isNaming: Bool
+  private mutating func add(
+    _ block: DeviceScan.Block, _ scan: inout DeviceScan,
+    _ reader: inout WireReader
   ) throws(WireError) {
-    var numbers: [UInt64] = []
-    numbers.reserveCapacity(kept)
-    defer { self.numbers = numbers }
-    var scan = DeviceScan(count: count)
-    while let block = try scan.next(
-      from: &reader, number: { numbers.append($0) })
-    {
-      used[starts.count] = block.count > 0
-      starts.append(UInt32(times.count) << 1 | (block.isDense ? 1 : 0))
-      offsets.append(
-        UInt32(numbers.count - (block.isDense ? 0 : block.count)))
-      if block.isDense, block.count > 0 { numbers.append(block.number) }
-      if isNaming { devices.append(block.device) }
-      for _ in 0..<block.count {
-        let time = try scan.time(from: &reader)
-        times.append(time ?? 0)
-        marks.append(time == nil ? [] : .hasTime)
-      }
-      if block.hasInterval {
-        hasIntervals = true
-        let end = times.count - 1 - block.distance
-        guard marks[end].contains(.hasTime) else {
-          throw reader.error(
-            .invalid, "a timestamp of the save that ends an interval")
-        }
-        marks[end].insert(.isUsed)
-        if block.extra == 0 { marks[end].insert(.isExact) }
-      }
+    lines.append(
+      Line(
+        device: block.device, latest: block.lastNumber,
+        number: block.isDense
+          ? block.number : UInt64(numbers.count - block.count),
+        start: Int32(saves.count), isDense: block.isDense,
+        isUsed: block.count > 0))
+    for _ in 0..<block.count {
+      let time = try scan.time(from: &reader)
+      saves.append(
+        Save(time: time ?? 0, marks: time == nil ? [] : .hasTime))
     }
+    guard block.hasInterval else { return }
+    let end = saves.count - 1 - block.distance
+    guard let time = stamp(end, extra: block.extra) else {
+      throw reader.error(
+        .invalid, "a timestamp of 64 bits of the save that ends an interval")
+    }
+    let number = number(at: end, of: lines.count - 1)
+    let step = block.step ?? number - 1
+    guard step < number else {
+      throw reader.error(
+        .invalid, "an interval of at most \(number) saves")
+    }
+    intervals.append(
+      Interval(
+        line: Int32(lines.count - 1), end: Int32(end),
+        from: number - 1 - step, time: time))
   }
 
   /// The number of saves.
-  var count: Int { times.count }
+  var count: Int { saves.count }
 
   /// The number of devices.
-  var lineCount: Int { starts.count }
+  var lineCount: Int { lines.count }
 
-  /// The ID of a device, if IDs were retained.
-  func device(of line: Int) -> DeviceID {
-    devices.isEmpty ? DeviceID(0) : devices[line]
-  }
-
-  private func start(of line: Int) -> Int { Int(starts[line] >> 1) }
+  /// The ID of a device.
+  func device(of line: Int) -> DeviceID { lines[line].device }
 
   /// The indices of a device's saves.
   func places(of line: Int) -> Range<Int> {
-    start(
-      of: line)..<(line + 1 < starts.count ? start(of: line + 1) : times.count)
+    let end = line + 1 < lines.count ? Int(lines[line + 1].start) : saves.count
+    return Int(lines[line].start)..<end
   }
 
   /// The save at an index, and its device.
   mutating func dot(at place: Int) -> (dot: Dot, line: Int) {
     if !places(of: current).contains(place) {
       // Of several devices with one start, the last has the save.
-      var (low, high) = (0, starts.count - 1)
+      var (low, high) = (0, lines.count - 1)
       while low < high {
         let middle = (low + high + 1) / 2
-        if start(of: middle) <= place {
+        if lines[middle].start <= place {
           low = middle
         } else {
           high = middle - 1
@@ -143,51 +153,68 @@ struct SaveTable {
       }
       current = low
     }
-    let n = number(at: place, of: current)
-    return (Dot(device(of: current), n), current)
+    return (Dot(lines[current].device, number(at: place, of: current)), current)
   }
 
-  /// The sequence number of the save at an index.
+  /// The sequence number of a device's save at an index.
   func number(at place: Int, of line: Int) -> UInt64 {
-    let i = place - start(of: line)
-    return starts[line] & 1 == 1
-      ? numbers[Int(offsets[line])] + UInt64(i)
-      : numbers[Int(offsets[line]) + i]
+    let (line, i) = (lines[line], place - Int(lines[line].start))
+    return line.isDense
+      ? line.number + UInt64(i) : numbers[Int(line.number) + i]
   }
 
   /// Records that a field refers to a save.
-  mutating func use(_ place: Int) { marks[place].insert(.isUsed) }
+  mutating func use(_ place: Int) { saves[place].marks.insert(.isUsed) }
 
   /// Records that a field refers to a device.
-  mutating func use(line: Int) { used[line] = true }
+  mutating func use(line: Int) { lines[line].isUsed = true }
+
+  /// Records that a field has seen a save of a device.
+  mutating func see(_ sequence: UInt64, of line: Int) {
+    lines[line].isUsed = true
+    if sequence > lines[line].latest { lines[line].latest = sequence }
+  }
+
+  /// The greatest sequence number of a device that any field has seen, or that
+  /// is listed.
+  func latest(of device: DeviceID) -> UInt64 {
+    var (low, high) = (0, lines.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if lines[middle].device < device {
+        low = middle + 1
+      } else {
+        high = middle
+      }
+    }
+    return low < lines.count && lines[low].device == device
+      ? lines[low].latest : 0
+  }
 
   /// The timestamp of a write that is later than its save's by `extra`.
   ///
   /// - Returns: `nil` if the save has no timestamp, or the sum overflows.
   mutating func stamp(_ place: Int, extra: UInt64) -> Timestamp? {
-    guard marks[place].contains(.hasTime) else { return nil }
-    let (time, overflow) = times[place].addingReportingOverflow(extra)
+    guard saves[place].marks.contains(.hasTime) else { return nil }
+    let (time, overflow) = saves[place].time.addingReportingOverflow(extra)
     if overflow { return nil }
-    marks[place].insert(extra == 0 ? [.isUsed, .isExact] : .isUsed)
+    saves[place].marks.insert(extra == 0 ? [.isUsed, .isExact] : .isUsed)
     return Timestamp(rawValue: time)
   }
 
   /// Throws unless every device, save and timestamp has been referred to.
   func checkUse(_ reader: WireReader) throws(WireError) {
-    guard used.allSatisfy(\.self) else {
+    guard lines.allSatisfy(\.isUsed) else {
       throw reader.error(.notCanonical, "no unreferenced device")
     }
-    for mark in marks {
-      guard mark.contains(.isUsed),
-        mark.contains(.hasTime) == mark.contains(.isExact)
+    for save in saves {
+      guard save.marks.contains(.isUsed),
+        save.marks.contains(.hasTime) == save.marks.contains(.isExact)
       else {
         throw reader.error(.notCanonical, "no unreferenced save or timestamp")
       }
     }
   }
-
-  /// The timestamp of the save at an index; zero if it has none.
-  func time(at place: Int) -> UInt64 { times[place] }
 }
 
 extension SaveTable {
@@ -196,16 +223,20 @@ extension SaveTable {
   func _checkInvariants() {
     #if REJOIN_CHECK_INVARIANTS
       precondition(
-        offsets.count == lineCount && used.count == lineCount
-          && marks.count == count, "an array is too short or too long")
+        zip(lines, lines.dropFirst()).allSatisfy {
+          $0.device < $1.device && $0.start <= $1.start
+        }, "the devices or their saves are not sorted")
+      for line in lines.indices {
+        let numbers = places(of: line).map { number(at: $0, of: line) }
+        precondition(
+          zip(numbers, numbers.dropFirst()).allSatisfy(<),
+          "the saves of \(lines[line].device) are not sorted")
+      }
       precondition(
-        zip(starts, starts.dropFirst()).allSatisfy { $0 >> 1 <= $1 >> 1 },
-        "the saves of the devices are not in order")
-      precondition(
-        devices.isEmpty
-          || devices.count == lineCount
-            && zip(devices, devices.dropFirst()).allSatisfy(<),
-        "the devices are not sorted")
+        zip(intervals, intervals.dropFirst()).allSatisfy { $0.line < $1.line }
+          && intervals.allSatisfy {
+            places(of: Int($0.line)).contains(Int($0.end))
+          }, "an interval does not end at a save of its device")
     #endif
   }
 }

@@ -20,15 +20,15 @@ extension WireWriter {
       fixed(Value.canonicalBits(number))
     case .string(let text)?:
       head(.string, UInt64(text.utf8.count))
-      raw(text.utf8)
+      self.text(text)
     case .bytes(let content)?:
       head(.bytes, UInt64(content.count))
       raw(content)
     case .reference(let id)?:
       head(.reference, UInt64(id.entity.utf8.count))
-      raw(id.entity.utf8)
+      text(id.entity)
       varint(id.key.utf8.count)
-      raw(id.key.utf8)
+      text(id.key)
     }
   }
 
@@ -48,20 +48,29 @@ extension WireWriter {
 
 extension WireReader {
   /// Reads a value; `nil` for an unset register.
-  mutating func value() throws(WireError) -> Value? {
+  ///
+  /// - Parameter isBuilding: Whether a text or bytes are needed, and not only
+  ///   validated.
+  mutating func value(
+    isBuilding: Bool = true
+  ) throws(WireError) -> Value? {
     let start = offset
     let head = try varint()
     let content = head >> 3
     switch ValueForm(rawValue: head & 7) {
     case .int: return .int(Int64(zigzag: content))
     case .date: return .date(Int64(zigzag: content))
-    case .string: return .string(try text(try length(content, at: start)))
+    case .string:
+      return .string(
+        try text(try length(content, at: start), isBuilding: isBuilding))
     case .bytes:
-      return .bytes(Array(try take(try length(content, at: start))))
+      let bytes = try take(try length(content, at: start))
+      return .bytes(isBuilding ? Array(bytes) : [])
     case .reference:
-      let entity = try text(try length(content, at: start))
-      let key = try text(try count())
-      return .reference(RecordID(entity, key))
+      let entity = try text(
+        try length(content, at: start), isBuilding: isBuilding)
+      let key = try text(try count(), isBuilding: isBuilding)
+      return isBuilding ? .reference(RecordID(entity, key)) : .null
     case .double where content == 0: return .double(try double())
     case .wide where content < 2: return try wide(content)
     case .constant:

@@ -44,6 +44,10 @@ public protocol TestedReplica {
   /// Reads a field.
   func reading(of path: FieldPath) -> FieldReading
 
+  /// Compares what is listed of some records with what is read of each.
+  func checkListing(
+    _ records: [RecordID], named name: String) throws(ScriptMismatch)
+
   /// Saves what the verbs say.
   ///
   /// - Returns: The dot; `nil` if there was nothing to save.
@@ -126,6 +130,11 @@ extension TestedReplica {
 
   /// Nothing.
   public var stored: [UInt8] { [] }
+
+  /// Does nothing.
+  public func checkListing(
+    _ records: [RecordID], named name: String
+  ) throws(ScriptMismatch) {}
 
   /// Does nothing.
   public mutating func alias(

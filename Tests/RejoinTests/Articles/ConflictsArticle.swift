@@ -15,6 +15,8 @@ import Testing
     #expect(phone[Profile.self, "ada"]?.name == "Ada L.")
     #expect(phone[Profile.self, "ada"]?.conflicts(\.name) == ["Ada"])
 
+    #expect(phone.conflicts(of: "Profile").map(\.record.key) == ["ada"])
+
     let shown = phone[Profile.self, "ada"]?.provenance(\.name)
     #expect(shown?.dot == Dot(tablet.device, 1))
     let writes = phone[Profile.self, "ada"]?.authors(of: \.name)

@@ -22,7 +22,8 @@ import Testing
     _ intervals: [DeviceID: Delta.Interval] = [:],
     sections: (inout WireWriter) -> Void = { _ in }
   ) -> WireError? {
-    var message = MessageWriter(changes, intervals, as: .stored)
+    var message = MessageWriter(
+      MessageContent(changes), intervals, as: .stored)
     message.out.section(.device, device)
     sections(&message.out)
     let bytes = message.out.sealed()

@@ -13,7 +13,7 @@ import Testing
       $0.mark(.string("b"), AddMark(), at: dot, seen: Everything())
     }
     var other = field
-    other.update(at: Dot(DeviceID(2), 1)) {
+    _ = other.update(at: Dot(DeviceID(2), 1)) {
       $0.mark(.string("a"), nil, at: dot, seen: Everything())
     }
     #expect(field.merging(other).store.elements == [.string("b")])
@@ -23,10 +23,10 @@ import Testing
   @Test func theGreaterPayloadOfOneDotStays() {
     let dot = Dot(DeviceID(1), 1)
     var (a, b) = (Causal<DotMap<SetMark>>(), Causal<DotMap<SetMark>>())
-    a.update(at: dot) {
+    _ = a.update(at: dot) {
       $0.mark(.null, .added, at: dot, seen: Everything())
     }
-    b.update(at: dot) {
+    _ = b.update(at: dot) {
       $0.mark(.null, .removed, at: dot, seen: Everything())
     }
     #expect(a.merging(b) == b)

@@ -41,7 +41,7 @@ import Testing
     let element = Value.string(String(repeating: "a", count: 200_000))
     let set = FieldState.set(
       Causal(
-        store: DotMap([element: Siblings(sorted: all)]),
+        store: DotMap([(element, Siblings(sorted: all))]),
         context: CausalContext([stranger: 40_000])))
     _ = try survive([
       Delta.Change(

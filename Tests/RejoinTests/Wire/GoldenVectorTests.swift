@@ -43,8 +43,9 @@ import Testing
         .encoded()
     case "snapshot":
       let delta = try Snapshot(decoding: bytes).delta
-      return Delta(changes: delta.changes, intervals: delta.intervals)
-        .encoded(as: .snapshot)
+      return Delta(
+        MessageContent(delta.changes), delta.intervals, as: .snapshot
+      ).bytes
     case "record": return try Delta.Change(decoding: bytes).encoded()
     case "vector clock": return try VectorClock(decoding: bytes).encoded()
     case "stored replica":

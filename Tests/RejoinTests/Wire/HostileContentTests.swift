@@ -56,9 +56,11 @@ import Testing
 
   @Test func textsAreWhatTheirBytesAre() throws {
     let (composed, decomposed) = ("\u{e9}", "e\u{301}")
-    var marks: [Value: Siblings<AddMark>] = [:]
-    for text in [composed, decomposed] {
-      marks[.string(text)] = Siblings(AddMark(), at: Dot(stranger, 1))
+    let marks = [composed, decomposed].map { text in
+      (
+        key: Value.string(text),
+        siblings: Siblings(AddMark(), at: Dot(stranger, 1))
+      )
     }
     let set = FieldState.set(
       Causal(store: DotMap(marks), context: CausalContext([stranger: 1])))
@@ -81,7 +83,7 @@ import Testing
     let read = try StoredReplica(decoding: replica.state.encoded())
     #expect(read.records.count == 4)
     #expect(read.names.keys.count == 5)
-    #expect(read.byEntity.count == 2)
+    #expect(read.positions.names.count == 2)
     #expect(replica.record(ids[0])?.elements(of: composed).count == 2)
     #expect(replica.delta()?.changes == sent.changes)
   }
@@ -92,10 +94,12 @@ import Testing
       .null, .bool(true), .int(.min), .int(-1), .double(.nan), .string(""),
       .bytes([]), .date(.max), .reference(RecordID("", "")),
     ]
-    let marks = odd.map { ($0, Siblings(AddMark(), at: dot)) }
+    let marks = odd.map {
+      (key: $0, siblings: Siblings(AddMark(), at: dot))
+    }
     let set = FieldState.set(
       Causal(
-        store: DotMap(Dictionary(uniqueKeysWithValues: marks)),
+        store: DotMap(marks),
         context: CausalContext([stranger: 1])))
     for value in odd {
       let register = FieldState.register(

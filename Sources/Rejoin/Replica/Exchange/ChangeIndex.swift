@@ -9,16 +9,9 @@
 /// majority: a field that is written a million times takes no more memory than
 /// one that is written once.
 struct ChangeIndex {
-  /// The location of a field: the position of its record and the number of its
-  /// name.
-  struct Location: Hashable {
-    let record: UInt32
-    let name: UInt32
-  }
-
   fileprivate struct Entry {
     let sequence: UInt64
-    let location: Location
+    let location: FieldLocation
   }
 
   /// The fields that one device touched.
@@ -35,25 +28,7 @@ struct ChangeIndex {
   }
 
   /// The changes of each device that any field has seen a save of.
-  private var byDevice: [DeviceID: DeviceChanges] = [:]
-
-  /// Enters a field whose clock has moved.
-  ///
-  /// - Parameter last: The last save of a device that a field has seen, with
-  ///   this change.
-  /// - Complexity: O(*r*) for *r* devices in the clocks, amortized.
-  mutating func note(
-    _ location: Location, from old: VectorClock, to new: VectorClock,
-    last: (DeviceID, Location) -> UInt64
-  ) {
-    for entry in new.entries {
-      let before = old[entry.device]
-      guard entry.count > before else { continue }
-      note(
-        location, at: Dot(entry.device, entry.count), isReplacing: before > 0,
-        last: last)
-    }
-  }
+  private var byDevice = RunMap<DeviceID, DeviceChanges>()
 
   /// Enters a field that has seen a later save of one device.
   ///
@@ -63,44 +38,45 @@ struct ChangeIndex {
   ///   - last: The last save of a device that a field has seen, with this change.
   /// - Complexity: O(1), amortized.
   mutating func note(
-    _ location: Location, at dot: Dot, isReplacing: Bool,
-    last: (DeviceID, Location) -> UInt64
+    _ location: FieldLocation, at dot: Dot, isReplacing: Bool,
+    last: (DeviceID, FieldLocation) -> UInt64
   ) {
-    let isMostlyStale = byDevice[dot.device, default: DeviceChanges()].append(
-      Entry(sequence: dot.sequence, location: location),
-      isReplacing: isReplacing)
-    if isMostlyStale {
-      byDevice[dot.device]?.compact { last(dot.device, $0) }
+    byDevice.update(dot.device, default: DeviceChanges()) { changes in
+      let isMostlyStale = changes.append(
+        Entry(sequence: dot.sequence, location: location),
+        isReplacing: isReplacing)
+      if isMostlyStale { changes.compact { last(dot.device, $0) } }
     }
   }
 
   /// The number of entries, including stale ones.
-  var entryCount: Int { byDevice.values.reduce(0) { $0 + $1.entries.count } }
+  var entryCount: Int {
+    byDevice.entries.reduce(0) { $0 + $1.content.entries.count }
+  }
 
   /// The last save of a device that any field here has seen; zero if there is
   /// none.
   func last(of device: DeviceID) -> UInt64 { byDevice[device]?.greatest ?? 0 }
 
-  /// The fields that have seen saves which are not in `basis`.
+  /// The fields that have seen saves which are not in `basis`; a field once
+  /// for each device.
   ///
   /// - Parameter last: The last save of a device that a field has seen.
   /// - Complexity: O(*k* log *k*) for *k* unseen changes, amortized.
   mutating func locations(
-    since basis: VectorClock, last: (DeviceID, Location) -> UInt64
-  ) -> Set<Location> {
-    var result: Set<Location> = []
-    for device in Array(byDevice.keys) {
+    since basis: VectorClock, last: (DeviceID, FieldLocation) -> UInt64
+  ) -> [FieldLocation] {
+    var result: [FieldLocation] = []
+    byDevice.updateEach { device, changes in
       let known = basis[device]
-      guard byDevice[device]?.greatest ?? 0 > known else { continue }
-      byDevice[device]?.sort()
-      // Not `?? []`, with which all entries would be copied.
-      guard let entries = byDevice[device]?.entries else { continue }
-      for entry in entries.reversed() {
+      guard changes.greatest > known else { return }
+      changes.sort()
+      for entry in changes.entries.reversed() {
         if entry.sequence <= known { break }
         // A stale entry can be skipped: the field has another with a later
         // number, which is also beyond the basis.
         if last(device, entry.location) == entry.sequence {
-          result.insert(entry.location)
+          result.append(entry.location)
         }
       }
     }
@@ -130,7 +106,7 @@ extension ChangeIndex.DeviceChanges {
   var isMostlyStale: Bool { stale > 16 && stale * 2 > entries.count }
 
   /// Removes the stale entries.
-  mutating func compact(last: (ChangeIndex.Location) -> UInt64) {
+  mutating func compact(last: (FieldLocation) -> UInt64) {
     let isSorted = sorted == entries.count
     entries.removeAll { last($0.location) != $0.sequence }
     sorted = isSorted ? entries.count : 0
@@ -154,22 +130,22 @@ extension ChangeIndex.DeviceChanges {
 extension ChangeIndex {
   #if REJOIN_CHECK_INVARIANTS
     /// Checks that the index is the inverse of the fields' clocks.
-    func _checkInvariants(_ clocks: [Location: VectorClock]) {
-      var touched: [DeviceID: [Location: UInt64]] = [:]
+    func _checkInvariants(_ clocks: [FieldLocation: VectorClock]) {
+      var touched: [DeviceID: [FieldLocation: UInt64]] = [:]
       for (location, clock) in clocks {
         for entry in clock.entries {
           touched[entry.device, default: [:]][location] = entry.count
         }
       }
       precondition(
-        Set(byDevice.keys) == Set(touched.keys),
+        Set(byDevice.entries.map(\.key)) == Set(touched.keys),
         "the change index and the fields' clocks are not of the same devices")
-      for (device, changes) in byDevice {
+      for (device, changes) in byDevice.entries {
         changes._checkInvariants(touched[device] ?? [:], device)
       }
     }
   #else
-    func _checkInvariants(_ clocks: [Location: VectorClock]) {}
+    func _checkInvariants(_ clocks: [FieldLocation: VectorClock]) {}
   #endif
 }
 
@@ -179,7 +155,7 @@ extension ChangeIndex {
     /// last save, that other entries are stale, and what is known about their
     /// order.
     func _checkInvariants(
-      _ touched: [ChangeIndex.Location: UInt64], _ device: DeviceID
+      _ touched: [FieldLocation: UInt64], _ device: DeviceID
     ) {
       let live = entries.filter { touched[$0.location] == $0.sequence }
       precondition(

@@ -15,20 +15,18 @@ extension Delta {
   public init(
     decoding bytes: some Sequence<UInt8>
   ) throws(WireError) {
-    self.init(try EncodedMessage(checking: Array(bytes), as: .delta))
+    try self.init(Array(bytes), as: .delta)
   }
 
   /// The delta as bytes.
   ///
-  /// Equal deltas have equal bytes, in every process.
+  /// Equal deltas have equal bytes, in every process. Those of ledgers that are
+  /// folded to different depths differ: see ``Replica/encoded(foldingLedgers:)``.
   ///
-  /// The exception is ledgers that are folded to different depths: they are
-  /// equal but have different bytes. See ``Replica/encoded(foldingLedgers:)``.
-  public func encoded() -> [UInt8] { encoded(as: .delta) }
-
-  func encoded(as kind: WireKind) -> [UInt8] {
-    if let message, message.kind == kind { return message.bytes }
-    return MessageWriter(changes, intervals, as: kind).out.sealed()
+  /// - Complexity: O(1), except for the delta of a ``Snapshot``, which is
+  ///   written anew.
+  public func encoded() -> [UInt8] {
+    kind == .delta ? bytes : Delta(changes: changes, intervals: intervals).bytes
   }
 }
 
@@ -42,13 +40,12 @@ extension Delta.Change {
   public init(
     decoding bytes: some Sequence<UInt8>
   ) throws(WireError) {
-    let message = try EncodedMessage(checking: Array(bytes), as: .record)
-    self = Delta(message).changes[0]
+    self = try Delta(Array(bytes), as: .record).changes[0]
   }
 
   /// The record as bytes, with its fields and their causal contexts.
   public func encoded() -> [UInt8] {
-    MessageWriter([self], [:], as: .record).out.sealed()
+    Delta(MessageContent([self]), [:], as: .record).bytes
   }
 }
 
@@ -57,16 +54,13 @@ extension Replica {
   ///
   /// - Returns: `nil` if no save has changed the record.
   public func change(of id: RecordID) -> Delta.Change? {
-    stored.positions[id].map { stored.change(at: $0) }
-  }
-}
-
-extension StoredReplica {
-  /// The record at an index, with all of its fields.
-  func change(at position: Int) -> Delta.Change {
-    let record = records[position]
-    let fields = record.slots.map { (names.keys[Int($0.name)], $0.state) }
-    return Delta.Change(
-      id: record.id, fields: Dictionary(uniqueKeysWithValues: fields))
+    stored.positions[id].map { position in
+      let record = stored.records[position]
+      let fields = record.slots.map {
+        (stored.names.keys[Int($0.name)], $0.state)
+      }
+      return Delta.Change(
+        id: record.id, fields: Dictionary(uniqueKeysWithValues: fields))
+    }
   }
 }

@@ -5,6 +5,10 @@
 ///
 /// A delta may be lost, duplicated, reordered, relayed or split. A field is
 /// never wrong because of it, at most out of date.
+///
+/// A delta is its canonical bytes, which are validated: a file, a network and a
+/// database hold the same. Its values are read from them when they are asked
+/// for.
 public struct Delta: Sendable {
   /// The fields of one record.
   public typealias Change = RecordChange
@@ -12,23 +16,32 @@ public struct Delta: Sendable {
   /// The saves of one device that are in the delta.
   public typealias Interval = SaveInterval
 
-  /// A delta that was decoded keeps its bytes, which take a fraction of the
-  /// memory of the values.
-  private enum Storage: Sendable {
-    /// The changes are sorted by ID, with never two of one record.
-    case values([Change], [DeviceID: Interval])
-    case bytes(EncodedMessage)
+  /// A message of the kind `kind`.
+  let bytes: [UInt8]
+  let kind: WireKind
+
+  /// Writes a delta.
+  init(
+    _ content: MessageContent, _ intervals: [DeviceID: Interval],
+    as kind: WireKind = .delta
+  ) {
+    self.kind = kind
+    bytes = MessageWriter(content, intervals, as: kind).out.sealed()
   }
 
-  private let storage: Storage
+  /// Validates a message.
+  init(_ bytes: [UInt8], as kind: WireKind) throws(WireError) {
+    try withBytes(of: bytes) { bytes throws(WireError) in
+      var reader = try MessageReader(bytes, as: [kind])
+      _ = try reader.validate()
+    }
+    (self.bytes, self.kind) = (bytes, kind)
+  }
 
   /// Creates a delta of changes in any order, never two of one record.
   init(changes: [Change], intervals: [DeviceID: Interval]) {
-    storage = .values(changes.sorted { $0.id < $1.id }, intervals)
-    _checkInvariants()
+    self.init(MessageContent(changes), intervals)
   }
-
-  init(_ message: EncodedMessage) { storage = .bytes(message) }
 
   /// Creates a delta of some records, without intervals.
   ///
@@ -36,79 +49,71 @@ public struct Delta: Sendable {
   ///
   /// - Precondition: Each change is of another record.
   public init(_ changes: [Change]) {
-    storage = .values(changes.sorted { $0.id < $1.id }, [:])
-    for (one, next) in zip(self.changes, self.changes.dropFirst()) {
+    let sorted = changes.sorted { $0.id < $1.id }
+    for (one, next) in zip(sorted, sorted.dropFirst()) {
       precondition(
         one.id < next.id,
         "two changes are of \(one.id): expected one change of each record")
+    }
+    self.init(changes: sorted, intervals: [:])
+  }
+
+  /// Reads the bytes, which are valid.
+  private func read<Result>(
+    _ body: (inout MessageReader) throws(WireError) -> Result
+  ) -> Result {
+    do throws(WireError) {
+      return try withBytes(of: bytes) { bytes throws(WireError) in
+        var reader = try MessageReader(bytes, as: [kind])
+        return try body(&reader)
+      }
+    } catch {
+      preconditionFailure("validated bytes could not be read: \(error)")
     }
   }
 
   /// The changed records, sorted by ID.
   ///
-  /// - Complexity: O(*k*) for *k* fields if the delta was decoded, O(1)
-  ///   otherwise.
+  /// - Complexity: O(*n*) for *n* bytes.
   public var changes: [Change] {
-    if case .values(let changes, _) = storage { return changes }
-    var changes: [Change] = []
-    visit {
-      changes.append($0)
-    } interval: { _, _ in
+    read { reader throws(WireError) in
+      var changes: [Change] = []
+      reader.begin(isBuilding: true)
+      while try reader.nextEntity() {
+        while try reader.nextRecord() {
+          let table = reader.table
+          var change = Change(id: RecordID(table.name, table.text), fields: [:])
+          while let (place, state) = try reader.nextField() {
+            change.fields[place < 0 ? .existence : table.keys[place]] = state
+          }
+          changes.append(change)
+        }
+      }
+      return changes
     }
-    return changes
   }
 
   /// For each device, the saves that the delta contains in full.
   ///
-  /// - Complexity: As that of ``changes``.
+  /// - Complexity: O(*n*) for *n* bytes.
   public var intervals: [DeviceID: Interval] {
-    if case .values(_, let intervals) = storage { return intervals }
-    var intervals: [DeviceID: Interval] = [:]
-    visit { _ in
-    } interval: {
-      intervals[$0] = $1
-    }
-    return intervals
-  }
-
-  /// The bytes that the delta was decoded from, if it was.
-  var message: EncodedMessage? {
-    if case .bytes(let message) = storage { message } else { nil }
-  }
-
-  /// Calls `change` for each record, sorted by ID, and then `interval` for each
-  /// device, sorted.
-  ///
-  /// Intervals come last because they vouch for the fields before them.
-  func visit(
-    change: (Change) -> Void, interval: (DeviceID, Interval) -> Void
-  ) {
-    switch storage {
-    case .values(let changes, let intervals):
-      for each in changes { change(each) }
-      for (device, saves) in intervals.sorted(by: { $0.key < $1.key }) {
-        interval(device, saves)
-      }
-    case .bytes(let message): message.visit(change: change, interval: interval)
-    }
-  }
-
-  /// For each device, the greatest number in the delta, in fields or intervals.
-  var latest: VectorClock {
-    switch storage {
-    case .values(let changes, let intervals):
-      var greatest = intervals.mapValues(\.to.sequence)
-      let states = changes.lazy.flatMap(\.fields.values)
-      for entry in states.flatMap(\.clock.entries) {
-        greatest[entry.device] = max(greatest[entry.device] ?? 0, entry.count)
-      }
-      return VectorClock(greatest: greatest)
-    case .bytes(let message): return message.latest
+    read { reader throws(WireError) in
+      let histories = try reader.validate()
+      var intervals: [DeviceID: Interval] = [:]
+      histories.forEachInterval(of: reader.saves) { intervals[$0] = $1 }
+      return intervals
     }
   }
 
   /// The number of fields.
-  public var fieldCount: Int { changes.reduce(0) { $0 + $1.fields.count } }
+  ///
+  /// - Complexity: O(*n*) for *n* bytes.
+  public var fieldCount: Int {
+    read { reader throws(WireError) in
+      try reader.skipRecords()
+      return reader.fieldCount
+    }
+  }
 
   /// Splits the delta into parts with nearly equal numbers of fields.
   ///
@@ -137,44 +142,11 @@ public struct Delta: Sendable {
   }
 }
 
-/// A decoded or an encoded delta.
-protocol DeltaContent {
-  /// Calls `change` for each record, sorted by ID, and then `interval` for each
-  /// device, sorted.
-  func visit(
-    change: (Delta.Change) -> Void,
-    interval: (DeviceID, Delta.Interval) -> Void)
-
-  /// For each device, the greatest number in the content, in fields or
-  /// intervals.
-  var latest: VectorClock { get }
-}
-
-extension Delta: DeltaContent {}
-extension BorrowedMessage: DeltaContent {}
-
 extension Delta: Hashable {
-  /// Whether two deltas have the same changes and intervals, decoded or not.
+  /// Whether two deltas have the same bytes.
   public static func == (a: Delta, b: Delta) -> Bool {
-    a.intervals == b.intervals && a.changes == b.changes
+    a.encoded() == b.encoded()
   }
 
-  public func hash(into hasher: inout Hasher) {
-    hasher.combine(intervals)
-    hasher.combine(changes)
-  }
-}
-
-extension Delta {
-  #if REJOIN_CHECK_INVARIANTS
-    /// Checks the order of values; bytes were validated when they were decoded.
-    private func _checkInvariants() {
-      guard case .values(let changes, _) = storage else { return }
-      precondition(
-        zip(changes, changes.dropFirst()).allSatisfy { $0.id < $1.id },
-        "the changes are not sorted by ID, or two are of one record")
-    }
-  #else
-    private func _checkInvariants() {}
-  #endif
+  public func hash(into hasher: inout Hasher) { hasher.combine(encoded()) }
 }

@@ -131,7 +131,7 @@ extension FieldState {
     case (.counter(let a), .counter(let b)):
       a.store.equivocations(with: b.store)
     case (.removeWinsSet(let a), .removeWinsSet(let b)):
-      a.store.siblings.flatMap { key, marks in
+      a.store.entries.flatMap { key, marks in
         marks.equivocations(with: b.store[key])
       }
     case (.ledger(let a), .ledger(let b)): a.store.equivocations(with: b.store)

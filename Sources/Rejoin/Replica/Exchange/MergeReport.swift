@@ -20,6 +20,11 @@ public struct MergeReport: Sendable {
     public let record: RecordID
     /// The field.
     public let field: FieldKey
+
+    /// Creates the location of a field.
+    public init(record: RecordID, field: FieldKey) {
+      (self.record, self.field) = (record, field)
+    }
   }
 
   /// A field whose visible value changed.

@@ -27,7 +27,7 @@ extension StoredReplica {
 
   /// The saves that a field has seen beyond the version.
   private func savesBeyondVersion(
-    _ location: ChangeIndex.Location
+    _ location: FieldLocation
   ) -> VectorClock {
     let entries = self[location]?.clock.entries ?? []
     return VectorClock(
@@ -37,7 +37,7 @@ extension StoredReplica {
   /// The digest that identifies a field in ``ReplicaVersion/fieldsAhead``.
   ///
   /// Locations differ between replicas, so they cannot be exchanged.
-  func digest(of location: ChangeIndex.Location) -> UInt64 {
+  func digest(of location: FieldLocation) -> UInt64 {
     let id = records[Int(location.record)].id
     let key = names.keys[Int(location.name)]
     var digest = Digest()
@@ -53,10 +53,15 @@ extension StoredReplica {
   ///
   /// - Parameter changed: The fields whose clocks have grown. No other can have
   ///   got ahead, since the version only grows.
-  mutating func noteAhead(_ changed: some Sequence<ChangeIndex.Location>) {
-    for location in changed { ahead.insert(location) }
-    ahead = ahead.filter { location in
-      self[location]?.clock.isContained(in: version.vector) == false
-    }
+  mutating func noteAhead(_ changed: some Sequence<FieldLocation>) {
+    for location in changed where isAhead(location) { ahead.insert(location) }
+    if !ahead.isEmpty { ahead = ahead.filter { isAhead($0) } }
+  }
+
+  /// Whether a field has seen a save that the version does not contain.
+  private func isAhead(_ location: FieldLocation) -> Bool {
+    let record = records[Int(location.record)]
+    guard let slot = record.position(of: location.name) else { return false }
+    return !record.slots[slot].state.isContained(in: version.vector)
   }
 }

@@ -33,10 +33,11 @@ extension Replica {
       VectorClock(
         sorted: saves.entries.filter { intervals[$0.device] == nil })
     }
-    let changes = stored.changes(since: known, ahead: ahead)
+    let locations = stored.locations(since: known, ahead: ahead)
     stored._checkInvariants()
-    if changes.isEmpty, intervals.isEmpty { return nil }
-    return Delta(changes: changes, intervals: intervals)
+    if locations.isEmpty, intervals.isEmpty { return nil }
+    return Delta(
+      MessageContent(stored.records, stored.names, at: locations), intervals)
   }
 
   /// Creates a delta of everything that this replica holds.
@@ -77,7 +78,13 @@ extension Replica {
   public func apply(
     _ delta: Delta, reporting detail: MergeReport.Detail = .full
   ) -> MergeReport {
-    join(delta, detail)
+    do throws(WireError) {
+      return try withBytes(of: delta.bytes) { bytes throws(WireError) in
+        try apply(decoding: bytes, reporting: detail)
+      }
+    } catch {
+      preconditionFailure("validated bytes could not be read: \(error)")
+    }
   }
 
   /// Joins an encoded delta, snapshot or record without copying its bytes.
@@ -95,121 +102,27 @@ extension Replica {
     decoding bytes: UnsafeRawBufferPointer,
     reporting detail: MergeReport.Detail = .full
   ) throws(WireError) -> MergeReport {
-    join(try BorrowedMessage(checking: bytes), detail)
-  }
-
-  private func join(
-    _ content: some DeltaContent, _ detail: MergeReport.Detail
-  ) -> MergeReport {
-    var report = MergeReport()
-    var joined: [ChangeIndex.Location] = []
-    let latest = content.latest
-    // Before anything is joined: afterwards the version may contain saves of
-    // another incarnation. Fields count, too, since a part of a delta has no
-    // intervals.
-    if stored.ours.contains(where: { latest[$0] > stored.version[$0].sequence })
-    {
-      noteRollback(&report)
-    }
-    // Read once, so that one bound holds for all intervals.
-    let now = wallClock.now
-    content.visit { change in
-      join(change, detail: detail, into: &report, &joined)
-    } interval: { device, interval in
-      // Only unseen saves: delivered twice, a delta must change nothing.
-      if interval.to.sequence > stored.version[device].sequence {
-        stored.hybrid.receive(interval.to.time, now: now)
-      }
-      advance(device, interval, into: &report)
-    }
-    stored.noteAhead(joined)
-    stored._checkInvariants()
-    report._checkInvariants()
-    return report
-  }
-
-  /// Advances the version by an interval, whose fields have been joined.
-  private func advance(
-    _ device: DeviceID, _ interval: Delta.Interval,
-    into report: inout MergeReport
-  ) {
-    // Before advancing: an interval of a forked device counts only from zero.
-    detectReusedIdentity(interval.to, of: device, &report)
-    let held = stored.version[device].sequence
-    guard stored.version.advance(by: interval, of: device) else {
-      // Some saves between may have touched fields that are not in the delta.
-      return report.gaps.append(
-        .init(device: device, held: held, assumed: interval.from))
-    }
-    if let last = retiredNumber(of: device), held <= last,
-      interval.to.sequence > last
-    {
-      report.returned.insert(device)
-    }
-  }
-
-  /// Joins the fields of one record.
-  private func join(
-    _ change: Delta.Change, detail: MergeReport.Detail,
-    into report: inout MergeReport, _ joined: inout [ChangeIndex.Location]
-  ) {
-    let position = stored.intern(change.id)
-    let definition = schema[change.id.entity]
-    func join(_ key: FieldKey, _ state: FieldState) {
-      stored.update(key, at: position) { mine in
-        // Before merging, which keeps one of two payloads under one dot.
-        report.equivocations.formUnion(mine.equivocations(with: state))
-        if detail == .faults {
-          mine.merge(state)
-        } else {
-          report.join(
-            state, into: &mine, at: .init(record: change.id, field: key),
-            under: definition.deletion, keepingValues: detail == .values)
-        }
-      }
-      joined.append(stored.location(of: key, at: position))
-      if definition.isMismatch(key) {
-        report.kindMismatches.insert(.init(record: change.id, field: key))
-      }
-    }
-    if detail != .faults {
-      // Sorted, so that a report has the same order on every device.
-      let fields = change.fields.sorted { $0.key < $1.key }
-      for (key, state) in fields { join(key, state) }
-    } else {
-      for (key, state) in change.fields { join(key, state) }
-    }
-    stored.noteAliases(at: position)
+    var reader = try MessageReader(bytes, as: [.delta, .snapshot, .record])
+    let histories = try reader.validate()
+    return try stored.join(
+      &reader, histories, schema, now: wallClock.now, reporting: detail)
   }
 }
 
 extension StoredReplica {
-  func location(of key: FieldKey, at position: Int) -> ChangeIndex.Location {
-    .init(
-      record: UInt32(position), name: names.number(of: key) ?? 0)
-  }
-
   /// The fields with saves beyond `known`, except those whose saves the
   /// receiver holds ahead of its version.
-  fileprivate mutating func changes(
+  fileprivate mutating func locations(
     since known: VectorClock, ahead: [UInt64: VectorClock]
-  ) -> [Delta.Change] {
+  ) -> [FieldLocation] {
     let locations = index.locations(since: known) { [records] device, at in
       records.lastSave(of: device, at: at)
     }
-    var changes: [UInt32: Delta.Change] = [:]
-    for location in locations {
-      guard let state = self[location] else { continue }
-      if !ahead.isEmpty, let held = ahead[digest(of: location)],
-        state.clock.isContained(in: known.merging(held))
-      {
-        continue
-      }
-      let record = records[Int(location.record)]
-      changes[
-        location.record, default: Delta.Change(id: record.id, fields: [:])
-      ].fields[names.keys[Int(location.name)]] = state
+    if ahead.isEmpty { return locations }
+    return locations.filter { location in
+      guard let held = ahead[digest(of: location)], let state = self[location]
+      else { return true }
+      return !state.clock.isContained(in: known.merging(held))
     }
-    return Array(changes.values)
   }
 }

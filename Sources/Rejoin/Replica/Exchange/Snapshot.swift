@@ -21,12 +21,13 @@ public struct Snapshot: Hashable, Sendable {
   public init(
     decoding bytes: some Sequence<UInt8>
   ) throws(WireError) {
-    delta = Delta(try EncodedMessage(checking: Array(bytes), as: .snapshot))
+    delta = try Delta(Array(bytes), as: .snapshot)
   }
 
   /// Takes a snapshot of a replica.
   public init(of replica: Replica) {
-    delta = replica.delta() ?? Delta(changes: [], intervals: [:])
+    delta = Delta(
+      replica.stored.content, replica.stored.intervals, as: .snapshot)
   }
 
   private init(_ delta: Delta) { self.delta = delta }
@@ -41,7 +42,7 @@ public struct Snapshot: Hashable, Sendable {
   }
 
   /// The snapshot as bytes.
-  public func encoded() -> [UInt8] { delta.encoded(as: .snapshot) }
+  public func encoded() -> [UInt8] { delta.bytes }
 
   /// The snapshot with every ledger folded into sums.
   ///
@@ -51,7 +52,8 @@ public struct Snapshot: Hashable, Sendable {
     let changes = delta.changes.map { change in
       Delta.Change(id: change.id, fields: change.fields.mapValues(\.folded))
     }
-    return Snapshot(Delta(changes: changes, intervals: delta.intervals))
+    return Snapshot(
+      Delta(MessageContent(changes), delta.intervals, as: .snapshot))
   }
 }
 

@@ -53,7 +53,6 @@ public struct WireSummary: Hashable, Sendable {
       _ = try StoredReplica(decoding: bytes)
       try addParts(bytes, reader.kind)
     case .delta, .snapshot, .record:
-      _ = try MessageScan.check(bytes, as: [reader.kind])
       try addParts(bytes, reader.kind)
     }
     add("checksum", WireChecksum.size)
@@ -66,14 +65,15 @@ public struct WireSummary: Hashable, Sendable {
   private mutating func addParts(
     _ bytes: UnsafeRawBufferPointer, _ kind: WireKind
   ) throws(WireError) {
-    var scan = try MessageScan(bytes, as: [kind])
-    let start = scan.message.reader.offset
+    var message = try MessageReader(bytes, as: [kind])
+    let start = message.reader.offset
     add("devices and saves", start - 3)
-    try scan.skipRecords()
-    let (sizes, end) = (scan.message.sizes, scan.message.reader.offset)
+    try message.skipRecords()
+    let (sizes, end) = (message.sizes, message.reader.offset)
     add("entities and field names", sizes.tables)
     add("record names", sizes.keys)
     add("fields", end - start - sizes.tables - sizes.keys)
-    add("sections", scan.message.reader.remaining)
+    add("sections", message.reader.remaining)
+    _ = try message.validate()
   }
 }

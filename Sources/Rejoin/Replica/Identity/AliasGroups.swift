@@ -39,6 +39,14 @@ struct AliasGroups: Sendable {
     groupIndices[id].map { groups[$0].representative } ?? id
   }
 
+  /// The smallest IDs of the records of which `isIncluded` picks an ID, sorted.
+  func representatives(
+    where isIncluded: (RecordID) -> Bool
+  ) -> [RecordID] {
+    groups.filter { $0.members.contains(where: isIncluded) }
+      .map(\.representative).sorted()
+  }
+
   /// Unites the groups of the given IDs.
   ///
   /// - Complexity: O(log *n*) moves for each of *n* aliases, amortized.

@@ -14,19 +14,21 @@ extension Replica {
     deviceChange = DeviceChange(old: stored.device, new: device)
     stored.replaceDevice(by: device)
   }
+}
 
+extension StoredReplica {
   /// Compares the save of a device that a peer shows with the one held here,
   /// and flags the device as forked if they belong to different histories.
   ///
   /// They do if one number has two digests. They also do if the peer shows a
   /// later save of a device that is ours; our next save then takes a new
   /// device.
-  func detectReusedIdentity(
+  mutating func detectReusedIdentity(
     _ shown: DeviceSave, of device: DeviceID, _ report: inout MergeReport
   ) {
-    let held = stored.version[device]
-    guard stored.isForked(device, as: shown) else { return }
-    if shown.sequence > held.sequence, stored.ours.contains(device) {
+    let held = version[device]
+    guard isForked(device, as: shown) else { return }
+    if shown.sequence > held.sequence, isOurs(device) {
       return noteRollback(&report)
     }
     // The flag is joined by "or" and never cleared: nothing is left to learn.
@@ -34,7 +36,7 @@ extension Replica {
     // Of other devices only the latest digest is here, of our own also earlier.
     let here =
       device == self.device
-      ? stored.ownDigest(of: shown.sequence)
+      ? ownDigest(of: shown.sequence)
       : held.sequence == shown.sequence ? held.digest : nil
     if let here, shown.excludes(here) {
       // The first number that is seen to have two digests: the fork itself is
@@ -49,27 +51,26 @@ extension Replica {
   ///
   /// Only the first time sets ``MergeReport/rollbackDetected``: saves of ours
   /// that are joined after it are another incarnation's.
-  func noteRollback(_ report: inout MergeReport) {
-    let first = stored.rollbackDetected ?? stored.version[device].sequence
-    stored.rollbackDetected = first
+  mutating func noteRollback(_ report: inout MergeReport) {
+    let first = rollbackDetected ?? version[device].sequence
+    rollbackDetected = first
     report.rollbackDetected = Dot(device, first)
-    fork(stored.ours, &report)
+    fork(ours, &report)
   }
 
   /// Flags devices as forked, except those that have never saved: they have no
   /// history that could have forked.
-  private func fork(_ devices: [DeviceID], _ report: inout MergeReport) {
+  private mutating func fork(_ devices: [DeviceID], _ report: inout MergeReport)
+  {
     for device in devices
-    where stored.version[device].sequence > 0
-      && !stored.version[device].isForked
+    where version[device].sequence > 0
+      && !version[device].isForked
     {
-      stored.version.fork(device)
+      version.fork(device)
       report.forkedDevices.insert(device)
     }
   }
-}
 
-extension StoredReplica {
   /// Whether the shown save reveals that a device has two histories.
   ///
   /// A later save of a device that is ours does: only another incarnation can
@@ -79,7 +80,7 @@ extension StoredReplica {
     if held.isForked || shown.isForked || held.contradicts(shown) {
       return true
     }
-    if shown.sequence > held.sequence { return ours.contains(device) }
+    if shown.sequence > held.sequence { return isOurs(device) }
     guard device == self.device, shown.digest != 0,
       let own = ownDigest(of: shown.sequence)
     else { return false }

@@ -64,24 +64,13 @@ extension Replica {
   private var retired: [DeviceID: UInt64] {
     var retired: [DeviceID: UInt64] = [:]
     for (device, _) in stored.devices(in: BuiltIn.retirement) {
-      guard let last = retiredNumber(of: device),
+      guard let last = stored.retiredNumber(of: device),
         // A later save puts the device back, without a save of ours.
         stored.version[device].sequence <= last
       else { continue }
       retired[device] = last
     }
     return retired
-  }
-
-  /// The greatest number of a device that was known to any replica that retired
-  /// it; `nil` if none did.
-  func retiredNumber(of device: DeviceID) -> UInt64? {
-    let id = RecordID(BuiltIn.retirement, device.hexadecimal)
-    guard let state = stored.state(of: BuiltIn.last, in: id) else { return nil }
-    return state.writes.reduce(nil) { last, write in
-      guard case .int(let number) = write.payload.value else { return last }
-      return max(last ?? 0, UInt64(bitPattern: number))
-    }
   }
 }
 
@@ -95,7 +84,7 @@ extension Transaction {
     let known = max(
       replica.stored.version[device].sequence,
       replica.stored.index.last(of: device),
-      replica.retiredNumber(of: device) ?? 0)
+      replica.stored.retiredNumber(of: device) ?? 0)
     // A value is a signed integer: the bits keep numbers above `Int64.max`.
     apply(
       .write(.int(Int64(bitPattern: known))), to: BuiltIn.last,
@@ -108,9 +97,22 @@ extension StoredReplica {
   func devices(
     in entity: String
   ) -> [(device: DeviceID, record: RecordState)] {
-    (byEntity[Name(entity)] ?? []).compactMap { position in
-      let record = records[position]
+    (positions[entity]?.order ?? []).compactMap { position in
+      let record = records[Int(position)]
       return DeviceID(hexadecimal: record.id.key).map { ($0, record) }
+    }
+  }
+
+  /// The greatest number of a device that was known to any replica that retired
+  /// it; `nil` if none did.
+  func retiredNumber(of device: DeviceID) -> UInt64? {
+    // Nearly always there is none, and no ID need be made.
+    if positions[BuiltIn.retirement] == nil { return nil }
+    let id = RecordID(BuiltIn.retirement, device.hexadecimal)
+    guard let state = state(of: BuiltIn.last, in: id) else { return nil }
+    return state.writes.reduce(nil) { last, write in
+      guard case .int(let number) = write.payload.value else { return last }
+      return max(last ?? 0, UInt64(bitPattern: number))
     }
   }
 

@@ -21,7 +21,8 @@ extension Replica {
   ) -> MergeReport {
     var report = MergeReport()
     for entry in version.vector.entries {
-      detectReusedIdentity(version[entry.device], of: entry.device, &report)
+      stored.detectReusedIdentity(
+        version[entry.device], of: entry.device, &report)
     }
     // Saves that are stable but not here yet would put the cut beyond the
     // version.

@@ -86,12 +86,18 @@ extension Replica {
     }
     let dot = Dot(device, stored.version[device].sequence + 1)
     // Sorted, so that the digest of a save depends on its edits alone.
-    let records = transaction.pending.sorted
-    for (id, record) in records {
-      try check(record, of: id, at: dot, time: time)
+    let (records, order) = (
+      transaction.pending.entries, transaction.pending.order
+    )
+    for place in order where records[place].content.canFail {
+      try check(
+        records[place].content, of: records[place].key, at: dot, time: time)
     }
     stored.hybrid = hybrid
-    return commit(records, at: dot, time: time)
+    if device != stored.device {
+      deviceChange = DeviceChange(old: stored.device, new: device)
+    }
+    return stored.commit(records, in: order, at: dot, time: time)
   }
 
   /// The timestamp of a save made now; `nil` if the clock is at its maximum.
@@ -149,36 +155,6 @@ extension Replica {
       }
     }
   }
-
-  /// Carries out a save that cannot fail any more.
-  private func commit(
-    _ records: [(key: RecordID, content: PendingRecord)], at dot: Dot,
-    time: Timestamp
-  ) -> SaveReport {
-    var report = SaveReport(dot: dot)
-    // Chained, so that one digest stands for the history up to its save.
-    var digest = Digest(seed: stored.version[dot.device].digest)
-    digest.add(dot.sequence)
-    digest.add(time.rawValue)
-    for (id, record) in records {
-      digest.add(id.entity)
-      digest.add(id.key)
-      stored.commit(
-        record, of: id, at: dot, time: time, into: &digest, &report)
-    }
-    stored.version.insert(
-      .init(sequence: dot.sequence, time: time, digest: digest.value),
-      of: dot.device)
-    if dot.device != stored.device {
-      takeDevice(dot.device)
-    }
-    // This save has retired it. The digest goes to the digests of the new
-    // device, so it must not be added before.
-    stored.predecessor = nil
-    stored.ownDigests.append(digest.value)
-    stored._checkInvariants()
-    return report
-  }
 }
 
 extension StoredReplica {
@@ -189,6 +165,37 @@ extension StoredReplica {
       ? self.device : nil
   }
 
+  /// Carries out a save that cannot fail any more.
+  fileprivate mutating func commit(
+    _ records: [RunMap<RecordID, PendingRecord>.Entry], in order: [Int],
+    at dot: Dot, time: Timestamp
+  ) -> SaveReport {
+    var report = SaveReport(dot: dot)
+    // Chained, so that one digest stands for the history up to its save.
+    var digest = Digest(seed: version[dot.device].digest)
+    digest.add(dot.sequence)
+    digest.add(time.rawValue)
+    for place in order {
+      digest.add(records[place].key.entity)
+      digest.add(records[place].key.key)
+      commit(
+        records[place].content, of: records[place].key, at: dot, time: time,
+        into: &digest, &report)
+    }
+    version.insert(
+      .init(sequence: dot.sequence, time: time, digest: digest.value),
+      of: dot.device)
+    if dot.device != device {
+      replaceDevice(by: dot.device)
+    }
+    // This save has retired it. The digest goes to the digests of the new
+    // device, so it must not be added before.
+    predecessor = nil
+    ownDigests.append(digest.value)
+    _checkInvariants()
+    return report
+  }
+
   /// Carries out the edits of one record.
   mutating func commit(
     _ record: PendingRecord, of id: RecordID, at dot: Dot, time: Timestamp,
@@ -196,34 +203,41 @@ extension StoredReplica {
   ) {
     let position = intern(id)
     var save = EditContext(dot: dot, time: time, drops: record.drops)
-    report.retained += keysToDrop(record, at: position, where: \.isExhausted)
-      .sorted().map { .init(record: id, field: $0) }
-    for key in keysToChange(record, at: position) {
-      save.observed = record.observed[key]
-      let edit = record.edits[key]
-      let superseded = change(key, at: position, edit, in: save)
-      if !superseded.isEmpty {
-        report.superseded += superseded.map {
-          .init(record: id, field: key, write: $0)
-        }
+    func change(_ key: FieldKey, _ edit: FieldEdit?, _ save: EditContext) {
+      let superseded = self.change(key, at: position, edit, in: save)
+      if superseded.isEmpty { return }
+      report.superseded += superseded.map {
+        .init(record: id, field: key, write: $0)
       }
+    }
+    if record.drops {
+      report.retained += keysToDrop(record, at: position, where: \.isExhausted)
+        .sorted().map { .init(record: id, field: $0) }
+    }
+    for (key, edit) in edits(of: record, at: position) {
+      if !record.observed.isEmpty { save.observed = record.observed[key] }
+      change(key, edit, save)
       digest.add(key)
       // Dropping a field counts as unsetting it.
       digest.add(edit ?? .write(nil))
     }
     noteAliases(at: position)
     if let mark = record.mark {
-      let marks = EditContext(
-        dot: dot, time: time, observed: record.existence)
-      let superseded = change(
-        .existence, at: position, .write(.bool(mark)), in: marks)
-      if !superseded.isEmpty {
-        report.superseded += superseded.map {
-          .init(record: id, field: .existence, write: $0)
-        }
-      }
+      change(
+        .existence, .write(.bool(mark)),
+        EditContext(dot: dot, time: time, observed: record.existence))
       digest.add(mark ? 1 : 0)
     }
+  }
+
+  /// The edits of a record, and `nil` for each further field that a re-creation
+  /// or a purge drops, sorted by field.
+  private func edits(
+    of record: PendingRecord, at position: Int
+  ) -> [(key: FieldKey, edit: FieldEdit?)] {
+    let edits = record.edits.sorted
+    if !record.drops { return edits.map { ($0.key, $0.content) } }
+    return keysToChange(record, at: position).map { ($0, record.edits[$0]) }
   }
 
   /// The fields to be edited, and those that a re-creation or a purge drops,

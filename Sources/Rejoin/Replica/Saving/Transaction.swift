@@ -49,10 +49,10 @@ public final class Transaction {
       FieldState(key.kind).accepts(edit),
       "\(edit) does not fit the field \"\(key.name)\" of \(id): use an edit of "
         + "its kind, \(key.kind)")
-    touch(id)
     let edit = edit.canonical
-    let fits = pending.update(id, default: PendingRecord()) {
-      $0.add(edit, to: key, observed: observed)
+    let fits = pending.update(id, default: fresh(id)) {
+      $0.revive()
+      return $0.add(edit, to: key, observed: observed)
     }
     if !fits { fail(.counterOverflow(id, field: key.name)) }
   }
@@ -64,13 +64,13 @@ public final class Transaction {
   ///
   /// - Precondition: The schema declares the record's entity.
   public func touch(_ id: RecordID) {
-    let isPending = pending[id].map(\.mark)
-    if isPending == true { return }
+    pending.update(id, default: fresh(id)) { $0.revive() }
+  }
+
+  /// A record that a save keeps alive and has not yet named.
+  private func fresh(_ id: RecordID) -> PendingRecord {
     checkEntity(of: id)
-    // Deleted in this save: a re-creation forgets the edits before the
-    // deletion.
-    let drops = isPending != nil || replica.isDead(id)
-    pending.set(id, to: PendingRecord(mark: true, drops: drops))
+    return PendingRecord(mark: true, drops: replica.isDead(id))
   }
 
   /// Creates a record or keeps it alive, superseding only the marks that the
@@ -197,6 +197,22 @@ struct PendingRecord {
   /// ``Transaction/delete(_:)`` keeps them, since a deletion hides fields and
   /// does not drop them: a concurrent update can show them again.
   var edits = RunMap<FieldKey, FieldEdit>()
+
+  /// Whether an edit could overflow a counter or exhaust a register.
+  var canFail: Bool {
+    drops
+      || edits.entries.contains {
+        $0.key.kind == .counter || $0.key.kind == .lww
+      }
+  }
+
+  /// Keeps the record alive.
+  ///
+  /// If it was deleted in this save, a re-creation forgets the edits before the
+  /// deletion.
+  mutating func revive() {
+    if mark != true { self = PendingRecord(mark: true, drops: true) }
+  }
 
   /// Combines an edit with the earlier ones of its field.
   ///

@@ -8,22 +8,25 @@ import Testing
 /// An index, and the field clocks that it inverts.
 private final class IndexedClocks {
   private var index = ChangeIndex()
-  private var clocks: [ChangeIndex.Location: VectorClock] = [:]
+  private var clocks: [FieldLocation: VectorClock] = [:]
 
   func insert(_ device: UInt64, _ sequence: UInt64, in field: UInt32) {
-    let location = ChangeIndex.Location(record: field, name: 1)
-    let old = clocks[location] ?? [:]
-    let new = old.merging([DeviceID(device): sequence])
-    clocks[location] = new
+    let location = FieldLocation(record: field, name: 1)
+    let dot = Dot(DeviceID(device), sequence)
+    let before = clocks[location]?[dot.device] ?? 0
+    guard sequence > before else { return }
+    clocks[location, default: [:]].insert(dot)
     let clocks = clocks
-    index.note(location, from: old, to: new) { clocks[$1]?[$0] ?? 0 }
+    index.note(location, at: dot, isReplacing: before > 0) {
+      clocks[$1]?[$0] ?? 0
+    }
   }
 
   /// The fields that the index finds.
   func fields(since basis: VectorClock) -> [UInt32] {
     let clocks = clocks
-    return index.locations(since: basis) { clocks[$1]?[$0] ?? 0 }
-      .map(\.record).sorted()
+    let found = index.locations(since: basis) { clocks[$1]?[$0] ?? 0 }
+    return Set(found.map(\.record)).sorted()
   }
 
   /// The fields whose clocks the basis does not contain.
@@ -69,9 +72,9 @@ private final class IndexedClocks {
   /// However often a field is written, the index takes no more for it.
   @Test func staleEntriesAreDroppedUnasked() {
     var index = ChangeIndex()
-    let location = ChangeIndex.Location(record: 0, name: 1)
+    let location = FieldLocation(record: 0, name: 1)
     for n in 1...10_000 as ClosedRange<UInt64> {
-      index.note(location, from: [phone: n - 1], to: [phone: n]) { _, _ in n }
+      index.note(location, at: Dot(phone, n), isReplacing: n > 1) { _, _ in n }
       #expect(index.entryCount <= 64)
     }
     let found = index.locations(since: [:]) { _, _ in 10_000 }

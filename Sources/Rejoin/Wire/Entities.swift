@@ -1,58 +1,103 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// An entity in a message: its name and the table of its fields.
+
+extension FieldKind {
+  /// The number of the kind's lattice in the format.
+  var shapeCode: UInt8 {
+    switch self {
+    case .register: 0
+    case .lww: 1
+    case .counter: 2
+    case .set: 3
+    case .removeWinsSet: 4
+    case .ledger: 5
+    }
+  }
+
+  init?(shapeCode: UInt8) {
+    switch shapeCode {
+    case 0: self = .register
+    case 1: self = .lww
+    case 2: self = .counter
+    case 3: self = .set
+    case 4: self = .removeWinsSet
+    case 5: self = .ledger
+    default: return nil
+    }
+  }
+}
+
+extension WireWriter {
+  /// Writes the name of an entity and the table of its fields.
+  mutating func entity(_ name: String, _ fields: some Collection<FieldKey>) {
+    pair(name.utf8.count, fields.count)
+    text(name)
+    for field in fields { self.field(field) }
+  }
+
+  /// Writes a field of an entity's table: its lattice, its name, and its
+  /// variant if there is one.
+  private mutating func field(_ key: FieldKey) {
+    let variant = key.variant
+    pair(
+      Int(key.kind.shapeCode) | (variant == nil ? 0 : 8), key.name.utf8.count)
+    text(key.name)
+    guard let variant else { return }
+    varint(variant.utf8.count)
+    text(variant)
+  }
+}
+
 /// The entity of a message that is being read: its fields, and the previous
 /// record.
 struct EntityTable {
-  private(set) var entity = ""
-  /// The first fields of the entity, at most ``WireLimit/keptFields``.
-  ///
-  /// Sorted.
-  private var keys: [FieldKey] = []
-  /// The offsets of the other fields, which are read again whenever they are
-  /// needed: a decoded key is far larger than its bytes.
-  private var offsets: [Int] = []
+  private(set) var name = ""
+  /// Its fields, sorted; empty while a message is only validated.
+  private(set) var keys: [FieldKey] = []
+  /// The kinds of its fields.
+  private var kinds: [FieldKind] = []
+  /// Whether each field of the table occurs in any record.
+  private var used: [Bool] = []
   /// The indices of the record's fields in the table.
   ///
   /// Sorted, without duplicates.
   private(set) var fields: [Int32] = []
   /// Whether the record's existence is among its fields.
   private(set) var hasExistence = false
+  /// The number of the record's fields.
+  var fieldCount: Int { fields.count + (hasExistence ? 1 : 0) }
   /// Whether the entity has no further records.
   var isFinished = true
-
-  /// Whether each field of the table occurs in any record.
-  private var used: [Bool] = []
-  private var previousKey: [UInt8]?
+  /// The key of the record.
+  private var key: [UInt8] = []
   private var isFirst = true
+  private var entityCount = 0
 
   /// Reads the name and the fields of the next entity.
-  mutating func begin(_ reader: inout WireReader) throws(WireError) {
+  mutating func begin(
+    _ reader: inout WireReader, isBuilding: Bool
+  ) throws(WireError) {
     let start = reader.offset
     let (length, count) = try reader.pair()
     guard length <= Limits.nameBytes else {
       throw reader.error(
         .invalid, "an entity name of at most 255 bytes", at: start)
     }
-    let name = try reader.text(length)
-    guard isFirst || UTF8Order.compare(entity, name) < 0 else {
+    let next = try reader.text(length)
+    guard entityCount == 0 || UTF8Order.compare(name, next) < 0 else {
       throw reader.error(.notCanonical, "sorted entities", at: start)
     }
     guard count <= reader.remaining / 2 else {
       throw reader.error(
         .truncated, "at least two bytes for each of \(count) fields", at: start)
     }
-    (entity, isFirst, isFinished) = (name, false, false)
-    (previousKey, fields, hasExistence) = (nil, [], false)
+    (name, entityCount) = (next, entityCount + 1)
+    (isFinished, isFirst, hasExistence) = (false, true, false)
+    fields.removeAll(keepingCapacity: true)
     used = Array(repeating: false, count: count)
-    try readFields(count, &reader)
-  }
-
-  private mutating func readFields(
-    _ count: Int, _ reader: inout WireReader
-  ) throws(WireError) {
-    (keys, offsets) = ([], [])
-    keys.reserveCapacity(min(count, Limits.keptFields))
-    offsets.reserveCapacity(max(count - Limits.keptFields, 0))
+    (keys, kinds) = ([], [])
+    kinds.reserveCapacity(count)
     var previous: FieldKey?
     for _ in 0..<count {
       let start = reader.offset
@@ -61,50 +106,43 @@ struct EntityTable {
         throw reader.error(.notCanonical, "sorted fields", at: start)
       }
       previous = key
-      if keys.count < Limits.keptFields {
-        keys.append(key)
-      } else {
-        offsets.append(start)
-      }
+      kinds.append(key.kind)
+      if isBuilding { keys.append(key) }
     }
   }
 
-  /// The key of a field of the table.
-  func key(
-    at place: Int32, _ reader: WireReader
-  ) throws(WireError) -> FieldKey {
-    let place = Int(place)
-    if place < keys.count { return keys[place] }
-    var reader = reader
-    reader.goBack(to: offsets[place - keys.count])
-    return try reader.field()
-  }
+  /// The kind of a field of the table.
+  func kind(at place: Int32) -> FieldKind { kinds[Int(place)] }
 
   /// Reads the key of the next record.
-  mutating func key(_ reader: inout WireReader) throws(WireError) -> String {
+  mutating func key(_ reader: inout WireReader) throws(WireError) {
     let start = reader.offset
     let (shared, count) = try reader.pair()
     let rest = try reader.take(count)
-    let previous = previousKey ?? []
-    guard shared <= min(previous.count, Limits.sharedBytes) else {
+    let length = isFirst ? 0 : key.count
+    guard shared <= min(length, Limits.sharedBytes) else {
       throw reader.error(
         .invalid, "at most 63 bytes shared with the previous key", at: start)
     }
-    var key = Array(previous[..<shared])
-    key += rest
-    if previousKey != nil {
+    if !isFirst {
       let isMaximal =
-        shared == Limits.sharedBytes || shared == previous.count
-        || rest.first != previous[shared]
-      guard isMaximal, UTF8Order.compare(previous, key) < 0 else {
+        shared == Limits.sharedBytes || shared == length
+        || rest.first != key[shared]
+      guard isMaximal, key[shared...].lexicographicallyPrecedes(rest)
+      else {
         throw reader.error(
           .notCanonical, "sorted records with the longest shared prefix",
           at: start)
       }
     }
-    previousKey = key
-    return try reader.text(of: key, at: start)
+    key.removeSubrange(shared...)
+    key.append(contentsOf: rest)
+    isFirst = false
+    try reader.checkText(key, at: start)
   }
+
+  /// The key of the record.
+  var text: String { String(decoding: key, as: UTF8.self) }
 
   /// Reads which fields of the table the record has.
   mutating func layout(
@@ -125,8 +163,7 @@ struct EntityTable {
         "at most \(used.count) of the entity's fields, or existence alone",
         at: start)
     }
-    var layout: [Int32] = []
-    layout.reserveCapacity(count)
+    var isChanged = count != fields.count || (first & 1 != 0) != hasExistence
     var next = first >> 1
     for i in 0..<count {
       // Clamped far above any index, so that the sum cannot overflow.
@@ -136,15 +173,20 @@ struct EntityTable {
           .invalid, "one of the entity's \(used.count) fields", at: start)
       }
       used[next] = true
-      layout.append(Int32(next))
+      if i < fields.count {
+        isChanged = isChanged || fields[i] != Int32(next)
+        fields[i] = Int32(next)
+      } else {
+        fields.append(Int32(next))
+      }
     }
-    let exists = first & 1 != 0
-    guard layout != fields || exists != hasExistence else {
+    guard isChanged else {
       throw reader.error(
         .notCanonical, "the flag for the same fields as the previous record",
         at: start)
     }
-    (fields, hasExistence) = (layout, exists)
+    fields.removeSubrange(count...)
+    hasExistence = first & 1 != 0
     _checkInvariants()
   }
 
@@ -188,12 +230,8 @@ extension EntityTable {
   func _checkInvariants() {
     #if REJOIN_CHECK_INVARIANTS
       precondition(
-        keys.count <= WireLimit.keptFields
-          && keys.count + offsets.count == used.count,
-        "\(keys.count) keys and \(offsets.count) offsets of \(used.count) fields"
-      )
-      precondition(
-        zip(keys, keys.dropFirst()).allSatisfy(<), "the keys are not sorted")
+        kinds.count == used.count,
+        "\(kinds.count) kinds of \(used.count) fields")
       precondition(
         zip(fields, fields.dropFirst()).allSatisfy(<),
         "the fields of the record are not sorted: \(fields)")

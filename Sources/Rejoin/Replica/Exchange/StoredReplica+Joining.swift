@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension StoredReplica {
+  /// Joins a validated message.
+  mutating func join(
+    _ reader: inout MessageReader, _ histories: Histories, _ schema: Schema,
+    now: Int64, reporting detail: MergeReport.Detail
+  ) throws(WireError) -> MergeReport {
+    var report = MergeReport()
+    // Before anything is joined: afterwards the version may contain saves of
+    // another incarnation. Fields count, too, since a part of a delta has no
+    // intervals.
+    let isLate = { [version, saves = reader.saves] (device: DeviceID) in
+      saves.latest(of: device) > version[device].sequence
+    }
+    if isLate(device) || pullers.values.contains(where: isLate) {
+      noteRollback(&report)
+    }
+    let joined = try join(&reader, schema, detail, &report)
+    // Last, because they vouch for the fields.
+    histories.forEachInterval(of: reader.saves) { device, interval in
+      // Only unseen saves: delivered twice, a delta must change nothing.
+      if interval.to.sequence > version[device].sequence {
+        hybrid.receive(interval.to.time, now: now)
+      }
+      advance(device, interval, into: &report)
+    }
+    noteAhead(joined)
+    _checkInvariants()
+    report._checkInvariants()
+    return report
+  }
+
+  /// Advances the version by an interval, whose fields have been joined.
+  private mutating func advance(
+    _ device: DeviceID, _ interval: SaveInterval,
+    into report: inout MergeReport
+  ) {
+    // Before advancing: an interval of a forked device counts only from zero.
+    detectReusedIdentity(interval.to, of: device, &report)
+    let held = version[device].sequence
+    guard version.advance(by: interval, of: device) else {
+      // Some saves between may have touched fields that are not in the delta.
+      return report.gaps.append(
+        .init(device: device, held: held, assumed: interval.from))
+    }
+    if let last = retiredNumber(of: device), held <= last,
+      interval.to.sequence > last
+    {
+      report.returned.insert(device)
+    }
+  }
+
+  /// Joins the records of a validated message.
+  ///
+  /// - Returns: The fields that were joined.
+  mutating func join(
+    _ reader: inout MessageReader, _ schema: Schema,
+    _ detail: MergeReport.Detail, _ report: inout MergeReport
+  ) throws(WireError) -> [FieldLocation] {
+    var joined: [FieldLocation] = []
+    reader.begin(isBuilding: true)
+    while try reader.nextEntity() {
+      let definition = schema[reader.table.name]
+      let fields = reader.table.keys.map {
+        (
+          number: names.intern($0), kind: $0.kind,
+          isMismatch: definition.isMismatch($0)
+        )
+      }
+      while try reader.nextRecord() {
+        let id = RecordID(reader.table.name, reader.table.text)
+        let position = intern(id)
+        records[position].reserve(reader.table.fieldCount)
+        while let (place, state) = try reader.nextField() {
+          let field =
+            place < 0
+            ? (number: 0, kind: .register, isMismatch: false) : fields[place]
+          let location = FieldLocation(
+            record: UInt32(position), name: field.number)
+          join(
+            state, at: location, field.kind, definition.deletion, detail,
+            &report)
+          joined.append(location)
+          if field.isMismatch {
+            report.kindMismatches.insert(
+              .init(record: id, field: names.keys[Int(field.number)]))
+          }
+        }
+        noteAliases(at: position)
+      }
+    }
+    return joined
+  }
+
+  /// Joins a field, and reports what that changed.
+  private mutating func join(
+    _ theirs: FieldState, at location: FieldLocation, _ kind: FieldKind,
+    _ rule: DeletionRule, _ detail: MergeReport.Detail,
+    _ report: inout MergeReport
+  ) {
+    if detail == .faults {
+      return join(theirs, at: location, kind: kind) { mine in
+        report.noteEquivocations(mine, theirs)
+        mine.merge(theirs)
+      }
+    }
+    let place = MergeReport.Location(
+      record: records[Int(location.record)].id,
+      field: names.keys[Int(location.name)])
+    join(theirs, at: location, kind: kind) { mine in
+      report.noteEquivocations(mine, theirs)
+      report.join(
+        theirs, into: &mine, at: place, under: rule,
+        keepingValues: detail == .values)
+    }
+  }
+}
+
+extension MergeReport {
+  /// Notes the dots under which two states that are to be joined differ.
+  ///
+  /// Before the join, which keeps one of two payloads under one dot.
+  fileprivate mutating func noteEquivocations(
+    _ mine: FieldState, _ theirs: FieldState
+  ) {
+    let found = mine.equivocations(with: theirs)
+    if !found.isEmpty { equivocations.formUnion(found) }
+  }
+}

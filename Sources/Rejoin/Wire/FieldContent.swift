@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The content of a field that is being read.
+struct FieldContent {
+  /// Whether anything is kept.
+  let isBuilding: Bool
+  private var writes = Siblings<Stamped>()
+  private var moreWrites: [Siblings<Stamped>.Element] = []
+  private var entries: [Tally.Entry] = []
+  private var cancelled: [Tally.Entry] = []
+  private var elements: [Value] = []
+  private var marks: [[Siblings<SetMark>.Element]] = []
+  private var lines: [DeviceID: DeviceEntries] = [:]
+
+  init(isBuilding: Bool) { self.isBuilding = isBuilding }
+
+  mutating func add(_ value: Stamped, at dot: Dot) {
+    guard isBuilding else { return }
+    // Nearly always there is one, which needs no array.
+    if writes.isEmpty { return writes = Siblings(value, at: dot) }
+    if moreWrites.isEmpty { moreWrites = Array(writes) }
+    moreWrites.append(.init(dot: dot, payload: value))
+  }
+
+  mutating func add(_ entry: Tally.Entry, cancelled: Tally.Entry?) {
+    guard isBuilding else { return }
+    entries.append(entry)
+    if let cancelled { self.cancelled.append(cancelled) }
+  }
+
+  /// Begins an element, to which the following marks belong.
+  mutating func add(element: Value) {
+    guard isBuilding else { return }
+    elements.append(element)
+    marks.append([])
+  }
+
+  mutating func add(_ mark: SetMark, at dot: Dot) {
+    guard isBuilding else { return }
+    marks[marks.count - 1].append(.init(dot: dot, payload: mark))
+  }
+
+  mutating func add(_ line: DeviceEntries, of device: DeviceID) {
+    guard isBuilding else { return }
+    lines[device] = line
+  }
+
+  mutating func add(_ entry: DeviceEntries.Entry, of device: DeviceID) {
+    guard isBuilding else { return }
+    lines[device]?.append(entry)
+  }
+
+  /// The field.
+  ///
+  /// - Parameter clock: Its causal context; `nil` if the store implies that.
+  consuming func state(_ kind: FieldKind, _ clock: VectorClock?) -> FieldState {
+    let state: FieldState =
+      switch kind {
+      case .register:
+        .register(
+          Causal(
+            moreWrites.isEmpty ? writes : Siblings(sorted: moreWrites), clock))
+      case .lww: .lww(Causal(Latest(writes.first), clock))
+      case .counter:
+        .counter(Causal(Tally(entries: entries, cancelled: cancelled), clock))
+      case .set:
+        .set(
+          Causal(members { .init(dot: $0.dot, payload: AddMark()) }, clock))
+      case .removeWinsSet: .removeWinsSet(Causal(members { $0 }, clock))
+      case .ledger: .ledger(Causal(LedgerLines(lines: lines), clock))
+      }
+    state._checkInvariants()
+    return state
+  }
+
+  private func members<Payload>(
+    _ sibling: (Siblings<SetMark>.Element) -> Siblings<Payload>.Element
+  ) -> DotMap<Payload> {
+    DotMap(
+      zip(elements, marks).map { ($0, Siblings(sorted: $1.map(sibling))) })
+  }
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How a record is written.
+enum RecordForm: UInt64 {
+  /// Every field in full.
+  case full
+  /// One value per field, all of one save.
+  case same
+  /// One value per field, each of the save after that of the previous field.
+  /// The existence is of the last one.
+  case next
+}
+
+/// The only write of a register that consists of just that: the index of its
+/// save, whose timestamp it has.
+struct OnlyWrite {
+  let place: Int
+  let isTrue: Bool
+}
+
+/// Finds the shortest form of a record, field by field.
+struct FormChoice {
+  private var first: Int?
+  private var count = 0
+  private var (isSame, isNext) = (true, true)
+  private var existence: Int?
+
+  /// Takes the record's existence, which comes before the fields.
+  mutating func note(existence write: OnlyWrite?) {
+    guard let write, write.isTrue else { return exclude() }
+    existence = write.place
+  }
+
+  /// Takes the next field.
+  mutating func note(field write: OnlyWrite?) {
+    guard let write else { return exclude() }
+    let first = first ?? write.place
+    self.first = first
+    isSame = isSame && write.place == first
+    isNext = isNext && write.place == first + count
+    count += 1
+  }
+
+  private mutating func exclude() { (isSame, isNext) = (false, false) }
+
+  /// The form, and the index of the first save in a short one.
+  var form: (RecordForm, first: Int) {
+    guard let first = first ?? existence else { return (.full, 0) }
+    let existence = existence ?? -1
+    if isSame, existence < 0 || existence == first { return (.same, first) }
+    if isNext, existence < 0 || existence == first + count - 1 {
+      return (.next, first)
+    }
+    return (.full, 0)
+  }
+}
+
+extension WireWriter {
+  /// Writes a record's key: how many bytes it shares with the previous one, at
+  /// most ``Limits/sharedBytes``, and the rest.
+  mutating func key(_ key: String, after previous: String?) {
+    var (key, previous) = (key, previous ?? "")
+    key.withUTF8 { key in
+      previous.withUTF8 { previous in
+        let most = min(key.count, previous.count, Limits.sharedBytes)
+        var shared = 0
+        while shared < most, key[shared] == previous[shared] { shared += 1 }
+        pair(shared, key.count - shared)
+        raw(
+          UnsafeRawBufferPointer(
+            rebasing: UnsafeRawBufferPointer(key)[shared...]))
+      }
+    }
+  }
+
+  /// Writes which fields of the table a record has.
+  mutating func layout(_ places: [Int32], hasExistence: Bool) {
+    pair(places.count, Int(places.first ?? 0) << 1 | (hasExistence ? 1 : 0))
+    for i in places.indices.dropFirst() {
+      varint(Int(places[i] - places[i - 1]) - 1)
+    }
+  }
+}
+
+/// The record that is being read, between two of its fields.
+struct RecordCursor {
+  fileprivate var form = RecordForm.full
+  /// The index of the first save, in a short form.
+  fileprivate var first = 0
+  /// The index of the last save, in a short form.
+  fileprivate var end = 0
+  fileprivate var start = 0
+  /// The index of the next field; −1 for the existence.
+  fileprivate var next = 0
+  fileprivate var choice = FormChoice()
+}
+
+extension MessageReader {
+  /// Reads the key and the layout of the entity's next record.
+  ///
+  /// - Returns: Whether there is another.
+  mutating func nextRecord() throws(WireError) -> Bool {
+    if table.isFinished { return false }
+    let beginning = reader.offset
+    try table.key(&reader)
+    noteRecord(keyFrom: beginning)
+    let start = reader.offset
+    let head = try reader.varint()
+    guard let form = RecordForm(rawValue: head >> 2 & 3) else {
+      throw reader.error(.invalid, "a record of form 0 to 2", at: start)
+    }
+    table.isFinished = head & 1 != 0
+    try table.layout(isSame: head & 2 != 0, &reader)
+    record = RecordCursor()
+    (record.form, record.start) = (form, start)
+    record.next = table.hasExistence ? -1 : 0
+    if form == .full {
+      guard head >> 4 == 0 else {
+        throw reader.error(
+          .notCanonical, "no distance in the full form of a record", at: start)
+      }
+      return true
+    }
+    let first = try place(
+      last + 1, movedBy: Int64(zigzag: head >> 4), at: start)
+    let count = table.fields.count
+    record.first = first
+    record.end = form == .same ? first : first + count - 1
+    guard form == .same || count > 1, record.end < saves.count else {
+      throw reader.error(
+        .notCanonical,
+        "consecutive saves only for several fields, and within the "
+          + "\(saves.count) saves",
+        at: start)
+    }
+    return true
+  }
+
+  /// Reads the next field of the record.
+  ///
+  /// - Returns: Its index in the entity's table, −1 for the existence, and its
+  ///   state, which is empty if nothing is built; `nil` after the last field.
+  mutating func nextField() throws(WireError) -> (
+    place: Int, state: FieldState
+  )? {
+    let i = record.next
+    guard i < table.fields.count else {
+      try endRecord()
+      return nil
+    }
+    record.next += 1
+    noteField()
+    let place = i < 0 ? -1 : table.fields[i]
+    let kind = i < 0 ? .register : table.kind(at: place)
+    if record.form == .full {
+      let (state, write) = try readField(kind)
+      if i < 0 {
+        record.choice.note(existence: write)
+      } else {
+        record.choice.note(field: write)
+      }
+      return (Int(place), state)
+    }
+    guard kind == .register else {
+      throw reader.error(
+        .invalid, "only registers in the short form of a record",
+        at: record.start)
+    }
+    if i < 0 { return (-1, try state(.bool(true), at: record.end)) }
+    let value = try reader.value(isBuilding: isBuilding)
+    let save = record.form == .same ? record.first : record.first + i
+    return (Int(place), try state(value, at: save))
+  }
+
+  private mutating func endRecord() throws(WireError) {
+    if record.form != .full {
+      last = record.end
+    } else if record.choice.form.0 != .full {
+      throw reader.error(
+        .notCanonical, "the short form of the record", at: record.start)
+    }
+  }
+
+  /// A field that consists of one write, with its save's timestamp.
+  private mutating func state(
+    _ value: Value?, at place: Int
+  ) throws(WireError) -> FieldState {
+    guard let time = saves.stamp(place, extra: 0) else {
+      throw reader.error(.invalid, "a save with a timestamp")
+    }
+    let (dot, line) = saves.dot(at: place)
+    saves.see(dot.sequence, of: line)
+    guard isBuilding else { return FieldState(.register) }
+    return .register(Causal(Siblings(Stamped(value, at: time), at: dot), nil))
+  }
+}

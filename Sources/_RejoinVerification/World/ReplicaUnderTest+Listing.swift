@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+import Rejoin
+
+extension ReplicaUnderTest {
+  /// Compares what is listed with what is there, record by record.
+  public func checkListing(
+    _ records: [RecordID], named name: String
+  ) throws(ScriptMismatch) {
+    for entity in Set(records.map(\.entity)).sorted() {
+      let list = replica.recordIDs(of: entity)
+      try agree("\(entity) listed on \(name)", list, Set(list).sorted())
+      for id in records where id.entity == entity {
+        try agree(
+          "\(id) listed on \(name)",
+          list.contains(replica.representative(of: id)), replica.exists(id))
+      }
+      try agree(
+        "count of \(entity) on \(name)", replica.recordCount(of: entity),
+        list.count)
+      for start in [nil] + list.map(\.key) {
+        let rest = list.drop { id in
+          start.map { id <= RecordID(entity, $0) } ?? false
+        }
+        try agree(
+          "\(entity) after \(start ?? "nothing") on \(name)",
+          replica.recordIDs(of: entity, after: start, limit: 2),
+          Array(rest.prefix(2)))
+      }
+      try agree(
+        "conflicts of \(entity) on \(name)",
+        Set(replica.conflicts(of: entity)), conflicts(in: list))
+    }
+  }
+
+  private func conflicts(in list: [RecordID]) -> Set<MergeReport.Location> {
+    var found: Set<MergeReport.Location> = []
+    for id in list {
+      guard let record = replica.record(id) else { continue }
+      for key in replica.schema[id.entity].fields
+      where key.kind == .register && !record.conflicts(of: key.name).isEmpty {
+        found.insert(.init(record: id, field: key))
+      }
+    }
+    return found
+  }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import RejoinTesting
+
+@testable import Rejoin
+import Testing
+
+/// Maps of so many keys that these are hashed, and keys that come and go.
+@Suite struct LargeDotMapTests {
+  private typealias Mark = Siblings<AddMark>
+
+  /// A map, and the same as a dictionary whose keys are joined one by one.
+  private struct Pair {
+    var map = DotMap<AddMark>()
+    var plain: [Value: Mark] = [:]
+
+    mutating func update(_ key: Value, _ change: (inout Mark) -> Void) {
+      map.update(key, change)
+      change(&plain[key, default: Mark()])
+      if plain[key]?.isEmpty == true { plain[key] = nil }
+    }
+
+    mutating func merge(
+      _ other: Pair, _ seen: VectorClock, _ theirs: VectorClock
+    ) {
+      map.merge(other.map, seen: seen, otherSeen: theirs)
+      for key in Set(plain.keys).union(other.plain.keys) {
+        var mine = plain[key] ?? Mark()
+        mine.merge(other.plain[key] ?? Mark(), seen: seen, otherSeen: theirs)
+        plain[key] = mine.isEmpty ? nil : mine
+      }
+    }
+
+    func check() {
+      let contents = map.contents
+      #expect(
+        contents.map(\.key) == plain.keys.sorted()
+          && contents.allSatisfy { plain[$0.key] == $0.siblings })
+      #expect(map.count == plain.count && map.isEmpty == plain.isEmpty)
+      // In another order, without what has gone.
+      let again = DotMap(plain.map { (key: $0.key, siblings: $0.value) })
+      #expect(map == again && again == map)
+      #expect(map.hashValue == again.hashValue)
+      #expect(map.dots == again.dots)
+    }
+  }
+
+  @Test(arguments: 0..<60 as Range<UInt64>)
+  func aMapIsWhatItsKeysAre(_ seed: UInt64) {
+    var random = SeededRandom(seed: seed)
+    var (pairs, clocks) = ([Pair(), Pair()], [VectorClock(), VectorClock()])
+    let range = [3, 20, 60][random.below(3)]
+    for step in 0..<120 {
+      let i = random.below(2)
+      let key = Value.int(Int64(random.below(range)))
+      switch random.below(8) {
+      case 0:
+        pairs[i].merge(pairs[1 - i], clocks[i], clocks[1 - i])
+        clocks[i].merge(clocks[1 - i])
+      case 1 where step % 5 == 0:
+        let clock = clocks[i]
+        pairs[i].map.drop(seen: clock)
+        pairs[i].plain = [:]
+      case 1..<4: pairs[i].update(key) { $0 = Mark() }
+      default:
+        let device = DeviceID(UInt64(i + 1))
+        let dot = Dot(device, clocks[i][device] + 1)
+        clocks[i].insert(dot)
+        pairs[i].update(key) { $0.insert(AddMark(), at: dot) }
+      }
+      pairs[i].check()
+    }
+  }
+
+  @Test func keysThatComeAndGoTakeNoMemory() {
+    var map = DotMap<AddMark>()
+    for i in 0..<10_000 as Range<Int64> {
+      map[.int(i)] = Mark(AddMark(), at: Dot(DeviceID(1), UInt64(i) + 1))
+      if i >= 20 { map[.int(i - 20)] = Mark() }
+      #expect(map.placeCount <= 64)
+    }
+    #expect(map.count == 20)
+  }
+}

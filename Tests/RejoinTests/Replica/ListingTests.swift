@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Rejoin
+import RejoinTesting
+import Testing
+import _RejoinVerification
+
+@Suite(.encodes) struct ListingTests {
+  private let schema = Schema([
+    "Kept": .init(fields: [FieldKey("name", .register)]),
+    "Lost": .init(
+      fields: [FieldKey("name", .register)], deletion: .deleteWins),
+  ])
+
+  private func replica(_ device: UInt64) -> Replica {
+    Replica(
+      device: DeviceID(device), schema: schema, wallClock: ManualClock().wall,
+      makeDeviceID: { DeviceID(device + 100) })
+  }
+
+  /// Record by record: the records of an entity that exist, each by its smallest
+  /// ID.
+  private func existing(
+    _ replica: Replica, _ entity: String, _ ids: [RecordID]
+  ) -> [RecordID] {
+    let own = ids.filter { $0.entity == entity && replica.exists($0) }
+    return Set(own.map(replica.representative)).sorted()
+  }
+
+  private func check(_ replica: Replica, _ ids: [RecordID]) {
+    for entity in ["Kept", "Lost"] {
+      let expected = existing(replica, entity, ids)
+      #expect(replica.recordIDs(of: entity) == expected)
+      #expect(replica.recordCount(of: entity) == expected.count)
+      for limit in [0, 1, 3] {
+        #expect(
+          replica.recordIDs(of: entity, limit: limit)
+            == Array(expected.prefix(limit)))
+        for id in ids {
+          let rest = expected.filter { RecordID(entity, id.key) < $0 }
+          #expect(
+            replica.recordIDs(of: entity, after: id.key, limit: limit)
+              == Array(rest.prefix(limit)))
+        }
+      }
+      let inConflict = expected.filter {
+        replica.record($0)?.conflicts(of: "name").isEmpty == false
+      }
+      #expect(replica.conflicts(of: entity).map(\.record) == inConflict)
+      #expect(
+        replica.conflicts(of: entity).allSatisfy { $0.field.name == "name" })
+    }
+    #expect(
+      replica.allRecordIDs
+        == Set(["Kept", "Lost"].flatMap { existing(replica, $0, ids) }).sorted()
+    )
+  }
+
+  /// Whatever was created, deleted, restored, declared an alias and joined.
+  @Test(arguments: 0..<40 as Range<UInt64>)
+  func listsArePagesOfWhatExists(_ seed: UInt64) throws {
+    var random = SeededRandom(seed: seed)
+    let replicas = [replica(1), replica(2)]
+    let ids = ["Kept", "Lost"].flatMap { entity in
+      ["c", "a", "d", "b", "ab"].map { RecordID(entity, $0) }
+    }
+    for _ in 0..<30 {
+      let replica = replicas[random.below(2)]
+      let id = ids[random.below(ids.count)]
+      switch random.below(10) {
+      case 0..<5:
+        let value = Value.int(Int64(random.below(3)))
+        try replica.save {
+          $0.apply(.write(value), to: FieldKey("name", .register), of: id)
+        }
+      case 5, 6: try replica.save { $0.delete(id) }
+      case 7 where random.below(3) == 0:
+        let other = ids.filter { $0.entity == id.entity }[random.below(5)]
+        if other != id { try replica.alias(id, other) }
+      default:
+        replica.merge(replicas[replica === replicas[0] ? 1 : 0])
+      }
+      replicas.forEach { check($0, ids) }
+    }
+    // The lists are made anew when a replica is opened.
+    let opened = try StoredReplica(decoding: replicas[0].state.encoded())
+    check(
+      Replica(
+        opening: opened, token: RestoreToken(opened), schema: schema,
+        wallClock: ManualClock().wall, makeDeviceID: { DeviceID(200) }), ids)
+  }
+
+  @Test func nothingIsListedOfAnEntityWithoutRecords() {
+    let replica = replica(1)
+    #expect(replica.recordIDs(of: "Kept").isEmpty)
+    #expect(replica.recordIDs(of: "Kept", after: "a", limit: 1).isEmpty)
+    #expect(replica.recordCount(of: "Kept") == 0)
+    #expect(replica.conflicts(of: "Kept").isEmpty)
+  }
+}
