@@ -52,7 +52,9 @@ extension Suite {
         setUp: { Dataset.emptyReplica(0) }
       ) { hub in
         for update in updates {
-          _ = try update.withUnsafeBytes { try hub.apply(decoding: $0) }
+          _ = try update.withUnsafeBytes {
+            try hub.apply(decoding: $0, reporting: .faults)
+          }
         }
         return hub.record(Self.theRecord)?.conflicts(of: "f0").count ?? 0
       }

@@ -6,7 +6,10 @@ struct WireWriter {
 
   /// Begins a message.
   init(_ kind: WireKind) {
-    bytes = [WireKind.mark, kind.rawValue, WireKind.version]
+    bytes = []
+    // Enough for the delta of one save of one device.
+    bytes.reserveCapacity(160)
+    bytes += [WireKind.mark, kind.rawValue, WireKind.version]
   }
 
   /// Begins a section of a message.

@@ -13,11 +13,12 @@
 /// the intervals that were applied (``Delta/intervals``), and two versions are
 /// never merged.
 public struct ReplicaVersion: Hashable, Sendable {
-  /// The latest save of each device; no sequence number is zero.
-  private var saves: [DeviceID: DeviceSave] = [:]
-
-  /// The sequence numbers as a vector clock, equal to those in `saves`.
+  /// The sequence numbers as a vector clock.
   public private(set) var vector = VectorClock()
+
+  /// The latest save of each device in `vector`, in the same order and with the
+  /// same sequence numbers.
+  private var saves: [DeviceSave] = []
 
   /// The saves that every device on the roster is known to hold.
   ///
@@ -43,31 +44,47 @@ public struct ReplicaVersion: Hashable, Sendable {
   /// digests.
   public init(_ vector: VectorClock) {
     self.vector = vector
-    for entry in vector.entries {
-      saves[entry.device] = DeviceSave(
-        sequence: entry.count, time: .zero, digest: 0)
+    saves = vector.entries.map {
+      DeviceSave(sequence: $0.count, time: .zero, digest: 0)
     }
     _checkInvariants()
   }
 
   /// The latest save of a device; its sequence number is zero if there is none.
-  public subscript(device: DeviceID) -> DeviceSave { saves[device] ?? .none }
+  ///
+  /// - Complexity: O(log *r*) for *r* devices.
+  public subscript(device: DeviceID) -> DeviceSave {
+    place(of: device).map { saves[$0] } ?? .none
+  }
+
+  private func place(of device: DeviceID) -> Int? {
+    let place = vector.entries.position(of: device)
+    let isHeld =
+      place < saves.count && vector.entries[place].device == device
+    return isHeld ? place : nil
+  }
 
   /// The devices under whose ID two histories are known.
   public var forkedDevices: Set<DeviceID> {
-    Set(saves.lazy.filter(\.value.isForked).map(\.key))
+    Set(vector.entries.map(\.device).filter { self[$0].isForked })
   }
 
   /// Joins in the latest save of a device.
   package mutating func insert(_ save: DeviceSave, of device: DeviceID) {
     guard save.sequence > 0 else { return }
-    saves[device] = self[device].joined(save)
+    if let place = place(of: device) {
+      saves[place] = saves[place].joined(save)
+    } else {
+      saves.insert(save, at: vector.entries.position(of: device))
+    }
     vector.insert(Dot(device, save.sequence))
     _checkInvariants()
   }
 
   /// Marks a device as forked; has no effect on one without saves.
-  mutating func fork(_ device: DeviceID) { saves[device]?.isForked = true }
+  mutating func fork(_ device: DeviceID) {
+    if let place = place(of: device) { saves[place].isForked = true }
+  }
 
   /// Advances past an interval of saves that have been applied.
   ///
@@ -100,8 +117,7 @@ extension ReplicaVersion {
   func _checkInvariants() {
     #if REJOIN_CHECK_INVARIANTS
       precondition(
-        saves.count == vector.entries.count
-          && saves.allSatisfy { $1.sequence > 0 && vector[$0] == $1.sequence },
+        saves.map(\.sequence) == vector.entries.map(\.count),
         "the saves differ from the vector clock \(self)")
     #endif
   }

@@ -127,9 +127,18 @@ extension Siblings: DotStore {
   }
 
   public var dots: VectorClock {
-    var clock = VectorClock()
-    for element in self { clock.insert(element.dot) }
-    return clock
+    guard case .many(let all) = storage else {
+      return only.map { VectorClock($0.dot) } ?? VectorClock()
+    }
+    var entries: [VectorClock.Entry] = []
+    entries.reserveCapacity(all.count)
+    for dot in all.lazy.map(\.dot) {
+      // Sorted by device and then by number: the last of a device is the
+      // greatest.
+      if dot.device == entries.last?.device { entries.removeLast() }
+      entries.append(.init(device: dot.device, count: dot.sequence))
+    }
+    return VectorClock(sorted: entries)
   }
 
   public func lastDot(of device: DeviceID) -> UInt64 {

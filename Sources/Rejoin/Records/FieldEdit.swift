@@ -147,28 +147,34 @@ extension FieldEdit {
   /// - Returns: `false` if a counter's sums would overflow; the edit is then
   ///   unchanged.
   public mutating func append(_ later: FieldEdit) -> Bool {
-    switch (self, later) {
-    case (.count(var edit), .count(let next)):
+    switch later {
+    case .count(let next):
+      guard case .count(var edit) = self else { break }
       if next.isReset { edit.reset() }
       let p = edit.increments.addingReportingOverflow(next.increments)
       let n = edit.decrements.addingReportingOverflow(next.decrements)
       if p.overflow || n.overflow { return false }
       (edit.increments, edit.decrements) = (p.partialValue, n.partialValue)
       self = .count(edit)
-    case (.members(var edit), .members(let next)):
+      return true
+    case .members(let next):
+      guard case .members(var edit) = self else { break }
       // Released, so that the elements are changed in place.
       self = .write(nil)
       if next.isCleared { edit = .clearing }
-      edit.members.merge(next.members) { $1 }
+      for (element, isIn) in next.members { edit.members[element] = isIn }
       self = .members(edit)
-    case (.append(var edit), .append(let next)):
+      return true
+    case .append(let next):
+      guard case .append(var edit) = self else { break }
       self = .write(nil)
       if next.isCancelled { edit = .cancelling }
       edit.entries += next.entries
       self = .append(edit)
-    default:
-      self = later
+      return true
+    case .write: break
     }
+    self = later
     return true
   }
 }

@@ -47,10 +47,25 @@ struct FieldLocation: Hashable {
   var rank: UInt64 { UInt64(record) << 32 | UInt64(name) }
 }
 
-/// Whether a record exists under each rule for deletions: 1 if it does.
+/// Whether a record exists under each rule for deletions.
 struct Existence: Equatable {
-  let updateWins: Int
-  let deleteWins: Int
+  private(set) var updateWins = false
+  private(set) var deleteWins = false
+
+  /// A record without marks does not exist.
+  init() {}
+
+  init(_ marks: Siblings<Stamped>) {
+    updateWins = marks.exists(.updateWins)
+    deleteWins = marks.exists(.deleteWins)
+  }
+
+  func holds(_ rule: DeletionRule) -> Bool {
+    switch rule {
+    case .updateWins: updateWins
+    case .deleteWins: deleteWins
+    }
+  }
 }
 
 /// A record as a replica stores it: a map from fields to their states, with its
@@ -66,6 +81,11 @@ struct RecordState {
   ///
   /// The existence has number zero and is a register.
   private(set) var slots: [Slot] = []
+
+  /// Whether the record exists, by the marks in its slots.
+  private(set) var existence = Existence()
+  /// Whether any field may hold a reference; never set back.
+  private(set) var mayRefer = false
 
   init(_ id: RecordID) { self.id = id }
 
@@ -108,7 +128,29 @@ struct RecordState {
     if i == slots.count || slots[i].name != name {
       slots.insert(Slot(name: name, state: FieldState(kind)), at: i)
     }
-    return change(&slots[i].state)
+    let result = change(&slots[i].state)
+    note(slots[i])
+    return result
+  }
+
+  /// Whether any save has touched a field.
+  func has(_ name: UInt32) -> Bool { position(of: name) != nil }
+
+  /// Adds a field that is missing.
+  mutating func add(_ name: UInt32, _ state: FieldState) {
+    let slot = Slot(name: name, state: state)
+    if slots.last.map({ $0.name < name }) ?? true {
+      slots.append(slot)
+    } else {
+      slots.insert(slot, at: place(of: name))
+    }
+    note(slot)
+    _checkInvariants()
+  }
+
+  private mutating func note(_ slot: Slot) {
+    if slot.name == 0 { existence = Existence(marks) }
+    if !mayRefer { mayRefer = slot.state.mayRefer }
   }
 
   /// The marks that say whether the record exists.
@@ -119,16 +161,8 @@ struct RecordState {
     return field.store
   }
 
-  /// Whether the record exists under each rule: 1 if it does.
-  var existence: Existence {
-    let marks = marks
-    return Existence(
-      updateWins: marks.exists(.updateWins) ? 1 : 0,
-      deleteWins: marks.exists(.deleteWins) ? 1 : 0)
-  }
-
   /// Whether the record exists, under a rule.
-  func exists(_ rule: DeletionRule) -> Bool { marks.exists(rule) }
+  func exists(_ rule: DeletionRule) -> Bool { existence.holds(rule) }
 
   /// Whether the record has been deleted or purged, under a rule.
   func isDead(_ rule: DeletionRule) -> Bool { !marks.isEmpty && !exists(rule) }
@@ -169,6 +203,11 @@ extension RecordState {
       precondition(
         zip(slots, slots.dropFirst()).allSatisfy { $0.name < $1.name },
         "the fields of \(id) are not sorted: \(slots.map(\.name))")
+      precondition(
+        existence == Existence(marks), "the marks of \(id) say otherwise")
+      precondition(
+        mayRefer || !slots.contains { $0.state.mayRefer },
+        "\(id) has references, and is said to have none")
       guard let first = slots.first, first.name == 0 else { return }
       guard case .register = first.state else {
         preconditionFailure("the existence of \(id) is no register")

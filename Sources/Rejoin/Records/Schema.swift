@@ -33,6 +33,9 @@ public struct Schema: Sendable, ExpressibleByArrayLiteral {
   /// The entities by name.
   public private(set) var entities: [Name: Definition] = [:]
 
+  /// The rules of `entities`, which are looked up at each read.
+  private var rules = RunMap<Name, DeletionRule>()
+
   /// An instance of each declared entity, in which key paths find its fields.
   private var instances: [ObjectIdentifier: any Entity] = [:]
 
@@ -66,6 +69,7 @@ public struct Schema: Sendable, ExpressibleByArrayLiteral {
       !BuiltIn.isBuiltIn(name.text),
       "the entity name \"\(name)\" is reserved for the library: rename it")
     entities[name] = definition
+    rules.set(name, to: definition.deletion)
   }
 
   /// The definition of an entity; the default one if it is not in the schema.
@@ -75,7 +79,7 @@ public struct Schema: Sendable, ExpressibleByArrayLiteral {
 
   /// Whether a deletion or a concurrent edit wins in an entity.
   func deletion(of entity: String) -> DeletionRule {
-    entities[Name(entity)]?.deletion ?? .updateWins
+    rules[Name(entity)] ?? .updateWins
   }
 
   /// Whether records of an entity can be edited.

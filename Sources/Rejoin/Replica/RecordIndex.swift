@@ -71,8 +71,8 @@ struct EntityRecords: Sendable {
 
   /// Counts a record that has come into existence or ceased to exist.
   mutating func recount(from old: Existence, to new: Existence) {
-    existing.updateWins += new.updateWins - old.updateWins
-    existing.deleteWins += new.deleteWins - old.deleteWins
+    existing.updateWins += (new.updateWins ? 1 : 0) - (old.updateWins ? 1 : 0)
+    existing.deleteWins += (new.deleteWins ? 1 : 0) - (old.deleteWins ? 1 : 0)
   }
 
   /// The place in `order` of the first record after a key.

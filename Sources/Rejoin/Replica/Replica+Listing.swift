@@ -26,18 +26,21 @@ extension Replica {
     var result: [RecordID] = []
     if let all = stored.positions[entity] {
       let start = key.map { all.place(after: $0, records) } ?? 0
-      for position in all.order[start...] where result.count < limit {
-        let record = records[Int(position)]
-        guard record.exists(rule), !stored.aliases.contain(record.id) else {
-          continue
-        }
-        while let first = aliased.first, first < record.id {
+      let aliases = stored.aliases
+      result.reserveCapacity(min(all.order.count - start, limit))
+      for position in all.order[start...] {
+        if result.count >= limit { break }
+        let place = Int(position)
+        guard records[place].exists(rule), !aliases.contain(records[place].id)
+        else { continue }
+        while let first = aliased.first, first < records[place].id {
           result.append(aliased.removeFirst())
         }
-        result.append(record.id)
+        result.append(records[place].id)
       }
     }
-    return Array((result + aliased).prefix(limit))
+    if !aliased.isEmpty { result += aliased }
+    return result.count > limit ? Array(result.prefix(limit)) : result
   }
 
   /// The number of existing records of an entity.

@@ -67,29 +67,12 @@ extension Replica {
   /// conflicts and elements, too.
   private func dangling(in state: RecordState) -> Set<RecordID> {
     var dangling: Set<RecordID> = []
+    guard state.mayRefer else { return dangling }
     for slot in state.slots {
       slot.state.forEachReference { id in
         if !exists(id) { dangling.insert(id) }
       }
     }
     return dangling
-  }
-}
-
-extension FieldState {
-  /// Calls `body` with every reference that the field holds.
-  func forEachReference(_ body: (RecordID) -> Void) {
-    func visit(_ value: Value?) {
-      if case .reference(let id) = value { body(id) }
-    }
-    switch self {
-    case .register(let field):
-      for sibling in field.store { visit(sibling.payload.value) }
-    case .lww(let field): visit(field.store.write?.payload.value)
-    case .set(let field): for entry in field.store.entries { visit(entry.key) }
-    case .removeWinsSet(let field):
-      for entry in field.store.entries { visit(entry.key) }
-    case .counter, .ledger: break
-    }
   }
 }

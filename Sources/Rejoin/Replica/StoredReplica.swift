@@ -130,17 +130,47 @@ public struct StoredReplica: Sendable {
       }
       merge(&mine)
     }
-    // Every change of a field's clock must pass here, or `delta(since:)` would
-    // not find it.
-    func note(_ dot: Dot, before: UInt64) {
-      guard dot.sequence > before else { return }
-      index.note(location, at: dot, isReplacing: before > 0) {
-        [records] device, at in records.lastSave(of: device, at: at)
-      }
-    }
-    if let only { note(only, before: before) }
+    if let only { note(only, over: before, at: location) }
     for entry in clock.entries {
-      note(Dot(entry.device, entry.count), before: known[entry.device])
+      note(
+        Dot(entry.device, entry.count), over: known[entry.device], at: location)
+    }
+  }
+
+  /// Adds a field that no save here has touched, and enters it into the index.
+  mutating func add(_ state: FieldState, at location: FieldLocation) {
+    let position = Int(location.record)
+    let existence = records[position].existence
+    records[position].add(location.name, state)
+    if state.isShared { shared.insert(location) }
+    recount(position, from: existence)
+    if let only = state.onlyWrite?.dot {
+      return note(only, over: 0, at: location)
+    }
+    for entry in state.clock.entries {
+      note(Dot(entry.device, entry.count), over: 0, at: location)
+    }
+  }
+
+  /// Enters a field into the index if it has seen a later save of a device.
+  ///
+  /// Every change of a field's clock must pass here, or `delta(since:)` would
+  /// not find it.
+  private mutating func note(
+    _ dot: Dot, over before: UInt64, at location: FieldLocation
+  ) {
+    guard dot.sequence > before else { return }
+    index.note(location, at: dot, isReplacing: before > 0) {
+      [records] device, at in records.lastSave(of: device, at: at)
+    }
+  }
+
+  /// Counts a record that has come into existence or ceased to exist.
+  private mutating func recount(_ position: Int, from old: Existence) {
+    let now = records[position].existence
+    guard now != old else { return }
+    positions.update(records[position].id.entity) {
+      $0.recount(from: old, to: now)
     }
   }
 
@@ -159,9 +189,7 @@ public struct StoredReplica: Sendable {
       return state.change(edit, in: save)
     }
     // Of the field's clock, an edit moves only the entry of the author.
-    index.note(location, at: save.dot, isReplacing: before > 0) {
-      [records] device, at in records.lastSave(of: device, at: at)
-    }
+    note(save.dot, over: before, at: location)
     return superseded
   }
 
@@ -171,7 +199,7 @@ public struct StoredReplica: Sendable {
     _ change: (inout FieldState) -> Result
   ) -> Result {
     let position = Int(location.record)
-    let existence = location.name == 0 ? records[position].existence : nil
+    let existence = records[position].existence
     var (wasShared, isShared) = (false, false)
     let result = records[position].update(location.name, kind: kind) { state in
       wasShared = state.isShared
@@ -182,14 +210,7 @@ public struct StoredReplica: Sendable {
     if wasShared != isShared {
       if isShared { shared.insert(location) } else { shared.remove(location) }
     }
-    if let existence {
-      let now = records[position].existence
-      if now != existence {
-        positions.update(records[position].id.entity) {
-          $0.recount(from: existence, to: now)
-        }
-      }
-    }
+    recount(position, from: existence)
     return result
   }
 

@@ -42,6 +42,9 @@ extension Value {
     return .double(Double(bitPattern: Value.canonicalBits(number)))
   }
 
+  /// Whether the value is the ID of a record.
+  var isReference: Bool { if case .reference = self { true } else { false } }
+
   /// Whether the value is as it is stored.
   var isCanonical: Bool {
     guard case .double(let number) = self else { return true }

@@ -74,6 +74,12 @@ struct EntityTable {
   private var isFirst = true
   private var entityCount = 0
 
+  /// Goes back to before the first entity.
+  mutating func reset() {
+    (entityCount, isFinished) = (0, true)
+    used.removeAll(keepingCapacity: true)
+  }
+
   /// Reads the name and the fields of the next entity.
   mutating func begin(
     _ reader: inout WireReader, isBuilding: Bool
@@ -95,8 +101,10 @@ struct EntityTable {
     (name, entityCount) = (next, entityCount + 1)
     (isFinished, isFirst, hasExistence) = (false, true, false)
     fields.removeAll(keepingCapacity: true)
-    used = Array(repeating: false, count: count)
-    (keys, kinds) = ([], [])
+    used.removeAll(keepingCapacity: true)
+    used.append(contentsOf: repeatElement(false, count: count))
+    keys.removeAll(keepingCapacity: true)
+    kinds.removeAll(keepingCapacity: true)
     kinds.reserveCapacity(count)
     var previous: FieldKey?
     for _ in 0..<count {

@@ -66,7 +66,8 @@ struct MessageReader {
   mutating func begin(isBuilding: Bool) {
     reader.goBack(to: start)
     self.isBuilding = isBuilding
-    (last, table, entitiesLeft) = (-1, EntityTable(), entityCount)
+    table.reset()
+    (last, entitiesLeft) = (-1, entityCount)
     (recordCount, fieldCount, sizes) = (0, 0, (0, 0))
   }
 

@@ -30,18 +30,20 @@ extension WireWriter {
   /// Writes the digests of intervals, unless none is known, and which of their
   /// devices are forked, unless none is.
   mutating func histories(_ lines: [SaveIndex.Line]) {
-    var (digests, forks) = (WireWriter(), WireWriter())
-    var (isKnown, next) = (false, 0)
-    for (place, line) in lines.enumerated() {
-      guard let interval = line.interval else { continue }
-      digests.fixed(interval.to.digest)
-      isKnown = isKnown || interval.to.digest != 0
-      guard interval.to.isForked else { continue }
+    let intervals = lines.lazy.compactMap(\.interval)
+    if intervals.contains(where: { $0.to.digest != 0 }) {
+      var digests = WireWriter()
+      for interval in intervals { digests.fixed(interval.to.digest) }
+      section(.histories, digests)
+    }
+    guard intervals.contains(where: \.to.isForked) else { return }
+    var (forks, next) = (WireWriter(), 0)
+    for (place, line) in lines.enumerated()
+    where line.interval?.to.isForked == true {
       forks.varint(place - next)
       next = place + 1
     }
-    if isKnown { section(.histories, digests) }
-    if next > 0 { section(.forks, forks) }
+    section(.forks, forks)
   }
 }
 

@@ -10,10 +10,9 @@ extension StoredReplica {
     // Before anything is joined: afterwards the version may contain saves of
     // another incarnation. Fields count, too, since a part of a delta has no
     // intervals.
-    let isLate = { [version, saves = reader.saves] (device: DeviceID) in
-      saves.latest(of: device) > version[device].sequence
-    }
-    if isLate(device) || pullers.values.contains(where: isLate) {
+    if hasLaterSaves(of: device, reader.saves)
+      || pullers.values.contains(where: { hasLaterSaves(of: $0, reader.saves) })
+    {
       noteRollback(&report)
     }
     let joined = try join(&reader, schema, detail, &report)
@@ -29,6 +28,11 @@ extension StoredReplica {
     _checkInvariants()
     report._checkInvariants()
     return report
+  }
+
+  /// Whether a message has later saves of a device than the version.
+  private func hasLaterSaves(of device: DeviceID, _ saves: SaveTable) -> Bool {
+    saves.latest(of: device) > version[device].sequence
   }
 
   /// Advances the version by an interval, whose fields have been joined.
@@ -100,6 +104,9 @@ extension StoredReplica {
     _ report: inout MergeReport
   ) {
     if detail == .faults {
+      if !records[Int(location.record)].has(location.name) {
+        return add(theirs, at: location)
+      }
       return join(theirs, at: location, kind: kind) { mine in
         report.noteEquivocations(mine, theirs)
         mine.merge(theirs)

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension FieldState {
+  /// Whether the field may hold a reference; a set is not searched for one.
+  var mayRefer: Bool {
+    switch self {
+    case .register(let field):
+      field.store.contains { $0.payload.value?.isReference == true }
+    case .lww(let field):
+      field.store.write?.payload.value?.isReference == true
+    case .set, .removeWinsSet: true
+    case .counter, .ledger: false
+    }
+  }
+
+  /// Calls `body` with every reference that the field holds.
+  func forEachReference(_ body: (RecordID) -> Void) {
+    func visit(_ value: Value?) {
+      if case .reference(let id) = value { body(id) }
+    }
+    switch self {
+    case .register(let field):
+      for sibling in field.store { visit(sibling.payload.value) }
+    case .lww(let field): visit(field.store.write?.payload.value)
+    case .set(let field): for entry in field.store.entries { visit(entry.key) }
+    case .removeWinsSet(let field):
+      for entry in field.store.entries { visit(entry.key) }
+    case .counter, .ledger: break
+    }
+  }
+}
