@@ -4,7 +4,7 @@ import Foundation
 import Rejoin
 import Testing
 
-@Suite struct CodableTests {
+@Suite(.encodes) struct CodableTests {
   private let phone = DeviceID(1)
   private let tablet = DeviceID(2)
   private let time = Timestamp(milliseconds: 5)

@@ -48,7 +48,6 @@ struct MessageReader {
     }
   ) throws(WireError) -> Histories {
     try skipRecords()
-    try saves.checkUse(reader)
     return try readSections(section)
   }
 
@@ -93,10 +92,13 @@ struct MessageReader {
   /// Counts a field.
   mutating func noteField() { fieldCount += 1 }
 
-  /// Reads the sections after the records.
-  private mutating func readSections(
-    _ section: (WireSection, inout WireReader) throws(WireError) -> Void
+  /// Reads the sections after the records, all of which have been read.
+  mutating func readSections(
+    _ section: (WireSection, inout WireReader) throws(WireError) -> Void = {
+      _, part throws(WireError) in _ = try part.take(part.remaining)
+    }
   ) throws(WireError) -> Histories {
+    try saves.checkUse(reader)
     var histories = Histories()
     var previous = 0
     while reader.remaining > 0 {

@@ -67,13 +67,11 @@ struct MessageWriter {
     head.isDense = line.isDense
     var (distance, extra, step) = (0, 0 as UInt64, 0 as UInt64)
     if let interval = line.interval {
-      precondition(
-        interval.from < interval.to.sequence,
-        "the interval of \(line.device) is empty: leave it out")
       let end = line.find(interval.to.sequence)
       distance = line.saves.count - 1 - end
       extra = interval.to.time.rawValue - (line.saves[end].time ?? 0)
-      step = interval.to.sequence - interval.from - 1
+      // Readers refuse the message if the interval is empty.
+      step = interval.to.sequence &- interval.from &- 1
       head.hasInterval = true
       head.isUnusual = distance > 0 || extra > 0
       head.isSingle = !kind.beginsAtNothing && step == 0

@@ -26,7 +26,7 @@ struct ReplicaFacts {
     for (id, exists) in records {
       try agree("\(id) exists on \(name)", replica.exists(id), exists)
     }
-    try replica.checkListing(records.map(\.id), named: name)
+    try replica.checkListing(records.map(\.id), pages: false, named: name)
     for (path, reading) in fields {
       try agree("\(path) on \(name)", replica.reading(of: path), reading)
     }

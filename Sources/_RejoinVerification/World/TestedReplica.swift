@@ -45,8 +45,12 @@ public protocol TestedReplica {
   func reading(of path: FieldPath) -> FieldReading
 
   /// Compares what is listed of some records with what is read of each.
+  ///
+  /// - Parameter pages: Whether to read the list page by page, too, and the
+  ///   conflicts.
   func checkListing(
-    _ records: [RecordID], named name: String) throws(ScriptMismatch)
+    _ records: [RecordID], pages: Bool, named name: String
+  ) throws(ScriptMismatch)
 
   /// Saves what the verbs say.
   ///
@@ -133,7 +137,7 @@ extension TestedReplica {
 
   /// Does nothing.
   public func checkListing(
-    _ records: [RecordID], named name: String
+    _ records: [RecordID], pages: Bool, named name: String
   ) throws(ScriptMismatch) {}
 
   /// Does nothing.

@@ -54,7 +54,7 @@ extension TestedReplica {
           try check(FieldPath(id, key), against: reader, named: name))
       }
     }
-    try checkListing(records, named: name)
+    try checkListing(records, pages: true, named: name)
     return readings
   }
 

@@ -93,10 +93,13 @@ extension Delta {
   fileprivate func damaged(_ damage: (FieldState) -> FieldState) -> Delta {
     let changes = changes.map { change in
       var change = change
+      // What has seen no save cannot be sent.
       change.fields = change.fields.mapValues(damage)
+        .filter { !$0.value.clock.isEmpty }
       return change
     }
-    return Delta(changes: changes, intervals: intervals)
+    return Delta(
+      changes: changes.filter { !$0.fields.isEmpty }, intervals: intervals)
   }
 }
 

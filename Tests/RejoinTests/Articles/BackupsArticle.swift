@@ -3,7 +3,7 @@
 import Rejoin
 import Testing
 
-@Suite struct BackupsArticle {
+@Suite(.encodes) struct BackupsArticle {
   /// What an app writes to.
   final class Storage {
     private(set) var bytes: [UInt8] = []

@@ -3,7 +3,7 @@
 import Rejoin
 import Testing
 
-@Suite struct ConflictsArticle {
+@Suite(.encodes) struct ConflictsArticle {
   private let phone = Replica.ofArticle(1, [Profile.self])
   private let tablet = Replica.ofArticle(2, [Profile.self])
 

@@ -3,7 +3,7 @@
 import Rejoin
 import Testing
 
-@Suite struct ImportingArticle {
+@Suite(.encodes) struct ImportingArticle {
   struct Customer: Entity {
     let name = register("name", of: String.self)
   }

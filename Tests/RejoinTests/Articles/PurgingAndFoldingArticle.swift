@@ -3,7 +3,7 @@
 import Rejoin
 import Testing
 
-@Suite struct PurgingAndFoldingArticle {
+@Suite(.encodes) struct PurgingAndFoldingArticle {
   struct Account: Entity {
     let owner = register("owner", of: String.self)
     let balance = ledger("balance")

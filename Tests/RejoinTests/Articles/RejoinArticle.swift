@@ -3,7 +3,7 @@
 import Rejoin
 import Testing
 
-@Suite struct RejoinArticle {
+@Suite(.encodes) struct RejoinArticle {
   struct Profile: Entity {
     let name = register("name", of: String.self)
     let steps = counter("steps")

@@ -3,7 +3,7 @@
 import Rejoin
 import Testing
 
-@Suite struct SchemaChangesArticle {
+@Suite(.encodes) struct SchemaChangesArticle {
   struct ItemV1: Entity {
     static let entityName = "Item"
     let name = register("name", of: String.self)

@@ -3,7 +3,7 @@
 import Rejoin
 import Testing
 
-@Suite struct ScopesArticle {
+@Suite(.encodes) struct ScopesArticle {
   struct Draft: Entity {
     let text = register("text", of: String.self)
   }

@@ -5,7 +5,7 @@ import Testing
 
 private let phone = DeviceID(1)
 
-@Suite struct ReplicaVersionTests {
+@Suite(.encodes) struct ReplicaVersionTests {
   private func save(
     _ sequence: UInt64, at time: UInt64 = 1, digest: UInt64 = 1
   ) -> DeviceSave {

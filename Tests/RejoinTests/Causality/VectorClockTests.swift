@@ -8,7 +8,7 @@ private let phone = DeviceID(1)
 private let tablet = DeviceID(2)
 private let watch = DeviceID(3)
 
-@Suite struct VectorClockTests {
+@Suite(.encodes) struct VectorClockTests {
   private func drawn(_ random: inout SeededRandom) -> VectorClock {
     var clock = VectorClock()
     for device in 0..<4 as Range<UInt64> {

@@ -36,7 +36,7 @@ extension Act {
   }
 }
 
-@Suite struct PNCounterOracleTests {
+@Suite(.encodes) struct PNCounterOracleTests {
   @Test func resetsCancelWhatTheyHadSeen() {
     let rules = Scripts.Rules(
       initial: PNCounter(),
@@ -62,7 +62,7 @@ extension Act {
   }
 }
 
-@Suite struct PNCounterTests {
+@Suite(.encodes) struct PNCounterTests {
   @Test func theExampleInTheDocumentation() throws {
     var steps = PNCounter()
     try steps.increment(by: 1200, at: phone)

@@ -7,7 +7,7 @@ import Testing
 private let phone = DeviceID(1)
 private let tablet = DeviceID(2)
 
-@Suite struct CausalContextTests {
+@Suite(.encodes) struct CausalContextTests {
   @Test func dotsBeyondAGapStayScattered() {
     let context = CausalContext(dots: [Dot(phone, 3), Dot(phone, 1)])
     #expect(context.clock == [phone: 1])

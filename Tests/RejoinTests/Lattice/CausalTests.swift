@@ -8,7 +8,7 @@ private let tablet = DeviceID(2)
 
 private typealias Register = Causal<Siblings<Stamped>>
 
-@Suite struct CausalTests {
+@Suite(.encodes) struct CausalTests {
   private func stamped(_ word: String) -> Stamped {
     Stamped(.string(word), at: .zero)
   }

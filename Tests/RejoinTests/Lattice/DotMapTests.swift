@@ -6,7 +6,7 @@ import Testing
 private let a = Dot(DeviceID(1), 1)
 private let b = Dot(DeviceID(2), 1)
 
-@Suite struct DotMapTests {
+@Suite(.encodes) struct DotMapTests {
   private func map(_ pairs: [(String, Dot)]) -> DotMap<AddMark> {
     var map = DotMap<AddMark>()
     for (key, dot) in pairs {

@@ -6,7 +6,7 @@ import RejoinTesting
 import Testing
 
 /// Maps of so many keys that these are hashed, and keys that come and go.
-@Suite struct LargeDotMapTests {
+@Suite(.encodes) struct LargeDotMapTests {
   private typealias Mark = Siblings<AddMark>
 
   /// A map, and the same as a dictionary whose keys are joined one by one.

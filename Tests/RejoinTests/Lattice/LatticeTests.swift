@@ -42,7 +42,7 @@ private struct FoldedLedger: Lattice, Equatable {
 }
 
 /// The laws of every lattice of the library, on states that random scripts reach.
-@Suite struct LatticeTests {
+@Suite(.encodes) struct LatticeTests {
   private static let seeds: Range<UInt64> = 0..<(Tier.isNightly ? 1500 : 60)
 
   private struct Total {

@@ -5,7 +5,7 @@ import Testing
 
 /// A device that receives its own changes in pieces does not reuse a dot for a new
 /// change.
-@Suite struct OwnDeltaTests {
+@Suite(.encodes) struct OwnDeltaTests {
   private let phone = DeviceID(1)
 
   @Test func aSetGoesOnAfterItsLatestDelta() {

@@ -7,7 +7,7 @@ private let a = Dot(DeviceID(1), 1)
 private let b = Dot(DeviceID(2), 1)
 private let c = Dot(DeviceID(3), 1)
 
-@Suite struct SiblingsTests {
+@Suite(.encodes) struct SiblingsTests {
   private func siblings(_ dots: [Dot], word: String = "x") -> Siblings<Stamped>
   {
     var all = Siblings<Stamped>()

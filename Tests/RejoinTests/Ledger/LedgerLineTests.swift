@@ -3,7 +3,7 @@
 @testable import Rejoin
 import Testing
 
-@Suite struct LedgerLineTests {
+@Suite(.encodes) struct LedgerLineTests {
   private func line(
     _ amounts: [Int64], folded: UInt64 = 0
   ) -> DeviceEntries {

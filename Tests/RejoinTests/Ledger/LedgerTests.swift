@@ -39,7 +39,7 @@ extension Known<Int64?> {
   }
 }
 
-@Suite struct LedgerTests {
+@Suite(.encodes) struct LedgerTests {
   @Test func totalsNeverCountTwiceWhoeverFoldsWhat() {
     let rules = Scripts.Rules(
       initial: Ledger(),

@@ -32,7 +32,7 @@ private struct Pet: Entity {
   let size = lww("size", of: Int?.self)
 }
 
-@Suite struct EntityTests {
+@Suite(.encodes) struct EntityTests {
   private func replica(_ schema: Schema) -> Replica {
     Replica(
       device: DeviceID(1), schema: schema, wallClock: ManualClock().wall,

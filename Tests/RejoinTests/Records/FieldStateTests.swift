@@ -4,7 +4,7 @@
 import RejoinTesting
 import Testing
 
-@Suite struct FieldStateTests {
+@Suite(.encodes) struct FieldStateTests {
   private func save(
     _ device: UInt64, _ sequence: UInt64, at time: Int64 = 0,
     observed: FieldState? = nil

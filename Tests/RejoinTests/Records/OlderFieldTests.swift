@@ -31,7 +31,7 @@ private struct Careless: Entity {
   let theme = register("theme", of: String.self)
 }
 
-@Suite struct OlderFieldTests {
+@Suite(.encodes) struct OlderFieldTests {
   private let old = replica(1, [Old.self])
   private let new = replica(2, [New.self])
   private let id = RecordID("Item", "1")

@@ -3,7 +3,7 @@
 @testable import Rejoin
 import Testing
 
-@Suite struct RecordStateTests {
+@Suite(.encodes) struct RecordStateTests {
   /// A record with concurrent marks, one per device.
   private func record(_ marks: Bool...) -> RecordState {
     var record = RecordState(RecordID("Item", "1"))

@@ -26,7 +26,7 @@ extension Known<Write> {
   }
 }
 
-@Suite struct LWWRegisterTests {
+@Suite(.encodes) struct LWWRegisterTests {
   @Test func theGreatestWriteIsShown() {
     let rules = Scripts.Rules(
       initial: LWWRegister(),

@@ -4,7 +4,7 @@
 import Testing
 
 /// The tie-breaks that only a forked device reaches.
-@Suite struct LatestTests {
+@Suite(.encodes) struct LatestTests {
   private func latest(
     _ word: String, _ sequence: UInt64, by device: UInt64 = 1,
     at time: UInt64 = 1

@@ -53,7 +53,7 @@ private struct Rank: Comparable {
 
 private typealias Scripts = SeenHistory<MVRegister<String>, Write>
 
-@Suite struct MVRegisterOracleTests {
+@Suite(.encodes) struct MVRegisterOracleTests {
   private func word(_ random: inout SeededRandom) -> String? {
     random.below(6) == 0 ? nil : "w\(random.below(1000))"
   }

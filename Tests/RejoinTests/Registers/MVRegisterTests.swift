@@ -11,7 +11,7 @@ private func at(_ milliseconds: Int64) -> Timestamp {
   Timestamp(milliseconds: milliseconds)
 }
 
-@Suite struct MVRegisterTests {
+@Suite(.encodes) struct MVRegisterTests {
   @Test func theExampleInTheDocumentation() {
     var title = MVRegister<String>()
     title.write("Draft", by: phone, at: at(1))

@@ -6,7 +6,7 @@ import RejoinTesting
 import Testing
 
 /// Who wrote what, for every kind of field.
-@Suite struct AuthorsTests {
+@Suite(.encodes) struct AuthorsTests {
   private let a = Replica.empty(1, wallClock: ManualClock(1000))
   private let b = Replica.empty(2, wallClock: ManualClock(2000))
 

@@ -4,7 +4,7 @@
 import Testing
 
 /// `UInt64.max` wherever a number is read.
-@Suite struct HugeNumberTests {
+@Suite(.encodes) struct HugeNumberTests {
   private let stranger = DeviceID(9)
 
   private func written(_ sequence: UInt64, _ time: Timestamp) -> FieldState {

@@ -3,7 +3,7 @@
 @testable import Rejoin
 import Testing
 
-@Suite struct ReferenceTests {
+@Suite(.encodes) struct ReferenceTests {
   private let a = Replica.empty(1)
 
   private func refer() throws {

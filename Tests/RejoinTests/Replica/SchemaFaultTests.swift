@@ -6,7 +6,7 @@ import RejoinTesting
 import Testing
 
 /// Records and fields from other versions of an app.
-@Suite struct SchemaFaultTests {
+@Suite(.encodes) struct SchemaFaultTests {
   private func replica(
     _ device: UInt64, fields: Set<FieldKey>
   ) -> Replica {

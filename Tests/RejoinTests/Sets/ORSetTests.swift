@@ -28,7 +28,7 @@ extension Known<SetAct> {
   }
 }
 
-@Suite struct ORSetTests {
+@Suite(.encodes) struct ORSetTests {
   @Test func removalsRemoveObservedInsertions() {
     let rules = Scripts.Rules(
       initial: ORSet(),

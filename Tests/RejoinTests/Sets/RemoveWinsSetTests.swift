@@ -18,7 +18,7 @@ extension Known<SetAct> {
   }
 }
 
-@Suite struct RemoveWinsSetTests {
+@Suite(.encodes) struct RemoveWinsSetTests {
   @Test func oneUnseenRemovalIsEnough() {
     let rules = Scripts.Rules(
       initial: RemoveWinsSet(),

@@ -80,7 +80,9 @@ extension Replica {
   ) -> MergeReport {
     do throws(WireError) {
       return try withBytes(of: delta.bytes) { bytes throws(WireError) in
-        try apply(decoding: bytes, reporting: detail)
+        var reader = try MessageReader(bytes, as: [delta.kind])
+        return try stored.join(
+          &reader, schema, now: wallClock.now, reporting: detail)
       }
     } catch {
       preconditionFailure("validated bytes could not be read: \(error)")
@@ -103,9 +105,9 @@ extension Replica {
     reporting detail: MergeReport.Detail = .full
   ) throws(WireError) -> MergeReport {
     var reader = try MessageReader(bytes, as: [.delta, .snapshot, .record])
-    let histories = try reader.validate()
+    _ = try reader.validate()
     return try stored.join(
-      &reader, histories, schema, now: wallClock.now, reporting: detail)
+      &reader, schema, now: wallClock.now, reporting: detail)
   }
 }
 

@@ -76,6 +76,8 @@ extension Replica {
   ///   order to compare replicas that may have folded theirs.
   public func encoded(foldingLedgers: Bool = false) -> [UInt8] {
     let snapshot = Snapshot(of: self)
-    return (foldingLedgers ? snapshot.foldingLedgers : snapshot).encoded()
+    let hasLedgers = stored.names.keys.contains { $0.kind == .ledger }
+    return foldingLedgers && hasLedgers
+      ? snapshot.foldingLedgers.encoded() : snapshot.encoded()
   }
 }

@@ -3,19 +3,19 @@
 extension StoredReplica {
   /// Joins a validated message.
   mutating func join(
-    _ reader: inout MessageReader, _ histories: Histories, _ schema: Schema,
-    now: Int64, reporting detail: MergeReport.Detail
+    _ reader: inout MessageReader, _ schema: Schema, now: Int64,
+    reporting detail: MergeReport.Detail
   ) throws(WireError) -> MergeReport {
     var report = MergeReport()
-    // Before anything is joined: afterwards the version may contain saves of
-    // another incarnation. Fields count, too, since a part of a delta has no
-    // intervals.
+    let joined = try join(&reader, schema, detail, &report)
+    let histories = try reader.readSections()
+    // Before the version advances: afterwards it may contain saves of another
+    // incarnation. Fields count, too, since a part of a delta has no intervals.
     if hasLaterSaves(of: device, reader.saves)
       || pullers.values.contains(where: { hasLaterSaves(of: $0, reader.saves) })
     {
       noteRollback(&report)
     }
-    let joined = try join(&reader, schema, detail, &report)
     // Last, because they vouch for the fields.
     histories.forEachInterval(of: reader.saves) { device, interval in
       // Only unseen saves: delivered twice, a delta must change nothing.

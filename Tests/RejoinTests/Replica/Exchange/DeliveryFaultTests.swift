@@ -4,7 +4,7 @@
 import Testing
 
 /// Deltas that are lost, duplicated, reordered, split, or for another replica.
-@Suite struct DeliveryFaultTests {
+@Suite(.encodes) struct DeliveryFaultTests {
   private let a = Replica.empty(1)
   private let b = Replica.empty(2)
 

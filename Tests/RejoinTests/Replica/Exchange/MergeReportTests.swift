@@ -5,7 +5,7 @@ import RejoinTesting
 @testable import Rejoin
 import Testing
 
-@Suite struct MergeReportTests {
+@Suite(.encodes) struct MergeReportTests {
   private let clocks = (ManualClock(1000), ManualClock(2000))
   private let a: Replica
   private let b: Replica

@@ -3,7 +3,7 @@
 @testable import Rejoin
 import Testing
 
-@Suite struct AliasTests {
+@Suite(.encodes) struct AliasTests {
   private let a = Replica.empty(1)
   private let b = Replica.empty(2)
   private let eve = RecordID("Sailor", "eve")

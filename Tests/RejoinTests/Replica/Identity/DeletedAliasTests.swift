@@ -5,7 +5,7 @@ import Testing
 @testable import Rejoin
 
 /// Aliases, some deleted before they were declared.
-@Suite struct DeletedAliasTests {
+@Suite(.encodes) struct DeletedAliasTests {
   private let a = Replica.empty(1)
   private let b = Replica.empty(2)
   private let eve = RecordID("Sailor", "eve")

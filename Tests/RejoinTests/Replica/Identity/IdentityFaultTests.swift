@@ -4,7 +4,7 @@
 import Testing
 
 /// Restored backups and cloned files.
-@Suite struct IdentityFaultTests {
+@Suite(.encodes) struct IdentityFaultTests {
   private let a = Replica.empty(1) { DeviceID(11) }
   private let b = Replica.empty(2)
 

@@ -3,7 +3,7 @@
 @testable import Rejoin
 import Testing
 
-@Suite struct OwnDigestTests {
+@Suite(.encodes) struct OwnDigestTests {
   @Test func aDigestIsFoundByItsNumber() {
     var own = OwnDigests()
     for digest in 11...15 as ClosedRange<UInt64> { own.append(digest) }

@@ -3,7 +3,7 @@
 @testable import Rejoin
 import Testing
 
-@Suite struct PurgeTests {
+@Suite(.encodes) struct PurgeTests {
   private let a = Replica.empty(1)
   private let b = Replica.empty(2)
 

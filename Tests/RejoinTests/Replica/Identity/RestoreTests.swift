@@ -4,7 +4,7 @@
 import Testing
 
 /// Bringing deleted records back.
-@Suite struct RestoreTests {
+@Suite(.encodes) struct RestoreTests {
   private let a = Replica.empty(1)
   private let b = Replica.empty(2)
 

@@ -5,7 +5,7 @@ import Testing
 @testable import Rejoin
 
 /// Retired devices that save again.
-@Suite struct ReturningTests {
+@Suite(.encodes) struct ReturningTests {
   private let a = Replica.empty(1)
   private let d = Replica.empty(4)
 

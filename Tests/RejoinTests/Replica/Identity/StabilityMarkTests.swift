@@ -5,7 +5,7 @@ import Testing
 @testable import Rejoin
 
 /// Marks and who has passed them.
-@Suite struct StabilityMarkTests {
+@Suite(.encodes) struct StabilityMarkTests {
   private let a = DeviceID(1)
   private let b = DeviceID(2)
   private let c = DeviceID(3)

@@ -3,7 +3,7 @@
 @testable import Rejoin
 import Testing
 
-@Suite struct StabilityTests {
+@Suite(.encodes) struct StabilityTests {
   private let a = Replica.empty(1)
   private let b = Replica.empty(2)
   private let d = Replica.empty(4)

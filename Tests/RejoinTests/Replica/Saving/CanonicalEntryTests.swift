@@ -14,7 +14,7 @@ private struct Reading: Entity {
 }
 
 /// −0 reads 0, and every NaN is one, on the device that wrote it, too.
-@Suite struct CanonicalEntryTests {
+@Suite(.encodes) struct CanonicalEntryTests {
   private let device = DeviceID(1)
   private let oddNaN = Double(nan: 5, signaling: false)
 

@@ -5,7 +5,7 @@ import RejoinTesting
 @testable import Rejoin
 import Testing
 
-@Suite struct ClockFaultTests {
+@Suite(.encodes) struct ClockFaultTests {
   private static let hour: Int64 = 3_600_000
 
   @Test(arguments: [365, 50 * 365] as [Int64])

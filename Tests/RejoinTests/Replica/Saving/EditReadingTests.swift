@@ -9,7 +9,7 @@ private struct Note: Entity {
 }
 
 /// Reading within a save, and saves that one field stands in the way of.
-@Suite struct EditReadingTests {
+@Suite(.encodes) struct EditReadingTests {
   private func replica(at now: Int64 = 1000) -> Replica {
     Replica(
       device: DeviceID(1), schema: [Note.self], wallClock: WallClock { now },

@@ -4,7 +4,7 @@
 import Testing
 
 /// An `lww` field at the greatest timestamp, above which nothing can be written.
-@Suite struct ExhaustedFieldTests {
+@Suite(.encodes) struct ExhaustedFieldTests {
   private let a = Replica.empty(1)
   private let stranger = DeviceID(9)
   private let place = MergeReport.Location(

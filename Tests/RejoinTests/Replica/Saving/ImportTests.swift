@@ -3,7 +3,7 @@
 @testable import Rejoin
 import Testing
 
-@Suite struct ImportTests {
+@Suite(.encodes) struct ImportTests {
   private let a = Replica.empty(1)
   private let b = Replica.empty(2)
 

@@ -3,7 +3,7 @@
 @testable import Rejoin
 import Testing
 
-@Suite struct RecreationTests {
+@Suite(.encodes) struct RecreationTests {
   private let a = Replica.empty(1)
   private let b = Replica.empty(2)
 

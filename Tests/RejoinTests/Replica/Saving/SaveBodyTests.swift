@@ -4,7 +4,7 @@
 import Testing
 
 /// Saves whose body throws or returns a value.
-@Suite struct SaveBodyTests {
+@Suite(.encodes) struct SaveBodyTests {
   private let a = Replica.empty(1)
 
   private struct Refused: Error {}

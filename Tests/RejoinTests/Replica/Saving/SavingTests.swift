@@ -3,7 +3,7 @@
 @testable import Rejoin
 import Testing
 
-@Suite struct SavingTests {
+@Suite(.encodes) struct SavingTests {
   private let a = Replica.empty(1)
 
   @Test func aSaveWithoutEditsTakesNoDot() throws {
