@@ -10,6 +10,7 @@ extension Replica {
   ///       of: "Profile", after: page.last?.key, limit: 50)
   ///
   /// - Parameters:
+  ///   - entity: The name of the entity.
   ///   - key: The list begins with the first record after this key.
   ///   - limit: The most records to list; `nil` for all.
   /// - Complexity: O(*k*) for *k* IDs that are listed or belong to deleted

@@ -10,7 +10,8 @@ struct MessageWriter {
 
   private let content: MessageContent
   private let kind: WireKind
-  /// The index of each field, by number, in the table of the entity.
+  /// The index of each field, by number, in the table of the entity; −1 for
+  /// those that the entity does not have.
   private var places: [Int32]
   /// The fields of the record that is being written.
   private var fields: [Field] = []
@@ -34,7 +35,7 @@ struct MessageWriter {
     out = WireWriter(kind)
     self.content = content
     self.kind = kind
-    places = Array(repeating: 0, count: content.names.keys.count)
+    places = Array(repeating: -1, count: content.names.keys.count)
     for (device, interval) in intervals { saves.insert(interval, of: device) }
     for entity in content.entities {
       for choice in entity.choices {
@@ -94,7 +95,9 @@ struct MessageWriter {
   private mutating func write(
     _ entity: Name, _ choices: [MessageContent.Choice]
   ) {
-    writeTable(entity, choices)
+    let numbers = writeTable(entity, choices)
+    // One by one: there may be many entities, and many fields of others.
+    defer { for number in numbers { places[Int(number)] = -1 } }
     (layout, hasExistence) = ([], false)
     var previous: String?
     for (i, choice) in choices.enumerated() {
@@ -106,11 +109,12 @@ struct MessageWriter {
   }
 
   /// Writes the entity's name and its fields.
+  ///
+  /// - Returns: The numbers of the fields.
   private mutating func writeTable(
     _ entity: Name, _ choices: [MessageContent.Choice]
-  ) {
+  ) -> [UInt32] {
     var numbers: [UInt32] = []
-    for place in places.indices { places[place] = -1 }
     for choice in choices {
       let slots = content.records[Int(choice.position)].slots
       content.forEachSlot(of: choice) { slot in
@@ -126,6 +130,7 @@ struct MessageWriter {
       places[Int(number)] = Int32(place)
     }
     out.entity(entity.text, numbers.map { keys[Int($0)] })
+    return numbers
   }
 
   private mutating func write(

@@ -28,7 +28,7 @@ struct SaveTable {
     var marks: Marks
   }
 
-  private struct Line {
+  private struct Line: DeviceEntry {
     let device: DeviceID
     /// The greatest sequence number of the device that any field has seen, or
     /// that is listed.
@@ -178,17 +178,7 @@ struct SaveTable {
   /// The greatest sequence number of a device that any field has seen, or that
   /// is listed.
   func latest(of device: DeviceID) -> UInt64 {
-    var (low, high) = (0, lines.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if lines[middle].device < device {
-        low = middle + 1
-      } else {
-        high = middle
-      }
-    }
-    return low < lines.count && lines[low].device == device
-      ? lines[low].latest : 0
+    lines.entry(of: device)?.latest ?? 0
   }
 
   /// The timestamp of a write that is later than its save's by `extra`.
