@@ -10,16 +10,7 @@ extension Array where Element: DeviceEntry {
   ///
   /// - Complexity: O(log *n*).
   func position(of device: DeviceID) -> Int {
-    var (low, high) = (0, count)
-    while low < high {
-      let middle = (low + high) / 2
-      if self[middle].device < device {
-        low = middle + 1
-      } else {
-        high = middle
-      }
-    }
-    return low
+    partitioningIndex { $0.device >= device }
   }
 
   /// The entry of a device, if there is one.

@@ -96,12 +96,7 @@ struct RecordState {
 
   /// The index of a field, or where it would be inserted.
   private func place(of name: UInt32) -> Int {
-    var (low, high) = (0, slots.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if slots[middle].name < name { low = middle + 1 } else { high = middle }
-    }
-    return low
+    slots.partitioningIndex { $0.name >= name }
   }
 
   subscript(name: UInt32) -> FieldState? {

@@ -79,16 +79,9 @@ struct EntityRecords: Sendable {
   ///
   /// - Precondition: The positions are sorted.
   func place(after key: String, _ records: [RecordState]) -> Int {
-    var (low, high) = (0, order.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if UTF8Order.compare(records[Int(order[middle])].id.key, key) <= 0 {
-        low = middle + 1
-      } else {
-        high = middle
-      }
+    order.partitioningIndex {
+      UTF8Order.compare(records[Int($0)].id.key, key) > 0
     }
-    return low
   }
 }
 

@@ -48,10 +48,12 @@ extension Replica {
   ///
   /// - Complexity: O(1), and O(*a*) for *a* aliases.
   public func recordCount(of entity: String) -> Int {
-    let aliased = representatives(of: entity).flatMap { stored.aliases[$0] }
-      .count { UTF8Order.equal($0.entity, entity) && existsIgnoringAliases($0) }
+    let aliased = representatives(of: entity)
+    let members = aliased.flatMap { stored.aliases[$0] }.count {
+      UTF8Order.equal($0.entity, entity) && existsIgnoringAliases($0)
+    }
     let all = stored.positions[entity]?.count(schema.deletion(of: entity)) ?? 0
-    return all - aliased + representatives(of: entity).count
+    return all - members + aliased.count
   }
 
   /// The registers of an entity's existing records that have conflicts, sorted.

@@ -20,11 +20,6 @@ package enum Limits {
     !text.isEmpty && text.utf8.count <= nameBytes
   }
 
-  /// How many fields of an entity are kept decoded, which bounds memory.
-  ///
-  /// More are rare, and are read again each time.
-  static let keptFields = 512
-
   /// The greatest number of folded entries of one device in a ledger: their
   /// sums have at most 103 bits, far from an overflow of 128.
   static let foldedEntries: UInt64 = 1 << 40

@@ -90,9 +90,6 @@ struct MessageContent {
     }
   }
 
-  /// Whether nothing is chosen.
-  var isEmpty: Bool { entities.isEmpty }
-
   /// Calls `body` with the index of each chosen field among the record's slots.
   func forEachSlot(of choice: Choice, _ body: (Int) -> Void) {
     let record = records[Int(choice.position)]

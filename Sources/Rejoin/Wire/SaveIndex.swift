@@ -30,16 +30,7 @@ struct SaveIndex {
     /// The place of a save among those of the device.
     func find(_ sequence: UInt64) -> Int {
       if isDense { return Int(sequence - saves[0].sequence) }
-      var (low, high) = (0, saves.count - 1)
-      while low < high {
-        let middle = (low + high) / 2
-        if saves[middle].sequence < sequence {
-          low = middle + 1
-        } else {
-          high = middle
-        }
-      }
-      return low
+      return saves.partitioningIndex { $0.sequence >= sequence }
     }
   }
 

@@ -142,16 +142,7 @@ struct SaveTable {
   mutating func dot(at place: Int) -> (dot: Dot, line: Int) {
     if !places(of: current).contains(place) {
       // Of several devices with one start, the last has the save.
-      var (low, high) = (0, lines.count - 1)
-      while low < high {
-        let middle = (low + high + 1) / 2
-        if lines[middle].start <= place {
-          low = middle
-        } else {
-          high = middle - 1
-        }
-      }
-      current = low
+      current = lines.partitioningIndex { $0.start > place } - 1
     }
     return (Dot(lines[current].device, number(at: place, of: current)), current)
   }

@@ -59,7 +59,7 @@ public struct Delta: Sendable {
   }
 
   /// Reads the bytes, which are valid.
-  private func read<Result>(
+  func read<Result>(
     _ body: (inout MessageReader) throws(WireError) -> Result
   ) -> Result {
     do throws(WireError) {

@@ -78,14 +78,8 @@ extension Replica {
   public func apply(
     _ delta: Delta, reporting detail: MergeReport.Detail = .full
   ) -> MergeReport {
-    do throws(WireError) {
-      return try withBytes(of: delta.bytes) { bytes throws(WireError) in
-        var reader = try MessageReader(bytes, as: [delta.kind])
-        return try stored.join(
-          &reader, schema, now: wallClock.now, reporting: detail)
-      }
-    } catch {
-      preconditionFailure("validated bytes could not be read: \(error)")
+    delta.read { reader throws(WireError) in
+      try stored.join(&reader, schema, now: wallClock.now, reporting: detail)
     }
   }
 

@@ -103,20 +103,18 @@ extension StoredReplica {
     _ rule: DeletionRule, _ detail: MergeReport.Detail,
     _ report: inout MergeReport
   ) {
-    if detail == .faults {
-      if !records[Int(location.record)].has(location.name) {
-        return add(theirs, at: location)
-      }
-      return join(theirs, at: location, kind: kind) { mine in
-        report.noteEquivocations(mine, theirs)
-        mine.merge(theirs)
-      }
+    let position = Int(location.record)
+    if detail == .faults, !records[position].has(location.name) {
+      return add(theirs, at: location)
     }
-    let place = MergeReport.Location(
-      record: records[Int(location.record)].id,
-      field: names.keys[Int(location.name)])
+    let place =
+      detail == .faults
+      ? nil
+      : MergeReport.Location(
+        record: records[position].id, field: names.keys[Int(location.name)])
     join(theirs, at: location, kind: kind) { mine in
       report.noteEquivocations(mine, theirs)
+      guard let place else { return mine.merge(theirs) }
       report.join(
         theirs, into: &mine, at: place, under: rule,
         keepingValues: detail == .values)

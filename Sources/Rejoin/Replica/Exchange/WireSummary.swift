@@ -74,6 +74,6 @@ public struct WireSummary: Hashable, Sendable {
     add("record names", sizes.keys)
     add("fields", end - start - sizes.tables - sizes.keys)
     add("sections", message.reader.remaining)
-    _ = try message.validate()
+    _ = try message.readSections()
   }
 }
