@@ -93,7 +93,7 @@ public final class EditingContext {
     _ edit: FieldEdit, to key: FieldKey, in id: RecordID
   ) -> Bool {
     precondition(
-      FieldState(key.kind).accepts(edit),
+      key.kind.accepts(edit),
       "\(edit) cannot edit \(key.name), which is a \(key.kind.rawValue)")
     return update(id) { $0.perform(edit, on: key) }
   }

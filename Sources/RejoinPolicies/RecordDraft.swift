@@ -46,7 +46,7 @@ public struct RecordDraft: Sendable {
   @discardableResult
   public mutating func apply(_ edit: FieldEdit, to key: FieldKey) -> Bool {
     precondition(
-      FieldState(key.kind).accepts(edit),
+      key.kind.accepts(edit),
       "\(edit) cannot edit \(key.name), which is a \(key.kind.rawValue)")
     return record.perform(edit, on: key)
   }

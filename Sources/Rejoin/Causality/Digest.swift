@@ -17,19 +17,23 @@ package struct Digest {
     state = mixed ^ (mixed >> 31) ^ (state << 1 | state >> 63)
   }
 
-  package mutating func add(_ bytes: some Sequence<UInt8>) {
-    var (word, count) = (0 as UInt64, 0 as UInt64)
-    for byte in bytes {
-      word = word << 8 | UInt64(byte)
-      count += 1
-      if count & 7 == 0 { add(word) }
+  package mutating func add(_ bytes: UnsafeRawBufferPointer) {
+    var (word, start) = (0 as UInt64, 0)
+    while bytes.count - start >= 8 {
+      word = bytes.loadUnaligned(fromByteOffset: start, as: UInt64.self).bigEndian
+      add(word)
+      start += 8
     }
+    for byte in bytes[start...] { word = word << 8 | UInt64(byte) }
     add(word)
     // The length separates inputs that differ only in leading zero bytes.
-    add(count)
+    add(UInt64(bytes.count))
   }
 
-  package mutating func add(_ text: String) { add(text.utf8) }
+  package mutating func add(_ text: String) {
+    var text = text
+    text.withUTF8 { add(UnsafeRawBufferPointer($0)) }
+  }
 
   package mutating func add(_ value: Value?) {
     guard let value else { return add(0xff) }
@@ -40,7 +44,7 @@ package struct Digest {
     case .int(let number), .date(let number): add(UInt64(bitPattern: number))
     case .double(let number): add(Value.canonicalBits(number))
     case .string(let text): add(text)
-    case .bytes(let bytes): add(bytes)
+    case .bytes(let bytes): bytes.withUnsafeBytes { add($0) }
     case .reference(let id):
       add(id.entity)
       add(id.key)

@@ -57,6 +57,24 @@ public struct ReplicaVersion: Hashable, Sendable {
     place(of: device).map { saves[$0] } ?? .none
   }
 
+  /// Calls `body` with each device of this version whose latest save in `other`
+  /// is not the same, and with both.
+  ///
+  /// - Complexity: O(*r*) for the *r* devices of both.
+  func forEachDifference(
+    from other: ReplicaVersion,
+    _ body: (DeviceID, DeviceSave, DeviceSave) -> Void
+  ) {
+    let theirs = other.vector.entries
+    var j = 0
+    for (i, entry) in vector.entries.enumerated() {
+      while j < theirs.count, theirs[j].device < entry.device { j += 1 }
+      let isHeld = j < theirs.count && theirs[j].device == entry.device
+      let shown = isHeld ? other.saves[j] : .none
+      if saves[i] != shown { body(entry.device, saves[i], shown) }
+    }
+  }
+
   private func place(of device: DeviceID) -> Int? {
     let place = vector.entries.position(of: device)
     let isHeld =

@@ -128,15 +128,16 @@ extension Causal: Lattice {
   public mutating func merge(_ other: Causal) {
     if isInitial { return self = other }
     if explicit == nil, other.explicit == nil,
-      let mine = store.onlyDot, let theirs = other.store.onlyDot,
-      mine.device == theirs.device
+      let theirs = other.store.onlyDot,
+      Store.keepsLastDots || store.onlyDot?.device == theirs.device
     {
-      // The most common join is of writes of one device. Both contexts are those
-      // of one dot, which need not be made.
+      // The most common join is of a single write. Of our context only what it
+      // has seen of that write's device plays a part, and no clock is made.
+      let mine = Dot(theirs.device, store.lastDot(of: theirs.device))
       store.merge(
         other.store, seen: Through(dot: mine), otherSeen: Through(dot: theirs))
       let last = max(mine, theirs)
-      if !store.impliesContext(last) {
+      if !Store.keepsLastDots, !store.impliesContext(last) {
         explicit = CausalContext(VectorClock(last))
       }
       return _checkInvariants()

@@ -26,6 +26,10 @@ public protocol DotStore: Hashable, Sendable {
   /// The only dot in the store, if it is known that there is just one.
   var onlyDot: Dot? { get }
 
+  /// Whether a join leaves the last dot of every device in the store, so that
+  /// two contexts that their stores imply have a join that is implied.
+  static var keepsLastDots: Bool { get }
+
   /// The smallest clock that contains every dot in the store.
   var dots: VectorClock { get }
 
@@ -51,6 +55,9 @@ extension DotStore {
 
   /// The only dot in the store, if it is known that there is just one.
   public var onlyDot: Dot? { nil }
+
+  /// Whether a join leaves the last dot of every device in the store.
+  public static var keepsLastDots: Bool { false }
 
   /// The greatest sequence number of a device's dots in the store; zero if it
   /// has none.

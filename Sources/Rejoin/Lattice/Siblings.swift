@@ -75,6 +75,37 @@ public struct Siblings<Payload: Hashable & Comparable & Sendable>: Sendable {
 }
 
 extension Siblings: RandomAccessCollection {
+  /// The siblings, in the order of dots.
+  private var elements: [Element] {
+    switch storage {
+    case .none: []
+    case .one(let only): [only]
+    case .many(let all): all
+    }
+  }
+
+  /// Goes through the siblings in the order of dots.
+  public struct Iterator: IteratorProtocol {
+    fileprivate var only: Element?
+    fileprivate var many: IndexingIterator<[Element]>
+
+    /// The next sibling; `nil` after the last one.
+    public mutating func next() -> Element? {
+      guard let only else { return many.next() }
+      self.only = nil
+      return only
+    }
+  }
+
+  /// Goes through the siblings in the order of dots.
+  public func makeIterator() -> Iterator {
+    switch storage {
+    case .none: Iterator(only: nil, many: [].makeIterator())
+    case .one(let only): Iterator(only: only, many: [].makeIterator())
+    case .many(let all): Iterator(only: nil, many: all.makeIterator())
+    }
+  }
+
   /// The position of the first sibling.
   public var startIndex: Int { 0 }
 
@@ -142,40 +173,91 @@ extension Siblings: DotStore {
   }
 
   public func lastDot(of device: DeviceID) -> UInt64 {
-    reduce(0) { $1.dot.device == device ? Swift.max($0, $1.dot.sequence) : $0 }
+    switch storage {
+    case .none: return 0
+    case .one(let only):
+      return only.dot.device == device ? only.dot.sequence : 0
+    case .many(let all):
+      let end = all.partitioningIndex { device < $0.dot.device }
+      return end > 0 && all[end - 1].dot.device == device
+        ? all[end - 1].dot.sequence : 0
+    }
+  }
+
+  /// The last dot of each device stays in a join: whoever holds it, and no
+  /// later one, has seen no later one either.
+  public static var keepsLastDots: Bool { true }
+
+  /// The sibling of a dot.
+  subscript(dot: Dot) -> Element? {
+    switch storage {
+    case .none: return nil
+    case .one(let only): return only.dot == dot ? only : nil
+    case .many(let all):
+      let place = all.partitioningIndex { $0.dot >= dot }
+      return place < all.count && all[place].dot == dot ? all[place] : nil
+    }
   }
 
   /// Joins two sets of siblings.
   ///
-  /// - Complexity: O(*n*) for the *n* siblings of both, and a look-up in a clock
-  ///   for each that only one side holds.
+  /// - Complexity: A look-up in a clock for each sibling, and
+  ///   O(*m* log *n*) for *m* siblings that join *n*.
   public mutating func merge(
     _ other: Siblings, seen: some DotSet, otherSeen: some DotSet
   ) {
-    if case (.one(let a), .one(let b)) = (storage, other.storage), a == b {
-      // Idempotence: what both sides hold stays, whatever the contexts.
-      return
+    if case (.one(let a), .one(let b)) = (storage, other.storage) {
+      return merge(
+        a, b, isSeen: otherSeen.contains(a.dot), seen.contains(b.dot))
     }
-    var union: [Element] = []
-    var (i, j) = (0, 0)
-    while i < count || j < other.count {
-      if j == other.count || (i < count && self[i].dot < other[j].dot) {
-        // Only this side holds the dot.
-        if !otherSeen.contains(self[i].dot) { union.append(self[i]) }
-        i += 1
-      } else if i == count || other[j].dot < self[i].dot {
-        // Only the other side holds the dot.
-        if !seen.contains(other[j].dot) { union.append(other[j]) }
-        j += 1
-      } else {
-        let (mine, theirs) = (self[i], other[j])
-        // Both hold the dot. The payloads differ only after an equivocation.
-        union.append(mine.payload < theirs.payload ? theirs : mine)
-        i += 1
-        j += 1
+    // Released, so that it is changed in place.
+    var union = elements
+    storage = .none
+    union.removeAll { otherSeen.contains($0.dot) && other[$0.dot] == nil }
+    var new: [Element] = []
+    for theirs in other {
+      let place = union.partitioningIndex { $0.dot >= theirs.dot }
+      if place < union.count, union[place].dot == theirs.dot {
+        union[place] = union[place].joined(theirs)
+      } else if !seen.contains(theirs.dot) {
+        new.append(theirs)
       }
     }
+    if new.count == 1 {
+      let place = union.partitioningIndex { $0.dot >= new[0].dot }
+      union.insert(new[0], at: place)
+    } else if !new.isEmpty {
+      // Sorting finds the two runs, and merges them.
+      union += new
+      union.sort { $0.dot < $1.dot }
+    }
     self = Siblings(sorted: union)
+  }
+
+  /// Joins two single siblings, by far the most common, without an array.
+  ///
+  /// - Parameter isSeen: Whether the other side has seen each of them.
+  private mutating func merge(
+    _ mine: Element, _ theirs: Element, isSeen mineIsSeen: Bool,
+    _ theirsIsSeen: Bool
+  ) {
+    if mine.dot == theirs.dot { return storage = .one(mine.joined(theirs)) }
+    switch (mineIsSeen, theirsIsSeen) {
+    case (false, true): break
+    case (true, false): storage = .one(theirs)
+    case (true, true): storage = .none
+    case (false, false):
+      storage = .many(mine.dot < theirs.dot ? [mine, theirs] : [theirs, mine])
+    }
+  }
+}
+
+extension Siblings.Element {
+  /// The element of a dot that both sides hold.
+  ///
+  /// The payloads differ only after an equivocation.
+  fileprivate func joined(_ other: Self) -> Self {
+    payload < other.payload ? other : self
   }
 }
 

@@ -20,9 +20,9 @@ private struct Observed: DotSet {
   func contains(_ dot: Dot) -> Bool { clock?.contains(dot) ?? true }
 }
 
-extension FieldState {
+extension FieldKind {
   /// Whether `edit` applies to this kind of field.
-  public func accepts(_ edit: FieldEdit) -> Bool {
+  package func accepts(_ edit: FieldEdit) -> Bool {
     switch (self, edit) {
     case (.register, .write), (.lww, .write), (.counter, .count),
       (.set, .members), (.removeWinsSet, .members), (.ledger, .append):
@@ -30,7 +30,9 @@ extension FieldState {
     default: false
     }
   }
+}
 
+extension FieldState {
   /// Edits the field in one save.
   ///
   /// - Parameter edit: The edit, or `nil` to drop the observed content.

@@ -29,3 +29,14 @@ extension FieldState {
     }
   }
 }
+
+extension FieldEdit {
+  /// Whether the edit may add a reference.
+  var mayRefer: Bool {
+    switch self {
+    case .write(let value): value?.isReference == true
+    case .members: true
+    case .count, .append: false
+    }
+  }
+}

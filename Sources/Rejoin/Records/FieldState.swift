@@ -65,17 +65,6 @@ public enum FieldState: Hashable, Sendable {
     }
   }
 
-  /// Whether the field is a register with more than one sibling.
-  var isShared: Bool {
-    if case .register(let field) = self { field.store.count > 1 } else { false }
-  }
-
-  /// Whether all saves that the field has seen are in `clock`.
-  func isContained(in clock: VectorClock) -> Bool {
-    onlyWrite.map { clock.contains($0.dot) }
-      ?? self.clock.isContained(in: clock)
-  }
-
   /// Whether nothing can be written anymore: an `lww` field whose value has the
   /// greatest timestamp.
   ///
@@ -131,27 +120,25 @@ extension FieldState: Lattice {
   }
 
   private consuming func consumingMerge(_ other: FieldState) -> FieldState {
-    switch (consume self, other) {
-    case (.register(var a), .register(let b)):
-      a.merge(b)
-      return .register(a)
-    case (.lww(var a), .lww(let b)):
-      a.merge(b)
-      return .lww(a)
-    case (.counter(var a), .counter(let b)):
-      a.merge(b)
-      return .counter(a)
-    case (.set(var a), .set(let b)):
-      a.merge(b)
-      return .set(a)
-    case (.removeWinsSet(var a), .removeWinsSet(let b)):
-      a.merge(b)
-      return .removeWinsSet(a)
-    case (.ledger(var a), .ledger(let b)):
-      a.merge(b)
-      return .ledger(a)
-    case (let mine, _):
-      return mine
+    switch consume self {
+    case .register(var mine):
+      if case .register(let theirs) = other { mine.merge(theirs) }
+      return .register(mine)
+    case .lww(var mine):
+      if case .lww(let theirs) = other { mine.merge(theirs) }
+      return .lww(mine)
+    case .counter(var mine):
+      if case .counter(let theirs) = other { mine.merge(theirs) }
+      return .counter(mine)
+    case .set(var mine):
+      if case .set(let theirs) = other { mine.merge(theirs) }
+      return .set(mine)
+    case .removeWinsSet(var mine):
+      if case .removeWinsSet(let theirs) = other { mine.merge(theirs) }
+      return .removeWinsSet(mine)
+    case .ledger(var mine):
+      if case .ledger(let theirs) = other { mine.merge(theirs) }
+      return .ledger(mine)
     }
   }
 }

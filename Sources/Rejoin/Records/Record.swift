@@ -57,7 +57,7 @@ public struct Record: Sendable {
     guard case .one(let part) = parts else {
       return siblings(of: name, kind).first
     }
-    return names.number(of: FieldKey(name, kind)).flatMap { part[$0]?.write }
+    return names.number(of: FieldKey(name, kind)).flatMap { part.write(of: $0) }
   }
 
   /// The writes of a register in all parts, the visible one first.

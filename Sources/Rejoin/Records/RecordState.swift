@@ -1,45 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The keys of all fields of a replica, each with a number.
-///
-/// Records refer to fields by number, which keeps a field small.
-struct FieldNames {
-  /// The keys by number.
-  ///
-  /// Each key once; the first is existence.
-  private(set) var keys: [FieldKey] = [.existence]
-  /// The index of each key in `keys`.
-  private var numbers: [FieldKey: UInt32] = [.existence: 0]
-
-  /// The number of a key, if it has one.
-  func number(of key: FieldKey) -> UInt32? { numbers[key] }
-
-  /// The number of a key, which is added if it is new.
-  mutating func intern(_ key: FieldKey) -> UInt32 {
-    if let number = numbers[key] { return number }
-    let number = UInt32(keys.count)
-    keys.append(key)
-    numbers[key] = number
-    _checkInvariants()
-    return number
-  }
-
-  /// Traps in checked builds unless the invariants hold.
-  @inline(__always)
-  func _checkInvariants() {
-    #if REJOIN_CHECK_INVARIANTS
-      precondition(keys.first == .existence, "existence is not the first field")
-      precondition(
-        numbers.count == keys.count
-          && keys.enumerated().allSatisfy { numbers[$1] == UInt32($0) },
-        "the numbers of the fields differ from their places: \(keys)")
-    #endif
-  }
-}
-
 /// The location of a field in a replica: the position of its record and the
 /// number of its name.
-struct FieldLocation: Hashable {
+struct FieldLocation: Hashable, Sendable {
   let record: UInt32
   let name: UInt32
 
@@ -49,6 +12,8 @@ struct FieldLocation: Hashable {
 
 /// Whether a record exists under each rule for deletions.
 struct Existence: Equatable {
+  /// Whether there are marks that say so.
+  private var isMarked = false
   private(set) var updateWins = false
   private(set) var deleteWins = false
 
@@ -56,6 +21,7 @@ struct Existence: Equatable {
   init() {}
 
   init(_ marks: Siblings<Stamped>) {
+    isMarked = !marks.isEmpty
     updateWins = marks.exists(.updateWins)
     deleteWins = marks.exists(.deleteWins)
   }
@@ -66,21 +32,19 @@ struct Existence: Equatable {
     case .deleteWins: deleteWins
     }
   }
+
+  /// Whether the record has been deleted or purged, under a rule.
+  func isDenied(_ rule: DeletionRule) -> Bool { isMarked && !holds(rule) }
 }
 
 /// A record as a replica stores it: a map from fields to their states, with its
 /// existence as one of them.
-struct RecordState {
-  struct Slot {
-    let name: UInt32
-    var state: FieldState
-  }
-
+struct RecordState: Sendable {
   let id: RecordID
   /// Sorted by the number of the field; never two of one field.
   ///
   /// The existence has number zero and is a register.
-  private(set) var slots: [Slot] = []
+  private(set) var slots: [FieldSlot] = []
 
   /// Whether the record exists, by the marks in its slots.
   private(set) var existence = Existence()
@@ -99,14 +63,20 @@ struct RecordState {
     slots.partitioningIndex { $0.name >= name }
   }
 
+  /// The state of a field, if any save has touched it.
   subscript(name: UInt32) -> FieldState? {
     position(of: name).map { slots[$0].state }
+  }
+
+  /// The visible write of a register.
+  func write(of name: UInt32) -> Siblings<Stamped>.Element? {
+    position(of: name).flatMap { slots[$0].write }
   }
 
   /// The number of a device's last save that a field has seen; zero if there is
   /// none.
   func lastSave(of device: DeviceID, in name: UInt32) -> UInt64 {
-    position(of: name).map { slots[$0].state.lastSave(of: device) } ?? 0
+    position(of: name).map { slots[$0].lastSave(of: device) } ?? 0
   }
 
   /// Makes room for some fields of a record that has none.
@@ -115,16 +85,19 @@ struct RecordState {
   }
 
   /// Changes a field in place; one that is missing begins empty.
+  ///
+  /// - Parameter refers: Whether the change may add a reference.
   mutating func update<Result>(
-    _ name: UInt32, kind: FieldKind, _ change: (inout FieldState) -> Result
+    _ name: UInt32, kind: FieldKind, refers: Bool,
+    _ change: (inout FieldSlot) -> Result
   ) -> Result {
     defer { _checkInvariants() }
     let i = place(of: name)
     if i == slots.count || slots[i].name != name {
-      slots.insert(Slot(name: name, state: FieldState(kind)), at: i)
+      insert(FieldSlot(name, kind), at: i)
     }
-    let result = change(&slots[i].state)
-    note(slots[i])
+    let result = change(&slots[i])
+    note(at: i, refers: refers)
     return result
   }
 
@@ -132,35 +105,35 @@ struct RecordState {
   func has(_ name: UInt32) -> Bool { position(of: name) != nil }
 
   /// Adds a field that is missing.
-  mutating func add(_ name: UInt32, _ state: FieldState) {
-    let slot = Slot(name: name, state: state)
-    if slots.last.map({ $0.name < name }) ?? true {
-      slots.append(slot)
-    } else {
-      slots.insert(slot, at: place(of: name))
-    }
-    note(slot)
+  mutating func add(_ slot: FieldSlot) {
+    var i = slots.count
+    if let last = slots.last, slot.name < last.name { i = place(of: slot.name) }
+    insert(slot, at: i)
+    note(at: i, refers: slot.mayRefer)
     _checkInvariants()
   }
 
-  private mutating func note(_ slot: Slot) {
-    if slot.name == 0 { existence = Existence(marks) }
-    if !mayRefer { mayRefer = slot.state.mayRefer }
+  private mutating func insert(_ slot: FieldSlot, at i: Int) {
+    // Appending is much faster than inserting at the end.
+    if i == slots.count { slots.append(slot) } else { slots.insert(slot, at: i) }
+  }
+
+  private mutating func note(at i: Int, refers: Bool) {
+    if slots[i].name == 0 { existence = Existence(marks) }
+    if refers { mayRefer = true }
   }
 
   /// The marks that say whether the record exists.
   var marks: Siblings<Stamped> {
-    guard let first = slots.first, first.name == 0,
-      case .register(let field) = first.state
-    else { return Siblings() }
-    return field.store
+    guard let first = slots.first, first.name == 0 else { return Siblings() }
+    return first.siblings
   }
 
   /// Whether the record exists, under a rule.
   func exists(_ rule: DeletionRule) -> Bool { existence.holds(rule) }
 
   /// Whether the record has been deleted or purged, under a rule.
-  func isDead(_ rule: DeletionRule) -> Bool { !marks.isEmpty && !exists(rule) }
+  func isDead(_ rule: DeletionRule) -> Bool { existence.isDenied(rule) }
 
   /// Whether the record has been purged: deleted, and its content dropped.
   ///
@@ -201,7 +174,7 @@ extension RecordState {
       precondition(
         existence == Existence(marks), "the marks of \(id) say otherwise")
       precondition(
-        mayRefer || !slots.contains { $0.state.mayRefer },
+        mayRefer || !slots.contains(where: \.mayRefer),
         "\(id) has references, and is said to have none")
       guard let first = slots.first, first.name == 0 else { return }
       guard case .register = first.state else {

@@ -13,6 +13,11 @@ public struct Stamped: Hashable, Sendable {
     self.time = time
     self.value = value?.canonical
   }
+
+  /// Creates a payload of a canonical value.
+  init(canonical value: Value?, at time: Timestamp) {
+    (self.time, self.value) = (time, value)
+  }
 }
 
 extension Stamped: Comparable {

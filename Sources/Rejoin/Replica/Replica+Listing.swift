@@ -100,7 +100,7 @@ extension Record {
       case .many(let all): all
       }
     let numbers = Set(parts.lazy.flatMap(\.slots).map(\.name))
-    return numbers.map { names.keys[Int($0)] }
+    return numbers.map { names[$0] }
       .filter {
         $0.kind == .register && $0.variant == nil && $0 != .existence
       }.sorted()

@@ -49,7 +49,7 @@ extension Replica {
     let record = stored.records[position]
     var fields: [FieldKey: FieldState] = [:]
     for slot in record.slots where slot.name != 0 {
-      fields[stored.names.keys[Int(slot.name)]] = slot.state
+      fields[stored.names[slot.name]] = slot.state
     }
     return RecordSnapshot(
       exists: record.exists(schema[id.entity].deletion),

@@ -27,11 +27,12 @@ extension StoredReplica {
 
     /// Checks the slots, and what is derived from the fields' clocks.
     private func checkFields() {
-      for (number, key) in names.keys.enumerated() {
+      for number in 0..<UInt32(names.count) {
         precondition(
-          names.number(of: key) == UInt32(number),
-          "the field \(key) does not have its number, \(number)")
+          names.number(of: names[number]) == number,
+          "the field \(names[number]) does not have its number, \(number)")
       }
+      precondition(names[0] == .existence, "existence is not the first field")
       var clocks: [FieldLocation: VectorClock] = [:]
       for (position, record) in records.enumerated() {
         for slot in record.slots {
@@ -40,7 +41,7 @@ extension StoredReplica {
           clocks[location] = slot.state.clock
           check(slot, of: record.id)
           precondition(
-            shared.contains(location) == slot.state.isShared,
+            shared.contains(location) == slot.isShared,
             "a register of \(record.id) with siblings is not listed")
         }
       }
@@ -51,11 +52,11 @@ extension StoredReplica {
         "`ahead` does not list the fields whose clock is beyond the version")
     }
 
-    private func check(_ slot: RecordState.Slot, of id: RecordID) {
+    private func check(_ slot: FieldSlot, of id: RecordID) {
       precondition(
-        Int(slot.name) < names.keys.count,
+        Int(slot.name) < names.count,
         "\(id) has a field of number \(slot.name), which has no name")
-      let key = names.keys[Int(slot.name)]
+      let key = names[slot.name]
       precondition(
         slot.state.isOfKind(key.kind),
         "the field \(key) of \(id) holds a state of another kind")

@@ -75,6 +75,7 @@ public struct StoredReplica: Sendable {
   }
 
   /// Whether another incarnation is known to use our ID.
+  @inline(__always)
   var needsNewDeviceID: Bool {
     rollbackDetected != nil || version[device].isForked
       || pullers.values.contains { version[$0].isForked }
@@ -122,13 +123,13 @@ public struct StoredReplica: Sendable {
     let only = theirs.onlyWrite?.dot
     let clock = only == nil ? theirs.clock : VectorClock()
     var (before, known) = (0 as UInt64, VectorClock())
-    update(location, kind: kind) { mine in
+    update(location, kind: kind, refers: theirs.mayRefer) { mine in
       if let only {
         before = mine.lastSave(of: only.device)
       } else {
-        known = mine.clock
+        known = mine.state.clock
       }
-      merge(&mine)
+      mine.update(merge)
     }
     if let only { note(only, over: before, at: location) }
     for entry in clock.entries {
@@ -140,12 +141,13 @@ public struct StoredReplica: Sendable {
   /// Adds a field that no save here has touched, and enters it into the index.
   mutating func add(_ state: FieldState, at location: FieldLocation) {
     let position = Int(location.record)
+    let slot = FieldSlot(location.name, state)
     let existence = records[position].existence
-    records[position].add(location.name, state)
-    if state.isShared { shared.insert(location) }
+    records[position].add(slot)
+    if slot.isShared { shared.insert(location) }
     recount(position, from: existence)
-    if let only = state.onlyWrite?.dot {
-      return note(only, over: 0, at: location)
+    if let only = slot.onlySave {
+      return note(only.dot, over: 0, at: location)
     }
     for entry in state.clock.entries {
       note(Dot(entry.device, entry.count), over: 0, at: location)
@@ -178,15 +180,16 @@ public struct StoredReplica: Sendable {
   ///
   /// - Returns: The unobserved siblings that were superseded.
   mutating func change(
-    _ key: FieldKey, at position: Int, _ edit: FieldEdit?,
+    _ name: UInt32, at position: Int, _ edit: FieldEdit?,
     in save: EditContext
   ) -> [Siblings<Stamped>.Element] {
-    let location = FieldLocation(
-      record: UInt32(position), name: names.intern(key))
+    let location = FieldLocation(record: UInt32(position), name: name)
     var before: UInt64 = 0
-    let superseded = update(location, kind: key.kind) { state in
-      before = state.lastSave(of: save.dot.device)
-      return state.change(edit, in: save)
+    let superseded = update(
+      location, kind: names.kind(of: name), refers: edit?.mayRefer ?? false
+    ) { slot in
+      before = slot.lastSave(of: save.dot.device)
+      return slot.update { $0.change(edit, in: save) }
     }
     // Of the field's clock, an edit moves only the entry of the author.
     note(save.dot, over: before, at: location)
@@ -195,16 +198,18 @@ public struct StoredReplica: Sendable {
 
   /// Changes a field in place, and counts its record and its siblings.
   private mutating func update<Result>(
-    _ location: FieldLocation, kind: FieldKind,
-    _ change: (inout FieldState) -> Result
+    _ location: FieldLocation, kind: FieldKind, refers: Bool,
+    _ change: (inout FieldSlot) -> Result
   ) -> Result {
     let position = Int(location.record)
     let existence = records[position].existence
     var (wasShared, isShared) = (false, false)
-    let result = records[position].update(location.name, kind: kind) { state in
-      wasShared = state.isShared
-      let result = change(&state)
-      isShared = state.isShared
+    let result = records[position].update(
+      location.name, kind: kind, refers: refers
+    ) { slot in
+      wasShared = slot.isShared
+      let result = change(&slot)
+      isShared = slot.isShared
       return result
     }
     if wasShared != isShared {

@@ -5,7 +5,10 @@
 /// A save edits one record after the other and may name a field several times.
 /// Few keys are compared one by one, without being hashed.
 struct RunMap<Key: Hashable & Sendable, Content: Sendable>: Sendable {
-  typealias Entry = (key: Key, content: Content)
+  struct Entry: Sendable {
+    let key: Key
+    var content: Content
+  }
 
   /// Up to that many keys are not hashed.
   private static var few: Int { 12 }
@@ -36,30 +39,34 @@ struct RunMap<Key: Hashable & Sendable, Content: Sendable>: Sendable {
     place(of: key).map { entries[$0].content }
   }
 
-  /// Changes the content under a key in place; a key that is missing begins
-  /// with `initial`.
-  mutating func update<Result>(
-    _ key: Key, default initial: @autoclosure () -> Content,
-    _ change: (inout Content) -> Result
-  ) -> Result {
+  /// The index of a key in `entries`; a key that is missing is added with
+  /// `initial`.
+  mutating func intern(
+    _ key: Key, default initial: @autoclosure () -> Content
+  ) -> Int {
     if let place = place(of: key) {
       last = place
-      return change(&entries[place].content)
+      return place
     }
     last = entries.count
-    entries.append((key, initial()))
+    entries.append(Entry(key: key, content: initial()))
     if entries.count > Self.few {
       // All of them when there stop being few, and then one at a time.
       for place in places.count..<entries.count {
         places[entries[place].key] = place
       }
     }
-    return change(&entries[last].content)
+    return last
   }
 
-  /// Changes every content in place.
-  mutating func updateEach(_ change: (Key, inout Content) -> Void) {
-    for i in entries.indices { change(entries[i].key, &entries[i].content) }
+  /// Changes the content under a key in place; a key that is missing begins
+  /// with `initial`.
+  mutating func update<Result>(
+    _ key: Key, default initial: @autoclosure () -> Content,
+    _ change: (inout Content) -> Result
+  ) -> Result {
+    let place = intern(key, default: initial())
+    return change(&entries[place].content)
   }
 
   /// Replaces the content under a key.
@@ -71,7 +78,6 @@ struct RunMap<Key: Hashable & Sendable, Content: Sendable>: Sendable {
 extension RunMap where Key: Comparable {
   /// Whether the keys came in order, as they often do.
   private var isSorted: Bool {
-    // Not with `zip`, which copies every entry.
     entries.indices.dropFirst().allSatisfy {
       entries[$0 - 1].key < entries[$0].key
     }

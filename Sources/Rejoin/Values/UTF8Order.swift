@@ -7,7 +7,9 @@
 /// must agree on bytes under any version.
 enum UTF8Order {
   static func equal(_ a: String, _ b: String) -> Bool {
-    a.utf8.count == b.utf8.count && compare(a, b) == 0
+    // Texts of equal bytes are equal under any version of Unicode, and those
+    // that differ are mostly told apart by `==` without being unpacked.
+    a.utf8.count == b.utf8.count && a == b && compare(a, b) == 0
   }
 
   /// A negative number, zero or a positive number, if `a` is less than, equal

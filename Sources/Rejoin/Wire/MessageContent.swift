@@ -7,8 +7,6 @@ struct MessageContent {
     let position: UInt32
     let start: UInt32
     let end: UInt32
-    /// The beginning of its key, which decides most comparisons.
-    let prefix: UInt64
   }
 
   /// Those of which there is a choice.
@@ -60,7 +58,7 @@ struct MessageContent {
     let records = changes.map { change in
       var record = RecordState(change.id)
       for (key, state) in change.fields {
-        record.update(names.intern(key), kind: key.kind) { $0 = state }
+        record.add(FieldSlot(names.intern(key), state))
       }
       return record
     }
@@ -70,23 +68,24 @@ struct MessageContent {
   private mutating func choose(
     _ body: (_ choose: (UInt32, Range<Int>) -> Void) -> Void
   ) {
-    var byEntity = RunMap<Name, [Choice]>()
+    var choices: [Choice] = []
     body { position, range in
-      let id = records[Int(position)].id
-      let choice = Choice(
-        position: position, start: UInt32(range.lowerBound),
-        end: UInt32(range.upperBound), prefix: UTF8Order.prefix(of: id.key))
-      byEntity.update(Name(id.entity), default: []) { $0.append(choice) }
+      choices.append(
+        Choice(
+          position: position, start: UInt32(range.lowerBound),
+          end: UInt32(range.upperBound)))
     }
-    entities = byEntity.sorted.map { name, choices in
-      let sorted = choices.sorted {
-        $0.prefix != $1.prefix
-          ? $0.prefix < $1.prefix
-          : UTF8Order.compare(
-            records[Int($0.position)].id.key, records[Int($1.position)].id.key)
-            < 0
+    let order = RecordOrder.places(choices.count) {
+      records[Int(choices[$0].position)].id
+    }
+    for place in order {
+      let name = records[Int(choices[place].position)].id.entity
+      if entities.isEmpty
+        || !UTF8Order.equal(entities[entities.count - 1].name.text, name)
+      {
+        entities.append((Name(name), []))
       }
-      return (name, sorted)
+      entities[entities.count - 1].choices.append(choices[place])
     }
   }
 

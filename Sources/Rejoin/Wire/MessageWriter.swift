@@ -35,12 +35,12 @@ struct MessageWriter {
     out = WireWriter(kind)
     self.content = content
     self.kind = kind
-    places = Array(repeating: -1, count: content.names.keys.count)
+    places = Array(repeating: -1, count: content.names.count)
     for (device, interval) in intervals { saves.insert(interval, of: device) }
     for entity in content.entities {
       for choice in entity.choices {
         let slots = content.records[Int(choice.position)].slots
-        content.forEachSlot(of: choice) { saves.insert(slots[$0].state) }
+        content.forEachSlot(of: choice) { saves.insert(slots[$0]) }
       }
     }
     saves.settle()
@@ -124,12 +124,12 @@ struct MessageWriter {
         numbers.append(number)
       }
     }
-    let keys = content.names.keys
-    numbers.sort { keys[Int($0)] < keys[Int($1)] }
+    let names = content.names
+    numbers.sort { names[$0] < names[$1] }
     for (place, number) in numbers.enumerated() {
       places[Int(number)] = Int32(place)
     }
-    out.entity(entity.text, numbers.map { keys[Int($0)] })
+    out.entity(entity.text, numbers.map { names[$0] })
     return numbers
   }
 
@@ -149,7 +149,7 @@ struct MessageWriter {
     if !isSorted { fields.sort { $0.place < $1.place } }
     var choice = FormChoice()
     for field in fields {
-      let write = onlyWrite(of: record.slots[Int(field.slot)].state)
+      let write = onlyWrite(of: record.slots[Int(field.slot)])
       if field.place < 0 {
         choice.note(existence: write)
       } else {
@@ -167,7 +167,7 @@ struct MessageWriter {
       return
     }
     for field in fields where field.place >= 0 {
-      out.value(record.slots[Int(field.slot)].state.value)
+      out.value(record.slots[Int(field.slot)].value)
     }
     last = form == .same ? first : first + max(layout.count, 1) - 1
   }
@@ -186,13 +186,10 @@ struct MessageWriter {
 
   /// The only write of a register, if the field consists of just that, at its
   /// save's timestamp.
-  private mutating func onlyWrite(of state: FieldState) -> OnlyWrite? {
-    guard case .register = state, let only = state.onlyWrite else {
-      return nil
-    }
-    let found = saves.find(only.dot)
-    guard only.payload.time.rawValue == found.time else { return nil }
-    return OnlyWrite(
-      place: found.place, isTrue: only.payload.value == .bool(true))
+  private mutating func onlyWrite(of slot: FieldSlot) -> OnlyWrite? {
+    guard slot.isOneSibling, let save = slot.onlySave else { return nil }
+    let found = saves.find(save.dot)
+    guard save.time.rawValue == found.time else { return nil }
+    return OnlyWrite(place: found.place, isTrue: slot.value == .bool(true))
   }
 }

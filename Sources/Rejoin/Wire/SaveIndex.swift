@@ -74,10 +74,11 @@ struct SaveIndex {
   }
 
   /// Collects the devices and saves that a field refers to.
-  mutating func insert(_ state: FieldState) {
-    if let write = state.onlyWrite {
-      return insert(write.dot, write.payload.time.rawValue)
+  mutating func insert(_ slot: FieldSlot) {
+    if let save = slot.onlySave {
+      return insert(save.dot, save.time.rawValue)
     }
+    let state = slot.state
     state.forEachSave { insert($0, $1?.rawValue) }
     for entry in state.explicitRemainder { insert(entry.device) }
     if case .ledger(let field) = state {

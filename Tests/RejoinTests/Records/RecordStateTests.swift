@@ -12,7 +12,7 @@ import Testing
       let save = EditContext(
         dot: Dot(DeviceID(UInt64(i + 1)), 1), time: Timestamp(rawValue: 1))
       _ = state.change(.write(.bool(mark)), in: save)
-      record.update(0, kind: .register) { $0.merge(state) }
+      record.update(0, kind: .register, refers: false) { $0.update { $0.merge(state) } }
     }
     return record
   }
@@ -43,7 +43,7 @@ import Testing
   @Test func fieldsAreSortedByTheirNames() {
     var record = RecordState(RecordID("Item", "1"))
     for name in [3, 1, 2, 3] as [UInt32] {
-      record.update(name, kind: .counter) { _ in }
+      record.update(name, kind: .counter, refers: false) { _ in }
     }
     #expect(record.slots.map(\.name) == [1, 2, 3])
   }

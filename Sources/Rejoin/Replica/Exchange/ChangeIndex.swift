@@ -58,25 +58,32 @@ struct ChangeIndex {
   /// none.
   func last(of device: DeviceID) -> UInt64 { byDevice[device]?.greatest ?? 0 }
 
+  /// The devices that any field here has seen a save of.
+  var devices: [DeviceID] { byDevice.entries.map(\.key) }
+
   /// The fields that have seen saves which are not in `basis`; a field once
   /// for each device.
   ///
-  /// - Parameter last: The last save of a device that a field has seen.
-  /// - Complexity: O(*k* log *k*) for *k* unseen changes, amortized.
+  /// - Parameters:
+  ///   - devices: The devices whose saves are looked for, each once.
+  ///   - last: The last save of a device that a field has seen.
+  /// - Complexity: O(*d*) for *d* devices, and O(*k* log *k*) for *k* unseen
+  ///   changes, amortized.
   mutating func locations(
-    since basis: VectorClock, last: (DeviceID, FieldLocation) -> UInt64
+    since basis: VectorClock, of devices: [DeviceID],
+    last: (DeviceID, FieldLocation) -> UInt64
   ) -> [FieldLocation] {
     var result: [FieldLocation] = []
-    byDevice.updateEach { device, changes in
-      let known = basis[device]
-      guard changes.greatest > known else { return }
-      changes.sort()
-      for entry in changes.entries.reversed() {
-        if entry.sequence <= known { break }
-        // A stale entry can be skipped: the field has another with a later
-        // number, which is also beyond the basis.
-        if last(device, entry.location) == entry.sequence {
-          result.append(entry.location)
+    for device in devices where self.last(of: device) > basis[device] {
+      byDevice.update(device, default: DeviceChanges()) { changes in
+        changes.sort()
+        for entry in changes.entries.reversed() {
+          if entry.sequence <= basis[device] { break }
+          // A stale entry can be skipped: the field has another with a later
+          // number, which is also beyond the basis.
+          if last(device, entry.location) == entry.sequence {
+            result.append(entry.location)
+          }
         }
       }
     }
@@ -140,7 +147,7 @@ extension ChangeIndex {
       precondition(
         Set(byDevice.entries.map(\.key)) == Set(touched.keys),
         "the change index and the fields' clocks are not of the same devices")
-      for (device, changes) in byDevice.entries {
+      for (device, changes) in byDevice.entries.map({ ($0.key, $0.content) }) {
         changes._checkInvariants(touched[device] ?? [:], device)
       }
     }

@@ -57,7 +57,7 @@ extension Replica {
     stored.positions[id].map { position in
       let record = stored.records[position]
       let fields = record.slots.map {
-        (stored.names.keys[Int($0.name)], $0.state)
+        (stored.names[$0.name], $0.state)
       }
       return Delta.Change(
         id: record.id, fields: Dictionary(uniqueKeysWithValues: fields))

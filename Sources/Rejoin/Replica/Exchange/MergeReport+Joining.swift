@@ -143,12 +143,9 @@ extension FieldState {
 extension Siblings {
   fileprivate func equivocations(with other: Siblings) -> [Dot] {
     var equivocations: [Dot] = []
-    // Both are sorted by dot.
-    var j = 0
-    for mine in self {
-      while j < other.count, other[j].dot < mine.dot { j += 1 }
-      if j < other.count, other[j].dot == mine.dot, other[j] != mine {
-        equivocations.append(mine.dot)
+    for theirs in other {
+      if let mine = self[theirs.dot], mine != theirs {
+        equivocations.append(theirs.dot)
       }
     }
     return equivocations

@@ -39,7 +39,7 @@ extension StoredReplica {
   /// Locations differ between replicas, so they cannot be exchanged.
   func digest(of location: FieldLocation) -> UInt64 {
     let id = records[Int(location.record)].id
-    let key = names.keys[Int(location.name)]
+    let key = names[location.name]
     var digest = Digest()
     digest.add(id.entity)
     digest.add(id.key)
@@ -53,8 +53,12 @@ extension StoredReplica {
   ///
   /// - Parameter changed: The fields whose clocks have grown. No other can have
   ///   got ahead, since the version only grows.
-  mutating func noteAhead(_ changed: some Sequence<FieldLocation>) {
-    for location in changed where isAhead(location) { ahead.insert(location) }
+  mutating func noteAhead(_ changed: [JoinedField]) {
+    for field in changed {
+      // One that was not ahead is so only if what it has been joined with is.
+      let mayBeAhead = field.save.map { !version.vector.contains($0) } ?? true
+      if mayBeAhead, isAhead(field.location) { ahead.insert(field.location) }
+    }
     if !ahead.isEmpty { ahead = ahead.filter { isAhead($0) } }
   }
 
@@ -62,6 +66,6 @@ extension StoredReplica {
   private func isAhead(_ location: FieldLocation) -> Bool {
     let record = records[Int(location.record)]
     guard let slot = record.position(of: location.name) else { return false }
-    return !record.slots[slot].state.isContained(in: version.vector)
+    return !record.slots[slot].isContained(in: version.vector)
   }
 }

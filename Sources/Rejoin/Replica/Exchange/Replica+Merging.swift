@@ -14,17 +14,15 @@ extension Replica {
     var known = basis.vector
     var ahead = basis.fieldsAhead
     var intervals: [DeviceID: Delta.Interval] = [:]
-    for entry in stored.version.vector.entries {
-      let shown = basis[entry.device]
-      var held = stored.version[entry.device]
-      if stored.isForked(entry.device, as: shown), held != shown {
+    stored.version.forEachDifference(from: basis) { device, held, shown in
+      var (from, to) = (shown.sequence, held)
+      if stored.isForked(device, as: shown) {
         // Under the same numbers the two histories have different saves, so the
         // receiver's number says nothing: send everything of the device.
-        (known[entry.device], ahead) = (0, [:])
-        held.isForked = true
+        (from, known[device], ahead) = (0, 0, [:])
+        to.isForked = true
       }
-      guard known[entry.device] < held.sequence else { continue }
-      intervals[entry.device] = .init(from: known[entry.device], to: held)
+      if from < to.sequence { intervals[device] = .init(from: from, to: to) }
     }
     // A delta may reach other replicas than the one that showed `basis`. If
     // they apply an interval, all fields that its saves touched must be in the
@@ -33,7 +31,8 @@ extension Replica {
       VectorClock(
         sorted: saves.entries.filter { intervals[$0.device] == nil })
     }
-    let locations = stored.locations(since: known, ahead: ahead)
+    let locations = stored.locations(
+      since: known, of: intervals.keys, ahead: ahead)
     stored._checkInvariants()
     if locations.isEmpty, intervals.isEmpty { return nil }
     return Delta(
@@ -108,15 +107,21 @@ extension Replica {
 extension StoredReplica {
   /// The fields with saves beyond `known`, except those whose saves the
   /// receiver holds ahead of its version.
+  ///
+  /// - Parameter devices: Those of which the version has later saves.
   fileprivate mutating func locations(
-    since known: VectorClock, ahead: [UInt64: VectorClock]
+    since known: VectorClock, of devices: some Sequence<DeviceID>,
+    ahead held: [UInt64: VectorClock]
   ) -> [FieldLocation] {
-    let locations = index.locations(since: known) { [records] device, at in
+    // A field ahead of the version may have seen saves of any device.
+    let devices = ahead.isEmpty ? Array(devices) : index.devices
+    let locations = index.locations(since: known, of: devices) {
+      [records] device, at in
       records.lastSave(of: device, at: at)
     }
-    if ahead.isEmpty { return locations }
+    if held.isEmpty { return locations }
     return locations.filter { location in
-      guard let held = ahead[digest(of: location)], let state = self[location]
+      guard let held = held[digest(of: location)], let state = self[location]
       else { return true }
       return !state.clock.isContained(in: known.merging(held))
     }

@@ -76,7 +76,7 @@ extension Replica {
   ///   order to compare replicas that may have folded theirs.
   public func encoded(foldingLedgers: Bool = false) -> [UInt8] {
     let snapshot = Snapshot(of: self)
-    let hasLedgers = stored.names.keys.contains { $0.kind == .ledger }
+    let hasLedgers = stored.names.contain(.ledger)
     return foldingLedgers && hasLedgers
       ? snapshot.foldingLedgers.encoded() : snapshot.encoded()
   }

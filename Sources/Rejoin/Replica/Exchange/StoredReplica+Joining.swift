@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+/// A field that was joined.
+struct JoinedField {
+  let location: FieldLocation
+  /// The save that the joined state has seen, if it is just one.
+  let save: Dot?
+}
+
 extension StoredReplica {
   /// Joins a validated message.
   mutating func join(
@@ -61,8 +68,8 @@ extension StoredReplica {
   mutating func join(
     _ reader: inout MessageReader, _ schema: Schema,
     _ detail: MergeReport.Detail, _ report: inout MergeReport
-  ) throws(WireError) -> [FieldLocation] {
-    var joined: [FieldLocation] = []
+  ) throws(WireError) -> [JoinedField] {
+    var joined: [JoinedField] = []
     reader.begin(isBuilding: true)
     while try reader.nextEntity() {
       let definition = schema[reader.table.name]
@@ -85,10 +92,11 @@ extension StoredReplica {
           join(
             state, at: location, field.kind, definition.deletion, detail,
             &report)
-          joined.append(location)
+          joined.append(
+            JoinedField(location: location, save: state.onlyWrite?.dot))
           if field.isMismatch {
             report.kindMismatches.insert(
-              .init(record: id, field: names.keys[Int(field.number)]))
+              .init(record: id, field: names[field.number]))
           }
         }
         noteAliases(at: position)
@@ -111,7 +119,7 @@ extension StoredReplica {
       detail == .faults
       ? nil
       : MergeReport.Location(
-        record: records[position].id, field: names.keys[Int(location.name)])
+        record: records[position].id, field: names[location.name])
     join(theirs, at: location, kind: kind) { mine in
       report.noteEquivocations(mine, theirs)
       guard let place else { return mine.merge(theirs) }

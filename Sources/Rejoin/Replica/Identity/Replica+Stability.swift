@@ -108,10 +108,14 @@ extension Replica {
       // Past the index, which need not know: folding changes no clock.
       for slot in stored.records[position].slots {
         guard case .ledger = slot.state else { continue }
-        stored.records[position].update(slot.name, kind: .ledger) { state in
-          guard case .ledger(var field) = state else { return }
-          field.reshape { count += $0.fold(below: cut) }
-          state = .ledger(field)
+        stored.records[position].update(
+          slot.name, kind: .ledger, refers: false
+        ) { slot in
+          slot.update { state in
+            guard case .ledger(var field) = state else { return }
+            field.reshape { count += $0.fold(below: cut) }
+            state = .ledger(field)
+          }
         }
       }
     }

@@ -23,13 +23,15 @@ extension Replica {
     let records = try rows(writtenBy: body, on: empty)
     if records.isEmpty { return MergeReport() }
     var batch = Digest()
-    for (id, record) in records { batch.add(record, of: id) }
+    for row in records {
+      batch.add(row.content, of: row.key, empty.stored.names)
+    }
     let dot = Dot(DeviceID(high: DeviceID.importMark, low: batch.value), 1)
     // On an empty replica nothing can be superseded or retained.
     var ignored = SaveReport()
-    for (id, record) in records {
+    for row in records {
       empty.stored.commit(
-        record, of: id, at: dot, time: .zero, into: &batch, &ignored)
+        row.content, of: row.key, at: dot, time: .zero, into: &batch, &ignored)
     }
     empty.stored.version.insert(
       .init(sequence: 1, time: .zero, digest: batch.value), of: dot.device)
@@ -49,7 +51,7 @@ extension Replica {
   /// The records that `body` writes, sorted by ID.
   func rows(
     writtenBy body: (Transaction) -> Void, on empty: Replica
-  ) throws(SaveError) -> [(key: RecordID, content: PendingRecord)] {
+  ) throws(SaveError) -> [RunMap<RecordID, PendingRecord>.Entry] {
     let transaction = Transaction(empty)
     body(transaction)
     if let failure = transaction.failure { throw failure }
@@ -68,11 +70,13 @@ extension DeviceID {
 }
 
 extension Digest {
-  fileprivate mutating func add(_ record: PendingRecord, of id: RecordID) {
+  fileprivate mutating func add(
+    _ record: PendingRecord, of id: RecordID, _ names: FieldNames
+  ) {
     add(id.entity)
     add(id.key)
     add(record.mark == true ? 1 : 0)
-    for (key, edit) in record.edits.sorted {
+    for (key, edit) in record.edits(named: names) {
       add(key)
       add(key.kind.rawValue)
       add(edit)

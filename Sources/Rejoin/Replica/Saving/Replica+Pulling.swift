@@ -35,7 +35,8 @@ extension Replica {
     from server: String, modifiedAt time: Int64, _ body: (Transaction) -> Void
   ) throws(SaveError) -> MergeReport {
     defer { stored._checkInvariants() }
-    let rows = try rows(writtenBy: body, on: emptyReplica())
+    let empty = emptyReplica()
+    let rows = try rows(writtenBy: body, on: empty)
     let puller = try puller(for: server)
     let last = stored.version[puller]
     guard last.sequence < .max else { throw .numbersExhausted(puller) }
@@ -45,7 +46,10 @@ extension Replica {
       time: Timestamp(milliseconds: time), digest: Digest(seed: last.digest))
     pull.digest.add(pull.dot.sequence)
     pull.digest.add(pull.time.rawValue)
-    for (id, row) in rows { pull.take(row, of: id, from: stored) }
+    for row in rows {
+      pull.take(
+        row.content.edits(named: empty.stored.names), of: row.key, from: stored)
+    }
     if pull.changes.isEmpty { return MergeReport() }
     // A save of a device that is ours, arriving in a delta, means that another
     // incarnation made it; so the puller is not ours while its delta is
@@ -113,12 +117,13 @@ private struct Pull {
 
   /// Adds the fields of a row that have changed on the server.
   mutating func take(
-    _ row: PendingRecord, of id: RecordID, from stored: StoredReplica
+    _ row: [(key: FieldKey, edit: FieldEdit)], of id: RecordID,
+    from stored: StoredReplica
   ) {
     let memory = memory(of: id)
     var isNew = stored.positions[memory] == nil
     // Sorted, so that the digest is the same wherever the rows are pulled.
-    for (key, edit) in row.edits.sorted {
+    for (key, edit) in row {
       guard case .write(let value) = edit else {
         preconditionFailure(
           "a pull cannot write the field \"\(key.name)\" of \(id), which is of "

@@ -86,9 +86,8 @@ extension Replica {
     }
     let dot = Dot(device, stored.version[device].sequence + 1)
     // Sorted, so that the digest of a save depends on its edits alone.
-    let (records, order) = (
-      transaction.pending.entries, transaction.pending.order
-    )
+    let records = transaction.pending.entries
+    let order = RecordOrder.places(records.count) { records[$0].key }
     for place in order where records[place].content.canFail {
       try check(
         records[place].content, of: records[place].key, at: dot, time: time)
@@ -108,8 +107,13 @@ extension Replica {
 
   /// Whether a record has been deleted, whatever its aliases.
   func isDead(_ id: RecordID) -> Bool {
-    stored.positions[id].map {
-      stored.records[$0].isDead(schema.deletion(of: id.entity))
+    isDead(at: stored.positions[id], id)
+  }
+
+  /// Whether the record at a position has been deleted.
+  func isDead(at position: Int?, _ id: RecordID) -> Bool {
+    position.map {
+      stored.records[$0].existence.isDenied(schema.deletion(of: id.entity))
     } ?? false
   }
 
@@ -121,7 +125,7 @@ extension Replica {
   /// Whether a record exists under this ID.
   func existsIgnoringAliases(_ id: RecordID) -> Bool {
     stored.positions[id].map {
-      stored.records[$0].exists(schema.deletion(of: id.entity))
+      stored.records[$0].existence.holds(schema.deletion(of: id.entity))
     } ?? false
   }
 
@@ -136,20 +140,19 @@ extension Replica {
     _ record: PendingRecord, of id: RecordID, at dot: Dot, time: Timestamp
   ) throws(SaveError) {
     guard let position = stored.positions[id] else { return }
-    for key in stored.keysToChange(record, at: position)
-    where key.kind == .counter || key.kind == .lww {
-      switch (stored.state(of: key, in: id), record.edits[key]) {
+    for (name, edit) in stored.fieldsToChange(record, at: position) {
+      switch (stored.records[position][name], edit) {
       case (.counter(let field), .count(let edit)):
         if !field.store.canAdd(
           edit.increments, edit.decrements, by: dot.device)
         {
-          throw .counterOverflow(id, field: key.name)
+          throw .counterOverflow(id, field: stored.names[name].name)
         }
       // A write is stamped above the one present; above the greatest timestamp
       // there is no other.
       case (.lww(let field), _):
         if field.store.stamp(for: time) == nil {
-          throw .registerExhausted(id, field: key.name)
+          throw .registerExhausted(id, field: stored.names[name].name)
         }
       default: break
       }
@@ -159,6 +162,7 @@ extension Replica {
 
 extension StoredReplica {
   /// The device that a save has to retire, because its own device replaced it.
+  @inline(__always)
   fileprivate func deviceToRetire(inSaveBy device: DeviceID) -> DeviceID? {
     if let predecessor { return predecessor }
     return device != self.device && version[self.device].sequence > 0
@@ -201,69 +205,68 @@ extension StoredReplica {
     _ record: PendingRecord, of id: RecordID, at dot: Dot, time: Timestamp,
     into digest: inout Digest, _ report: inout SaveReport
   ) {
-    let position = intern(id)
+    let position = record.position ?? intern(id)
+    records[position].reserve(record.edits.entries.count + 1)
     var save = EditContext(dot: dot, time: time, drops: record.drops)
-    func change(_ key: FieldKey, _ edit: FieldEdit?, _ save: EditContext) {
-      let superseded = self.change(key, at: position, edit, in: save)
+    func change(_ name: UInt32, _ edit: FieldEdit?, _ save: EditContext) {
+      let superseded = self.change(name, at: position, edit, in: save)
       if superseded.isEmpty { return }
       report.superseded += superseded.map {
-        .init(record: id, field: key, write: $0)
+        .init(record: id, field: names[name], write: $0)
       }
     }
     if record.drops {
-      report.retained += keysToDrop(record, at: position, where: \.isExhausted)
-        .sorted().map { .init(record: id, field: $0) }
+      report.retained += fieldsToDrop(record, at: position, where: \.isExhausted)
+        .map { names[$0] }.sorted().map { .init(record: id, field: $0) }
     }
-    for (key, edit) in edits(of: record, at: position) {
-      if !record.observed.isEmpty { save.observed = record.observed[key] }
-      change(key, edit, save)
-      digest.add(key)
+    for (name, edit) in fieldsToChange(record, at: position) {
+      if !record.observed.isEmpty { save.observed = record.observed[names[name]] }
+      change(name, edit, save)
+      digest.add(names[name])
       // Dropping a field counts as unsetting it.
       digest.add(edit ?? .write(nil))
     }
     noteAliases(at: position)
     if let mark = record.mark {
       change(
-        .existence, .write(.bool(mark)),
-        EditContext(dot: dot, time: time, observed: record.existence))
+        0, .write(.bool(mark)),
+        EditContext(
+          dot: dot, time: time, observed: record.observed[.existence]))
       digest.add(mark ? 1 : 0)
     }
   }
 
-  /// The edits of a record, and `nil` for each further field that a re-creation
-  /// or a purge drops, sorted by field.
-  private func edits(
-    of record: PendingRecord, at position: Int
-  ) -> [(key: FieldKey, edit: FieldEdit?)] {
-    let edits = record.edits.sorted
-    if !record.drops { return edits.map { ($0.key, $0.content) } }
-    return keysToChange(record, at: position).map { ($0, record.edits[$0]) }
-  }
-
-  /// The fields to be edited, and those that a re-creation or a purge drops,
-  /// sorted.
-  func keysToChange(
+  /// The edits, and `nil` for each further field that a re-creation or a purge
+  /// drops, sorted by key.
+  func fieldsToChange(
     _ record: PendingRecord, at position: Int
-  ) -> [FieldKey] {
-    let edited = record.edits.entries.map(\.key)
-    if !record.drops { return edited.sorted() }
-    return keysToDrop(record, at: position, where: \.hasContent)
-      .union(edited).sorted()
+  ) -> [(key: UInt32, content: FieldEdit?)] {
+    var fields: [(key: UInt32, content: FieldEdit?)] = []
+    fields.reserveCapacity(record.edits.entries.count)
+    for edit in record.edits.entries { fields.append((edit.key, edit.content)) }
+    if record.drops {
+      fields += fieldsToDrop(record, at: position, where: \.hasContent)
+        .filter { record.edits[$0] == nil }.map { ($0, nil) }
+    }
+    // They often come in order.
+    let isSorted = fields.indices.dropFirst().allSatisfy {
+      names[fields[$0 - 1].key] < names[fields[$0].key]
+    }
+    if !isSorted { fields.sort { names[$0.key] < names[$1.key] } }
+    return fields
   }
 
   /// The fields that a re-creation or a purge drops, of those that `isIncluded`
   /// picks.
-  private func keysToDrop(
+  private func fieldsToDrop(
     _ record: PendingRecord, at position: Int,
     where isIncluded: (FieldState) -> Bool
-  ) -> Set<FieldKey> {
+  ) -> [UInt32] {
     guard record.drops else { return [] }
-    var keys: Set<FieldKey> = []
-    for slot in records[position].slots where isIncluded(slot.state) {
-      let key = names.keys[Int(slot.name)]
-      let wasShown = !record.dropsOnlyObserved || record.observed[key] != nil
-      if key != .existence, wasShown { keys.insert(key) }
-    }
-    return keys
+    return records[position].slots.filter { slot in
+      slot.name != 0 && isIncluded(slot.state)
+        && (!record.dropsOnlyObserved
+          || record.observed[names[slot.name]] != nil)
+    }.map(\.name)
   }
 }

@@ -46,13 +46,15 @@ public final class Transaction {
     observed: FieldState? = nil
   ) {
     precondition(
-      FieldState(key.kind).accepts(edit),
+      key.kind.accepts(edit),
       "\(edit) does not fit the field \"\(key.name)\" of \(id): use an edit of "
         + "its kind, \(key.kind)")
     let edit = edit.canonical
+    let field = replica.stored.names.intern(key)
     let fits = pending.update(id, default: fresh(id)) {
       $0.revive()
-      return $0.add(edit, to: key, observed: observed)
+      if let observed { $0.observed[key] = observed }
+      return $0.add(edit, to: field, of: key.kind)
     }
     if !fits { fail(.counterOverflow(id, field: key.name)) }
   }
@@ -70,7 +72,14 @@ public final class Transaction {
   /// A record that a save keeps alive and has not yet named.
   private func fresh(_ id: RecordID) -> PendingRecord {
     checkEntity(of: id)
-    return PendingRecord(mark: true, drops: replica.isDead(id))
+    let position = replica.stored.positions[id]
+    return PendingRecord(
+      position: position, mark: true, drops: replica.isDead(at: position, id))
+  }
+
+  /// The place of a record in the replica, as an edit finds it.
+  private func untouched(_ id: RecordID) -> PendingRecord {
+    PendingRecord(position: replica.stored.positions[id])
   }
 
   /// Creates a record or keeps it alive, superseding only the marks that the
@@ -88,9 +97,10 @@ public final class Transaction {
     creatingAgain fields: [FieldKey: FieldState]?
   ) {
     checkEntity(of: id)
-    var record = PendingRecord(mark: true, drops: fields != nil)
-    record.existence = existence
+    var record = untouched(id)
+    (record.mark, record.drops) = (true, fields != nil)
     record.observed = fields ?? [:]
+    record.observed[.existence] = existence
     record.dropsOnlyObserved = true
     pending.set(id, to: record)
   }
@@ -104,7 +114,7 @@ public final class Transaction {
   public func delete(_ id: RecordID) {
     checkEntity(of: id)
     for alias in replica.stored.aliases[id] where exists(alias) {
-      pending.update(alias, default: PendingRecord()) { $0.mark = false }
+      pending.update(alias, default: untouched(alias)) { $0.mark = false }
     }
   }
 
@@ -112,7 +122,9 @@ public final class Transaction {
   public func delete(_ id: RecordID, observed existence: FieldState) {
     checkEntity(of: id)
     guard exists(id) else { return }
-    pending.set(id, to: PendingRecord(mark: false, existence: existence))
+    var record = untouched(id)
+    (record.mark, record.observed) = (false, [.existence: existence])
+    pending.set(id, to: record)
   }
 
   /// Restores a deleted record with its contents, under all its IDs.
@@ -130,13 +142,15 @@ public final class Transaction {
     let whole = dead.filter { pending[$0] != nil || !replica.isPurged($0) }
     if whole.isEmpty, !dead.isEmpty { fail(.purged(id)) }
     for alias in whole {
-      pending.update(alias, default: PendingRecord()) { $0.mark = true }
+      pending.update(alias, default: untouched(alias)) { $0.mark = true }
     }
   }
 
   /// Drops the contents of a dead record.
   func purge(_ id: RecordID) {
-    pending.set(id, to: PendingRecord(mark: false, drops: true))
+    var record = untouched(id)
+    (record.mark, record.drops) = (false, true)
+    pending.set(id, to: record)
   }
 
   private func checkEntity(of id: RecordID) {
@@ -168,7 +182,10 @@ public final class Transaction {
 
   /// The edit of a field so far, unless the record has been deleted since.
   func edit(of key: FieldKey, in id: RecordID) -> FieldEdit? {
-    pending[id]?.mark == false ? nil : pending[id]?.edits[key]
+    guard let record = pending[id], record.mark != false,
+      let field = replica.stored.names.number(of: key)
+    else { return nil }
+    return record.edits[field]
   }
 
   /// Whether this save hides what the replica holds of a record, by deleting it
@@ -180,15 +197,16 @@ public final class Transaction {
 
 /// The edits that a save makes of one record.
 struct PendingRecord {
+  /// The record's position in the replica; `nil` if it is new.
+  let position: Int?
   /// The mark that the save writes: true for alive, false for dead; `nil` for
   /// none.
   var mark: Bool?
   /// Whether the observed contents are dropped before the edits, by a
   /// re-creation (`mark` is true) or a purge (`mark` is false).
   var drops = false
-  /// The observed marks; `nil` means all that the replica holds.
-  var existence: FieldState?
-  /// The observed state of some fields; that of any other is the replica's.
+  /// The observed state of some fields, existence among them; that of any other
+  /// is the replica's.
   var observed: [FieldKey: FieldState] = [:]
   /// Whether dropping leaves the fields that are not in `observed`.
   var dropsOnlyObserved = false
@@ -196,14 +214,26 @@ struct PendingRecord {
   ///
   /// ``Transaction/delete(_:)`` keeps them, since a deletion hides fields and
   /// does not drop them: a concurrent update can show them again.
-  var edits = RunMap<FieldKey, FieldEdit>()
+  ///
+  /// By the numbers of the fields.
+  private(set) var edits = RunMap<UInt32, FieldEdit>()
+  /// Whether there is an edit of a counter or an `lww` field.
+  private var isLimited = false
+
+  init(position: Int?, mark: Bool? = nil, drops: Bool = false) {
+    (self.position, self.mark, self.drops) = (position, mark, drops)
+  }
 
   /// Whether an edit could overflow a counter or exhaust a register.
-  var canFail: Bool {
-    drops
-      || edits.entries.contains {
-        $0.key.kind == .counter || $0.key.kind == .lww
-      }
+  var canFail: Bool { drops || isLimited }
+
+  /// The edits and the keys of their fields, sorted.
+  ///
+  /// - Parameter names: Those of the replica that the save is of.
+  func edits(
+    named names: FieldNames
+  ) -> [(key: FieldKey, edit: FieldEdit)] {
+    edits.entries.map { (names[$0.key], $0.content) }.sorted { $0.key < $1.key }
   }
 
   /// Keeps the record alive.
@@ -211,24 +241,23 @@ struct PendingRecord {
   /// If it was deleted in this save, a re-creation forgets the edits before the
   /// deletion.
   mutating func revive() {
-    if mark != true { self = PendingRecord(mark: true, drops: true) }
+    if mark != true {
+      self = PendingRecord(position: position, mark: true, drops: true)
+    }
   }
 
   /// Combines an edit with the earlier ones of its field.
   ///
   /// - Returns: `false` if a counter's sums would overflow.
   mutating func add(
-    _ edit: FieldEdit, to key: FieldKey, observed: FieldState?
+    _ edit: FieldEdit, to field: UInt32, of kind: FieldKind
   ) -> Bool {
-    if let observed { self.observed[key] = observed }
-    var isFirst = false
-    func begin() -> FieldEdit {
-      isFirst = true
-      return edit
+    if kind == .counter || kind == .lww { isLimited = true }
+    guard edits.place(of: field) != nil else {
+      edits.set(field, to: edit)
+      return true
     }
-    return edits.update(key, default: begin()) { earlier in
-      isFirst || earlier.append(edit)
-    }
+    return edits.update(field, default: edit) { $0.append(edit) }
   }
 }
 
@@ -237,10 +266,11 @@ extension Transaction {
     /// Checks that every edit fits its field and is canonical, and that what is
     /// dropped is marked.
     func _checkInvariants() {
-      for (id, record) in pending.entries {
-        for (key, edit) in record.edits.entries {
+      for (id, record) in pending.entries.map({ ($0.key, $0.content) }) {
+        for (field, edit) in record.edits.entries.map({ ($0.key, $0.content) }) {
+          let key = replica.stored.names[field]
           precondition(
-            FieldState(key.kind).accepts(edit) && edit == edit.canonical,
+            key.kind.accepts(edit) && edit == edit.canonical,
             "the edit of \(key) of \(id) does not fit, or is not canonical")
         }
         precondition(

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A field as a record stores it: the number of its name, and its state.
+///
+/// A register that consists of one write, by far the most common field, is
+/// stored as just that write. So it takes half the memory, and its save can be
+/// read without a copy of the state.
+struct FieldSlot: Sendable {
+  private enum Content: Sendable {
+    /// The value of a register, written by `save`.
+    case register(Value?)
+    /// The value of a last-writer-wins register, written by `save`.
+    case lww(Value?)
+    /// The state of a field that no save has touched.
+    case empty(FieldKind)
+    /// Any other state.
+    indirect case other(FieldState)
+  }
+
+  private var content: Content
+  /// The number of the field.
+  let name: UInt32
+  /// The save of a single write.
+  private var save = (dot: Dot(DeviceID(0), 0), time: Timestamp.zero)
+
+  /// Creates a field that no save has touched.
+  init(_ name: UInt32, _ kind: FieldKind) {
+    self.name = name
+    content = .empty(kind)
+  }
+
+  init(_ name: UInt32, _ state: FieldState) {
+    self.name = name
+    content = .register(nil)
+    put(state)
+  }
+
+  private mutating func put(_ state: FieldState) {
+    guard let write = state.onlyWrite else { return content = .other(state) }
+    save = (write.dot, write.payload.time)
+    if case .lww = state {
+      content = .lww(write.payload.value)
+    } else {
+      content = .register(write.payload.value)
+    }
+  }
+
+  /// The state of the field.
+  var state: FieldState {
+    switch content {
+    case .register: .register(Causal(siblings, nil))
+    case .lww: .lww(Causal(Latest(write), nil))
+    case .empty(let kind): FieldState(kind)
+    case .other(let state): state
+    }
+  }
+
+  /// Changes the state.
+  mutating func update<Result>(
+    _ change: (inout FieldState) -> Result
+  ) -> Result {
+    var state = state
+    // Released, so that a large state is changed in place.
+    content = .register(nil)
+    let result = change(&state)
+    put(state)
+    return result
+  }
+
+  /// The save of the write, if the field is a register with just that.
+  var onlySave: (dot: Dot, time: Timestamp)? {
+    switch content {
+    case .register, .lww: save
+    case .empty, .other: nil
+    }
+  }
+
+  /// Whether the field is a register that keeps siblings, with just one write.
+  var isOneSibling: Bool {
+    if case .register = content { true } else { false }
+  }
+
+  /// The visible value of a register.
+  var value: Value? {
+    switch content {
+    case .register(let value), .lww(let value): value
+    case .empty: nil
+    case .other(let state): state.value
+    }
+  }
+
+  /// The visible write of a register.
+  var write: Siblings<Stamped>.Element? {
+    switch content {
+    case .register(let value), .lww(let value):
+      .init(dot: save.dot, payload: Stamped(canonical: value, at: save.time))
+    case .empty: nil
+    case .other(let state): state.write
+    }
+  }
+
+  /// The writes of a register that keeps siblings; of another kind none.
+  var siblings: Siblings<Stamped> {
+    switch content {
+    case .register(let value):
+      Siblings(Stamped(canonical: value, at: save.time), at: save.dot)
+    case .other(.register(let field)): field.store
+    case .lww, .empty, .other: Siblings()
+    }
+  }
+
+  /// The number of a device's last save that the field has seen; zero if there
+  /// is none.
+  func lastSave(of device: DeviceID) -> UInt64 {
+    switch content {
+    case .register, .lww: save.dot.device == device ? save.dot.sequence : 0
+    case .empty: 0
+    case .other(let state): state.lastSave(of: device)
+    }
+  }
+
+  /// Whether all saves that the field has seen are in `clock`.
+  func isContained(in clock: VectorClock) -> Bool {
+    switch content {
+    case .register, .lww: clock.contains(save.dot)
+    case .empty: true
+    case .other(let state): state.clock.isContained(in: clock)
+    }
+  }
+
+  /// Whether the field is a register with more than one sibling.
+  var isShared: Bool {
+    guard case .other(.register(let field)) = content else { return false }
+    return field.store.count > 1
+  }
+
+  /// Whether the field may hold a reference; a set is not searched for one.
+  var mayRefer: Bool {
+    switch content {
+    case .register(let value), .lww(let value): value?.isReference == true
+    case .empty: false
+    case .other(let state): state.mayRefer
+    }
+  }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The order of many records by ID.
+///
+/// Few comparisons look at a text: each entity is ranked once, and the first
+/// bytes of the keys decide most of the rest.
+struct RecordOrder {
+  private struct Item {
+    var entity: Int
+    let prefix: UInt64
+    let place: Int
+  }
+
+  /// The indices of the IDs, sorted by ID.
+  static func places(_ count: Int, _ id: (Int) -> RecordID) -> [Int] {
+    if count < 2 { return Array(0..<count) }
+    var entities = RunMap<Name, Void>()
+    var items: [Item] = []
+    items.reserveCapacity(count)
+    for place in 0..<count {
+      let id = id(place)
+      items.append(
+        Item(
+          entity: entities.intern(Name(id.entity), default: ()),
+          prefix: UTF8Order.prefix(of: id.key), place: place))
+    }
+    if entities.entries.count > 1 {
+      var ranks = Array(repeating: 0, count: entities.entries.count)
+      for (rank, place) in entities.order.enumerated() { ranks[place] = rank }
+      for i in items.indices { items[i].entity = ranks[items[i].entity] }
+    }
+    func isLess(_ a: Item, _ b: Item) -> Bool {
+      if a.entity != b.entity { return a.entity < b.entity }
+      if a.prefix != b.prefix { return a.prefix < b.prefix }
+      return UTF8Order.compare(id(a.place).key, id(b.place).key) < 0
+    }
+    let isSorted = items.indices.dropFirst().allSatisfy {
+      !isLess(items[$0], items[$0 - 1])
+    }
+    if !isSorted { items.sort(by: isLess) }
+    return items.map(\.place)
+  }
+}
