@@ -316,7 +316,7 @@ class Message(Bytes):
             size += self.offset - start
             head = self.varint()
             form = head >> 2 & 3
-            check(form < 3, "a form")
+            check(form < 3 or not head & 2, "the fields of form 3")
             if head & 2:
                 check(layout is not None, "no record before")
             else:
@@ -326,7 +326,8 @@ class Message(Bytes):
                 for _ in range(1, count):
                     indices.append(indices[-1] + 1 + self.varint())
                 check(all(i < len(table) for i in indices), "a field")
-                check((indices, first & 1) != layout, "the same fields")
+                check(form == 3 or (indices, first & 1) != layout,
+                      "the same fields")
                 layout = indices, first & 1
                 seen |= set(indices)
             fields = [table[i] for i in layout[0]]
@@ -347,8 +348,20 @@ class Message(Bytes):
         if form == 0:
             check(distance == 0, "no distance")
             result = [self.readField(*field) for field in named]
+            own = result[1:] if exists else result
             check(not self.isShort(result, exists), "a short form")
+            check(len(own) < 2 or any(
+                field["content"] or field["clock"] != own[0]["clock"]
+                for field in own), "form 3")
             return result
+        if form == 3:
+            check(distance == 0 and len(fields) > 1, "form 3")
+            result = [self.readField(*field) for field in named[:exists + 1]]
+            check(not result[-1]["content"], "no content")
+            rest = [(entry["device"], int(entry["n"]))
+                    for entry in result[-1]["clock"]]
+            return result + [
+                self.finish(field, [], [], rest) for field in fields[1:]]
         place = self.last + 1 + unzigzag(distance)
         check(form == 1 or len(fields) > 1, "form 1")
         end = place if form == 1 else place + len(fields) - 1

@@ -167,6 +167,11 @@ struct WireReader {
     return UInt64(littleEndian: word)
   }
 
+  /// Whether two ranges have the same bytes.
+  func hasEqualBytes(_ one: Range<Int>, _ other: Range<Int>) -> Bool {
+    bytes[one].elementsEqual(bytes[other])
+  }
+
   /// The next `count` bytes, in place.
   mutating func take(_ count: Int) throws(WireError) -> UnsafeRawBufferPointer {
     guard count <= remaining else {

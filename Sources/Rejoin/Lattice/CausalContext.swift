@@ -11,9 +11,13 @@
 public struct CausalContext: Hashable, Sendable {
   private enum Storage: Hashable, Sendable {
     case clock(VectorClock)
-    /// There are dots, and none of them is in the clock or follows it directly:
-    /// one context has one form. Indirect, so that the common case stays small.
-    indirect case scattered(VectorClock, Set<Dot>)
+    /// One dot beyond the gap at the beginning: the context of most deltas of
+    /// single changes, which needs no allocation.
+    case dot(Dot)
+    /// There are dots, sorted, each once, and none of them is in the clock or
+    /// follows it directly: one context has one form. Indirect, so that the
+    /// common case stays small.
+    indirect case scattered(VectorClock, [Dot])
   }
 
   private var storage: Storage
@@ -22,14 +26,19 @@ public struct CausalContext: Hashable, Sendable {
   public var clock: VectorClock {
     switch storage {
     case .clock(let clock), .scattered(let clock, _): clock
+    case .dot: VectorClock()
     }
   }
 
-  /// The dots beyond a gap.
+  /// The dots beyond a gap, sorted.
   ///
   /// None is in ``clock`` or follows it directly.
-  public var scattered: Set<Dot> {
-    if case .scattered(_, let dots) = storage { dots } else { [] }
+  public var scattered: [Dot] {
+    switch storage {
+    case .clock: []
+    case .dot(let dot): [dot]
+    case .scattered(_, let dots): dots
+    }
   }
 
   /// Creates a context of the saves in `clock`.
@@ -39,13 +48,13 @@ public struct CausalContext: Hashable, Sendable {
   init(_ dot: Dot) {
     storage =
       dot.sequence == 1
-      ? .clock(VectorClock(dot)) : .scattered(VectorClock(), [dot])
+      ? .clock(VectorClock(dot)) : .dot(dot)
   }
 
   /// Creates a context of exactly the given dots.
   public init(dots: some Sequence<Dot>) {
     self.init()
-    update(clock: VectorClock(), dots: Set(dots))
+    update(clock: VectorClock(), dots: Array(dots))
   }
 
   /// Adds the dot after all dots of `device` in the context.
@@ -55,12 +64,12 @@ public struct CausalContext: Hashable, Sendable {
       let dot = Dot(device, clock[device] + 1)
       insert(through: dot)
       return dot
-    case .scattered(let clock, let dots):
-      let last = dots.reduce(clock[device]) { last, dot in
+    case .dot, .scattered:
+      let last = scattered.reduce(clock[device]) { last, dot in
         dot.device == device ? max(last, dot.sequence) : last
       }
       let dot = Dot(device, last + 1)
-      update(clock: clock, dots: dots.union([dot]))
+      update(clock: clock, dots: scattered + [dot])
       return dot
     }
   }
@@ -73,25 +82,35 @@ public struct CausalContext: Hashable, Sendable {
       storage = .clock(VectorClock())
       clock.insert(dot)
       storage = .clock(clock)
-    case .scattered(var clock, let dots):
+    case .dot, .scattered:
+      var clock = clock
       clock.insert(dot)
-      update(clock: clock, dots: dots)
+      update(clock: clock, dots: scattered)
     }
   }
 
   /// Moves the dots that are contiguous with the clock into it.
-  private mutating func update(clock: VectorClock, dots: Set<Dot>) {
+  ///
+  /// - Parameter dots: In any order, and some perhaps twice.
+  private mutating func update(clock: VectorClock, dots: consuming [Dot]) {
     var clock = clock
-    var rest: Set<Dot> = []
-    // In order, so that each dot of a contiguous run follows the clock.
-    for dot in dots.sorted() where !clock.contains(dot) {
-      if dot.sequence == clock[dot.device] + 1 {
-        clock.insert(dot)
-      } else {
-        rest.insert(dot)
-      }
+    var rest = dots
+    // So each dot of a contiguous run follows the clock.
+    rest.sort()
+    rest.removeAll { dot in
+      let isNext = dot.sequence &- 1 == clock[dot.device]
+      if isNext { clock.insert(dot) }
+      return isNext || clock.contains(dot)
     }
-    storage = rest.isEmpty ? .clock(clock) : .scattered(clock, rest)
+    for i in rest.indices.dropFirst().reversed() where rest[i] == rest[i - 1] {
+      rest.remove(at: i)
+    }
+    storage =
+      switch rest.count {
+      case 0: .clock(clock)
+      case 1 where clock.isEmpty: .dot(rest[0])
+      default: .scattered(clock, rest)
+      }
     _checkInvariants()
   }
 }
@@ -101,9 +120,18 @@ extension CausalContext: DotSet {
   public func contains(_ dot: Dot) -> Bool {
     switch storage {
     case .clock(let clock): clock.contains(dot)
+    case .dot(let only): only == dot
     case .scattered(let clock, let dots):
-      clock.contains(dot) || dots.contains(dot)
+      clock.contains(dot) || dots.contains(sorted: dot)
     }
+  }
+}
+
+extension [Dot] {
+  /// Whether a sorted array contains `dot`.
+  fileprivate func contains(sorted dot: Dot) -> Bool {
+    let place = partitioningIndex { $0 >= dot }
+    return place < count && self[place] == dot
   }
 }
 
@@ -113,7 +141,8 @@ extension CausalContext: Lattice {
     let clock = clock.merging(other.clock)
     switch (storage, other.storage) {
     case (.clock, .clock): storage = .clock(clock)
-    default: update(clock: clock, dots: scattered.union(other.scattered))
+    default:
+      update(clock: clock, dots: scattered + other.scattered)
     }
     _checkInvariants()
   }
@@ -124,8 +153,14 @@ extension CausalContext {
   @inline(__always)
   func _checkInvariants() {
     #if REJOIN_CHECK_INVARIANTS
-      guard case .scattered(let clock, let dots) = storage else { return }
-      precondition(!dots.isEmpty, "no dots beyond a gap of \(clock)")
+      let (clock, dots) = (clock, scattered)
+      if case .scattered = storage {
+        precondition(
+          dots.count > (clock.isEmpty ? 1 : 0),
+          "\(dots) beyond a gap of \(clock) have a shorter form")
+      }
+      precondition(
+        zip(dots, dots.dropFirst()).allSatisfy(<), "not sorted: \(dots)")
       for dot in dots {
         precondition(
           dot.sequence > clock[dot.device] + 1, "\(dot) is not beyond a gap")

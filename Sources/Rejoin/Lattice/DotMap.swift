@@ -60,6 +60,21 @@ public struct DotMap<Payload: Hashable & Comparable & Sendable>: Sendable {
     indices[key] = Int32(places.count - 1)
   }
 
+  /// The place of a key; one that is missing gets a place without siblings.
+  private mutating func place(adding key: Value) -> Int {
+    guard places.count > DotMap.few else {
+      if let place = place(of: key) { return place }
+      places.append((key, Siblings()))
+      if places.count > DotMap.few { reindex() }
+      return places.count - 1
+    }
+    // Hashed once, whether the key is missing or not.
+    let new = Int32(places.count)
+    let place = { (place: inout Int32) in place }(&indices[key, default: new])
+    if place == new { places.append((key, Siblings())) }
+    return Int(place)
+  }
+
   /// Changes the siblings at a place.
   private mutating func change<Result>(
     at place: Int, _ change: (inout Siblings<Payload>) -> Result
@@ -94,15 +109,8 @@ public struct DotMap<Payload: Hashable & Comparable & Sendable>: Sendable {
     _ key: Value, _ change: (inout Siblings<Payload>) -> Result
   ) -> Result {
     // Equal keys must have equal bytes, but −0 equals 0 and all NaNs are equal.
-    let key = key.canonical
-    if let place = place(of: key) {
-      let result = self.change(at: place, change)
-      compact()
-      return result
-    }
-    var siblings = Siblings<Payload>()
-    let result = change(&siblings)
-    if !siblings.isEmpty { append(key, siblings) }
+    let result = self.change(at: place(adding: key.canonical), change)
+    compact()
     return result
   }
 

@@ -20,8 +20,8 @@ struct FieldSlot: Sendable {
   private var content: Content
   /// The number of the field.
   let name: UInt32
-  /// The save of a single write.
-  private var save = (dot: Dot(DeviceID(0), 0), time: Timestamp.zero)
+  /// The save of a single write; of another state it means nothing.
+  private(set) var save = (dot: Dot(DeviceID(0), 0), time: Timestamp.zero)
 
   /// Creates a field that no save has touched.
   init(_ name: UInt32, _ kind: FieldKind) {
@@ -67,11 +67,11 @@ struct FieldSlot: Sendable {
     return result
   }
 
-  /// The save of the write, if the field is a register with just that.
-  var onlySave: (dot: Dot, time: Timestamp)? {
+  /// Whether the field is a register with just one write, which is of ``save``.
+  var isOneWrite: Bool {
     switch content {
-    case .register, .lww: save
-    case .empty, .other: nil
+    case .register, .lww: true
+    case .empty, .other: false
     }
   }
 
@@ -126,6 +126,12 @@ struct FieldSlot: Sendable {
     case .empty: true
     case .other(let state): state.clock.isContained(in: clock)
     }
+  }
+
+  /// The clock of a bare field; `nil` if the field has content.
+  var bareClock: VectorClock? {
+    guard case .other(let state) = content, state.isBare else { return nil }
+    return state.clock
   }
 
   /// Whether the field is a register with more than one sibling.

@@ -65,6 +65,18 @@ public enum FieldState: Hashable, Sendable {
     }
   }
 
+  /// Whether the field is bare: it has seen saves, and holds nothing of them.
+  var isBare: Bool {
+    switch self {
+    case .register(let field): field.store.isEmpty
+    case .lww(let field): field.store.isEmpty
+    case .counter(let field): field.store.isEmpty
+    case .set(let field): field.store.isEmpty
+    case .removeWinsSet(let field): field.store.isEmpty
+    case .ledger(let field): field.store.isEmpty
+    }
+  }
+
   /// Whether nothing can be written anymore: an `lww` field whose value has the
   /// greatest timestamp.
   ///

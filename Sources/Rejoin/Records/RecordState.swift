@@ -53,7 +53,11 @@ struct RecordState: Sendable {
 
   init(_ id: RecordID) { self.id = id }
 
+  /// The index of a field among the slots, if any save has touched it.
   func position(of name: UInt32) -> Int? {
+    // Records often have all fields of their entity, numbered in a row.
+    let guess = Int(name)
+    if guess < slots.count, slots[guess].name == name { return guess }
     let i = place(of: name)
     return i < slots.count && slots[i].name == name ? i : nil
   }
@@ -92,10 +96,7 @@ struct RecordState: Sendable {
     _ change: (inout FieldSlot) -> Result
   ) -> Result {
     defer { _checkInvariants() }
-    let i = place(of: name)
-    if i == slots.count || slots[i].name != name {
-      insert(FieldSlot(name, kind), at: i)
-    }
+    let i = position(of: name) ?? insert(FieldSlot(name, kind))
     let result = change(&slots[i])
     note(at: i, refers: refers)
     return result
@@ -106,16 +107,19 @@ struct RecordState: Sendable {
 
   /// Adds a field that is missing.
   mutating func add(_ slot: FieldSlot) {
-    var i = slots.count
-    if let last = slots.last, slot.name < last.name { i = place(of: slot.name) }
-    insert(slot, at: i)
-    note(at: i, refers: slot.mayRefer)
+    note(at: insert(slot), refers: slot.mayRefer)
     _checkInvariants()
   }
 
-  private mutating func insert(_ slot: FieldSlot, at i: Int) {
-    // Appending is much faster than inserting at the end.
-    if i == slots.count { slots.append(slot) } else { slots.insert(slot, at: i) }
+  /// Inserts a field that is missing, and returns its index.
+  private mutating func insert(_ slot: FieldSlot) -> Int {
+    guard let last = slots.last, slot.name < last.name else {
+      slots.append(slot)
+      return slots.count - 1
+    }
+    let i = place(of: slot.name)
+    slots.insert(slot, at: i)
+    return i
   }
 
   private mutating func note(at i: Int, refers: Bool) {

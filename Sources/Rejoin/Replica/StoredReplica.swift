@@ -146,9 +146,7 @@ public struct StoredReplica: Sendable {
     records[position].add(slot)
     if slot.isShared { shared.insert(location) }
     recount(position, from: existence)
-    if let only = slot.onlySave {
-      return note(only.dot, over: 0, at: location)
-    }
+    if slot.isOneWrite { return note(slot.save.dot, over: 0, at: location) }
     for entry in state.clock.entries {
       note(Dot(entry.device, entry.count), over: 0, at: location)
     }

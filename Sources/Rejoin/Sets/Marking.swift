@@ -29,9 +29,13 @@ extension Causal {
     }
     var change = Store()
     if let mark { change[key] = Siblings(mark, at: dot) }
-    return Causal(
-      store: change,
-      context: before.isEmpty
-        ? CausalContext(dot) : CausalContext(dots: before.map(\.dot) + [dot]))
+    if before.isEmpty {
+      return Causal(store: change, context: CausalContext(dot))
+    }
+    var dots: [Dot] = []
+    dots.reserveCapacity(before.count + 1)
+    dots.append(dot)
+    for sibling in before { dots.append(sibling.dot) }
+    return Causal(store: change, context: CausalContext(dots: dots))
   }
 }

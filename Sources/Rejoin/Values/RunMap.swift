@@ -39,23 +39,33 @@ struct RunMap<Key: Hashable & Sendable, Content: Sendable>: Sendable {
     place(of: key).map { entries[$0].content }
   }
 
+  /// Whether a key is where it is looked for first.
+  private func isNear(_ key: Key) -> Bool {
+    last < entries.count && entries[last].key == key
+      || last + 1 < entries.count && entries[last + 1].key == key
+  }
+
   /// The index of a key in `entries`; a key that is missing is added with
   /// `initial`.
   mutating func intern(
     _ key: Key, default initial: @autoclosure () -> Content
   ) -> Int {
-    if let place = place(of: key) {
-      last = place
-      return place
-    }
-    last = entries.count
-    entries.append(Entry(key: key, content: initial()))
-    if entries.count > Self.few {
-      // All of them when there stop being few, and then one at a time.
-      for place in places.count..<entries.count {
-        places[entries[place].key] = place
+    if entries.count <= Self.few || isNear(key) {
+      if let place = place(of: key) {
+        last = place
+        return place
       }
+      last = entries.count
+      entries.append(Entry(key: key, content: initial()))
+      if entries.count > Self.few {
+        for (place, entry) in entries.enumerated() { places[entry.key] = place }
+      }
+      return last
     }
+    // Hashed once, whether the key is missing or not.
+    let new = entries.count
+    last = { (place: inout Int) in place }(&places[key, default: new])
+    if last == new { entries.append(Entry(key: key, content: initial())) }
     return last
   }
 

@@ -153,8 +153,11 @@ struct EntityTable {
   var text: String { String(decoding: key, as: UTF8.self) }
 
   /// Reads which fields of the table the record has.
+  ///
+  /// - Parameter isAlwaysWritten: Whether it is written even if the previous
+  ///   record has the same.
   mutating func layout(
-    isSame: Bool, _ reader: inout WireReader
+    isSame: Bool, isAlwaysWritten: Bool, _ reader: inout WireReader
   ) throws(WireError) {
     let start = reader.offset
     if isSame {
@@ -188,7 +191,7 @@ struct EntityTable {
         fields.append(Int32(next))
       }
     }
-    guard isChanged else {
+    guard isChanged || isAlwaysWritten else {
       throw reader.error(
         .notCanonical, "the flag for the same fields as the previous record",
         at: start)

@@ -14,8 +14,14 @@ struct MessageContent {
   let names: FieldNames
   /// Sorted by entity, and then by key.
   private(set) var entities: [(name: Name, choices: [Choice])] = []
-  /// The numbers of the chosen fields; `nil` if all of a record are chosen.
-  private var fields: [UInt32]?
+  /// The chosen fields; `nil` if all of a record are chosen.
+  private var fields: [Field]?
+
+  /// A field by its number and its index among the record's slots.
+  struct Field {
+    let name: UInt32
+    let slot: Int
+  }
 
   /// Chooses records with all their fields; those without any are left out.
   init(_ records: [RecordState], _ names: FieldNames) {
@@ -27,7 +33,7 @@ struct MessageContent {
     }
   }
 
-  /// Chooses fields, each once even if it is named more often.
+  /// Chooses fields that exist, each once even if it is named more often.
   init(
     _ records: [RecordState], _ names: FieldNames,
     at locations: some Collection<FieldLocation>
@@ -39,7 +45,10 @@ struct MessageContent {
     where location != sorted.last {
       sorted.append(location)
     }
-    fields = sorted.map(\.name)
+    fields = sorted.map {
+      Field(
+        name: $0.name, slot: records[Int($0.record)].position(of: $0.name) ?? 0)
+    }
     choose { choose in
       var start = 0
       for end in sorted.indices
@@ -89,12 +98,13 @@ struct MessageContent {
     }
   }
 
-  /// Calls `body` with the index of each chosen field among the record's slots.
-  func forEachSlot(of choice: Choice, _ body: (Int) -> Void) {
-    let record = records[Int(choice.position)]
-    guard let fields else { return record.slots.indices.forEach(body) }
-    for number in fields[Int(choice.start)..<Int(choice.end)] {
-      if let slot = record.position(of: number) { body(slot) }
+  /// Calls `body` with each chosen field, sorted by number.
+  func forEachField(of choice: Choice, _ body: (Field) -> Void) {
+    if let fields {
+      for i in Int(choice.start)..<Int(choice.end) { body(fields[i]) }
+      return
     }
+    let slots = records[Int(choice.position)].slots
+    for i in slots.indices { body(Field(name: slots[i].name, slot: i)) }
   }
 }

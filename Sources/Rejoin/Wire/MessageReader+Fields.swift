@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension MessageReader {
+  /// The index of a save and the value that it wrote, with its timestamp.
+  typealias OnlyWrite = (place: Int, value: Value?)
+
   /// Reads a field in full.
   ///
-  /// - Returns: Its state, which is empty if nothing is built, and the write of
-  ///   a register, if the field consists of just that.
+  /// - Returns: Its state, which is empty if nothing is built; the write of a
+  ///   register, if the field consists of just that; and whether it is bare.
   mutating func readField(
     _ kind: FieldKind
-  ) throws(WireError) -> (FieldState, OnlyWrite?) {
+  ) throws(WireError) -> (state: FieldState, only: OnlyWrite?, isBare: Bool) {
     let start = reader.offset
     dots.begin()
     let head = try reader.varint()
@@ -43,9 +46,10 @@ extension MessageReader {
     }
     for line in dots.touched { saves.see(dots[Int(line)], of: Int(line)) }
     if hasMore || kind == .lww { only = nil }
-    guard isBuilding else { return (FieldState(kind), only) }
+    guard isBuilding else { return (FieldState(kind), only, isEmpty) }
     let isImplied = !hasMore && (kind == .register || kind == .lww)
-    return (content.state(kind, isImplied ? nil : dots.clock(saves)), only)
+    let clock = isImplied ? nil : dots.clock(saves)
+    return (content.state(kind, clock), only, isEmpty)
   }
 
   private mutating func each(
@@ -136,7 +140,7 @@ extension MessageReader {
       dots.insert(dot.sequence, line)
       let value = try reader.value(isBuilding: content.isBuilding)
       if count == 1, extra == 0 {
-        only = OnlyWrite(place: last, isTrue: value == .bool(true))
+        only = (last, value)
       }
       content.add(Stamped(value, at: time), at: dot)
     }

@@ -13,14 +13,16 @@ struct MessageWriter {
   /// The index of each field, by number, in the table of the entity; −1 for
   /// those that the entity does not have.
   private var places: [Int32]
-  /// The fields of the record that is being written.
+  /// The fields of the record that is being written, or of the one before.
   private var fields: [Field] = []
-  /// The indices of the fields of the record before.
+  /// The same fields, in the order of the entity's table.
+  private var sorted: [Field] = []
+  /// The indices in the table, without existence, of the record before.
   private var layout: [Int32] = []
   private var hasExistence = false
 
   /// A field by its index in the entity's table and among the record's slots.
-  private struct Field {
+  private struct Field: Equatable {
     let place: Int32
     let slot: Int32
   }
@@ -40,7 +42,13 @@ struct MessageWriter {
     for entity in content.entities {
       for choice in entity.choices {
         let slots = content.records[Int(choice.position)].slots
-        content.forEachSlot(of: choice) { saves.insert(slots[$0]) }
+        content.forEachField(of: choice) { field in
+          if slots[field.slot].isOneWrite {
+            saves.insert(slots[field.slot].save)
+          } else {
+            saves.insert(slots[field.slot].state)
+          }
+        }
       }
     }
     saves.settle()
@@ -98,13 +106,13 @@ struct MessageWriter {
     let numbers = writeTable(entity, choices)
     // One by one: there may be many entities, and many fields of others.
     defer { for number in numbers { places[Int(number)] = -1 } }
-    (layout, hasExistence) = ([], false)
+    (fields, sorted, layout, hasExistence) = ([], [], [], false)
     var previous: String?
     for (i, choice) in choices.enumerated() {
-      let record = content.records[Int(choice.position)]
-      out.key(record.id.key, after: previous)
-      previous = record.id.key
-      write(record, choice, isLast: i == choices.count - 1)
+      let key = content.records[Int(choice.position)].id.key
+      out.key(key, after: previous)
+      previous = key
+      write(choice, isLast: i == choices.count - 1)
     }
   }
 
@@ -116,12 +124,10 @@ struct MessageWriter {
   ) -> [UInt32] {
     var numbers: [UInt32] = []
     for choice in choices {
-      let slots = content.records[Int(choice.position)].slots
-      content.forEachSlot(of: choice) { slot in
-        let number = slots[slot].name
-        guard number != 0, places[Int(number)] < 0 else { return }
-        places[Int(number)] = 0
-        numbers.append(number)
+      content.forEachField(of: choice) { field in
+        guard field.name != 0, places[Int(field.name)] < 0 else { return }
+        places[Int(field.name)] = 0
+        numbers.append(field.name)
       }
     }
     let names = content.names
@@ -133,63 +139,87 @@ struct MessageWriter {
     return numbers
   }
 
-  private mutating func write(
-    _ record: RecordState, _ choice: MessageContent.Choice, isLast: Bool
-  ) {
-    fields.removeAll(keepingCapacity: true)
-    content.forEachSlot(of: choice) { slot in
-      // The existence, which has number zero, comes first.
-      fields.append(
-        Field(
-          place: places[Int(record.slots[slot].name)], slot: Int32(slot)))
-    }
-    let isSorted = zip(fields, fields.dropFirst()).allSatisfy {
-      $0.place < $1.place
-    }
-    if !isSorted { fields.sort { $0.place < $1.place } }
+  private mutating func write(_ choice: MessageContent.Choice, isLast: Bool) {
+    let slots = content.records[Int(choice.position)].slots
+    let isSame = hasSameFields(choice)
     var choice = FormChoice()
-    for field in fields {
-      let write = onlyWrite(of: record.slots[Int(field.slot)])
+    for field in sorted {
+      let slot = Int(field.slot)
+      let place = slots[slot].isOneSibling ? place(of: slots[slot].save) : nil
       if field.place < 0 {
-        choice.note(existence: write)
+        let isTrue = slots[slot].value == .bool(true)
+        choice.note(existence: isTrue ? place : nil)
       } else {
-        choice.note(field: write)
+        choice.note(field: place)
       }
     }
-    let (form, first) = choice.form
-    let isSame = isLikePrevious()
-    let moved = form == .full ? 0 : Int64(first - last - 1).zigzag
+    var (form, first) = choice.form
+    if form == .full, areBare(slots) { form = .bare }
+    let moved = form == .full || form == .bare ? 0 : Int64(first - last - 1).zigzag
+    let omitsFields = isSame && form != .bare
     out.varint(
-      moved << 4 | form.rawValue << 2 | (isSame ? 2 : 0) | (isLast ? 1 : 0))
-    if !isSame { out.layout(layout, hasExistence: hasExistence) }
-    if form == .full {
-      for field in fields { write(record.slots[Int(field.slot)].state) }
+      moved << 4 | form.rawValue << 2 | (omitsFields ? 2 : 0)
+        | (isLast ? 1 : 0))
+    if !omitsFields { out.layout(layout, hasExistence: hasExistence) }
+    if form == .full || form == .bare {
+      let count = (hasExistence ? 1 : 0) + (form == .full ? layout.count : 1)
+      for field in sorted.prefix(count) {
+        write(slots[Int(field.slot)].state)
+      }
       return
     }
-    for field in fields where field.place >= 0 {
-      out.value(record.slots[Int(field.slot)].value)
+    for field in sorted where field.place >= 0 {
+      out.value(slots[Int(field.slot)].value)
     }
     last = form == .same ? first : first + max(layout.count, 1) - 1
   }
 
-  /// Whether the record has the fields of the one before, whose layout becomes
-  /// this one's.
-  private mutating func isLikePrevious() -> Bool {
-    let exists = fields.first.map { $0.place < 0 } ?? false
-    let places = fields.dropFirst(exists ? 1 : 0).lazy.map(\.place)
-    if exists == hasExistence, layout.elementsEqual(places) { return true }
+  /// Whether a record has several fields, all of them bare, with one clock.
+  private func areBare(_ slots: [FieldSlot]) -> Bool {
+    let fields = sorted.dropFirst(hasExistence ? 1 : 0)
+    guard layout.count > 1, let first = fields.first else { return false }
+    let clock = slots[Int(first.slot)].bareClock
+    return clock != nil
+      && fields.dropFirst().allSatisfy {
+        slots[Int($0.slot)].bareClock == clock
+      }
+  }
+
+  /// Finds the fields of a record, and whether the one before had the same.
+  private mutating func hasSameFields(_ choice: MessageContent.Choice) -> Bool {
+    var (count, isSame) = (0, true)
+    content.forEachField(of: choice) { field in
+      let field = Field(
+        place: places[Int(field.name)], slot: Int32(field.slot))
+      isSame = isSame && count < fields.count && fields[count] == field
+      if count < fields.count {
+        fields[count] = field
+      } else {
+        fields.append(field)
+      }
+      count += 1
+    }
+    // The same fields in the same slots, as most records have.
+    if isSame, count == fields.count { return true }
+    fields.removeSubrange(count...)
+    sorted.removeAll(keepingCapacity: true)
+    sorted.append(contentsOf: fields)
+    // The existence, which has number zero, comes first.
+    sorted.sort { $0.place < $1.place }
+    let exists = sorted.first.map { $0.place < 0 } ?? false
+    let table = sorted.dropFirst(exists ? 1 : 0).lazy.map { $0.place }
+    if exists == hasExistence, layout.elementsEqual(table) { return true }
     layout.removeAll(keepingCapacity: true)
-    layout.append(contentsOf: places)
+    layout.append(contentsOf: table)
     hasExistence = exists
     return false
   }
 
-  /// The only write of a register, if the field consists of just that, at its
-  /// save's timestamp.
-  private mutating func onlyWrite(of slot: FieldSlot) -> OnlyWrite? {
-    guard slot.isOneSibling, let save = slot.onlySave else { return nil }
+  /// The index of a save; `nil` if its timestamp in the message is another.
+  private mutating func place(
+    of save: (dot: Dot, time: Timestamp)
+  ) -> Int? {
     let found = saves.find(save.dot)
-    guard save.time.rawValue == found.time else { return nil }
-    return OnlyWrite(place: found.place, isTrue: slot.value == .bool(true))
+    return save.time.rawValue == found.time ? found.place : nil
   }
 }

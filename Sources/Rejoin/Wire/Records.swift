@@ -9,16 +9,18 @@ enum RecordForm: UInt64 {
   /// One value per field, each of the save after that of the previous field.
   /// The existence is of the last one.
   case next
-}
-
-/// The only write of a register that consists of just that: the index of its
-/// save, whose timestamp it has.
-struct OnlyWrite {
-  let place: Int
-  let isTrue: Bool
+  /// Several fields that are bare and have seen the same saves, as a purge
+  /// leaves them: after the existence, one field stands for all.
+  ///
+  /// Its layout is always written out, so that a message has a byte for each
+  /// field that a reader builds.
+  case bare
 }
 
 /// Finds the shortest form of a record, field by field.
+///
+/// It is told of each field the index of its save, if the field is a register
+/// with one write that has the timestamp of its save.
 struct FormChoice {
   private var first: Int?
   private var count = 0
@@ -26,18 +28,21 @@ struct FormChoice {
   private var existence: Int?
 
   /// Takes the record's existence, which comes before the fields.
-  mutating func note(existence write: OnlyWrite?) {
-    guard let write, write.isTrue else { return exclude() }
-    existence = write.place
+  ///
+  /// - Parameter place: The index of the save, if the write says that the record
+  ///   exists.
+  mutating func note(existence place: Int?) {
+    guard let place else { return exclude() }
+    existence = place
   }
 
   /// Takes the next field.
-  mutating func note(field write: OnlyWrite?) {
-    guard let write else { return exclude() }
-    let first = first ?? write.place
+  mutating func note(field place: Int?) {
+    guard let place else { return exclude() }
+    let first = first ?? place
     self.first = first
-    isSame = isSame && write.place == first
-    isNext = isNext && write.place == first + count
+    isSame = isSame && place == first
+    isNext = isNext && place == first + count
     count += 1
   }
 
@@ -93,6 +98,12 @@ struct RecordCursor {
   /// The index of the next field; −1 for the existence.
   fileprivate var next = 0
   fileprivate var choice = FormChoice()
+  /// The bytes of the first field after the existence.
+  fileprivate var sample = 0..<0
+  /// Whether it is bare, and all fields so far have its bytes.
+  fileprivate var areAlike = true
+  /// The clock of every field, in the bare form.
+  fileprivate var clock = VectorClock()
 }
 
 extension MessageReader {
@@ -106,18 +117,23 @@ extension MessageReader {
     noteRecord(keyFrom: beginning)
     let start = reader.offset
     let head = try reader.varint()
-    guard let form = RecordForm(rawValue: head >> 2 & 3) else {
-      throw reader.error(.invalid, "a record of form 0 to 2", at: start)
-    }
+    let form = RecordForm(rawValue: head >> 2 & 3) ?? .full
     table.isFinished = head & 1 != 0
-    try table.layout(isSame: head & 2 != 0, &reader)
+    guard form != .bare || head & 2 == 0 else {
+      throw reader.error(
+        .notCanonical, "the fields of a record of form 3", at: start)
+    }
+    try table.layout(
+      isSame: head & 2 != 0, isAlwaysWritten: form == .bare, &reader)
     record = RecordCursor()
     (record.form, record.start) = (form, start)
     record.next = table.hasExistence ? -1 : 0
-    if form == .full {
-      guard head >> 4 == 0 else {
+    if form == .full || form == .bare {
+      guard head >> 4 == 0, form == .full || table.fields.count > 1 else {
         throw reader.error(
-          .notCanonical, "no distance in the full form of a record", at: start)
+          .notCanonical,
+          "no distance in a record of form 0 or 3, and several fields in one of "
+            + "form 3", at: start)
       }
       return true
     }
@@ -152,12 +168,20 @@ extension MessageReader {
     noteField()
     let place = i < 0 ? -1 : table.fields[i]
     let kind = i < 0 ? .register : table.kind(at: place)
-    if record.form == .full {
-      let (state, write) = try readField(kind)
+    if record.form == .bare, i > 0 {
+      guard isBuilding else { return (Int(place), FieldState(kind)) }
+      return (Int(place), FieldContent(isBuilding: true).state(kind, record.clock))
+    }
+    if record.form == .full || record.form == .bare {
+      let start = reader.offset
+      let (state, only, isBare) = try readField(kind)
       if i < 0 {
-        record.choice.note(existence: write)
+        let isTrue = only?.value == .bool(true)
+        record.choice.note(existence: isTrue ? only?.place : nil)
       } else {
-        record.choice.note(field: write)
+        record.choice.note(field: only?.place)
+        noteAlike(start..<reader.offset, isBare: isBare, isFirst: i == 0)
+        if record.form == .bare { record.clock = state.clock }
       }
       return (Int(place), state)
     }
@@ -172,12 +196,31 @@ extension MessageReader {
     return (Int(place), try state(value, at: save))
   }
 
+  /// Notes whether a field is bare and has the bytes of the first.
+  ///
+  /// Those of a bare field do not depend on where it stands.
+  private mutating func noteAlike(
+    _ bytes: Range<Int>, isBare: Bool, isFirst: Bool
+  ) {
+    if isFirst { record.sample = bytes }
+    record.areAlike =
+      record.areAlike && isBare && reader.hasEqualBytes(record.sample, bytes)
+  }
+
   private mutating func endRecord() throws(WireError) {
-    if record.form != .full {
-      last = record.end
-    } else if record.choice.form.0 != .full {
-      throw reader.error(
-        .notCanonical, "the short form of the record", at: record.start)
+    switch record.form {
+    case .same, .next: last = record.end
+    case .full:
+      let isBare = record.areAlike && table.fields.count > 1
+      guard !isBare, record.choice.form.0 == .full else {
+        throw reader.error(
+          .notCanonical, "the short form of the record", at: record.start)
+      }
+    case .bare:
+      guard record.areAlike else {
+        throw reader.error(
+          .notCanonical, "a field without content", at: record.start)
+      }
     }
   }
 

@@ -42,6 +42,10 @@ struct SaveIndex {
   private var places: [DeviceID: Int] = [:]
   /// The device that was looked up last: fields of one device come in runs.
   private var current = 0
+  /// The save of the write that was collected last.
+  private var latest: (dot: Dot, time: Timestamp)?
+  /// The save that was found last.
+  private var found: (dot: Dot, place: Int, time: UInt64)?
 
   /// Up to that many devices are compared, and not hashed.
   private static var few: Int { 8 }
@@ -62,9 +66,13 @@ struct SaveIndex {
 
   /// The index of a save, and its timestamp in the message.
   mutating func find(_ dot: Dot) -> (place: Int, time: UInt64) {
+    // Fields of one save come in runs.
+    if let found, found.dot == dot { return (found.place, found.time) }
     let i = number(of: dot.device)
     let place = lines[i].find(dot.sequence)
-    return (lines[i].start + place, lines[i].saves[place].time ?? 0)
+    let time = lines[i].saves[place].time ?? 0
+    found = (dot, lines[i].start + place, time)
+    return (lines[i].start + place, time)
   }
 
   /// Collects the end of an interval.
@@ -73,12 +81,16 @@ struct SaveIndex {
     lines[current].interval = interval
   }
 
+  /// Collects the save of a write.
+  mutating func insert(_ save: (dot: Dot, time: Timestamp)) {
+    // Fields of one save come in runs.
+    if let latest, latest == save { return }
+    latest = save
+    insert(save.dot, save.time.rawValue)
+  }
+
   /// Collects the devices and saves that a field refers to.
-  mutating func insert(_ slot: FieldSlot) {
-    if let save = slot.onlySave {
-      return insert(save.dot, save.time.rawValue)
-    }
-    let state = slot.state
+  mutating func insert(_ state: FieldState) {
     state.forEachSave { insert($0, $1?.rawValue) }
     for entry in state.explicitRemainder { insert(entry.device) }
     if case .ledger(let field) = state {

@@ -29,6 +29,7 @@ enum GoldenVectors {
       ("snapshot", phone.encoded()),
       ("snapshot-folded", phone.encoded(foldingLedgers: true)),
       ("snapshot-empty", Replica.empty(1).encoded()),
+      ("snapshot-purged", try purged().encoded()),
       ("record", record.encoded()),
       ("vector-clock", phone.version.vector.encoded()),
       ("replica-clock", phone.version.encoded()),
@@ -80,6 +81,23 @@ enum GoldenVectors {
     tablet.tell(phone)
     phone.fold()
     return (phone, tablet)
+  }
+
+  /// Deleted records whose fields are bare.
+  private static func purged() throws -> Replica {
+    let phone = Replica.empty(1)
+    try phone.save {
+      for key in ["ada", "bob"] {
+        $0[Sailor.self, key].name = "gone"
+        $0[Sailor.self, key].mentor = Reference("ada")
+      }
+    }
+    try phone.save {
+      $0[Sailor.self, "ada"].delete()
+      $0[Sailor.self, "bob"].delete()
+    }
+    try phone.purge()
+    return phone
   }
 
   private static let values: [Value?] = [
