@@ -13,7 +13,11 @@ struct WireWriter {
   }
 
   /// Begins a section of a message.
-  init() { bytes = [] }
+  init() {
+    bytes = []
+    // Enough for the digests of one device.
+    bytes.reserveCapacity(32)
+  }
 
   mutating func byte(_ byte: UInt8) { bytes.append(byte) }
 

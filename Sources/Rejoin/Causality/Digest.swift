@@ -20,7 +20,8 @@ package struct Digest {
   package mutating func add(_ bytes: UnsafeRawBufferPointer) {
     var (word, start) = (0 as UInt64, 0)
     while bytes.count - start >= 8 {
-      word = bytes.loadUnaligned(fromByteOffset: start, as: UInt64.self).bigEndian
+      word =
+        bytes.loadUnaligned(fromByteOffset: start, as: UInt64.self).bigEndian
       add(word)
       start += 8
     }

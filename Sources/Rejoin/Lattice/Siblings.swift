@@ -206,9 +206,8 @@ extension Siblings: DotStore {
   public mutating func merge(
     _ other: Siblings, seen: some DotSet, otherSeen: some DotSet
   ) {
-    if case (.one(let a), .one(let b)) = (storage, other.storage) {
-      return merge(
-        a, b, isSeen: otherSeen.contains(a.dot), seen.contains(b.dot))
+    if count < 2, other.count < 2 {
+      return join(only, other.only, seen: seen, otherSeen: otherSeen)
     }
     // Released, so that it is changed in place.
     var union = elements
@@ -234,20 +233,22 @@ extension Siblings: DotStore {
     self = Siblings(sorted: union)
   }
 
-  /// Joins two single siblings, by far the most common, without an array.
-  ///
-  /// - Parameter isSeen: Whether the other side has seen each of them.
-  private mutating func merge(
-    _ mine: Element, _ theirs: Element, isSeen mineIsSeen: Bool,
-    _ theirsIsSeen: Bool
+  /// Joins one sibling at most on each side, by far the most common case,
+  /// without an array.
+  private mutating func join(
+    _ mine: Element?, _ theirs: Element?, seen: some DotSet,
+    otherSeen: some DotSet
   ) {
-    if mine.dot == theirs.dot { return storage = .one(mine.joined(theirs)) }
-    switch (mineIsSeen, theirsIsSeen) {
-    case (false, true): break
-    case (true, false): storage = .one(theirs)
-    case (true, true): storage = .none
-    case (false, false):
-      storage = .many(mine.dot < theirs.dot ? [mine, theirs] : [theirs, mine])
+    if let mine, let theirs, mine.dot == theirs.dot {
+      return storage = .one(mine.joined(theirs))
+    }
+    let kept = mine.flatMap { otherSeen.contains($0.dot) ? nil : $0 }
+    let new = theirs.flatMap { seen.contains($0.dot) ? nil : $0 }
+    switch (kept, new) {
+    case (nil, nil): storage = .none
+    case (let only?, nil), (nil, let only?): storage = .one(only)
+    case (let kept?, let new?):
+      storage = .many(kept.dot < new.dot ? [kept, new] : [new, kept])
     }
   }
 }

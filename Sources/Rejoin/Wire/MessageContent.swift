@@ -6,7 +6,7 @@ struct MessageContent {
   struct Choice {
     let position: UInt32
     let start: UInt32
-    let end: UInt32
+    fileprivate(set) var end: UInt32
   }
 
   /// Those of which there is a choice.
@@ -26,39 +26,40 @@ struct MessageContent {
   /// Chooses records with all their fields; those without any are left out.
   init(_ records: [RecordState], _ names: FieldNames) {
     (self.records, self.names) = (records, names)
-    choose { choose in
-      for (i, record) in records.enumerated() where !record.slots.isEmpty {
-        choose(UInt32(i), 0..<0)
-      }
+    var choices: [Choice] = []
+    choices.reserveCapacity(records.count)
+    for (i, record) in records.enumerated() where !record.slots.isEmpty {
+      choices.append(Choice(position: UInt32(i), start: 0, end: 0))
     }
+    group(choices)
   }
 
   /// Chooses fields that exist, each once even if it is named more often.
   init(
     _ records: [RecordState], _ names: FieldNames,
-    at locations: some Collection<FieldLocation>
+    at locations: consuming [FieldLocation]
   ) {
     (self.records, self.names) = (records, names)
-    var sorted: [FieldLocation] = []
-    sorted.reserveCapacity(locations.count)
-    for location in locations.sorted(by: { $0.rank < $1.rank })
-    where location != sorted.last {
-      sorted.append(location)
-    }
-    fields = sorted.map {
-      Field(
-        name: $0.name, slot: records[Int($0.record)].position(of: $0.name) ?? 0)
-    }
-    choose { choose in
-      var start = 0
-      for end in sorted.indices
-      where end + 1 == sorted.count
-        || sorted[end + 1].record != sorted[end].record
-      {
-        choose(sorted[end].record, start..<(end + 1))
-        start = end + 1
+    locations.sort { $0.rank < $1.rank }
+    var (fields, choices) = ([Field](), [Choice]())
+    fields.reserveCapacity(locations.count)
+    for (i, location) in locations.enumerated() {
+      if i > 0, locations[i - 1] == location { continue }
+      let record = Int(location.record)
+      fields.append(
+        Field(
+          name: location.name,
+          slot: records[record].position(of: location.name) ?? 0))
+      let end = UInt32(fields.count)
+      if choices.last?.position == location.record {
+        choices[choices.count - 1].end = end
+      } else {
+        choices.append(
+          Choice(position: location.record, start: end - 1, end: end))
       }
     }
+    self.fields = fields
+    group(choices)
   }
 
   /// Makes the content of values.
@@ -74,16 +75,8 @@ struct MessageContent {
     self.init(records, names)
   }
 
-  private mutating func choose(
-    _ body: (_ choose: (UInt32, Range<Int>) -> Void) -> Void
-  ) {
-    var choices: [Choice] = []
-    body { position, range in
-      choices.append(
-        Choice(
-          position: position, start: UInt32(range.lowerBound),
-          end: UInt32(range.upperBound)))
-    }
+  /// Sorts the choices by ID and groups them by entity.
+  private mutating func group(_ choices: [Choice]) {
     let order = RecordOrder.places(choices.count) {
       records[Int(choices[$0].position)].id
     }

@@ -135,7 +135,7 @@ struct MessageWriter {
     for (place, number) in numbers.enumerated() {
       places[Int(number)] = Int32(place)
     }
-    out.entity(entity.text, numbers.map { names[$0] })
+    out.entity(entity.text, numbers.lazy.map { names[$0] })
     return numbers
   }
 
@@ -155,7 +155,8 @@ struct MessageWriter {
     }
     var (form, first) = choice.form
     if form == .full, areBare(slots) { form = .bare }
-    let moved = form == .full || form == .bare ? 0 : Int64(first - last - 1).zigzag
+    let moved =
+      form == .full || form == .bare ? 0 : Int64(first - last - 1).zigzag
     let omitsFields = isSame && form != .bare
     out.varint(
       moved << 4 | form.rawValue << 2 | (omitsFields ? 2 : 0)

@@ -170,7 +170,9 @@ extension MessageReader {
     let kind = i < 0 ? .register : table.kind(at: place)
     if record.form == .bare, i > 0 {
       guard isBuilding else { return (Int(place), FieldState(kind)) }
-      return (Int(place), FieldContent(isBuilding: true).state(kind, record.clock))
+      return (
+        Int(place), FieldContent(isBuilding: true).state(kind, record.clock)
+      )
     }
     if record.form == .full || record.form == .bare {
       let start = reader.offset

@@ -12,7 +12,9 @@ import Testing
       let save = EditContext(
         dot: Dot(DeviceID(UInt64(i + 1)), 1), time: Timestamp(rawValue: 1))
       _ = state.change(.write(.bool(mark)), in: save)
-      record.update(0, kind: .register, refers: false) { $0.update { $0.merge(state) } }
+      record.update(0, kind: .register, refers: false) {
+        $0.update { $0.merge(state) }
+      }
     }
     return record
   }

@@ -131,4 +131,51 @@ import Testing
       #expect(try StoredReplica(decoding: bytes).encoded() == bytes)
     }
   }
+
+  @Test func bareFieldsHaveOneForm() throws {
+    let seen = CausalContext([DeviceID(1): 1])
+    let bare = FieldState.register(Causal(store: Siblings(), context: seen))
+    let (a, b) = (FieldKey("a", .register), FieldKey("b", .register))
+    func delta(_ keys: [String], _ fields: [FieldKey: FieldState]) -> [UInt8] {
+      Delta(keys.map { .init(id: RecordID("X", $0), fields: fields) }).encoded()
+    }
+    func isRefused(_ bytes: [UInt8]) -> Bool {
+      (try? Delta(decoding: bytes.resealed)) == nil
+    }
+    // After the form: two fields, the first of them and the next. After that:
+    // a rest of the clock, of one device, the first, by one.
+    let bytes = delta(["k"], [a: bare, b: bare])
+    let (form, end) = (bytes.count - 11, bytes.count - 4)
+    try #require(bytes[form..<end] == [3 << 2 | 1, 2, 0, 1, 1, 0, 0])
+    #expect(try Delta(decoding: bytes).changes[0].fields == [a: bare, b: bare])
+
+    var inFull = bytes
+    inFull[form] = 1
+    inFull.insert(contentsOf: [1, 1, 0, 0], at: end)
+    #expect(isRefused(inFull))
+    #expect(!isRefused(delta(["k"], [a: bare])))
+    var alone = delta(["k"], [a: bare])
+    alone[alone.count - 10] = 3 << 2 | 1
+    #expect(isRefused(alone))
+    var moved = bytes
+    moved[form] = 1 << 4 | 3 << 2 | 1
+    #expect(isRefused(moved))
+
+    var tally = Tally()
+    tally.add(1, 0, at: Dot(DeviceID(1), 1))
+    let counter = FieldState.counter(Causal(store: tally, context: seen))
+    let (c, d) = (FieldKey("c", .counter), FieldKey("d", .counter))
+    // Two fields of four bytes each, of which one is to stand for both.
+    var counters = delta(["k"], [c: counter, d: counter])
+    try #require(counters[counters.count - 15] == 1)
+    counters[counters.count - 15] = 3 << 2 | 1
+    counters.removeSubrange((counters.count - 8)..<(counters.count - 4))
+    #expect(isRefused(counters))
+
+    var repeated = delta(["k", "l"], [a: bare, b: bare])
+    let second = repeated.count - 11
+    repeated[second] = 3 << 2 | 2 | 1
+    repeated.removeSubrange((second + 1)..<(second + 3))
+    #expect(isRefused(repeated))
+  }
 }

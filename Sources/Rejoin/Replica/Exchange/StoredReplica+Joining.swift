@@ -70,6 +70,8 @@ extension StoredReplica {
     _ detail: MergeReport.Detail, _ report: inout MergeReport
   ) throws(WireError) -> [JoinedField] {
     var joined: [JoinedField] = []
+    // Known if the message has just been validated.
+    joined.reserveCapacity(reader.fieldCount)
     reader.begin(isBuilding: true)
     while try reader.nextEntity() {
       let definition = schema[reader.table.name]

@@ -216,11 +216,15 @@ extension StoredReplica {
       }
     }
     if record.drops {
-      report.retained += fieldsToDrop(record, at: position, where: \.isExhausted)
-        .map { names[$0] }.sorted().map { .init(record: id, field: $0) }
+      report.retained += fieldsToDrop(
+        record, at: position, where: \.isExhausted
+      )
+      .map { names[$0] }.sorted().map { .init(record: id, field: $0) }
     }
     for (name, edit) in fieldsToChange(record, at: position) {
-      if !record.observed.isEmpty { save.observed = record.observed[names[name]] }
+      if !record.observed.isEmpty {
+        save.observed = record.observed[names[name]]
+      }
       change(name, edit, save)
       digest.add(names[name])
       // Dropping a field counts as unsetting it.

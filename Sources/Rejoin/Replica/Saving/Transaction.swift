@@ -267,7 +267,8 @@ extension Transaction {
     /// dropped is marked.
     func _checkInvariants() {
       for (id, record) in pending.entries.map({ ($0.key, $0.content) }) {
-        for (field, edit) in record.edits.entries.map({ ($0.key, $0.content) }) {
+        for (field, edit) in record.edits.entries.map({ ($0.key, $0.content) })
+        {
           let key = replica.stored.names[field]
           precondition(
             key.kind.accepts(edit) && edit == edit.canonical,

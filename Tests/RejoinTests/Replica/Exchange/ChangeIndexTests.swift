@@ -25,7 +25,9 @@ private final class IndexedClocks {
   /// The fields that the index finds.
   func fields(since basis: VectorClock) -> [UInt32] {
     let clocks = clocks
-    let found = index.locations(since: basis, of: index.devices) { clocks[$1]?[$0] ?? 0 }
+    let found = index.locations(since: basis, of: index.devices) {
+      clocks[$1]?[$0] ?? 0
+    }
     return Set(found.map(\.record)).sorted()
   }
 
@@ -77,7 +79,8 @@ private final class IndexedClocks {
       index.note(location, at: Dot(phone, n), isReplacing: n > 1) { _, _ in n }
       #expect(index.entryCount <= 64)
     }
-    let found = index.locations(since: [:], of: index.devices) { _, _ in 10_000 }
+    let found = index.locations(since: [:], of: index.devices) { _, _ in 10_000
+    }
     #expect(found == [location])
     #expect(index.last(of: phone) == 10_000)
   }
