@@ -14,7 +14,7 @@ public struct TypedDraft<Owner: Entity>: Sendable {
   /// The draft without types.
   public var draft: RecordDraft
 
-  let fields: Owner
+  let fields: DeclaredFields<Owner>
 
   /// Reads or sets a register; `nil` unsets it.
   public subscript<V: FieldValue>(

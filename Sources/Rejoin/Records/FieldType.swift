@@ -25,7 +25,11 @@ extension RegisterType {
   public static func read<Owner>(
     _ field: Field<Owner, Self>, of record: Record
   ) -> Element? {
-    field.element(record.shown)
+    // Most fields have no older version.
+    if field.older.isEmpty {
+      return record.value(of: field.key.name, kind).flatMap { Element($0) }
+    }
+    return field.element(record.shown)
   }
 }
 

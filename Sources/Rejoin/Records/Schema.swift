@@ -33,11 +33,12 @@ public struct Schema: Sendable, ExpressibleByArrayLiteral {
   /// The entities by name.
   public private(set) var entities: [Name: Definition] = [:]
 
-  /// The rules of `entities`, which are looked up at each read.
-  private var rules = RunMap<Name, DeletionRule>()
+  /// The same as `entities`, to be looked up at each read and save: there are
+  /// few, and they come in runs.
+  private var definitions = RunMap<Name, Definition>()
 
   /// An instance of each declared entity, in which key paths find its fields.
-  private var instances: [ObjectIdentifier: any Entity] = [:]
+  private var instances: [ObjectIdentifier: any AnyObject & Sendable] = [:]
 
   /// Creates a schema of entities whose names are known only at run time.
   ///
@@ -57,7 +58,7 @@ public struct Schema: Sendable, ExpressibleByArrayLiteral {
     for entity in elements {
       let instance = entity.init()
       declare(Name(entity.entityName), Definition(instance))
-      instances[ObjectIdentifier(entity)] = instance
+      share(instance)
     }
   }
 
@@ -69,30 +70,41 @@ public struct Schema: Sendable, ExpressibleByArrayLiteral {
       !BuiltIn.isBuiltIn(name.text),
       "the entity name \"\(name)\" is reserved for the library: rename it")
     entities[name] = definition
-    rules.set(name, to: definition.deletion)
+    definitions.set(name, to: definition)
+  }
+
+  private mutating func share<E: Entity>(_ instance: E) {
+    instances[ObjectIdentifier(E.self)] = DeclaredFields(instance)
   }
 
   /// The definition of an entity; the default one if it is not in the schema.
   public subscript(entity: String) -> Definition {
-    entities[Name(entity)] ?? Definition()
+    definitions[Name(entity)] ?? Definition()
   }
 
   /// Whether a deletion or a concurrent edit wins in an entity.
   func deletion(of entity: String) -> DeletionRule {
-    rules[Name(entity)] ?? .updateWins
+    definitions.place(of: Name(entity)).map {
+      definitions.entries[$0].content.deletion
+    } ?? .updateWins
   }
 
   /// Whether records of an entity can be edited.
   func allowsEditing(_ entity: String) -> Bool {
-    entities[Name(entity)] != nil || BuiltIn.isBuiltIn(entity)
+    definitions.place(of: Name(entity)) != nil || BuiltIn.isBuiltIn(entity)
   }
 
   /// An instance of an entity, in which key paths find its fields.
   ///
   /// - Complexity: O(1) for a declared entity, of which no new instance is
   ///   created.
-  package func fields<E: Entity>(of entity: E.Type) -> E {
-    instances[ObjectIdentifier(entity)] as? E ?? E()
+  package func fields<E: Entity>(of entity: E.Type) -> DeclaredFields<E> {
+    guard let fields = instances[ObjectIdentifier(entity)] else {
+      return DeclaredFields(E())
+    }
+    // Those under the identifier of a type are of that type. A cast that checks
+    // would take half the time of a read.
+    return unsafeDowncast(fields, to: DeclaredFields<E>.self)
   }
 }
 
@@ -122,5 +134,19 @@ extension Schema.Definition {
       return false
     }
     return fields.contains { Name($0.name) == Name(key.name) }
+  }
+}
+
+/// An instance of an entity, shared by all that read and edit its records.
+package final class DeclaredFields<Owner: Entity>: Sendable {
+  private let instance: Owner
+
+  init(_ instance: Owner) { self.instance = instance }
+
+  /// A field of the entity.
+  package subscript<Kind: FieldType>(
+    field: KeyPath<Owner, Field<Owner, Kind>>
+  ) -> Field<Owner, Kind> {
+    instance[keyPath: field]
   }
 }

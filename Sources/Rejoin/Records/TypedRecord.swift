@@ -9,13 +9,13 @@ public struct TypedRecord<Owner: Entity>: Sendable {
   /// The record itself, read by the names of fields.
   public let record: Record
 
-  let fields: Owner
+  let fields: DeclaredFields<Owner>
 
   /// Reads a field.
   public subscript<Kind: FieldType>(
     dynamicMember field: KeyPath<Owner, Field<Owner, Kind>>
   ) -> Kind.Reading {
-    Kind.read(fields[keyPath: field], of: record)
+    Kind.read(fields[field], of: record)
   }
 
   /// The values of concurrent writes that differ from the visible one.
@@ -24,7 +24,7 @@ public struct TypedRecord<Owner: Entity>: Sendable {
   public func conflicts<V: FieldValue>(
     _ field: KeyPath<Owner, Field<Owner, Register<V>>>
   ) -> [V] {
-    let field = fields[keyPath: field]
+    let field = fields[field]
     return record.conflicts(of: field.key.name).compactMap {
       field.element($0, of: field.key)
     }
@@ -37,7 +37,7 @@ extension TypedRecord {
   public func provenance<Kind: RegisterType>(
     _ field: KeyPath<Owner, Field<Owner, Kind>>
   ) -> Write? {
-    let field = fields[keyPath: field]
+    let field = fields[field]
     let source = field.source(record.shown)?.key ?? field.key
     return record.provenance(of: source.name, source.kind)
   }
@@ -47,14 +47,14 @@ extension TypedRecord {
   public func authors<Kind: RegisterType>(
     of field: KeyPath<Owner, Field<Owner, Kind>>
   ) -> [Write] {
-    record.writes(of: fields[keyPath: field].key.name, Kind.kind)
+    record.writes(of: fields[field].key.name, Kind.kind)
   }
 
   /// The elements of a set, sorted, each with the saves that inserted it.
   public func authors<Kind: SetType>(
     of field: KeyPath<Owner, Field<Owner, Kind>>
   ) -> [(element: Kind.Element, saves: Set<Dot>)] {
-    let name = fields[keyPath: field].key.name
+    let name = fields[field].key.name
     let saves = record.insertions(of: name, Kind.kind)
     return saves.sorted { $0.key < $1.key }.compactMap { value, saves in
       Kind.Element(value).map { ($0, saves) }
@@ -65,7 +65,7 @@ extension TypedRecord {
   public func authors(
     of field: KeyPath<Owner, Field<Owner, Counter>>
   ) -> [DeviceID: Int128] {
-    record.amounts(of: fields[keyPath: field].key.name)
+    record.amounts(of: fields[field].key.name)
   }
 
   /// The entries of a ledger that are not folded, ordered by time, each with
@@ -73,6 +73,6 @@ extension TypedRecord {
   public func authors(
     of field: KeyPath<Owner, Field<Owner, Entries>>
   ) -> [LedgerEntry] {
-    record.entries(of: fields[keyPath: field].key.name)
+    record.entries(of: fields[field].key.name)
   }
 }

@@ -55,10 +55,13 @@ struct EntityTable {
   private(set) var name = ""
   /// Its fields, sorted; empty while a message is only validated.
   private(set) var keys: [FieldKey] = []
-  /// The kinds of its fields.
-  private var kinds: [FieldKind] = []
-  /// Whether each field of the table occurs in any record.
-  private var used: [Bool] = []
+  /// A field of the table, and whether it occurs in any record.
+  private struct Column {
+    let kind: FieldKind
+    var isUsed = false
+  }
+
+  private var columns: [Column] = []
   /// The indices of the record's fields in the table.
   ///
   /// Sorted, without duplicates.
@@ -77,7 +80,7 @@ struct EntityTable {
   /// Goes back to before the first entity.
   mutating func reset() {
     (entityCount, isFinished) = (0, true)
-    used.removeAll(keepingCapacity: true)
+    columns.removeAll(keepingCapacity: true)
   }
 
   /// Reads the name and the fields of the next entity.
@@ -101,11 +104,9 @@ struct EntityTable {
     (name, entityCount) = (next, entityCount + 1)
     (isFinished, isFirst, hasExistence) = (false, true, false)
     fields.removeAll(keepingCapacity: true)
-    used.removeAll(keepingCapacity: true)
-    used.append(contentsOf: repeatElement(false, count: count))
     keys.removeAll(keepingCapacity: true)
-    kinds.removeAll(keepingCapacity: true)
-    kinds.reserveCapacity(count)
+    columns.removeAll(keepingCapacity: true)
+    columns.reserveCapacity(count)
     var previous: FieldKey?
     for _ in 0..<count {
       let start = reader.offset
@@ -114,13 +115,13 @@ struct EntityTable {
         throw reader.error(.notCanonical, "sorted fields", at: start)
       }
       previous = key
-      kinds.append(key.kind)
+      columns.append(Column(kind: key.kind))
       if isBuilding { keys.append(key) }
     }
   }
 
   /// The kind of a field of the table.
-  func kind(at place: Int32) -> FieldKind { kinds[Int(place)] }
+  func kind(at place: Int32) -> FieldKind { columns[Int(place)].kind }
 
   /// Reads the key of the next record.
   mutating func key(_ reader: inout WireReader) throws(WireError) {
@@ -168,10 +169,10 @@ struct EntityTable {
       return
     }
     let (count, first) = try reader.pair()
-    guard count <= used.count, count > 0 || first == 1 else {
+    guard count <= columns.count, count > 0 || first == 1 else {
       throw reader.error(
         .invalid,
-        "at most \(used.count) of the entity's fields, or existence alone",
+        "at most \(columns.count) of the entity's fields, or existence alone",
         at: start)
     }
     var isChanged = count != fields.count || (first & 1 != 0) != hasExistence
@@ -179,11 +180,11 @@ struct EntityTable {
     for i in 0..<count {
       // Clamped far above any index, so that the sum cannot overflow.
       if i > 0 { next += 1 + Int(clamping: min(try reader.varint(), 1 << 32)) }
-      guard next < used.count else {
+      guard next < columns.count else {
         throw reader.error(
-          .invalid, "one of the entity's \(used.count) fields", at: start)
+          .invalid, "one of the entity's \(columns.count) fields", at: start)
       }
-      used[next] = true
+      columns[next].isUsed = true
       if i < fields.count {
         isChanged = isChanged || fields[i] != Int32(next)
         fields[i] = Int32(next)
@@ -203,7 +204,7 @@ struct EntityTable {
 
   /// Throws if any field of the table occurs in no record.
   func checkUse(_ reader: WireReader) throws(WireError) {
-    guard used.allSatisfy(\.self) else {
+    guard columns.allSatisfy({ $0.isUsed }) else {
       throw reader.error(
         .notCanonical, "no field in the table that occurs in no record")
     }
@@ -240,9 +241,6 @@ extension EntityTable {
   @inline(__always)
   func _checkInvariants() {
     #if REJOIN_CHECK_INVARIANTS
-      precondition(
-        kinds.count == used.count,
-        "\(kinds.count) kinds of \(used.count) fields")
       precondition(
         zip(fields, fields.dropFirst()).allSatisfy(<),
         "the fields of the record are not sorted: \(fields)")

@@ -49,21 +49,31 @@ extension WireWriter {
 
 /// What is said about the device of each interval: the digest of its history,
 /// and whether it is forked.
+///
+/// It borrows the bytes of the message.
 struct Histories {
-  /// One for each interval; empty if none is known.
-  private var digests: [UInt64] = []
+  /// Eight bytes for each interval, in place; `nil` if no digest is known.
+  private var digests: UnsafeRawBufferPointer?
   /// The indices of forked devices, ascending.
   private var forks: [Int32] = []
 
   mutating func readDigests(
     from part: inout WireReader, _ saves: SaveTable
   ) throws(WireError) {
-    digests.reserveCapacity(saves.intervals.count)
-    for _ in saves.intervals { digests.append(try part.fixed()) }
+    let digests = try part.take(8 * saves.intervals.count)
     guard digests.contains(where: { $0 != 0 }) else {
       throw part.error(
         .notCanonical, "at least one known digest in the section")
     }
+    self.digests = digests
+  }
+
+  /// The digest of an interval.
+  private func digest(of interval: Int) -> UInt64 {
+    guard let digests else { return 0 }
+    return UInt64(
+      littleEndian: digests.loadUnaligned(
+        fromByteOffset: 8 * interval, as: UInt64.self))
   }
 
   mutating func readForks(
@@ -101,7 +111,7 @@ struct Histories {
           to: DeviceSave(
             sequence: saves.number(
               at: Int(interval.end), of: Int(interval.line)),
-            time: interval.time, digest: digests.isEmpty ? 0 : digests[i],
+            time: interval.time, digest: digest(of: i),
             isForked: isForked)))
     }
   }

@@ -139,6 +139,12 @@ extension MergeReport {
   fileprivate mutating func noteEquivocations(
     _ mine: FieldState, _ theirs: FieldState
   ) {
+    // A later save than those here has none of their dots.
+    if let save = theirs.onlyWrite?.dot,
+      mine.lastSave(of: save.device) < save.sequence
+    {
+      return
+    }
     let found = mine.equivocations(with: theirs)
     if !found.isEmpty { equivocations.formUnion(found) }
   }

@@ -5,9 +5,11 @@
 public struct RecordEditor<Owner: Entity> {
   let id: RecordID
   let target: any EditTarget
-  let fields: Owner
+  let fields: DeclaredFields<Owner>
 
-  package init(id: RecordID, target: any EditTarget, fields: Owner) {
+  package init(
+    id: RecordID, target: any EditTarget, fields: DeclaredFields<Owner>
+  ) {
     self.id = id
     self.target = target
     self.fields = fields
@@ -23,44 +25,44 @@ public struct RecordEditor<Owner: Entity> {
   public subscript<V: FieldValue>(
     dynamicMember field: KeyPath<Owner, Field<Owner, Register<V>>>
   ) -> V? {
-    get { read(fields[keyPath: field]) }
-    nonmutating set { write(newValue, to: fields[keyPath: field].key) }
+    get { read(fields[field]) }
+    nonmutating set { write(newValue, to: fields[field].key) }
   }
 
   /// Reads or writes a last-write-wins register; `nil` unsets it.
   public subscript<V: FieldValue>(
     dynamicMember field: KeyPath<Owner, Field<Owner, LastWrite<V>>>
   ) -> V? {
-    get { read(fields[keyPath: field]) }
-    nonmutating set { write(newValue, to: fields[keyPath: field].key) }
+    get { read(fields[field]) }
+    nonmutating set { write(newValue, to: fields[field].key) }
   }
 
   /// Edits a counter.
   public subscript(
     dynamicMember field: KeyPath<Owner, Field<Owner, Counter>>
   ) -> CounterEditor {
-    CounterEditor(id: id, key: fields[keyPath: field].key, target: target)
+    CounterEditor(id: id, key: fields[field].key, target: target)
   }
 
   /// Edits an add-wins set.
   public subscript<V: FieldValue>(
     dynamicMember field: KeyPath<Owner, Field<Owner, AddWins<V>>>
   ) -> SetEditor<V> {
-    SetEditor(id: id, key: fields[keyPath: field].key, target: target)
+    SetEditor(id: id, key: fields[field].key, target: target)
   }
 
   /// Edits a remove-wins set.
   public subscript<V: FieldValue>(
     dynamicMember field: KeyPath<Owner, Field<Owner, RemoveWins<V>>>
   ) -> SetEditor<V> {
-    SetEditor(id: id, key: fields[keyPath: field].key, target: target)
+    SetEditor(id: id, key: fields[field].key, target: target)
   }
 
   /// Edits a ledger.
   public subscript(
     dynamicMember field: KeyPath<Owner, Field<Owner, Entries>>
   ) -> LedgerEditor {
-    LedgerEditor(id: id, key: fields[keyPath: field].key, target: target)
+    LedgerEditor(id: id, key: fields[field].key, target: target)
   }
 
   private func read<Kind: RegisterType>(

@@ -252,7 +252,8 @@ extension StoredReplica {
       fields += fieldsToDrop(record, at: position, where: \.hasContent)
         .filter { record.edits[$0] == nil }.map { ($0, nil) }
     }
-    // They often come in order.
+    // They often come in order. The closures capture the names alone.
+    let names = names
     let isSorted = fields.indices.dropFirst().allSatisfy {
       names[fields[$0 - 1].key] < names[fields[$0].key]
     }
