@@ -24,7 +24,8 @@ public struct Row: Codable, Sendable {
   public var ratio: Double?
   /// The reference loop.
   public var reference: String?
-  /// The greatest figure that meets the target.
+  /// The greatest figure that meets the target, a time on the machine where the
+  /// targets were set.
   public var target: Double?
   /// How often memory is allocated for one item.
   public var allocations: Double?
@@ -35,9 +36,6 @@ public struct Row: Codable, Sendable {
 
   /// Whether a figure is a time.
   public var isTime: Bool { item != "bytes" && item != "times" }
-
-  /// Whether the target is met; `nil` where there is none.
-  public var isMet: Bool? { target.map { best <= $0 } }
 
   /// What makes rows of two runs comparable.
   var key: String { "\(id) \(work) \(size ?? 0)" }

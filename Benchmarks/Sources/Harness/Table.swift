@@ -6,6 +6,12 @@ import Foundation
 public struct Table {
   private let rows: [Row]
   private let earlier: [String: Row]
+  /// How long an insertion into a dictionary takes on this machine.
+  private let insertion: Double?
+  /// How many times slower this machine is than that of the targets.
+  private var slowness: Double {
+    insertion.map { $0 / Reference.insertionOfTargets } ?? 1
+  }
 
   /// Creates a table.
   ///
@@ -14,6 +20,8 @@ public struct Table {
   ///   - earlier: The rows of another run, to compare with.
   public init(_ rows: [Row], comparing earlier: [Row] = []) {
     self.rows = rows
+    insertion = rows.lazy.filter { $0.reference == Reference.insert.rawValue }
+      .compactMap { row in row.ratio.map { row.best / $0 } }.min()
     self.earlier = Dictionary(earlier.map { ($0.key, $0) }) { first, _ in first
     }
   }
@@ -35,18 +43,32 @@ public struct Table {
       }
       lines.append(line)
     }
-    let met = rows.compactMap(\.isMet)
-    return Self.aligned(lines, left: [0, 1])
-      + "\n\(met.count { $0 }) of \(met.count) targets are met.\n"
+    let met = rows.compactMap(isMet)
+    var text = Self.aligned(lines, left: [0, 1])
+    text += "\n\(met.count { $0 }) of \(met.count) targets are met."
+    if let insertion {
+      text +=
+        " Those of times are ×\(Self.number(slowness)): an insertion into a "
+        + "dictionary\ntakes \(Self.number(insertion)) ns here, and "
+        + "\(Self.number(Reference.insertionOfTargets)) ns where they were set."
+    }
+    return text + "\n"
   }
+
+  /// The greatest figure that meets the target on this machine.
+  private func target(_ row: Row) -> Double? {
+    row.target.map { row.isTime ? $0 * slowness : $0 }
+  }
+
+  private func isMet(_ row: Row) -> Bool? { target(row).map { row.best <= $0 } }
 
   private func cells(_ row: Row) -> [String] {
     let size = row.size.map(Self.size) ?? ""
     let ratio = row.ratio.map(Self.number) ?? ""
     let allocations = row.allocations.map(Self.number) ?? ""
     let held = row.held.map { $0 >= 1 ? "\(Self.number($0)) B" : "" } ?? ""
-    let target = row.target.map { "≤ " + Self.figure($0, row.item) } ?? ""
-    let isMet = row.isMet.map { $0 ? "✓" : "✗" } ?? ""
+    let target = target(row).map { "≤ " + Self.figure($0, row.item) } ?? ""
+    let isMet = isMet(row).map { $0 ? "✓" : "✗" } ?? ""
     return [
       row.id, row.work, size, Self.figure(row.best, row.item),
       Self.figure(row.median, row.item), ratio, allocations, held, target,

@@ -114,7 +114,9 @@ public struct PNCounter: Hashable, Sendable {
       throw Overflow(device: device)
     }
     tally.add(increments, decrements, at: Dot(device, n + 1))
-    // Sums are cumulative, so the device's entry includes every earlier change.
+    // Sums are cumulative, so the device's entry includes every earlier change,
+    // and a counter of one device is its own delta.
+    if tally.entries.count == 1, tally.cancelled.isEmpty { return self }
     var delta = PNCounter()
     delta.tally = Tally(entries: [tally.entry(of: device)])
     return delta

@@ -20,6 +20,11 @@ struct Existence: Equatable {
   /// A record without marks does not exist.
   init() {}
 
+  /// The existence that a single mark makes.
+  init(isAlive: Bool) {
+    (isMarked, updateWins, deleteWins) = (true, isAlive, isAlive)
+  }
+
   init(_ marks: Siblings<Stamped>) {
     isMarked = !marks.isEmpty
     updateWins = marks.exists(.updateWins)
@@ -123,7 +128,11 @@ struct RecordState: Sendable {
   }
 
   private mutating func note(at i: Int, refers: Bool) {
-    if slots[i].name == 0 { existence = Existence(marks) }
+    if slots[i].name == 0 {
+      existence =
+        slots[i].isOneSibling
+        ? Existence(isAlive: slots[i].value == .bool(true)) : Existence(marks)
+    }
     if refers { mayRefer = true }
   }
 

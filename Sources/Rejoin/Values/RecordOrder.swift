@@ -11,9 +11,9 @@ struct RecordOrder {
     let place: Int
   }
 
-  /// The indices of the IDs, sorted by ID.
-  static func places(_ count: Int, _ id: (Int) -> RecordID) -> [Int] {
-    if count < 2 { return Array(0..<count) }
+  /// The indices of the IDs, sorted by ID; `nil` if they came in order.
+  static func places(_ count: Int, _ id: (Int) -> RecordID) -> [Int]? {
+    if count < 2 { return nil }
     var entities = RunMap<Name, Void>()
     var items: [Item] = []
     items.reserveCapacity(count)
@@ -37,7 +37,8 @@ struct RecordOrder {
     let isSorted = items.indices.dropFirst().allSatisfy {
       !isLess(items[$0], items[$0 - 1])
     }
-    if !isSorted { items.sort(by: isLess) }
+    if isSorted { return nil }
+    items.sort(by: isLess)
     return items.map(\.place)
   }
 }

@@ -80,7 +80,8 @@ struct MessageContent {
     let order = RecordOrder.places(choices.count) {
       records[Int(choices[$0].position)].id
     }
-    for place in order {
+    for i in choices.indices {
+      let place = order?[i] ?? i
       let name = records[Int(choices[place].position)].id.entity
       if entities.isEmpty
         || !UTF8Order.equal(entities[entities.count - 1].name.text, name)

@@ -88,7 +88,9 @@ extension Replica {
     // Sorted, so that the digest of a save depends on its edits alone.
     let records = transaction.pending.entries
     let order = RecordOrder.places(records.count) { records[$0].key }
-    for place in order where records[place].content.canFail {
+    for i in records.indices {
+      let place = order?[i] ?? i
+      guard records[place].content.canFail else { continue }
       try check(
         records[place].content, of: records[place].key, at: dot, time: time)
     }
@@ -171,7 +173,7 @@ extension StoredReplica {
 
   /// Carries out a save that cannot fail any more.
   fileprivate mutating func commit(
-    _ records: [RunMap<RecordID, PendingRecord>.Entry], in order: [Int],
+    _ records: [RunMap<RecordID, PendingRecord>.Entry], in order: [Int]?,
     at dot: Dot, time: Timestamp
   ) -> SaveReport {
     var report = SaveReport(dot: dot)
@@ -179,7 +181,8 @@ extension StoredReplica {
     var digest = Digest(seed: version[dot.device].digest)
     digest.add(dot.sequence)
     digest.add(time.rawValue)
-    for place in order {
+    for i in records.indices {
+      let place = order?[i] ?? i
       digest.add(records[place].key.entity)
       digest.add(records[place].key.key)
       commit(
@@ -221,7 +224,7 @@ extension StoredReplica {
       )
       .map { names[$0] }.sorted().map { .init(record: id, field: $0) }
     }
-    for (name, edit) in fieldsToChange(record, at: position) {
+    func perform(_ edit: FieldEdit?, on name: UInt32) {
       if !record.observed.isEmpty {
         save.observed = record.observed[names[name]]
       }
@@ -229,6 +232,14 @@ extension StoredReplica {
       digest.add(names[name])
       // Dropping a field counts as unsetting it.
       digest.add(edit ?? .write(nil))
+    }
+    if !record.drops, record.edits.entries.count == 1 {
+      // Most saves edit one field, which needs no list.
+      perform(record.edits.entries[0].content, on: record.edits.entries[0].key)
+    } else {
+      for (name, edit) in fieldsToChange(record, at: position) {
+        perform(edit, on: name)
+      }
     }
     noteAliases(at: position)
     if let mark = record.mark {
