@@ -63,6 +63,7 @@ NOTES = {
     ("loro", "snapshot: encode"): CHUNKS,
     ("automerge", "delta of 1 % of the fields: encode"): CHUNKS,
     ("automerge", "the snapshot"): "DEFLATE",
+    ("automerge", "the snapshot after 0 overwrites"): "DEFLATE",
 }
 
 
