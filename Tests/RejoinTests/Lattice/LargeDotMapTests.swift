@@ -72,6 +72,22 @@ import Testing
     }
   }
 
+  @Test(arguments: [1, 20])
+  func mapsOfOtherKeysOrMarksDiffer(_ count: Int) {
+    let mark = Mark(AddMark(), at: Dot(DeviceID(1), 1))
+    let later = Mark(AddMark(), at: Dot(DeviceID(1), 2))
+    var (map, larger) = (DotMap<AddMark>(), DotMap<AddMark>())
+    for key in 0..<count { map[.int(Int64(key))] = mark }
+    larger = map
+    larger[.int(-1)] = mark
+    #expect(map != larger && larger != map)
+    var other = map
+    other[.int(0)] = later
+    #expect(map != other && other != map)
+    other[.int(0)] = mark
+    #expect(map == other)
+  }
+
   @Test func keysThatComeAndGoTakeNoMemory() {
     var map = DotMap<AddMark>()
     for i in 0..<10_000 as Range<Int64> {

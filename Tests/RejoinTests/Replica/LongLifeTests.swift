@@ -72,4 +72,15 @@ import Testing
         + "read in \(reading)")
     #expect(miles == 1)
   }
+
+  @Test func aResolvedConflictIsNotKept() throws {
+    let (a, b) = (Replica.empty(1), Replica.empty(2))
+    try a.edit { $0.name = "a" }
+    try b.edit { $0.name = "b" }
+    settle(a, b)
+    #expect(!a.stored.shared.isEmpty)
+    try a.edit { $0.name = "c" }
+    settle(a, b)
+    #expect(a.stored.shared.isEmpty && b.stored.shared.isEmpty)
+  }
 }

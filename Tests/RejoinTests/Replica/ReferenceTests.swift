@@ -21,6 +21,17 @@ import Testing
     #expect(a.ada?.crew == [Reference("bob")])
   }
 
+  @Test func aDanglingReferenceIsNotShownWhereItArrives() throws {
+    try a.edit { $0.mentor = Reference("eve") }
+    let opened = Replica.opening(a.state, token: a.restoreToken, as: 7)
+    #expect(opened.ada?.mentor == nil)
+    let b = Replica.empty(2)
+    b.apply(try #require(a.delta()), reporting: .faults)
+    #expect(b.ada?.mentor == nil)
+    try b.save { $0[Sailor.self, "eve"].touch() }
+    #expect(b.ada?.mentor == Reference("eve"))
+  }
+
   @Test func aReferenceComesAndGoesWithItsRecord() throws {
     try refer()
     for _ in 0..<2 {

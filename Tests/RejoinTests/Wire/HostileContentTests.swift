@@ -178,4 +178,35 @@ import Testing
     repeated.removeSubrange((second + 1)..<(second + 3))
     #expect(isRefused(repeated))
   }
+
+  /// Two records with one counter each, which are written in full.
+  private func twoRecords(_ one: String, _ other: String) -> [UInt8] {
+    var tally = Tally()
+    tally.add(1, 0, at: Dot(DeviceID(1), 1))
+    let counter = FieldState.counter(
+      Causal(store: tally, context: CausalContext([DeviceID(1): 1])))
+    let fields = [FieldKey("c", .counter): counter]
+    return Delta(
+      [one, other].map { .init(id: RecordID("X", $0), fields: fields) }
+    ).encoded()
+  }
+
+  @Test func theSameFieldsAreNotListedAgain() throws {
+    var bytes = twoRecords("k", "l")
+    // The second record: the last, with the fields of the first.
+    let head = bytes.count - 9
+    try #require(bytes[head] == 3)
+    bytes[head] = 1
+    bytes.insert(1, at: head + 1)
+    #expect(throws: WireError.self) { try Delta(decoding: bytes.resealed) }
+  }
+
+  @Test func aKeyIsNotRepeated() throws {
+    var bytes = twoRecords("ka", "kb")
+    // The second key: one byte of the first, and one more.
+    let key = bytes.count - 11
+    try #require(bytes[key..<(key + 2)] == [1 | 1 << 4, 0x62])
+    bytes.replaceSubrange(key..<(key + 2), with: [2 << 4, 0x6b, 0x62])
+    #expect(throws: WireError.self) { try Delta(decoding: bytes.resealed) }
+  }
 }

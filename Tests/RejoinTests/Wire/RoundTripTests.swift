@@ -116,6 +116,34 @@ import Testing
     let bare = ReplicaVersion(huge)
     #expect(try ReplicaVersion(decoding: bare.encoded()) == bare)
   }
+
+  @Test func aRecordTouchedAfterItsFieldsKeepsBothSaves() throws {
+    let replica = Replica.empty(1)
+    try replica.edit {
+      $0.name = "Ada"
+      $0.mentor = Reference("eve")
+    }
+    try replica.edit { $0.touch() }
+    let change = try #require(replica.change(of: Sailor.ada))
+    #expect(try Delta.Change(decoding: change.encoded()) == change)
+  }
+
+  @Test func aWriteLaterThanItsSaveKeepsItsTime() throws {
+    let dot = Dot(DeviceID(1), 1)
+    let changes = ([5, 7] as [UInt64]).map { time in
+      let write = Stamped(.int(1), at: Timestamp(rawValue: time))
+      return Delta.Change(
+        id: RecordID("Item", "\(time)"),
+        fields: [
+          FieldKey("a", .register): .register(
+            Causal(
+              store: Siblings(write, at: dot),
+              context: CausalContext([dot.device: 1])))
+        ])
+    }
+    let delta = try Delta(decoding: Delta(changes).encoded())
+    #expect(delta.changes == changes)
+  }
 }
 
 /// Merges the replicas with each other until all have the same saves.

@@ -27,7 +27,9 @@ import Testing
     #expect(clone.version[a.device].sequence == 4)
     try a.edit { $0.miles.increment() }
     #expect(a.tell(clone).rollbackDetected == Dot(a.device, 1))
+    #expect(clone.deviceChange == nil)
     #expect(try clone.edit { $0.name = "x" }.dot == Dot(DeviceID(7), 1))
+    #expect(clone.deviceChange == .init(old: a.device, new: DeviceID(7)))
     #expect(clone.merge(b).rollbackDetected == nil)
   }
 
