@@ -117,6 +117,17 @@ import Testing
     #expect(try ReplicaVersion(decoding: bare.encoded()) == bare)
   }
 
+  @Test func everyForkedDeviceIsRead() throws {
+    var intervals: [DeviceID: Delta.Interval] = [:]
+    for number in 1...4 as ClosedRange<UInt64> {
+      let save = DeviceSave(
+        sequence: 1, time: .zero, digest: number, isForked: number != 2)
+      intervals[DeviceID(number)] = .init(from: 0, to: save)
+    }
+    let delta = Delta(changes: [], intervals: intervals)
+    #expect(try Delta(decoding: delta.encoded()).intervals == intervals)
+  }
+
   @Test func aRecordTouchedAfterItsFieldsKeepsBothSaves() throws {
     let replica = Replica.empty(1)
     try replica.edit {
