@@ -94,22 +94,21 @@ public struct CausalContext: Hashable, Sendable {
   /// - Parameter dots: In any order, and some perhaps twice.
   private mutating func update(clock: VectorClock, dots: consuming [Dot]) {
     var clock = clock
-    var rest = dots
-    // So each dot of a contiguous run follows the clock.
-    rest.sort()
-    rest.removeAll { dot in
+    var previous: Dot?
+    // So each dot of a contiguous run follows the clock, and equal dots each
+    // other.
+    dots.sort()
+    dots.removeAll { dot in
+      defer { previous = dot }
       let isNext = dot.sequence &- 1 == clock[dot.device]
       if isNext { clock.insert(dot) }
-      return isNext || clock.contains(dot)
-    }
-    for i in rest.indices.dropFirst().reversed() where rest[i] == rest[i - 1] {
-      rest.remove(at: i)
+      return isNext || dot == previous || clock.contains(dot)
     }
     storage =
-      switch rest.count {
+      switch dots.count {
       case 0: .clock(clock)
-      case 1 where clock.isEmpty: .dot(rest[0])
-      default: .scattered(clock, rest)
+      case 1 where clock.isEmpty: .dot(dots[0])
+      default: .scattered(clock, dots)
       }
     _checkInvariants()
   }

@@ -52,14 +52,6 @@ public struct DotMap<Payload: Hashable & Comparable & Sendable>: Sendable {
     return indices[key].map { Int($0) }
   }
 
-  private mutating func append(_ key: Value, _ siblings: Siblings<Payload>) {
-    places.append((key, siblings))
-    count += 1
-    if places.count <= DotMap.few { return }
-    if indices.isEmpty { return reindex() }
-    indices[key] = Int32(places.count - 1)
-  }
-
   /// The place of a key; one that is missing gets a place without siblings.
   private mutating func place(adding key: Value) -> Int {
     guard places.count > DotMap.few else {
@@ -195,7 +187,7 @@ extension DotMap: DotStore {
       guard let place = place(of: key, guess: guess) else {
         var mine = nothing
         mine.merge(theirs, seen: seen, otherSeen: otherSeen)
-        if !mine.isEmpty { append(key, mine) }
+        if !mine.isEmpty { change(at: self.place(adding: key)) { $0 = mine } }
         continue
       }
       guess = place + 1

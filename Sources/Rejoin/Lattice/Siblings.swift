@@ -100,8 +100,7 @@ extension Siblings: RandomAccessCollection {
   /// Goes through the siblings in the order of dots.
   public func makeIterator() -> Iterator {
     switch storage {
-    case .none: Iterator(only: nil, many: [].makeIterator())
-    case .one(let only): Iterator(only: only, many: [].makeIterator())
+    case .none, .one: Iterator(only: only, many: [].makeIterator())
     case .many(let all): Iterator(only: nil, many: all.makeIterator())
     }
   }

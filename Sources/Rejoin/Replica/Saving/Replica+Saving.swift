@@ -141,7 +141,7 @@ extension Replica {
   private func check(
     _ record: PendingRecord, of id: RecordID, at dot: Dot, time: Timestamp
   ) throws(SaveError) {
-    guard let position = stored.positions[id] else { return }
+    guard let position = record.position ?? stored.positions[id] else { return }
     for (name, edit) in stored.fieldsToChange(record, at: position) {
       switch (stored.records[position][name], edit) {
       case (.counter(let field), .count(let edit)):
