@@ -8,6 +8,14 @@ private let phone = DeviceID(1)
 private let tablet = DeviceID(2)
 
 @Suite(.encodes) struct CausalContextTests {
+  @Test func aDotThatIsNamedTwiceIsThereOnce() {
+    let dots = [Dot(phone, 3), Dot(tablet, 2)]
+    let context = CausalContext(dots: dots)
+    #expect(CausalContext(dots: dots + dots) == context)
+    #expect(context.merging(context) == context)
+    #expect(context.scattered == dots.sorted())
+  }
+
   @Test func dotsBeyondAGapStayScattered() {
     let context = CausalContext(dots: [Dot(phone, 3), Dot(phone, 1)])
     #expect(context.clock == [phone: 1])
