@@ -9,6 +9,7 @@ extension Array where Element: DeviceEntry {
   /// The index of a device's entry, or where one would be inserted.
   ///
   /// - Complexity: O(log *n*).
+  @inline(__always)
   func position(of device: DeviceID) -> Int {
     partitioningIndex { $0.device >= device }
   }

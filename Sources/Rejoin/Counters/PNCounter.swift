@@ -16,7 +16,7 @@
 /// it has seen: concurrent changes survive in full, and two concurrent resets
 /// cancel a change once.
 public struct PNCounter: Hashable, Sendable {
-  private(set) var tally = Tally()
+  @usableFromInline var tally: Tally
 
   /// A device's sum would exceed `UInt64.max`.
   public struct Overflow: Error, Hashable, CustomStringConvertible {
@@ -31,7 +31,15 @@ public struct PNCounter: Hashable, Sendable {
   }
 
   /// Creates a counter whose value is zero.
-  public init() {}
+  public init() { tally = Tally() }
+
+  /// The delta of a change. Sums are cumulative, so that the device's entry
+  /// includes every earlier change.
+  ///
+  /// Inlined together with the changes, so that who drops the delta does not pay
+  /// for it.
+  @inlinable
+  init(_ entry: Tally.Entry) { tally = Tally(entry) }
 
   init(tally: Tally) {
     self.tally = tally
@@ -53,11 +61,11 @@ public struct PNCounter: Hashable, Sendable {
   /// - Throws: ``Overflow`` if the increments of `device` would exceed
   ///   `UInt64.max`; the counter is then unchanged.
   /// - Complexity: O(log *r*) for a device that has changed it before.
-  @discardableResult
+  @inlinable @discardableResult
   public mutating func increment(
     by amount: UInt64 = 1, at device: DeviceID
   ) throws(Overflow) -> PNCounter {
-    try add(amount, 0, by: device)
+    PNCounter(try add(amount, 0, by: device))
   }
 
   /// Decrements the counter.
@@ -69,11 +77,11 @@ public struct PNCounter: Hashable, Sendable {
   /// - Throws: ``Overflow`` if the decrements of `device` would exceed
   ///   `UInt64.max`; the counter is then unchanged.
   /// - Complexity: O(log *r*) for a device that has changed it before.
-  @discardableResult
+  @inlinable @discardableResult
   public mutating func decrement(
     by amount: UInt64 = 1, at device: DeviceID
   ) throws(Overflow) -> PNCounter {
-    try add(0, amount, by: device)
+    PNCounter(try add(0, amount, by: device))
   }
 
   /// Cancels every change that this value has seen.
@@ -106,20 +114,14 @@ public struct PNCounter: Hashable, Sendable {
     return self
   }
 
-  private mutating func add(
+  @usableFromInline
+  mutating func add(
     _ increments: UInt64, _ decrements: UInt64, by device: DeviceID
-  ) throws(Overflow) -> PNCounter {
-    let n = tally.entry(of: device).sequence
-    guard n < .max, tally.canAdd(increments, decrements, by: device) else {
+  ) throws(Overflow) -> Tally.Entry {
+    guard let entry = tally.add(increments, decrements, by: device) else {
       throw Overflow(device: device)
     }
-    tally.add(increments, decrements, at: Dot(device, n + 1))
-    // Sums are cumulative, so the device's entry includes every earlier change,
-    // and a counter of one device is its own delta.
-    if tally.entries.count == 1, tally.cancelled.isEmpty { return self }
-    var delta = PNCounter()
-    delta.tally = Tally(entries: [tally.entry(of: device)])
-    return delta
+    return entry
   }
 }
 

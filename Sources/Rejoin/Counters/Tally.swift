@@ -20,22 +20,25 @@ public struct Tally: Hashable, Sendable {
     public internal(set) var decrements: UInt64
   }
 
-  /// The sums of each device.
-  ///
-  /// Sorted by device.
-  public private(set) var entries: [Entry] = []
+  /// The sums of each device, sorted by device.
+  public var entries: [Entry] { sums }
 
-  /// The sums that resets have cancelled.
-  ///
-  /// Sorted by device; each at most the entry of its device in ``entries``.
-  public private(set) var cancelled: [Entry] = []
+  /// The sums that resets have cancelled, sorted by device; each at most the
+  /// entry of its device in ``entries``.
+  public var cancelled: [Entry] { cancelledSums }
+
+  // A setter that is private could not be inlined into `init(_:)`.
+  @usableFromInline var sums: [Entry]
+  @usableFromInline var cancelledSums: [Entry]
 
   /// Creates an empty tally.
-  public init() {}
+  public init() { self.init(entries: []) }
+
+  @inlinable
+  init(_ entry: Entry) { (sums, cancelledSums) = ([entry], []) }
 
   init(entries: [Entry], cancelled: [Entry] = []) {
-    self.entries = entries
-    self.cancelled = cancelled
+    (sums, cancelledSums) = (entries, cancelled)
   }
 
   /// The sum of all changes that are not cancelled, computed exactly and then
@@ -54,37 +57,45 @@ public struct Tally: Hashable, Sendable {
 
   /// The entry of a device, with zeros if it has none.
   func entry(of device: DeviceID) -> Entry {
-    entries.entry(of: device)
-      ?? Entry(device: device, sequence: 0, increments: 0, decrements: 0)
+    entries.entry(of: device) ?? Entry(device)
   }
 
   /// Whether the sums of `device` can be increased without overflow.
   func canAdd(
     _ increments: UInt64, _ decrements: UInt64, by device: DeviceID
   ) -> Bool {
-    let entry = entry(of: device)
-    return increments <= .max - entry.increments
-      && decrements <= .max - entry.decrements
+    entry(of: device).canAdd(increments, decrements)
   }
 
-  /// Adds a change, which ``canAdd(_:_:by:)`` must have allowed.
-  mutating func add(_ increments: UInt64, _ decrements: UInt64, at dot: Dot) {
-    let i = entries.position(of: dot.device)
-    if i == entries.count || entries[i].device != dot.device {
-      entries.insert(entry(of: dot.device), at: i)
-    }
-    entries[i].sequence = dot.sequence
-    entries[i].increments += increments
-    entries[i].decrements += decrements
+  /// Adds a change of a device: that of its save `sequence`, or else the one
+  /// after its last.
+  ///
+  /// - Returns: The device's entry; `nil`, with nothing changed, if a sum or the
+  ///   sequence number would overflow.
+  mutating func add(
+    _ increments: UInt64, _ decrements: UInt64, by device: DeviceID,
+    sequence: UInt64? = nil
+  ) -> Entry? {
+    let i = entries.position(of: device)
+    let isNew = i == entries.count || entries[i].device != device
+    var entry = isNew ? Entry(device) : entries[i]
+    guard entry.canAdd(increments, decrements),
+      sequence != nil || entry.sequence < .max
+    else { return nil }
+    entry.sequence = sequence ?? entry.sequence + 1
+    entry.increments += increments
+    entry.decrements += decrements
+    if isNew { sums.insert(entry, at: i) } else { sums[i] = entry }
     _checkInvariants()
+    return entry
   }
 
   /// Cancels the changes in `observed`, an earlier state of this tally; `nil`
   /// cancels all.
   mutating func reset(observed: Tally? = nil) {
-    cancelled = Tally.join(cancelled, observed?.entries ?? entries)
+    cancelledSums = Tally.join(cancelled, observed?.entries ?? entries)
     // A reset may arrive before the changes it cancels.
-    entries = Tally.join(entries, cancelled)
+    sums = Tally.join(entries, cancelled)
     _checkInvariants()
   }
 
@@ -123,8 +134,8 @@ extension Tally: Lattice {
   public mutating func merge(_ other: Tally) {
     // Idempotence; the most frequent join is of equal tallies.
     if self == other { return }
-    cancelled = Tally.join(cancelled, other.cancelled)
-    entries = Tally.join(Tally.join(entries, other.entries), cancelled)
+    cancelledSums = Tally.join(cancelled, other.cancelled)
+    sums = Tally.join(Tally.join(entries, other.entries), cancelled)
     _checkInvariants()
   }
 
@@ -134,6 +145,17 @@ extension Tally: Lattice {
 }
 
 extension Tally.Entry {
+  /// A device that has changed nothing yet.
+  init(_ device: DeviceID) {
+    self.init(device: device, sequence: 0, increments: 0, decrements: 0)
+  }
+
+  /// Whether the sums can be increased without overflow.
+  func canAdd(_ increments: UInt64, _ decrements: UInt64) -> Bool {
+    increments <= .max - self.increments
+      && decrements <= .max - self.decrements
+  }
+
   /// Orders the entries of one device by sequence number.
   ///
   /// Two entries with one number, which exist only if a device ID was used

@@ -112,7 +112,10 @@ extension Tally {
     if save.drops || edit.isReset { reset(observed: observed) }
     // A reset alone leaves no entry. Any other edit does, even one by zero.
     if edit.increments > 0 || edit.decrements > 0 || !edit.isReset {
-      add(edit.increments, edit.decrements, at: save.dot)
+      let entry = add(
+        edit.increments, edit.decrements, by: save.dot.device,
+        sequence: save.dot.sequence)
+      precondition(entry != nil, "a save checks before that no sum overflows")
     }
   }
 }

@@ -44,8 +44,8 @@ import Testing
   @Test func aResetOfWhatWasObserved() {
     var tally = Tally(entries: [entry(1, 1, 3, 0)])
     let observed = tally
-    tally.add(4, 0, at: Dot(DeviceID(1), 2))
-    tally.add(0, 1, at: Dot(DeviceID(2), 1))
+    #expect(tally.add(4, 0, by: DeviceID(1), sequence: 2) == entry(1, 2, 7, 0))
+    #expect(tally.add(0, 1, by: DeviceID(2), sequence: 1) == entry(2, 1, 0, 1))
     tally.reset(observed: observed)
     #expect(tally.value == 3)
     #expect(tally.hasUncancelled)
@@ -67,8 +67,7 @@ import Testing
   @Test func entriesStaySortedByDevice() {
     var tally = Tally()
     for device in [5, 1, 3, 2, 4, 3, 1] as [UInt64] {
-      let n = tally.entry(of: DeviceID(device)).sequence + 1
-      tally.add(1, 0, at: Dot(DeviceID(device), n))
+      #expect(tally.add(1, 0, by: DeviceID(device)) != nil)
     }
     #expect(tally.entries.map(\.device) == (1...5).map { DeviceID($0) })
     #expect(tally.value == 7)
@@ -76,10 +75,21 @@ import Testing
   }
 
   @Test func whetherSumsBearAChange() {
-    let tally = Tally(entries: [entry(1, 1, .max - 1, .max)])
+    var tally = Tally(entries: [entry(1, 1, .max - 1, .max)])
     #expect(tally.canAdd(1, 0, by: DeviceID(1)))
     #expect(!tally.canAdd(2, 0, by: DeviceID(1)))
     #expect(!tally.canAdd(0, 1, by: DeviceID(1)))
     #expect(tally.canAdd(.max, .max, by: DeviceID(2)))
+    let before = tally
+    #expect(tally.add(2, 0, by: DeviceID(1)) == nil)
+    #expect(tally.add(0, 1, by: DeviceID(1)) == nil)
+    #expect(tally == before)
+  }
+
+  @Test func theLastSequenceNumber() {
+    var tally = Tally(entries: [entry(1, .max - 1, 0, 0)])
+    #expect(tally.add(1, 0, by: DeviceID(1)) == entry(1, .max, 1, 0))
+    #expect(tally.add(1, 0, by: DeviceID(1)) == nil)
+    #expect(tally.value == 1)
   }
 }

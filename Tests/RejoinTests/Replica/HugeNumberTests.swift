@@ -82,7 +82,7 @@ import Testing
   @Test func aCounterFullOfOthersStillCounts() throws {
     let a = Replica.empty(1)
     var tally = Tally()
-    tally.add(.max, 0, at: Dot(stranger, .max))
+    #expect(tally.add(.max, 0, by: stranger, sequence: .max) != nil)
     let state = FieldState.counter(
       Causal(store: tally, context: CausalContext([stranger: .max])))
     a.apply(Delta(state, of: Sailor().miles.key, in: Sailor.ada))

@@ -132,7 +132,7 @@ enum GoldenVectors {
     let (a, b) = (DeviceID(1), DeviceID(high: .max, low: 2))
     let kind = FieldKey("speed", .counter, variant: "gauge")
     var tally = Tally()
-    tally.add(.max, 3, at: Dot(a, .max))
+    _ = tally.add(.max, 3, by: a, sequence: .max)
     let late = Siblings(
       sorted: [
         .init(dot: Dot(a, 4), payload: Stamped(.int(1), at: .max)),

@@ -162,7 +162,7 @@ import Testing
     #expect(isRefused(moved))
 
     var tally = Tally()
-    tally.add(1, 0, at: Dot(DeviceID(1), 1))
+    _ = tally.add(1, 0, by: DeviceID(1))
     let counter = FieldState.counter(Causal(store: tally, context: seen))
     let (c, d) = (FieldKey("c", .counter), FieldKey("d", .counter))
     // Two fields of four bytes each, of which one is to stand for both.
@@ -182,7 +182,7 @@ import Testing
   /// Two records with one counter each, which are written in full.
   private func twoRecords(_ one: String, _ other: String) -> [UInt8] {
     var tally = Tally()
-    tally.add(1, 0, at: Dot(DeviceID(1), 1))
+    _ = tally.add(1, 0, by: DeviceID(1))
     let counter = FieldState.counter(
       Causal(store: tally, context: CausalContext([DeviceID(1): 1])))
     let fields = [FieldKey("c", .counter): counter]
