@@ -84,14 +84,20 @@ public struct Schema: Sendable, ExpressibleByArrayLiteral {
 
   /// Whether a deletion or a concurrent edit wins in an entity.
   func deletion(of entity: String) -> DeletionRule {
-    definitions.place(of: Name(entity)).map {
-      definitions.entries[$0].content.deletion
-    } ?? .updateWins
+    declaredDeletion(of: entity) ?? .updateWins
   }
 
-  /// Whether records of an entity can be edited.
-  func allowsEditing(_ entity: String) -> Bool {
-    definitions.place(of: Name(entity)) != nil || BuiltIn.isBuiltIn(entity)
+  /// The same of an entity that is declared.
+  private func declaredDeletion(of entity: String) -> DeletionRule? {
+    definitions.place(of: Name(entity)).map {
+      definitions.entries[$0].content.deletion
+    }
+  }
+
+  /// The same of an entity whose records can be edited; `nil` of any other.
+  func deletionIfEditable(_ entity: String) -> DeletionRule? {
+    declaredDeletion(of: entity)
+      ?? (BuiltIn.isBuiltIn(entity) ? .updateWins : nil)
   }
 
   /// An instance of an entity, in which key paths find its fields.

@@ -6,13 +6,13 @@
 /// bytes of the keys decide most of the rest.
 struct RecordOrder {
   private struct Item {
-    var entity: Int
     let prefix: UInt64
-    let place: Int
+    var entity: UInt32
+    let place: UInt32
   }
 
   /// The indices of the IDs, sorted by ID; `nil` if they came in order.
-  static func places(_ count: Int, _ id: (Int) -> RecordID) -> [Int]? {
+  static func places(_ count: Int, _ id: (Int) -> RecordID) -> [UInt32]? {
     if count < 2 { return nil }
     var entities = RunMap<Name, Void>()
     var items: [Item] = []
@@ -21,18 +21,21 @@ struct RecordOrder {
       let id = id(place)
       items.append(
         Item(
-          entity: entities.intern(Name(id.entity), default: ()),
-          prefix: UTF8Order.prefix(of: id.key), place: place))
+          prefix: UTF8Order.prefix(of: id.key),
+          entity: UInt32(entities.intern(Name(id.entity), default: ())),
+          place: UInt32(place)))
     }
     if entities.entries.count > 1 {
-      var ranks = Array(repeating: 0, count: entities.entries.count)
-      for (rank, place) in entities.order.enumerated() { ranks[place] = rank }
-      for i in items.indices { items[i].entity = ranks[items[i].entity] }
+      var ranks = Array(repeating: 0 as UInt32, count: entities.entries.count)
+      for (rank, place) in entities.order.enumerated() {
+        ranks[place] = UInt32(rank)
+      }
+      for i in items.indices { items[i].entity = ranks[Int(items[i].entity)] }
     }
     func isLess(_ a: Item, _ b: Item) -> Bool {
       if a.entity != b.entity { return a.entity < b.entity }
       if a.prefix != b.prefix { return a.prefix < b.prefix }
-      return UTF8Order.compare(id(a.place).key, id(b.place).key) < 0
+      return UTF8Order.compare(id(Int(a.place)).key, id(Int(b.place)).key) < 0
     }
     let isSorted = items.indices.dropFirst().allSatisfy {
       !isLess(items[$0], items[$0 - 1])

@@ -13,9 +13,12 @@ struct MessageContent {
   let records: [RecordState]
   let names: FieldNames
   /// Sorted by entity, and then by key.
-  private(set) var entities: [(name: Name, choices: [Choice])] = []
-  /// The chosen fields; `nil` if all of a record are chosen.
-  private var fields: [Field]?
+  private(set) var choices: [Choice] = []
+  /// The ranges in `choices` of each entity.
+  private(set) var entities: [(name: Name, choices: Range<Int>)] = []
+  /// The indices of the chosen fields among their records' slots; `nil` if all
+  /// of a record are chosen.
+  private var slots: [UInt32]?
 
   /// A field by its number and its index among the record's slots.
   struct Field {
@@ -26,12 +29,11 @@ struct MessageContent {
   /// Chooses records with all their fields; those without any are left out.
   init(_ records: [RecordState], _ names: FieldNames) {
     (self.records, self.names) = (records, names)
-    var choices: [Choice] = []
     choices.reserveCapacity(records.count)
     for (i, record) in records.enumerated() where !record.slots.isEmpty {
       choices.append(Choice(position: UInt32(i), start: 0, end: 0))
     }
-    group(choices)
+    group()
   }
 
   /// Chooses fields that exist, each once even if it is named more often.
@@ -41,16 +43,17 @@ struct MessageContent {
   ) {
     (self.records, self.names) = (records, names)
     locations.sort { $0.rank < $1.rank }
-    var (fields, choices) = ([Field](), [Choice]())
-    fields.reserveCapacity(locations.count)
+    var slots: [UInt32] = []
+    slots.reserveCapacity(locations.count)
+    let more = locations.indices.dropFirst().count {
+      locations[$0 - 1].record != locations[$0].record
+    }
+    choices.reserveCapacity(more + 1)
     for (i, location) in locations.enumerated() {
       if i > 0, locations[i - 1] == location { continue }
-      let record = Int(location.record)
-      fields.append(
-        Field(
-          name: location.name,
-          slot: records[record].position(of: location.name) ?? 0))
-      let end = UInt32(fields.count)
+      let slot = records[Int(location.record)].position(of: location.name) ?? 0
+      slots.append(UInt32(slot))
+      let end = UInt32(slots.count)
       if choices.last?.position == location.record {
         choices[choices.count - 1].end = end
       } else {
@@ -58,8 +61,9 @@ struct MessageContent {
           Choice(position: location.record, start: end - 1, end: end))
       }
     }
-    self.fields = fields
-    group(choices)
+    self.slots = slots
+    locations = []
+    group()
   }
 
   /// Makes the content of values.
@@ -76,29 +80,30 @@ struct MessageContent {
   }
 
   /// Sorts the choices by ID and groups them by entity.
-  private mutating func group(_ choices: [Choice]) {
+  private mutating func group() {
     let order = RecordOrder.places(choices.count) {
       records[Int(choices[$0].position)].id
     }
-    for i in choices.indices {
-      let place = order?[i] ?? i
-      let name = records[Int(choices[place].position)].id.entity
-      if entities.isEmpty
-        || !UTF8Order.equal(entities[entities.count - 1].name.text, name)
-      {
-        entities.append((Name(name), []))
+    if let order { choices = order.map { choices[Int($0)] } }
+    for (i, choice) in choices.enumerated() {
+      let name = records[Int(choice.position)].id.entity
+      if let last = entities.last, UTF8Order.equal(last.name.text, name) {
+        entities[entities.count - 1].choices = last.choices.lowerBound..<i + 1
+      } else {
+        entities.append((Name(name), i..<i + 1))
       }
-      entities[entities.count - 1].choices.append(choices[place])
     }
   }
 
   /// Calls `body` with each chosen field, sorted by number.
   func forEachField(of choice: Choice, _ body: (Field) -> Void) {
-    if let fields {
-      for i in Int(choice.start)..<Int(choice.end) { body(fields[i]) }
-      return
+    let all = records[Int(choice.position)].slots
+    if let slots {
+      for slot in slots[Int(choice.start)..<Int(choice.end)] {
+        body(Field(name: all[Int(slot)].name, slot: Int(slot)))
+      }
+    } else {
+      for slot in all.indices { body(Field(name: all[slot].name, slot: slot)) }
     }
-    let slots = records[Int(choice.position)].slots
-    for i in slots.indices { body(Field(name: slots[i].name, slot: i)) }
   }
 }

@@ -89,7 +89,7 @@ extension Replica {
     let records = transaction.pending.entries
     let order = RecordOrder.places(records.count) { records[$0].key }
     for i in records.indices {
-      let place = order?[i] ?? i
+      let place = order.map { Int($0[i]) } ?? i
       guard records[place].content.canFail else { continue }
       try check(
         records[place].content, of: records[place].key, at: dot, time: time)
@@ -109,13 +109,8 @@ extension Replica {
 
   /// Whether a record has been deleted, whatever its aliases.
   func isDead(_ id: RecordID) -> Bool {
-    isDead(at: stored.positions[id], id)
-  }
-
-  /// Whether the record at a position has been deleted.
-  func isDead(at position: Int?, _ id: RecordID) -> Bool {
-    position.map {
-      stored.records[$0].existence.isDenied(schema.deletion(of: id.entity))
+    stored.positions[id].map {
+      stored.records[$0].isDead(schema.deletion(of: id.entity))
     } ?? false
   }
 
@@ -173,7 +168,7 @@ extension StoredReplica {
 
   /// Carries out a save that cannot fail any more.
   fileprivate mutating func commit(
-    _ records: [RunMap<RecordID, PendingRecord>.Entry], in order: [Int]?,
+    _ records: [RunMap<RecordID, PendingRecord>.Entry], in order: [UInt32]?,
     at dot: Dot, time: Timestamp
   ) -> SaveReport {
     var report = SaveReport(dot: dot)
@@ -182,7 +177,7 @@ extension StoredReplica {
     digest.add(dot.sequence)
     digest.add(time.rawValue)
     for i in records.indices {
-      let place = order?[i] ?? i
+      let place = order.map { Int($0[i]) } ?? i
       digest.add(records[place].key.entity)
       digest.add(records[place].key.key)
       commit(

@@ -71,10 +71,11 @@ public final class Transaction {
 
   /// A record that a save keeps alive and has not yet named.
   private func fresh(_ id: RecordID) -> PendingRecord {
-    checkEntity(of: id)
+    let rule = checkEntity(of: id)
     let position = replica.stored.positions[id]
     return PendingRecord(
-      position: position, mark: true, drops: replica.isDead(at: position, id))
+      position: position, mark: true,
+      drops: position.map { replica.stored.records[$0].isDead(rule) } ?? false)
   }
 
   /// The place of a record in the replica, as an edit finds it.
@@ -153,13 +154,15 @@ public final class Transaction {
     pending.set(id, to: record)
   }
 
-  private func checkEntity(of id: RecordID) {
+  /// The rule for deletions of a record's entity, which must be declared.
+  @discardableResult
+  private func checkEntity(of id: RecordID) -> DeletionRule {
     precondition(
       id.entity.utf8.count <= Limits.nameBytes,
       "the entity \"\(id.entity)\" has a name of \(id.entity.utf8.count) "
         + "bytes: use at most \(Limits.nameBytes)")
-    precondition(
-      replica.schema.allowsEditing(id.entity),
+    if let rule = replica.schema.deletionIfEditable(id.entity) { return rule }
+    preconditionFailure(
       "the schema declares no entity \"\(id.entity)\": create the replica with "
         + "`schema: [\(id.entity).self]`, or with `Schema([\"\(id.entity)\": "
         + ".init(fields: …)])` if its entities are known only at run time")
