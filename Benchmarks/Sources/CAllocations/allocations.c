@@ -4,6 +4,7 @@
 
 #include "CAllocations.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 #if defined(__GLIBC__)
@@ -13,23 +14,52 @@
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *block, size_t size);
+extern void __libc_free(void *block);
 
-// The benchmarks run on one thread, and the count is only read there.
+// The benchmarks run on one thread, and the counts are only read there.
 static size_t count;
+static bool is_watching;
+static ptrdiff_t watched;
+static ptrdiff_t peak;
 
-void *malloc(size_t size) {
-  count += 1;
-  return __libc_malloc(size);
+static void note(ptrdiff_t bytes) {
+  watched += bytes;
+  if (watched > peak) peak = watched;
 }
 
-void *calloc(size_t number, size_t size) {
+static void *allocated(void *block) {
   count += 1;
-  return __libc_calloc(number, size);
+  if (is_watching) note((ptrdiff_t)malloc_usable_size(block));
+  return block;
+}
+
+void *malloc(size_t size) { return allocated(__libc_malloc(size)); }
+
+void *calloc(size_t number, size_t size) {
+  return allocated(__libc_calloc(number, size));
 }
 
 void *realloc(void *block, size_t size) {
-  count += 1;
-  return __libc_realloc(block, size);
+  // A block that moves is there twice.
+  size_t old = is_watching ? malloc_usable_size(block) : 0;
+  void *moved = allocated(__libc_realloc(block, size));
+  if (is_watching) note(-(ptrdiff_t)old);
+  return moved;
+}
+
+void free(void *block) {
+  if (is_watching) note(-(ptrdiff_t)malloc_usable_size(block));
+  __libc_free(block);
+}
+
+void watch_peak(void) {
+  watched = peak = 0;
+  is_watching = true;
+}
+
+size_t watched_peak(void) {
+  is_watching = false;
+  return (size_t)peak;
 }
 
 size_t allocated_bytes(void) {
@@ -50,10 +80,14 @@ size_t allocated_bytes(void) {
 }
 
 size_t allocation_count(void) { return 0; }
+void watch_peak(void) {}
+size_t watched_peak(void) { return 0; }
 
 #else
 
 size_t allocated_bytes(void) { return 0; }
 size_t allocation_count(void) { return 0; }
+void watch_peak(void) {}
+size_t watched_peak(void) { return 0; }
 
 #endif

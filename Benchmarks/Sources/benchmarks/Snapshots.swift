@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CAllocations
 import Harness
 import Rejoin
 
 extension Suite {
-  /// Whole replicas as bytes and in memory: W12, W15 and W16.
+  /// Whole replicas as bytes: W12 and W15.
   mutating func addSnapshots() {
     for size in [10_000, 100_000, 1_000_000] { addSnapshot(size) }
     for work in ["snapshot: encode", "snapshot: load"] {
@@ -17,13 +16,6 @@ extension Suite {
       try Dataset(fields: scale(100_000)).replica().encoded().count
     }
     addHistory()
-    addBytes("W16", "memory of a field", per: 1_000_000, target: 100) { scale in
-      let data = Dataset(fields: scale(1_000_000))
-      let before = Int(allocated_bytes())
-      let replica = try data.replica()
-      let held = Int(allocated_bytes()) - before
-      return withExtendedLifetime(replica) { held }
-    }
   }
 
   private mutating func addSnapshot(_ size: Int) {

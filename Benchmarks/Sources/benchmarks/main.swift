@@ -29,6 +29,7 @@ func run(_ arguments: Arguments) throws {
   suite.addSets()
   suite.addExchange()
   suite.addSnapshots()
+  suite.addMemory()
   suite.addManyDevices()
   suite.addReading()
   suite.addLongLives()

@@ -19,6 +19,9 @@ struct WireWriter {
     bytes.reserveCapacity(32)
   }
 
+  /// Makes room for a message of `count` bytes.
+  mutating func reserve(_ count: Int) { bytes.reserveCapacity(count) }
+
   mutating func byte(_ byte: UInt8) { bytes.append(byte) }
 
   /// Writes an integer with seven bits per byte, the lowest first; all bytes

@@ -20,6 +20,8 @@ struct MessageWriter {
   /// The indices in the table, without existence, of the record before.
   private var layout: [Int32] = []
   private var hasExistence = false
+  /// How many records have been written.
+  private var recordCount = 0
 
   /// A field by its index in the entity's table and among the record's slots.
   private struct Field: Equatable {
@@ -39,22 +41,22 @@ struct MessageWriter {
     self.kind = kind
     places = Array(repeating: -1, count: content.names.count)
     for (device, interval) in intervals { saves.insert(interval, of: device) }
-    for entity in content.entities {
-      for choice in entity.choices {
-        let slots = content.records[Int(choice.position)].slots
-        content.forEachField(of: choice) { field in
-          if slots[field.slot].isOneWrite {
-            saves.insert(slots[field.slot].save)
-          } else {
-            saves.insert(slots[field.slot].state)
-          }
+    for choice in content.choices {
+      let slots = content.records[Int(choice.position)].slots
+      content.forEachField(of: choice) { field in
+        if slots[field.slot].isOneWrite {
+          saves.insert(slots[field.slot].save)
+        } else {
+          saves.insert(slots[field.slot].state)
         }
       }
     }
     saves.settle()
     out.pair(saves.lines.count, content.entities.count)
     writeDevices()
-    for entity in content.entities { write(entity.name, entity.choices) }
+    for entity in content.entities {
+      write(entity.name, content.choices[entity.choices])
+    }
     out.histories(saves.lines)
   }
 
@@ -101,26 +103,37 @@ struct MessageWriter {
 
   /// Writes the records of one entity.
   private mutating func write(
-    _ entity: Name, _ choices: [MessageContent.Choice]
+    _ entity: Name, _ choices: ArraySlice<MessageContent.Choice>
   ) {
     let numbers = writeTable(entity, choices)
     // One by one: there may be many entities, and many fields of others.
     defer { for number in numbers { places[Int(number)] = -1 } }
     (fields, sorted, layout, hasExistence) = ([], [], [], false)
     var previous: String?
-    for (i, choice) in choices.enumerated() {
+    for choice in choices {
       let key = content.records[Int(choice.position)].id.key
       out.key(key, after: previous)
       previous = key
-      write(choice, isLast: i == choices.count - 1)
+      write(choice, isLast: choice.position == choices.last?.position)
+      recordCount += 1
+      if recordCount == 64 { reserve() }
     }
+  }
+
+  /// Makes room for the other records, as far as the first ones tell.
+  ///
+  /// Else the buffer would double, and there would be three times the message
+  /// in memory for a moment.
+  private mutating func reserve() {
+    let bytes = out.bytes.count * content.choices.count / recordCount
+    out.reserve(bytes + bytes / 16)
   }
 
   /// Writes the entity's name and its fields.
   ///
   /// - Returns: The numbers of the fields.
   private mutating func writeTable(
-    _ entity: Name, _ choices: [MessageContent.Choice]
+    _ entity: Name, _ choices: ArraySlice<MessageContent.Choice>
   ) -> [UInt32] {
     var numbers: [UInt32] = []
     for choice in choices {

@@ -77,13 +77,15 @@ struct ChangeIndex {
     for device in devices where self.last(of: device) > basis[device] {
       byDevice.update(device, default: DeviceChanges()) { changes in
         changes.sort()
-        for entry in changes.entries.reversed() {
-          if entry.sequence <= basis[device] { break }
-          // A stale entry can be skipped: the field has another with a later
-          // number, which is also beyond the basis.
-          if last(device, entry.location) == entry.sequence {
-            result.append(entry.location)
-          }
+        let seen = basis[device]
+        let unseen = changes.entries[
+          changes.entries.partitioningIndex { $0.sequence > seen }...]
+        result.reserveCapacity(result.count + unseen.count)
+        // A stale entry can be skipped: the field has another with a later
+        // number, which is also beyond the basis.
+        for entry in unseen
+        where last(device, entry.location) == entry.sequence {
+          result.append(entry.location)
         }
       }
     }

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CAllocations
+import Harness
+import Rejoin
+
+extension Suite {
+  /// Memory: W16.
+  mutating func addMemory() {
+    addBytes("W16", "memory of a field", per: 1_000_000, target: 100) { scale in
+      let data = Dataset(fields: scale(1_000_000))
+      let before = Int(allocated_bytes())
+      let replica = try data.replica()
+      let held = Int(allocated_bytes()) - before
+      return withExtendedLifetime(replica) { held }
+    }
+    addPeak("a snapshot") { scale in
+      let replica = try Dataset(fields: scale(100_000)).replica()
+      return { replica.encoded().count }
+    }
+    addPeak("a delta of 1 % of the fields") { scale in
+      let data = Dataset(fields: scale(1_000_000))
+      let pair = try Pair(data)
+      try pair.a.save { transaction in
+        PlannedWrite.some(data.fieldCount / 100, of: data, seed: 50)
+          .forEach(transaction.apply)
+      }
+      let basis = pair.b.version
+      return { pair.a.delta(since: basis)?.encoded().count ?? 0 }
+    }
+    addPeak("a save into an empty replica") { scale in
+      let data = Dataset(fields: scale(100_000))
+      let replica = Dataset.emptyReplica(1)
+      return {
+        let before = Int(allocated_bytes())
+        try data.write(to: replica)
+        return Int(allocated_bytes()) - before
+      }
+    }
+  }
+
+  /// Adds a row with the memory that there is at most, beyond 64 KiB, while
+  /// something is made, for each byte of it.
+  private mutating func addPeak(
+    _ result: String, _ setUp: @escaping (Scale) throws -> () throws -> Int
+  ) {
+    addBytes(
+      "W16", "memory at most for a byte of \(result)", per: 100, target: 2
+    ) { scale in
+      let make = try setUp(scale)
+      watch_peak()
+      let bytes = try make()
+      return max(Int(watched_peak()) - 65_536, 0) * 100 / bytes
+    }
+  }
+}
