@@ -33,10 +33,10 @@ public struct PNCounter: Hashable, Sendable {
   /// Creates a counter whose value is zero.
   public init() { tally = Tally() }
 
-  /// The delta of a change. Sums are cumulative, so that the device's entry
-  /// includes every earlier change.
+  /// The delta of a change.
   ///
-  /// Inlined together with the changes, so that who drops the delta does not pay
+  /// Sums are cumulative, so that the device's entry includes every earlier
+  /// change. Inlined together with the changes: who drops the delta does not pay
   /// for it.
   @inlinable
   init(_ entry: Tally.Entry) { tally = Tally(entry) }
