@@ -13,6 +13,7 @@ off, and returns median, min and max in milliseconds.
 from __future__ import annotations
 
 import gc
+import itertools
 import json
 import os
 import resource
@@ -64,6 +65,17 @@ def rss_kib() -> int:
 
 def peak_rss_kib() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def new_values(idx: list[int]) -> Callable[[], list[str]]:
+    """A set-up that makes other values for each run: a peer need not write a value that is there."""
+    versions = itertools.count(1)
+
+    def make() -> list[str]:
+        version = next(versions)
+        return [value(k // F, k % F, version) for k in idx]
+
+    return make
 
 
 def bench(run: Callable[[Any], Any], setup: Callable[[], Any] = lambda: None, reps: int = 5) -> dict:

@@ -88,27 +88,26 @@ def flat_insert(d, keys, vals, kind=STR):
 
 def lww_overwrite() -> None:
     idx = c.order(100_000, c.R * c.F)
-    vals = [c.value(k // c.F, k % c.F, 1) for k in idx]
     d, ids = base()
 
-    def run(_):
+    def run(vals):
         with d.transaction() as t:
             for k, v in zip(idx, vals):
                 t.put(ids[k // 10], c.FIELDS[k % 10], STR, v)
 
-    c.emit(P, "lww_overwrite_1e5", 100_000, c.bench(run))
+    c.emit(P, "lww_overwrite_1e5", 100_000, c.bench(run, c.new_values(idx)))
 
 
 def lww_autocommit() -> None:
     d, ids = base()
     idx = c.order(1_000, c.R * c.F)
 
-    def run(_):
-        for k in idx:
+    def run(vals):
+        for k, v in zip(idx, vals):
             with d.transaction() as t:
-                t.put(ids[k // 10], c.FIELDS[k % 10], STR, "autocommit12")
+                t.put(ids[k // 10], c.FIELDS[k % 10], STR, v)
 
-    c.emit(P, "lww_autocommit_1e3", 1_000, c.bench(run))
+    c.emit(P, "lww_autocommit_1e3", 1_000, c.bench(run, c.new_values(idx)))
 
 
 def read() -> None:
