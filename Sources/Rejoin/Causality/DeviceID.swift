@@ -114,3 +114,7 @@ extension DeviceID {
     self.init(high: words[0], low: words[1])
   }
 }
+
+extension DeviceID: RunKey {
+  var mark: UInt64 { low }
+}

@@ -23,7 +23,7 @@ extension Replica {
       return stored.positions[id].map { position in
         let state = stored.records[position]
         return Record(
-          id: state.id, parts: .one(state), names: stored.names, rule: rule,
+          id: id, parts: .one(state), names: stored.names, rule: rule,
           dangling: dangling(in: state))
       }
     }

@@ -1,13 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 
+/// A key that a number tells apart from most others.
+protocol RunKey: Hashable, Sendable {
+  /// Equal for equal keys, and mostly different for others.
+  var mark: UInt64 { get }
+}
+
+extension Name: RunKey {
+  var mark: UInt64 { UTF8Order.prefix(of: text) }
+}
+
+extension FieldKey: RunKey {
+  var mark: UInt64 { UTF8Order.prefix(of: name) }
+}
+
+extension RecordID: RunKey {
+  var mark: UInt64 { UTF8Order.prefix(of: key) }
+}
+
+extension UInt32: RunKey {
+  var mark: UInt64 { UInt64(self) }
+}
+
 /// A map for keys that come in runs: it looks first where it looked last.
 ///
 /// A save edits one record after the other and may name a field several times.
-/// Few keys are compared one by one, without being hashed.
-struct RunMap<Key: Hashable & Sendable, Content: Sendable>: Sendable {
+/// Few keys are compared one by one, without being hashed; and first their
+/// marks, since most comparisons fail.
+struct RunMap<Key: RunKey, Content: Sendable>: Sendable {
   struct Entry: Sendable {
     let key: Key
+    fileprivate let mark: UInt64
     var content: Content
+
+    fileprivate init(_ key: Key, _ content: Content) {
+      (self.key, mark, self.content) = (key, key.mark, content)
+    }
   }
 
   /// Up to that many keys are not hashed.
@@ -26,12 +54,20 @@ struct RunMap<Key: Hashable & Sendable, Content: Sendable>: Sendable {
 
   /// The index of a key in `entries`.
   func place(of key: Key) -> Int? {
+    let mark = key.mark
     // Some come again in the order in which they came first.
-    if last < entries.count, entries[last].key == key { return last }
-    let next = last + 1
-    if next < entries.count, entries[next].key == key { return next }
+    if isPlace(last, of: key, mark) { return last }
+    if isPlace(last + 1, of: key, mark) { return last + 1 }
     if entries.count > Self.few { return places[key] }
-    return entries.firstIndex { $0.key == key }
+    for place in entries.indices where isPlace(place, of: key, mark) {
+      return place
+    }
+    return nil
+  }
+
+  private func isPlace(_ place: Int, of key: Key, _ mark: UInt64) -> Bool {
+    place < entries.count && entries[place].mark == mark
+      && entries[place].key == key
   }
 
   /// The content under a key.
@@ -41,8 +77,8 @@ struct RunMap<Key: Hashable & Sendable, Content: Sendable>: Sendable {
 
   /// Whether a key is where it is looked for first.
   private func isNear(_ key: Key) -> Bool {
-    last < entries.count && entries[last].key == key
-      || last + 1 < entries.count && entries[last + 1].key == key
+    let mark = key.mark
+    return isPlace(last, of: key, mark) || isPlace(last + 1, of: key, mark)
   }
 
   /// The index of a key in `entries`; a key that is missing is added with
@@ -56,7 +92,7 @@ struct RunMap<Key: Hashable & Sendable, Content: Sendable>: Sendable {
         return place
       }
       last = entries.count
-      entries.append(Entry(key: key, content: initial()))
+      entries.append(Entry(key, initial()))
       if entries.count > Self.few {
         for (place, entry) in entries.enumerated() { places[entry.key] = place }
       }
@@ -65,7 +101,7 @@ struct RunMap<Key: Hashable & Sendable, Content: Sendable>: Sendable {
     // Hashed once, whether the key is missing or not.
     let new = entries.count
     last = { (place: inout Int) in place }(&places[key, default: new])
-    if last == new { entries.append(Entry(key: key, content: initial())) }
+    if last == new { entries.append(Entry(key, initial())) }
     return last
   }
 

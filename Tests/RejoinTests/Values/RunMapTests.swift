@@ -8,32 +8,41 @@ import Testing
   /// It behaves as a dictionary, with few keys and with many.
   @Test func itIsADictionary() {
     for seed in 0..<200 as Range<UInt64> {
-      var random = SeededRandom(seed: seed)
-      var (map, dictionary) = (RunMap<Int, Int>(), [Int: Int]())
-      let keys = 1 + random.below(40)
-      for step in 0..<100 {
-        let key = random.below(keys)
-        if random.chance(20) {
-          map.set(key, to: step)
-          dictionary[key] = step
-        } else {
-          map.update(key, default: 7) { $0 += step }
-          dictionary[key, default: 7] += step
-        }
-        let probe = random.below(keys)
-        #expect(map[probe] == dictionary[probe], "seed \(seed)")
-      }
-      #expect(map.isEmpty == dictionary.isEmpty)
-      #expect(
-        map.sorted.map(\.key) == dictionary.keys.sorted(), "seed \(seed)")
-      #expect(map.entries.count == dictionary.count)
+      check(seed) { UInt32($0) }
+      // The keys have one mark, or two.
+      check(seed) { Name("a long key \($0)") }
+      check(seed) { DeviceID(high: UInt64($0), low: UInt64($0) & 1) }
     }
   }
 
+  private func check<Key: RunKey & Comparable>(
+    _ seed: UInt64, _ makeKey: (Int) -> Key
+  ) {
+    var random = SeededRandom(seed: seed)
+    var (map, dictionary) = (RunMap<Key, Int>(), [Key: Int]())
+    let keys = 1 + random.below(40)
+    for step in 0..<100 {
+      let key = makeKey(random.below(keys))
+      if random.chance(20) {
+        map.set(key, to: step)
+        dictionary[key] = step
+      } else {
+        map.update(key, default: 7) { $0 += step }
+        dictionary[key, default: 7] += step
+      }
+      let probe = makeKey(random.below(keys))
+      #expect(map[probe] == dictionary[probe], "seed \(seed)")
+    }
+    #expect(map.isEmpty == dictionary.isEmpty)
+    #expect(
+      map.sorted.map(\.key) == dictionary.keys.sorted(), "seed \(seed)")
+    #expect(map.entries.count == dictionary.count)
+  }
+
   @Test func entriesKeepTheOrderInWhichTheyCame() {
-    var map = RunMap<String, Int>()
+    var map = RunMap<Name, Int>()
     #expect(map.isEmpty)
-    for (i, key) in ["b", "a", "b", "c", "a"].enumerated() {
+    for (i, key) in (["b", "a", "b", "c", "a"] as [Name]).enumerated() {
       map.update(key, default: 0) { $0 += i }
     }
     #expect(map.entries.map(\.key) == ["b", "a", "c"])
