@@ -116,5 +116,5 @@ extension DeviceID {
 }
 
 extension DeviceID: RunKey {
-  var mark: UInt64 { low }
+  var mark: UInt32 { UInt32(truncatingIfNeeded: low) }
 }

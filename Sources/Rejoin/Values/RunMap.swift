@@ -3,23 +3,23 @@
 /// A key that a number tells apart from most others.
 protocol RunKey: Hashable, Sendable {
   /// Equal for equal keys, and mostly different for others.
-  var mark: UInt64 { get }
+  var mark: UInt32 { get }
 }
 
 extension Name: RunKey {
-  var mark: UInt64 { UTF8Order.prefix(of: text) }
+  var mark: UInt32 { UTF8Order.mark(of: text) }
 }
 
 extension FieldKey: RunKey {
-  var mark: UInt64 { UTF8Order.prefix(of: name) }
+  var mark: UInt32 { UTF8Order.mark(of: name) }
 }
 
 extension RecordID: RunKey {
-  var mark: UInt64 { UTF8Order.prefix(of: key) }
+  var mark: UInt32 { UTF8Order.mark(of: key) }
 }
 
 extension UInt32: RunKey {
-  var mark: UInt64 { UInt64(self) }
+  var mark: UInt32 { self }
 }
 
 /// A map for keys that come in runs: it looks first where it looked last.
@@ -30,7 +30,7 @@ extension UInt32: RunKey {
 struct RunMap<Key: RunKey, Content: Sendable>: Sendable {
   struct Entry: Sendable {
     let key: Key
-    fileprivate let mark: UInt64
+    fileprivate let mark: UInt32
     var content: Content
 
     fileprivate init(_ key: Key, _ content: Content) {
@@ -65,7 +65,7 @@ struct RunMap<Key: RunKey, Content: Sendable>: Sendable {
     return nil
   }
 
-  private func isPlace(_ place: Int, of key: Key, _ mark: UInt64) -> Bool {
+  private func isPlace(_ place: Int, of key: Key, _ mark: UInt32) -> Bool {
     place < entries.count && entries[place].mark == mark
       && entries[place].key == key
   }

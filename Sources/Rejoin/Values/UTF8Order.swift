@@ -42,6 +42,12 @@ enum UTF8Order {
     return prefix
   }
 
+  /// A number that tells most texts apart that differ in their first eight bytes.
+  static func mark(of text: String) -> UInt32 {
+    let prefix = prefix(of: text)
+    return UInt32(truncatingIfNeeded: prefix ^ prefix >> 32)
+  }
+
   static func hash(_ text: String, into hasher: inout Hasher) {
     var text = text
     text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
