@@ -68,12 +68,11 @@ def peak_rss_kib() -> int:
 
 
 def new_values(idx: list[int]) -> Callable[[], list[str]]:
-    """A set-up that makes other values for each run: a peer need not write a value that is there."""
-    versions = itertools.count(1)
+    """A set-up that makes another value for each write: a peer need not write what is there."""
+    numbers = itertools.count()
 
     def make() -> list[str]:
-        version = next(versions)
-        return [value(k // F, k % F, version) for k in idx]
+        return [value(next(numbers), F, 1) for _ in idx]
 
     return make
 

@@ -188,7 +188,9 @@ def single_op() -> None:
     a, ids = base(1)
     b = Document.load(a.save())
     n = 200
-    idx = iter(c.order(n * 20, c.R * c.F, 5))
+    idx = c.order(n * 20, c.R * c.F, 5)
+    values = iter(c.new_values(idx)())
+    idx = iter(idx)
     size = []
 
     def run(_):
@@ -196,7 +198,7 @@ def single_op() -> None:
             k = next(idx)
             h = a.get_heads()
             with a.transaction() as t:
-                t.put(ids[k // 10], c.FIELDS[k % 10], STR, "single-op-12")
+                t.put(ids[k // 10], c.FIELDS[k % 10], STR, next(values))
             msg = sync_message([x.raw_bytes for x in a.get_changes(h)])
             size.append(len(msg))
             apply(b, msg)
@@ -209,9 +211,10 @@ def small_deltas() -> None:
     a, ids = base(1)
     heads0 = a.get_heads()
     snap = a.save()
-    for k in c.order(10_000, c.R * c.F, 6):
+    idx = c.order(10_000, c.R * c.F, 6)
+    for k, v in zip(idx, c.new_values(idx)()):
         with a.transaction() as t:
-            t.put(ids[k // 10], c.FIELDS[k % 10], STR, "small-delta1")
+            t.put(ids[k // 10], c.FIELDS[k % 10], STR, v)
     ups = [x.raw_bytes for x in a.get_changes(heads0)]
     msgs = [sync_message([u]) for u in ups]
 
@@ -219,6 +222,7 @@ def small_deltas() -> None:
         for m in msgs:
             apply(d, m)
 
+    assert len(ups) == 10_000
     c.emit(P, "apply_1e4_one_write_deltas", 10_000, c.bench(one, lambda: Document.load(snap), reps=3),
            bytes=sum(map(len, ups)))
     c.emit(P, "apply_1e4_one_write_deltas (one message)", 10_000,

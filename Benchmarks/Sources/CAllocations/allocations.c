@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What the allocator knows. On Linux its functions are wrapped, to count calls.
+// What the allocator knows. On Linux its functions are wrapped, to count calls and
+// to watch the peak; blocks of an unusual alignment are not watched.
 
 #include "CAllocations.h"
 
@@ -40,10 +41,10 @@ void *calloc(size_t number, size_t size) {
 }
 
 void *realloc(void *block, size_t size) {
-  // A block that moves is there twice.
+  // A block that moves is there twice for a moment.
   size_t old = is_watching ? malloc_usable_size(block) : 0;
   void *moved = allocated(__libc_realloc(block, size));
-  if (is_watching) note(-(ptrdiff_t)old);
+  if (is_watching && (moved != NULL || size == 0)) note(-(ptrdiff_t)old);
   return moved;
 }
 

@@ -39,8 +39,9 @@ extension Suite {
     }
   }
 
-  /// Adds a row with the memory that there is at most, beyond 64 KiB, while
-  /// something is made, for each byte of it.
+  /// Adds a row with the most memory that is in use at once while something is
+  /// made, less 64 KiB, for each byte of it; of a save, for each byte that is
+  /// held afterwards.
   private mutating func addPeak(
     _ result: String, _ setUp: @escaping (Scale) throws -> () throws -> Int
   ) {
@@ -50,7 +51,11 @@ extension Suite {
       let make = try setUp(scale)
       watch_peak()
       let bytes = try make()
-      return max(Int(watched_peak()) - 65_536, 0) * 100 / bytes
+      let peak = Int(watched_peak())
+      guard bytes > 0, peak > 0 else {
+        throw HarnessError("the system does not tell how much memory is in use")
+      }
+      return max(peak - 65_536, 0) * 100 / bytes
     }
   }
 }

@@ -116,5 +116,8 @@ extension DeviceID {
 }
 
 extension DeviceID: RunKey {
-  var mark: UInt32 { UInt32(truncatingIfNeeded: low) }
+  var mark: UInt32 {
+    let half = high ^ low
+    return UInt32(truncatingIfNeeded: half ^ half >> 32)
+  }
 }

@@ -36,8 +36,8 @@ public struct PNCounter: Hashable, Sendable {
   /// The delta of a change.
   ///
   /// Sums are cumulative, so that the device's entry includes every earlier
-  /// change. Inlined together with the changes: who drops the delta does not pay
-  /// for it.
+  /// change. Inlined together with the changes: a caller that ignores the delta
+  /// does not pay for it in an optimized build.
   @inlinable
   init(_ entry: Tally.Entry) { tally = Tally(entry) }
 

@@ -103,6 +103,13 @@ public struct Tally: Hashable, Sendable {
   var hasUncancelled: Bool { entries != cancelled }
 }
 
+extension Tally: CustomReflectable {
+  /// The parts by their public names.
+  public var customMirror: Mirror {
+    Mirror(self, children: ["entries": entries, "cancelled": cancelled])
+  }
+}
+
 extension Tally: DotStore {
   /// Whether there are no changes.
   public var isEmpty: Bool { entries.isEmpty }

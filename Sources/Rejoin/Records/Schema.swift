@@ -87,14 +87,14 @@ public struct Schema: Sendable, ExpressibleByArrayLiteral {
     declaredDeletion(of: entity) ?? .updateWins
   }
 
-  /// The same of an entity that is declared.
+  /// The rule of a declared entity; `nil` if it is not declared.
   private func declaredDeletion(of entity: String) -> DeletionRule? {
     definitions.place(of: Name(entity)).map {
       definitions.entries[$0].content.deletion
     }
   }
 
-  /// The same of an entity whose records can be edited; `nil` of any other.
+  /// The rule of an entity; `nil` if its records cannot be edited.
   func deletionIfEditable(_ entity: String) -> DeletionRule? {
     declaredDeletion(of: entity)
       ?? (BuiltIn.isBuiltIn(entity) ? .updateWins : nil)

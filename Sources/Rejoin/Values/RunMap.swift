@@ -25,8 +25,8 @@ extension UInt32: RunKey {
 /// A map for keys that come in runs: it looks first where it looked last.
 ///
 /// A save edits one record after the other and may name a field several times.
-/// Few keys are compared one by one, without being hashed; and first their
-/// marks, since most comparisons fail.
+/// Few keys are compared one by one, without being hashed. Their marks are
+/// compared first, since most comparisons fail.
 struct RunMap<Key: RunKey, Content: Sendable>: Sendable {
   struct Entry: Sendable {
     let key: Key

@@ -2,7 +2,7 @@
 
 /// The fields that a message is made of, sorted by record.
 struct MessageContent {
-  /// A record, and the range of its fields in `fields`.
+  /// A record, and the range of its fields in `slots`, if not all are chosen.
   struct Choice {
     let position: UInt32
     let start: UInt32

@@ -30,6 +30,27 @@ import Testing
     }
   }
 
+  /// The first records tell nothing about the others.
+  @Test func largeRecordsBeforeManySmallOnesMakeLittleRoom() throws {
+    let text = FieldKey("text", .register)
+    let replica = Replica(
+      device: DeviceID(1), schema: Schema(["Item": .init(fields: [text])]),
+      wallClock: ManualClock().wall
+    ) { DeviceID(2) }
+    try replica.save { transaction in
+      for i in 0..<3_000 {
+        let value = String(repeating: "x", count: i < 64 ? 10_000 : 1)
+        transaction.apply(
+          .write(.string(value)), to: text,
+          of: RecordID("Item", "\(i + 10_000)"))
+      }
+    }
+    let bytes = replica.encoded()
+    #expect(bytes.count > 640_000)
+    #expect(bytes.capacity < 4 * bytes.count)
+    #expect(try Snapshot(decoding: bytes).encoded() == bytes)
+  }
+
   @Test func aRecordRoundTrips() throws {
     var count = 0
     for delta in WireCorpus.shared.deltas {

@@ -80,7 +80,8 @@ struct ChangeIndex {
         let seen = basis[device]
         let unseen = changes.entries[
           changes.entries.partitioningIndex { $0.sequence > seen }...]
-        result.reserveCapacity(result.count + unseen.count)
+        // Reserved once: for every device, it would be copied for every device.
+        if result.isEmpty { result.reserveCapacity(unseen.count) }
         // A stale entry can be skipped: the field has another with a later
         // number, which is also beyond the basis.
         for entry in unseen

@@ -351,6 +351,16 @@ import Testing
     #expect(a.ada?.conflicts(\.name) == [])
   }
 
+  /// A part of a delta has no intervals, so that only its fields tell.
+  @Test func aFieldAloneRevealsTheClone() throws {
+    let clone = try unnoticed()
+    let part = try #require(b.delta()?.split(into: 1).first)
+    #expect(part.intervals.isEmpty)
+    #expect(clone.apply(part).rollbackDetected == Dot(clone.device, 1))
+    let dot = try clone.edit { $0.name = "Countess" }.dot
+    #expect(dot?.device != DeviceID(10))
+  }
+
   @Test func aClonePullingUnderTheSameSequenceIsDetected() throws {
     let clone = try unnoticed()
     try pull(clone, at: 3_000, name: "Countess")
