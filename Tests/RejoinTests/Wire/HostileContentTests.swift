@@ -179,6 +179,55 @@ import Testing
     #expect(isRefused(repeated))
   }
 
+  private func isRefused(_ state: FieldState, of kind: FieldKind) -> Bool {
+    let fields = [FieldKey("f", kind): state]
+    let delta = Delta([.init(id: RecordID("X", "k"), fields: fields)])
+    return (try? Delta(decoding: delta.encoded())) == nil
+  }
+
+  @Test(arguments: FieldKind.allCases)
+  func aFieldThatHasSeenNothingIsRefused(_ kind: FieldKind) {
+    #expect(isRefused(FieldState(kind), of: kind))
+  }
+
+  @Test func noMoreIsCancelledThanWasCounted() {
+    func tally(cancelled sum: UInt64) -> FieldState {
+      let sums = [3, sum].map {
+        Tally.Entry(
+          device: stranger, sequence: 2, increments: $0, decrements: 0)
+      }
+      return .counter(
+        Causal(
+          store: Tally(entries: [sums[0]], cancelled: [sums[1]]),
+          context: CausalContext([stranger: 2])))
+    }
+    #expect(!isRefused(tally(cancelled: 2), of: .counter))
+    #expect(!isRefused(tally(cancelled: 3), of: .counter))
+    #expect(isRefused(tally(cancelled: 4), of: .counter))
+  }
+
+  @Test func aForkedDeviceHasAnInterval() throws {
+    var tally = Tally()
+    for device in [DeviceID(1), DeviceID(2)] {
+      _ = tally.add(1, 0, by: device)
+    }
+    let counter = FieldState.counter(
+      Causal(store: tally, context: CausalContext(tally.dots)))
+    let forked = DeviceSave(
+      sequence: 1, time: .zero, digest: 5, isForked: true)
+    let change = Delta.Change(
+      id: RecordID("X", "k"), fields: [FieldKey("c", .counter): counter])
+    var bytes = Delta(
+      changes: [change], intervals: [DeviceID(1): .init(from: 0, to: forked)]
+    ).encoded()
+    #expect(throws: Never.self) { try Delta(decoding: bytes) }
+    // The last byte before the checksum says which device is forked.
+    let place = bytes.count - 5
+    try #require(bytes[place] == 0)
+    bytes[place] = 1
+    #expect(throws: WireError.self) { try Delta(decoding: bytes.resealed) }
+  }
+
   /// Two records with one counter each, which are written in full.
   private func twoRecords(_ one: String, _ other: String) -> [UInt8] {
     var tally = Tally()

@@ -73,6 +73,16 @@ import Testing
     #expect(try restored.edit { $0.name = "x" }.dot?.device == DeviceID(7))
   }
 
+  /// A bare field, whose message lists no save of the device.
+  @Test func aClockAloneRevealsTheRollback() throws {
+    let (backup, token) = try backupAndGoOn()
+    let restored = Replica.opening(backup, token: token, as: 7)
+    let emptied = FieldState.set(
+      Causal(store: DotMap(), context: CausalContext([a.device: 3])))
+    let part = Delta(emptied, of: FieldKey("others", .set), in: Sailor.ada)
+    #expect(restored.apply(part).rollbackDetected == Dot(a.device, 2))
+  }
+
   @Test func aVersionAloneRevealsTheRollback() throws {
     let (backup, token) = try backupAndGoOn()
     let asked = Replica.opening(backup, token: token, as: 7)
