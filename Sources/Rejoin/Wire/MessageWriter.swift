@@ -22,8 +22,8 @@ struct MessageWriter {
   private var hasExistence = false
   /// How many records have been written.
   private var recordCount = 0
-  /// About how many bytes of keys and values there are to be written.
-  private var payload = 0
+  /// How many fields there are.
+  private var fieldCount = 0
 
   /// A field by its index in the entity's table and among the record's slots.
   private struct Field: Equatable {
@@ -44,12 +44,10 @@ struct MessageWriter {
     places = Array(repeating: -1, count: content.names.count)
     for (device, interval) in intervals { saves.insert(interval, of: device) }
     for choice in content.choices {
-      let record = content.records[Int(choice.position)]
-      let slots = record.slots
-      payload += record.id.key.utf8.count
+      let slots = content.records[Int(choice.position)].slots
       content.forEachField(of: choice) { field in
+        fieldCount += 1
         if slots[field.slot].isOneWrite {
-          payload += slots[field.slot].value?.payload ?? 0
           saves.insert(slots[field.slot].save)
         } else {
           saves.insert(slots[field.slot].state)
@@ -128,12 +126,13 @@ struct MessageWriter {
   /// Makes room for the other records, if the first ones tell how much.
   ///
   /// Else the buffer would double, and there would be up to three times the
-  /// message in memory for a moment. It never takes much more than the values,
-  /// whatever the first ones are.
+  /// message in memory for a moment. Whatever the first ones are, it takes no
+  /// more than the fields do in the replica.
   private mutating func reserve() {
     let whole = Double(content.choices.count) / Double(recordCount)
     let estimate = Double(out.bytes.count) * whole * 17 / 16
-    out.reserve(Int(min(estimate, Double(payload) * 2 + 65_536)))
+    out.reserve(
+      Int(min(estimate, Double(out.bytes.count) + 64 * Double(fieldCount))))
   }
 
   /// Writes the entity's name and its fields.

@@ -5,18 +5,6 @@ private enum ValueForm: UInt64 {
   case constant, int, wide, double, string, bytes, date, reference
 }
 
-extension Value {
-  /// About how many bytes it takes.
-  var payload: Int {
-    switch self {
-    case .string(let text): text.utf8.count
-    case .bytes(let content): content.count
-    case .reference(let id): id.entity.utf8.count + id.key.utf8.count
-    case .null, .bool, .int, .double, .date: 8
-    }
-  }
-}
-
 extension WireWriter {
   /// Writes a value; `nil` for an unset register.
   mutating func value(_ value: Value?) {
