@@ -20,7 +20,7 @@ import resource
 import subprocess
 import sys
 import time
-from typing import Any, Callable
+from typing import Any, Callable, Iterator
 
 from rows import rows
 
@@ -75,6 +75,12 @@ def new_values(idx: list[int]) -> Callable[[], list[str]]:
         return [value(next(numbers), F, 1) for _ in idx]
 
     return make
+
+
+def writes(n: int, seed: int) -> Iterator[tuple[int, str]]:
+    """``n`` pseudo-random fields, each with a value that no other write has."""
+    idx = order(n, R * F, seed)
+    return zip(idx, new_values(idx)())
 
 
 def bench(run: Callable[[Any], Any], setup: Callable[[], Any] = lambda: None, reps: int = 5) -> dict:

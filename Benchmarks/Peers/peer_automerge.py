@@ -188,17 +188,15 @@ def single_op() -> None:
     a, ids = base(1)
     b = Document.load(a.save())
     n = 200
-    idx = c.order(n * 20, c.R * c.F, 5)
-    values = iter(c.new_values(idx)())
-    idx = iter(idx)
+    writes = c.writes(n * 20, 5)
     size = []
 
     def run(_):
         for _ in range(n):
-            k = next(idx)
+            k, v = next(writes)
             h = a.get_heads()
             with a.transaction() as t:
-                t.put(ids[k // 10], c.FIELDS[k % 10], STR, next(values))
+                t.put(ids[k // 10], c.FIELDS[k % 10], STR, v)
             msg = sync_message([x.raw_bytes for x in a.get_changes(h)])
             size.append(len(msg))
             apply(b, msg)
@@ -211,8 +209,7 @@ def small_deltas() -> None:
     a, ids = base(1)
     heads0 = a.get_heads()
     snap = a.save()
-    idx = c.order(10_000, c.R * c.F, 6)
-    for k, v in zip(idx, c.new_values(idx)()):
+    for k, v in c.writes(10_000, 6):
         with a.transaction() as t:
             t.put(ids[k // 10], c.FIELDS[k % 10], STR, v)
     ups = [x.raw_bytes for x in a.get_changes(heads0)]

@@ -126,8 +126,8 @@ struct MessageWriter {
   /// Makes room for the other records, if the first ones tell how much.
   ///
   /// Else the buffer would double, and there would be up to three times the
-  /// message in memory for a moment. Whatever the first ones are, it takes no
-  /// more than the fields do in the replica.
+  /// message in memory for a moment. Whatever the first ones are, it takes at most
+  /// 64 bytes for a field, about as many as the replica does.
   private mutating func reserve() {
     let whole = Double(content.choices.count) / Double(recordCount)
     let estimate = Double(out.bytes.count) * whole * 17 / 16
