@@ -33,8 +33,8 @@ struct RunMap<Key: RunKey, Content: Sendable>: Sendable {
     fileprivate let mark: UInt32
     var content: Content
 
-    fileprivate init(_ key: Key, _ content: Content) {
-      (self.key, mark, self.content) = (key, key.mark, content)
+    fileprivate init(_ key: Key, _ mark: UInt32, _ content: Content) {
+      (self.key, self.mark, self.content) = (key, mark, content)
     }
   }
 
@@ -53,8 +53,9 @@ struct RunMap<Key: RunKey, Content: Sendable>: Sendable {
   var isEmpty: Bool { entries.isEmpty }
 
   /// The index of a key in `entries`.
-  func place(of key: Key) -> Int? {
-    let mark = key.mark
+  func place(of key: Key) -> Int? { place(of: key, key.mark) }
+
+  private func place(of key: Key, _ mark: UInt32) -> Int? {
     // Some come again in the order in which they came first.
     if isPlace(last, of: key, mark) { return last }
     if isPlace(last + 1, of: key, mark) { return last + 1 }
@@ -76,9 +77,8 @@ struct RunMap<Key: RunKey, Content: Sendable>: Sendable {
   }
 
   /// Whether a key is where it is looked for first.
-  private func isNear(_ key: Key) -> Bool {
-    let mark = key.mark
-    return isPlace(last, of: key, mark) || isPlace(last + 1, of: key, mark)
+  private func isNear(_ key: Key, _ mark: UInt32) -> Bool {
+    isPlace(last, of: key, mark) || isPlace(last + 1, of: key, mark)
   }
 
   /// The index of a key in `entries`; a key that is missing is added with
@@ -86,13 +86,14 @@ struct RunMap<Key: RunKey, Content: Sendable>: Sendable {
   mutating func intern(
     _ key: Key, default initial: @autoclosure () -> Content
   ) -> Int {
-    if entries.count <= Self.few || isNear(key) {
-      if let place = place(of: key) {
+    let mark = key.mark
+    if entries.count <= Self.few || isNear(key, mark) {
+      if let place = place(of: key, mark) {
         last = place
         return place
       }
       last = entries.count
-      entries.append(Entry(key, initial()))
+      entries.append(Entry(key, mark, initial()))
       if entries.count > Self.few {
         for (place, entry) in entries.enumerated() { places[entry.key] = place }
       }
@@ -101,7 +102,7 @@ struct RunMap<Key: RunKey, Content: Sendable>: Sendable {
     // Hashed once, whether the key is missing or not.
     let new = entries.count
     last = { (place: inout Int) in place }(&places[key, default: new])
-    if last == new { entries.append(Entry(key, initial())) }
+    if last == new { entries.append(Entry(key, mark, initial())) }
     return last
   }
 
