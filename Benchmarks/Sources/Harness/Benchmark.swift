@@ -60,9 +60,12 @@ public struct Work {
   ///   - expecting: What `body` must return.
   ///   - setUp: Makes what `body` works on, outside the time that is measured.
   ///   - body: What is measured.
+  ///   - result: What must be `expecting`, found outside the time that is
+  ///     measured; by default, what `body` returns.
   public init<Input>(
     operations: Int, expecting: Int, setUp: @escaping () throws -> Input,
-    body: @escaping (inout Input) throws -> Int
+    body: @escaping (inout Input) throws -> Int,
+    result: @escaping (Input, Int) throws -> Int = { $1 }
   ) {
     self.operations = operations
     self.expecting = expecting
@@ -70,14 +73,13 @@ public struct Work {
       var input = try setUp()
       let (bytes, count) = (allocated_bytes(), allocation_count())
       let start = ContinuousClock.now
-      let result = try body(&input)
+      let returned = try body(&input)
       let time = ContinuousClock.now - start
       let allocations = allocation_count() - count
       let held = Int(allocated_bytes()) - Int(bytes)
-      return withExtendedLifetime(input) {
-        Run(
-          time: time, allocations: allocations, held: held, result: result)
-      }
+      return Run(
+        time: time, allocations: allocations, held: held,
+        result: try result(input, returned))
     }
   }
 }

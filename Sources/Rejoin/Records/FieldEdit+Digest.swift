@@ -12,10 +12,13 @@ extension Digest {
       add(edit.decrements)
     case .members(let edit):
       add(edit.isCleared ? 5 : 4)
-      for element in edit.members.keys.sorted() {
-        add(element)
-        add(edit.members[element] == true ? 1 : 0)
-      }
+      // A sum, since the elements have no order.
+      add(
+        edit.members.reduce(0) { sum, member in
+          var digest = Digest(seed: member.value ? 1 : 0)
+          digest.add(member.key)
+          return sum &+ digest.value
+        })
     case .append(let edit):
       add(edit.isCancelled ? 7 : 6)
       for entry in edit.entries {

@@ -30,15 +30,31 @@ public struct Schema: Sendable, ExpressibleByArrayLiteral {
     }
   }
 
-  /// The entities by name.
-  public private(set) var entities: [Name: Definition] = [:]
+  /// A definition, and what is looked up in it for each field that arrives.
+  private struct Declared {
+    let definition: Definition
+    /// The names of the declared fields, each with what is read under it.
+    let read: RunMap<Name, [FieldKey]>
 
-  /// The same as `entities`, to be looked up at each read and save: there are
-  /// few, and they come in runs.
-  private var definitions = RunMap<Name, Definition>()
+    init(_ definition: Definition) {
+      self.definition = definition
+      var read = RunMap<Name, [FieldKey]>()
+      for key in definition.fields {
+        read.update(Name(key.name), default: []) { $0.append(key) }
+      }
+      for key in definition.olderFields where read[Name(key.name)] != nil {
+        read.update(Name(key.name), default: []) { $0.append(key) }
+      }
+      self.read = read
+    }
+  }
+
+  /// The entities, which are looked up at each read and save: there are few, and
+  /// they come in runs.
+  private var declared = RunMap<Name, Declared>()
 
   /// An instance of each declared entity, in which key paths find its fields.
-  private var instances: [ObjectIdentifier: any AnyObject & Sendable] = [:]
+  private var instances = RunMap<ObjectIdentifier, any AnyObject & Sendable>()
 
   /// Creates a schema of entities whose names are known only at run time.
   ///
@@ -64,22 +80,29 @@ public struct Schema: Sendable, ExpressibleByArrayLiteral {
 
   private mutating func declare(_ name: Name, _ definition: Definition) {
     precondition(
-      entities[name] == nil,
+      declared[name] == nil,
       "two entities are named \"\(name)\": rename one of them")
     precondition(
       !BuiltIn.isBuiltIn(name.text),
       "the entity name \"\(name)\" is reserved for the library: rename it")
-    entities[name] = definition
-    definitions.set(name, to: definition)
+    declared.set(name, to: Declared(definition))
   }
 
   private mutating func share<E: Entity>(_ instance: E) {
-    instances[ObjectIdentifier(E.self)] = DeclaredFields(instance)
+    instances.set(ObjectIdentifier(E.self), to: DeclaredFields(instance))
+  }
+
+  /// The entities by name.
+  public var entities: [Name: Definition] {
+    Dictionary(
+      uniqueKeysWithValues: declared.entries.map {
+        ($0.key, $0.content.definition)
+      })
   }
 
   /// The definition of an entity; the default one if it is not in the schema.
   public subscript(entity: String) -> Definition {
-    definitions[Name(entity)] ?? Definition()
+    declared[Name(entity)]?.definition ?? Definition()
   }
 
   /// Whether a deletion or a concurrent edit wins in an entity.
@@ -89,8 +112,8 @@ public struct Schema: Sendable, ExpressibleByArrayLiteral {
 
   /// The rule of a declared entity; `nil` if it is not declared.
   private func declaredDeletion(of entity: String) -> DeletionRule? {
-    definitions.place(of: Name(entity)).map {
-      definitions.entries[$0].content.deletion
+    declared.place(of: Name(entity)).map {
+      declared.entries[$0].content.definition.deletion
     }
   }
 
@@ -98,6 +121,14 @@ public struct Schema: Sendable, ExpressibleByArrayLiteral {
   func deletionIfEditable(_ entity: String) -> DeletionRule? {
     declaredDeletion(of: entity)
       ?? (BuiltIn.isBuiltIn(entity) ? .updateWins : nil)
+  }
+
+  /// Whether a field has the name of a declared field but another kind, so that
+  /// it is never read.
+  func isMismatch(_ key: FieldKey, in entity: String) -> Bool {
+    guard let place = declared.place(of: Name(entity)) else { return false }
+    let read = declared.entries[place].content.read[Name(key.name)]
+    return read.map { !$0.contains(key) } ?? false
   }
 
   /// An instance of an entity, in which key paths find its fields.
@@ -130,22 +161,13 @@ extension Schema.Definition {
       olderFields.formUnion(field.olderKeys)
     }
   }
-
-  /// Whether a field has the name of a declared field but another kind, so that
-  /// it is never read.
-  func isMismatch(_ key: FieldKey) -> Bool {
-    if key == .existence || fields.isEmpty || fields.contains(key)
-      || olderFields.contains(key)
-    {
-      return false
-    }
-    return fields.contains { Name($0.name) == Name(key.name) }
-  }
 }
 
 /// An instance of an entity, shared by all that read and edit its records.
 package final class DeclaredFields<Owner: Entity>: Sendable {
   private let instance: Owner
+  /// The name of the entity, which is otherwise composed at each use.
+  let entityName = Owner.entityName
 
   init(_ instance: Owner) { self.instance = instance }
 

@@ -9,9 +9,10 @@ extension Replica {
   public subscript<E: Entity>(
     entity: E.Type, key: String
   ) -> TypedRecord<E>? {
-    guard let record = record(RecordID(E.entityName, key)), record.exists
+    let fields = schema.fields(of: entity)
+    guard let record = record(RecordID(fields.entityName, key)), record.exists
     else { return nil }
-    return TypedRecord(record: record, fields: schema.fields(of: entity))
+    return TypedRecord(record: record, fields: fields)
   }
 
   /// Reads a record, even if it has been deleted.

@@ -22,6 +22,11 @@ extension UInt32: RunKey {
   var mark: UInt32 { self }
 }
 
+extension ObjectIdentifier: RunKey {
+  /// The lowest bits of an address are alike.
+  var mark: UInt32 { UInt32(truncatingIfNeeded: UInt(bitPattern: self) >> 3) }
+}
+
 /// A map for keys that come in runs: it looks first where it looked last.
 ///
 /// A save edits one record after the other and may name a field several times.

@@ -53,15 +53,15 @@ extension WireWriter {
 /// record.
 struct EntityTable {
   private(set) var name = ""
-  /// Its fields, sorted; empty while a message is only validated.
-  private(set) var keys: [FieldKey] = []
-  /// A field of the table, and whether it occurs in any record.
-  private struct Column {
-    let kind: FieldKind
-    var isUsed = false
+  /// A field of the entity.
+  struct Column {
+    let key: FieldKey
+    /// Whether it occurs in any record.
+    fileprivate(set) var isUsed = false
   }
 
-  private var columns: [Column] = []
+  /// Sorted by key.
+  private(set) var columns: [Column] = []
   /// The indices of the record's fields in the table.
   ///
   /// Sorted, without duplicates.
@@ -84,9 +84,7 @@ struct EntityTable {
   }
 
   /// Reads the name and the fields of the next entity.
-  mutating func begin(
-    _ reader: inout WireReader, isBuilding: Bool
-  ) throws(WireError) {
+  mutating func begin(_ reader: inout WireReader) throws(WireError) {
     let start = reader.offset
     let (length, count) = try reader.pair()
     guard length <= Limits.nameBytes else {
@@ -104,24 +102,20 @@ struct EntityTable {
     (name, entityCount) = (next, entityCount + 1)
     (isFinished, isFirst, hasExistence) = (false, true, false)
     fields.removeAll(keepingCapacity: true)
-    keys.removeAll(keepingCapacity: true)
     columns.removeAll(keepingCapacity: true)
     columns.reserveCapacity(count)
-    var previous: FieldKey?
     for _ in 0..<count {
       let start = reader.offset
       let key = try reader.field()
-      if let previous, !(previous < key) {
+      if let previous = columns.last, !(previous.key < key) {
         throw reader.error(.notCanonical, "sorted fields", at: start)
       }
-      previous = key
-      columns.append(Column(kind: key.kind))
-      if isBuilding { keys.append(key) }
+      columns.append(Column(key: key))
     }
   }
 
   /// The kind of a field of the table.
-  func kind(at place: Int32) -> FieldKind { columns[Int(place)].kind }
+  func kind(at place: Int32) -> FieldKind { columns[Int(place)].key.kind }
 
   /// Reads the key of the next record.
   mutating func key(_ reader: inout WireReader) throws(WireError) {
@@ -144,7 +138,7 @@ struct EntityTable {
           at: start)
       }
     }
-    key.removeSubrange(shared...)
+    key.removeLast(key.count - shared)
     key.append(contentsOf: rest)
     isFirst = false
     try reader.checkText(key, at: start)
@@ -197,7 +191,7 @@ struct EntityTable {
         .notCanonical, "the flag for the same fields as the previous record",
         at: start)
     }
-    fields.removeSubrange(count...)
+    fields.removeLast(fields.count - count)
     hasExistence = first & 1 != 0
     _checkInvariants()
   }

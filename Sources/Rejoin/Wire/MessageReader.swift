@@ -31,12 +31,13 @@ struct MessageReader {
   init(
     _ bytes: UnsafeRawBufferPointer, as kinds: [WireKind]
   ) throws(WireError) {
-    reader = try WireReader(opening: bytes, as: kinds)
+    // A reader that is complete at once is not copied for a failure.
+    var reader = try WireReader(opening: bytes, as: kinds)
     let counts = try reader.pair()
-    entityCount = counts.high
-    saves = try SaveTable(counts.low, from: &reader)
+    let saves = try SaveTable(counts.low, from: &reader)
+    (entityCount, start) = (counts.high, reader.offset)
+    (self.reader, self.saves) = (reader, saves)
     dots = StoreDots(count: counts.low)
-    start = reader.offset
   }
 
   /// Reads the whole message and builds nothing.
@@ -78,7 +79,7 @@ struct MessageReader {
     guard entitiesLeft > 0 else { return false }
     entitiesLeft -= 1
     let start = reader.offset
-    try table.begin(&reader, isBuilding: isBuilding)
+    try table.begin(&reader)
     sizes.tables += reader.offset - start
     return true
   }

@@ -62,8 +62,27 @@ struct SaveTable {
       throw reader.error(
         .truncated, "at least three bytes for each of \(count) devices")
     }
-    // A first pass only counts, so that each array is allocated once.
+    // Of a single device, all is known before the first of its saves.
+    if count > 1 { try reserve(count, reader) }
     var scan = DeviceScan(count: count)
+    while let block = try scan.next(
+      from: &reader,
+      number: { numbers.append($0) })
+    {
+      guard block.count <= Int(Int32.max) - saves.count else {
+        throw reader.error(.invalid, "fewer than 2³¹ saves", at: start)
+      }
+      saves.reserveCapacity(saves.count + block.count)
+      try add(block, &scan, &reader)
+    }
+    _checkInvariants()
+  }
+
+  /// Counts in a first pass, so that each array is allocated once.
+  private mutating func reserve(
+    _ count: Int, _ reader: WireReader
+  ) throws(WireError) {
+    var (reader, scan) = (reader, DeviceScan(count: count))
     var (total, gapped, ends) = (0, 0, 0)
     while let block = try scan.next(from: &reader) {
       total += block.count
@@ -71,22 +90,10 @@ struct SaveTable {
       ends += block.hasInterval ? 1 : 0
       for _ in 0..<block.count { _ = try scan.time(from: &reader) }
     }
-    guard total <= Int(Int32.max) else {
-      throw reader.error(.invalid, "fewer than 2³¹ saves", at: start)
-    }
     lines.reserveCapacity(count)
     saves.reserveCapacity(total)
     numbers.reserveCapacity(gapped)
     intervals.reserveCapacity(ends)
-    reader.goBack(to: start)
-    scan = DeviceScan(count: count)
-    while let block = try scan.next(
-      from: &reader,
-      number: { numbers.append($0) })
-    {
-      try add(block, &scan, &reader)
-    }
-    _checkInvariants()
   }
 
   private mutating func add(

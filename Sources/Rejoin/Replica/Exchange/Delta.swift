@@ -84,7 +84,8 @@ public struct Delta: Sendable {
           let table = reader.table
           var change = Change(id: RecordID(table.name, table.text), fields: [:])
           while let (place, state) = try reader.nextField() {
-            change.fields[place < 0 ? .existence : table.keys[place]] = state
+            let key = place < 0 ? .existence : table.columns[place].key
+            change.fields[key] = state
           }
           changes.append(change)
         }

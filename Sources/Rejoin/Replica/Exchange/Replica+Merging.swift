@@ -98,9 +98,9 @@ extension Replica {
     reporting detail: MergeReport.Detail = .full
   ) throws(WireError) -> MergeReport {
     var reader = try MessageReader(bytes, as: [.delta, .snapshot, .record])
-    _ = try reader.validate()
+    let histories = try reader.validate()
     return try stored.join(
-      &reader, schema, now: wallClock.now, reporting: detail)
+      &reader, and: histories, schema, now: wallClock.now, reporting: detail)
   }
 }
 

@@ -9,13 +9,16 @@ struct JoinedField {
 
 extension StoredReplica {
   /// Joins a validated message.
+  ///
+  /// - Parameter histories: Its sections, if they have been read.
   mutating func join(
-    _ reader: inout MessageReader, _ schema: Schema, now: Int64,
-    reporting detail: MergeReport.Detail
+    _ reader: inout MessageReader, and histories: Histories? = nil,
+    _ schema: Schema, now: Int64, reporting detail: MergeReport.Detail
   ) throws(WireError) -> MergeReport {
     var report = MergeReport()
     let joined = try join(&reader, schema, detail, &report)
-    let histories = try reader.readSections()
+    let histories =
+      if let histories { histories } else { try reader.readSections() }
     // Before the version advances: afterwards it may contain saves of another
     // incarnation. Fields count, too, since a part of a delta has no intervals.
     if hasLaterSaves(of: device, reader.saves)
@@ -74,28 +77,28 @@ extension StoredReplica {
     joined.reserveCapacity(reader.fieldCount)
     reader.begin(isBuilding: true)
     while try reader.nextEntity() {
-      let definition = schema[reader.table.name]
-      let fields = reader.table.keys.map {
+      let entity = reader.table.name
+      let rule = schema.deletion(of: entity)
+      let fields = reader.table.columns.map {
         (
-          number: names.intern($0), kind: $0.kind,
-          isMismatch: definition.isMismatch($0)
+          number: names.intern($0.key), kind: $0.key.kind,
+          isMismatch: schema.isMismatch($0.key, in: entity)
         )
       }
       while try reader.nextRecord() {
-        let id = RecordID(reader.table.name, reader.table.text)
+        let id = RecordID(entity, reader.table.text)
         let position = intern(id)
         records[position].reserve(reader.table.fieldCount)
-        while let (place, state) = try reader.nextField() {
+        while let next = try reader.nextField() {
           let field =
-            place < 0
-            ? (number: 0, kind: .register, isMismatch: false) : fields[place]
+            next.place < 0
+            ? (number: 0, kind: .register, isMismatch: false)
+            : fields[next.place]
           let location = FieldLocation(
             record: UInt32(position), name: field.number)
-          join(
-            state, at: location, field.kind, definition.deletion, detail,
-            &report)
+          join(next.state, at: location, field.kind, rule, detail, &report)
           joined.append(
-            JoinedField(location: location, save: state.onlyWrite?.dot))
+            JoinedField(location: location, save: next.state.onlyWrite?.dot))
           if field.isMismatch {
             report.kindMismatches.insert(
               .init(record: id, field: names[field.number]))

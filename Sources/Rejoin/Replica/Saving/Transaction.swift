@@ -26,9 +26,9 @@ public final class Transaction {
   public subscript<E: Entity>(
     entity: E.Type, key: String
   ) -> RecordEditor<E> {
-    RecordEditor(
-      id: RecordID(E.entityName, key), target: self,
-      fields: replica.schema.fields(of: entity))
+    let fields = replica.schema.fields(of: entity)
+    return RecordEditor(
+      id: RecordID(fields.entityName, key), target: self, fields: fields)
   }
 
   /// Edits a field, which also creates the record or keeps it alive.
