@@ -12,13 +12,10 @@ extension Digest {
       add(edit.decrements)
     case .members(let edit):
       add(edit.isCleared ? 5 : 4)
-      // A sum, since the elements have no order.
-      add(
-        edit.members.reduce(0) { sum, member in
-          var digest = Digest(seed: member.value ? 1 : 0)
-          digest.add(member.key)
-          return sum &+ digest.value
-        })
+      for (element, isIn) in edit.members.sorted(byValue: \.key) {
+        add(element)
+        add(isIn ? 1 : 0)
+      }
     case .append(let edit):
       add(edit.isCancelled ? 7 : 6)
       for entry in edit.entries {

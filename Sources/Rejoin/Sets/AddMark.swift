@@ -10,7 +10,7 @@ public struct AddMark: Hashable, Sendable, Comparable {
 
 extension DotMap<AddMark> {
   /// The elements, sorted.
-  public var elements: [Value] { entries.map(\.key).sorted() }
+  public var elements: [Value] { entries.map(\.key).sorted(byValue: \.self) }
 
   /// Whether the set contains an element.
   public func contains(_ element: Value) -> Bool { !self[element].isEmpty }

@@ -15,7 +15,9 @@ public enum SetMark: UInt8, Hashable, Sendable, Comparable {
 
 extension DotMap<SetMark> {
   /// The elements, sorted.
-  public var elements: [Value] { entries.map(\.key).filter(contains).sorted() }
+  public var elements: [Value] {
+    entries.map(\.key).filter(contains).sorted(byValue: \.self)
+  }
 
   /// Whether an element has been added and no sibling is a removal.
   public func contains(_ element: Value) -> Bool {
