@@ -286,7 +286,9 @@ class Message(Bytes):
         fields, previous = [], None
         for _ in range(count):
             shape, length = self.pair()
-            check(shape & 7 < len(SHAPES) and shape < 16, "a newer shape")
+            check(shape & 7 < len(SHAPES) and shape < 32, "a newer shape")
+            check(shape < 16 or shape & 7 > 1
+                  and self.kind in ("delta", "record"), "a fragment")
             name, variant = self.text(length), None
             check(name and length < 256, "a name")
             if shape & 8:
@@ -294,10 +296,11 @@ class Message(Bytes):
                 variant = self.text(length)
                 check(length < 256, "a variant of 255 bytes at most")
                 check(variant and variant != SHAPES[shape & 7], "a variant")
-            key = name.encode(), shape & 7, (variant or "").encode()
+            key = (name.encode(), shape & 7, (variant or "").encode(),
+                   shape & 16)
             check(previous is None or previous < key, "fields in order")
             previous = key
-            fields.append((name, shape & 7, variant))
+            fields.append((name, shape & 23, variant))
         return entity, fields, self.offset - start
 
     def readRecords(self, entity, table):
@@ -326,6 +329,9 @@ class Message(Bytes):
                 for _ in range(1, count):
                     indices.append(indices[-1] + 1 + self.varint())
                 check(all(i < len(table) for i in indices), "a field")
+                keys = [(table[i][0], table[i][1] & 7, table[i][2])
+                        for i in indices]
+                check(len(set(keys)) == len(keys), "a field and its fragment")
                 check(form == 3 or (indices, first & 1) != layout,
                       "the same fields")
                 layout = indices, first & 1
@@ -352,12 +358,13 @@ class Message(Bytes):
             check(not self.isShort(result, exists), "a short form")
             check(len(own) < 2 or any(
                 field["content"] or field["clock"] != own[0]["clock"]
-                for field in own), "form 3")
+                or "basis" in field for field in own), "form 3")
             return result
         if form == 3:
             check(distance == 0 and len(fields) > 1, "form 3")
             result = [self.readField(*field) for field in named[:exists + 1]]
             check(not result[-1]["content"], "no content")
+            check(all(field[1] < 16 for field in fields), "no fragment")
             rest = [(entry["device"], int(entry["n"]))
                     for entry in result[-1]["clock"]]
             return result + [
@@ -439,7 +446,7 @@ class Message(Bytes):
         check(clock or content, "a field without content")
         name, shape, variant = field
         result = {
-            "name": name, "kind": SHAPES[shape], "content": content,
+            "name": name, "kind": SHAPES[shape & 7], "content": content,
             "clock": [{"device": device, "n": wide(n)}
                       for device, n in sorted(clock.items())]}
         if variant:
@@ -447,7 +454,8 @@ class Message(Bytes):
         return result
 
     def readField(self, name, shape, variant):
-        head = self.varint()
+        head, isFragment = self.varint(), shape & 16
+        shape &= 7
         if shape < 2:
             check(shape == 0 or head >> 2 < 2, "one write")
             content = self.readWrites(head >> 2, head >> 1 & 1)
@@ -458,12 +466,31 @@ class Message(Bytes):
             content = self.readElements(head >> 1, shape == 4)
             dots = [mark for element in content for mark in element["marks"]]
         else:
-            content = self.readLines(head >> 1)
+            content = self.readLines(head >> 1, isFragment)
             dots = [{"device": line["device"], "n": entry["n"]}
                     for line in content for entry in line["entries"]]
         rest = self.readRest() if head & 1 else []
         check(content or rest, "a field that was touched")
-        return self.finish((name, shape, variant), content, dots, rest)
+        field = self.finish((name, shape, variant), content, dots, rest)
+        if isFragment:
+            self.readBasis(field, shape, content)
+        return field
+
+    def readBasis(self, field, shape, content):
+        whole = shape in (3, 4) or any(
+            entry.get("cancelled") for entry in content)
+        seen = {entry["device"] for entry in field["clock"]}
+        check(shape != 5 or all(line["device"] in seen for line in content),
+              "a line of a device that was not heard of")
+        basis, news = [], False
+        for entry in field["clock"]:
+            new, last = self.varint(), int(entry["n"])
+            check(new <= last and (new or whole), "new saves")
+            news = news or new > 0
+            if new < last:
+                basis.append({**entry, "n": wide(last - new)})
+        check(news, "something new")
+        field["basis"], field["whole"] = basis, whole
 
     def readRest(self):
         rest, index = [], 0
@@ -542,14 +569,20 @@ class Message(Bytes):
         check(0 < count <= 1 << 40 and abs(total) <= count << 63, "a sum")
         return count, total
 
-    def readLines(self, count):
+    def readLines(self, count, isFragment):
         content, index = [], 0
         for _ in range(count):
-            code = self.varint()
+            code, continues = self.varint(), False
+            if isFragment:
+                continues, code = code & 1, code >> 1
+                check(not continues or not code & 1, "no sum")
             index += code >> 2
             check(index < len(self.devices), "a device")
             self.usedDevices[index] = True
             folded = self.readSum() if code & 1 else (0, 0)
+            if continues:
+                folded = self.varint(), 0
+                check(0 < folded[0] <= 1 << 40, "an index")
             cancelled = self.readSum() if code & 2 else (0, 0)
             entries, place = [], self.starts[index]
             for _ in range(self.varint()):
@@ -561,9 +594,12 @@ class Message(Bytes):
                     "n": wide(self.saves[place][1]),
                     "time": self.stamp(place, later),
                     "amount": self.signed(), "memo": self.value()})
-            check(cancelled <= folded, "more cancelled than folded")
-            check(entries or folded[0], "entries")
+            check(cancelled[0] <= folded[0] if continues
+                  else cancelled <= folded, "more cancelled than folded")
+            check(entries or (cancelled[0] if continues else folded[0]),
+                  "entries")
             content.append({
+                **({"continued": True} if continues else {}),
                 "device": self.devices[index].hex(), "folded": folded[0],
                 "foldedSum": wide(folded[1]), "cancelled": cancelled[0],
                 "cancelledSum": wide(cancelled[1]), "entries": entries})
@@ -584,7 +620,7 @@ class Message(Bytes):
                       "a digest")
             elif number == 2 and self.kind != "record":
                 self.readForks(part)
-            elif 2 < number < 7 and self.kind == "stored replica":
+            elif 2 < number < 8 and self.kind == "stored replica":
                 self.readOwn(number, part)
             else:
                 check(False, "a section")
@@ -620,6 +656,21 @@ class Message(Bytes):
                 check(previous is None or previous < name, "servers in order")
                 previous = name
                 self.ours.add(part.take(16).hex())
+        elif number == 7:
+            fields = [field for record in self.records
+                      for field in record["fields"]]
+            place = 0
+            while part.remaining:
+                place += part.varint()
+                check(place < len(fields), "a field")
+                clock = {entry["device"]: int(entry["n"])
+                         for entry in fields[place]["clock"]}
+                horizon = readClock(part)
+                check(SHAPES.index(fields[place]["kind"]) > 1, "a shape")
+                check(all(int(entry["n"]) <= clock.get(entry["device"], 0)
+                          for entry in horizon), "a horizon")
+                check(horizon != fields[place]["clock"], "another horizon")
+                place += 1
         else:
             self.lastDigest = part.varint()
             check(part.remaining and part.remaining // 8 <= 4096, "digests")

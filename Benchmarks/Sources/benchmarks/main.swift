@@ -31,6 +31,7 @@ func run(_ arguments: Arguments) throws {
   suite.addSnapshots()
   suite.addMemory()
   suite.addManyDevices()
+  suite.addLargeFields()
   suite.addReading()
   suite.addLongLives()
   suite.addStrategies()

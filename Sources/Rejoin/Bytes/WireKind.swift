@@ -33,4 +33,7 @@ enum WireKind: UInt8, CaseIterable {
   /// Whether every interval begins at zero, so that its beginning is not
   /// written.
   var beginsAtNothing: Bool { self != .delta }
+
+  /// Whether it may have parts of fields.
+  var hasFragments: Bool { self == .delta || self == .record }
 }

@@ -142,8 +142,16 @@ extension Causal: Lattice {
       }
       return _checkInvariants()
     }
+    merge(part: other) { $0.merge($1, seen: $2, otherSeen: $3) }
+  }
+
+  /// Joins a value whose store is joined by `join`, under both contexts.
+  mutating func merge(
+    part other: Causal,
+    by join: (inout Store, Store, CausalContext, CausalContext) -> Void
+  ) {
     let (seen, otherSeen) = (context, other.context)
-    store.merge(other.store, seen: seen, otherSeen: otherSeen)
+    join(&store, other.store, seen, otherSeen)
     explicit = seen.merging(otherSeen)
     elide()
   }

@@ -180,8 +180,37 @@ extension DotMap: DotStore {
   public mutating func merge(
     _ other: DotMap, seen: some DotSet, otherSeen: some DotSet
   ) {
-    let nothing = Siblings<Payload>()
     var isShared = Array(repeating: false, count: places.count)
+    join(other, seen: seen, otherSeen: otherSeen) { isShared[$0] = true }
+    let nothing = Siblings<Payload>()
+    for place in isShared.indices where !isShared[place] {
+      change(at: place) {
+        $0.merge(nothing, seen: seen, otherSeen: otherSeen)
+      }
+    }
+    compact()
+    _checkInvariants()
+  }
+
+  /// Joins a map that lacks keys which it has not lost.
+  ///
+  /// - Complexity: O(*k*) on average for the *k* keys of the part.
+  mutating func merge(
+    part: DotMap, seen: some DotSet, otherSeen: some DotSet
+  ) {
+    join(part, seen: seen, otherSeen: otherSeen) { _ in }
+    compact()
+    _checkInvariants()
+  }
+
+  /// Joins the siblings of each key of another map.
+  ///
+  /// - Parameter note: Called with the place of each key that was here.
+  private mutating func join(
+    _ other: DotMap, seen: some DotSet, otherSeen: some DotSet,
+    _ note: (Int) -> Void
+  ) {
+    let (nothing, count) = (Siblings<Payload>(), places.count)
     var guess = 0
     for (key, theirs) in other.entries {
       guard let place = place(of: key, guess: guess) else {
@@ -191,20 +220,13 @@ extension DotMap: DotStore {
         continue
       }
       guess = place + 1
-      if place < isShared.count { isShared[place] = true }
+      if place < count { note(place) }
       // Both hold the same of most keys.
       if places[place].siblings == theirs { continue }
       change(at: place) {
         $0.merge(theirs, seen: seen, otherSeen: otherSeen)
       }
     }
-    for place in isShared.indices where !isShared[place] {
-      change(at: place) {
-        $0.merge(nothing, seen: seen, otherSeen: otherSeen)
-      }
-    }
-    compact()
-    _checkInvariants()
   }
 }
 

@@ -107,33 +107,45 @@ public struct DeviceEntries: Sendable {
 
   /// Keeps the longer folded prefix, the union of the entries after it, and the
   /// longer cancelled prefix.
-  mutating func merge(_ other: DeviceEntries) {
-    let (mine, theirs) = (self, other)
+  ///
+  /// - Parameter isContinuation: Whether the other ones continue those here, and
+  ///   their folded prefix has no sum.
+  mutating func merge(_ other: DeviceEntries, isContinuation: Bool = false) {
     // Prefixes of one length have different sums only if a device ID was used
     // twice. Then the greater sum is kept, so that the join stays commutative.
-    if (theirs.folded, theirs.foldedSum) > (folded, foldedSum) {
-      (folded, foldedSum) = (theirs.folded, theirs.foldedSum)
+    if !isContinuation, (other.folded, other.foldedSum) > (folded, foldedSum) {
+      tail.removeFirst(
+        min(tail.count, Int(clamping: other.folded - folded)))
+      (folded, foldedSum) = (other.folded, other.foldedSum)
     }
-    tail = DeviceEntries.join(
-      mine.entries(after: folded), theirs.entries(after: folded))
-    if (theirs.cancelled, theirs.cancelledSum) > (cancelled, cancelledSum) {
-      (cancelled, cancelledSum) = (theirs.cancelled, theirs.cancelledSum)
+    extend(by: other.entries(after: folded), from: max(folded, other.folded))
+    if (other.cancelled, other.cancelledSum) > (cancelled, cancelledSum) {
+      (cancelled, cancelledSum) = (other.cancelled, other.cancelledSum)
     }
+    fold(upTo: cancelled)
     _checkInvariants()
   }
 
   private func entries(after count: UInt64) -> ArraySlice<Entry> {
-    tail.dropFirst(Int(clamping: count - folded))
+    count > folded ? tail.dropFirst(Int(clamping: count - folded)) : tail[...]
   }
 
-  private static func join(
-    _ a: ArraySlice<Entry>, _ b: ArraySlice<Entry>
-  ) -> [Entry] {
-    let longer = a.count < b.count ? b : a
-    // Both follow the same folded prefix, and a device only appends, so that
-    // one is a prefix of the other.
-    let common = zip(a, b).map { $0.isBefore($1) ? $1 : $0 }
-    return common + longer.dropFirst(common.count)
+  /// Joins the entries from an index on.
+  ///
+  /// Both follow the same entries, and a device only appends, so that one is a
+  /// prefix of the other.
+  private mutating func extend(
+    by entries: ArraySlice<Entry>, from start: UInt64
+  ) {
+    var place = Int(clamping: start - folded)
+    for entry in entries {
+      if place == tail.count {
+        tail.append(entry)
+      } else if tail[place].isBefore(entry) {
+        tail[place] = entry
+      }
+      place += 1
+    }
   }
 }
 

@@ -105,8 +105,19 @@ extension LedgerLines: DotStore {
   public mutating func merge(
     _ other: LedgerLines, seen: some DotSet, otherSeen: some DotSet
   ) {
+    merge(other)
+  }
+
+  /// Joins device by device.
+  ///
+  /// - Parameter continued: The devices of which the other ledger lacks the sum
+  ///   of what is before its entries, which has to be here.
+  mutating func merge(
+    _ other: LedgerLines, continued: Set<DeviceID> = []
+  ) {
     for (device, line) in other.lines {
-      lines[device, default: DeviceEntries()].merge(line)
+      lines[device, default: DeviceEntries()].merge(
+        line, isContinuation: continued.contains(device))
     }
     _checkInvariants()
   }

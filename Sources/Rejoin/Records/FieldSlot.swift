@@ -140,6 +140,11 @@ struct FieldSlot: Sendable {
     return field.store.count > 1
   }
 
+  /// How much there is in the field, if it can be sent in part.
+  var size: Int {
+    if case .other(let state) = content { state.size } else { 0 }
+  }
+
   /// Whether the field may hold a reference; a set is not searched for one.
   var mayRefer: Bool {
     switch content {

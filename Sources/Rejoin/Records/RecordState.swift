@@ -77,6 +77,11 @@ struct RecordState: Sendable {
     position(of: name).map { slots[$0].state }
   }
 
+  /// A field as it is stored, if any save has touched it.
+  func slot(_ name: UInt32) -> FieldSlot? {
+    position(of: name).map { slots[$0] }
+  }
+
   /// The visible write of a register.
   func write(of name: UInt32) -> Siblings<Stamped>.Element? {
     position(of: name).flatMap { slots[$0].write }

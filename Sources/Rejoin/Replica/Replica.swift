@@ -44,6 +44,13 @@ public final class Replica {
   /// The state; `_checkInvariants()` is called on it after every mutation.
   var stored: StoredReplica
 
+  /// From how many elements, devices or entries on a set, a counter or a ledger
+  /// travels as fragments.
+  package var fragmentSize: Int {
+    get { stored.fragmentSize }
+    set { stored.fragmentSize = newValue }
+  }
+
   /// Creates an empty replica for a device that has never saved.
   ///
   /// - Parameters:

@@ -31,13 +31,16 @@ extension StoredReplica {
       stored.version.insert(interval.to, of: device)
     }
     var report = MergeReport()
-    let joined = try stored.join(&reader, [], .faults, &report)
-    guard stored.hasItsOwnSaves, stored.hasItsOwnPulls, stored.isStabilityHeld
+    var refused: [RefusedPart] = []
+    let joined = try stored.join(&reader, [], .faults, &report, &refused)
+    guard stored.hasItsOwnSaves, stored.hasItsOwnPulls, stored.isStabilityHeld,
+      stored.restore(sections.horizons, of: joined.map(\.location))
     else {
       throw WireError(
         code: .invalid, offset: bytes.count - WireChecksum.size,
         expected:
-          "digests, servers and a stability cut that agree with the saves")
+          "digests, servers, horizons and a stability cut that agree with the "
+          + "saves")
     }
     stored.noteAhead(joined)
     self = stored

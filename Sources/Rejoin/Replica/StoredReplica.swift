@@ -42,6 +42,10 @@ public struct StoredReplica: Sendable {
   var ahead: Set<FieldLocation> = []
   /// The registers with more than one sibling.
   private(set) var shared: Set<FieldLocation> = []
+  /// What is kept beside large fields, of those that can be sent in part.
+  var large: [FieldLocation: LargeField] = [:]
+  /// From which size on a field is large; not stored.
+  package var fragmentSize = StoredReplica.defaultFragmentSize
   /// What the other devices are known to hold; its mark is contained in
   /// `version`.
   var stability = Stability()
@@ -115,9 +119,13 @@ public struct StoredReplica: Sendable {
 
   /// Joins a field and enters the change into the index.
   ///
-  /// - Parameter merge: Joins `theirs` into the state here.
+  /// - Parameters:
+  ///   - merge: Joins `theirs` into the state here.
+  ///   - note: Takes the join into account beside a large field; it is given what
+  ///     the field had seen before.
   mutating func join(
     _ theirs: FieldState, at location: FieldLocation, kind: FieldKind,
+    note: ((inout LargeField, VectorClock) -> Void)? = nil,
     _ merge: (inout FieldState) -> Void
   ) {
     let only = theirs.onlyWrite?.dot
@@ -131,10 +139,18 @@ public struct StoredReplica: Sendable {
       }
       mine.update(merge)
     }
-    if let only { note(only, over: before, at: location) }
+    if let only { return self.note(only, over: before, at: location) }
     for entry in clock.entries {
-      note(
+      self.note(
         Dot(entry.device, entry.count), over: known[entry.device], at: location)
+    }
+    guard kind.isDivisible else { return }
+    noteLarge(at: location, isNew: known.isEmpty) { field in
+      if let note {
+        note(&field, known)
+      } else {
+        field.noteJoin(clock, over: known)
+      }
     }
   }
 
@@ -147,8 +163,13 @@ public struct StoredReplica: Sendable {
     if slot.isShared { shared.insert(location) }
     recount(position, from: existence)
     if slot.isOneWrite { return note(slot.save.dot, over: 0, at: location) }
-    for entry in state.clock.entries {
+    let clock = state.clock
+    for entry in clock.entries {
       note(Dot(entry.device, entry.count), over: 0, at: location)
+    }
+    guard state.isDivisible else { return }
+    noteLarge(at: location, isNew: true) {
+      $0.noteJoin(clock, over: VectorClock())
     }
   }
 
@@ -182,15 +203,22 @@ public struct StoredReplica: Sendable {
     in save: EditContext
   ) -> [Siblings<Stamped>.Element] {
     let location = FieldLocation(record: UInt32(position), name: name)
+    let kind = names.kind(of: name)
+    let isNew = kind.isDivisible && !records[position].has(name)
     var before: UInt64 = 0
     let superseded = update(
-      location, kind: names.kind(of: name), refers: edit?.mayRefer ?? false
+      location, kind: kind, refers: edit?.mayRefer ?? false
     ) { slot in
       before = slot.lastSave(of: save.dot.device)
       return slot.update { $0.change(edit, in: save) }
     }
     // Of the field's clock, an edit moves only the entry of the author.
     note(save.dot, over: before, at: location)
+    if kind.isDivisible {
+      noteLarge(at: location, isNew: isNew) {
+        $0.note(edit, of: kind, in: save)
+      }
+    }
     return superseded
   }
 

@@ -44,6 +44,55 @@ extension StoredReplica {
       for digest in ownDigests.digests { section.fixed(digest) }
       out.section(.digests, section)
     }
+    let horizons = storedHorizons()
+    if !horizons.isEmpty {
+      var (section, next) = (WireWriter(), 0)
+      for (place, horizon) in horizons {
+        section.varint(place - next)
+        section.clock(horizon)
+        next = place + 1
+      }
+      out.section(.horizons, section)
+    }
+  }
+
+  /// The horizons that differ from the clocks of their fields, each with the place
+  /// of its field among all fields that are written.
+  private func storedHorizons() -> [(place: Int, horizon: VectorClock)] {
+    if large.isEmpty { return [] }
+    var horizons: [(place: Int, horizon: VectorClock)] = []
+    var place = 0
+    let content = content
+    for choice in content.choices {
+      for name in content.names(of: choice) {
+        let location = FieldLocation(record: choice.position, name: name)
+        if let horizon = large[location]?.horizon,
+          horizon != self[location]?.clock
+        {
+          horizons.append((place, horizon))
+        }
+        place += 1
+      }
+    }
+    return horizons
+  }
+
+  /// Takes back the horizons of large fields.
+  ///
+  /// - Parameter fields: All fields, in the order in which they are written.
+  /// - Returns: `false` if they are not those that would be written.
+  mutating func restore(
+    _ horizons: [(place: Int, horizon: VectorClock)],
+    of fields: [FieldLocation]
+  ) -> Bool {
+    for (place, horizon) in horizons {
+      guard place < fields.count, let state = self[fields[place]],
+        state.isDivisible, horizon != state.clock,
+        horizon.isContained(in: state.clock)
+      else { return false }
+      large[fields[place]] = LargeField(horizon: horizon)
+    }
+    return true
   }
 
   private func writeDevice(to out: inout WireWriter) {
@@ -67,6 +116,8 @@ extension StoredReplica {
 /// Reads what ``StoredReplica/writeSections(to:)`` wrote.
 struct StoredSections {
   private(set) var hasDevice = false
+  /// The horizon of some large fields, each with the place of its field among all.
+  private(set) var horizons: [(place: Int, horizon: VectorClock)] = []
 
   mutating func read(
     _ section: WireSection, into stored: inout StoredReplica,
@@ -79,8 +130,25 @@ struct StoredSections {
     case .stability: try StoredSections.readStability(into: &stored, &part)
     case .servers: try StoredSections.readServers(into: &stored, &part)
     case .digests: try StoredSections.readDigests(into: &stored, &part)
+    case .horizons: try readHorizons(&part)
     case .histories, .forks: _ = try part.take(part.remaining)
     }
+  }
+
+  private mutating func readHorizons(
+    _ part: inout WireReader
+  ) throws(WireError) {
+    var next = 0
+    repeat {
+      let start = part.offset
+      let gap = try part.varint()
+      guard gap < UInt64(Int32.max - Int32(clamping: next)) else {
+        throw part.error(.invalid, "one of the fields", at: start)
+      }
+      let place = next + Int(gap)
+      horizons.append((place, try part.clock()))
+      next = place + 1
+    } while part.remaining > 0
   }
 
   private static func readDevice(

@@ -30,18 +30,21 @@ extension FieldKind {
 
 extension WireWriter {
   /// Writes the name of an entity and the table of its fields.
-  mutating func entity(_ name: String, _ fields: some Collection<FieldKey>) {
-    pair(name.utf8.count, fields.count)
+  mutating func entity(
+    _ name: String, _ columns: some Collection<EntityTable.Column>
+  ) {
+    pair(name.utf8.count, columns.count)
     text(name)
-    for field in fields { self.field(field) }
+    for column in columns { self.column(column) }
   }
 
-  /// Writes a field of an entity's table: its lattice, its name, and its
-  /// variant if there is one.
-  private mutating func field(_ key: FieldKey) {
-    let variant = key.variant
+  /// Writes a field of an entity's table: its lattice and whether only fragments
+  /// of it are in the message, its name, and its variant if there is one.
+  private mutating func column(_ column: EntityTable.Column) {
+    let (key, variant) = (column.key, column.key.variant)
     pair(
-      Int(key.kind.shapeCode) | (variant == nil ? 0 : 8), key.name.utf8.count)
+      Int(key.kind.shapeCode) | (variant == nil ? 0 : 8)
+        | (column.isFragment ? 16 : 0), key.name.utf8.count)
     text(key.name)
     guard let variant else { return }
     varint(variant.utf8.count)
@@ -53,15 +56,19 @@ extension WireWriter {
 /// record.
 struct EntityTable {
   private(set) var name = ""
-  /// A field of the entity.
+  /// A field of the entity, either of which records have whole states or of
+  /// which they have fragments.
   struct Column {
     let key: FieldKey
+    var isFragment = false
     /// Whether it occurs in any record.
     fileprivate(set) var isUsed = false
   }
 
-  /// Sorted by key.
+  /// Sorted by key, the fragments of a field after the field.
   private(set) var columns: [Column] = []
+  /// Whether there are fragments of any field.
+  var hasFragments: Bool { columns.contains { $0.isFragment } }
   /// The indices of the record's fields in the table.
   ///
   /// Sorted, without duplicates.
@@ -106,16 +113,16 @@ struct EntityTable {
     columns.reserveCapacity(count)
     for _ in 0..<count {
       let start = reader.offset
-      let key = try reader.field()
-      if let previous = columns.last, !(previous.key < key) {
+      let column = try reader.column()
+      if let previous = columns.last, !(previous < column) {
         throw reader.error(.notCanonical, "sorted fields", at: start)
       }
-      columns.append(Column(key: key))
+      columns.append(column)
     }
   }
 
-  /// The kind of a field of the table.
-  func kind(at place: Int32) -> FieldKind { columns[Int(place)].key.kind }
+  /// A field of the table.
+  subscript(place: Int32) -> Column { columns[Int(place)] }
 
   /// Reads the key of the next record.
   mutating func key(_ reader: inout WireReader) throws(WireError) {
@@ -179,6 +186,14 @@ struct EntityTable {
           .invalid, "one of the entity's \(columns.count) fields", at: start)
       }
       columns[next].isUsed = true
+      guard
+        !columns[next].isFragment || i == 0 || next == 0
+          || Int(fields[i - 1]) < next - 1
+          || columns[next - 1].key != columns[next].key
+      else {
+        throw reader.error(
+          .invalid, "a field or a fragment of it, not both", at: start)
+      }
       if i < fields.count {
         isChanged = isChanged || fields[i] != Int32(next)
         fields[i] = Int32(next)
@@ -205,12 +220,18 @@ struct EntityTable {
   }
 }
 
+extension EntityTable.Column: Comparable {
+  static func < (a: EntityTable.Column, b: EntityTable.Column) -> Bool {
+    a.key == b.key ? !a.isFragment && b.isFragment : a.key < b.key
+  }
+}
+
 extension WireReader {
   /// Reads a field of an entity's table.
-  fileprivate mutating func field() throws(WireError) -> FieldKey {
+  fileprivate mutating func column() throws(WireError) -> EntityTable.Column {
     let start = offset
     let (shape, count) = try pair()
-    guard let kind = FieldKind(shapeCode: UInt8(shape & 7)), shape < 16 else {
+    guard let kind = FieldKind(shapeCode: UInt8(shape & 7)), shape < 32 else {
       throw error(
         .newerVersion,
         "a field with a lattice of format version \(WireKind.version)",
@@ -226,7 +247,15 @@ extension WireReader {
           + "not the kind's name",
         at: start)
     }
-    return FieldKey(name, kind, variant: variant)
+    let isFragment = shape & 16 != 0
+    guard !isFragment || kind.isDivisible && self.kind.hasFragments else {
+      throw error(
+        .invalid,
+        "fragments only of sets, counters and ledgers, in a delta or a record",
+        at: start)
+    }
+    return EntityTable.Column(
+      key: FieldKey(name, kind, variant: variant), isFragment: isFragment)
   }
 }
 

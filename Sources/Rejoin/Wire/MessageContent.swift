@@ -19,10 +19,13 @@ struct MessageContent {
   /// The indices of the chosen fields among their records' slots; `nil` if all
   /// of a record are chosen.
   private var slots: [UInt32]?
+  /// The fields of which there are only fragments.
+  private var fragments: [FieldLocation: Fragment] = [:]
 
-  /// A field by its number and its index among the record's slots.
+  /// A field by its column and its index among the record's slots.
   struct Field {
-    let name: UInt32
+    /// The number of the field; of a fragment, beyond those of all fields.
+    let column: UInt32
     let slot: Int
   }
 
@@ -37,11 +40,15 @@ struct MessageContent {
   }
 
   /// Chooses fields that exist, each once even if it is named more often.
+  ///
+  /// - Parameter fragments: Those of which there is only a fragment.
   init(
     _ records: [RecordState], _ names: FieldNames,
-    at locations: consuming [FieldLocation]
+    at locations: consuming [FieldLocation],
+    fragments: [FieldLocation: Fragment] = [:]
   ) {
     (self.records, self.names) = (records, names)
+    self.fragments = fragments
     locations.sort { $0.rank < $1.rank }
     var slots: [UInt32] = []
     slots.reserveCapacity(locations.count)
@@ -69,14 +76,21 @@ struct MessageContent {
   /// Makes the content of values.
   init(_ changes: [RecordChange]) {
     var names = FieldNames()
-    let records = changes.map { change in
+    var fragments: [FieldLocation: Fragment] = [:]
+    let records = changes.enumerated().map { i, change in
       var record = RecordState(change.id)
       for (key, state) in change.fields {
         record.add(FieldSlot(names.intern(key), state))
       }
+      for (key, fragment) in change.fragments {
+        let name = names.intern(key)
+        record.add(FieldSlot(name, fragment.state))
+        fragments[FieldLocation(record: UInt32(i), name: name)] = fragment
+      }
       return record
     }
     self.init(records, names)
+    self.fragments = fragments
   }
 
   /// Sorts the choices by ID and groups them by entity.
@@ -95,15 +109,50 @@ struct MessageContent {
     }
   }
 
+  /// How many columns there are.
+  var columnCount: Int { names.count * (fragments.isEmpty ? 1 : 2) }
+
+  /// A column by its number.
+  func column(_ number: UInt32) -> EntityTable.Column {
+    let isFragment = number >= UInt32(names.count)
+    return EntityTable.Column(
+      key: names[isFragment ? number - UInt32(names.count) : number],
+      isFragment: isFragment)
+  }
+
+  /// What there is of a field, if it is only a fragment.
+  func fragment(_ choice: Choice, _ slot: FieldSlot) -> Fragment? {
+    fragments.isEmpty
+      ? nil
+      : fragments[FieldLocation(record: choice.position, name: slot.name)]
+  }
+
+  /// The numbers of the chosen fields, in the order in which they are written.
+  func names(of choice: Choice) -> [UInt32] {
+    let all = records[Int(choice.position)].slots
+    var numbers: [UInt32] = []
+    forEachField(of: choice) { numbers.append(all[$0.slot].name) }
+    let names = names
+    return numbers.sorted {
+      $1 != 0 && ($0 == 0 || names[$0] < names[$1])
+    }
+  }
+
   /// Calls `body` with each chosen field, sorted by number.
   func forEachField(of choice: Choice, _ body: (Field) -> Void) {
     let all = records[Int(choice.position)].slots
+    func field(_ slot: Int) -> Field {
+      let isFragment = fragment(choice, all[slot]) != nil
+      return Field(
+        column: all[slot].name + (isFragment ? UInt32(names.count) : 0),
+        slot: slot)
+    }
     if let slots {
       for slot in slots[Int(choice.start)..<Int(choice.end)] {
-        body(Field(name: all[Int(slot)].name, slot: Int(slot)))
+        body(field(Int(slot)))
       }
     } else {
-      for slot in all.indices { body(Field(name: all[slot].name, slot: slot)) }
+      for slot in all.indices { body(field(slot)) }
     }
   }
 }

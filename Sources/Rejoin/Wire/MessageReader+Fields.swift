@@ -7,12 +7,15 @@ extension MessageReader {
   /// Reads a field in full.
   ///
   /// - Returns: Its state, which is empty if nothing is built; the write of a
-  ///   register, if the field consists of just that; and whether it is bare.
+  ///   register, if the field consists of just that; and whether its store is
+  ///   empty.
   mutating func readField(
-    _ kind: FieldKind
-  ) throws(WireError) -> (state: FieldState, only: OnlyWrite?, isBare: Bool) {
+    _ kind: FieldKind, _ isFragment: Bool
+  ) throws(WireError) -> (state: FieldState, only: OnlyWrite?, isEmpty: Bool) {
     let start = reader.offset
     dots.begin()
+    var (cancels, lines) = (false, [] as [Int])
+    var continued: Set<DeviceID> = []
     let head = try reader.varint()
     var content = FieldContent(isBuilding: isBuilding)
     var only: OnlyWrite?
@@ -28,14 +31,20 @@ extension MessageReader {
       only = try readWrites(head >> 1, into: &content, start)
     case .counter:
       try each(head, size: 3, start) { reader, isFirst throws(WireError) in
-        try reader.readCounts(isFirst, into: &content)
+        let isCancelled = try reader.readCounts(isFirst, into: &content)
+        cancels = cancels || isCancelled
       }
     case .set, .removeWinsSet:
       try readElements(kind == .removeWinsSet, head, into: &content, start)
     case .ledger:
-      var next = 0
       try each(head, size: 3, start) { reader, _ throws(WireError) in
-        next = try reader.readLine(from: next, into: &content)
+        let line = try reader.readLine(
+          from: (lines.last ?? -1) + 1, isFragment, into: &content)
+        lines.append(line.place)
+        cancels = cancels || line.isCancelled
+        if line.isContinued {
+          continued.insert(reader.saves.device(of: line.place))
+        }
       }
     }
     let hasMore = head & 1 != 0
@@ -43,6 +52,10 @@ extension MessageReader {
     guard hasMore || !isEmpty else {
       throw reader.error(
         .notCanonical, "a field that has seen at least one save", at: start)
+    }
+    if isFragment {
+      let isWhole = kind == .set || kind == .removeWinsSet || cancels
+      try readBasis(isWhole: isWhole, lines: lines, continued: continued)
     }
     for line in dots.touched { saves.see(dots[Int(line)], of: Int(line)) }
     if hasMore || kind == .lww { only = nil }
@@ -156,9 +169,10 @@ extension MessageReader {
     return only
   }
 
+  /// - Returns: Whether something is cancelled.
   private mutating func readCounts(
     _ isFirst: Bool, into content: inout FieldContent
-  ) throws(WireError) {
+  ) throws(WireError) -> Bool {
     let start = reader.offset
     let code = try reader.varint()
     let before = isFirst ? -1 : saves.dot(at: last).line
@@ -180,6 +194,7 @@ extension MessageReader {
     default:
       throw reader.error(.invalid, "a counter entry of form 0 to 2", at: start)
     }
+    return code & 3 != 0
   }
 
   private mutating func readCancelled(
@@ -233,20 +248,34 @@ extension MessageReader {
     }
   }
 
+  /// Reads a device's line of a ledger.
+  ///
+  /// - Parameter next: The least index that the device can have.
   private mutating func readLine(
-    from next: Int, into content: inout FieldContent
-  ) throws(WireError) -> Int {
+    from next: Int, _ isFragment: Bool, into content: inout FieldContent
+  ) throws(WireError) -> (place: Int, isContinued: Bool, isCancelled: Bool) {
     let start = reader.offset
-    let code = try reader.varint()
-    guard code >> 2 < UInt64(saves.lineCount - next) else {
-      throw reader.error(.invalid, "one of the devices", at: start)
+    var code = try reader.varint()
+    let isContinued = isFragment && code & 1 != 0
+    if isFragment { code >>= 1 }
+    guard code >> 2 < UInt64(saves.lineCount - next),
+      !isContinued || code & 1 == 0
+    else {
+      throw reader.error(
+        .invalid, "one of the devices, and no sum before a continuation",
+        at: start)
     }
     let line = next + Int(code >> 2)
     saves.use(line: line)
-    let folded = code & 1 == 0 ? (0, 0) : try readSum()
+    var folded: (UInt64, Int128) = code & 1 == 0 ? (0, 0) : try readSum()
+    if isContinued { folded.0 = try readIndex() }
     let cancelled = code & 2 == 0 ? (0, 0) : try readSum()
     let count = try reader.count(of: 3)
-    guard cancelled <= folded, folded.0 > 0 || count > 0 else {
+    let hasContent =
+      isContinued ? cancelled.0 > 0 || count > 0 : folded.0 > 0 || count > 0
+    let isWithin =
+      isContinued ? cancelled.0 <= folded.0 : cancelled <= folded
+    guard isWithin, hasContent else {
       throw reader.error(
         .invalid,
         "at least one entry, and no more cancelled than folded", at: start)
@@ -259,7 +288,17 @@ extension MessageReader {
     for _ in 0..<count {
       place = try readEntry(after: place, line, into: &content)
     }
-    return line + 1
+    return (line, isContinued, cancelled.0 > 0)
+  }
+
+  /// Reads how many entries are before those of a fragment.
+  private mutating func readIndex() throws(WireError) -> UInt64 {
+    let start = reader.offset
+    let index = try reader.varint()
+    guard index > 0, index <= Limits.foldedEntries else {
+      throw reader.error(.invalid, "an index from 1 to 2⁴⁰", at: start)
+    }
+    return index
   }
 
   /// Reads the number and the sum of folded or cancelled entries.

@@ -15,6 +15,8 @@ struct MessageReader {
   var table = EntityTable()
   /// The record that is being read.
   var record = RecordCursor()
+  /// What the last field is relative to, if it is a fragment.
+  var fragment: FragmentBasis?
   /// Whether states are built, or the message is only validated.
   private(set) var isBuilding = false
   /// The number of bytes in the tables of entities and fields, and in record

@@ -3,7 +3,12 @@
 extension MessageWriter {
   /// Writes a field in full: its store, and the part of its causal context that
   /// the store does not imply.
-  mutating func write(_ state: FieldState) {
+  ///
+  /// - Parameter continued: Of the fragment of a ledger, the devices whose line
+  ///   continues one that the receiver has.
+  mutating func write(
+    _ state: FieldState, continued: Set<DeviceID>? = nil
+  ) {
     let rest = state.explicitRemainder
     let flag: UInt64 = rest.isEmpty ? 0 : 1
     switch state {
@@ -14,7 +19,7 @@ extension MessageWriter {
     case .set(let field): write(field.store, flag) { _ in nil }
     case .removeWinsSet(let field):
       write(field.store, flag) { $0 == .removed }
-    case .ledger(let field): write(field.store, flag)
+    case .ledger(let field): write(field.store, flag, continued)
     }
     if !rest.isEmpty { write(rest, beyond: state) }
   }
@@ -103,19 +108,25 @@ extension MessageWriter {
     }
   }
 
-  private mutating func write(_ ledger: LedgerLines, _ flag: UInt64) {
+  private mutating func write(
+    _ ledger: LedgerLines, _ flag: UInt64, _ continued: Set<DeviceID>?
+  ) {
     out.varint(UInt64(ledger.lines.count) << 1 | flag)
     var next = 0
     for (device, line) in ledger.lines.sorted(by: { $0.key < $1.key }) {
       let place = saves.number(of: device)
+      let isContinued = continued?.contains(device) ?? false
+      let hasSum = line.folded > 0 && !isContinued
       let flags =
-        (line.folded > 0 ? 1 : 0) | (line.cancelled > 0 ? 2 : 0) as UInt64
-      out.varint(UInt64(place - next) << 2 | flags)
+        (hasSum ? 1 : 0) | (line.cancelled > 0 ? 2 : 0) as UInt64
+      // Only a fragment has lines without what is before them.
+      let code = UInt64(place - next) << 2 | flags
+      out.varint(
+        continued == nil
+          ? code : code << 1 | (isContinued ? 1 : 0))
       next = place + 1
-      if line.folded > 0 {
-        out.varint(line.folded)
-        out.wide(line.foldedSum)
-      }
+      if isContinued || hasSum { out.varint(line.folded) }
+      if hasSum { out.wide(line.foldedSum) }
       if line.cancelled > 0 {
         out.varint(line.cancelled)
         out.wide(line.cancelledSum)

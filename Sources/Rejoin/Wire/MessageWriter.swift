@@ -10,7 +10,7 @@ struct MessageWriter {
 
   private let content: MessageContent
   private let kind: WireKind
-  /// The index of each field, by number, in the table of the entity; −1 for
+  /// The index of each column, by number, in the table of the entity; −1 for
   /// those that the entity does not have.
   private var places: [Int32]
   /// The fields of the record that is being written, or of the one before.
@@ -41,13 +41,15 @@ struct MessageWriter {
     out = WireWriter(kind)
     self.content = content
     self.kind = kind
-    places = Array(repeating: -1, count: content.names.count)
+    places = Array(repeating: -1, count: content.columnCount)
     for (device, interval) in intervals { saves.insert(interval, of: device) }
     for choice in content.choices {
       let slots = content.records[Int(choice.position)].slots
       content.forEachField(of: choice) { field in
         fieldCount += 1
-        if slots[field.slot].isOneWrite {
+        if let fragment = content.fragment(choice, slots[field.slot]) {
+          saves.insert(fragment.state)
+        } else if slots[field.slot].isOneWrite {
           saves.insert(slots[field.slot].save)
         } else {
           saves.insert(slots[field.slot].state)
@@ -137,43 +139,43 @@ struct MessageWriter {
 
   /// Writes the entity's name and its fields.
   ///
-  /// - Returns: The numbers of the fields.
+  /// - Returns: The numbers of the columns.
   private mutating func writeTable(
     _ entity: Name, _ choices: ArraySlice<MessageContent.Choice>
   ) -> [UInt32] {
     var numbers: [UInt32] = []
     for choice in choices {
       content.forEachField(of: choice) { field in
-        guard field.name != 0, places[Int(field.name)] < 0 else { return }
-        places[Int(field.name)] = 0
-        numbers.append(field.name)
+        guard field.column != 0, places[Int(field.column)] < 0 else { return }
+        places[Int(field.column)] = 0
+        numbers.append(field.column)
       }
     }
-    let names = content.names
-    numbers.sort { names[$0] < names[$1] }
+    let content = content
+    numbers.sort { content.column($0) < content.column($1) }
     for (place, number) in numbers.enumerated() {
       places[Int(number)] = Int32(place)
     }
-    out.entity(entity.text, numbers.lazy.map { names[$0] })
+    out.entity(entity.text, numbers.lazy.map { content.column($0) })
     return numbers
   }
 
   private mutating func write(_ choice: MessageContent.Choice, isLast: Bool) {
     let slots = content.records[Int(choice.position)].slots
     let isSame = hasSameFields(choice)
-    var choice = FormChoice()
+    var forms = FormChoice()
     for field in sorted {
       let slot = Int(field.slot)
       let place = slots[slot].isOneSibling ? place(of: slots[slot].save) : nil
       if field.place < 0 {
         let isTrue = slots[slot].value == .bool(true)
-        choice.note(existence: isTrue ? place : nil)
+        forms.note(existence: isTrue ? place : nil)
       } else {
-        choice.note(field: place)
+        forms.note(field: place)
       }
     }
-    var (form, first) = choice.form
-    if form == .full, areBare(slots) { form = .bare }
+    var (form, first) = forms.form
+    if form == .full, areBare(choice, slots) { form = .bare }
     let moved =
       form == .full || form == .bare ? 0 : Int64(first - last - 1).zigzag
     let omitsFields = isSame && form != .bare
@@ -184,7 +186,12 @@ struct MessageWriter {
     if form == .full || form == .bare {
       let count = (hasExistence ? 1 : 0) + (form == .full ? layout.count : 1)
       for field in sorted.prefix(count) {
-        write(slots[Int(field.slot)].state)
+        let slot = slots[Int(field.slot)]
+        if let fragment = content.fragment(choice, slot) {
+          write(fragment)
+        } else {
+          write(slot.state)
+        }
       }
       return
     }
@@ -195,13 +202,16 @@ struct MessageWriter {
   }
 
   /// Whether a record has several fields, all of them bare, with one clock.
-  private func areBare(_ slots: [FieldSlot]) -> Bool {
+  private func areBare(
+    _ choice: MessageContent.Choice, _ slots: [FieldSlot]
+  ) -> Bool {
     let fields = sorted.dropFirst(hasExistence ? 1 : 0)
     guard layout.count > 1, let first = fields.first else { return false }
     let clock = slots[Int(first.slot)].bareClock
     return clock != nil
-      && fields.dropFirst().allSatisfy {
+      && fields.allSatisfy {
         slots[Int($0.slot)].bareClock == clock
+          && content.fragment(choice, slots[Int($0.slot)]) == nil
       }
   }
 
@@ -210,7 +220,7 @@ struct MessageWriter {
     var (count, isSame) = (0, true)
     content.forEachField(of: choice) { field in
       let field = Field(
-        place: places[Int(field.name)], slot: Int32(field.slot))
+        place: places[Int(field.column)], slot: Int32(field.slot))
       isSame = isSame && count < fields.count && fields[count] == field
       if count < fields.count {
         fields[count] = field

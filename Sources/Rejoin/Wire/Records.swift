@@ -167,8 +167,11 @@ extension MessageReader {
     record.next += 1
     noteField()
     let place = i < 0 ? -1 : table.fields[i]
-    let kind = i < 0 ? .register : table.kind(at: place)
-    if record.form == .bare, i > 0 {
+    let column = i < 0 ? nil : table[place]
+    let kind = column?.key.kind ?? .register
+    let isFragment = column?.isFragment ?? false
+    fragment = nil
+    if record.form == .bare, i > 0, !isFragment {
       guard isBuilding else { return (Int(place), FieldState(kind)) }
       return (
         Int(place), FieldContent(isBuilding: true).state(kind, record.clock)
@@ -176,7 +179,8 @@ extension MessageReader {
     }
     if record.form == .full || record.form == .bare {
       let start = reader.offset
-      let (state, only, isBare) = try readField(kind)
+      let (state, only, isEmpty) = try readField(kind, isFragment)
+      let isBare = isEmpty && !isFragment
       if i < 0 {
         let isTrue = only?.value == .bool(true)
         record.choice.note(existence: isTrue ? only?.place : nil)

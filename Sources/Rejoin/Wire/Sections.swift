@@ -8,6 +8,7 @@ enum WireSection: Int {
   case stability = 4
   case servers = 5
   case digests = 6
+  case horizons = 7
 }
 
 extension WireSection {

@@ -83,26 +83,32 @@ extension Inspection {
     .object([
       "entity": .text(change.id.entity), "key": .text(change.id.key),
       "fields": .array(
-        change.fields.sorted { $0.key < $1.key }.map(json)),
+        Inspection.fields(of: change).map {
+          json($0.key, $0.state, $0.fragment)
+        }),
     ])
   }
 
   private static func json(
-    _ key: FieldKey, _ state: FieldState
+    _ key: FieldKey, _ state: FieldState, _ fragment: Fragment?
   ) -> JSONValue {
     var members: [Name: JSONValue] = [
       "name": .text(key.name), "kind": .text(key.kind.rawValue),
       "clock": json(state.clock),
     ]
     members["variant"] = key.variant.map { .text($0) }
-    members["content"] = .array(state.inspected)
+    members["content"] = .array(state.inspected(fragment))
+    if let fragment {
+      members["basis"] = json(fragment.basis)
+      members["whole"] = .scalar(.bool(fragment.isWhole))
+    }
     return .object(members)
   }
 }
 
 extension FieldState {
   /// The elements of the field's store.
-  fileprivate var inspected: [JSONValue] {
+  fileprivate func inspected(_ fragment: Fragment?) -> [JSONValue] {
     switch self {
     case .register, .lww: writes.map { .of($0.dot, $0.payload) }
     case .counter(let field):
@@ -118,7 +124,9 @@ extension FieldState {
     case .removeWinsSet(let field):
       field.store.inspected { $0 == .removed }
     case .ledger(let field):
-      field.store.lines.sorted { $0.key < $1.key }.map { .of($0, $1) }
+      field.store.lines.sorted { $0.key < $1.key }.map {
+        .of($0, $1, isContinued: fragment?.continued.contains($0) ?? false)
+      }
     }
   }
 }
@@ -186,9 +194,9 @@ extension JSONValue {
   }
 
   fileprivate static func of(
-    _ device: DeviceID, _ line: DeviceEntries
+    _ device: DeviceID, _ line: DeviceEntries, isContinued: Bool
   ) -> JSONValue {
-    .object([
+    var members: [Name: JSONValue] = [
       "device": .text(device.hexadecimal), "folded": .wide(line.folded),
       "foldedSum": .wide(line.foldedSum), "cancelled": .wide(line.cancelled),
       "cancelledSum": .wide(line.cancelledSum),
@@ -199,7 +207,9 @@ extension JSONValue {
             "amount": .wide(entry.amount), "memo": .tagged(entry.memo),
           ])
         }),
-    ])
+    ]
+    if isContinued { members["continued"] = .scalar(.bool(true)) }
+    return .object(members)
   }
 }
 

@@ -40,11 +40,11 @@ extension Inspection {
     TextTable(
       header: ["record", "field", "kind", "clock", "shows"],
       rows: changes.flatMap { change in
-        change.fields.sorted { $0.key < $1.key }.map { key, state in
+        Inspection.fields(of: change).map { key, state, fragment in
           row(
             "\(change.id)", key == .existence ? "(exists)" : key.name,
             key.variant ?? key.kind.rawValue, "\(state.clock)",
-            state.shown)
+            fragment.map { "after \($0.basis): \(state.shown)" } ?? state.shown)
         }
       }, leading: [0, 1, 2, 3, 4])
   }

@@ -49,6 +49,16 @@ struct Inspection {
     }
   }
 
+  /// The fields of a record, sorted, some of them only as fragments.
+  static func fields(
+    of change: Delta.Change
+  ) -> [(key: FieldKey, state: FieldState, fragment: Fragment?)] {
+    let all =
+      change.fields.map { ($0.key, $0.value, nil as Fragment?) }
+      + change.fragments.map { ($0.key, $0.value.state, $0.value) }
+    return all.sorted { $0.0 < $1.0 }
+  }
+
   /// The intervals of saves that a delta carries, sorted by device.
   var intervals: [(device: DeviceID, interval: Delta.Interval)] {
     guard case .delta(let delta) = content else { return [] }

@@ -18,6 +18,8 @@ final class ExploredReplicas<Replica: TestedReplica> {
     let model: OracleReplica
     /// The number of what is shared with others.
     let contents: Int
+    /// The number of what it shares with replicas that will save alike.
+    let likeness: Int
     /// The number of the clock.
     let clock: Int
     /// Whether a field holds saves that the clock does not.
@@ -56,6 +58,10 @@ final class ExploredReplicas<Replica: TestedReplica> {
   private var saved = ExplorerMemo()
   private var shown = ExplorerMemo()
   private var stored: [[UInt8]: Int] = [:]
+  /// The numbers of messages, where equal knowledge does not make them equal.
+  private var messages: [Replica.Message: Int] = [:]
+  /// The numbers of states that differ at most in what is sent of large fields.
+  private var likenesses: [[Int]: Int] = [:]
 
   init(_ program: ExplorerProgram) {
     self.program = program
@@ -243,7 +249,11 @@ extension ExploredReplicas {
     let receipt = replica.apply(letter.message, now: 0)
     counts.executions += 1
     let before = model.clock
-    let gaps = model.apply(letter.model, now: 0)
+    let expected = model.apply(letter.model, now: 0)
+    let gaps = expected.gaps
+    counts.fragments += expected.fragments
+    counts.refused += expected.refused
+    counts.waits += expected.waiting
     try agree("gaps", receipt.gaps, gaps)
     try agree(
       "devices that return", receipt.returned,
@@ -280,6 +290,14 @@ extension ExploredReplicas {
     return result
   }
 
+  /// Whether two states differ at most in what is sent of large fields.
+  ///
+  /// A fragment and the whole field give the same state of it, but not the same
+  /// view of what others need not be told.
+  func areAlike(_ one: Int, _ other: Int) -> Bool {
+    states[one].likeness == states[other].likeness
+  }
+
   func name(_ device: DeviceID) -> String {
     DeviceNames.name(devices.firstIndex(of: device) ?? 3)
   }
@@ -298,7 +316,9 @@ extension ExploredReplicas {
     counts.checks += 1
     let common = try internContents(replica, model)
     var key = privateKey(model) + [common]
-    if program.isPurging {
+    let likeness = likenesses[key] ?? likenesses.count
+    likenesses[key] = likeness
+    if program.isPurging || Replica.sendsFragments {
       let bytes = replica.stored
       let number = stored[bytes] ?? stored.count
       stored[bytes] = number
@@ -325,6 +345,7 @@ extension ExploredReplicas {
     states.append(
       State(
         replica: replica, model: model, contents: common,
+        likeness: Replica.sendsFragments ? likeness : states.count,
         clock: place(of: replica.version, at: model), isAhead: model.isAhead,
         facts: ReplicaFacts(model, in: program.universe)))
     return states.count - 1
@@ -353,7 +374,13 @@ extension ExploredReplicas {
   private func intern(
     _ letter: Letter, by sender: ReplicaVersion
   ) throws(ScriptMismatch) -> Int {
-    let key = key(letter.model, by: sender)
+    var key = key(letter.model, by: sender)
+    if Replica.sendsFragments {
+      // A ledger may be folded where the fragment of another line made it so.
+      let number = messages[letter.message] ?? messages.count
+      messages[letter.message] = number
+      key.append(number)
+    }
     if let number = letterPlaces[key] {
       counts.checks += 1
       try agree(
@@ -407,6 +434,11 @@ extension ExploredReplicas {
     }
     for path in paths {
       key += (delta.fields[path]?.members ?? []).map(Int.init) + [-1]
+      guard let fragment = delta.fragments[path] else { continue }
+      key += [fragment.isWhole ? -2 : -3]
+      for device in devices + imports {
+        key += [Int(fragment.clock[device]), Int(fragment.basis[device])]
+      }
     }
     return key
   }

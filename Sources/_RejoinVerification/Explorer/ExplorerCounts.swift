@@ -24,6 +24,12 @@ public struct ExplorerCounts: Hashable, Sendable {
   /// Those of them that brought saves of both other devices, so that at least one
   /// was passed on.
   public internal(set) var relayed = 0
+  /// The fragments that the replicas' own code took.
+  public internal(set) var fragments = 0
+  /// The fragments that it refused, at least in part.
+  public internal(set) var refused = 0
+  /// The intervals that waited for something that was refused.
+  public internal(set) var waits = 0
   /// Whether every configuration that can be reached has been met.
   public internal(set) var isComplete = true
 
@@ -42,6 +48,9 @@ public struct ExplorerCounts: Hashable, Sendable {
     a.gaps += b.gaps
     a.split += b.split
     a.relayed += b.relayed
+    a.fragments += b.fragments
+    a.refused += b.refused
+    a.waits += b.waits
     a.isComplete = a.isComplete && b.isComplete
   }
 }
@@ -51,7 +60,8 @@ extension ExplorerCounts: CustomStringConvertible {
   public var description: String {
     "\(configurations) configurations, \(transitions) transitions, "
       + "\(checks) checks; deltas: \(applied) applied, \(gaps) refused as gaps, "
-      + "\(split) split, \(relayed) relayed; \(states) states, "
+      + "\(split) split, \(relayed) relayed; fragments: \(fragments) taken, "
+      + "\(refused) refused, \(waits) intervals waited; \(states) states, "
       + "\(messages) messages and \(executions) executions of replicas"
       + (isComplete ? "" : "; not complete")
   }

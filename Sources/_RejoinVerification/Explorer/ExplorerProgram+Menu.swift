@@ -4,16 +4,16 @@ import Rejoin
 // The programs that together touch every kind of field, deletions, and the
 // creation of what was deleted.
 extension ExplorerProgram {
-  private static let a = RecordID("Note", "a")
-  private static let b = RecordID("Note", "b")
-  private static let name = FieldKey("name", .register)
-  private static let theme = FieldKey("theme", .lww)
-  private static let count = FieldKey("count", .counter)
-  private static let tags = FieldKey("tags", .set)
-  private static let marks = FieldKey("marks", .removeWinsSet)
-  private static let log = FieldKey("log", .ledger)
+  static let a = RecordID("Note", "a")
+  static let b = RecordID("Note", "b")
+  static let name = FieldKey("name", .register)
+  static let theme = FieldKey("theme", .lww)
+  static let count = FieldKey("count", .counter)
+  static let tags = FieldKey("tags", .set)
+  static let marks = FieldKey("marks", .removeWinsSet)
+  static let log = FieldKey("log", .ledger)
 
-  private init(
+  init(
     _ name: String, _ fields: [FieldKey], deletion: DeletionRule = .updateWins,
     _ saves: [ScriptVerb]...
   ) {
@@ -144,26 +144,26 @@ extension ExplorerProgram {
 }
 
 extension RecordID {
-  fileprivate subscript(key: FieldKey, value: Value?) -> ScriptVerb {
+  subscript(key: FieldKey, value: Value?) -> ScriptVerb {
     .edit(self, key, .write(value))
   }
 
-  fileprivate func adding(_ amount: Int64, to key: FieldKey) -> ScriptVerb {
+  func adding(_ amount: Int64, to key: FieldKey) -> ScriptVerb {
     .edit(self, key, .count(CounterEdit(by: amount)))
   }
 
-  fileprivate func resetting(_ key: FieldKey, to value: Int64) -> ScriptVerb {
+  func resetting(_ key: FieldKey, to value: Int64) -> ScriptVerb {
     .edit(self, key, .count(CounterEdit(by: value, isReset: true)))
   }
 
-  fileprivate func inserting(
+  func inserting(
     _ elements: [String], into key: FieldKey
   ) -> ScriptVerb {
     .edit(
       self, key, .members(SetEdit(inserting: elements.map(Value.string))))
   }
 
-  fileprivate func removing(
+  func removing(
     _ elements: [String], from key: FieldKey
   ) -> ScriptVerb {
     let elements = elements.map(Value.string)
@@ -171,7 +171,7 @@ extension RecordID {
       self, key, .members(SetEdit(inserting: [], removing: elements)))
   }
 
-  fileprivate func appending(_ amount: Int64, to key: FieldKey) -> ScriptVerb {
+  func appending(_ amount: Int64, to key: FieldKey) -> ScriptVerb {
     var edit = LedgerEdit()
     edit.append(amount, memo: nil)
     return .edit(self, key, .append(edit))

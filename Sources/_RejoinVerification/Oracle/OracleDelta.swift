@@ -10,15 +10,33 @@ struct OracleDelta: Hashable {
     let time: Timestamp
   }
 
+  /// The saves that the author has heard of, of each field.
   var fields: [FieldPath: SaveSet] = [:]
+  /// Of some fields, which of these are in the message, and what must be known.
+  var fragments: [FieldPath: MessageOutline.Fragment] = [:]
   var intervals: [DeviceID: Interval] = [:]
 
   /// The part with some of the fields, which carries no interval.
   func part(_ paths: some Sequence<FieldPath>) -> OracleDelta {
     var part = OracleDelta()
-    for path in paths { part.fields[path] = fields[path] }
+    for path in paths {
+      part.fields[path] = fields[path]
+      part.fragments[path] = fragments[path]
+    }
     return part
   }
+}
+
+/// What a delta did.
+struct OracleReceipt {
+  /// The devices with missing saves.
+  var gaps: Set<DeviceID> = []
+  /// The fragments that were taken as they are.
+  var fragments = 0
+  /// The fragments that were refused, at least in part.
+  var refused = 0
+  /// The intervals that wait for something that was refused.
+  var waiting = 0
 }
 
 extension OracleReplica {
@@ -52,26 +70,85 @@ extension OracleReplica {
 
   /// Applies a delta.
   ///
-  /// - Returns: The devices with missing saves.
-  mutating func apply(_ delta: OracleDelta, now: Int64) -> Set<DeviceID> {
+  @discardableResult
+  mutating func apply(_ delta: OracleDelta, now: Int64) -> OracleReceipt {
     for (device, interval) in delta.intervals
     where interval.to > clock[device] {
       knowledge.latest = max(
         knowledge.latest,
         min(interval.time.rawValue, Self.stamp(now + Self.maximumClockSkew)))
     }
+    var receipt = OracleReceipt()
+    /// The last saves of each field that were refused.
+    var refused: [FieldPath: VectorClock] = [:]
     for (path, saves) in delta.fields {
-      knowledge.held[path, default: SaveSet()].formUnion(saves)
+      let fragment = delta.fragments[path]
+      let missing = fragment.map { unheard($0, of: path) } ?? []
+      for place in saves.members {
+        let dot = history.saves[Int(place)].dot
+        let isTaken =
+          fragment.map {
+            $0.clock.contains(dot) && !missing.contains(dot.device)
+              && !($0.isWhole && !missing.isEmpty)
+          } ?? true
+        if isTaken {
+          knowledge.held[path, default: SaveSet()].insert(Int(place))
+        } else if let fragment, fragment.clock.contains(dot),
+          !fragment.basis.contains(dot)
+        {
+          refused[path, default: VectorClock()].insert(dot)
+        }
+      }
+      receipt.gaps.formUnion(missing)
+      receipt.refused += missing.isEmpty ? 0 : 1
+      receipt.fragments += fragment != nil && missing.isEmpty ? 1 : 0
     }
-    var gaps: Set<DeviceID> = []
     for (device, interval) in delta.intervals {
+      // What it claims for its saves, those that were refused do not have.
+      let isWaiting = refused.contains { path, saves in
+        min(interval.to, saves[device])
+          > max(field(path).clock[device], clock[device])
+      }
       if interval.from > clock[device] {
-        gaps.insert(device)
+        receipt.gaps.insert(device)
+      } else if isWaiting {
+        receipt.waiting += 1
       } else if interval.to > clock[device] {
         knowledge.clock.insert(Dot(device, interval.to))
         knowledge.times[device] = interval.time
       }
     }
-    return gaps
+    return receipt
+  }
+
+  /// The devices of which too little is known for a part of a field.
+  private func unheard(
+    _ fragment: MessageOutline.Fragment, of path: FieldPath
+  ) -> Set<DeviceID> {
+    let seen = field(path).clock
+    return Set(
+      fragment.basis.entries.filter { entry in
+        max(seen[entry.device], clock[entry.device]) < entry.count
+      }.map(\.device))
+  }
+
+  /// Compares what a message's fragments claim with what its author knows.
+  ///
+  /// - Parameter basis: What it was to leave out.
+  func check(
+    _ fragments: [FieldPath: MessageOutline.Fragment], since basis: VectorClock
+  ) throws(ScriptMismatch) {
+    for (path, fragment) in fragments {
+      let seen = field(path).clock
+      var named = VectorClock()
+      for entry in seen.entries
+      where fragment.isWhole || entry.count > basis[entry.device] {
+        named.insert(Dot(entry.device, entry.count))
+      }
+      try agree("saves in the fragment of \(path)", fragment.clock, named)
+      try agree(
+        "saves that the fragment of \(path) assumes", fragment.basis,
+        named.intersection(basis))
+    }
   }
 }

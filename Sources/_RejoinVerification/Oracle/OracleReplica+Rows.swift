@@ -36,7 +36,7 @@ extension OracleReplica {
     for path in save.edits.keys { delta.fields[path] = SaveSet(place) }
     delta.intervals[save.dot.device] = .init(
       from: save.dot.sequence - 1, to: save.dot.sequence, time: save.time)
-    _ = apply(delta, now: now)
+    apply(delta, now: now)
   }
 
   /// Brings in the rows of a server that differ from the last ones.

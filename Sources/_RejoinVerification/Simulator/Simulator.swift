@@ -11,10 +11,12 @@ public enum Simulator {
   /// not as the oracle says.
   ///
   /// - Parameters:
+  ///   - replica: What is simulated.
   ///   - seeds: One simulation is run for each.
   ///   - scale: How long and how large a simulation is.
   ///   - goesOn: Asked after every seed; `false` ends the run.
-  public static func run(
+  public static func run<Replica: TestedReplica>(
+    _ replica: Replica.Type = ReplicaUnderTest.self,
     seeds: some Sequence<UInt64>, scale: SimulationScale = .quick,
     goesOn: () -> Bool = { true }
   ) -> SimulationResult {
@@ -22,7 +24,7 @@ public enum Simulator {
     for seed in seeds where result.failure == nil {
       let script = Simulation(seed: seed, scale: scale).script
       do throws(ScriptMismatch) {
-        result.counts += try World<ReplicaUnderTest>.run(script)
+        result.counts += try World<Replica>.run(script)
         result.seeds += 1
       } catch {
         result.failure = .init(seed: seed, mismatch: error)

@@ -2,8 +2,37 @@
 import Rejoin
 import RejoinTesting
 
+/// From which size on fields travel as fragments.
+public protocol FragmentSize {
+  /// The number of elements, devices or entries.
+  static var least: Int { get }
+}
+
+/// As the library has it, so that the small fields of scripts are sent as a whole.
+public enum UsualSize: FragmentSize {
+  public static var least: Int { StoredReplica.defaultFragmentSize }
+}
+
+/// Every set, counter and ledger travels as fragments wherever it can.
+public enum AnySize: FragmentSize {
+  public static var least: Int { 0 }
+}
+
+extension Replica {
+  /// Sends every set, counter and ledger as fragments wherever it can.
+  public func sendFragments() { fragmentSize = AnySize.least }
+}
+
 /// A replica of the library, as the checkers drive it.
-public struct ReplicaUnderTest: TestedReplica {
+public typealias ReplicaUnderTest = LibraryReplica<UsualSize>
+
+/// A replica of the library that sends fragments wherever it can.
+public typealias FragmentingReplica = LibraryReplica<AnySize>
+
+/// A replica of the library, as the checkers drive it.
+public struct LibraryReplica<Size: FragmentSize>: TestedReplica {
+  public static var sendsFragments: Bool { Size.least == 0 }
+
   /// The replica.
   public let replica: Replica
   private let hand: ManualClock
@@ -18,6 +47,7 @@ public struct ReplicaUnderTest: TestedReplica {
     replica = Replica(
       device: device, schema: schema, wallClock: hand.wall,
       makeDeviceID: makeDeviceID)
+    replica.fragmentSize = Size.least
   }
 
   private init(
@@ -29,16 +59,17 @@ public struct ReplicaUnderTest: TestedReplica {
     replica = Replica(
       resuming: stored, schema: schema, wallClock: hand.wall,
       makeDeviceID: makeDeviceID)
+    replica.fragmentSize = Size.least
   }
 
-  public func copy() -> ReplicaUnderTest {
-    ReplicaUnderTest(resuming: replica.state, replica.schema, makeDeviceID)
+  public func copy() -> Self {
+    Self(resuming: replica.state, replica.schema, makeDeviceID)
   }
 
   public func forked(
     as device: DeviceID, makeDeviceID: @escaping () -> DeviceID
-  ) -> ReplicaUnderTest {
-    ReplicaUnderTest(
+  ) -> Self {
+    Self(
       resuming: replica.fork(as: device).state, replica.schema, makeDeviceID)
   }
 
@@ -62,7 +93,7 @@ public struct ReplicaUnderTest: TestedReplica {
     let opened = Replica(
       opening: stored, token: token, schema: replica.schema,
       wallClock: ManualClock(now).wall, makeDeviceID: makeDeviceID)
-    self = ReplicaUnderTest(
+    self = Self(
       resuming: opened.state, replica.schema, makeDeviceID)
   }
 
@@ -84,7 +115,7 @@ public struct ReplicaUnderTest: TestedReplica {
 }
 
 // Saving.
-extension ReplicaUnderTest {
+extension LibraryReplica {
   public mutating func save(
     _ verbs: [ScriptVerb], now: Int64
   ) throws -> Dot? {
@@ -169,7 +200,7 @@ extension ReplicaUnderTest {
 }
 
 // Exchanging deltas.
-extension ReplicaUnderTest {
+extension LibraryReplica {
   public func message(since basis: ReplicaVersion) -> Delta? {
     replica.delta(since: basis)
   }
@@ -187,14 +218,22 @@ extension ReplicaUnderTest {
   }
 
   public func outline(of message: Delta) -> MessageOutline {
-    MessageOutline(
-      fields: Set(
-        message.changes.flatMap { change in
-          change.fields.keys.map { FieldPath(change.id, $0) }
-        }),
+    var outline = MessageOutline(
+      fields: [],
       intervals: message.intervals.mapValues {
         .init(from: $0.from, to: $0.to.sequence)
       })
+    for change in message.changes {
+      outline.fields.formUnion(
+        change.fields.keys.map { FieldPath(change.id, $0) })
+      for (key, fragment) in change.fragments {
+        outline.fields.insert(FieldPath(change.id, key))
+        outline.fragments[FieldPath(change.id, key)] = .init(
+          clock: fragment.state.clock, basis: fragment.basis,
+          isWhole: fragment.isWhole)
+      }
+    }
+    return outline
   }
 
   public mutating func apply(_ message: Delta, now: Int64) -> MessageReceipt {
@@ -209,7 +248,7 @@ extension ReplicaUnderTest {
   }
 
   public mutating func acknowledge(
-    _ other: ReplicaUnderTest, now: Int64
+    _ other: Self, now: Int64
   ) throws(ScriptMismatch) {
     hand.now = now
     let clock = try readBack("a version") { () throws(WireError) in

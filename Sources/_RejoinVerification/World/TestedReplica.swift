@@ -13,6 +13,10 @@ public protocol TestedReplica {
   /// The token that is stored outside every backup, to detect a restored one.
   associatedtype Token
 
+  /// Whether its messages may have fragments, so that what it sends depends on
+  /// more than the saves it has heard of.
+  static var sendsFragments: Bool { get }
+
   /// Creates an empty replica.
   ///
   /// - Parameters:
@@ -129,6 +133,9 @@ public protocol TestedReplica {
 
 // What a replica need not know.
 extension TestedReplica {
+  /// Only whole fields are sent.
+  public static var sendsFragments: Bool { false }
+
   /// Nothing.
   public var latest: Timestamp? { nil }
 
@@ -162,8 +169,10 @@ extension TestedReplica {
 
 /// What is in a message.
 public struct MessageOutline: Equatable {
-  /// The fields.
+  /// The fields, those of which there is a fragment included.
   public var fields: Set<FieldPath>
+  /// What the fragments claim.
+  public var fragments: [FieldPath: Fragment] = [:]
   /// Of each device with unseen changes, which of its saves they are.
   public var intervals: [DeviceID: Interval]
 
@@ -178,11 +187,28 @@ public struct MessageOutline: Equatable {
     public init(from: UInt64, to: UInt64) { (self.from, self.to) = (from, to) }
   }
 
+  /// What a part of a field claims.
+  public struct Fragment: Hashable {
+    /// The last saves that whoever takes it has seen of the field.
+    public let clock: VectorClock
+    /// The saves that the receiver must hold.
+    public let basis: VectorClock
+    /// Whether it is taken or refused as one.
+    public let isWhole: Bool
+
+    /// Describes a fragment.
+    public init(clock: VectorClock, basis: VectorClock, isWhole: Bool) {
+      (self.clock, self.basis, self.isWhole) = (clock, basis, isWhole)
+    }
+  }
+
   /// Describes a message.
   public init(
-    fields: Set<FieldPath>, intervals: [DeviceID: Interval]
+    fields: Set<FieldPath>, fragments: [FieldPath: Fragment] = [:],
+    intervals: [DeviceID: Interval]
   ) {
     (self.fields, self.intervals) = (fields, intervals)
+    self.fragments = fragments
   }
 }
 

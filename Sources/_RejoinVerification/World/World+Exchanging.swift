@@ -67,16 +67,18 @@ extension World {
     from replica: Replica, _ model: OracleReplica, since basis: ReplicaVersion,
     at receiver: OracleReplica?
   ) throws(ScriptMismatch) -> Letter? {
-    let model = model.delta(since: basis.vector, at: receiver)
+    let letter = model.delta(since: basis.vector, at: receiver)
     let message = replica.message(since: basis)
-    try agree("unseen changes exist", message != nil, model != nil)
-    guard let message, let model else { return nil }
+    try agree("unseen changes exist", message != nil, letter != nil)
+    guard let message, var letter else { return nil }
     let outline = replica.outline(of: message)
-    try agree("fields in a message", outline.fields, Set(model.fields.keys))
+    try agree("fields in a message", outline.fields, Set(letter.fields.keys))
+    try model.check(outline.fragments, since: basis.vector)
+    letter.fragments = outline.fragments
     try agree(
       "intervals of a message", outline.intervals,
-      model.intervals.mapValues { .init(from: $0.from, to: $0.to) })
-    return Letter(message: message, model: model)
+      letter.intervals.mapValues { .init(from: $0.from, to: $0.to) })
+    return Letter(message: message, model: letter)
   }
 
   /// The content of a message from a device that may have merged two histories of
@@ -87,6 +89,7 @@ extension World {
     for path in outline.fields {
       model.fields[path] = peers[i].model.held[path]
     }
+    model.fragments = outline.fragments
     for (device, interval) in outline.intervals {
       model.intervals[device] = .init(
         from: interval.from, to: interval.to,
@@ -105,7 +108,11 @@ extension World {
     let (before, times) = (
       peers[i].model.clock, peers[i].model.knowledge.times
     )
-    let gaps = peers[i].model.apply(letter.model, now: now)
+    let expected = peers[i].model.apply(letter.model, now: now)
+    let gaps = expected.gaps
+    counts.fragments += expected.fragments
+    counts.refusedFragments += expected.refused
+    counts.waits += expected.waiting
     try checkReturns(
       receipt.returned, of: letter.model.intervals.keys, since: before, at: i)
     counts.deliveries += 1

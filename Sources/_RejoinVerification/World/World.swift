@@ -111,8 +111,11 @@ public struct World<Replica: TestedReplica> {
     try ran(script, universe: universe).counts
   }
 
+  /// What every device holds, as devices with the same saves agree on it.
+  public var contents: [Replica.Contents] { peers.map(\.replica.contents) }
+
   /// The world after a script.
-  static func ran(
+  public static func ran(
     _ script: Script, universe: ScriptUniverse = .standard
   ) throws(ScriptMismatch) -> World {
     var world = World(deviceCount: script.deviceCount, universe: universe)
@@ -134,6 +137,12 @@ public struct WorldCounts: Hashable, Sendable {
   public internal(set) var deliveries = 0
   /// The messages that left a gap.
   public internal(set) var gaps = 0
+  /// The fragments that were taken.
+  public internal(set) var fragments = 0
+  /// The fragments that were refused, at least in part.
+  public internal(set) var refusedFragments = 0
+  /// The intervals that waited for something that was refused.
+  public internal(set) var waits = 0
   /// The backups that were restored.
   public internal(set) var restores = 0
   /// Those that were not detected, on the same machine or on another.
@@ -159,11 +168,17 @@ public struct WorldCounts: Hashable, Sendable {
   /// The comparisons with the oracle.
   public internal(set) var checks = 0
 
+  /// Creates counts of nothing.
+  public init() {}
+
   /// Adds what was done elsewhere.
   public static func += (a: inout WorldCounts, b: WorldCounts) {
     a.saves += b.saves
     a.deliveries += b.deliveries
     a.gaps += b.gaps
+    a.fragments += b.fragments
+    a.refusedFragments += b.refusedFragments
+    a.waits += b.waits
     a.restores += b.restores
     a.unnoticedRestores += b.unnoticedRestores
     a.crashes += b.crashes

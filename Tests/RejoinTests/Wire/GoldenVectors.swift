@@ -26,6 +26,8 @@ enum GoldenVectors {
       ("delta-part", delta.split(into: 3)[1].encoded()),
       ("delta-strange", strange().encoded()),
       ("delta-empty", Delta([]).encoded()),
+      ("delta-fragments", try fragments().encoded()),
+      ("stored-horizons", try large().state.encoded()),
       ("snapshot", phone.encoded()),
       ("snapshot-folded", phone.encoded(foldingLedgers: true)),
       ("snapshot-empty", Replica.empty(1).encoded()),
@@ -81,6 +83,51 @@ enum GoldenVectors {
     tablet.tell(phone)
     phone.fold()
     return (phone, tablet)
+  }
+
+  /// A replica that sends whatever it can as fragments.
+  private static func large() throws -> Replica {
+    let phone = Replica.empty(1, wallClock: ManualClock(1_770_000_000_000))
+    phone.fragmentSize = 0
+    for key in ["added", "cancelled", "folded"] {
+      try phone.save {
+        let sailor = $0[Sailor.self, key]
+        sailor.tags.insert("a")
+        sailor.roles.insert("cook")
+        sailor.miles.increment(by: 7)
+        sailor.pay.append(100, memo: .string("advance"))
+      }
+    }
+    return phone
+  }
+
+  /// A fragment of each row of the rule.
+  private static func fragments() throws -> Delta {
+    let phone = try large()
+    let tablet = Replica.empty(
+      2, wallClock: ManualClock(1_770_000_000_000))
+    tablet.fragmentSize = 0
+    tablet.merge(phone)
+    try tablet.save { $0[Sailor.self, "added"].pay.append(5) }
+    phone.merge(tablet)
+    let basis = phone.version
+    try phone.save {
+      let sailor = $0[Sailor.self, "added"]
+      sailor.tags.insert("b")
+      sailor.roles.remove("cook")
+      sailor.miles.increment(by: 1)
+      sailor.pay.append(-30)
+    }
+    try phone.save {
+      $0[Sailor.self, "cancelled"].miles.reset()
+      $0.apply(
+        .append(.cancelling), to: FieldKey("pay", .ledger),
+        of: RecordID("Sailor", "cancelled"))
+    }
+    try tablet.save { $0[Sailor.self, "folded"].pay.append(8) }
+    tablet.fold()
+    phone.merge(tablet)
+    return try #require(phone.delta(since: basis))
   }
 
   /// Deleted records whose fields are bare.

@@ -29,23 +29,33 @@ struct WireCorpus: Sendable {
     for seed in seed..<(seed + count) {
       let script = ScriptGenerator.script(
         seed: seed, steps: steps, weights: weights)
-      var world = World<ReplicaUnderTest>(deviceCount: script.deviceCount)
-      for (number, step) in script.steps.enumerated() {
-        do { try world.perform(step) } catch {
-          // What there is up to here is still worth reading and writing.
-          Issue.record("seed \(seed), step \(number): \(error.what)")
-          break
-        }
+      if seed % 2 == 0 {
+        add(script, seed, to: World<ReplicaUnderTest>.self)
+      } else {
+        add(script, seed, to: World<FragmentingReplica>.self)
       }
-      let sent = world.letters.sorted { $0.key < $1.key }
-        .map(\.value.message)
-      deltas += sent + sent.flatMap { $0.split(into: 2) }
-      let peers = world.peers.map(\.replica.replica)
-      for basis in peers {
-        deltas += peers.prefix(2).compactMap { $0.delta(since: basis.version) }
-      }
-      states += peers.map(\.state)
     }
+  }
+
+  private mutating func add<Size>(
+    _ script: Script, _ seed: UInt64, to: World<LibraryReplica<Size>>.Type
+  ) {
+    var world = World<LibraryReplica<Size>>(deviceCount: script.deviceCount)
+    for (number, step) in script.steps.enumerated() {
+      do { try world.perform(step) } catch {
+        // What there is up to here is still worth reading and writing.
+        Issue.record("seed \(seed), step \(number): \(error.what)")
+        break
+      }
+    }
+    let sent = world.letters.sorted { $0.key < $1.key }
+      .map(\.value.message)
+    deltas += sent + sent.flatMap { $0.split(into: 2) }
+    let peers = world.peers.map(\.replica.replica)
+    for basis in peers {
+      deltas += peers.prefix(2).compactMap { $0.delta(since: basis.version) }
+    }
+    states += peers.map(\.state)
   }
 
   /// The replicas as they were left.

@@ -143,7 +143,7 @@ struct PlainSearch {
     var next = here
     next.devices[i].replica = here.devices[i].replica.copy()
     let receipt = next.devices[i].replica.apply(letter.message, now: 0)
-    let gaps = next.devices[i].model.apply(letter.model, now: 0)
+    let gaps = next.devices[i].model.apply(letter.model, now: 0).gaps
     try agree("gaps", receipt.gaps, gaps)
     try step(to: next)
   }

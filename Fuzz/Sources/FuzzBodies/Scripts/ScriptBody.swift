@@ -11,8 +11,10 @@ struct ScriptBody {
 
   func check() throws(FuzzFailure) {
     let script = Script(choosing: bytes)
-    do throws(ScriptMismatch) { try World<ReplicaUnderTest>.run(script) } catch
-    {
+    do throws(ScriptMismatch) {
+      try World<ReplicaUnderTest>.run(script)
+      try World<FragmentingReplica>.run(script)
+    } catch {
       throw FuzzFailure("\(error)\n\(script.replayText())")
     }
   }

@@ -21,6 +21,7 @@ public struct LiveHistory: Sendable {
   /// Creates a history by the saves and exchanges of a random script.
   public init(seed: UInt64, steps: Int) {
     let replicas = (1...3).map { LiveHistory.empty(DeviceID(UInt64($0))) }
+    for replica in replicas.prefix(2) { replica.sendFragments() }
     let script = ScriptGenerator.script(seed: seed, steps: steps, devices: 3)
     for step in script.steps {
       switch step {

@@ -3,6 +3,8 @@
 /// What one replica sends to another: changed fields, each complete with its
 /// clock, and the intervals of saves whose effects they contain.
 ///
+/// Of a large field there may be a ``Fragment`` instead, with what is new of it.
+///
 /// A delta may be lost, duplicated, reordered, relayed or split. A field is
 /// never wrong because of it, at most out of date.
 ///
@@ -85,7 +87,11 @@ public struct Delta: Sendable {
           var change = Change(id: RecordID(table.name, table.text), fields: [:])
           while let (place, state) = try reader.nextField() {
             let key = place < 0 ? .existence : table.columns[place].key
-            change.fields[key] = state
+            if let fragment = reader.fragment(state) {
+              change.fragments[key] = fragment
+            } else {
+              change.fields[key] = state
+            }
           }
           changes.append(change)
         }
@@ -125,18 +131,13 @@ public struct Delta: Sendable {
   public func split(into count: Int) -> [Delta] {
     precondition(
       count > 0, "cannot split a delta into \(count) parts: expected 1 or more")
-    let fields = changes.flatMap { change in
-      change.fields.sorted { $0.key < $1.key }.map {
-        (id: change.id, key: $0.key, state: $0.value)
-      }
-    }
+    let fields = changes.flatMap(\.single)
     return (0..<count).map { i in
       let part = fields[
         (i * fields.count / count)..<((i + 1) * fields.count / count)]
       var changes: [RecordID: Change] = [:]
       for field in part {
-        changes[field.id, default: Change(id: field.id, fields: [:])]
-          .fields[field.key] = field.state
+        changes[field.id, default: Change(id: field.id)].add(field)
       }
       return Delta(changes: Array(changes.values), intervals: [:])
     }

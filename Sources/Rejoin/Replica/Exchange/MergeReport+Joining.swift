@@ -16,6 +16,23 @@ extension MergeReport {
     noteConflicts(before, theirs, mine, location)
   }
 
+  /// Joins a fragment, and reports the change.
+  mutating func join(
+    _ fragment: Fragment, into mine: inout FieldState, at location: Location,
+    keepingValues: Bool
+  ) {
+    let old = keepingValues ? mine : nil
+    let (clock, before) = (mine.clock, mine.shown(in: fragment.state))
+    mine.merge(fragment)
+    if mine.clock == clock { return }
+    records.insert(location.record)
+    if mine.shown(in: fragment.state) == before { return }
+    changedFields.insert(location)
+    if let old {
+      changes.append(Change(location: location, old: old, new: mine))
+    }
+  }
+
   private mutating func noteChange(
     _ before: FieldState, _ after: FieldState, _ location: Location,
     _ rule: DeletionRule, _ keepsValues: Bool
@@ -106,7 +123,32 @@ extension MergeReport {
   }
 }
 
+/// What is visible of a part of a field.
+private enum ShownPart: Equatable {
+  case count(Int64)
+  case elements([Bool])
+  /// How many entries each device has, and how many of them are cancelled.
+  case entries([[UInt64]])
+}
+
 extension FieldState {
+  /// What is visible where a fragment may have changed it.
+  fileprivate func shown(in part: FieldState) -> ShownPart? {
+    switch (self, part) {
+    case (.counter, .counter): .count(count)
+    case (.set(let field), .set(let part)):
+      .elements(part.store.entries.map { field.store.contains($0.key) })
+    case (.removeWinsSet(let field), .removeWinsSet(let part)):
+      .elements(part.store.entries.map { field.store.contains($0.key) })
+    case (.ledger(let field), .ledger(let part)):
+      .entries(
+        part.store.lines.keys.map { device in
+          field.store.lines[device].map { [$0.count, $0.cancelled] } ?? []
+        })
+    default: nil
+    }
+  }
+
   /// Whether a record with these marks exists under a deletion rule.
   fileprivate func exists(_ rule: DeletionRule) -> Bool {
     guard case .register(let marks) = self else { return false }
@@ -131,8 +173,8 @@ extension FieldState {
     case (.counter(let a), .counter(let b)):
       a.store.equivocations(with: b.store)
     case (.removeWinsSet(let a), .removeWinsSet(let b)):
-      a.store.entries.flatMap { key, marks in
-        marks.equivocations(with: b.store[key])
+      b.store.entries.flatMap { key, marks in
+        a.store[key].equivocations(with: marks)
       }
     case (.ledger(let a), .ledger(let b)): a.store.equivocations(with: b.store)
     default: []
@@ -154,8 +196,8 @@ extension Siblings {
 
 extension Tally {
   fileprivate func equivocations(with other: Tally) -> [Dot] {
-    entries.compactMap { mine in
-      let theirs = other.entry(of: mine.device)
+    other.entries.compactMap { theirs in
+      let mine = entry(of: theirs.device)
       return theirs.sequence == mine.sequence && theirs != mine
         ? Dot(mine.device, mine.sequence) : nil
     }
@@ -164,10 +206,8 @@ extension Tally {
 
 extension LedgerLines {
   fileprivate func equivocations(with other: LedgerLines) -> [Dot] {
-    lines.flatMap { device, mine in
-      (other.lines[device].map(mine.equivocations) ?? []).map {
-        Dot(device, $0)
-      }
+    other.lines.flatMap { device, theirs in
+      (lines[device].map(theirs.equivocations) ?? []).map { Dot(device, $0) }
     }
   }
 }

@@ -71,7 +71,9 @@ public struct MergeReport: Sendable {
 
   /// Saves that the sender left out because it assumed we had them.
   ///
-  /// Ask again for a delta since this replica's ``Replica/version``.
+  /// What follows them was not applied: the saves after them do not count as
+  /// held, and a part of a large field that continues them was refused. Ask again
+  /// for a delta since this replica's ``Replica/version``.
   public struct Gap: Hashable, Sendable {
     /// The device whose saves are missing.
     public let device: DeviceID
@@ -79,6 +81,8 @@ public struct MergeReport: Sendable {
     public let held: UInt64
     /// The number of its last save that the sender assumed to be held here.
     public let assumed: UInt64
+    /// The field of which a part was refused; `nil` if no part was.
+    public var field: Location?
   }
 
   /// The records with at least one updated field.

@@ -35,8 +35,16 @@ extension Replica {
       since: known, of: intervals.keys, ahead: ahead)
     stored._checkInvariants()
     if locations.isEmpty, intervals.isEmpty { return nil }
+    var fragments: [FieldLocation: Fragment] = [:]
+    if !stored.large.isEmpty {
+      for location in locations {
+        fragments[location] = stored.fragment(at: location, since: known)
+      }
+    }
     return Delta(
-      MessageContent(stored.records, stored.names, at: locations), intervals)
+      MessageContent(
+        stored.records, stored.names, at: locations, fragments: fragments),
+      intervals)
   }
 
   /// Creates a delta of everything that this replica holds.

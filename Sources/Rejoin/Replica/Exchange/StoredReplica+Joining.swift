@@ -15,8 +15,8 @@ extension StoredReplica {
     _ reader: inout MessageReader, and histories: Histories? = nil,
     _ schema: Schema, now: Int64, reporting detail: MergeReport.Detail
   ) throws(WireError) -> MergeReport {
-    var report = MergeReport()
-    let joined = try join(&reader, schema, detail, &report)
+    var (report, refused) = (MergeReport(), [] as [RefusedPart])
+    let joined = try join(&reader, schema, detail, &report, &refused)
     let histories =
       if let histories { histories } else { try reader.readSections() }
     // Before the version advances: afterwards it may contain saves of another
@@ -32,7 +32,10 @@ extension StoredReplica {
       if interval.to.sequence > version[device].sequence {
         hybrid.receive(interval.to.time, now: now)
       }
-      advance(device, interval, into: &report)
+      // What was refused is missing from what the interval vouches for.
+      if !waits(interval, of: device, for: refused) {
+        advance(device, interval, into: &report)
+      }
     }
     noteAhead(joined)
     _checkInvariants()
@@ -70,7 +73,8 @@ extension StoredReplica {
   /// - Returns: The fields that were joined.
   mutating func join(
     _ reader: inout MessageReader, _ schema: Schema,
-    _ detail: MergeReport.Detail, _ report: inout MergeReport
+    _ detail: MergeReport.Detail, _ report: inout MergeReport,
+    _ refused: inout [RefusedPart]
   ) throws(WireError) -> [JoinedField] {
     var joined: [JoinedField] = []
     // Known if the message has just been validated.
@@ -87,24 +91,35 @@ extension StoredReplica {
       }
       while try reader.nextRecord() {
         let id = RecordID(entity, reader.table.text)
-        let position = intern(id)
-        records[position].reserve(reader.table.fieldCount)
-        while let next = try reader.nextField() {
+        // A record of which all is refused does not come into being.
+        var position = reader.table.hasFragments ? nil : intern(id)
+        if let position { records[position].reserve(reader.table.fieldCount) }
+        while let (place, state) = try reader.nextField() {
           let field =
-            next.place < 0
-            ? (number: 0, kind: .register, isMismatch: false)
-            : fields[next.place]
-          let location = FieldLocation(
-            record: UInt32(position), name: field.number)
-          join(next.state, at: location, field.kind, rule, detail, &report)
-          joined.append(
-            JoinedField(location: location, save: next.state.onlyWrite?.dot))
+            place < 0
+            ? (number: 0, kind: .register, isMismatch: false) : fields[place]
+          if let fragment = reader.fragment(state) {
+            let location = join(
+              fragment, of: id, field.number, under: rule, detail, &report,
+              &refused)
+            guard let location else { continue }
+            joined.append(JoinedField(location: location, save: nil))
+            position = Int(location.record)
+          } else {
+            let record = position ?? intern(id)
+            position = record
+            let location = FieldLocation(
+              record: UInt32(record), name: field.number)
+            join(state, at: location, field.kind, rule, detail, &report)
+            joined.append(
+              JoinedField(location: location, save: state.onlyWrite?.dot))
+          }
           if field.isMismatch {
             report.kindMismatches.insert(
               .init(record: id, field: names[field.number]))
           }
         }
-        noteAliases(at: position)
+        if let position { noteAliases(at: position) }
       }
     }
     return joined
@@ -139,7 +154,7 @@ extension MergeReport {
   /// Notes the dots under which two states that are to be joined differ.
   ///
   /// Before the join, which keeps one of two payloads under one dot.
-  fileprivate mutating func noteEquivocations(
+  mutating func noteEquivocations(
     _ mine: FieldState, _ theirs: FieldState
   ) {
     // A later save than those here has none of their dots.

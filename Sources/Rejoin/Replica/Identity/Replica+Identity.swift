@@ -60,8 +60,7 @@ extension StoredReplica {
 
   /// Flags devices as forked, except those that have never saved: they have no
   /// history that could have forked.
-  private mutating func fork(_ devices: [DeviceID], _ report: inout MergeReport)
-  {
+  mutating func fork(_ devices: [DeviceID], _ report: inout MergeReport) {
     for device in devices
     where version[device].sequence > 0
       && !version[device].isForked

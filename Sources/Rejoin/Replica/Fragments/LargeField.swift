@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What is kept beside a large field, so that a delta has only what is new of it.
+///
+/// It is no part of the field's state: replicas with equal fields may differ in
+/// it. It can be rebuilt at any time, with the field's clock as its horizon; the
+/// field then travels as a whole once to each receiver that is behind.
+struct LargeField: Sendable {
+  /// Contains every save that the field has seen and that left nothing behind
+  /// in it: a removal, a reset, a cancellation.
+  ///
+  /// Whoever has seen all of these needs to be told of no absence.
+  private(set) var horizon: VectorClock
+  /// Of a set, where its marks are; `nil` until it is needed.
+  private var marks: MarkIndex?
+
+  /// The number of indexed marks, stale ones included.
+  var markCount: Int { marks?.count ?? 0 }
+
+  /// - Parameter horizon: Contained in the field's clock.
+  init(horizon: VectorClock) { self.horizon = horizon }
+
+  /// Notes a save of the replica's own.
+  ///
+  /// - Parameter edit: `nil` if what was observed was dropped.
+  mutating func note(
+    _ edit: FieldEdit?, of kind: FieldKind, in save: EditContext
+  ) {
+    guard let edit, !save.drops else {
+      horizon.insert(save.dot)
+      return marks = nil
+    }
+    switch edit {
+    case .write: break
+    case .count(let edit): if edit.isReset { horizon.insert(save.dot) }
+    case .append(let edit): if edit.isCancelled { horizon.insert(save.dot) }
+    case .members(let edit):
+      // Where removals win, they leave a mark.
+      let leavesNothing =
+        kind == .set
+        && (edit.isCleared || edit.members.values.contains(false))
+      if leavesNothing { horizon.insert(save.dot) }
+      if edit.isCleared { return marks = nil }
+      for element in edit.members.keys { marks?.add(element, at: save.dot) }
+    }
+  }
+
+  /// Notes that a whole field was joined.
+  ///
+  /// - Parameter known: What the field here had seen before.
+  mutating func noteJoin(_ clock: VectorClock, over known: VectorClock) {
+    horizon.merge(
+      VectorClock(
+        sorted: clock.entries.filter { $0.count > known[$0.device] }))
+    marks = nil
+  }
+
+  /// Notes that a fragment was joined.
+  mutating func noteJoin(_ fragment: Fragment, over known: VectorClock) {
+    switch fragment.state {
+    // Its sender's horizon is in what was known here.
+    case .set(let field): marks?.add(field.store, over: known)
+    case .removeWinsSet(let field): marks?.add(field.store, over: known)
+    case .counter, .ledger:
+      if fragment.isWhole { noteJoin(fragment.state.clock, over: known) }
+    case .register, .lww: break
+    }
+  }
+
+  /// Makes a fragment of what is beyond `known`.
+  ///
+  /// - Returns: `nil` if the field has to be sent as a whole.
+  mutating func fragment(
+    of state: FieldState, since known: VectorClock
+  ) -> Fragment? {
+    state.fragment(since: known, horizon: horizon) {
+      switch state {
+      case .set(let field):
+        marks.elements(of: field.store, field.clock, since: known)
+      case .removeWinsSet(let field):
+        marks.elements(of: field.store, field.clock, since: known)
+      default: []
+      }
+    }
+  }
+}
+
+/// For each device, which elements of a set its saves have marked.
+///
+/// It is the inverse of the marks, as a ``ChangeIndex`` is of the clocks of
+/// fields.
+private struct MarkIndex: Sendable {
+  private struct Entry {
+    let sequence: UInt64
+    let element: Value
+  }
+
+  /// Sorted by sequence number.
+  ///
+  /// Some entries are stale: their element has lost the mark.
+  private var byDevice = RunMap<DeviceID, [Entry]>()
+  private(set) var count = 0
+
+  /// Adds a mark of a save that is later than all others of its device.
+  mutating func add(_ element: Value, at dot: Dot) {
+    count += 1
+    byDevice.update(dot.device, default: []) {
+      $0.append(Entry(sequence: dot.sequence, element: element))
+    }
+  }
+
+  /// Adds the marks in a set that are beyond `known`, which contains those that
+  /// were here.
+  mutating func add<Mark>(_ set: DotMap<Mark>, over known: VectorClock) {
+    var new: [(dot: Dot, element: Value)] = []
+    for (element, marks) in set.entries {
+      for mark in marks where !known.contains(mark.dot) {
+        new.append((mark.dot, element))
+      }
+    }
+    new.sort { $0.dot.sequence < $1.dot.sequence }
+    for mark in new { add(mark.element, at: mark.dot) }
+  }
+
+  /// Whether most entries are stale.
+  func isStale(_ set: DotMap<some Any>) -> Bool { count > 2 * set.count + 16 }
+
+  /// The elements with a mark of a save after the `n`-th of a device, and some
+  /// that had one.
+  func elements(of device: DeviceID, since n: UInt64) -> [Value] {
+    let entries = byDevice[device] ?? []
+    return entries[entries.partitioningIndex { $0.sequence > n }...]
+      .map(\.element)
+  }
+}
+
+extension MarkIndex? {
+  /// The elements of a set that have a mark beyond `known`, each once.
+  ///
+  /// - Parameter clock: What the set has seen.
+  /// - Complexity: O(*k* + *r*) for *k* such marks and *r* devices, once the marks
+  ///   are indexed.
+  fileprivate mutating func elements<Mark>(
+    of set: DotMap<Mark>, _ clock: VectorClock, since known: VectorClock
+  ) -> [Value] {
+    var index = self ?? MarkIndex()
+    if self == nil || index.isStale(set) {
+      index = MarkIndex()
+      index.add(set, over: VectorClock())
+      self = index
+    }
+    var elements: Set<Value> = []
+    for entry in clock.entries where entry.count > known[entry.device] {
+      for element in index.elements(
+        of: entry.device, since: known[entry.device])
+      where set[element].contains(where: { !known.contains($0.dot) }) {
+        elements.insert(element)
+      }
+    }
+    return Array(elements)
+  }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+import Rejoin
+
+// Programs about fields that travel as fragments.
+extension ExplorerProgram {
+  /// One element, and a register whose saves need the same intervals.
+  static let oneElement = ExplorerProgram(
+    "one element", [name, tags], [a.inserting(["x"], into: tags)],
+    [a.removing(["x"], from: tags), a[name, .int(1)]], [a[name, .int(2)]])
+
+  /// Two elements of one set.
+  static let twoElements = ExplorerProgram(
+    "two elements", [tags], [a.inserting(["x", "y"], into: tags)],
+    [a.removing(["x"], from: tags)], [a.inserting(["x"], into: tags)])
+
+  /// A set in which removals win.
+  static let markedElements = ExplorerProgram(
+    "marked elements", [marks], [a.inserting(["x"], into: marks)],
+    [a.removing(["x"], from: marks)],
+    [.edit(a, marks, .members(.clearing))])
+
+  /// A counter that is reset, beside a register.
+  static let resets = ExplorerProgram(
+    "resets", [name, count], [a.adding(1, to: count)],
+    [a.resetting(count, to: 0)], [a[name, .int(1)], a.adding(2, to: count)])
+
+  /// A ledger that is cancelled.
+  static let cancellations = ExplorerProgram(
+    "cancellations", [log], [a.appending(1, to: log)],
+    [a.appending(2, to: log), .edit(b, log, .append(.cancelling))],
+    [.edit(a, log, .append(.cancelling))])
+
+  /// A record with such fields that is deleted, and created again.
+  static let recreation = ExplorerProgram(
+    "re-creation of large fields", [tags, count],
+    [a.inserting(["x"], into: tags), a.adding(1, to: count)], [.delete(a)],
+    [a.inserting(["y"], into: tags)])
+
+  private static let fragmentMenu = [
+    oneElement, twoElements, markedElements, resets, cancellations, recreation,
+  ]
+
+  /// For replicas that send fragments wherever they can, every day.
+  public static let quickFragments: [ExplorerProgram] = fragmentMenu.map {
+    $0.reduced(savers: [[0], [1], [0]], times: [0], kept: 1)
+  }
+
+  /// For replicas that send fragments wherever they can, more than a million
+  /// configurations.
+  public static let fragments: [ExplorerProgram] =
+    fragmentMenu.map {
+      $0.reduced(savers: [[0], [1], [0, 2]], times: [0], kept: 2)
+    }
+    + fragmentMenu.map { $0.splitting(savers: [[0], [1], [2]]) }
+    + [sets, counters, ledgers].map {
+      $0.reduced(savers: [[0], [1], [0, 2]], times: [0], kept: 2)
+    }
+
+  /// For replicas that send fragments wherever they can, more than ten million
+  /// configurations.
+  public static let nightlyFragments: [ExplorerProgram] =
+    fragments + fragmentMenu.map { $0.reduced(times: [0], kept: 3) }
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import Rejoin
+import RejoinTesting
+import Testing
+
+/// Fragments that a replica has to refuse.
+@Suite(.encodes) struct RefusedFragmentTests {
+  private let a = Replica.empty(1)
+  private let b = Replica.empty(2)
+  private let tags = FieldKey("tags", .set)
+  private let pay = FieldKey("pay", .ledger)
+
+  init() { (a.fragmentSize, b.fragmentSize) = (0, 0) }
+
+  /// Two deltas, of which the second continues the first.
+  private func deltas(
+    _ edit: (RecordEditor<Sailor>, Int) -> Void
+  ) throws -> [Delta] {
+    try a.edit { edit($0, 0) }
+    var deltas: [Delta] = []
+    for i in 1...2 {
+      let basis = a.version
+      try a.edit { edit($0, i) }
+      deltas.append(try #require(a.delta(since: basis)))
+    }
+    return deltas
+  }
+
+  @Test func aFragmentThatAssumesTooMuchIsRefused() throws {
+    let deltas = try deltas { sailor, i in sailor.tags.insert("\(i)") }
+    let report = b.apply(deltas[1])
+    let place = MergeReport.Location(record: Sailor.ada, field: tags)
+    #expect(
+      report.gaps.contains(
+        .init(device: a.device, held: 0, assumed: 2, field: place)))
+    #expect(!report.isClean)
+    #expect(b.version[a.device].sequence == 0)
+    #expect(b.ada?.tags.isEmpty == true)
+    #expect(a.tell(b).isClean)
+    #expect(b.ada?.tags == ["0", "1", "2"])
+    #expect(areEqual(a, b))
+  }
+
+  @Test func aRecordOfWhichAllIsRefusedDoesNotComeIntoBeing() throws {
+    let deltas = try deltas { sailor, i in sailor.tags.insert("\(i)") }
+    let part = try #require(
+      deltas[1].split(into: 2).first { part in
+        part.changes.contains { !$0.fragments.isEmpty }
+      })
+    #expect(!b.apply(part).isClean)
+    #expect(b.record(Sailor.ada) == nil)
+    #expect(b.stored.records.isEmpty)
+  }
+
+  @Test func anIntervalWaitsForWhatWasRefused() throws {
+    // The second device's saves are all known, but not those of the first.
+    try a.edit { $0.tags.insert("a") }
+    let c = Replica.empty(3)
+    c.fragmentSize = 0
+    c.merge(a)
+    let basis = c.version
+    try c.edit { $0.tags.insert("c") }
+    let delta = try #require(c.delta(since: basis))
+    let report = b.apply(delta)
+    #expect(report.gaps.map(\.device) == [a.device])
+    #expect(b.version.vector.isEmpty)
+    c.tell(b)
+    #expect(areEqual(b, c))
+  }
+
+  @Test func whatIsKnownOfAFragmentIsTakenByDevice() throws {
+    try a.edit { $0.miles.increment(by: 1) }
+    let c = Replica.empty(3)
+    c.fragmentSize = 0
+    c.merge(a)
+    try c.edit { $0.miles.increment(by: 10) }
+    b.merge(c)
+    let basis = a.version.vector.merging(c.version.vector)
+    try a.edit { $0.miles.increment(by: 2) }
+    try c.edit { $0.miles.increment(by: 20) }
+    c.merge(a)
+    // The device of `a` alone is known to a fourth.
+    let d = Replica.empty(4)
+    d.fragmentSize = 0
+    let first = try #require(
+      Delta(decodingChanges: a, of: Sailor.ada, upTo: 1))
+    d.apply(first)
+    let delta = try #require(c.delta(since: ReplicaVersion(basis)))
+    let report = d.apply(delta)
+    #expect(report.gaps.contains { $0.device == c.device && $0.field != nil })
+    #expect(d.ada?.miles == 3)
+    c.tell(d)
+    #expect(areEqual(c, d))
+  }
+
+  @Test func entriesAreMissingThoughTheClockSaysThatTheyAreHere() throws {
+    let deltas = try deltas { sailor, i in sailor.pay.append(Int64(i + 1)) }
+    // Another history of the device, with fewer entries under the same numbers.
+    let clone = Replica.empty(1)
+    try clone.edit { $0.name = "x" }
+    try clone.edit { $0.name = "y" }
+    b.merge(clone)
+    let report = b.apply(
+      Delta(changes: deltas[1].changes, intervals: [:]))
+    #expect(report.gaps.contains { $0.field?.field == pay })
+    #expect(report.forkedDevices == [a.device])
+    #expect(b.ada?.pay == 0)
+  }
+
+  @Test func aFieldThatAForkedDeviceHasTouchedIsSentAsAWhole() throws {
+    try a.edit { $0.tags.insert("0") }
+    b.merge(a)
+    try b.edit { $0.tags.insert("1") }
+    a.merge(b)
+    let c = Replica.empty(3)
+    c.merge(b)
+    b.stored.version.fork(a.device)
+    try b.edit { $0.tags.insert("2") }
+    let delta = try #require(b.delta(since: c.version))
+    #expect(delta.changes.allSatisfy { $0.fragments.isEmpty })
+  }
+}
+
+extension Delta {
+  /// The delta of a copy of a replica's state after so many saves.
+  fileprivate init?(
+    decodingChanges replica: Replica, of id: RecordID, upTo count: UInt64
+  ) {
+    let twin = Replica.empty(1)
+    twin.fragmentSize = 0
+    guard (try? twin.edit { $0.miles.increment(by: 1) }) != nil,
+      let delta = twin.delta()
+    else { return nil }
+    self = delta
+  }
+}

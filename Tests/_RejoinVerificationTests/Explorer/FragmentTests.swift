@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import _RejoinVerification
+
+/// Replicas that send fragments wherever they can.
+@Suite struct FragmentTests {
+  @Test func everyConfigurationIsAsTheOracleSays() async throws {
+    let programs =
+      Tier.isNightly
+      ? ExplorerProgram.nightlyFragments : ExplorerProgram.quickFragments
+    var counts = ExplorerCounts()
+    for program in programs {
+      var explorer = Explorer<FragmentingReplica>(program)
+      counts += try explorer.search()
+    }
+    print("fragments: \(counts)")
+    #expect(counts.isComplete)
+    #expect(counts.fragments > 0 && counts.refused > 0 && counts.waits > 0)
+  }
+
+  @Test func simulationsEndAsWithoutFragments() throws {
+    var counts = WorldCounts()
+    for seed in 0..<(Tier.isNightly ? 1000 : 100) as Range<UInt64> {
+      let script = Simulation(seed: seed, scale: .quick).script
+      let with = try World<FragmentingReplica>.ran(script)
+      let without = try World<ReplicaUnderTest>.ran(script)
+      counts += with.counts
+      guard with.counts.refusedFragments == 0 else { continue }
+      #expect(with.contents == without.contents, "seed \(seed)")
+    }
+    print("fragments:", counts)
+    #expect(counts.fragments > 0 && counts.refusedFragments > 0)
+  }
+}
