@@ -114,8 +114,8 @@ public struct DeviceEntries: Sendable {
     // Prefixes of one length have different sums only if a device ID was used
     // twice. Then the greater sum is kept, so that the join stays commutative.
     if !isContinuation, (other.folded, other.foldedSum) > (folded, foldedSum) {
-      tail.removeFirst(
-        min(tail.count, Int(clamping: other.folded - folded)))
+      let known = min(tail.count, Int(clamping: other.folded - folded))
+      tail.removeFirst(known)
       (folded, foldedSum) = (other.folded, other.foldedSum)
     }
     extend(by: other.entries(after: folded), from: max(folded, other.folded))
