@@ -54,7 +54,7 @@ OLD_NAMES = {
     "FieldOutcome.queue": "reportConflict",
     "DeletionOutcome.queue": "reportConflict",
     "HandSetClock": "ManualClock",
-    "LibraryReplica": "ReplicaUnderTest",
+    "DrivenReplica": "ReplicaUnderTest",
 }
 
 # Names that the rebuild of their declarations will replace; until then they are

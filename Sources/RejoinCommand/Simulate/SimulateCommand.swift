@@ -73,23 +73,39 @@ struct SimulateCommand {
 
   private func explore() async -> SimulateResult.Explored {
     var result = SimulateResult.Explored()
-    for program in programs {
-      if let deadline, .now > deadline { break }
-      var explorer = Explorer<ReplicaUnderTest>(program)
-      do {
-        result.counts += try explorer.search()
-        result.programs.append(program.name)
-      } catch {
-        result.violation = error
-        break
-      }
-    }
+    explore(
+      isNightly
+        ? ExplorerProgram.nightlyFragments : ExplorerProgram.quickFragments,
+      FragmentingReplica.self, &result)
+    explore(programs, ReplicaUnderTest.self, &result)
     return result
   }
 
-  private func simulate() async -> SimulationResult {
-    Simulator.run(seeds: seeds, scale: scale) {
-      deadline.map { .now < $0 } ?? true
+  private func explore<Replica: TestedReplica>(
+    _ programs: [ExplorerProgram], _: Replica.Type,
+    _ result: inout SimulateResult.Explored
+  ) {
+    for program in programs where result.violation == nil {
+      if let deadline, .now > deadline { break }
+      var explorer = Explorer<Replica>(program)
+      do {
+        result.counts += try explorer.search()
+        result.programs.append(program.name)
+      } catch { result.violation = error }
     }
+  }
+
+  /// Runs the seeds twice: with fields sent as the library has it, and with
+  /// fragments wherever there can be any.
+  private func simulate() async -> SimulationResult {
+    let (start, end) = (ContinuousClock.now, deadline)
+    let middle = end.map { start + (start.duration(to: $0) / 2) }
+    var result = Simulator.run(seeds: seeds, scale: scale) {
+      middle.map { .now < $0 } ?? true
+    }
+    result += Simulator.run(
+      FragmentingReplica.self, seeds: seeds, scale: scale
+    ) { end.map { .now < $0 } ?? true }
+    return result
   }
 }

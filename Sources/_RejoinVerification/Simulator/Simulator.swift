@@ -68,6 +68,8 @@ public struct SimulationResult: Sendable, CustomStringConvertible {
     let line =
       "simulator: \(seeds) seeds, \(counts.saves) saves, "
       + "\(counts.deliveries) deliveries, \(counts.gaps) gaps, "
+      + "\(counts.fragments) fragments taken, "
+      + "\(counts.refusedFragments) refused, \(counts.waits) intervals waited, "
       + "\(counts.restores) restores "
       + "(\(counts.unnoticedRestores) unnoticed, \(counts.crashes) crashes), "
       + "\(counts.forks) clones, \(counts.collisions) collisions, "

@@ -24,13 +24,13 @@ extension Replica {
 }
 
 /// A replica of the library, as the checkers drive it.
-public typealias ReplicaUnderTest = LibraryReplica<UsualSize>
+public typealias ReplicaUnderTest = DrivenReplica<UsualSize>
 
 /// A replica of the library that sends fragments wherever it can.
-public typealias FragmentingReplica = LibraryReplica<AnySize>
+public typealias FragmentingReplica = DrivenReplica<AnySize>
 
 /// A replica of the library, as the checkers drive it.
-public struct LibraryReplica<Size: FragmentSize>: TestedReplica {
+public struct DrivenReplica<Size: FragmentSize>: TestedReplica {
   public static var sendsFragments: Bool { Size.least == 0 }
 
   /// The replica.
@@ -115,7 +115,7 @@ public struct LibraryReplica<Size: FragmentSize>: TestedReplica {
 }
 
 // Saving.
-extension LibraryReplica {
+extension DrivenReplica {
   public mutating func save(
     _ verbs: [ScriptVerb], now: Int64
   ) throws -> Dot? {
@@ -200,7 +200,7 @@ extension LibraryReplica {
 }
 
 // Exchanging deltas.
-extension LibraryReplica {
+extension DrivenReplica {
   public func message(since basis: ReplicaVersion) -> Delta? {
     replica.delta(since: basis)
   }

@@ -39,6 +39,19 @@ import Testing
     #expect(tablet.missingSaves.isEmpty)
     #expect(tablet.version.vector == phone.version.vector)
 
+    try phone.save { transaction in
+      for i in 1...100 {
+        transaction[Profile.self, "ada"].tags.insert("tag \(i)")
+      }
+    }
+    phone.delta(since: tablet.version).map { tablet.apply($0) }
+
+    try phone.save { $0[Profile.self, "ada"].tags.insert("new") }
+    let small = phone.delta(since: tablet.version)
+    let fragment = small?.changes[0].fragments[FieldKey("tags", .set)]
+    #expect(fragment?.state.elements == ["new"])
+    #expect(fragment?.basis == [phone.device: 5])
+
     phone.acknowledge(version, by: tablet.device)
   }
 }

@@ -109,12 +109,16 @@ import Testing
   }
 
   @Test func aFieldThatAForkedDeviceHasTouchedIsSentAsAWhole() throws {
-    try a.edit { $0.tags.insert("0") }
-    b.merge(a)
-    try b.edit { $0.tags.insert("1") }
+    try b.edit { $0.tags.insert("0") }
     a.merge(b)
+    // As a fragment, so that nothing else keeps the field whole.
+    try a.edit { $0.tags.insert("1") }
+    a.tell(b)
     let c = Replica.empty(3)
     c.merge(b)
+    try b.edit { $0.tags.insert("x") }
+    let sound = try #require(b.delta(since: c.version))
+    #expect(sound.changes.contains { !$0.fragments.isEmpty })
     b.stored.version.fork(a.device)
     try b.edit { $0.tags.insert("2") }
     let delta = try #require(b.delta(since: c.version))
