@@ -94,18 +94,23 @@ import Testing
     #expect(areEqual(c, d))
   }
 
-  @Test func entriesAreMissingThoughTheClockSaysThatTheyAreHere() throws {
+  @Test(arguments: [true, false])
+  func entriesAreMissingThoughTheClockSaysThatTheyAreHere(
+    hasSome: Bool
+  ) throws {
     let deltas = try deltas { sailor, i in sailor.pay.append(Int64(i + 1)) }
     // Another history of the device, with fewer entries under the same numbers.
     let clone = Replica.empty(1)
-    try clone.edit { $0.name = "x" }
+    try clone.edit { sailor in
+      if hasSome { sailor.pay.append(9) } else { sailor.name = "x" }
+    }
     try clone.edit { $0.name = "y" }
     b.merge(clone)
     let report = b.apply(
       Delta(changes: deltas[1].changes, intervals: [:]))
     #expect(report.gaps.contains { $0.field?.field == pay })
     #expect(report.forkedDevices == [a.device])
-    #expect(b.ada?.pay == 0)
+    #expect(b.ada?.pay == (hasSome ? 9 : 0))
   }
 
   @Test func aFieldThatAForkedDeviceHasTouchedIsSentAsAWhole() throws {
