@@ -41,9 +41,10 @@ extension ExplorerProgram {
   ]
 
   /// For replicas that send fragments wherever they can, every day.
-  public static let quickFragments: [ExplorerProgram] = fragmentMenu.map {
-    $0.reduced(savers: [[0], [1], [0]], times: [0], kept: 1)
-  }
+  public static let quickFragments: [ExplorerProgram] =
+    fragmentMenu.map {
+      $0.reduced(savers: [[0], [1], [0]], times: [0], kept: 1)
+    }
 
   /// For replicas that send fragments wherever they can, more than a million
   /// configurations.

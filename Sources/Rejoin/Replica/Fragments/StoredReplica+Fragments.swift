@@ -138,7 +138,9 @@ extension StoredReplica {
   func waits(
     _ interval: SaveInterval, of device: DeviceID, for refused: [RefusedPart]
   ) -> Bool {
-    refused.contains { part in
+    // One that does not continue what is here is a gap, in any case.
+    guard interval.from <= version[device].sequence else { return false }
+    return refused.contains { part in
       let seen = part.location.map {
         records.lastSave(of: device, at: $0)
       }

@@ -39,6 +39,11 @@ import Testing
     #expect(fragment.news == [a.device: 2])
     #expect(a.tell(b).changedFields.map(\.field) == [tags])
     #expect(areEqual(a, b))
+    try a.edit { $0.tags.insert("next") }
+    let next = try #require(try self.fragment(of: tags, since: b.version))
+    #expect(next.state.elements == ["next"])
+    b.merge(a)
+    #expect(areEqual(a, b))
   }
 
   @Test func aSmallFieldIsSentAsAWhole() throws {

@@ -34,6 +34,8 @@ import Testing
     #expect(
       report.gaps.contains(
         .init(device: a.device, held: 0, assumed: 2, field: place)))
+    // The interval does not continue what is here, either.
+    #expect(report.gaps.contains { $0.field == nil })
     #expect(!report.isClean)
     #expect(b.version[a.device].sequence == 0)
     #expect(b.ada?.tags.isEmpty == true)
@@ -67,6 +69,26 @@ import Testing
     #expect(b.version.vector.isEmpty)
     c.tell(b)
     #expect(areEqual(b, c))
+  }
+
+  @Test func anIntervalOfWhatTheFieldHasSeenDoesNotWait() throws {
+    let (c, d) = (Replica.empty(3), Replica.empty(4))
+    for replica in [c, d] { replica.fragmentSize = 0 }
+    try a.edit { $0.tags.insert("a") }
+    c.merge(a)
+    try c.edit { $0.tags.insert("c") }
+    // The record alone: the field has seen both saves, the version none.
+    d.apply(Delta([try #require(c.change(of: Sailor.ada))]))
+    b.merge(c)
+    try b.edit { $0.tags.insert("b") }
+    c.merge(b)
+    let basis = ReplicaVersion([a.device: 1, b.device: 1])
+    let delta = try #require(c.delta(since: basis))
+    let report = d.apply(delta)
+    #expect(report.gaps.map(\.device) == [b.device])
+    #expect(d.version.vector == [c.device: 1])
+    c.tell(d)
+    #expect(areEqual(c, d))
   }
 
   @Test func whatIsKnownOfAFragmentIsTakenByDevice() throws {
