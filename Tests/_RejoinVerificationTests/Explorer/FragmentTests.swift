@@ -21,7 +21,7 @@ import _RejoinVerification
 
   @Test func simulationsEndAsWithoutFragments() throws {
     var counts = WorldCounts()
-    for seed in 0..<(Tier.isNightly ? 1000 : 60) as Range<UInt64> {
+    for seed in 0..<(Tier.isNightly ? 1000 : 100) as Range<UInt64> {
       let script = Simulation(seed: seed, scale: .quick).script
       let with = try World<FragmentingReplica>.ran(script)
       let without = try World<ReplicaUnderTest>.ran(script)
