@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Rejoin
 
-extension DrivenReplica {
+extension TestedLibrary {
   /// Compares what is listed with what is there, record by record.
   public func checkListing(
     _ records: [RecordID], pages: Bool, named name: String

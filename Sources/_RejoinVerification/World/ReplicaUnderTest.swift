@@ -24,13 +24,13 @@ extension Replica {
 }
 
 /// A replica of the library, as the checkers drive it.
-public typealias ReplicaUnderTest = DrivenReplica<UsualSize>
+public typealias ReplicaUnderTest = TestedLibrary<UsualSize>
 
 /// A replica of the library that sends fragments wherever it can.
-public typealias FragmentingReplica = DrivenReplica<AnySize>
+public typealias FragmentingReplica = TestedLibrary<AnySize>
 
 /// A replica of the library, as the checkers drive it.
-public struct DrivenReplica<Size: FragmentSize>: TestedReplica {
+public struct TestedLibrary<Size: FragmentSize>: TestedReplica {
   public static var sendsFragments: Bool { Size.least == 0 }
 
   /// The replica.
@@ -115,7 +115,7 @@ public struct DrivenReplica<Size: FragmentSize>: TestedReplica {
 }
 
 // Saving.
-extension DrivenReplica {
+extension TestedLibrary {
   public mutating func save(
     _ verbs: [ScriptVerb], now: Int64
   ) throws -> Dot? {
@@ -200,7 +200,7 @@ extension DrivenReplica {
 }
 
 // Exchanging deltas.
-extension DrivenReplica {
+extension TestedLibrary {
   public func message(since basis: ReplicaVersion) -> Delta? {
     replica.delta(since: basis)
   }

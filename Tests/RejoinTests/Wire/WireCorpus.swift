@@ -38,9 +38,9 @@ struct WireCorpus: Sendable {
   }
 
   private mutating func add<Size>(
-    _ script: Script, _ seed: UInt64, to: World<DrivenReplica<Size>>.Type
+    _ script: Script, _ seed: UInt64, to: World<TestedLibrary<Size>>.Type
   ) {
-    var world = World<DrivenReplica<Size>>(deviceCount: script.deviceCount)
+    var world = World<TestedLibrary<Size>>(deviceCount: script.deviceCount)
     for (number, step) in script.steps.enumerated() {
       do { try world.perform(step) } catch {
         // What there is up to here is still worth reading and writing.
