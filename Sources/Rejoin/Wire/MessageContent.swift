@@ -120,11 +120,11 @@ struct MessageContent {
       isFragment: isFragment)
   }
 
-  /// What there is of a field, if it is only a fragment.
-  func fragment(_ choice: Choice, _ slot: FieldSlot) -> Fragment? {
+  /// What there is of a field, by its number, if it is only a fragment.
+  @inline(__always)
+  func fragment(_ choice: Choice, _ name: UInt32) -> Fragment? {
     fragments.isEmpty
-      ? nil
-      : fragments[FieldLocation(record: choice.position, name: slot.name)]
+      ? nil : fragments[FieldLocation(record: choice.position, name: name)]
   }
 
   /// The numbers of the chosen fields, in the order in which they are written.
@@ -139,20 +139,22 @@ struct MessageContent {
   }
 
   /// Calls `body` with each chosen field, sorted by number.
+  @inline(__always)
   func forEachField(of choice: Choice, _ body: (Field) -> Void) {
     let all = records[Int(choice.position)].slots
-    func field(_ slot: Int) -> Field {
-      let isFragment = fragment(choice, all[slot]) != nil
-      return Field(
-        column: all[slot].name + (isFragment ? UInt32(names.count) : 0),
-        slot: slot)
+    // Of a message without fragments, a column is a field.
+    let beyond = fragments.isEmpty ? 0 : UInt32(names.count)
+    func column(_ name: UInt32) -> UInt32 {
+      beyond > 0 && fragment(choice, name) != nil ? name + beyond : name
     }
     if let slots {
       for slot in slots[Int(choice.start)..<Int(choice.end)] {
-        body(field(Int(slot)))
+        body(Field(column: column(all[Int(slot)].name), slot: Int(slot)))
       }
     } else {
-      for slot in all.indices { body(field(slot)) }
+      for slot in all.indices {
+        body(Field(column: column(all[slot].name), slot: slot))
+      }
     }
   }
 }

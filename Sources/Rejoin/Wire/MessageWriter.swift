@@ -47,7 +47,9 @@ struct MessageWriter {
       let slots = content.records[Int(choice.position)].slots
       content.forEachField(of: choice) { field in
         fieldCount += 1
-        if let fragment = content.fragment(choice, slots[field.slot]) {
+        if let fragment = content.fragment(
+          choice, slots[field.slot].name)
+        {
           saves.insert(fragment.state)
         } else if slots[field.slot].isOneWrite {
           saves.insert(slots[field.slot].save)
@@ -186,11 +188,11 @@ struct MessageWriter {
     if form == .full || form == .bare {
       let count = (hasExistence ? 1 : 0) + (form == .full ? layout.count : 1)
       for field in sorted.prefix(count) {
-        let slot = slots[Int(field.slot)]
-        if let fragment = content.fragment(choice, slot) {
+        let slot = Int(field.slot)
+        if let fragment = content.fragment(choice, slots[slot].name) {
           write(fragment)
         } else {
-          write(slot.state)
+          write(slots[slot].state)
         }
       }
       return
@@ -211,7 +213,7 @@ struct MessageWriter {
     return clock != nil
       && fields.allSatisfy {
         slots[Int($0.slot)].bareClock == clock
-          && content.fragment(choice, slots[Int($0.slot)]) == nil
+          && content.fragment(choice, slots[Int($0.slot)].name) == nil
       }
   }
 
