@@ -29,9 +29,8 @@ struct WireCorpus: Sendable {
     for seed in seed..<(seed + count) {
       let script = ScriptGenerator.script(
         seed: seed, steps: steps, weights: weights)
-      if seed % 2 == 0 {
-        add(script, seed, to: World<ReplicaUnderTest>.self)
-      } else {
+      add(script, seed, to: World<ReplicaUnderTest>.self)
+      if count > 1, seed % 2 == 1 {
         add(script, seed, to: World<FragmentingReplica>.self)
       }
     }
