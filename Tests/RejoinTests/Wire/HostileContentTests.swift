@@ -28,6 +28,21 @@ import Testing
     return try delta(.ledger(field), of: FieldKey("log", .ledger))
   }
 
+  @Test func aCounterHasOneEntryOfADevice() {
+    let entries = [1, 2].map { n in
+      Tally.Entry(
+        device: DeviceID(1), sequence: n, increments: n, decrements: 0)
+    }
+    let change = RecordChange(
+      id: RecordID("Item", "a"),
+      fields: [
+        FieldKey("n", .counter): .counter(
+          Causal(Tally(entries: entries), [DeviceID(1): 2]))
+      ])
+    let bytes = Delta(changes: [change], intervals: [:]).encoded()
+    #expect(throws: WireError.self) { try Delta(decoding: bytes) }
+  }
+
   @Test func aLedgerThatIsFoldedToTheLimitIsStillRead() throws {
     let replica = Replica.empty(1)
     replica.apply(try fullLedger())
