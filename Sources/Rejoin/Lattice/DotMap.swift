@@ -115,7 +115,7 @@ public struct DotMap<Payload: Hashable & Comparable & Sendable>: Sendable {
   ///
   /// - Complexity: O(*n* log *n*).
   public var contents: [(key: Value, siblings: Siblings<Payload>)] {
-    entries.sorted(byValue: \.key)
+    entries.sorted(byValue: { $0.key })
   }
 
   /// Removes all siblings whose dots `seen` contains.

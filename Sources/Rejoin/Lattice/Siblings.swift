@@ -162,7 +162,8 @@ extension Siblings: DotStore {
     }
     var entries: [VectorClock.Entry] = []
     entries.reserveCapacity(all.count)
-    for dot in all.lazy.map(\.dot) {
+    for element in all {
+      let dot = element.dot
       // Sorted by device and then by number: the last of a device is the
       // greatest.
       if dot.device == entries.last?.device { entries.removeLast() }

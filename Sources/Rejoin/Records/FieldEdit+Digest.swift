@@ -12,7 +12,7 @@ extension Digest {
       add(edit.decrements)
     case .members(let edit):
       add(edit.isCleared ? 5 : 4)
-      for (element, isIn) in edit.members.sorted(byValue: \.key) {
+      for (element, isIn) in edit.members.sorted(byValue: { $0.key }) {
         add(element)
         add(isIn ? 1 : 0)
       }

@@ -107,7 +107,9 @@ extension Latest {
 extension Tally {
   fileprivate mutating func change(_ edit: FieldEdit?, in save: EditContext) {
     let observed: Tally? =
-      if case .counter(let field) = save.observed { field.store } else { nil }
+      if case .counter(let field) = save.observed {
+        field.store.held(by: self)
+      } else { nil }
     guard case .count(let edit) = edit else { return reset(observed: observed) }
     if save.drops || edit.isReset { reset(observed: observed) }
     // A reset alone leaves no entry. Any other edit does, even one by zero.
@@ -117,6 +119,19 @@ extension Tally {
         sequence: save.dot.sequence)
       precondition(entry != nil, "a save checks before that no sum overflows")
     }
+  }
+
+  /// The entries of what an author observed, as far as `current` has them.
+  ///
+  /// It has fewer if the replica was restored since.
+  private func held(by current: Tally) -> Tally {
+    Tally(
+      entries: entries.compactMap { entry in
+        guard let mine = current.entries.entry(of: entry.device) else {
+          return nil
+        }
+        return entry.sequence < mine.sequence ? entry : mine
+      })
   }
 }
 
@@ -152,7 +167,9 @@ extension DotMap<SetMark> {
 extension LedgerLines {
   fileprivate mutating func change(_ edit: FieldEdit?, in save: EditContext) {
     let observed: LedgerLines? =
-      if case .ledger(let field) = save.observed { field.store } else { nil }
+      if case .ledger(let field) = save.observed {
+        field.store.held(by: self)
+      } else { nil }
     guard case .append(let edit) = edit else {
       return cancel(observed: observed)
     }
@@ -160,5 +177,17 @@ extension LedgerLines {
     for entry in edit.entries {
       append(entry.amount, memo: entry.memo, at: save.dot, time: save.time)
     }
+  }
+
+  /// The entries that an author observed, as far as `current` has them.
+  ///
+  /// It has fewer if the replica was restored since.
+  private func held(by current: LedgerLines) -> LedgerLines {
+    var held: [DeviceID: DeviceEntries] = [:]
+    for (device, line) in lines {
+      guard let mine = current.lines[device] else { continue }
+      held[device] = line.count < mine.count ? line : mine
+    }
+    return LedgerLines(lines: held)
   }
 }

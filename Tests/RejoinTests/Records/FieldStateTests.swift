@@ -103,6 +103,25 @@ import Testing
     #expect(field.total == 5)
   }
 
+  /// A form that was shown before the replica was restored from a backup.
+  @Test(arguments: FieldKind.allCases)
+  func whatWasObservedAndIsNoLongerHereIsNotDropped(_ kind: FieldKind) {
+    var random = SeededRandom(seed: 11)
+    var field = FieldState(kind)
+    _ = field.change(RandomEdits.edit(kind, &random), in: save(1, 1))
+    var ahead = field
+    _ = ahead.change(RandomEdits.edit(kind, &random), in: save(1, .max))
+    _ = ahead.change(RandomEdits.edit(kind, &random), in: save(2, 7))
+    var seen = field
+    _ = seen.change(nil, in: save(1, 2, observed: seen))
+    _ = field.change(nil, in: save(1, 2, observed: ahead))
+    #expect(field == seen)
+    for edited in [RandomEdits.edit(kind, &random), nil] {
+      _ = field.change(edited, in: save(1, 3, observed: ahead))
+      #expect(field.clock == [DeviceID(1): 3])
+    }
+  }
+
   @Test func clearingARemoveWinsSetMarksItsElements() {
     var field = FieldState(.removeWinsSet)
     let one = SetEdit(inserting: [.int(1)])
