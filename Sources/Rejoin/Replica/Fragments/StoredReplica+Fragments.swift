@@ -10,7 +10,10 @@ struct RefusedPart {
 // What is kept beside large fields.
 extension StoredReplica {
   /// From how many elements, devices or entries on a field travels as fragments.
-  package static let defaultFragmentSize = 64
+  ///
+  /// From there on, all of it takes about twice as long and twice the bytes as one
+  /// insertion (W17 of the benchmarks).
+  package static let defaultFragmentSize = 32
 
   /// Makes a fragment of a large field.
   ///
