@@ -44,7 +44,7 @@ import Testing
         transaction[Profile.self, "ada"].tags.insert("tag \(i)")
       }
     }
-    phone.delta(since: tablet.version).map { tablet.apply($0) }
+    if let delta = phone.delta(since: tablet.version) { tablet.apply(delta) }
 
     try phone.save { $0[Profile.self, "ada"].tags.insert("new") }
     let small = phone.delta(since: tablet.version)
