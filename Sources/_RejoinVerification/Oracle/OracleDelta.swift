@@ -70,8 +70,16 @@ extension OracleReplica {
 
   /// Applies a delta.
   ///
+  /// - Parameters:
+  ///   - suspects: The devices that may have several histories. Which of them a
+  ///     replica has detected, the oracle does not know.
+  ///   - refusals: Of the parts of fields, for which devices the replica lacks
+  ///     earlier entries, as it says. Only what it says of suspects counts.
   @discardableResult
-  mutating func apply(_ delta: OracleDelta, now: Int64) -> OracleReceipt {
+  mutating func apply(
+    _ delta: OracleDelta, now: Int64, suspects: Set<DeviceID> = [],
+    refusals: [FieldPath: Set<DeviceID>] = [:]
+  ) -> OracleReceipt {
     for (device, interval) in delta.intervals
     where interval.to > clock[device] {
       knowledge.latest = max(
@@ -83,7 +91,11 @@ extension OracleReplica {
     var refused: [FieldPath: VectorClock] = [:]
     for (path, saves) in delta.fields {
       let fragment = delta.fragments[path]
-      let missing = fragment.map { unheard($0, of: path) } ?? []
+      var missing = fragment.map { unheard($0, of: path) } ?? []
+      if fragment != nil, !suspects.isEmpty {
+        missing.subtract(suspects)
+        missing.formUnion(refusals[path, default: []].intersection(suspects))
+      }
       for place in saves.members {
         let dot = history.saves[Int(place)].dot
         let isTaken =

@@ -241,6 +241,11 @@ extension TestedLibrary {
     let report = replica.apply(message, reporting: .faults)
     var receipt = MessageReceipt()
     receipt.gaps = Set(report.gaps.map(\.device))
+    for gap in report.gaps {
+      guard let place = gap.field else { continue }
+      let path = FieldPath(place.record, place.field)
+      receipt.refusals[path, default: []].insert(gap.device)
+    }
     receipt.equivocations = report.equivocations
     receipt.returned = report.returned
     receipt.forked = report.forkedDevices

@@ -216,6 +216,8 @@ public struct MessageOutline: Equatable {
 public struct MessageReceipt {
   /// The devices with missing saves.
   public var gaps: Set<DeviceID> = []
+  /// Of the parts of fields that were refused, for which devices.
+  public var refusals: [FieldPath: Set<DeviceID>] = [:]
   /// The dots that were found to be used twice.
   public var equivocations: Set<Dot> = []
   /// The devices that were retired and are on the roster again.

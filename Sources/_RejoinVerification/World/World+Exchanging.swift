@@ -108,7 +108,8 @@ extension World {
     let (before, times) = (
       peers[i].model.clock, peers[i].model.knowledge.times
     )
-    let expected = peers[i].model.apply(letter.model, now: now)
+    let expected = peers[i].model.apply(
+      letter.model, now: now, suspects: suspects, refusals: receipt.refusals)
     let gaps = expected.gaps
     counts.fragments += expected.fragments
     counts.refusedFragments += expected.refused

@@ -19,6 +19,14 @@ import _RejoinVerification
     #expect(counts.fragments > 0 && counts.refused > 0 && counts.waits > 0)
   }
 
+  /// A part of a field is refused since a device has two histories, which the
+  /// oracle cannot know; all that follows from it, it can.
+  @Test func aForkMakesOtherDevicesWait() throws {
+    let script = Simulation(seed: 385, scale: .long).script
+    let counts = try World<FragmentingReplica>.run(script)
+    #expect(counts.waits > 0)
+  }
+
   @Test func simulationsEndAsWithoutFragments() throws {
     var counts = WorldCounts()
     for seed in 0..<(Tier.isNightly ? 1000 : 100) as Range<UInt64> {
