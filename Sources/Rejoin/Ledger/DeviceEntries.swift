@@ -123,6 +123,9 @@ public struct DeviceEntries: Sendable {
       (cancelled, cancelledSum) = (other.cancelled, other.cancelledSum)
     }
     fold(upTo: cancelled)
+    // What is continued may be another history, whose prefix was not sent: of two
+    // sums, the greater one is kept here, too.
+    if folded == cancelled { foldedSum = max(foldedSum, cancelledSum) }
     _checkInvariants()
   }
 
@@ -185,9 +188,10 @@ extension DeviceEntries {
   func _checkInvariants() {
     #if REJOIN_CHECK_INVARIANTS
       precondition(
-        folded <= WireLimit.foldedEntries, "\(folded) folded entries")
+        folded <= Limits.foldedEntries, "\(folded) folded entries")
       precondition(
-        cancelled <= folded, "\(cancelled) of \(folded) folded are cancelled")
+        (cancelled, cancelledSum) <= (folded, foldedSum),
+        "\(cancelled) of \(folded) folded are cancelled")
       for (count, sum) in [(folded, foldedSum), (cancelled, cancelledSum)] {
         precondition(
           sum.magnitude <= UInt128(count) << 63,

@@ -86,6 +86,17 @@ import Testing
     #expect(loser.total == 0)
   }
 
+  /// A fragment leaves out the sum of what it continues, which is another one
+  /// where two histories have one device ID.
+  @Test func aFragmentOfAnotherHistoryCancelsNoMoreThanIsFolded() {
+    var part = line([1])
+    let other = DeviceEntries(
+      folded: 1, sum: 0, cancelled: 1, cancelledSum: 9, tail: [])
+    part.merge(other, isContinuation: true)
+    #expect((part.folded, part.foldedSum) == (1, 9))
+    #expect((part.cancelled, part.cancelledSum) == (1, 9))
+  }
+
   @Test func cancellingLessChangesNothing() {
     var part = line([1, 20, 300])
     part.cancel(line([1, 20]))
