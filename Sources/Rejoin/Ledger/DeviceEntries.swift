@@ -190,8 +190,7 @@ extension DeviceEntries {
       precondition(
         folded <= Limits.foldedEntries, "\(folded) folded entries")
       precondition(
-        (cancelled, cancelledSum) <= (folded, foldedSum),
-        "\(cancelled) of \(folded) folded are cancelled")
+        cancelled <= folded, "\(cancelled) of \(folded) folded are cancelled")
       for (count, sum) in [(folded, foldedSum), (cancelled, cancelledSum)] {
         precondition(
           sum.magnitude <= UInt128(count) << 63,
