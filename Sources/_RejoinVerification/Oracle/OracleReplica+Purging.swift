@@ -38,8 +38,11 @@ extension OracleReplica {
       return field.siblings.contains {
         $0.dot == save.dot && $0.value != .bool(true)
       }
-        && save.edits.contains {
-          $0.key.id == id && $0.key != path && isMeant(save, $0.key, $0.value)
+        && save.edits.contains { field, edit in
+          // A part of a field that was refused has not arrived with the mark.
+          field.id == id && field != path
+            && held[field]?.contains(Int(place)) == true
+            && isMeant(save, field, edit)
         }
     }
   }

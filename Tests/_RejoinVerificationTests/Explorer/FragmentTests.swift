@@ -19,12 +19,14 @@ import _RejoinVerification
     #expect(counts.fragments > 0 && counts.refused > 0 && counts.waits > 0)
   }
 
-  /// A part of a field is refused since a device has two histories, which the
-  /// oracle cannot know; all that follows from it, it can.
-  @Test func aForkMakesOtherDevicesWait() throws {
-    let script = Simulation(seed: 385, scale: .long).script
+  /// What nights have found: a fork that makes the intervals of other devices
+  /// wait, a part of another history that cancels more than is folded, and a
+  /// purge whose part was refused.
+  @Test(arguments: [385, 2060, 2233] as [UInt64])
+  func aNightIsNotForgotten(_ seed: UInt64) throws {
+    let script = Simulation(seed: seed, scale: .long).script
     let counts = try World<FragmentingReplica>.run(script)
-    #expect(counts.waits > 0)
+    #expect(counts.fragments > 0)
   }
 
   @Test func simulationsEndAsWithoutFragments() throws {
