@@ -207,6 +207,8 @@ extension World {
       places[dot, default: []].count == 2
     {
       collisions.insert(dot)
+      // A backup of a history that was given up brings it back under the ID.
+      suspects.insert(dot.device)
       firstCollisions[dot.device] = min(
         dot.sequence, firstCollisions[dot.device] ?? .max)
       counts.collisions += 1

@@ -20,9 +20,9 @@ import _RejoinVerification
   }
 
   /// What nights have found: a fork that makes the intervals of other devices
-  /// wait, a part of another history that cancels more than is folded, and a
-  /// purge whose part was refused.
-  @Test(arguments: [385, 2060, 2233] as [UInt64])
+  /// wait, a part of another history that cancels more than is folded, a purge
+  /// whose part was refused, and a backup of a history that was given up.
+  @Test(arguments: [385, 2060, 2233, 24065] as [UInt64])
   func aNightIsNotForgotten(_ seed: UInt64) throws {
     let script = Simulation(seed: seed, scale: .long).script
     let counts = try World<FragmentingReplica>.run(script)
