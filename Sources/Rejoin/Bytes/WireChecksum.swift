@@ -7,10 +7,10 @@
 /// Words of eight bytes, the last padded with zeros, are mixed into a state
 /// that begins with the number of bytes. Each step is invertible, so that a
 /// change within one word always changes the state, of which 32 bits are kept.
-enum WireChecksum {
+package enum WireChecksum {
   static let size = 4
 
-  static func of(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
+  package static func of(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
     var state = UInt64(bytes.count) &* 0x9e37_79b9_7f4a_7c15
     var i = 0
     while i + 8 <= bytes.count {

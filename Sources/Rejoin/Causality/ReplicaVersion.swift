@@ -61,7 +61,7 @@ public struct ReplicaVersion: Hashable, Sendable {
   /// is not the same, and with both.
   ///
   /// - Complexity: O(*r*) for the *r* devices of both.
-  func forEachDifference(
+  package func forEachDifference(
     from other: ReplicaVersion,
     _ body: (DeviceID, DeviceSave, DeviceSave) -> Void
   ) {

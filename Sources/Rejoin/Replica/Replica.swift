@@ -42,7 +42,7 @@ public final class Replica {
   let wallClock: WallClock
   let makeDeviceID: () -> DeviceID
   /// The state; `_checkInvariants()` is called on it after every mutation.
-  var stored: StoredReplica
+  package internal(set) var stored: StoredReplica
 
   /// From how many elements, devices or entries on a set, a counter or a ledger
   /// travels as fragments.

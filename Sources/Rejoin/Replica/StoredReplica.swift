@@ -20,7 +20,7 @@ public struct StoredReplica: Sendable {
   ///
   /// Its stability cut is contained in its vector. Its `fieldsAhead` is empty:
   /// fields ahead of the version are in `ahead`, and `shownVersion` adds them.
-  var version = ReplicaVersion()
+  package internal(set) var version = ReplicaVersion()
   /// The field names of all records; a slot refers to one by number.
   var names = FieldNames()
   /// The records, each at a position that never changes.
@@ -46,13 +46,16 @@ public struct StoredReplica: Sendable {
   var large: [FieldLocation: LargeField] = [:]
   /// From which size on a field is large; not stored.
   package var fragmentSize = StoredReplica.defaultFragmentSize
+  /// The records that have changed since a store has asked last; `nil` if none
+  /// asks.
+  var changedRecords: Set<UInt32>?
   /// What the other devices are known to hold; its mark is contained in
   /// `version`.
   var stability = Stability()
   /// The digests of the latest saves of `device`.
   ///
   /// Unless `needsNewDeviceID`, they end with the digest of its last save.
-  var ownDigests = OwnDigests()
+  package internal(set) var ownDigests = OwnDigests()
   /// The last token known to be stored outside every backup; it is of `device`.
   var durableToken: RestoreToken?
   /// The last local save before a peer revealed later ones under our ID.
@@ -157,6 +160,7 @@ public struct StoredReplica: Sendable {
   /// Adds a field that no save here has touched, and enters it into the index.
   mutating func add(_ state: FieldState, at location: FieldLocation) {
     let position = Int(location.record)
+    changedRecords?.insert(location.record)
     let slot = FieldSlot(location.name, state)
     let existence = records[position].existence
     records[position].add(slot)
@@ -228,6 +232,7 @@ public struct StoredReplica: Sendable {
     _ change: (inout FieldSlot) -> Result
   ) -> Result {
     let position = Int(location.record)
+    changedRecords?.insert(location.record)
     let existence = records[position].existence
     var (wasShared, isShared) = (false, false)
     let result = records[position].update(

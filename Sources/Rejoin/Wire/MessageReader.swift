@@ -42,6 +42,9 @@ struct MessageReader {
     dots = StoreDots(count: counts.low)
   }
 
+  /// Whether there are any records.
+  var hasRecords: Bool { entityCount > 0 }
+
   /// Reads the whole message and builds nothing.
   ///
   /// - Parameter section: Reads a section that only stored replicas have.

@@ -54,12 +54,15 @@ extension StoredReplica {
   /// - Parameter changed: The fields whose clocks have grown. No other can have
   ///   got ahead, since the version only grows.
   mutating func noteAhead(_ changed: [JoinedField]) {
-    for field in changed {
-      // One that was not ahead is so only if what it has been joined with is.
-      let mayBeAhead = field.save.map { !version.vector.contains($0) } ?? true
-      if mayBeAhead, isAhead(field.location) { ahead.insert(field.location) }
-    }
+    for field in changed { noteAhead(field) }
     if !ahead.isEmpty { ahead = ahead.filter { isAhead($0) } }
+  }
+
+  /// Notes a field whose clock has grown, if it is ahead of the version.
+  mutating func noteAhead(_ field: JoinedField) {
+    // One that was not ahead is so only if what it has been joined with is.
+    let mayBeAhead = field.save.map { !version.vector.contains($0) } ?? true
+    if mayBeAhead, isAhead(field.location) { ahead.insert(field.location) }
   }
 
   /// Whether a field has seen a save that the version does not contain.

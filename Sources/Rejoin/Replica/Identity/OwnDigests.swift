@@ -2,7 +2,7 @@
 
 /// The digests of a device's latest saves, which tell whether a version that a
 /// peer shows belongs to this history of the device or to another.
-struct OwnDigests: Sendable {
+package struct OwnDigests: Sendable {
   /// The most digests that are kept, however low the stability cut is.
   ///
   /// They take 32 KiB. A fork that began earlier is no longer detected from its
@@ -10,13 +10,13 @@ struct OwnDigests: Sendable {
   static let limit: UInt64 = 4_096
 
   /// The number of the last save whose digest is no longer kept.
-  private(set) var floor: UInt64
+  package private(set) var floor: UInt64
 
   /// The digests of the saves after `floor`, in order; at most `limit`.
   ///
   /// Never empty once the device has saved, because the digest of the last save
   /// is what a token is compared with.
-  private(set) var digests: [UInt64]
+  package private(set) var digests: [UInt64]
 
   init(above floor: UInt64 = 0, _ digests: [UInt64] = []) {
     (self.floor, self.digests) = (floor, digests)

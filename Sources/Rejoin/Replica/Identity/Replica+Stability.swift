@@ -108,6 +108,7 @@ extension Replica {
       // Past the index, which need not know: folding changes no clock.
       for slot in stored.records[position].slots {
         guard case .ledger = slot.state else { continue }
+        stored.changedRecords?.insert(UInt32(position))
         stored.records[position].update(
           slot.name, kind: .ledger, refers: false
         ) { slot in

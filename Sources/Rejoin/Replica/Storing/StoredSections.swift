@@ -12,6 +12,18 @@ private struct DeviceFlags: OptionSet {
 extension StoredReplica {
   /// Writes the sections that are never sent to other replicas.
   func writeSections(to out: inout WireWriter) {
+    writeHead(to: &out)
+    if !ownDigests.digests.isEmpty {
+      var section = WireWriter()
+      section.varint(ownDigests.floor)
+      for digest in ownDigests.digests { section.fixed(digest) }
+      out.section(.digests, section)
+    }
+    writeHorizons(of: content, to: &out)
+  }
+
+  /// Writes what belongs to no record and no save.
+  func writeHead(to out: inout WireWriter) {
     var own = WireWriter()
     writeDevice(to: &own)
     out.section(.device, own)
@@ -38,43 +50,33 @@ extension StoredReplica {
       }
       out.section(.servers, section)
     }
-    if !ownDigests.digests.isEmpty {
-      var section = WireWriter()
-      section.varint(ownDigests.floor)
-      for digest in ownDigests.digests { section.fixed(digest) }
-      out.section(.digests, section)
-    }
-    let horizons = storedHorizons()
-    if !horizons.isEmpty {
-      var (section, next) = (WireWriter(), 0)
-      for (place, horizon) in horizons {
-        section.varint(place - next)
-        section.clock(horizon)
-        next = place + 1
-      }
-      out.section(.horizons, section)
-    }
   }
 
-  /// The horizons that differ from the clocks of their fields, each with the place
-  /// of its field among all fields that are written.
-  private func storedHorizons() -> [(place: Int, horizon: VectorClock)] {
-    if large.isEmpty { return [] }
-    var horizons: [(place: Int, horizon: VectorClock)] = []
-    var place = 0
-    let content = content
+  /// Writes the horizons that differ from the clocks of their fields, each with
+  /// the place of its field among all that are written.
+  ///
+  /// - Parameter first: The position of the first record.
+  func writeHorizons(
+    of content: MessageContent, from first: UInt32 = 0,
+    to out: inout WireWriter
+  ) {
+    if large.isEmpty { return }
+    var (section, place, next) = (WireWriter(), 0, 0)
     for choice in content.choices {
       for name in content.names(of: choice) {
-        let location = FieldLocation(record: choice.position, name: name)
+        let location = FieldLocation(
+          record: first + choice.position, name: name)
         if let horizon = large[location]?.horizon,
           horizon != self[location]?.clock
         {
-          horizons.append((place, horizon))
+          section.varint(place - next)
+          section.clock(horizon)
+          next = place + 1
         }
         place += 1
       }
     }
-    return horizons
+    if next > 0 { out.section(.horizons, section) }
   }
 
   /// Takes back the horizons of large fields.

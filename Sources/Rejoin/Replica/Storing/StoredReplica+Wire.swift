@@ -33,7 +33,7 @@ extension StoredReplica {
     var report = MergeReport()
     var refused: [RefusedPart] = []
     let joined = try stored.join(&reader, [], .faults, &report, &refused)
-    guard stored.hasItsOwnSaves, stored.hasItsOwnPulls, stored.isStabilityHeld,
+    guard stored.isConsistent,
       stored.restore(sections.horizons, of: joined.map(\.location))
     else {
       throw WireError(
@@ -45,6 +45,9 @@ extension StoredReplica {
     stored.noteAhead(joined)
     self = stored
   }
+
+  /// Whether what is kept besides the records agrees with the saves.
+  var isConsistent: Bool { hasItsOwnSaves && hasItsOwnPulls && isStabilityHeld }
 
   /// Whether the digests end with the last local save, and no field has seen a
   /// later one.

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a stored replica keeps besides records, saves and own digests.
+///
+/// It changes with exchanges and not with every save, so that a store can keep it
+/// apart and write it only then.
+package struct StoredHead: Equatable, Sendable {
+  private let device: DeviceID
+  private let rollbackDetected: UInt64?
+  private let predecessor: DeviceID?
+  private let durableToken: RestoreToken?
+  private let pullers: [Name: DeviceID]
+  private let stabilityCut: VectorClock
+  private let mark: VectorClock
+  private let passed: Set<DeviceID>
+  /// The time of the clock and the number of the last local save; `nil` if that
+  /// has set the clock.
+  private let clock: [UInt64]?
+
+  package init(_ stored: StoredReplica) {
+    device = stored.device
+    rollbackDetected = stored.rollbackDetected
+    predecessor = stored.predecessor
+    durableToken = stored.durableToken
+    pullers = stored.pullers
+    stabilityCut = stored.version.stabilityCut
+    mark = stored.stability.mark
+    passed = stored.stability.passed
+    let (latest, save) = (stored.hybrid.latest, stored.version[device])
+    clock = latest == save.time ? nil : [latest.rawValue, save.sequence]
+  }
+}
+
+// A stored replica in parts, for a store that writes only what has changed.
+extension StoredReplica {
+  /// The ``StoredHead``, as a message, with the last local save.
+  ///
+  /// A later one sets the clock to its own time, so that the head need not be
+  /// written again.
+  package func encodedHead() -> [UInt8] {
+    let save = version[device]
+    var message = MessageWriter(
+      MessageContent([], names),
+      save.sequence > 0 ? [device: .init(from: 0, to: save)] : [:], as: .stored)
+    writeHead(to: &message.out)
+    return message.out.sealed()
+  }
+
+  /// A record with the horizons of its large fields, as a message.
+  package func encodedRecord(at position: Int) -> [UInt8] {
+    let content = MessageContent([records[position]], names)
+    var message = MessageWriter(content, [:], as: .stored)
+    writeHorizons(of: content, from: UInt32(position), to: &message.out)
+    return message.out.sealed()
+  }
+
+  /// The number of records, each of which has a position below it.
+  package var recordCount: Int { records.count }
+
+  /// The ID of a record.
+  package func recordID(at position: Int) -> RecordID { records[position].id }
+}
+
+extension Replica {
+  /// Begins to note which records change.
+  package func noteChangedRecords() { stored.changedRecords = [] }
+
+  /// Notes every record as changed.
+  package func noteAllRecords() {
+    stored.changedRecords = Set(0..<UInt32(stored.records.count))
+  }
+
+  /// Whether a record has changed since they were handed out last.
+  package var hasChangedRecords: Bool {
+    stored.changedRecords?.isEmpty == false
+  }
+
+  /// Takes the replica back to what a store has of it.
+  package func takeBack(to stored: StoredReplica) {
+    self.stored = stored
+    stored._checkInvariants()
+  }
+
+  /// Calls `body` with the positions of the records that have changed since it
+  /// returned last, in order.
+  package func withChangedRecords(_ body: ([Int]) throws -> Void) rethrows {
+    let changed = stored.changedRecords ?? []
+    if changed.isEmpty { return try body([]) }
+    try body(changed.map { Int($0) }.sorted())
+    stored.changedRecords?.removeAll(keepingCapacity: true)
+  }
+}
+
+/// Puts a stored replica together from its parts.
+///
+/// First the saves, since they tell which fields are ahead of them.
+package struct StoredAssembly {
+  private var stored: StoredReplica
+  /// The last local save when the head was written.
+  private var headSave: UInt64 = 0
+  private var report = MergeReport()
+  private var refused: [RefusedPart] = []
+
+  /// Begins with the head.
+  package init(head bytes: [UInt8]) throws(WireError) {
+    (stored, headSave) = try withBytes(of: bytes) { bytes throws(WireError) in
+      var stored = StoredReplica(device: DeviceID(0), hybrid: HybridClock())
+      var sections = StoredSections()
+      var reader = try MessageReader(bytes, as: [.stored])
+      let histories = try reader.validate { section, part throws(WireError) in
+        try sections.read(section, into: &stored, &part)
+      }
+      var save: UInt64 = 0
+      histories.forEachInterval(of: reader.saves) { device, interval in
+        if device == stored.device { save = interval.to.sequence }
+      }
+      guard sections.hasDevice, !reader.hasRecords,
+        reader.saves.intervals.count == (save > 0 ? 1 : 0)
+      else {
+        throw WireError(
+          code: .invalid, offset: 0,
+          expected: "the replica's own device and save, and no records")
+      }
+      return (stored, save)
+    }
+  }
+
+  /// Adds the last save of a device.
+  package mutating func add(_ save: DeviceSave, of device: DeviceID) {
+    stored.version.insert(save, of: device)
+  }
+
+  /// Adds the digests of the own saves after the one with number `floor`.
+  package mutating func add(ownDigests digests: [UInt64], above floor: UInt64) {
+    stored.ownDigests = OwnDigests(above: floor, digests)
+  }
+
+  /// Adds a record.
+  ///
+  /// - Returns: Its ID.
+  package mutating func add(
+    record bytes: UnsafeRawBufferPointer
+  ) throws(WireError) -> RecordID {
+    let position = stored.records.count
+    var reader = try MessageReader(bytes, as: [.stored])
+    let fields = try stored.join(&reader, [], .faults, &report, &refused)
+    var sections = StoredSections()
+    var hasOthers = !reader.saves.intervals.isEmpty
+    _ = try reader.readSections { section, part throws(WireError) in
+      hasOthers = hasOthers || section != .horizons
+      try sections.read(section, into: &stored, &part)
+    }
+    guard stored.records.count == position + 1,
+      fields.allSatisfy({ Int($0.location.record) == position }), !hasOthers,
+      stored.restore(sections.horizons, of: fields.map(\.location))
+    else {
+      throw WireError(
+        code: .invalid, offset: 0,
+        expected: "exactly one record, which no other row has")
+    }
+    for field in fields { stored.noteAhead(field) }
+    return stored.records[position].id
+  }
+
+  /// The stored replica, once all of its parts have been added.
+  package consuming func finished() throws(WireError) -> StoredReplica {
+    let save = stored.version[stored.device]
+    if save.sequence != headSave {
+      stored.hybrid = HybridClock(
+        latest: save.time, now: nil, skewLimit: stored.hybrid.skewLimit)
+    }
+    guard stored.isConsistent else {
+      throw WireError(
+        code: .invalid, offset: 0,
+        expected:
+          "digests, servers and a stability cut that agree with the saves")
+    }
+    stored._checkInvariants()
+    return stored
+  }
+}
