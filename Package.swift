@@ -16,6 +16,8 @@ let package = Package(
   products: [
     .library(name: "Rejoin", targets: ["Rejoin"]),
     .library(name: "RejoinPolicies", targets: ["RejoinPolicies"]),
+    .library(name: "RejoinSQL", targets: ["RejoinSQL"]),
+    .library(name: "RejoinStore", targets: ["RejoinStore"]),
     .library(name: "RejoinTesting", targets: ["RejoinTesting"]),
     .library(name: "RejoinComparison", targets: ["RejoinComparison"]),
     // What the packages beside this one check the library with; not documented.
@@ -27,9 +29,12 @@ let package = Package(
     .target(
       name: "RejoinPolicies", dependencies: ["Rejoin"],
       exclude: hasCoreData ? [] : ["CoreData"]),
+    .target(name: "RejoinSQL"),
+    .target(name: "RejoinStore", dependencies: ["Rejoin", "RejoinSQL"]),
     .target(name: "RejoinTesting", dependencies: ["Rejoin"]),
     .target(
-      name: "_RejoinVerification", dependencies: ["Rejoin", "RejoinTesting"]),
+      name: "_RejoinVerification",
+      dependencies: ["Rejoin", "RejoinSQL", "RejoinStore", "RejoinTesting"]),
     .target(
       name: "RejoinComparison", dependencies: ["Rejoin", "RejoinPolicies"]),
     .executableTarget(
@@ -42,6 +47,17 @@ let package = Package(
       name: "RejoinTests",
       dependencies: ["Rejoin", "RejoinTesting", "_RejoinVerification"],
       exclude: ["Golden"]),
+    .testTarget(
+      name: "RejoinStoreTests",
+      dependencies: [
+        "Rejoin", "RejoinSQL", "RejoinStore", "RejoinTesting", "StoreWriter",
+        "_RejoinVerification",
+      ]),
+    // What is killed in these tests.
+    .executableTarget(
+      name: "StoreWriter",
+      dependencies: ["Rejoin", "RejoinStore", "RejoinTesting"],
+      path: "Tests/StoreWriter"),
     .testTarget(
       name: "RejoinTestingTests", dependencies: ["Rejoin", "RejoinTesting"]),
     .testTarget(

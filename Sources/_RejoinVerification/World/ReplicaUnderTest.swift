@@ -50,6 +50,18 @@ public struct TestedLibrary<Size: FragmentSize>: TestedReplica {
     replica.fragmentSize = Size.least
   }
 
+  /// Drives a replica that somebody else keeps.
+  ///
+  /// - Parameter hand: What its wall clock shows.
+  package init(
+    driving replica: Replica, hand: ManualClock,
+    makeDeviceID: @escaping () -> DeviceID
+  ) {
+    (self.replica, self.hand) = (replica, hand)
+    self.makeDeviceID = makeDeviceID
+    replica.fragmentSize = Size.least
+  }
+
   private init(
     resuming stored: StoredReplica, _ schema: Schema,
     _ makeDeviceID: @escaping () -> DeviceID

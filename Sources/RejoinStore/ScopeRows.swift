@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Rejoin
+import RejoinSQL
+
+/// The rows of one scope, and what of a replica they have.
+///
+/// Reading, the saves come before the records; writing, the records before the
+/// saves, which vouch for them.
+final class ScopeRows {
+  private let connection: any SQLConnection
+  private var row: ScopeRow
+  /// The number of each record's row, by its position in the replica; zero if it
+  /// has none.
+  private var records: [Int64] = []
+  private var head: StoredHead
+  private var version = ReplicaVersion()
+  private var digests = Digests()
+
+  /// The own digests that have rows: those of the saves `floor + 1` to `last`.
+  private struct Digests: Equatable {
+    var floor: UInt64 = 0
+    var last: UInt64 = 0
+    var device: DeviceID?
+  }
+
+  private init(
+    _ row: ScopeRow, _ stored: StoredReplica, on connection: any SQLConnection
+  ) {
+    (self.connection, self.row) = (connection, row)
+    head = StoredHead(stored)
+  }
+
+  /// Adds a scope that has an empty replica.
+  static func create(
+    _ name: [UInt8], for stored: StoredReplica,
+    on connection: any SQLConnection
+  ) throws -> ScopeRows {
+    var row = ScopeRow(
+      name: name, head: stored.encodedHead(), devices: 0, records: 0)
+    try row.insert(on: connection)
+    return ScopeRows(row, stored, on: connection)
+  }
+
+  /// The number that stands for who has opened the scope for writing last.
+  func writer() throws -> Int64 {
+    try connection.integer(
+      "SELECT writer FROM rejoin_scope WHERE scope = ?", .integer(row.scope))
+      ?? 0
+  }
+
+  /// Supersedes whoever has opened the scope before.
+  ///
+  /// - Returns: The number that stands for who does.
+  func claim() throws -> Int64 {
+    let writer = row.writer &+ 1
+    try connection.run(
+      "UPDATE rejoin_scope SET writer = ? WHERE scope = ?",
+      .integer(writer), .integer(row.scope))
+    return writer
+  }
+}
+
+// Writing.
+extension ScopeRows {
+  /// Writes what has changed of a replica since the last time.
+  func write(_ replica: Replica) throws {
+    try replica.withChangedRecords { positions in
+      for position in positions { try writeRecord(position, of: replica) }
+    }
+    try writeDigests(of: replica.stored)
+    try writeDevices(of: replica.stored)
+    try writeHead(of: replica.stored)
+  }
+
+  private func writeRecord(
+    _ position: Int, of replica: Replica
+  ) throws {
+    let body = replica.stored.encodedRecord(at: position)
+    while records.count <= position { records.append(0) }
+    if records[position] > 0 {
+      return try connection.run(
+        "UPDATE rejoin_record SET body = ? WHERE record = ?", .bytes(body),
+        .integer(records[position]))
+    }
+    let id = replica.stored.recordID(at: position)
+    records[position] =
+      try connection.integer(
+        "INSERT INTO rejoin_record (scope, entity, key, body) "
+          + "VALUES (?, ?, ?, ?) RETURNING record",
+        .integer(row.scope), .text(id.entity), .text(id.key), .bytes(body)) ?? 0
+  }
+
+  private func writeDigests(of stored: StoredReplica) throws {
+    let own = stored.ownDigests
+    var now = Digests(
+      floor: own.floor, last: own.floor + UInt64(own.digests.count),
+      device: stored.device)
+    guard now != digests else { return }
+    // Those of another device are about other saves.
+    if now.device != digests.device || now.last < digests.last {
+      try connection.run(
+        "DELETE FROM rejoin_digest WHERE scope = ?", .integer(row.scope))
+      digests = Digests(floor: own.floor, last: own.floor)
+    }
+    if now.floor > digests.floor {
+      // Numbers are bit patterns, so that they are not compared by the database.
+      for n in digests.floor..<min(now.floor, digests.last) {
+        try connection.run(
+          "DELETE FROM rejoin_digest WHERE scope = ? AND n = ?",
+          .integer(row.scope), .bits(n + 1))
+      }
+    }
+    let start = Int(max(digests.last, now.floor) - now.floor)
+    for (i, digest) in own.digests.enumerated().dropFirst(start) {
+      let n = now.floor + UInt64(i) + 1
+      try connection.run(
+        "INSERT INTO rejoin_digest (scope, n, digest, row_check) "
+          + "VALUES (?, ?, ?, ?)",
+        .integer(row.scope), .bits(n), .bits(digest),
+        .integer(RowCheck(n, digest).value))
+    }
+    swap(&digests, &now)
+  }
+
+  private func writeDevices(of stored: StoredReplica) throws {
+    var changed: [(DeviceID, DeviceSave)] = []
+    stored.version.forEachDifference(from: version) { device, save, _ in
+      changed.append((device, save))
+    }
+    for (device, save) in changed {
+      try connection.run(
+        "INSERT INTO rejoin_device "
+          + "(scope, id, n, time, digest, forked, row_check) "
+          + "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (scope, id) DO UPDATE "
+          + "SET n = excluded.n, time = excluded.time, "
+          + "digest = excluded.digest, forked = excluded.forked, "
+          + "row_check = excluded.row_check",
+        .integer(row.scope), .bytes(Array(device.bytes)), .bits(save.sequence),
+        .bits(save.time.rawValue), .bits(save.digest),
+        .integer(save.isForked ? 1 : 0), .integer(save.check(of: device)))
+    }
+    version = stored.version
+  }
+
+  private func writeHead(of stored: StoredReplica) throws {
+    let now = StoredHead(stored)
+    let devices = Int64(version.vector.entries.count)
+    let count = Int64(records.count)
+    guard now != head || devices != row.devices || count != row.records else {
+      return
+    }
+    if now != head { row.head = stored.encodedHead() }
+    (row.devices, row.records, head) = (devices, count, now)
+    try row.update(on: connection)
+  }
+}
+
+// Reading.
+extension ScopeRows {
+  /// Reads the rows of a scope, and the replica that they have.
+  static func read(
+    _ row: ScopeRow, on connection: any SQLConnection
+  ) throws -> (rows: ScopeRows, stored: StoredReplica) {
+    do {
+      var assembly = try StoredAssembly(head: row.head)
+      let devices = try readDevices(into: &assembly, row, connection)
+      let digests = try readDigests(into: &assembly, row, connection)
+      let records = try readRecords(into: &assembly, row, connection)
+      guard devices == row.devices, Int64(records.count) == row.records else {
+        throw StoreError.damaged(
+          "with \(devices) rows of devices in place of \(row.devices), and "
+            + "\(records.count) of records in place of \(row.records)")
+      }
+      let stored = try assembly.finished()
+      let rows = ScopeRows(row, stored, on: connection)
+      (rows.records, rows.version) = (records, stored.version)
+      rows.digests = digests
+      rows.digests.device = stored.device
+      return (rows, stored)
+    } catch let error as WireError {
+      throw StoreError.damaged("in what is kept of the replica: \(error)")
+    }
+  }
+
+  private static func readDevices(
+    into assembly: inout StoredAssembly, _ row: ScopeRow,
+    _ connection: any SQLConnection
+  ) throws -> Int64 {
+    var count: Int64 = 0
+    try connection.run(
+      "SELECT device, id, n, time, digest, forked, row_check "
+        + "FROM rejoin_device WHERE scope = ?", [.integer(row.scope)]
+    ) { row in
+      let save = DeviceSave(
+        sequence: row.bits(2), time: Timestamp(rawValue: row.bits(3)),
+        digest: row.bits(4), isForked: row.integer(5) != 0)
+      guard let device = DeviceID(bytes: row.bytes(1)),
+        save.check(of: device) == row.integer(6)
+      else {
+        throw StoreError.damaged("in row \(row.integer(0)) of the devices")
+      }
+      assembly.add(save, of: device)
+      count += 1
+    }
+    return count
+  }
+
+  private static func readDigests(
+    into assembly: inout StoredAssembly, _ row: ScopeRow,
+    _ connection: any SQLConnection
+  ) throws -> Digests {
+    var found: [(n: UInt64, digest: UInt64)] = []
+    try connection.run(
+      "SELECT n, digest, row_check FROM rejoin_digest WHERE scope = ?",
+      [.integer(row.scope)]
+    ) { row in
+      let (n, digest) = (row.bits(0), row.bits(1))
+      guard n > 0, RowCheck(n, digest).value == row.integer(2) else {
+        throw StoreError.damaged("in the digest of save \(n)")
+      }
+      found.append((n, digest))
+    }
+    found.sort { $0.n < $1.n }
+    guard let first = found.first, let last = found.last else {
+      return Digests()
+    }
+    guard last.n - first.n == UInt64(found.count - 1) else {
+      throw StoreError.damaged("with a gap in the digests of its own saves")
+    }
+    assembly.add(ownDigests: found.map(\.digest), above: first.n - 1)
+    return Digests(floor: first.n - 1, last: last.n)
+  }
+
+  private static func readRecords(
+    into assembly: inout StoredAssembly, _ row: ScopeRow,
+    _ connection: any SQLConnection
+  ) throws -> [Int64] {
+    var records: [Int64] = []
+    records.reserveCapacity(Int(clamping: min(row.records, 1 << 24)))
+    // In the order of the file, and not in that of an index.
+    try connection.run(
+      "SELECT record, entity, key, body FROM rejoin_record NOT INDEXED "
+        + "WHERE scope = ?", [.integer(row.scope)]
+    ) { row in
+      let number = row.integer(0)
+      do {
+        let id = try row.withBytes(3) { try assembly.add(record: $0) }
+        let isOwn =
+          row.withBytes(1) { $0.elementsEqual(id.entity.utf8) }
+          && row.withBytes(2) { $0.elementsEqual(id.key.utf8) }
+        guard isOwn else {
+          throw StoreError.damaged("in the key of row \(number) of the records")
+        }
+      } catch let error as WireError {
+        throw StoreError.damaged("in row \(number) of the records: \(error)")
+      }
+      records.append(number)
+    }
+    return records
+  }
+}
+
+extension DeviceSave {
+  /// The check of the row that has this save.
+  fileprivate func check(of device: DeviceID) -> Int64 {
+    var check = RowCheck(sequence, time.rawValue, digest, isForked ? 1 : 0)
+    check.add(Array(device.bytes))
+    return check.value
+  }
+}

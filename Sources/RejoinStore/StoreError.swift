@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import RejoinSQL
+
+/// Why a store could not be opened, read or written.
+public enum StoreError: Error, Hashable, Sendable {
+  /// The file could not be opened, or not be read.
+  case cannotOpen(SQLError)
+  /// A part of the store is missing, or has other content than was written.
+  case damaged(String)
+  /// The store was written by a later version of this library.
+  case newerFormat(Int)
+  /// Another connection holds the database's lock; nothing has changed.
+  case busy(SQLError)
+  /// The database cannot be written; nothing has changed.
+  case readOnly(SQLError)
+  /// What was done could not be made durable; it is undone.
+  case notDurable(SQLError)
+  /// The scope has been opened for writing elsewhere; nothing has changed.
+  case superseded
+  /// The token that tells a backup from the latest state could not be read.
+  case tokenUnreadable(String)
+  /// The token could not be stored, and therefore nothing was handed out.
+  case tokenNotStored(String)
+  /// A change could be neither made durable nor undone.
+  case closed(SQLError)
+}
+
+extension StoreError: CustomStringConvertible {
+  /// What happened, and what to do about it.
+  public var description: String {
+    switch self {
+    case .cannotOpen(let error): "the store cannot be opened: \(error)"
+    case .damaged(let what):
+      "the store is damaged, \(what): restore it from a backup, or create "
+        + "another and receive the records from the other devices"
+    case .newerFormat(let format):
+      "the store has format \(format), and this version of the library knows "
+        + "\(Tables.format): update the app"
+    case .busy(let error): "the store is busy: \(error)"
+    case .readOnly(let error): "the store cannot be written: \(error)"
+    case .notDurable(let error):
+      "the change could not be made durable and is undone: \(error)"
+    case .superseded:
+      "the scope has been opened for writing elsewhere: open the store again"
+    case .tokenUnreadable(let why):
+      "the restore token cannot be read: \(why): try again, since without it a "
+        + "backup cannot be told from the latest state"
+    case .tokenNotStored(let why):
+      "the restore token cannot be stored, and nothing was handed out: \(why): "
+        + "try again"
+    case .closed(let error):
+      "a change could be neither made durable nor undone: \(error); open the "
+        + "store again"
+    }
+  }
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Rejoin
+import RejoinSQL
+
+/// A replica in memory and its scope in a database, which agree whenever a call
+/// returns.
+///
+/// What cannot be made durable is undone by reading the scope again. That needs
+/// no second way to change a replica, and it is rare: a lock is waited for before
+/// anything changes.
+package final class StoredScope {
+  package let replica: Replica
+  /// The last change of the device ID since the scope was opened.
+  package private(set) var deviceChange: Replica.DeviceChange?
+  private let connection: any SQLConnection
+  private let keeper: any TokenKeeper
+  private let name: [UInt8]
+  /// Whom this is as a writer of the scope.
+  private let writer: Int64
+  private var rows: ScopeRows
+  /// Why rows and replica no longer agree.
+  private var closing: SQLError?
+  /// The token that the keeper has.
+  private var kept: RestoreToken?
+
+  /// Opens a scope for writing, or creates it.
+  ///
+  /// - Parameter initial: What a new scope begins with; `nil` for an empty
+  ///   replica.
+  package init(
+    _ name: String, on connection: any SQLConnection,
+    from initial: StoredReplica? = nil, schema: Schema,
+    wallClock: WallClock, token keeper: any TokenKeeper,
+    makeDeviceID: @escaping () -> DeviceID
+  ) throws(StoreError) {
+    let name = Array(name.utf8)
+    let token: RestoreToken?
+    do {
+      // A damaged one is like one that is lost.
+      token = try keeper.load().flatMap { try? RestoreToken(decoding: $0) }
+    } catch { throw .tokenUnreadable("\(error)") }
+    do {
+      (replica, rows, writer) = try connection.transaction("BEGIN IMMEDIATE") {
+        try Tables.create(on: connection)
+        guard let row = try ScopeRow.find(name, on: connection) else {
+          let replica =
+            if let initial {
+              Replica(
+                opening: initial, token: token, schema: schema,
+                wallClock: wallClock, makeDeviceID: makeDeviceID)
+            } else {
+              Replica(
+                device: makeDeviceID(), schema: schema, wallClock: wallClock,
+                makeDeviceID: makeDeviceID)
+            }
+          let rows = try ScopeRows.create(
+            name, for: replica.stored, on: connection)
+          try StoredScope.keepToken(of: replica, by: keeper)
+          replica.noteAllRecords()
+          try rows.write(replica)
+          return (replica, rows, try rows.claim())
+        }
+        let (rows, stored) = try ScopeRows.read(row, on: connection)
+        let replica = Replica(
+          opening: stored, token: token, schema: schema, wallClock: wallClock,
+          makeDeviceID: makeDeviceID)
+        if replica.deviceChange != nil {
+          // Before the commit: the other way round, a crash in between would
+          // cost another device ID.
+          try StoredScope.keepToken(of: replica, by: keeper)
+        }
+        // A new device is a change that is kept, too, and so is the token.
+        try rows.write(replica)
+        return (replica, rows, try rows.claim())
+      }
+    } catch { throw StoreError(opening: error) }
+    (self.connection, self.keeper, self.name) = (connection, keeper, name)
+    deviceChange = replica.deviceChange
+    kept = token?.device == replica.device ? token : replica.restoreToken
+    replica.noteChangedRecords()
+  }
+
+  /// Carries out a change of the replica and makes it durable.
+  ///
+  /// - Returns: What `body` returns.
+  /// - Throws: What `body` throws, or ``StoreError``. On error, replica and
+  ///   scope are as before.
+  package func update<Value>(_ body: (Replica) throws -> Value) throws -> Value
+  {
+    if let closing { throw StoreError.closed(closing) }
+    do { try connection.run("BEGIN IMMEDIATE") } catch {
+      throw StoreError(beginning: error)
+    }
+    let (head, version) = (StoredHead(replica.stored), replica.stored.version)
+    do {
+      try checkWriter()
+      let value = try body(replica)
+      do {
+        try rows.write(replica)
+        try connection.run("COMMIT")
+      } catch { throw StoreError(writing: error) }
+      if let change = replica.deviceChange { deviceChange = change }
+      return value
+    } catch {
+      // Whether or not the connection has done so itself.
+      try? connection.run("ROLLBACK")
+      let isChanged =
+        replica.hasChangedRecords || head != StoredHead(replica.stored)
+        || version != replica.stored.version
+      if isChanged || error is StoreError { try takeBack() }
+      throw error
+    }
+  }
+
+  /// Makes what is handed out, and may have saves that have not left before.
+  ///
+  /// The token is kept first: else a backup that is restored later could give
+  /// their numbers to other saves.
+  package func send<Value>(_ body: (Replica) throws -> Value) throws -> Value {
+    if let closing { throw StoreError.closed(closing) }
+    if replica.restoreToken != kept {
+      do { try checkWriter() } catch { throw StoreError(beginning: error) }
+      try StoredScope.keepToken(of: replica, by: keeper)
+      kept = replica.restoreToken
+    }
+    return try body(replica)
+  }
+
+  /// Reads from the replica.
+  package func read<Value>(_ body: (Replica) throws -> Value) rethrows -> Value
+  {
+    let version = replica.stored.version
+    defer {
+      precondition(
+        !replica.hasChangedRecords && version == replica.stored.version,
+        "a replica that is read was changed: save, or update the store")
+    }
+    return try body(replica)
+  }
+
+  private func checkWriter() throws {
+    if try rows.writer() != writer { throw StoreError.superseded }
+  }
+
+  private static func keepToken(
+    of replica: Replica, by keeper: any TokenKeeper
+  ) throws(StoreError) {
+    let token = replica.restoreToken
+    do { try keeper.keep(token.encoded()) } catch {
+      throw .tokenNotStored("\(error)")
+    }
+    replica.tokenStored(token)
+  }
+
+  /// Takes the replica back to what the scope has.
+  private func takeBack() throws(StoreError) {
+    do {
+      let stored: StoredReplica
+      (rows, stored) = try connection.transaction {
+        guard let row = try ScopeRow.find(name, on: connection) else {
+          throw StoreError.damaged("and no longer has the scope")
+        }
+        return try ScopeRows.read(row, on: connection)
+      }
+      replica.takeBack(to: stored)
+      replica.noteChangedRecords()
+      if let kept { replica.tokenStored(kept) }
+    } catch {
+      let error = error as? SQLError ?? SQLError(.corrupted, "\(error)")
+      closing = error
+      throw .closed(error)
+    }
+  }
+
+  /// Reads what a scope has, without opening it for writing.
+  package static func read(
+    _ name: String, on connection: any SQLConnection
+  ) throws(StoreError) -> StoredReplica? {
+    do {
+      return try connection.transaction {
+        let row = try ScopeRow.find(Array(name.utf8), on: connection)
+        return try row.map { try ScopeRows.read($0, on: connection).stored }
+      }
+    } catch { throw StoreError(opening: error) }
+  }
+}
+
+extension StoreError {
+  /// Why a scope could not be read.
+  init(opening error: any Error) {
+    switch error {
+    case let error as StoreError: self = error
+    case let error as SQLError where error.code == .corrupted:
+      self = .damaged("as SQLite says: \(error.message)")
+    case let error as SQLError where error.code == .busy: self = .busy(error)
+    case let error as SQLError where error.code == .readOnly:
+      self = .readOnly(error)
+    case let error as SQLError: self = .cannotOpen(error)
+    default: self = .damaged("\(error)")
+    }
+  }
+
+  /// Why a transaction could not begin.
+  init(beginning error: any Error) {
+    switch error {
+    case let error as SQLError where error.code == .full:
+      self = .notDurable(error)
+    default: self.init(opening: error)
+    }
+  }
+
+  /// Why a change could not be written.
+  init(writing error: any Error) {
+    switch error {
+    case let error as SQLError: self = .notDurable(error)
+    default: self.init(opening: error)
+    }
+  }
+}

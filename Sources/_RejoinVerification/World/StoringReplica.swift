@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Rejoin
+import RejoinSQL
+import RejoinStore
+import RejoinTesting
+
+/// A replica of the library in a store, whose database fails again and again.
+///
+/// What fails is tried again, and must then do what it would have done at once.
+/// After every step, the database has to have what is in memory, byte by byte.
+public struct StoringReplica: TestedReplica {
+  private typealias Library = TestedLibrary<UsualSize>
+
+  private let shelf: Shelf
+  private var library: Library
+
+  private init(_ shelf: Shelf) {
+    self.shelf = shelf
+    library = Library(
+      driving: shelf.scope.replica, hand: shelf.hand,
+      makeDeviceID: shelf.makeDeviceID)
+  }
+
+  /// Creates an empty replica.
+  public init(
+    device: DeviceID, schema: Schema, makeDeviceID: @escaping () -> DeviceID
+  ) {
+    let stored = Replica(
+      device: device, schema: schema, wallClock: ManualClock().wall,
+      makeDeviceID: makeDeviceID
+    ).state
+    self.init(Shelf(stored, schema, makeDeviceID))
+  }
+
+  public func copy() -> Self {
+    Self(Shelf(library.replica.state, shelf.schema, shelf.makeDeviceID))
+  }
+
+  public func forked(
+    as device: DeviceID, makeDeviceID: @escaping () -> DeviceID
+  ) -> Self {
+    Self(
+      Shelf(
+        library.replica.fork(as: device).state, shelf.schema, makeDeviceID))
+  }
+
+  /// Carries out a change until it is durable.
+  private mutating func update<Value>(
+    _ body: (inout Library) throws -> Value
+  ) throws -> Value {
+    var library = library
+    do { return try shelf.scope.update { _ in try body(&library) } } catch {
+      switch error {
+      case StoreError.notDurable, StoreError.busy: break
+      default: throw error
+      }
+    }
+    return try shelf.withoutFailures {
+      try shelf.scope.update { _ in try body(&library) }
+    }
+  }
+
+  /// Carries out a change that fails only with the database.
+  private mutating func surely<Value>(
+    _ body: (inout Library) -> Value
+  ) -> Value {
+    do { return try update { body(&$0) } } catch {
+      preconditionFailure("the store does not go on: \(error)")
+    }
+  }
+
+  public mutating func reopen(
+    with token: RestoreToken?, now: Int64
+  ) throws(ScriptMismatch) {
+    shelf.hand.now = now
+    shelf.keeper.bytes = token?.encoded()
+    shelf.reopen()
+    self = Self(shelf)
+  }
+
+  public func checkListing(
+    _ records: [RecordID], pages: Bool, named name: String
+  ) throws(ScriptMismatch) {
+    try library.checkListing(records, pages: pages, named: name)
+    let (rows, memory) = (shelf.rows?.encoded() ?? [], library.stored)
+    guard rows != memory else { return }
+    let same = zip(rows, memory).prefix { $0 == $1 }.count
+    throw ScriptMismatch(
+      "the rows of \(name) have other bytes than its memory from \(same) on: "
+        + "\(rows.dropFirst(same)), must be \(memory.dropFirst(same))")
+  }
+}
+
+// What is passed on.
+extension StoringReplica {
+  public var device: DeviceID { library.device }
+  public var version: ReplicaVersion { library.version }
+  public var latest: Timestamp? { library.latest }
+  public var contents: [UInt8] { library.contents }
+  public var stored: [UInt8] { library.stored }
+  public var restoreToken: RestoreToken { library.restoreToken }
+  public var stabilityCut: VectorClock { library.stabilityCut }
+
+  public func exists(_ id: RecordID) -> Bool { library.exists(id) }
+  public func reading(of path: FieldPath) -> FieldReading {
+    library.reading(of: path)
+  }
+  public func fetch(_ id: RecordID) -> RecordSnapshot { library.fetch(id) }
+
+  public func message(since basis: ReplicaVersion) -> Delta? {
+    library.message(since: basis)
+  }
+  public func parts(of message: Delta, count: Int) -> [Delta] {
+    library.parts(of: message, count: count)
+  }
+  public func outline(of message: Delta) -> MessageOutline {
+    library.outline(of: message)
+  }
+  public static func arrival(
+    of message: Delta
+  ) throws(ScriptMismatch) -> Delta { try Library.arrival(of: message) }
+}
+
+// What changes it.
+extension StoringReplica {
+  public mutating func save(_ verbs: [ScriptVerb], now: Int64) throws -> Dot? {
+    try update { try $0.save(verbs, now: now) }
+  }
+
+  public mutating func save(
+    _ edits: [FieldKey: FieldEdit], of id: RecordID, shown: RecordSnapshot,
+    now: Int64
+  ) throws -> Dot? {
+    try update { try $0.save(edits, of: id, shown: shown, now: now) }
+  }
+
+  public mutating func delete(
+    _ id: RecordID, shown: RecordSnapshot, now: Int64
+  ) throws -> Dot? {
+    try update { try $0.delete(id, shown: shown, now: now) }
+  }
+
+  public mutating func alias(
+    _ a: RecordID, _ b: RecordID, now: Int64
+  ) throws -> Dot? {
+    try update { try $0.alias(a, b, now: now) }
+  }
+
+  public mutating func bringIn(
+    _ rows: [ScriptVerb], now: Int64
+  ) throws -> Dot? {
+    try update { try $0.bringIn(rows, now: now) }
+  }
+
+  public mutating func pull(
+    _ rows: [ScriptVerb], from server: String, modifiedAt time: Int64,
+    now: Int64
+  ) throws -> Dot? {
+    try update {
+      try $0.pull(rows, from: server, modifiedAt: time, now: now)
+    }
+  }
+
+  public mutating func purge(now: Int64) throws -> Dot? {
+    try update { try $0.purge(now: now) }
+  }
+
+  public mutating func retire(
+    _ device: DeviceID, now: Int64
+  ) throws -> Dot? {
+    try update { try $0.retire(device, now: now) }
+  }
+
+  public mutating func fold() { surely { $0.fold() } }
+
+  public mutating func apply(_ message: Delta, now: Int64) -> MessageReceipt {
+    surely { $0.apply(message, now: now) }
+  }
+
+  public mutating func acknowledge(
+    _ other: Self, now: Int64
+  ) throws(ScriptMismatch) {
+    let result = surely { library in
+      Result { () throws(ScriptMismatch) in
+        try library.acknowledge(other.library, now: now)
+      }
+    }
+    try result.get()
+  }
+
+  public mutating func tokenStored(_ token: RestoreToken) {
+    shelf.keeper.bytes = token.encoded()
+    surely { $0.tokenStored(token) }
+  }
+}
+
+/// A database in memory with one scope.
+private final class Shelf {
+  let keeper = Keeper()
+  let hand = ManualClock()
+  let schema: Schema
+  let makeDeviceID: () -> DeviceID
+  private let connection: FailingConnection
+  private(set) var scope: StoredScope
+
+  final class Keeper: TokenKeeper, @unchecked Sendable {
+    // Only one thread has the replica.
+    var bytes: [UInt8]?
+    func load() -> [UInt8]? { bytes }
+    func keep(_ bytes: [UInt8]) { self.bytes = bytes }
+  }
+
+  init(
+    _ stored: StoredReplica, _ schema: Schema,
+    _ makeDeviceID: @escaping () -> DeviceID
+  ) {
+    (self.schema, self.makeDeviceID) = (schema, makeDeviceID)
+    keeper.bytes = RestoreToken(stored).encoded()
+    // A copy is not opened later: its clock is not set back.
+    hand.now = stored.hybrid.latest.milliseconds
+    do {
+      connection = try FailingConnection(
+        SQLiteConnection(opening: ":memory:"))
+      scope = try StoredScope(
+        "main", on: connection, from: stored, schema: schema,
+        wallClock: hand.wall, token: keeper, makeDeviceID: makeDeviceID)
+    } catch { preconditionFailure("no store can be made: \(error)") }
+    connection.fails = true
+  }
+
+  func withoutFailures<Value>(_ body: () throws -> Value) rethrows -> Value {
+    connection.fails = false
+    defer { connection.fails = true }
+    return try body()
+  }
+
+  func reopen() {
+    do {
+      scope = try withoutFailures {
+        try StoredScope(
+          "main", on: connection, schema: schema, wallClock: hand.wall,
+          token: keeper, makeDeviceID: makeDeviceID)
+      }
+    } catch { preconditionFailure("the store cannot be opened: \(error)") }
+  }
+
+  /// What the rows have.
+  var rows: StoredReplica? {
+    withoutFailures { try? StoredScope.read("main", on: connection) }
+  }
+}
+
+/// A connection on which every few statements fail.
+private final class FailingConnection: SQLConnection {
+  private let connection: SQLiteConnection
+  private var count = 0
+  var fails = false
+
+  init(_ connection: SQLiteConnection) { self.connection = connection }
+
+  func run(
+    _ sql: String, _ values: [SQLValue], _ body: (any SQLRow) throws -> Void
+  ) throws {
+    // What has failed is read again without failures.
+    if fails, !sql.hasPrefix("SELECT"), sql != "ROLLBACK", sql != "BEGIN" {
+      count += 1
+      if count % 11 == 0 { throw SQLError(.full, "no room") }
+    }
+    try connection.run(sql, values, body)
+  }
+}

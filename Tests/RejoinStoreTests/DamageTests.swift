@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Rejoin
+import RejoinSQL
+import RejoinTesting
+import Testing
+
+@testable import RejoinStore
+
+/// Files that have been damaged or cut.
+@Suite struct DamageTests {
+  let folder: Folder
+
+  init() throws { folder = try Folder() }
+
+  private func fill(_ store: StoredScope) throws {
+    for i in 1...12 {
+      try store.update { replica in
+        try replica.save { transaction in
+          transaction[Note.self, "\(i % 5)"].title = "title \(i)"
+          transaction[Note.self, "\(i % 5)"].tags.insert("tag \(i)")
+        }
+      }
+    }
+  }
+
+  /// One bit of a file is flipped, at one place after another.
+  @Test func aFlippedBitIsNoticedOrChangesNothing() throws {
+    let path = folder.file("notes.sqlite")
+    let keeper = TestKeeper()
+    let store = try open(path, token: keeper)
+    try fill(store)
+    let whole = store.bytes
+    // In one file, without a log.
+    try SQLiteConnection(opening: path).run("PRAGMA wal_checkpoint(TRUNCATE)")
+    let file = try [UInt8](Data(contentsOf: URL(filePath: path)))
+    var random = SeededRandom(seed: 4)
+    var (noticed, harmless) = (0, 0)
+    for _ in 0..<1500 {
+      var damaged = file
+      let bit = Int(random.next() % UInt64(8 * file.count))
+      damaged[bit / 8] ^= 1 << UInt8(bit % 8)
+      let copy = folder.file("damaged.sqlite")
+      try Data(damaged).write(to: URL(filePath: copy))
+      do {
+        let connection = try SQLiteConnection(opening: copy, .writing)
+        try connection.run("PRAGMA cell_size_check = 1")
+        let stored = try StoredScope.read("main", on: connection)
+        #expect(stored?.encoded() == whole, "bit \(bit)")
+        harmless += 1
+      } catch { noticed += 1 }
+      for end in ["-wal", "-shm"] {
+        try? FileManager.default.removeItem(atPath: copy + end)
+      }
+    }
+    print("flipped bits: \(noticed) noticed, \(harmless) harmless")
+    #expect(noticed > 0)
+  }
+
+  /// The log is cut at every frame, and within frames, as a power cut may leave
+  /// it: what is there is a state that there has been.
+  @Test func aLogThatIsCutHasAnEarlierState() throws {
+    let path = folder.file("notes.sqlite")
+    let keeper = TestKeeper()
+    let store = try open(path, token: keeper)
+    var states: [[UInt8]] = [store.bytes]
+    for i in 1...12 {
+      try store.write("title \(i)", to: "\(i % 5)")
+      states.append(store.bytes)
+    }
+    let log = try [UInt8](Data(contentsOf: URL(filePath: path + "-wal")))
+    let file = try Data(contentsOf: URL(filePath: path))
+    // A header of 32 bytes; frames of 24 bytes and a page of 4,096.
+    let frame = 24 + 4096
+    var latest = -1
+    for k in 0...((log.count - 32) / frame) {
+      for cut in [32 + k * frame, 32 + k * frame + 1000]
+      where cut <= log.count {
+        let copy = folder.file("cut.sqlite")
+        for end in ["-wal", "-shm"] {
+          try? FileManager.default.removeItem(atPath: copy + end)
+        }
+        try file.write(to: URL(filePath: copy))
+        try Data(log[..<cut]).write(to: URL(filePath: copy + "-wal"))
+        let connection = try SQLiteConnection(opening: copy)
+        let exists = try connection.integer(
+          "SELECT count(*) FROM sqlite_master WHERE name = 'rejoin_scope'")
+        guard exists == 1 else {
+          #expect(latest == -1)
+          continue
+        }
+        let stored = try #require(
+          try StoredScope.read("main", on: connection))
+        let state = try #require(states.firstIndex(of: stored.encoded()))
+        #expect(state >= latest)
+        latest = state
+      }
+    }
+    #expect(latest == 12)
+  }
+
+  @Test func aMissingTableIsNoNewStore() throws {
+    for table in ["scope", "device", "record", "digest"] {
+      let path = folder.file("\(table).sqlite")
+      try fill(try open(path))
+      let connection = try SQLiteConnection(opening: path)
+      try connection.run("ALTER TABLE rejoin_\(table) RENAME TO lost")
+      let error = #expect(throws: StoreError.self) { try open(path) }
+      guard case .damaged = error else {
+        Issue.record("\(String(describing: error))")
+        return
+      }
+    }
+  }
+
+  @Test(arguments: [
+    "DELETE FROM rejoin_record WHERE record = 3",
+    "DELETE FROM rejoin_device",
+    "DELETE FROM rejoin_digest WHERE n = 4",
+    "DELETE FROM rejoin_digest WHERE n = 12",
+    "UPDATE rejoin_digest SET digest = 1 WHERE n = 3",
+    "UPDATE rejoin_device SET n = 13", "UPDATE rejoin_device SET time = 0",
+    "UPDATE rejoin_device SET forked = 1",
+    "UPDATE rejoin_record SET key = x'39' WHERE record = 2",
+    "UPDATE rejoin_record SET entity = x'39' WHERE record = 2",
+    "UPDATE rejoin_record SET scope = 2 WHERE record = 2",
+    "UPDATE rejoin_record SET body = (SELECT body FROM rejoin_record "
+      + "WHERE record = 1) WHERE record = 2",
+    "UPDATE rejoin_scope SET name = x'39'",
+    "UPDATE rejoin_scope SET head = x''", "UPDATE rejoin_scope SET records = 4",
+  ])
+  func aRowThatIsNotAsItWasWrittenIsNamed(_ damage: String) throws {
+    let path = folder.file("notes.sqlite")
+    let keeper = TestKeeper()
+    try fill(try open(path, token: keeper))
+    try SQLiteConnection(opening: path).run(damage)
+    let error = #expect(throws: StoreError.self) {
+      try open(path, token: keeper)
+    }
+    guard case .damaged = error else {
+      Issue.record("\(damage): \(String(describing: error))")
+      return
+    }
+  }
+}

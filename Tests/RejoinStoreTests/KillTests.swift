@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import RejoinTesting
+import Testing
+
+/// Processes that are killed while they open, create, save, merge and send.
+///
+/// `REJOIN_TIER=nightly swift test --filter KillTests` kills 2,000.
+@Suite struct KillTests {
+  private static let count =
+    ProcessInfo.processInfo.environment["REJOIN_TIER"] == "nightly" ? 2000 : 50
+
+  private static var writer: URL? {
+    [
+      Bundle.main.bundleURL,
+      Bundle(for: Folder.self).bundleURL.deletingLastPathComponent(),
+    ].map { $0.appending(path: "StoreWriter") }
+      .first { FileManager.default.isExecutableFile(atPath: $0.path) }
+  }
+
+  @Test func whatWasAcknowledgedIsThere() throws {
+    let writer = try #require(Self.writer)
+    var random = SeededRandom(seed: 1)
+    var folder = try Folder()
+    var (last, total, openings) = (0, 0, 0)
+    for i in 0..<Self.count {
+      // A new file now and then, so that creating it is interrupted, too.
+      if i % 20 == 0 { (folder, last) = (try Folder(), 0) }
+      let process = Process()
+      let output = Pipe()
+      process.executableURL = writer
+      process.arguments = [folder.file("store.sqlite"), "\(i)"]
+      process.standardOutput = output
+      process.environment = ["SWIFT_BACKTRACE": "enable=no"]
+      try process.run()
+      // Half of them early, in the middle of opening.
+      let bound: UInt64 = i % 2 == 0 ? 60_000 : 300_000
+      usleep(UInt32(random.next() % bound))
+      _ = kill(process.processIdentifier, SIGKILL)
+      process.waitUntilExit()
+      #expect(process.terminationReason == .uncaughtSignal)
+      #expect(process.terminationStatus == 9, "kill \(i)")
+      let text = String(
+        decoding: output.fileHandleForReading.readDataToEndOfFile(),
+        as: UTF8.self)
+      for line in text.split(separator: "\n") {
+        let words = line.split(separator: " ")
+        let n = try #require(Int(words[1]))
+        switch words[0] {
+        case "open":
+          #expect(n >= last, "kill \(i): \(last - n) saves are lost")
+          #expect(words[2] == "0", "kill \(i): a needless new device")
+          openings += 1
+        case "saved":
+          #expect(n == last + 1)
+          total += 1
+        default: #expect(n == last)
+        }
+        last = n
+      }
+    }
+    print("kills: \(Self.count), \(openings) openings, \(total) saves")
+    #expect(openings > 0 && total > 0)
+  }
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Rejoin
+import RejoinSQL
+import RejoinTesting
+import Testing
+
+@testable import RejoinStore
+
+@Suite struct StoreTests {
+  let folder: Folder
+  let keeper = TestKeeper()
+  var path: String { folder.file("notes.sqlite") }
+
+  init() throws { folder = try Folder() }
+
+  @Test func aSaveIsThereWhenTheStoreIsOpenedAgain() async throws {
+    let folder = try Folder()
+    func store() throws -> ReplicaStore {
+      try ReplicaStore(
+        at: folder.file("notes.sqlite"), schema: [Note.self],
+        wallClock: ManualClock().wall, makeDeviceID: { DeviceID(1) })
+    }
+    let first = try store()
+    let saved = try await first.save { transaction in
+      transaction[Note.self, "1"].title = "Milk"
+      return transaction[Note.self, "1"].title
+    }
+    #expect(saved.value == "Milk")
+    #expect(saved.report.dot == Dot(DeviceID(1), 1))
+    let second = try store()
+    #expect(await second.read { $0[Note.self, "1"]?.title } == "Milk")
+    #expect(await second.deviceChange == nil)
+    #expect(await second.version == first.version)
+  }
+
+  @Test func everythingIsThereWhenTheStoreIsOpenedAgain() throws {
+    let store = try open(path, token: keeper)
+    for i in 1...40 {
+      try store.update { replica in
+        try replica.save { transaction in
+          let note = transaction[Note.self, "\(i % 7)"]
+          note.title = "title \(i)"
+          for j in 0..<i { note.tags.insert("tag \(j)") }
+          note.views.increment(by: Int64(i))
+          note.log.append(Int64(i))
+          if i % 11 == 0 { transaction.delete(RecordID("Note", "\(i % 7)")) }
+        }
+      }
+    }
+    try store.send { _ = $0.delta() }
+    try store.write("last")
+    let again = try open(path, token: keeper, as: 9)
+    #expect(again.deviceChange == nil)
+    #expect(again.bytes == store.bytes)
+  }
+
+  @Test func eachScopeIsAReplica() throws {
+    let (a, b) = (TestKeeper(), TestKeeper())
+    let (one, other) = (
+      try open(path, scope: "a", token: a, as: 1),
+      try open(path, scope: "b", token: b, as: 2)
+    )
+    try one.write("mine")
+    try other.write("yours")
+    try one.write("mine again", to: "2")
+    #expect(try open(path, scope: "a", token: a).bytes == one.bytes)
+    #expect(try open(path, scope: "b", token: b).bytes == other.bytes)
+    #expect(other.title == "yours")
+  }
+
+  @Test func whoOpensTheScopeSupersedesTheOneBefore() throws {
+    let first = try open(path, token: keeper)
+    try first.write("first")
+    let second = try open(path, token: keeper)
+    #expect(throws: StoreError.superseded) { try first.write("lost") }
+    #expect(throws: StoreError.superseded) { try first.write("lost again") }
+    #expect(first.title == "first")
+    try second.write("second")
+    // Nor does it keep a token.
+    let before = keeper.bytes
+    #expect(throws: StoreError.superseded) { try first.send { $0.delta() } }
+    #expect(keeper.bytes == before)
+    #expect(try open(path, token: keeper).title == "second")
+  }
+
+  @Test func aLockedDatabaseIsBusyAndNothingChanges() throws {
+    let store = try open(path, token: keeper)
+    try store.write("before")
+    let other = try SQLiteConnection(opening: path)
+    try other.run("BEGIN IMMEDIATE")
+    let error = #expect(throws: StoreError.self) { try store.write("after") }
+    guard case .busy = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(store.title == "before")
+    try other.run("ROLLBACK")
+    try store.write("after")
+    #expect(try open(path, token: keeper).title == "after")
+  }
+
+  /// At each size that a save of that many notes needs.
+  @Test func aFullDiskUndoesTheSave() throws {
+    for pages in 12...60 {
+      let path = folder.file("full-\(pages).sqlite")
+      let keeper = TestKeeper()
+      let connection = try SQLiteConnection(opening: path)
+      try connection.run("PRAGMA journal_mode = WAL")
+      try connection.run("PRAGMA max_page_count = \(pages)")
+      let store: StoredScope
+      do {
+        store = try StoredScope(
+          "main", on: connection, schema: [Note.self],
+          wallClock: ManualClock().wall, token: keeper,
+          makeDeviceID: { DeviceID(1) })
+      } catch {
+        // Too small for the tables; there is nothing.
+        #expect(throws: Never.self) { try open(path, token: keeper) }
+        continue
+      }
+      var (saved, isFull) = (0, false)
+      while !isFull {
+        let before = store.bytes
+        do {
+          try store.update { replica in
+            try replica.save { transaction in
+              for i in 0..<5 {
+                transaction[Note.self, "\(saved)-\(i)"].title =
+                  String(repeating: "x", count: 100)
+              }
+            }
+          }
+          saved += 1
+        } catch StoreError.notDurable {
+          #expect(store.bytes == before)
+          isFull = true
+        }
+      }
+      // Smaller, and with room again.
+      try connection.run("PRAGMA max_page_count = 100000")
+      #expect(try store.write("fits").dot?.sequence == UInt64(saved + 1))
+      let again = try open(path, token: keeper)
+      #expect(again.bytes == store.bytes)
+      #expect(again.deviceChange == nil)
+    }
+  }
+
+  @Test func whatThrowsChangesNothing() throws {
+    struct Refused: Error {}
+    let store = try open(path, token: keeper)
+    try store.write("before")
+    let before = store.bytes
+    #expect(throws: Refused.self) {
+      try store.update { replica in
+        try replica.save { $0[Note.self, "1"].title = "after" }
+        throw Refused()
+      }
+    }
+    #expect(throws: Refused.self) {
+      try store.update { try $0.save { _ in throw Refused() } }
+    }
+    #expect(store.bytes == before)
+    #expect(try open(path, token: keeper).bytes == before)
+  }
+
+  @Test func aFileThatCannotBeWrittenCanBeRead() throws {
+    let store = try open(path, token: keeper)
+    try store.write("kept")
+    let connection = try SQLiteConnection(opening: path, .reading)
+    let stored = try StoredScope.read("main", on: connection)
+    #expect(stored?.encoded() == store.bytes)
+    #expect(try StoredScope.read("other", on: connection)?.encoded() == nil)
+    let error = #expect(throws: StoreError.self) {
+      try open(path, .reading, token: keeper)
+    }
+    guard case .readOnly = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+  }
+
+  @Test func aLaterFormatIsRefused() throws {
+    try open(path, token: keeper).write("kept")
+    let connection = try SQLiteConnection(opening: path)
+    try connection.run("UPDATE rejoin_scope SET format = 2")
+    #expect(throws: StoreError.newerFormat(2)) {
+      try open(path, token: keeper)
+    }
+  }
+
+  @Test func aMissingFolderIsNamed() throws {
+    let error = #expect(throws: (any Error).self) {
+      try open(folder.file("none/notes.sqlite"))
+    }
+    #expect((error as? SQLError)?.code == .cannotOpen)
+  }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Rejoin
+import RejoinSQL
+import RejoinStore
+import Testing
+
+extension WallClock {
+  fileprivate static let system = WallClock {
+    Int64(Date().timeIntervalSince1970 * 1000)
+  }
+}
+
+extension DeviceID {
+  @Sendable fileprivate static func random() -> DeviceID {
+    var generator = SystemRandomNumberGenerator()
+    return .random(using: &generator)
+  }
+}
+
+/// The lines of the article and of the modules' pages.
+@Suite struct StoringArticle {
+  /// A keychain in memory.
+  private final class Items: @unchecked Sendable {
+    var items: [String: [UInt8]] = [:]
+  }
+
+  private struct Keychain: TokenKeeper {
+    let items = Items()
+    func load() throws -> [UInt8]? { items.items["rejoin-token"] }
+    func keep(_ bytes: [UInt8]) throws { items.items["rejoin-token"] = bytes }
+  }
+
+  @Test func article() async throws {
+    let folder = try Folder()
+    let path = folder.file("notes.sqlite")
+    let store = try ReplicaStore(
+      at: path, schema: [Note.self], wallClock: .system,
+      makeDeviceID: DeviceID.random)
+
+    try await store.save { transaction in
+      transaction[Note.self, "1"].title = "Milk"
+      transaction[Note.self, "1"].tags.insert("shopping")
+    }
+    #expect(await store.read { $0[Note.self, "1"]?.title } == "Milk")
+    try await store.update { try $0.purge() }
+
+    let other = try ReplicaStore(
+      at: folder.file("other.sqlite"), schema: [Note.self],
+      wallClock: .system, token: Keychain(), makeDeviceID: DeviceID.random)
+    let itsVersion = await other.version
+    let delta = try await store.delta(since: itsVersion)
+    let received = try #require(delta)
+    #expect(try await other.apply(received).isClean)
+    #expect(await other.read { $0[Note.self, "1"]?.tags } == ["shopping"])
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+        .filter { $0.hasSuffix(".token") } == ["notes.sqlite.token"])
+    withExtendedLifetime(folder) {}
+  }
+
+  @Test func aConnectionAlone() throws {
+    let folder = try Folder()
+    let connection = try SQLiteConnection(
+      opening: folder.file("notes.sqlite"))
+    try connection.run("CREATE TABLE note (title BLOB)")
+    try connection.run("INSERT INTO note VALUES (?)", .text("Milk"))
+    #expect(try connection.integer("SELECT count(*) FROM note") == 1)
+    let error = #expect(throws: SQLError.self) {
+      try connection.run("SELECT nothing")
+    }
+    #expect(error?.code == .other(1))
+    #expect(throws: SQLError.self) { try connection.run("") }
+    withExtendedLifetime(folder) {}
+  }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Rejoin
+import RejoinSQL
+import RejoinTesting
+
+@testable import RejoinStore
+
+struct Note: Entity {
+  let title = register("title", of: String.self)
+  let tags = set("tags", of: String.self)
+  let views = counter("views")
+  let log = ledger("log")
+}
+
+/// A token in memory, which can be lost, replaced and be out of reach.
+final class TestKeeper: TokenKeeper, @unchecked Sendable {
+  // Each test has its own, on one thread.
+  var bytes: [UInt8]?
+  var fails = false
+  struct Failure: Error {}
+
+  func load() throws -> [UInt8]? {
+    if fails { throw Failure() }
+    return bytes
+  }
+
+  func keep(_ bytes: [UInt8]) throws {
+    if fails { throw Failure() }
+    self.bytes = bytes
+  }
+}
+
+/// A folder that is removed with the last reference.
+final class Folder {
+  let path: String
+
+  init() throws {
+    let url = FileManager.default.temporaryDirectory.appending(
+      path: "rejoin-\(UUID())")
+    try FileManager.default.createDirectory(
+      at: url, withIntermediateDirectories: true)
+    path = url.path
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  func file(_ name: String) -> String { "\(path)/\(name)" }
+
+  /// Copies a database with its log, as it is.
+  func copy(_ name: String, to copy: String) throws {
+    for end in ["", "-wal"] {
+      try? FileManager.default.removeItem(atPath: file(copy + end))
+      if FileManager.default.fileExists(atPath: file(name + end)) {
+        try FileManager.default.copyItem(
+          atPath: file(name + end), toPath: file(copy + end))
+      }
+    }
+    try? FileManager.default.removeItem(atPath: file(copy + "-shm"))
+  }
+}
+
+/// Opens a scope of a file as ``ReplicaStore`` does, for one thread.
+func open(
+  _ path: String, _ mode: SQLiteConnection.Mode = .creating,
+  scope: String = "main", token: any TokenKeeper = TestKeeper(),
+  as device: UInt64 = 1, timeout: Duration = .zero,
+  _ settings: [String] = []
+) throws -> StoredScope {
+  let connection = try SQLiteConnection(
+    opening: path, mode, timeout: timeout)
+  for setting in ["PRAGMA journal_mode = WAL"] + settings {
+    try connection.run(setting)
+  }
+  return try StoredScope(
+    scope, on: connection, schema: [Note.self], wallClock: ManualClock().wall,
+    token: token, makeDeviceID: { DeviceID(device) })
+}
+
+extension StoredScope {
+  @discardableResult
+  func write(_ title: String, to key: String = "1") throws -> SaveReport {
+    try update { try $0.save { $0[Note.self, key].title = title } }
+  }
+
+  var title: String? { read { $0[Note.self, "1"]?.title } }
+
+  var bytes: [UInt8] { replica.state.encoded() }
+}

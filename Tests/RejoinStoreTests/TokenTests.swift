@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Rejoin
+import RejoinSQL
+import Testing
+
+@testable import RejoinStore
+
+/// Backups, copies, and the token that tells them from the latest state.
+@Suite struct TokenTests {
+  let folder: Folder
+  let keeper = TestKeeper()
+  var path: String { folder.file("notes.sqlite") }
+
+  init() throws { folder = try Folder() }
+
+  /// Opens it again as a device that has not been.
+  private func reopen(_ name: String = "notes.sqlite") throws -> StoredScope {
+    try open(folder.file(name), token: keeper, as: 2)
+  }
+
+  @Test func aTokenIsKeptBeforeAnythingLeaves() throws {
+    let store = try open(path, token: keeper)
+    let first = try #require(keeper.bytes)
+    try store.write("one")
+    #expect(keeper.bytes == first)
+    #expect(try store.send { $0.delta() } != nil)
+    #expect(
+      try RestoreToken(decoding: try #require(keeper.bytes))
+        == store.replica.restoreToken)
+  }
+
+  @Test func nothingLeavesIfTheTokenCannotBeKept() throws {
+    let store = try open(path, token: keeper)
+    try store.write("one")
+    keeper.fails = true
+    let error = #expect(throws: StoreError.self) {
+      try store.send { _ in Issue.record("sent") }
+    }
+    guard case .tokenNotStored = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    keeper.fails = false
+    #expect(try store.send { $0.delta() } != nil)
+  }
+
+  @Test func aBackupFromBeforeASendTakesANewDevice() throws {
+    let store = try open(path, token: keeper)
+    try store.write("one")
+    try folder.copy("notes.sqlite", to: "backup.sqlite")
+    try store.write("two")
+    let sent = try #require(try store.send { $0.delta() })
+    let restored = try reopen("backup.sqlite")
+    #expect(restored.deviceChange?.old == DeviceID(1))
+    #expect(restored.replica.device == DeviceID(2))
+    let dot = try #require(try restored.write("three").dot)
+    #expect(dot == Dot(DeviceID(2), 1))
+    // What it had lost comes back, beside what it has saved since.
+    try restored.update { _ = $0.apply(sent) }
+    #expect(restored.replica.version[DeviceID(1)].sequence == 2)
+    // The new device is kept.
+    let again = try open(
+      folder.file("backup.sqlite"), token: keeper, as: 3)
+    #expect(again.deviceChange == nil)
+    #expect(again.bytes == restored.bytes)
+  }
+
+  @Test func aCrashBeforeTheTokenIsNoRestore() throws {
+    let store = try open(path, token: keeper)
+    try store.write("one")
+    try store.send { _ = $0.delta() }
+    try store.write("two")
+    let again = try reopen()
+    #expect(again.deviceChange == nil)
+    #expect(again.bytes == store.bytes)
+  }
+
+  @Test(arguments: [nil, [], [1, 2, 3]] as [[UInt8]?])
+  func aLostOrDamagedTokenCostsTheDevice(_ bytes: [UInt8]?) throws {
+    try open(path, token: keeper).write("one")
+    keeper.bytes = bytes
+    #expect(try reopen().deviceChange?.new == DeviceID(2))
+  }
+
+  @Test func theTokenOfAnotherDeviceCostsTheDevice() throws {
+    let other = TestKeeper()
+    let stranger = try open(folder.file("other"), token: other, as: 7)
+    try stranger.write("other")
+    try stranger.send { _ = $0.delta() }
+    try open(path, token: keeper).write("one")
+    keeper.bytes = other.bytes
+    #expect(try reopen().deviceChange?.new == DeviceID(2))
+  }
+
+  @Test func anUnreadableTokenIsNoLostOne() throws {
+    try open(path, token: keeper).write("one")
+    keeper.fails = true
+    let error = #expect(throws: StoreError.self) { try reopen() }
+    guard case .tokenUnreadable = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    keeper.fails = false
+    #expect(try reopen().deviceChange == nil)
+  }
+
+  @Test func aCopiedFileTakesANewDevice() throws {
+    let store = try open(path, token: keeper)
+    try store.write("one")
+    try folder.copy("notes.sqlite", to: "copy.sqlite")
+    let copy = try open(
+      folder.file("copy.sqlite"), token: TestKeeper(), as: 5)
+    #expect(copy.deviceChange?.new == DeviceID(5))
+    #expect(try copy.write("two").dot == Dot(DeviceID(5), 1))
+    #expect(try store.write("two").dot == Dot(DeviceID(1), 2))
+  }
+
+  @Test func aTokenFileIsReplacedAsAWhole() throws {
+    let file = TokenFile(at: folder.file("token"))
+    #expect(try file.load() == nil)
+    for bytes in [[1, 2, 3], [], Array(repeating: 7, count: 51)] as [[UInt8]] {
+      try file.keep(bytes)
+      #expect(try file.load() == bytes)
+    }
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        == ["token"])
+    #expect(throws: TokenFile.Failure.self) {
+      try TokenFile(at: folder.file("none/token")).keep([1])
+    }
+  }
+}
