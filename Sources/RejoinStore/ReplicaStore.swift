@@ -80,7 +80,7 @@ public actor ReplicaStore {
   /// Saves the edits of `body` under one dot, durably.
   ///
   /// - Returns: What `body` returns, and the report of the save.
-  /// - Throws: What `body` throws, ``SaveError`` or ``StoreError``. On error, nothing
+  /// - Throws: What `body` throws, `SaveError` or ``StoreError``. On error, nothing
   ///   has changed.
   @discardableResult
   public func save<Value: Sendable>(
@@ -99,7 +99,7 @@ public actor ReplicaStore {
 
   /// Joins the bytes of a delta, durably.
   ///
-  /// - Throws: ``WireError`` or ``StoreError``. On error, nothing has changed.
+  /// - Throws: `WireError` or ``StoreError``. On error, nothing has changed.
   @discardableResult
   public func apply(decoding bytes: [UInt8]) throws -> MergeReport {
     try scope.update { replica in
@@ -129,7 +129,7 @@ public actor ReplicaStore {
     try scope.send { $0.delta(since: basis) }
   }
 
-  /// Makes anything else that leaves the device, such as a ``Snapshot`` or a fork.
+  /// Makes anything else that leaves the device, such as a `Snapshot` or a fork.
   ///
   /// - Throws: What `body` throws, or ``StoreError/tokenNotStored(_:)`` if the restore token
   ///   has to be kept first and cannot be.
