@@ -88,13 +88,9 @@ package final class StoredScope {
   ///   scope are as before.
   package func update<Value>(_ body: (Replica) throws -> Value) throws -> Value
   {
-    if let closing { throw StoreError.closed(closing) }
-    do { try connection.run("BEGIN IMMEDIATE") } catch {
-      throw StoreError(beginning: error)
-    }
+    try begin()
     let (head, version) = (StoredHead(replica.stored), replica.stored.version)
     do {
-      try checkWriter()
       let value = try body(replica)
       do {
         try rows.write(replica)
@@ -111,6 +107,18 @@ package final class StoredScope {
       if isChanged || error is StoreError { try takeBack() }
       throw error
     }
+  }
+
+  /// Begins a transaction, in which nobody else can write.
+  private func begin() throws(StoreError) {
+    if let closing { throw .closed(closing) }
+    do {
+      try connection.run("BEGIN IMMEDIATE")
+      do { try checkWriter() } catch {
+        try? connection.run("ROLLBACK")
+        throw error
+      }
+    } catch { throw StoreError(beginning: error) }
   }
 
   /// Makes what is handed out, and may have saves that have not left before.

@@ -78,6 +78,8 @@ import Testing
     #expect(throws: StoreError.superseded) { try first.write("lost again") }
     #expect(first.title == "first")
     try second.write("second")
+    #expect(throws: StoreError.superseded) { try first.write("lost") }
+    #expect(first.title == "first")
     // Nor does it keep a token.
     let before = keeper.bytes
     #expect(throws: StoreError.superseded) { try first.send { $0.delta() } }
