@@ -16,6 +16,7 @@ let package = Package(
   products: [
     .library(name: "Rejoin", targets: ["Rejoin"]),
     .library(name: "RejoinPolicies", targets: ["RejoinPolicies"]),
+    .library(name: "RejoinFoundation", targets: ["RejoinFoundation"]),
     .library(name: "RejoinSQL", targets: ["RejoinSQL"]),
     .library(name: "RejoinStore", targets: ["RejoinStore"]),
     .library(name: "RejoinTesting", targets: ["RejoinTesting"]),
@@ -29,6 +30,7 @@ let package = Package(
     .target(
       name: "RejoinPolicies", dependencies: ["Rejoin"],
       exclude: hasCoreData ? [] : ["CoreData"]),
+    .target(name: "RejoinFoundation", dependencies: ["Rejoin"]),
     .target(name: "RejoinSQL"),
     .target(name: "RejoinStore", dependencies: ["Rejoin", "RejoinSQL"]),
     .target(name: "RejoinTesting", dependencies: ["Rejoin"]),
@@ -40,9 +42,13 @@ let package = Package(
     .executableTarget(
       name: "RejoinCommand",
       dependencies: [
-        "Rejoin", "RejoinPolicies", "RejoinComparison", "RejoinTesting",
-        "_RejoinVerification",
+        "Rejoin", "RejoinSQL", "RejoinStore", "RejoinPolicies",
+        "RejoinComparison", "RejoinTesting", "_RejoinVerification",
       ]),
+    .testTarget(
+      name: "RejoinFoundationTests",
+      dependencies: ["Rejoin", "RejoinFoundation"]
+    ),
     .testTarget(
       name: "RejoinTests",
       dependencies: ["Rejoin", "RejoinTesting", "_RejoinVerification"],
@@ -74,7 +80,8 @@ let package = Package(
     .testTarget(
       name: "RejoinCommandTests",
       dependencies: [
-        "Rejoin", "RejoinComparison", "_RejoinVerification", "RejoinCommand",
+        "Rejoin", "RejoinComparison", "RejoinSQL", "RejoinStore",
+        "RejoinTesting", "_RejoinVerification", "RejoinCommand",
       ],
       resources: [.copy("Scripts")]),
     // What is fuzzed in the package in Fuzz, so that `swift test` replays what has

@@ -10,6 +10,7 @@ enum Help {
            rejoin replay FILE [--bytes]
            rejoin simulate [OPTION…]
            rejoin inspect FILE [--format table|json]
+           rejoin store FILE [--check]
            rejoin --help
 
       compare   runs strategies for merging on the same concurrent edits and
@@ -20,9 +21,29 @@ enum Help {
                 that shows one
       inspect   prints the content of a delta, a snapshot, a record, a vector
                 clock, a replica's version, a stored replica or a token
+      store     prints what is in a store on SQLite, and checks it
 
     See `rejoin compare --help`, and likewise for the other commands.
     Exit codes: 0 success, 1 failure, 2 an error in the arguments or the script.
+
+    """
+
+  /// The output of `rejoin store --help`.
+  static let store = """
+    rejoin store: prints what is in a store on SQLite.
+
+    usage: rejoin store FILE [--check]
+
+    For each scope: its device, the records of each entity, and the last save of
+    each device. Everything is read, so that a row which is not as it was written
+    is found and named. A file in use can be read; it is never written.
+
+    options:
+      --check   have SQLite check every page and every index, too
+
+    examples:
+      rejoin store notes.sqlite
+      rejoin store --check notes.sqlite
 
     """
 

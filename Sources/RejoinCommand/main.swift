@@ -27,6 +27,11 @@ func run(_ words: [String]) async throws {
       rest, options: InspectCommand.options, flags: ["help"])
     if arguments.has("help") { return Terminal.write(Help.inspect) }
     try InspectCommand(arguments).run()
+  case "store":
+    let arguments = try Arguments(
+      rest, options: [], flags: StoreCommand.flags)
+    if arguments.has("help") { return Terminal.write(Help.store) }
+    try StoreCommand(arguments).run()
   case "--help", "-h", "help":
     Terminal.write(Help.overview)
   case nil:

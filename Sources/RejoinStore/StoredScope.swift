@@ -86,6 +86,7 @@ package final class StoredScope {
   /// - Returns: What `body` returns.
   /// - Throws: What `body` throws, or ``StoreError``. On error, replica and
   ///   scope are as before.
+  @discardableResult
   package func update<Value>(_ body: (Replica) throws -> Value) throws -> Value
   {
     try begin()

@@ -43,14 +43,18 @@ enum Tables {
 
   /// Creates the tables in a database that has none of them.
   static func create(on connection: any SQLConnection) throws {
+    if try exist(on: connection) { return }
+    for table in tables { try connection.run(table) }
+  }
+
+  /// Whether a database has the tables: all of them or none.
+  static func exist(on connection: any SQLConnection) throws -> Bool {
     let count = try connection.integer(
       "SELECT count(*) FROM sqlite_master WHERE type = 'table' "
         + "AND name LIKE 'rejoin%'")
-    if count == Int64(tables.count) { return }
-    guard count == 0 else {
-      throw StoreError.damaged("of whose tables there are \(count ?? 0)")
-    }
-    for table in tables { try connection.run(table) }
+    if count == Int64(tables.count) { return true }
+    if count == 0 { return false }
+    throw StoreError.damaged("of whose tables there are \(count ?? 0)")
   }
 }
 
@@ -77,7 +81,7 @@ struct ScopeRow {
   var scope: Int64 = 0
   let name: [UInt8]
   var format = Tables.format
-  var writer: Int64 = 1
+  var writer: Int64 = 0
   var head: [UInt8]
   var devices: Int64
   var records: Int64

@@ -37,7 +37,7 @@ private let other = Replica(
 
 private let device = await store.device
 private let changes = await store.deviceChange == nil ? 0 : 1
-private let saves = try await store.read {
+private let saves = await store.read {
   $0[Note.self, "own"]?.saves ?? 0
 }
 private let first = await store.version[device].sequence

@@ -34,6 +34,7 @@ func run(_ arguments: Arguments) throws {
   suite.addLargeFields()
   suite.addReading()
   suite.addLongLives()
+  suite.addStores()
   suite.addStrategies()
   var runner = Runner(arguments.scale, progress: tell)
   let rows = try runner.run(suite, filters: arguments.filters)

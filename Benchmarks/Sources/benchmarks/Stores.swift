@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Harness
+import Rejoin
+import RejoinSQL
+import RejoinStore
+
+extension Suite {
+  /// Replicas in SQLite, beside the disk and the database alone: W19.
+  mutating func addStores() {
+    addDisk()
+    for size in [1000, 1_000_000] { addDurableSave(size) }
+    addGrowth(
+      of: "W19", "a durable save of one field", from: 1000, to: 1_000_000,
+      target: 1.2)
+    addWholeState()
+    for size in [10_000, 1_000_000] { addOpening(size) }
+    addGrowth(
+      of: "W19", "opening a store", from: 10_000, to: 1_000_000, target: 2)
+    addBytes(
+      "W19", "the file of a store", size: 100_000, per: 100_000, target: 36
+    ) { scale in
+      let file = try StoreFile(fields: scale(100_000))
+      return try file.size()
+    }
+  }
+
+  /// What every durable save has to do, whatever else it does.
+  private mutating func addDisk() {
+    add("W19", "append 4 KiB and sync", per: "write") { scale in
+      let (folder, count) = (try Folder(), scale(1000))
+      let file = open(folder.file("log"), O_WRONLY | O_CREAT | O_APPEND, 0o600)
+      let page = [UInt8](repeating: 7, count: 4096)
+      return Work(operations: count, expecting: count, setUp: {}) { _ in
+        let written = (0..<count).count { _ in
+          write(file, page, page.count) == page.count && sync(file)
+        }
+        withExtendedLifetime(folder) {}
+        return written
+      }
+    }
+    add("W19", "an UPDATE in SQLite alone", per: "write") { scale in
+      let (folder, count) = (try Folder(), scale(1000))
+      let connection = try SQLiteConnection(opening: folder.file("bare"))
+      try connection.run("PRAGMA journal_mode = WAL")
+      try connection.run("PRAGMA synchronous = FULL")
+      try connection.run("CREATE TABLE row (id INTEGER PRIMARY KEY, body BLOB)")
+      let body = SQLValue.bytes([UInt8](repeating: 7, count: 260))
+      for _ in 0..<count {
+        try connection.run("INSERT INTO row (body) VALUES (?)", body)
+      }
+      return Work(operations: count, expecting: count, setUp: {}) { _ in
+        for i in 1...count {
+          try connection.run(
+            "UPDATE row SET body = ? WHERE id = ?", body, .integer(Int64(i)))
+        }
+        withExtendedLifetime(folder) {}
+        return count
+      }
+    }
+  }
+
+  private mutating func addDurableSave(_ size: Int) {
+    add(
+      "W19", "a durable save of one field", size: size, per: "save"
+    ) { scale in
+      let file = try StoreFile(fields: scale(size))
+      let count = scale(1000)
+      let writes = PlannedWrite.some(count, of: file.data)
+      let edits = writes.map { (RecordID("Item", $0.id), $0.key, $0.value) }
+      let store = try file.store()
+      return Work(operations: count, expecting: count, setUp: {}) { _ in
+        try blocking {
+          var saves = 0
+          for (id, key, value) in edits {
+            let report = try await store.save {
+              $0.apply(.write(value), to: key, of: id)
+            }.report
+            saves += report.dot == nil ? 0 : 1
+          }
+          return saves
+        }
+      }
+    }
+  }
+
+  /// What a save costs where a replica is stored as a whole.
+  private mutating func addWholeState() {
+    add(
+      "W19", "a save and the whole state, synced", size: 1_000_000, per: "save"
+    ) { scale in
+      let (folder, data) = (try Folder(), Dataset(fields: scale(1_000_000)))
+      let replica = try data.replica()
+      return Work(operations: 1, expecting: 1, setUp: {}) { _ in
+        try replica.save {
+          $0.apply(
+            .write(.string("one")), to: Dataset.keys[0],
+            of: RecordID("Item", data.ids[0]))
+        }
+        let bytes = replica.state.encoded()
+        let file = open(
+          folder.file("state"), O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+        defer { close(file) }
+        return write(file, bytes, bytes.count) == bytes.count && sync(file)
+          ? 1 : 0
+      }
+    }
+  }
+
+  private mutating func addOpening(_ size: Int) {
+    add(
+      "W19", "opening a store", size: size, per: "field", target: 200,
+      beside: .insert
+    ) { scale in
+      let file = try StoreFile(fields: scale(size))
+      return Work(
+        operations: file.data.fieldCount, expecting: file.data.ids.count,
+        setUp: { nil as ReplicaStore? }
+      ) { opened in
+        let store = try file.store()
+        opened = store
+        return try blocking {
+          await store.read { $0.recordCount(of: "Item") }
+        }
+      }
+    }
+  }
+}
+
+/// Syncs a file, as far as the disk does.
+private func sync(_ file: Int32) -> Bool {
+  #if canImport(Darwin)
+    fcntl(file, F_FULLFSYNC) == 0
+  #else
+    fdatasync(file) == 0
+  #endif
+}
+
+/// Waits for something that is asynchronous.
+private func blocking<Value: Sendable>(
+  _ body: @escaping @Sendable () async throws -> Value
+) throws -> Value {
+  let done = DispatchSemaphore(value: 0)
+  nonisolated(unsafe) var result: Result<Value, any Error>?
+  Task {
+    do { result = .success(try await body()) } catch {
+      result = .failure(error)
+    }
+    done.signal()
+  }
+  done.wait()
+  guard let result else { fatalError("the task has ended") }
+  return try result.get()
+}
+
+/// A folder that is removed with the last reference.
+private final class Folder: Sendable {
+  private let path: String
+
+  init() throws {
+    let url = FileManager.default.temporaryDirectory.appending(
+      path: "rejoin-benchmarks-\(UUID())")
+    try FileManager.default.createDirectory(
+      at: url, withIntermediateDirectories: true)
+    path = url.path
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  func file(_ name: String) -> String { "\(path)/\(name)" }
+}
+
+/// A store with the records of a dataset.
+private struct StoreFile {
+  let data: Dataset
+  private let folder: Folder
+  private var path: String { folder.file("store.sqlite") }
+
+  init(fields: Int) throws {
+    (data, folder) = (Dataset(fields: fields), try Folder())
+    guard let delta = try data.replica().delta() else { return }
+    let store = try store()
+    _ = try blocking { try await store.apply(delta).isClean }
+  }
+
+  func store() throws -> ReplicaStore {
+    try ReplicaStore(
+      at: path, schema: Dataset.schema,
+      wallClock: WallClock { 1_750_000_000_000 },
+      makeDeviceID: { Dataset.device(7) })
+  }
+
+  /// The bytes of the file, with nothing left in the log.
+  func size() throws -> Int {
+    try SQLiteConnection(opening: path).run("PRAGMA wal_checkpoint(TRUNCATE)")
+    let size = try FileManager.default.attributesOfItem(atPath: path)[.size]
+    return (size as? NSNumber)?.intValue ?? 0
+  }
+}

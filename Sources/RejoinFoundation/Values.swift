@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Foundation
+public import Rejoin
+
+extension Date: FieldValue {
+  /// The moment, rounded to microseconds since 1970.
+  ///
+  /// Moments that 64 bits of microseconds cannot hold, 292,000 years away, become
+  /// the nearest that they can.
+  public var fieldValue: Value {
+    let microseconds = (timeIntervalSince1970 * 1_000_000).rounded()
+    if let exact = Int64(exactly: microseconds) { return .date(exact) }
+    return .date(microseconds > 0 ? .max : .min)
+  }
+
+  /// Creates a date from a stored moment.
+  public init?(_ value: Value) {
+    guard case .date(let microseconds) = value else { return nil }
+    self.init(timeIntervalSince1970: Double(microseconds) / 1_000_000)
+  }
+}
+
+extension UUID: FieldValue {
+  /// Its 16 bytes.
+  public var fieldValue: Value {
+    .bytes(withUnsafeBytes(of: uuid) { Array($0) })
+  }
+
+  /// Creates a UUID from 16 stored bytes.
+  public init?(_ value: Value) {
+    guard case .bytes(let bytes) = value, bytes.count == 16 else { return nil }
+    self.init(
+      uuid: bytes.withUnsafeBytes { $0.loadUnaligned(as: uuid_t.self) })
+  }
+}
+
+extension Data: FieldValue {
+  /// Its bytes.
+  public var fieldValue: Value { .bytes(Array(self)) }
+
+  /// Creates data from stored bytes.
+  public init?(_ value: Value) {
+    guard case .bytes(let bytes) = value else { return nil }
+    self.init(bytes)
+  }
+}
+
+extension URL: FieldValue {
+  /// The absolute text; what a URL is relative to is not kept.
+  public var fieldValue: Value { .string(absoluteString) }
+
+  /// Creates a URL from a stored text that is one.
+  public init?(_ value: Value) {
+    guard case .string(let text) = value, let url = URL(string: text) else {
+      return nil
+    }
+    self = url
+  }
+}
+
+extension Decimal: FieldValue {
+  /// Its shortest text: equal numbers have one, whatever their scale.
+  ///
+  ///     Decimal(string: "1.50")?.fieldValue  // "1.5"
+  public var fieldValue: Value { .string(description) }
+
+  /// Creates a number from its shortest text.
+  public init?(_ value: Value) {
+    guard case .string(let text) = value,
+      let number = Decimal(string: text, locale: Locale(identifier: "POSIX")),
+      number.description == text
+    else { return nil }
+    self = number
+  }
+}
+
+/// Any value that can be coded, as a field.
+///
+/// It is written as a whole: of two concurrent writes to different members, one is
+/// shown and the other is a conflict. Members that are edited independently are
+/// better fields of their own.
+///
+///     let address = register("address", of: Coded<Address>.self)
+///     ada.address = Coded(Address(street: "12 Elm", city: "Paris"))
+public struct Coded<Content: Codable & Hashable & Sendable>: FieldValue,
+  Hashable
+{
+  /// What is coded.
+  public var content: Content
+
+  /// Wraps a value.
+  public init(_ content: Content) { self.content = content }
+
+  /// JSON with sorted keys, so that equal values have equal bytes.
+  ///
+  /// A value that cannot be encoded, such as an infinite number, is `null`.
+  public var fieldValue: Value {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    guard let data = try? encoder.encode(content) else { return .null }
+    return .bytes(Array(data))
+  }
+
+  /// Creates a value from stored JSON.
+  public init?(_ value: Value) {
+    guard case .bytes(let bytes) = value,
+      let content = try? JSONDecoder().decode(Content.self, from: Data(bytes))
+    else { return nil }
+    self.content = content
+  }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Rejoin
+import RejoinSQL
+
+/// What is in a store, read and checked as a whole.
+///
+/// A file in use can be read, too: it is as of one moment.
+package struct StoreSummary {
+  /// A scope of the store.
+  package struct Scope {
+    /// The scope's name.
+    package let name: String
+    /// How often it has been opened for writing.
+    package let openings: Int64
+    /// Its replica.
+    package let replica: StoredReplica
+    /// How many bytes its records take.
+    package let recordBytes: Int64
+    /// How many digests of own saves are kept.
+    package let digests: Int64
+  }
+
+  /// The scopes, by their numbers.
+  package let scopes: [Scope]
+  /// What SQLite says of the file's pages and indexes; empty if all is well.
+  package let faults: [String]
+
+  /// Reads a store.
+  ///
+  /// - Parameter checksPages: Whether SQLite checks every page, too.
+  package init(
+    of connection: any SQLConnection, checksPages: Bool
+  ) throws(StoreError) {
+    do {
+      (scopes, faults) = try connection.transaction {
+        (
+          try StoreSummary.scopes(connection),
+          checksPages ? try StoreSummary.faults(connection) : []
+        )
+      }
+    } catch { throw StoreError(opening: error) }
+  }
+
+  private static func scopes(
+    _ connection: any SQLConnection
+  ) throws -> [Scope] {
+    guard try Tables.exist(on: connection) else {
+      throw StoreError.damaged("or no store: it has none of the tables")
+    }
+    var names: [[UInt8]] = []
+    try connection.run("SELECT name FROM rejoin_scope ORDER BY scope", []) {
+      names.append($0.bytes(0))
+    }
+    return try names.map { name in
+      guard let row = try ScopeRow.find(name, on: connection) else {
+        throw StoreError.damaged("in the names of its scopes")
+      }
+      let (_, stored) = try ScopeRows.read(row, on: connection)
+      func sum(_ sql: String) throws -> Int64 {
+        try connection.integer(sql, .integer(row.scope)) ?? 0
+      }
+      return Scope(
+        name: String(decoding: name, as: UTF8.self), openings: row.writer,
+        replica: stored,
+        recordBytes: try sum(
+          "SELECT sum(length(body)) FROM rejoin_record WHERE scope = ?"),
+        digests: try sum("SELECT count(*) FROM rejoin_digest WHERE scope = ?"))
+    }
+  }
+
+  private static func faults(
+    _ connection: any SQLConnection
+  ) throws -> [String] {
+    var lines: [String] = []
+    try connection.run("PRAGMA integrity_check", []) { row in
+      lines.append(String(decoding: row.bytes(0), as: UTF8.self))
+    }
+    return lines == ["ok"] ? [] : lines
+  }
+}

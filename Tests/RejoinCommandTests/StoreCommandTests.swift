@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Rejoin
+import RejoinSQL
+import RejoinStore
+import RejoinTesting
+import Testing
+
+/// What `rejoin store` prints.
+@Suite struct StoreCommandTests {
+  private struct Note: Entity {
+    let title = register("title", of: String.self)
+  }
+
+  private func rejoin(_ words: String...) throws -> (text: String, code: Int32)
+  {
+    let process = Process()
+    let (output, complaint) = (Pipe(), Pipe())
+    process.executableURL = Bundle.module.bundleURL
+      .deletingLastPathComponent().appending(path: "rejoin")
+    process.arguments = words
+    process.standardOutput = output
+    process.standardError = complaint
+    try process.run()
+    let text =
+      try (output.fileHandleForReading.readToEnd() ?? Data())
+      + (complaint.fileHandleForReading.readToEnd() ?? Data())
+    process.waitUntilExit()
+    return (String(decoding: text, as: UTF8.self), process.terminationStatus)
+  }
+
+  @Test func aStoreInUseIsPrinted() async throws {
+    let folder = FileManager.default.temporaryDirectory.appending(
+      path: "rejoin-\(UUID())")
+    try FileManager.default.createDirectory(
+      at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let path = folder.appending(path: "notes.sqlite").path
+    let store = try ReplicaStore(
+      at: path, schema: [Note.self], wallClock: ManualClock().wall,
+      makeDeviceID: { DeviceID(name: "phone") ?? DeviceID(1) })
+    for title in ["Milk", "Bread"] {
+      try await store.save { $0[Note.self, title].title = title }
+    }
+
+    let printed = try rejoin("store", "--check", path)
+    #expect(printed.code == 0)
+    let lines = printed.text.split(separator: "\n")
+    #expect(lines[1] == "scope \"main\": device phone, opened 1 times")
+    #expect(lines[2].hasPrefix("2 records in "))
+    #expect(lines[2].hasSuffix(" bytes, 2 digests"))
+    #expect(lines.contains { $0.split(separator: " ") == ["Note", "2"] })
+    #expect(lines.contains { $0.hasPrefix("phone ") && $0.contains(" own") })
+    #expect(lines.last == "Every page and every row is as it was written.")
+
+    try SQLiteConnection(opening: path).run(
+      "UPDATE rejoin_record SET body = x'00' WHERE record = 2")
+    let damaged = try rejoin("store", path)
+    #expect(damaged.code == 1)
+    #expect(
+      damaged.text.contains("the store is damaged, in row 2 of the records"))
+    withExtendedLifetime(store) {}
+  }
+
+  @Test func whatIsNoStoreIsSaidToBeNone() throws {
+    let missing = try rejoin("store", "/nowhere/notes.sqlite")
+    #expect(missing.code == 1)
+    #expect(missing.text.contains("unable to open database file"))
+    let other = try rejoin("store", #filePath)
+    #expect(other.code == 1)
+    #expect(other.text.contains("file is not a database"))
+    #expect(try rejoin("store").code == 2)
+    #expect(try rejoin("store", "--help").text.hasPrefix("rejoin store:"))
+  }
+}
