@@ -37,7 +37,7 @@ import Testing
     let file = try [UInt8](Data(contentsOf: URL(filePath: path)))
     var random = SeededRandom(seed: 4)
     var (noticed, harmless) = (0, 0)
-    for _ in 0..<1500 {
+    for _ in 0..<600 {
       var damaged = file
       let bit = Int(random.next() % UInt64(8 * file.count))
       damaged[bit / 8] ^= 1 << UInt8(bit % 8)

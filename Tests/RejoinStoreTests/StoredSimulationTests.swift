@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import Testing
 import _RejoinVerification
 
 /// Stores in place of replicas, whose databases fail.
+///
+/// `REJOIN_TIER=nightly swift test --filter StoredSimulationTests` runs 1,000 seeds.
 @Suite struct StoredSimulationTests {
+  private static let seeds: UInt64 =
+    ProcessInfo.processInfo.environment["REJOIN_TIER"] == "nightly" ? 1000 : 50
+
   @Test func everyStepIsAsTheOracleSays() {
-    let result = Simulator.run(StoringReplica.self, seeds: 0..<100)
+    let result = Simulator.run(StoringReplica.self, seeds: 0..<Self.seeds)
     #expect(result.failure == nil, "\(String(describing: result.failure))")
     print("stores: \(result)")
   }
