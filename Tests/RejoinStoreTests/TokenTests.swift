@@ -117,6 +117,28 @@ import Testing
     #expect(try store.write("two").dot == Dot(DeviceID(1), 2))
   }
 
+  /// A copy that took the token along, and is found when the histories meet.
+  @Test func aCloneTakesANewDeviceInTheMiddle() throws {
+    let store = try open(path, token: keeper)
+    try store.write("one")
+    try folder.copy("notes.sqlite", to: "clone.sqlite")
+    let own = TestKeeper()
+    own.bytes = keeper.bytes
+    let path = folder.file("clone.sqlite")
+    let clone = try open(path, token: own, as: 5)
+    #expect(clone.deviceChange == nil)
+    try store.write("two")
+    let sent = try #require(try store.send { $0.delta() })
+    try clone.update { _ = $0.apply(sent) }
+    // As many saves as under the old ID: each has a digest of its own.
+    #expect(try clone.write("three").dot == Dot(DeviceID(5), 1))
+    #expect(clone.deviceChange?.new == DeviceID(5))
+    try clone.send { _ = $0.delta() }
+    let again = try open(path, token: own, as: 6)
+    #expect(again.deviceChange == nil)
+    #expect(again.bytes == clone.bytes)
+  }
+
   @Test func aTokenFileIsReplacedAsAWhole() throws {
     let file = TokenFile(at: folder.file("token"))
     #expect(try file.load() == nil)
