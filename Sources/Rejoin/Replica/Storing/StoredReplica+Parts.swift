@@ -78,7 +78,7 @@ extension Replica {
   /// Takes the replica back to what a store has of it.
   package func takeBack(to stored: StoredReplica) {
     self.stored = stored
-    stored._checkInvariants()
+    self.stored._checkInvariants()
   }
 
   /// Calls `body` with the positions of the records that have changed since it
