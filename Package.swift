@@ -56,13 +56,15 @@ let package = Package(
     .testTarget(
       name: "RejoinStoreTests",
       dependencies: [
-        "Rejoin", "RejoinSQL", "RejoinStore", "RejoinTesting", "StoreWriter",
-        "_RejoinVerification",
+        "Rejoin", "RejoinFoundation", "RejoinSQL", "RejoinStore",
+        "RejoinTesting", "StoreWriter", "_RejoinVerification",
       ]),
     // What is killed in these tests.
     .executableTarget(
       name: "StoreWriter",
-      dependencies: ["Rejoin", "RejoinStore", "RejoinTesting"],
+      dependencies: [
+        "Rejoin", "RejoinFoundation", "RejoinStore", "RejoinTesting",
+      ],
       path: "Tests/StoreWriter"),
     .testTarget(
       name: "RejoinTestingTests", dependencies: ["Rejoin", "RejoinTesting"]),

@@ -75,6 +75,17 @@ extension Arguments {
   /// Whether a flag is given.
   func has(_ flag: String) -> Bool { flags.contains(flag) }
 
+  /// The only operand, which is the file that a command needs.
+  ///
+  /// - Throws: A usage error if there is none, or another.
+  func file(of command: String) throws(CommandError) -> String {
+    guard let file = operands.first, operands.count == 1 else {
+      throw .usage(
+        "\(command) needs one FILE; see `rejoin \(command) --help`")
+    }
+    return file
+  }
+
   /// The value of an option; `nil` if it is not given.
   func value(_ option: String) -> String? { values[option] }
 

@@ -13,15 +13,13 @@ struct InspectCommand {
 
   /// Reads the arguments of `inspect`.
   init(_ arguments: Arguments) throws(CommandError) {
-    guard let file = arguments.operands.first, arguments.operands.count == 1
-    else { throw .usage("inspect needs one FILE; see `rejoin inspect --help`") }
+    file = try arguments.file(of: "inspect")
     switch arguments.value("format") {
     case nil, "table": isJSON = false
     case "json": isJSON = true
     case let name?:
       throw .usage("unknown format \"\(name)\"; use table, json")
     }
-    self.file = file
   }
 
   /// Prints the content of the file.

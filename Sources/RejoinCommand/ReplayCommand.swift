@@ -12,9 +12,7 @@ struct ReplayCommand {
 
   /// Reads the arguments of `replay`.
   init(_ arguments: Arguments) throws(CommandError) {
-    guard let file = arguments.operands.first, arguments.operands.count == 1
-    else { throw .usage("replay needs one FILE; see `rejoin replay --help`") }
-    self.file = file
+    file = try arguments.file(of: "replay")
     showsBytes = arguments.has("bytes")
   }
 

@@ -16,9 +16,7 @@ struct StoreCommand {
 
   /// Reads the arguments of `store`.
   init(_ arguments: Arguments) throws(CommandError) {
-    guard let file = arguments.operands.first, arguments.operands.count == 1
-    else { throw .usage("store needs one FILE; see `rejoin store --help`") }
-    self.file = file
+    file = try arguments.file(of: "store")
     isChecking = arguments.has("check")
   }
 

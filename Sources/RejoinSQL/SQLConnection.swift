@@ -58,8 +58,6 @@ extension SQLConnection {
 
 /// A value of a statement.
 public enum SQLValue: Hashable, Sendable {
-  /// An absent value.
-  case null
   /// An integer.
   case integer(Int64)
   /// Bytes; texts are kept as bytes, too.

@@ -8,8 +8,6 @@ public final class SQLiteConnection: SQLConnection {
   /// How a file is opened.
   public enum Mode: Sendable {
     /// For writing; the file is created if there is none.
-    case creating
-    /// For writing; there has to be a file.
     case writing
     /// For reading alone.
     case reading
@@ -28,15 +26,14 @@ public final class SQLiteConnection: SQLConnection {
   ///   - timeout: How long a statement waits for the lock of another connection.
   /// - Throws: ``SQLError``
   public init(
-    opening path: String, _ mode: Mode = .creating,
+    opening path: String, _ mode: Mode = .writing,
     timeout: Duration = .seconds(5)
   ) throws(SQLError) {
     library = try SQLiteLibrary.shared.get()
     // No mutex, since there is one owner at a time; extended result codes.
     let flags: Int32 =
       switch mode {
-      case .creating: 0x2 | 0x4
-      case .writing: 0x2
+      case .writing: 0x2 | 0x4
       case .reading: 0x1
       }
     var database: OpaquePointer?
@@ -90,7 +87,6 @@ public final class SQLiteConnection: SQLConnection {
     _ value: SQLValue, at place: Int32, of statement: OpaquePointer
   ) -> Int32 {
     switch value {
-    case .null: library.bindNull(statement, place)
     case .integer(let number): library.bindInteger(statement, place, number)
     case .bytes(let bytes):
       bytes.withUnsafeBytes {

@@ -30,7 +30,6 @@ struct SQLiteLibrary: @unchecked Sendable {
   let step: @convention(c) (Statement?) -> Int32
   let reset: @convention(c) (Statement?) -> Int32
   let finalize: @convention(c) (Statement?) -> Int32
-  let bindNull: @convention(c) (Statement?, Int32) -> Int32
   let bindInteger: @convention(c) (Statement?, Int32, Int64) -> Int32
   /// The last parameter tells who frees the bytes: −1 has them copied.
   let bindBytes:
@@ -74,7 +73,6 @@ struct SQLiteLibrary: @unchecked Sendable {
     step = try symbol("step")
     reset = try symbol("reset")
     finalize = try symbol("finalize")
-    bindNull = try symbol("bind_null")
     bindInteger = try symbol("bind_int64")
     bindBytes = try symbol("bind_blob")
     integer = try symbol("column_int64")

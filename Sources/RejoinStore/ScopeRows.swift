@@ -65,8 +65,8 @@ final class ScopeRows {
 extension ScopeRows {
   /// Writes what has changed of a replica since the last time.
   func write(_ replica: Replica) throws {
-    try replica.withChangedRecords { positions in
-      for position in positions { try writeRecord(position, of: replica) }
+    for position in replica.takeChangedRecords() {
+      try writeRecord(position, of: replica)
     }
     try writeDigests(of: replica.stored)
     try writeDevices(of: replica.stored)
@@ -93,7 +93,7 @@ extension ScopeRows {
 
   private func writeDigests(of stored: StoredReplica) throws {
     let own = stored.ownDigests
-    var now = Digests(
+    let now = Digests(
       floor: own.floor, last: own.floor + UInt64(own.digests.count),
       device: stored.device)
     guard now != digests else { return }
@@ -120,15 +120,11 @@ extension ScopeRows {
         .integer(row.scope), .bits(n), .bits(digest),
         .integer(RowCheck(n, digest).value))
     }
-    swap(&digests, &now)
+    digests = now
   }
 
   private func writeDevices(of stored: StoredReplica) throws {
-    var changed: [(DeviceID, DeviceSave)] = []
-    stored.version.forEachDifference(from: version) { device, save, _ in
-      changed.append((device, save))
-    }
-    for (device, save) in changed {
+    try stored.version.forEachDifference(from: version) { device, save, _ in
       try connection.run(
         "INSERT INTO rejoin_device "
           + "(scope, id, n, time, digest, forked, row_check) "

@@ -48,20 +48,13 @@ package struct StoreSummary {
     guard try Tables.exist(on: connection) else {
       throw StoreError.damaged("or no store: it has none of the tables")
     }
-    var names: [[UInt8]] = []
-    try connection.run("SELECT name FROM rejoin_scope ORDER BY scope", []) {
-      names.append($0.bytes(0))
-    }
-    return try names.map { name in
-      guard let row = try ScopeRow.find(name, on: connection) else {
-        throw StoreError.damaged("in the names of its scopes")
-      }
+    return try ScopeRow.all(on: connection).map { row in
       let (_, stored) = try ScopeRows.read(row, on: connection)
       func sum(_ sql: String) throws -> Int64 {
         try connection.integer(sql, .integer(row.scope)) ?? 0
       }
       return Scope(
-        name: String(decoding: name, as: UTF8.self), openings: row.writer,
+        name: String(decoding: row.name, as: UTF8.self), openings: row.writer,
         replica: stored,
         recordBytes: try sum(
           "SELECT sum(length(body)) FROM rejoin_record WHERE scope = ?"),

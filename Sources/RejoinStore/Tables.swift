@@ -100,25 +100,30 @@ struct ScopeRow {
   static func find(
     _ name: [UInt8], on connection: any SQLConnection
   ) throws -> ScopeRow? {
-    var found: ScopeRow?
+    try all(on: connection).first { $0.name == name }
+  }
+
+  /// All scopes, by their numbers.
+  static func all(on connection: any SQLConnection) throws -> [ScopeRow] {
+    var scopes: [ScopeRow] = []
     try connection.run(
       "SELECT scope, name, format, writer, head, devices, records, row_check "
-        + "FROM rejoin_scope", []
+        + "FROM rejoin_scope ORDER BY scope", []
     ) { row in
       let scope = ScopeRow(
         scope: row.integer(0), name: row.bytes(1),
         format: Int(row.integer(2)), writer: row.integer(3),
         head: row.bytes(4), devices: row.integer(5), records: row.integer(6))
       // A later version may check its rows in another way.
-      if scope.name == name, scope.format > Tables.format {
+      if scope.format > Tables.format {
         throw StoreError.newerFormat(scope.format)
       }
       guard row.integer(7) == scope.check else {
         throw StoreError.damaged("in the row of scope \(scope.scope)")
       }
-      if scope.name == name { found = scope }
+      scopes.append(scope)
     }
-    return found
+    return scopes
   }
 
   /// Adds the row, which gets a number.

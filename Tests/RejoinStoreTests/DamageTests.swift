@@ -9,11 +9,7 @@ import Testing
 @testable import RejoinStore
 
 /// Files that have been damaged or cut.
-@Suite struct DamageTests {
-  let folder: Folder
-
-  init() throws { folder = try Folder() }
-
+@Suite final class DamageTests: StoreSuite {
   private func fill(_ store: StoredScope) throws {
     for i in 1...12 {
       try store.update { replica in
@@ -27,8 +23,6 @@ import Testing
 
   /// One bit of a file is flipped, at one place after another.
   @Test func aFlippedBitIsNoticedOrChangesNothing() throws {
-    let path = folder.file("notes.sqlite")
-    let keeper = TestKeeper()
     let store = try open(path, token: keeper)
     try fill(store)
     let whole = store.bytes
@@ -44,7 +38,7 @@ import Testing
       let copy = folder.file("damaged.sqlite")
       try Data(damaged).write(to: URL(filePath: copy))
       do {
-        let connection = try SQLiteConnection(opening: copy, .writing)
+        let connection = try SQLiteConnection(opening: copy)
         try connection.run("PRAGMA cell_size_check = 1")
         let stored = try StoredScope.read("main", on: connection)
         #expect(stored?.encoded() == whole, "bit \(bit)")
@@ -61,8 +55,6 @@ import Testing
   /// The log is cut at every frame, and within frames, as a power cut may leave
   /// it: what is there is a state that there has been.
   @Test func aLogThatIsCutHasAnEarlierState() throws {
-    let path = folder.file("notes.sqlite")
-    let keeper = TestKeeper()
     let store = try open(path, token: keeper)
     var states: [[UInt8]] = [store.bytes]
     for i in 1...12 {
@@ -131,8 +123,6 @@ import Testing
     "UPDATE rejoin_scope SET head = x''", "UPDATE rejoin_scope SET records = 4",
   ])
   func aRowThatIsNotAsItWasWrittenIsNamed(_ damage: String) throws {
-    let path = folder.file("notes.sqlite")
-    let keeper = TestKeeper()
     try fill(try open(path, token: keeper))
     try SQLiteConnection(opening: path).run(damage)
     let error = #expect(throws: StoreError.self) {

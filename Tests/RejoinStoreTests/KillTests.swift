@@ -3,13 +3,14 @@
 import Foundation
 import RejoinTesting
 import Testing
+import _RejoinVerification
 
 /// Processes that are killed while they open, create, save, merge and send.
 ///
 /// `REJOIN_TIER=nightly swift test --filter KillTests` kills 2,000.
 @Suite struct KillTests {
   private static let count =
-    ProcessInfo.processInfo.environment["REJOIN_TIER"] == "nightly" ? 2000 : 50
+    Tier.isNightly ? 2000 : 50
 
   private static var writer: URL? {
     [

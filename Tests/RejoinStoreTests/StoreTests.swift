@@ -8,13 +8,7 @@ import Testing
 
 @testable import RejoinStore
 
-@Suite struct StoreTests {
-  let folder: Folder
-  let keeper = TestKeeper()
-  var path: String { folder.file("notes.sqlite") }
-
-  init() throws { folder = try Folder() }
-
+@Suite final class StoreTests: StoreSuite {
   @Test func aSaveIsThereWhenTheStoreIsOpenedAgain() async throws {
     let folder = try Folder()
     func store() throws -> ReplicaStore {

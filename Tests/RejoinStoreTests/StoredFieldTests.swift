@@ -7,14 +7,9 @@ import Testing
 @testable import RejoinStore
 
 /// What is kept beside fields, and changes without a save.
-@Suite struct StoredFieldTests {
-  let folder: Folder
-  let keeper = TestKeeper()
-
-  init() throws { folder = try Folder() }
-
+@Suite final class StoredFieldTests: StoreSuite {
   private func reopened() throws -> StoredScope {
-    try open(folder.file("notes.sqlite"), token: keeper)
+    try open(path, token: keeper)
   }
 
   private func peer() -> Replica {

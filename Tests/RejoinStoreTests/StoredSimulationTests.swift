@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
 import Testing
 import _RejoinVerification
 
@@ -9,7 +8,7 @@ import _RejoinVerification
 /// `REJOIN_TIER=nightly swift test --filter StoredSimulationTests` runs 1,000 seeds.
 @Suite struct StoredSimulationTests {
   private static let seeds: UInt64 =
-    ProcessInfo.processInfo.environment["REJOIN_TIER"] == "nightly" ? 1000 : 50
+    Tier.isNightly ? 1000 : 50
 
   @Test func everyStepIsAsTheOracleSays() {
     let result = Simulator.run(StoringReplica.self, seeds: 0..<Self.seeds)

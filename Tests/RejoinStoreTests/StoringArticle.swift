@@ -2,22 +2,10 @@
 
 import Foundation
 import Rejoin
+import RejoinFoundation
 import RejoinSQL
 import RejoinStore
 import Testing
-
-extension WallClock {
-  fileprivate static let system = WallClock {
-    Int64(Date().timeIntervalSince1970 * 1000)
-  }
-}
-
-extension DeviceID {
-  @Sendable fileprivate static func random() -> DeviceID {
-    var generator = SystemRandomNumberGenerator()
-    return .random(using: &generator)
-  }
-}
 
 /// The lines of the article and of the modules' pages.
 @Suite struct StoringArticle {

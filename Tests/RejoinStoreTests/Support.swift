@@ -61,18 +61,23 @@ final class Folder {
   }
 }
 
+/// Tests with a folder, a database and a token of their own.
+class StoreSuite {
+  let folder: Folder
+  let keeper = TestKeeper()
+  var path: String { folder.file("notes.sqlite") }
+
+  init() throws { folder = try Folder() }
+}
+
 /// Opens a scope of a file as ``ReplicaStore`` does, for one thread.
 func open(
-  _ path: String, _ mode: SQLiteConnection.Mode = .creating,
+  _ path: String, _ mode: SQLiteConnection.Mode = .writing,
   scope: String = "main", token: any TokenKeeper = TestKeeper(),
-  as device: UInt64 = 1, timeout: Duration = .zero,
-  _ settings: [String] = []
+  as device: UInt64 = 1
 ) throws -> StoredScope {
-  let connection = try SQLiteConnection(
-    opening: path, mode, timeout: timeout)
-  for setting in ["PRAGMA journal_mode = WAL"] + settings {
-    try connection.run(setting)
-  }
+  let connection = try SQLiteConnection(opening: path, mode, timeout: .zero)
+  try connection.run("PRAGMA journal_mode = WAL")
   return try StoredScope(
     scope, on: connection, schema: [Note.self], wallClock: ManualClock().wall,
     token: token, makeDeviceID: { DeviceID(device) })

@@ -8,13 +8,7 @@ import Testing
 @testable import RejoinStore
 
 /// Backups, copies, and the token that tells them from the latest state.
-@Suite struct TokenTests {
-  let folder: Folder
-  let keeper = TestKeeper()
-  var path: String { folder.file("notes.sqlite") }
-
-  init() throws { folder = try Folder() }
-
+@Suite final class TokenTests: StoreSuite {
   /// Opens it again as a device that has not been.
   private func reopen(_ name: String = "notes.sqlite") throws -> StoredScope {
     try open(folder.file(name), token: keeper, as: 2)

@@ -9,6 +9,7 @@
 
 import Foundation
 import Rejoin
+import RejoinFoundation
 import RejoinStore
 import RejoinTesting
 
@@ -24,15 +25,11 @@ private func say(_ line: String) {
 
 private let path = CommandLine.arguments[1]
 private var random = SeededRandom(seed: UInt64(CommandLine.arguments[2]) ?? 0)
-private let wall = WallClock { Int64(Date().timeIntervalSince1970 * 1000) }
 private let store = try ReplicaStore(
-  at: path, schema: [Note.self], wallClock: wall,
-  makeDeviceID: {
-    var system = SystemRandomNumberGenerator()
-    return DeviceID.random(using: &system)
-  })
+  at: path, schema: [Note.self], wallClock: .system,
+  makeDeviceID: DeviceID.random)
 private let other = Replica(
-  device: .random(using: &random), schema: [Note.self], wallClock: wall,
+  device: .random(using: &random), schema: [Note.self], wallClock: .system,
   makeDeviceID: { fatalError("nobody else saves under it") })
 
 private let device = await store.device

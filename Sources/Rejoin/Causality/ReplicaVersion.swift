@@ -63,15 +63,15 @@ public struct ReplicaVersion: Hashable, Sendable {
   /// - Complexity: O(*r*) for the *r* devices of both.
   package func forEachDifference(
     from other: ReplicaVersion,
-    _ body: (DeviceID, DeviceSave, DeviceSave) -> Void
-  ) {
+    _ body: (DeviceID, DeviceSave, DeviceSave) throws -> Void
+  ) rethrows {
     let theirs = other.vector.entries
     var j = 0
     for (i, entry) in vector.entries.enumerated() {
       while j < theirs.count, theirs[j].device < entry.device { j += 1 }
       let isHeld = j < theirs.count && theirs[j].device == entry.device
       let shown = isHeld ? other.saves[j] : .none
-      if saves[i] != shown { body(entry.device, saves[i], shown) }
+      if saves[i] != shown { try body(entry.device, saves[i], shown) }
     }
   }
 

@@ -3,6 +3,7 @@
 @testable import Rejoin
 import RejoinTesting
 import Testing
+import _RejoinVerification
 
 /// What a user of the library composes.
 private struct Card: Lattice, Hashable {

@@ -2,6 +2,7 @@
 
 @testable import Rejoin
 import Testing
+import _RejoinVerification
 
 /// What is stored after a long life, and what reading costs then: printed, and the
 /// bytes are bounded.

@@ -5,6 +5,7 @@
   import Glibc
   @testable import Rejoin
   import Testing
+  import _RejoinVerification
 
   /// How much memory reading takes, in a process that does nothing else: at most
   /// 16 times the bytes and 64 KiB, whatever the bytes are.

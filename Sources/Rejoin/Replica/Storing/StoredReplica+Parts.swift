@@ -81,13 +81,12 @@ extension Replica {
     self.stored._checkInvariants()
   }
 
-  /// Calls `body` with the positions of the records that have changed since it
-  /// returned last, in order.
-  package func withChangedRecords(_ body: ([Int]) throws -> Void) rethrows {
-    let changed = stored.changedRecords ?? []
-    if changed.isEmpty { return try body([]) }
-    try body(changed.map { Int($0) }.sorted())
+  /// Hands out the positions of the records that have changed since the last
+  /// time, in order.
+  package func takeChangedRecords() -> [Int] {
+    let changed = (stored.changedRecords ?? []).map { Int($0) }.sorted()
     stored.changedRecords?.removeAll(keepingCapacity: true)
+    return changed
   }
 }
 

@@ -5,7 +5,8 @@ import Foundation
 /// How much the tests try: little with every change, more at night.
 ///
 /// `REJOIN_TIER=nightly swift test` chooses the latter.
-enum Tier {
-  static let isNightly =
+package enum Tier {
+  /// Whether it is night.
+  package static let isNightly =
     ProcessInfo.processInfo.environment["REJOIN_TIER"] == "nightly"
 }
