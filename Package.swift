@@ -57,7 +57,7 @@ let package = Package(
       name: "RejoinStoreTests",
       dependencies: [
         "Rejoin", "RejoinFoundation", "RejoinSQL", "RejoinStore",
-        "RejoinTesting", "StoreWriter", "_RejoinVerification",
+        "RejoinTesting", "HubWriter", "StoreWriter", "_RejoinVerification",
       ]),
     // What is killed in these tests.
     .executableTarget(
@@ -66,6 +66,10 @@ let package = Package(
         "Rejoin", "RejoinFoundation", "RejoinStore", "RejoinTesting",
       ],
       path: "Tests/StoreWriter"),
+    .executableTarget(
+      name: "HubWriter",
+      dependencies: ["Rejoin", "RejoinFoundation", "RejoinSQL", "RejoinStore"],
+      path: "Tests/HubWriter"),
     .testTarget(
       name: "RejoinTestingTests", dependencies: ["Rejoin", "RejoinTesting"]),
     .testTarget(

@@ -2,9 +2,12 @@
 
 /// A connection to a database, used by one owner at a time.
 ///
-/// ``SQLiteConnection`` is one. To share a connection with code that has its own,
-/// conform that to this protocol.
+/// ``SQLiteConnection`` and ``PostgreSQLConnection`` are two. To share a connection
+/// with code that has its own, conform that to this protocol.
 public protocol SQLConnection: AnyObject {
+  /// The SQL that the database speaks.
+  var dialect: SQLDialect { get }
+
   /// Runs one statement, and calls `body` with each row of its result.
   ///
   /// A connection keeps the statements that it has prepared: pass the same text
@@ -54,6 +57,12 @@ extension SQLConnection {
       throw error
     }
   }
+}
+
+/// The SQL that a database speaks, where it is not the same everywhere.
+public enum SQLDialect: Hashable, Sendable {
+  case sqlite
+  case postgresql
 }
 
 /// A value of a statement.

@@ -18,8 +18,12 @@ public struct SQLError: Error, Hashable, Sendable {
     case corrupted
     /// Reading or writing failed.
     case inputOutput
-    /// Any other, by the database's own number.
-    case other(Int32)
+    /// The connection is gone.
+    ///
+    /// If that happened while a transaction was committed, it may have been.
+    case disconnected
+    /// Any other, by the database's own code.
+    case other(String)
   }
 
   /// What kind of failure it is.
@@ -46,7 +50,8 @@ extension SQLError: CustomStringConvertible {
     case .cannotOpen: "check that its folder exists and may be entered"
     case .corrupted: "restore the file from a backup"
     case .inputOutput: "check the disk"
-    case .other(let number): "see number \(number) in the database's manual"
+    case .disconnected: "connect again"
+    case .other(let code): "see code \(code) in the database's manual"
     }
   }
 }

@@ -13,6 +13,8 @@ public final class SQLiteConnection: SQLConnection {
     case reading
   }
 
+  public var dialect: SQLDialect { .sqlite }
+
   private let library: SQLiteLibrary
   private let database: OpaquePointer?
   /// The statements that have been prepared, by their texts.
@@ -77,7 +79,7 @@ public final class SQLiteConnection: SQLConnection {
     // 1: it will be used often.
     try check(library.prepare(database, sql, -1, 1, &statement, nil), sql)
     guard let statement else {
-      throw SQLError(.other(0), "\"\(sql)\" is no statement")
+      throw SQLError(.other("0"), "\"\(sql)\" is no statement")
     }
     statements[sql] = statement
     return statement
@@ -139,7 +141,7 @@ extension SQLError.Code {
       case 11, 26: .corrupted
       case 13: .full
       case 14: .cannotOpen
-      default: .other(code)
+      default: .other(String(code))
       }
   }
 }

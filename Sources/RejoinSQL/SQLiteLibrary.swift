@@ -1,17 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
-/// The functions of the system's SQLite.
-///
-/// Its library is opened at run time, so that neither a header nor an entry in a
-/// manifest is needed. On Linux, the Swift toolchain itself needs it.
+/// The functions of the system's SQLite, which the Swift toolchain itself needs on
+/// Linux.
 struct SQLiteLibrary: @unchecked Sendable {
   typealias Database = OpaquePointer
   typealias Statement = OpaquePointer
@@ -40,45 +30,25 @@ struct SQLiteLibrary: @unchecked Sendable {
   let message: @convention(c) (Database?) -> UnsafePointer<CChar>?
   let setTimeout: @convention(c) (Database?, Int32) -> Int32
 
-  private static let names = [
-    "libsqlite3.so.0", "libsqlite3.dylib", "libsqlite3.so",
-  ]
-
   /// The library, or why there is none.
   static let shared = Result { () throws(SQLError) in try SQLiteLibrary() }
 
   private init() throws(SQLError) {
-    var handle: UnsafeMutableRawPointer?
-    for name in SQLiteLibrary.names where handle == nil {
-      handle = dlopen(name, RTLD_NOW)
-    }
-    guard let handle else {
-      throw SQLError(
-        .libraryMissing,
-        "SQLite's library (libsqlite3) is not installed; on Debian and Ubuntu "
-          + "it is in the package libsqlite3-0")
-    }
-    func symbol<Function>(
-      _ name: String, _: Function.Type = Function.self
-    ) throws(SQLError) -> Function {
-      guard let pointer = dlsym(handle, "sqlite3_\(name)") else {
-        throw SQLError(
-          .libraryMissing, "SQLite's library is too old: it has no \(name)")
-      }
-      return unsafeBitCast(pointer, to: Function.self)
-    }
-    open = try symbol("open_v2")
-    close = try symbol("close_v2")
-    prepare = try symbol("prepare_v3")
-    step = try symbol("step")
-    reset = try symbol("reset")
-    finalize = try symbol("finalize")
-    bindInteger = try symbol("bind_int64")
-    bindBytes = try symbol("bind_blob")
-    integer = try symbol("column_int64")
-    bytes = try symbol("column_blob")
-    count = try symbol("column_bytes")
-    message = try symbol("errmsg")
-    setTimeout = try symbol("busy_timeout")
+    let library = try DynamicLibrary(
+      ["libsqlite3.so.0", "libsqlite3.dylib", "libsqlite3.so"],
+      title: "SQLite's library (libsqlite3)", package: "libsqlite3-0")
+    open = try library.function("sqlite3_open_v2")
+    close = try library.function("sqlite3_close_v2")
+    prepare = try library.function("sqlite3_prepare_v3")
+    step = try library.function("sqlite3_step")
+    reset = try library.function("sqlite3_reset")
+    finalize = try library.function("sqlite3_finalize")
+    bindInteger = try library.function("sqlite3_bind_int64")
+    bindBytes = try library.function("sqlite3_bind_blob")
+    integer = try library.function("sqlite3_column_int64")
+    bytes = try library.function("sqlite3_column_blob")
+    count = try library.function("sqlite3_column_bytes")
+    message = try library.function("sqlite3_errmsg")
+    setTimeout = try library.function("sqlite3_busy_timeout")
   }
 }

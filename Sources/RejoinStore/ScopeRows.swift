@@ -13,6 +13,12 @@ final class ScopeRows {
   /// The number of each record's row, by its position in the replica; zero if it
   /// has none.
   private var records: [Int64] = []
+  /// How many records there are, which need not all have been read.
+  private var count: Int64
+  /// The number of each device's row.
+  private var devices: [DeviceID: Int64] = [:]
+  /// What records of a hub had seen when they were read; `nil` on a device.
+  private var touched: [Int: VectorClock]?
   private var head: StoredHead
   private var version = ReplicaVersion()
   private var digests = Digests()
@@ -27,7 +33,7 @@ final class ScopeRows {
   private init(
     _ row: ScopeRow, _ stored: StoredReplica, on connection: any SQLConnection
   ) {
-    (self.connection, self.row) = (connection, row)
+    (self.connection, self.row, count) = (connection, row, row.records)
     head = StoredHead(stored)
   }
 
@@ -73,22 +79,40 @@ extension ScopeRows {
     try writeHead(of: replica.stored)
   }
 
-  private func writeRecord(
-    _ position: Int, of replica: Replica
-  ) throws {
+  private func writeRecord(_ position: Int, of replica: Replica) throws {
     let body = replica.stored.encodedRecord(at: position)
     while records.count <= position { records.append(0) }
     if records[position] > 0 {
-      return try connection.run(
-        "UPDATE rejoin_record SET body = ? WHERE record = ?", .bytes(body),
-        .integer(records[position]))
+      try connection.run(
+        "UPDATE rejoin_record SET body = ? WHERE scope = ? AND record = ?",
+        .bytes(body), .integer(row.scope), .integer(records[position]))
+    } else {
+      let id = replica.stored.recordID(at: position)
+      records[position] =
+        try connection.integer(
+          "INSERT INTO rejoin_record (scope, entity, key, body) "
+            + "VALUES (?, ?, ?, ?) RETURNING record",
+          .integer(row.scope), .text(id.entity), .text(id.key), .bytes(body))
+        ?? 0
+      count += 1
     }
-    let id = replica.stored.recordID(at: position)
-    records[position] =
-      try connection.integer(
-        "INSERT INTO rejoin_record (scope, entity, key, body) "
-          + "VALUES (?, ?, ?, ?) RETURNING record",
-        .integer(row.scope), .text(id.entity), .text(id.key), .bytes(body)) ?? 0
+    guard let known = touched else { return }
+    let clock = replica.stored.clock(ofRecordAt: position)
+    for entry in clock.entries
+    where entry.count > known[position]?[entry.device] ?? 0 {
+      try connection.run(
+        "INSERT INTO rejoin_touch (scope, record, device, n) "
+          + "VALUES (?, ?, ?, ?) ON CONFLICT (scope, record, device) "
+          + "DO UPDATE SET n = excluded.n",
+        .integer(row.scope), .integer(records[position]),
+        .integer(number(of: entry.device)),
+        .integer(Int64(clamping: entry.count)))
+    }
+  }
+
+  /// The number of a device's row; it is added if there is none.
+  private func number(of device: DeviceID) throws -> Int64 {
+    try devices[device] ?? insert(.none, of: device)
   }
 
   private func writeDigests(of stored: StoredReplica) throws {
@@ -125,24 +149,39 @@ extension ScopeRows {
 
   private func writeDevices(of stored: StoredReplica) throws {
     try stored.version.forEachDifference(from: version) { device, save, _ in
+      guard let number = devices[device] else {
+        try insert(save, of: device)
+        return
+      }
       try connection.run(
-        "INSERT INTO rejoin_device "
-          + "(scope, id, n, time, digest, forked, row_check) "
-          + "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (scope, id) DO UPDATE "
-          + "SET n = excluded.n, time = excluded.time, "
-          + "digest = excluded.digest, forked = excluded.forked, "
-          + "row_check = excluded.row_check",
-        .integer(row.scope), .bytes(Array(device.bytes)), .bits(save.sequence),
-        .bits(save.time.rawValue), .bits(save.digest),
-        .integer(save.isForked ? 1 : 0), .integer(save.check(of: device)))
+        "UPDATE rejoin_device SET n = ?, time = ?, digest = ?, forked = ?, "
+          + "row_check = ? WHERE scope = ? AND device = ?",
+        .bits(save.sequence), .bits(save.time.rawValue), .bits(save.digest),
+        .integer(save.isForked ? 1 : 0), .integer(save.check(of: device)),
+        .integer(row.scope), .integer(number))
     }
     version = stored.version
   }
 
+  @discardableResult
+  private func insert(
+    _ save: DeviceSave, of device: DeviceID
+  ) throws -> Int64 {
+    let number =
+      try connection.integer(
+        "INSERT INTO rejoin_device "
+          + "(scope, id, n, time, digest, forked, row_check) "
+          + "VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING device",
+        .integer(row.scope), .bytes(Array(device.bytes)), .bits(save.sequence),
+        .bits(save.time.rawValue), .bits(save.digest),
+        .integer(save.isForked ? 1 : 0), .integer(save.check(of: device))) ?? 0
+    devices[device] = number
+    return number
+  }
+
   private func writeHead(of stored: StoredReplica) throws {
     let now = StoredHead(stored)
-    let devices = Int64(version.vector.entries.count)
-    let count = Int64(records.count)
+    let devices = Int64(devices.count)
     guard now != head || devices != row.devices || count != row.records else {
       return
     }
@@ -158,21 +197,45 @@ extension ScopeRows {
   static func read(
     _ row: ScopeRow, on connection: any SQLConnection
   ) throws -> (rows: ScopeRows, stored: StoredReplica) {
+    try read(row, on: connection) { reader in
+      // In the order of the file, and not in that of an index.
+      let order = connection.dialect == .sqlite ? "NOT INDEXED" : ""
+      try reader.read("\(order) WHERE scope = ?", .integer(row.scope))
+      guard reader.numbers.count == row.records else {
+        throw StoreError.damaged(
+          "with \(reader.numbers.count) rows of records in place of "
+            + "\(row.records)")
+      }
+    }
+  }
+
+  /// Reads a scope with those of its records that a function chooses.
+  static func read(
+    _ row: ScopeRow, on connection: any SQLConnection,
+    choosing choose: (inout RecordReader) throws -> Void
+  ) throws -> (rows: ScopeRows, stored: StoredReplica) {
     do {
       var assembly = try StoredAssembly(head: row.head)
       let devices = try readDevices(into: &assembly, row, connection)
       let digests = try readDigests(into: &assembly, row, connection)
-      let records = try readRecords(into: &assembly, row, connection)
-      guard devices == row.devices, Int64(records.count) == row.records else {
+      guard devices.count == row.devices else {
         throw StoreError.damaged(
-          "with \(devices) rows of devices in place of \(row.devices), and "
-            + "\(records.count) of records in place of \(row.records)")
+          "with \(devices.count) rows of devices in place of \(row.devices)")
       }
-      let stored = try assembly.finished()
+      var reader = RecordReader(row, assembly, on: connection)
+      try choose(&reader)
+      let numbers = reader.numbers
+      let stored = try reader.finished()
       let rows = ScopeRows(row, stored, on: connection)
-      (rows.records, rows.version) = (records, stored.version)
-      rows.digests = digests
+      (rows.records, rows.devices) = (numbers, devices)
+      (rows.version, rows.digests) = (stored.version, digests)
       rows.digests.device = stored.device
+      if row.isOfHub {
+        rows.touched = Dictionary(
+          uniqueKeysWithValues: numbers.indices.map {
+            ($0, stored.clock(ofRecordAt: $0))
+          })
+      }
       return (rows, stored)
     } catch let error as WireError {
       throw StoreError.damaged("in what is kept of the replica: \(error)")
@@ -182,8 +245,8 @@ extension ScopeRows {
   private static func readDevices(
     into assembly: inout StoredAssembly, _ row: ScopeRow,
     _ connection: any SQLConnection
-  ) throws -> Int64 {
-    var count: Int64 = 0
+  ) throws -> [DeviceID: Int64] {
+    var devices: [DeviceID: Int64] = [:]
     try connection.run(
       "SELECT device, id, n, time, digest, forked, row_check "
         + "FROM rejoin_device WHERE scope = ?", [.integer(row.scope)]
@@ -197,9 +260,9 @@ extension ScopeRows {
         throw StoreError.damaged("in row \(row.integer(0)) of the devices")
       }
       assembly.add(save, of: device)
-      count += 1
+      devices[device] = row.integer(0)
     }
-    return count
+    return devices
   }
 
   private static func readDigests(
@@ -224,34 +287,6 @@ extension ScopeRows {
     // With one missing between, they do not end with the last own save.
     assembly.add(ownDigests: found.map(\.digest), above: first.n - 1)
     return Digests(floor: first.n - 1, last: last.n)
-  }
-
-  private static func readRecords(
-    into assembly: inout StoredAssembly, _ row: ScopeRow,
-    _ connection: any SQLConnection
-  ) throws -> [Int64] {
-    var records: [Int64] = []
-    records.reserveCapacity(Int(clamping: min(row.records, 1 << 24)))
-    // In the order of the file, and not in that of an index.
-    try connection.run(
-      "SELECT record, entity, key, body FROM rejoin_record NOT INDEXED "
-        + "WHERE scope = ?", [.integer(row.scope)]
-    ) { row in
-      let number = row.integer(0)
-      do {
-        let id = try row.withBytes(3) { try assembly.add(record: $0) }
-        let isOwn =
-          row.withBytes(1) { $0.elementsEqual(id.entity.utf8) }
-          && row.withBytes(2) { $0.elementsEqual(id.key.utf8) }
-        guard isOwn else {
-          throw StoreError.damaged("in the key of row \(number) of the records")
-        }
-      } catch let error as WireError {
-        throw StoreError.damaged("in row \(number) of the records: \(error)")
-      }
-      records.append(number)
-    }
-    return records
   }
 }
 

@@ -16,8 +16,14 @@ public enum StoreError: Error, Hashable, Sendable {
   case readOnly(SQLError)
   /// What was done could not be made durable; it is undone.
   case notDurable(SQLError)
+  /// The connection was lost: what was asked for may have been done or not.
+  case disconnected(SQLError)
   /// The scope has been opened for writing elsewhere; nothing has changed.
   case superseded
+  /// The scope is a hub's: it is no replica of a device.
+  case ofHub
+  /// The scope is the replica of a device: it is no hub's.
+  case ofDevice
   /// The token that tells a backup from the latest state could not be read.
   case tokenUnreadable(String)
   /// The token could not be stored, and therefore nothing was handed out.
@@ -41,8 +47,15 @@ extension StoreError: CustomStringConvertible {
     case .readOnly(let error): "the store cannot be written: \(error)"
     case .notDurable(let error):
       "the change could not be made durable and is undone: \(error)"
+    case .disconnected(let error):
+      "it is not known whether the change was made, since the connection was "
+        + "lost: \(error), and make the request again"
     case .superseded:
       "the scope has been opened for writing elsewhere: open the store again"
+    case .ofHub:
+      "the scope is a hub's: open another as a replica, and exchange deltas"
+    case .ofDevice:
+      "the scope is the replica of a device: give the hub another"
     case .tokenUnreadable(let why):
       "the restore token cannot be read: \(why): try again, since without it a "
         + "backup cannot be told from the latest state"

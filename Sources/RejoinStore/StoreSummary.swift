@@ -33,7 +33,7 @@ package struct StoreSummary {
     of connection: any SQLConnection, checksPages: Bool
   ) throws(StoreError) {
     do {
-      (scopes, faults) = try connection.transaction {
+      (scopes, faults) = try connection.reading {
         (
           try StoreSummary.scopes(connection),
           checksPages ? try StoreSummary.faults(connection) : []

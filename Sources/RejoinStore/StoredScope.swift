@@ -41,7 +41,7 @@ package final class StoredScope {
       token = try keeper.load().flatMap { try? RestoreToken(decoding: $0) }
     } catch { throw .tokenUnreadable("\(error)") }
     do {
-      (replica, rows, writer) = try connection.transaction("BEGIN IMMEDIATE") {
+      (replica, rows, writer) = try connection.changing {
         try Tables.create(on: connection)
         guard let row = try ScopeRow.find(name, on: connection) else {
           let replica =
@@ -61,6 +61,7 @@ package final class StoredScope {
           try rows.write(replica)
           return (replica, rows, try rows.claim())
         }
+        if row.isOfHub { throw StoreError.ofHub }
         let (rows, stored) = try ScopeRows.read(row, on: connection)
         let replica = Replica(
           opening: stored, token: token, schema: schema, wallClock: wallClock,
@@ -119,7 +120,7 @@ package final class StoredScope {
         try? connection.run("ROLLBACK")
         throw error
       }
-    } catch { throw StoreError(beginning: error) }
+    } catch { throw StoreError(writing: error) }
   }
 
   /// Makes what is handed out, and may have saves that have not left before.
@@ -129,7 +130,7 @@ package final class StoredScope {
   package func send<Value>(_ body: (Replica) throws -> Value) throws -> Value {
     if let closing { throw StoreError.closed(closing) }
     if replica.restoreToken != kept {
-      do { try checkWriter() } catch { throw StoreError(beginning: error) }
+      do { try checkWriter() } catch { throw StoreError(writing: error) }
       try StoredScope.keepToken(of: replica, by: keeper)
       kept = replica.restoreToken
     }
@@ -166,7 +167,7 @@ package final class StoredScope {
   private func takeBack() throws(StoreError) {
     do {
       let stored: StoredReplica
-      (rows, stored) = try connection.transaction {
+      (rows, stored) = try connection.reading {
         guard let row = try ScopeRow.find(name, on: connection) else {
           throw StoreError.damaged("and no longer has the scope")
         }
@@ -187,7 +188,7 @@ package final class StoredScope {
     _ name: String, on connection: any SQLConnection
   ) throws(StoreError) -> StoredReplica? {
     do {
-      return try connection.transaction {
+      return try connection.reading {
         let row = try ScopeRow.find(Array(name.utf8), on: connection)
         return try row.map { try ScopeRows.read($0, on: connection).stored }
       }
@@ -201,29 +202,26 @@ extension StoreError {
     switch error {
     case let error as StoreError: self = error
     case let error as SQLError where error.code == .corrupted:
-      self = .damaged("as SQLite says: \(error.message)")
+      self = .damaged("as the database says: \(error.message)")
     case let error as SQLError where error.code == .busy: self = .busy(error)
     case let error as SQLError where error.code == .readOnly:
       self = .readOnly(error)
+    case let error as SQLError where error.code == .disconnected:
+      self = .disconnected(error)
     case let error as SQLError: self = .cannotOpen(error)
     default: self = .damaged("\(error)")
     }
   }
 
-  /// Why a transaction could not begin.
-  init(beginning error: any Error) {
-    switch error {
-    case let error as SQLError where error.code == .full:
-      self = .notDurable(error)
-    default: self.init(opening: error)
-    }
-  }
-
   /// Why a change could not be written.
   init(writing error: any Error) {
-    switch error {
-    case let error as SQLError: self = .notDurable(error)
-    default: self.init(opening: error)
+    guard let error = error as? SQLError else {
+      self.init(opening: error)
+      return
+    }
+    switch error.code {
+    case .busy, .readOnly, .disconnected: self.init(opening: error)
+    default: self = .notDurable(error)
     }
   }
 }

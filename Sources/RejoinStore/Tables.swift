@@ -3,7 +3,7 @@
 import Rejoin
 import RejoinSQL
 
-/// The tables of a store.
+/// The tables of a store, of a device or of a hub.
 ///
 /// Each row has a check of its content, and each scope the number of its rows, so
 /// that neither a flipped bit nor a lost row goes unnoticed. Texts are kept as
@@ -15,46 +15,116 @@ enum Tables {
   /// The `user_version` of a file belongs to the app.
   static let format = 1
 
-  private static let tables = [
+  /// The statements that create them, in the words of PostgreSQL.
+  ///
+  /// Every key begins with the scope, so that a database can spread scopes over
+  /// machines.
+  private static let definitions = [
     """
     CREATE TABLE rejoin_scope (
-      scope INTEGER PRIMARY KEY, name BLOB NOT NULL UNIQUE,
-      format INTEGER NOT NULL, writer INTEGER NOT NULL, head BLOB NOT NULL,
-      devices INTEGER NOT NULL, records INTEGER NOT NULL,
-      row_check INTEGER NOT NULL)
+      scope BIGINT PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
+      name BYTEA NOT NULL UNIQUE,
+      format BIGINT NOT NULL, writer BIGINT NOT NULL, head BYTEA NOT NULL,
+      devices BIGINT NOT NULL, records BIGINT NOT NULL,
+      row_check BIGINT NOT NULL)
     """,
     """
     CREATE TABLE rejoin_device (
-      device INTEGER PRIMARY KEY, scope INTEGER NOT NULL, id BLOB NOT NULL,
-      n INTEGER NOT NULL, time INTEGER NOT NULL, digest INTEGER NOT NULL,
-      forked INTEGER NOT NULL, row_check INTEGER NOT NULL, UNIQUE (scope, id))
+      scope BIGINT NOT NULL, device BIGINT GENERATED ALWAYS AS IDENTITY,
+      id BYTEA NOT NULL, n BIGINT NOT NULL, time BIGINT NOT NULL,
+      digest BIGINT NOT NULL, forked BIGINT NOT NULL,
+      row_check BIGINT NOT NULL, PRIMARY KEY (scope, device),
+      UNIQUE (scope, id))
     """,
     """
     CREATE TABLE rejoin_record (
-      record INTEGER PRIMARY KEY, scope INTEGER NOT NULL, entity BLOB NOT NULL,
-      key BLOB NOT NULL, body BLOB NOT NULL, UNIQUE (scope, entity, key))
+      scope BIGINT NOT NULL, record BIGINT GENERATED ALWAYS AS IDENTITY,
+      entity BYTEA NOT NULL, key BYTEA NOT NULL, body BYTEA NOT NULL,
+      PRIMARY KEY (scope, record), UNIQUE (scope, entity, key))
     """,
     """
     CREATE TABLE rejoin_digest (
-      scope INTEGER NOT NULL, n INTEGER NOT NULL, digest INTEGER NOT NULL,
-      row_check INTEGER NOT NULL, PRIMARY KEY (scope, n)) WITHOUT ROWID
+      scope BIGINT NOT NULL, n BIGINT NOT NULL, digest BIGINT NOT NULL,
+      row_check BIGINT NOT NULL, PRIMARY KEY (scope, n))
     """,
+    // A hub's alone: the last save of each device that a record has seen.
+    """
+    CREATE TABLE rejoin_touch (
+      scope BIGINT NOT NULL, record BIGINT NOT NULL, device BIGINT NOT NULL,
+      n BIGINT NOT NULL, PRIMARY KEY (scope, record, device))
+    """,
+    "CREATE INDEX rejoin_since ON rejoin_touch (scope, device, n, record)",
   ]
+
+  /// The same in the words of SQLite, where the number of a row is its place.
+  private static func sqlite(_ definition: String) -> String {
+    var text = definition
+    for name in ["scope", "device", "record"] {
+      text.replace("PRIMARY KEY (scope, \(name)), ", with: "")
+      text.replace("PRIMARY KEY (scope, \(name)),\n", with: "\n")
+      text.replace(
+        " \(name) BIGINT GENERATED ALWAYS AS IDENTITY",
+        with: " \(name) INTEGER PRIMARY KEY")
+    }
+    text.replace(
+      "BIGINT PRIMARY KEY GENERATED ALWAYS AS IDENTITY",
+      with: "INTEGER PRIMARY KEY")
+    text.replace("BIGINT", with: "INTEGER")
+    text.replace("BYTEA", with: "BLOB")
+    let hasNumber = text.contains("INTEGER PRIMARY KEY")
+    return text
+      + (hasNumber || !text.hasPrefix("CREATE TABLE") ? "" : " WITHOUT ROWID")
+  }
 
   /// Creates the tables in a database that has none of them.
   static func create(on connection: any SQLConnection) throws {
     if try exist(on: connection) { return }
-    for table in tables { try connection.run(table) }
+    if connection.dialect == .postgresql {
+      // Not two at once, which would be an error for one of them.
+      try connection.run("SELECT pg_advisory_xact_lock(?)", .integer(lock))
+      if try exist(on: connection) { return }
+    }
+    for definition in definitions {
+      switch connection.dialect {
+      case .sqlite: try connection.run(sqlite(definition))
+      case .postgresql: try connection.run(definition)
+      }
+    }
   }
+
+  /// Any number that others are not likely to lock.
+  private static let lock: Int64 = 0x7265_6a6f_696e
 
   /// Whether a database has the tables: all of them or none.
   static func exist(on connection: any SQLConnection) throws -> Bool {
+    let names =
+      switch connection.dialect {
+      case .sqlite: "sqlite_master WHERE type = 'table' AND name"
+      case .postgresql:
+        "pg_tables WHERE schemaname = current_schema() AND tablename"
+      }
     let count = try connection.integer(
-      "SELECT count(*) FROM sqlite_master WHERE type = 'table' "
-        + "AND name LIKE 'rejoin%'")
-    if count == Int64(tables.count) { return true }
+      "SELECT count(*) FROM \(names) LIKE 'rejoin%'")
+    if count == Int64(definitions.count - 1) { return true }
     if count == 0 { return false }
     throw StoreError.damaged("of whose tables there are \(count ?? 0)")
+  }
+}
+
+extension SQLConnection {
+  /// Reads as of one moment, whatever others write.
+  func reading<Value>(_ body: () throws -> Value) throws -> Value {
+    switch dialect {
+    case .sqlite: try transaction("BEGIN", body)
+    case .postgresql:
+      try transaction(
+        "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", body)
+    }
+  }
+
+  /// Reads and writes, after the lock has been waited for.
+  func changing<Value>(_ body: () throws -> Value) throws -> Value {
+    try transaction(dialect == .sqlite ? "BEGIN IMMEDIATE" : "BEGIN", body)
   }
 }
 
@@ -105,10 +175,35 @@ struct ScopeRow {
 
   /// All scopes, by their numbers.
   static func all(on connection: any SQLConnection) throws -> [ScopeRow] {
+    try read("ORDER BY scope", [], on: connection)
+  }
+
+  /// Finds a scope of a hub, which can have many.
+  ///
+  /// - Parameter locks: Whether no other transaction may change the scope before
+  ///   the end of this one.
+  static func findOnHub(
+    _ name: [UInt8], locks: Bool, on connection: any SQLConnection
+  ) throws -> ScopeRow? {
+    // A transaction of SQLite that writes has locked the file.
+    let end = locks && connection.dialect == .postgresql ? " FOR UPDATE" : ""
+    let row = try read(
+      "WHERE name = ?" + end, [.bytes(name)], on: connection
+    ).first
+    if let row, !row.isOfHub { throw StoreError.ofDevice }
+    return row
+  }
+
+  /// Whether nobody opens the scope as one replica.
+  var isOfHub: Bool { writer == 0 }
+
+  private static func read(
+    _ condition: String, _ values: [SQLValue], on connection: any SQLConnection
+  ) throws -> [ScopeRow] {
     var scopes: [ScopeRow] = []
     try connection.run(
       "SELECT scope, name, format, writer, head, devices, records, row_check "
-        + "FROM rejoin_scope ORDER BY scope", []
+        + "FROM rejoin_scope " + condition, values
     ) { row in
       let scope = ScopeRow(
         scope: row.integer(0), name: row.bytes(1),
@@ -127,15 +222,20 @@ struct ScopeRow {
   }
 
   /// Adds the row, which gets a number.
-  mutating func insert(on connection: any SQLConnection) throws {
+  ///
+  /// - Returns: Whether there was none of that name.
+  @discardableResult
+  mutating func insert(on connection: any SQLConnection) throws -> Bool {
     let (format, name) = (Int64(format), SQLValue.bytes(name))
     let number = try connection.integer(
       "INSERT INTO rejoin_scope "
         + "(name, format, writer, head, devices, records, row_check) "
-        + "VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING scope",
+        + "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO NOTHING "
+        + "RETURNING scope",
       name, .integer(format), .integer(writer), .bytes(head),
       .integer(devices), .integer(records), .integer(check))
     scope = number ?? 0
+    return number != nil
   }
 
   func update(on connection: any SQLConnection) throws {

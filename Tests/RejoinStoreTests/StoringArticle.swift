@@ -58,7 +58,7 @@ import Testing
     let error = #expect(throws: SQLError.self) {
       try connection.run("SELECT nothing")
     }
-    #expect(error?.code == .other(1))
+    #expect(error?.code == .other("1"))
     #expect(throws: SQLError.self) { try connection.run("") }
     withExtendedLifetime(folder) {}
   }

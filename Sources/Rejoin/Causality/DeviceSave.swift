@@ -24,7 +24,7 @@ public struct DeviceSave: Hashable, Sendable {
   }
 
   /// The entry of a device that has not saved.
-  static let none = DeviceSave(sequence: 0, time: .zero, digest: 0)
+  package static let none = DeviceSave(sequence: 0, time: .zero, digest: 0)
 
   /// Whether both have the same sequence number but different digests, and so
   /// belong to different histories.

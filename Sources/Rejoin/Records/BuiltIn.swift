@@ -4,7 +4,7 @@
 /// like any others.
 package enum BuiltIn {
   /// An enrolled device; the key is its ID in hexadecimal.
-  static let roster = "rejoin.roster"
+  package static let roster = "rejoin.roster"
   /// A retired device; the key is its ID in hexadecimal.
   ///
   /// `last` is the number of its last known save; of siblings the greatest

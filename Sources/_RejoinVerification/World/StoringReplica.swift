@@ -8,7 +8,8 @@ import RejoinTesting
 /// A replica of the library in a store, whose database fails again and again.
 ///
 /// What fails is tried again, and must then do what it would have done at once.
-/// After every step, the database has to have what is in memory, byte by byte.
+/// After every step, the database has to have what is in memory, byte by byte. What it
+/// receives, a hub receives, too.
 public struct StoringReplica: TestedReplica {
   private typealias Library = TestedLibrary<UsualSize>
 
@@ -84,7 +85,10 @@ public struct StoringReplica: TestedReplica {
   ) throws(ScriptMismatch) {
     try library.checkListing(records, pages: pages, named: name)
     let (rows, memory) = (shelf.rows?.encoded() ?? [], library.stored)
-    guard rows != memory else { return }
+    guard rows != memory else {
+      return try shelf.hub.check(
+        { library.message(since: $0) }, named: name)
+    }
     let same = zip(rows, memory).prefix { $0 == $1 }.count
     throw ScriptMismatch(
       "the rows of \(name) have other bytes than its memory from \(same) on: "
@@ -175,12 +179,14 @@ extension StoringReplica {
   public mutating func fold() { surely { $0.fold() } }
 
   public mutating func apply(_ message: Delta, now: Int64) -> MessageReceipt {
-    surely { $0.apply(message, now: now) }
+    shelf.hub.apply(message)
+    return surely { $0.apply(message, now: now) }
   }
 
   public mutating func acknowledge(
     _ other: Self, now: Int64
   ) throws(ScriptMismatch) {
+    shelf.hub.acknowledge(other.version, by: other.device)
     let result = surely { library in
       Result { () throws(ScriptMismatch) in
         try library.acknowledge(other.library, now: now)
@@ -198,6 +204,7 @@ extension StoringReplica {
 /// A database in memory with one scope.
 private final class Shelf {
   let keeper = Keeper()
+  let hub = HubMirror()
   let hand = ManualClock()
   let schema: Schema
   let makeDeviceID: () -> DeviceID
@@ -255,6 +262,7 @@ private final class Shelf {
 private final class FailingConnection: SQLConnection {
   private let connection: SQLiteConnection
   private var count = 0
+  var dialect: SQLDialect { connection.dialect }
   var fails = false
 
   init(_ connection: SQLiteConnection) { self.connection = connection }

@@ -112,6 +112,23 @@ public struct Delta: Sendable {
     }
   }
 
+  /// The IDs of the changed records, sorted.
+  ///
+  /// - Complexity: O(*n*) for *n* bytes.
+  package var recordIDs: [RecordID] {
+    read { reader throws(WireError) in
+      var ids: [RecordID] = []
+      reader.begin(isBuilding: false)
+      while try reader.nextEntity() {
+        while try reader.nextRecord() {
+          ids.append(RecordID(reader.table.name, reader.table.text))
+          while try reader.nextField() != nil {}
+        }
+      }
+      return ids
+    }
+  }
+
   /// The number of fields.
   ///
   /// - Complexity: O(*n*) for *n* bytes.

@@ -11,40 +11,7 @@ extension Replica {
   /// - Complexity: O(*k* log *k*) for *k* changed fields, whatever the size of
   ///   the replica.
   public func delta(since basis: ReplicaVersion) -> Delta? {
-    var known = basis.vector
-    var ahead = basis.fieldsAhead
-    var intervals: [DeviceID: Delta.Interval] = [:]
-    stored.version.forEachDifference(from: basis) { device, held, shown in
-      var (from, to) = (shown.sequence, held)
-      if stored.isForked(device, as: shown) {
-        // Under the same numbers the two histories have different saves, so the
-        // receiver's number says nothing: send everything of the device.
-        (from, known[device], ahead) = (0, 0, [:])
-        to.isForked = true
-      }
-      if from < to.sequence { intervals[device] = .init(from: from, to: to) }
-    }
-    // A delta may reach other replicas than the one that showed `basis`. If
-    // they apply an interval, all fields that its saves touched must be in the
-    // delta, also those that this receiver holds ahead of its version.
-    ahead = ahead.mapValues { saves in
-      VectorClock(
-        sorted: saves.entries.filter { intervals[$0.device] == nil })
-    }
-    let locations = stored.locations(
-      since: known, of: intervals.keys, ahead: ahead)
-    stored._checkInvariants()
-    if locations.isEmpty, intervals.isEmpty { return nil }
-    var fragments: [FieldLocation: Fragment] = [:]
-    if !stored.large.isEmpty {
-      for location in locations {
-        fragments[location] = stored.fragment(at: location, since: known)
-      }
-    }
-    return Delta(
-      MessageContent(
-        stored.records, stored.names, at: locations, fragments: fragments),
-      intervals)
+    stored.delta(of: stored.news(since: basis))
   }
 
   /// Creates a delta of everything that this replica holds.
@@ -109,29 +76,5 @@ extension Replica {
     let histories = try reader.validate()
     return try stored.join(
       &reader, and: histories, schema, now: wallClock.now, reporting: detail)
-  }
-}
-
-extension StoredReplica {
-  /// The fields with saves beyond `known`, except those whose saves the
-  /// receiver holds ahead of its version.
-  ///
-  /// - Parameter devices: Those of which the version has later saves.
-  fileprivate mutating func locations(
-    since known: VectorClock, of devices: some Sequence<DeviceID>,
-    ahead held: [UInt64: VectorClock]
-  ) -> [FieldLocation] {
-    // A field ahead of the version may have seen saves of any device.
-    let devices = ahead.isEmpty ? Array(devices) : index.devices
-    let locations = index.locations(since: known, of: devices) {
-      [records] device, at in
-      records.lastSave(of: device, at: at)
-    }
-    if held.isEmpty { return locations }
-    return locations.filter { location in
-      guard let held = held[digest(of: location)], let state = self[location]
-      else { return true }
-      return !state.clock.isContained(in: known.merging(held))
-    }
   }
 }

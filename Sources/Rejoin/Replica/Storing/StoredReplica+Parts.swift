@@ -59,6 +59,13 @@ extension StoredReplica {
 
   /// The ID of a record.
   package func recordID(at position: Int) -> RecordID { records[position].id }
+
+  /// For each device, its last save that any field of a record has seen.
+  package func clock(ofRecordAt position: Int) -> VectorClock {
+    records[position].slots.reduce(into: VectorClock()) {
+      $0.merge($1.state.clock)
+    }
+  }
 }
 
 extension Replica {
@@ -159,6 +166,11 @@ package struct StoredAssembly {
     }
     for field in fields { stored.noteAhead(field) }
     return stored.records[position].id
+  }
+
+  /// What is here and not in `basis`, once the saves have been added.
+  package func news(since basis: ReplicaVersion) -> News {
+    stored.news(since: basis)
   }
 
   /// The stored replica, once all of its parts have been added.

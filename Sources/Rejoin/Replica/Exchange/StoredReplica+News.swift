@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a replica has beyond a version that was shown to it, by numbers alone.
+package struct News: Hashable, Sendable {
+  /// The saves that the receiver is taken to know: of a forked device none.
+  package private(set) var known: VectorClock
+  /// The fields that the receiver holds ahead of its version, and need not get.
+  fileprivate var ahead: [UInt64: VectorClock]
+  /// For each device, the saves that are in the version here and are new.
+  package private(set) var intervals: [DeviceID: SaveInterval] = [:]
+
+  fileprivate init(in stored: StoredReplica, since basis: ReplicaVersion) {
+    (known, ahead) = (basis.vector, basis.fieldsAhead)
+    stored.version.forEachDifference(from: basis) { device, held, shown in
+      var (from, to) = (shown.sequence, held)
+      if stored.isForked(device, as: shown) {
+        // Under the same numbers the two histories have different saves, so the
+        // receiver's number says nothing: send everything of the device.
+        (from, known[device], ahead) = (0, 0, [:])
+        to.isForked = true
+      }
+      if from < to.sequence { intervals[device] = .init(from: from, to: to) }
+    }
+    // A delta may reach other replicas than the one that showed `basis`. If
+    // they apply an interval, all fields that its saves touched must be in the
+    // delta, also those that this receiver holds ahead of its version.
+    ahead = ahead.mapValues { [intervals] saves in
+      VectorClock(
+        sorted: saves.entries.filter { intervals[$0.device] == nil })
+    }
+  }
+}
+
+extension StoredReplica {
+  /// What is here and not in `basis`.
+  package func news(since basis: ReplicaVersion) -> News {
+    News(in: self, since: basis)
+  }
+
+  /// Makes the delta with some news.
+  package mutating func delta(of news: News) -> Delta? {
+    // A field ahead of the version may have seen saves of any device.
+    let locations = locations(
+      since: news.known,
+      of: ahead.isEmpty ? Array(news.intervals.keys) : index.devices)
+    if news.ahead.isEmpty {
+      return delta(at: locations, since: news.known, news.intervals)
+    }
+    let missing = locations.filter { location in
+      guard let held = news.ahead[digest(of: location)],
+        let state = self[location]
+      else { return true }
+      return !state.clock.isContained(in: news.known.merging(held))
+    }
+    return delta(at: missing, since: news.known, news.intervals)
+  }
+
+  /// Makes the delta of the records here, which are some of those with news.
+  ///
+  /// - Parameter isLast: Whether all others have been sent, so that the intervals
+  ///   can be vouched for.
+  package mutating func page(of news: News, isLast: Bool) -> Delta? {
+    // They may have seen saves since the news were asked for.
+    let locations = locations(since: news.known, of: index.devices)
+    return delta(
+      at: locations, since: news.known, isLast ? news.intervals : [:])
+  }
+
+  private mutating func delta(
+    at locations: [FieldLocation], since known: VectorClock,
+    _ intervals: [DeviceID: SaveInterval]
+  ) -> Delta? {
+    _checkInvariants()
+    if locations.isEmpty, intervals.isEmpty { return nil }
+    var fragments: [FieldLocation: Fragment] = [:]
+    if !large.isEmpty {
+      for location in locations {
+        fragments[location] = fragment(at: location, since: known)
+      }
+    }
+    return Delta(
+      MessageContent(records, names, at: locations, fragments: fragments),
+      intervals)
+  }
+
+  /// The fields with saves of some devices beyond `known`.
+  private mutating func locations(
+    since known: VectorClock, of devices: [DeviceID]
+  ) -> [FieldLocation] {
+    index.locations(since: known, of: devices) { [records] device, at in
+      records.lastSave(of: device, at: at)
+    }
+  }
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Rejoin
+import RejoinSQL
+import RejoinStore
+
+/// A scope of a hub, and a replica in memory that is told the same.
+///
+/// The hub reads only what a request is about. It has to answer as the replica, which
+/// has everything.
+final class HubMirror {
+  private static let name = "hub"
+  private let connection: SQLiteConnection
+  private let hub: HubScopes
+  private let replica: Replica
+  /// Some versions that were shown.
+  private var bases: [ReplicaVersion] = [ReplicaVersion()]
+  private var steps = 0
+  /// The first difference.
+  private var fault: String?
+
+  init() {
+    // No device of a simulation.
+    let device = DeviceID(high: .max, low: 0x7562)
+    replica = Replica(
+      device: device, schema: [], wallClock: WallClock { 0 },
+      makeDeviceID: { device })
+    do {
+      connection = try SQLiteConnection(opening: ":memory:")
+      hub = try HubScopes(connection, makeDeviceID: { device })
+    } catch { preconditionFailure("no hub can be made: \(error)") }
+  }
+
+  func apply(_ delta: Delta) {
+    let report = replica.apply(delta, reporting: .faults)
+    compare("the report of a delta") {
+      try hub.apply(delta, in: HubMirror.name).faults == report.faults
+    }
+  }
+
+  func acknowledge(_ version: ReplicaVersion, by device: DeviceID) {
+    let report = replica.acknowledge(version, by: device)
+    compare("the report of a version") {
+      try hub.acknowledge(version, by: device, in: HubMirror.name).faults
+        == report.faults
+    }
+    bases = bases.suffix(3) + [version]
+  }
+
+  /// Compares the hub with the replica.
+  ///
+  /// - Parameter send: Makes what another replica has beyond a version. It is asked
+  ///   now and then, so that there are gaps, and fields ahead.
+  func check(
+    _ send: (ReplicaVersion) -> Delta?, named name: String
+  ) throws(ScriptMismatch) {
+    steps += 1
+    if steps % 5 == 0, let delta = send(replica.version) { apply(delta) }
+    compare("the version") {
+      try hub.version(of: HubMirror.name) == replica.version
+    }
+    let basis = bases[steps % bases.count]
+    compare("the delta since \(basis)") {
+      try hub.delta(since: basis, in: HubMirror.name)
+        == replica.delta(since: basis)
+    }
+    compare("the rows") {
+      // There are none before the first delta.
+      try StoredScope.read(HubMirror.name, on: connection).map {
+        $0.encoded() == replica.state.encoded()
+      } ?? (replica.delta() == nil)
+    }
+    if steps % 7 == 0 { comparePages(since: basis) }
+    if let fault {
+      throw ScriptMismatch(
+        "the hub of \(name) differs from a replica in \(fault)")
+    }
+  }
+
+  /// Sends what there is, in pages, to a replica that has nothing.
+  ///
+  /// - Parameter basis: What the pages are asked for; it has no effect on what a page
+  ///   vouches for.
+  private func comparePages(since basis: ReplicaVersion) {
+    compare("pages") {
+      let (some, all) = (newcomer(), newcomer())
+      var (cursor, next) = (nil as HubPage.Cursor?, true)
+      while next {
+        let page = try hub.page(
+          of: cursor, since: basis, in: HubMirror.name, limit: 2)
+        // Until the last one, nothing is vouched for.
+        if some.version.vector != VectorClock() { return false }
+        if let delta = page.delta { some.apply(delta) }
+        (cursor, next) = (page.next, page.next != nil)
+      }
+      // What the receiver holds ahead of its version is sent in pages, too.
+      var basis = basis
+      basis.fieldsAhead = [:]
+      if let delta = replica.delta(since: basis) { all.apply(delta) }
+      return some.state.encoded() == all.state.encoded()
+    }
+  }
+
+  private func newcomer() -> Replica {
+    let device = DeviceID(high: .max, low: 0x6e65)
+    return Replica(
+      device: device, schema: [], wallClock: WallClock { 0 },
+      makeDeviceID: { device })
+  }
+
+  private func compare(_ what: String, _ areEqual: () throws -> Bool) {
+    do {
+      if try areEqual() { return }
+      fault = fault ?? what
+    } catch { fault = fault ?? "\(what): \(error)" }
+  }
+}
+
+extension MergeReport {
+  /// What went wrong.
+  fileprivate var faults: [AnyHashable] {
+    [
+      Set(gaps), forkedDevices, equivocations, returned, rollbackDetected,
+    ]
+  }
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// A process that serves a device at a hub, to be killed.
+//
+//   HubWriter DATABASE            raises a counter until it is killed, and prints
+//                                 its total whenever the hub has it
+//   HubWriter DATABASE --total    prints the counter, and a digest of the bytes
+//                                 that a newcomer gets
+//
+// DATABASE is what libpq calls a connection string, or the path of an SQLite file
+// after `sqlite:`.
+
+import Foundation
+import Rejoin
+import RejoinFoundation
+import RejoinSQL
+import RejoinStore
+
+struct Account: Entity {
+  let visits = counter("visits")
+  let log = set("log", of: Int.self)
+}
+
+func connect(_ database: String) throws -> any SQLConnection {
+  guard database.hasPrefix("sqlite:") else {
+    return try PostgreSQLConnection(database)
+  }
+  let connection = try SQLiteConnection(
+    opening: String(database.dropFirst("sqlite:".count)))
+  try connection.run("PRAGMA journal_mode = WAL")
+  try connection.run("PRAGMA synchronous = FULL")
+  return connection
+}
+
+/// Serves a request, and connects again as long as the server is away.
+///
+/// A request whose answer got lost is made again: it may arrive twice.
+func serve<Value>(
+  _ database: String, _ hub: inout HubScopes?,
+  _ request: (HubScopes) throws -> Value
+) throws -> Value {
+  while true {
+    do {
+      let open =
+        try hub
+        ?? HubScopes(connect(database), makeDeviceID: DeviceID.random)
+      hub = open
+      return try request(open)
+    } catch StoreError.disconnected, StoreError.busy {
+      hub = nil
+    } catch let error as SQLError
+      where error.code == .cannotOpen || error.code == .busy
+    {
+      hub = nil
+    }
+    Thread.sleep(forTimeInterval: 0.05)
+  }
+}
+
+let scope = "account"
+let database = CommandLine.arguments[1]
+let replica = Replica(
+  device: .random(), schema: [Account.self], wallClock: .system,
+  makeDeviceID: DeviceID.random)
+var hub: HubScopes?
+
+var cursor: HubPage.Cursor?
+repeat {
+  let page = try serve(database, &hub) {
+    try $0.page(of: cursor, since: replica.version, in: scope, limit: 2)
+  }
+  if let delta = page.delta { replica.apply(delta) }
+  cursor = page.next
+} while cursor != nil
+
+if CommandLine.arguments.dropFirst(2).first == "--total" {
+  let visits = (0..<10).map { replica[Account.self, "\($0)"]?.visits ?? 0 }
+  var digest: UInt64 = 0xcbf2_9ce4_8422_2325
+  for byte in replica.encoded() {
+    digest = (digest ^ UInt64(byte)) &* 0x100_0000_01b3
+  }
+  print(visits.reduce(0, +), String(digest, radix: 16))
+  exit(0)
+}
+
+var total = 0
+while true {
+  total += 1
+  try replica.save { transaction in
+    let account = transaction[Account.self, "\(total % 10)"]
+    account.visits.increment()
+    account.log.insert(total)
+  }
+  try serve(database, &hub) { hub in
+    let version = try hub.version(of: scope)
+    if let delta = replica.delta(since: version) {
+      _ = try hub.apply(delta, in: scope)
+    }
+  }
+  // In one write and past all buffers, so that a line is there or not.
+  FileHandle.standardOutput.write(Data("\(total)\n".utf8))
+  try serve(database, &hub) { hub in
+    _ = try hub.acknowledge(replica.version, by: replica.device, in: scope)
+    if let delta = try hub.delta(since: replica.version, in: scope) {
+      replica.apply(delta)
+    }
+  }
+}

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import RejoinFoundation
+import RejoinSQL
+import RejoinTesting
+import Testing
+
+@testable import Rejoin
+@testable import RejoinStore
+
+/// A hub on SQLite and, where `REJOIN_POSTGRESQL` says how to connect, on PostgreSQL.
+///
+/// `Tests/Hub/run` starts a server and says so.
+@Suite class HubTests: StoreSuite {
+  enum Database: CaseIterable {
+    case sqlite, postgresql
+
+    static let server = ProcessInfo.processInfo
+      .environment["REJOIN_POSTGRESQL"]
+
+    static var available: [Database] {
+      server == nil ? [.sqlite] : [.sqlite, .postgresql]
+    }
+  }
+
+  /// Each test has scopes of its own, since they share a server.
+  private let scope = "notes \(UUID())"
+
+  private func connect(_ database: Database) throws -> any SQLConnection {
+    switch database {
+    case .sqlite:
+      let connection = try SQLiteConnection(opening: path, timeout: .zero)
+      try connection.run("PRAGMA journal_mode = WAL")
+      return connection
+    case .postgresql: return try PostgreSQLConnection(Database.server ?? "")
+    }
+  }
+
+  private func hub(_ database: Database) throws -> HubScopes {
+    try HubScopes(connect(database), makeDeviceID: DeviceID.random)
+  }
+
+  private func replica(_ device: UInt64) -> Replica {
+    Replica(
+      device: DeviceID(device), schema: [Note.self],
+      wallClock: ManualClock().wall, makeDeviceID: DeviceID.random)
+  }
+
+  private func write(_ replica: Replica, _ keys: String...) throws {
+    try replica.save { transaction in
+      for key in keys { transaction[Note.self, key].views.increment(by: 1) }
+    }
+  }
+
+  /// What two replicas do to hold the same, by way of a hub.
+  private func exchange(_ replica: Replica, _ hub: HubScopes) throws {
+    if let delta = replica.delta(since: try hub.version(of: scope)) {
+      _ = try hub.apply(delta, in: scope)
+    }
+    _ = try hub.acknowledge(replica.version, by: replica.device, in: scope)
+    if let delta = try hub.delta(since: replica.version, in: scope) {
+      replica.apply(delta)
+    }
+  }
+
+  @Test(arguments: Database.available)
+  func devicesMeetByWayOfAHub(_ database: Database) throws {
+    let (phone, tablet) = (replica(1), replica(2))
+    try write(phone, "1", "2")
+    try write(tablet, "2", "3")
+    // Two processes serve the same database.
+    try exchange(phone, hub(database))
+    try exchange(tablet, hub(database))
+    try exchange(phone, hub(database))
+    #expect(phone[Note.self, "2"]?.views == 2)
+    #expect(phone.encoded() == tablet.encoded())
+    let rows = try StoredScope.read(scope, on: connect(database))
+    #expect(rows?.version.vector == phone.version.vector)
+    let connection = try connect(database)
+    let summary = try StoreSummary(of: connection, checksPages: false)
+    #expect(summary.scopes.contains { $0.name == scope && $0.openings == 0 })
+  }
+
+  @Test(arguments: Database.available)
+  func anEmptyScopeHasNothing(_ database: Database) throws {
+    let hub = try hub(database)
+    #expect(try hub.version(of: scope) == ReplicaVersion())
+    #expect(try hub.delta(since: ReplicaVersion(), in: scope) == nil)
+    let page = try hub.page(
+      of: nil, since: ReplicaVersion(), in: scope, limit: 1)
+    #expect(page.delta == nil && page.next == nil)
+    // Reading adds none.
+    #expect(try StoredScope.read(scope, on: connect(database)) == nil)
+  }
+
+  @Test(arguments: Database.available)
+  func scopesAreApart(_ database: Database) throws {
+    let hub = try hub(database)
+    let (phone, tablet) = (replica(1), replica(2))
+    try write(phone, "1")
+    try write(tablet, "1")
+    for (replica, scope) in [(phone, scope), (tablet, scope + "\0b")] {
+      let delta = try #require(replica.delta())
+      _ = try hub.apply(delta, in: scope)
+      #expect(try hub.delta(since: ReplicaVersion(), in: scope) == delta)
+    }
+  }
+
+  @Test(arguments: Database.available)
+  func pagesVouchForWhatWasThereAtTheFirst(_ database: Database) throws {
+    let hub = try hub(database)
+    let (phone, newcomer) = (replica(1), replica(2))
+    try write(phone, "1", "2", "3", "4", "5")
+    try exchange(phone, hub)
+    let held = try hub.version(of: scope)
+    var (cursor, pages) = (nil as HubPage.Cursor?, 0)
+    repeat {
+      let page = try hub.page(
+        of: cursor, since: ReplicaVersion(), in: scope, limit: 2)
+      #expect(newcomer.version.vector == VectorClock())
+      if let delta = page.delta { newcomer.apply(delta) }
+      (cursor, pages) = (page.next, pages + 1)
+      // Somebody saves between two pages, into records before and behind, and
+      // adds one.
+      try write(phone, "1", "5", "new \(pages)")
+      try exchange(phone, hub)
+    } while cursor != nil
+    #expect(pages > 3)
+    #expect(newcomer.version.vector == held.vector)
+    try exchange(newcomer, hub)
+    try exchange(phone, hub)
+    #expect(newcomer.encoded() == phone.encoded())
+  }
+
+  @Test(arguments: Database.available)
+  func aDeviceThatForksBetweenPagesIsSentAgain(_ database: Database) throws {
+    let hub = try hub(database)
+    let (phone, clone, newcomer) = (replica(1), replica(1), replica(2))
+    try write(phone, "1", "2", "3")
+    try write(clone, "4")
+    try exchange(phone, hub)
+    let first = try hub.page(
+      of: nil, since: ReplicaVersion(), in: scope, limit: 2)
+    newcomer.apply(try #require(first.delta))
+    _ = try hub.apply(try #require(clone.delta()), in: scope)
+    #expect(try hub.version(of: scope).forkedDevices == [DeviceID(1)])
+    var cursor = first.next
+    while cursor != nil {
+      let page = try hub.page(
+        of: cursor, since: ReplicaVersion(), in: scope, limit: 2)
+      if let delta = page.delta { newcomer.apply(delta) }
+      cursor = page.next
+    }
+    try exchange(newcomer, hub)
+    for key in ["1", "2", "3", "4"] {
+      #expect(newcomer[Note.self, key]?.views == 1)
+    }
+    #expect(newcomer.version.forkedDevices == [DeviceID(1)])
+  }
+
+  @Test(arguments: Database.available)
+  func numbersBeyondThoseOfTheDatabaseAreFound(_ database: Database) throws {
+    let hub = try hub(database)
+    let (phone, tablet) = (replica(1), replica(2))
+    // A save whose number has the sign bit of the database's integers.
+    let numbers: [UInt64] = [
+      UInt64(Int64.max) - 2, UInt64(Int64.max), 1 << 63 + 1, .max - 1,
+    ]
+    for (i, n) in numbers.enumerated() {
+      let saver = try numbered(n)
+      let before = ReplicaVersion(VectorClock(Dot(DeviceID(9), n - 1)))
+      // First with a gap before it: the record is ahead of the version.
+      let known = try hub.version(of: scope)
+      _ = try hub.apply(#require(saver.delta(since: before)), in: scope)
+      #expect(try hub.version(of: scope).vector == known.vector)
+      #expect(
+        try hub.delta(since: known, in: scope)?.recordIDs.map(\.key) == ["\(n)"]
+      )
+      #expect(try hub.version(of: scope).fieldsAhead.count == 2)
+      _ = try hub.apply(#require(saver.delta()), in: scope)
+      let held = try hub.version(of: scope)
+      #expect(held[DeviceID(9)].sequence == n && held.fieldsAhead.isEmpty)
+      #expect(
+        try hub.delta(since: before, in: scope)?.recordIDs.map(\.key) == [
+          "\(n)"
+        ])
+      #expect(try hub.delta(since: held, in: scope) == nil)
+      #expect(
+        try hub.delta(since: ReplicaVersion(), in: scope)?.recordIDs.count
+          == i + 1)
+    }
+    try exchange(phone, hub)
+    try exchange(tablet, hub)
+    #expect(phone.encoded() == tablet.encoded())
+  }
+
+  /// A replica of device 9 with one record, by the number of its last save.
+  private func numbered(_ n: UInt64) throws -> Replica {
+    var stored = replica(9).state
+    stored.version.insert(
+      DeviceSave(sequence: n - 1, time: .zero, digest: 1), of: DeviceID(9))
+    stored.ownDigests = OwnDigests(above: n - 2, [1])
+    let replica = Replica(
+      resuming: stored, schema: [Note.self], wallClock: ManualClock().wall,
+      makeDeviceID: DeviceID.random)
+    try write(replica, "\(n)")
+    return replica
+  }
+
+  @Test(arguments: Database.available)
+  func hubsAndStoresKeepApart(_ database: Database) throws {
+    guard database == .sqlite else { return }
+    let phone = replica(1)
+    try write(phone, "1")
+    try exchange(phone, hub(database))
+    #expect(throws: StoreError.ofHub) {
+      try open(self.path, scope: self.scope)
+    }
+    try open(path).write("Milk")
+    #expect(throws: StoreError.ofDevice) {
+      try self.hub(database).version(of: "main")
+    }
+    #expect(throws: StoreError.ofDevice) {
+      try self.hub(database).apply(#require(phone.delta()), in: "main")
+    }
+  }
+
+  @Test func aDamagedRowIsNoEmptyScope() throws {
+    let phone = replica(1)
+    try write(phone, "1")
+    let hub = try hub(.sqlite)
+    try exchange(phone, hub)
+    let connection = try connect(.sqlite)
+    for statement in [
+      "UPDATE rejoin_record SET key = x'32'",
+      "UPDATE rejoin_device SET n = 7",
+      "DELETE FROM rejoin_device",
+      "UPDATE rejoin_scope SET records = 4",
+    ] {
+      try connection.run("BEGIN")
+      try connection.run(statement)
+      try connection.run("COMMIT")
+      do {
+        _ = try hub.delta(since: ReplicaVersion(), in: scope)
+        Issue.record("\(statement) is not noticed")
+      } catch StoreError.damaged {}
+      return
+    }
+  }
+
+  @Test func aBusyDatabaseChangesNothing() throws {
+    let phone = replica(1)
+    try write(phone, "1")
+    let hub = try hub(.sqlite)
+    let other = try connect(.sqlite)
+    try other.run("BEGIN IMMEDIATE")
+    let delta = try #require(phone.delta())
+    #expect { _ = try hub.apply(delta, in: self.scope) } throws: { error in
+      if case StoreError.busy = error { true } else { false }
+    }
+    try other.run("COMMIT")
+    _ = try hub.apply(delta, in: scope)
+    #expect(try hub.delta(since: ReplicaVersion(), in: scope) == delta)
+  }
+
+  @Test func nobodyDoesWhatTheyMayNot() async throws {
+    struct Refused: Error {}
+    let hub = try Hub(
+      SQLiteConnection(opening: path), makeDeviceID: DeviceID.random)
+    let phone = replica(1)
+    try write(phone, "1")
+    let (own, device) = ("mine", phone.device)
+    // Somebody who may use one scope, as one device.
+    let session = hub.session { access in
+      switch access {
+      case .read(own), .write(own, devices: [device]),
+        .acknowledge(own, device):
+        break
+      default: throw Refused()
+      }
+    }
+    let delta = try #require(phone.delta())
+    try await session.apply(delta, in: own)
+    try await session.acknowledge(phone.version, by: device, in: own)
+    #expect(try await session.version(of: own).vector == phone.version.vector)
+    #expect(
+      try await session.delta(since: ReplicaVersion(), in: own) == delta)
+    #expect(
+      try await session.page(since: ReplicaVersion(), in: own).delta == delta)
+    await #expect(throws: Refused.self) {
+      try await session.version(of: "theirs")
+    }
+    await #expect(throws: Refused.self) {
+      try await session.delta(since: ReplicaVersion(), in: "theirs")
+    }
+    await #expect(throws: Refused.self) {
+      try await session.page(since: ReplicaVersion(), in: "theirs")
+    }
+    await #expect(throws: Refused.self) {
+      try await session.apply(delta, in: "theirs")
+    }
+    await #expect(throws: Refused.self) {
+      try await session.acknowledge(
+        phone.version, by: DeviceID(2), in: own)
+    }
+    let tablet = replica(2)
+    try write(tablet, "1")
+    await #expect(throws: Refused.self) {
+      try await session.apply(#require(tablet.delta()), in: own)
+    }
+  }
+}
