@@ -61,7 +61,9 @@ extension SQLConnection {
 
 /// The SQL that a database speaks, where it is not the same everywhere.
 public enum SQLDialect: Hashable, Sendable {
+  /// That of SQLite.
   case sqlite
+  /// That of PostgreSQL.
   case postgresql
 }
 

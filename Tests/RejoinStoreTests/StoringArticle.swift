@@ -15,9 +15,16 @@ import Testing
   }
 
   private struct Keychain: TokenKeeper {
-    let items = Items()
-    func load() throws -> [UInt8]? { items.items["rejoin-token"] }
-    func keep(_ bytes: [UInt8]) throws { items.items["rejoin-token"] = bytes }
+    func load() throws -> [UInt8]? { try readItem("rejoin-token") }
+    func keep(_ bytes: [UInt8]) throws { try writeItem("rejoin-token", bytes) }
+
+    private let items = Items()
+    private func readItem(_ name: String) throws -> [UInt8]? {
+      items.items[name]
+    }
+    private func writeItem(_ name: String, _ bytes: [UInt8]) throws {
+      items.items[name] = bytes
+    }
   }
 
   @Test func article() async throws {
@@ -39,9 +46,13 @@ import Testing
       wallClock: .system, token: Keychain(), makeDeviceID: DeviceID.random)
     let itsVersion = await other.version
     let delta = try await store.delta(since: itsVersion)
-    let received = try #require(delta)
-    #expect(try await other.apply(received).isClean)
+    #expect(try await other.apply(#require(delta)).isClean)
     #expect(await other.read { $0[Note.self, "1"]?.tags } == ["shopping"])
+    try await other.save { $0[Note.self, "1"].title = "Bread" }
+    let received = try #require(
+      try await other.delta(since: store.version))
+    try await store.apply(received)
+    #expect(await store.read { $0[Note.self, "1"]?.title } == "Bread")
     #expect(
       try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
         .filter { $0.hasSuffix(".token") } == ["notes.sqlite.token"])

@@ -5,8 +5,8 @@ import Testing
 
 /// Every line of code in an article is compiled, and every result is checked.
 ///
-/// The file `Tests/RejoinTests/Articles/<Article>Article.swift`, or `Shared.swift`
-/// for declarations of several articles, has the lines of each block in their order,
+/// The file `<Article>Article.swift`, or `Shared.swift` for declarations of several
+/// articles, has the lines of each block in their order,
 /// and may have others between them. A line that shows a
 /// result, `tablet[Profile.self, "ada"]?.steps  // 2000`, is there as
 /// `#expect(tablet[Profile.self, "ada"]?.steps == 2000)`, and a truth value without
@@ -15,7 +15,12 @@ import Testing
   @Test(arguments: try ArticleTests.articles())
   func everyLineIsCompiled(_ article: URL) throws {
     let name = article.deletingPathExtension().lastPathComponent
-    let path = "Tests/RejoinTests/Articles/\(name)Article.swift"
+    let folder =
+      switch name {
+      case "README", "Storing", "AHub": "RejoinStoreTests"
+      default: "RejoinTests/Articles"
+      }
+    let path = "Tests/\(folder)/\(name)Article.swift"
     let blocks = Self.blocks(of: try text(article))
     if blocks.isEmpty { return }
     let mirror = try source(path)
@@ -72,7 +77,11 @@ import Testing
     let articles = try FileManager.default
       .contentsOfDirectory(at: catalogue, includingPropertiesForKeys: nil)
       .filter { $0.pathExtension == "md" }
-    return [root.appending(path: "README.md")]
+    let others = [
+      "README", "Sources/RejoinStore/RejoinStore.docc/Storing",
+      "Sources/RejoinStore/RejoinStore.docc/AHub",
+    ]
+    return others.map { root.appending(path: "\($0).md") }
       + articles.sorted { $0.path < $1.path }
   }
 

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Rejoin
+import RejoinFoundation
+import RejoinStore
+import Testing
+
+struct Profile: Entity {
+  let name = register("name", of: String.self)
+  let steps = counter("steps")
+  let tags = set("tags", of: String.self)
+}
+
+@Suite class READMEArticle: StoreSuite {
+  @Test func resultsAreThoseOfTheReadme() async throws {
+    let folder = self.folder.path
+    // On the phone
+    let phone = try ReplicaStore(
+      at: folder + "/phone.sqlite", schema: [Profile.self], wallClock: .system,
+      makeDeviceID: DeviceID.random)
+
+    try await phone.save { transaction in
+      let ada = transaction[Profile.self, "ada"]
+      ada.name = "Ada"
+      ada.steps.increment(by: 1200)
+    }
+
+    // On the tablet, offline at the same time
+    let tablet = try ReplicaStore(
+      at: folder + "/tablet.sqlite", schema: [Profile.self], wallClock: .system,
+      makeDeviceID: DeviceID.random)
+
+    // The later write is shown: one of the next millisecond.
+    try await Task.sleep(for: .milliseconds(10))
+    try await tablet.save { transaction in
+      let ada = transaction[Profile.self, "ada"]
+      ada.name = "Ada L."
+      ada.steps.increment(by: 800)
+      ada.tags.insert("runner")
+    }
+
+    // When they meet: in any order, by any route, as often as you like
+    if let delta = try await phone.delta(since: tablet.version) {
+      let bytes = delta.encoded()  // … travel …
+      try await tablet.apply(decoding: bytes)
+    }
+    if let delta = try await tablet.delta(since: phone.version) {
+      try await phone.apply(delta)
+    }
+
+    let ada = await phone.read { $0[Profile.self, "ada"] }
+    #expect(ada?.steps == 2000)
+    #expect(ada?.tags == ["runner"])
+    #expect(ada?.name == "Ada L.")
+    #expect(ada?.conflicts(\.name) == ["Ada"])
+    let (here, there) = (
+      await phone.read { $0.encoded() }, await tablet.read { $0.encoded() }
+    )
+    #expect(here == there)
+  }
+}
