@@ -12,11 +12,11 @@ final class ScopeRows {
   private var row: ScopeRow
   /// The number of each record's row, by its position in the replica; zero if it
   /// has none.
-  private var records: [Int64] = []
+  private(set) var records: [Int64] = []
   /// How many records there are, which need not all have been read.
   private var count: Int64
   /// The number of each device's row.
-  private var devices: [DeviceID: Int64] = [:]
+  private(set) var devices: [DeviceID: Int64] = [:]
   /// What records of a hub had seen when they were read; `nil` on a device.
   private var touched: [Int: VectorClock]?
   private var head: StoredHead

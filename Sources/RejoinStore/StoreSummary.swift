@@ -49,7 +49,8 @@ package struct StoreSummary {
       throw StoreError.damaged("or no store: it has none of the tables")
     }
     return try ScopeRow.all(on: connection).map { row in
-      let (_, stored) = try ScopeRows.read(row, on: connection)
+      let (rows, stored) = try ScopeRows.read(row, on: connection)
+      try checkTouches(of: row, rows, stored, connection)
       func sum(_ sql: String) throws -> Int64 {
         try connection.integer(sql, .integer(row.scope)) ?? 0
       }
@@ -59,6 +60,36 @@ package struct StoreSummary {
         recordBytes: try sum(
           "SELECT sum(length(body)) FROM rejoin_record WHERE scope = ?"),
         digests: try sum("SELECT count(*) FROM rejoin_digest WHERE scope = ?"))
+    }
+  }
+
+  /// Checks what a hub finds records by; a device has nothing of it.
+  private static func checkTouches(
+    of row: ScopeRow, _ rows: ScopeRows, _ stored: StoredReplica,
+    _ connection: any SQLConnection
+  ) throws {
+    var touches: Set<[Int64]> = []
+    if row.isOfHub {
+      for (position, record) in rows.records.enumerated() {
+        for entry in stored.clock(ofRecordAt: position).entries {
+          let device = rows.devices[entry.device] ?? 0
+          touches.insert([record, device, Int64(clamping: entry.count)])
+        }
+      }
+    }
+    try connection.run(
+      "SELECT record, device, n FROM rejoin_touch WHERE scope = ?",
+      [.integer(row.scope)]
+    ) { row in
+      let touch = [row.integer(0), row.integer(1), row.integer(2)]
+      if touches.remove(touch) == nil {
+        throw StoreError.damaged(
+          "in what touched row \(touch[0]) of the records")
+      }
+    }
+    if let touch = touches.first {
+      throw StoreError.damaged(
+        "without what touched row \(touch[0]) of the records")
     }
   }
 

@@ -226,26 +226,40 @@ import Testing
     }
   }
 
-  @Test func aDamagedRowIsNoEmptyScope() throws {
+  @Test(arguments: [
+    "UPDATE rejoin_record SET key = x'32'",
+    "UPDATE rejoin_device SET n = 7", "DELETE FROM rejoin_device",
+    "UPDATE rejoin_scope SET records = 4",
+  ])
+  func aDamagedRowIsNoEmptyScope(_ statement: String) throws {
     let phone = replica(1)
     try write(phone, "1")
     let hub = try hub(.sqlite)
     try exchange(phone, hub)
+    try connect(.sqlite).run(statement)
+    #expect {
+      _ = try hub.delta(since: ReplicaVersion(), in: self.scope)
+    } throws: { error in
+      if case StoreError.damaged = error { true } else { false }
+    }
+  }
+
+  @Test(arguments: [
+    "UPDATE rejoin_touch SET n = n - 1",
+    "DELETE FROM rejoin_touch WHERE record = 1",
+    "INSERT INTO rejoin_touch SELECT scope, 7, device, n FROM rejoin_touch",
+  ])
+  func aRecordThatWouldNotBeFoundIsNoticed(_ statement: String) throws {
+    let phone = replica(1)
+    try write(phone, "1")
+    try exchange(phone, hub(.sqlite))
     let connection = try connect(.sqlite)
-    for statement in [
-      "UPDATE rejoin_record SET key = x'32'",
-      "UPDATE rejoin_device SET n = 7",
-      "DELETE FROM rejoin_device",
-      "UPDATE rejoin_scope SET records = 4",
-    ] {
-      try connection.run("BEGIN")
-      try connection.run(statement)
-      try connection.run("COMMIT")
-      do {
-        _ = try hub.delta(since: ReplicaVersion(), in: scope)
-        Issue.record("\(statement) is not noticed")
-      } catch StoreError.damaged {}
-      return
+    _ = try StoreSummary(of: connection, checksPages: true)
+    try connection.run(statement)
+    #expect {
+      _ = try StoreSummary(of: connection, checksPages: true)
+    } throws: { error in
+      if case StoreError.damaged = error { true } else { false }
     }
   }
 
