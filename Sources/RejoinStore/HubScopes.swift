@@ -171,8 +171,8 @@ extension RecordReader {
 
   /// The records with saves beyond the version.
   fileprivate mutating func readAhead() throws {
-    // Numbers are bit patterns in one table and clamped in the other, so that
-    // a few records too many may be found.
+    // Numbers are bit patterns in one table and clamped in the other: of a
+    // device with a number that they cannot tell, every record is found.
     try read(
       "WHERE scope = ? AND record IN (SELECT t.record FROM rejoin_device d "
         + "JOIN rejoin_touch t ON t.scope = d.scope AND t.device = d.device "
@@ -191,7 +191,7 @@ extension RecordReader {
         + "WHERE scope = ? AND device = (SELECT device FROM rejoin_device "
         + "WHERE scope = ? AND id = ?) AND n > ?)", .integer(row.scope),
       .integer(row.scope), .integer(row.scope), .bytes(Array(device.bytes)),
-      .integer(min(Int64(clamping: number), .max - 1)))
+      .integer(Int64(clamping: number)))
   }
 
   fileprivate mutating func readPage(

@@ -25,6 +25,7 @@ import RejoinSQL
 /// before, whose next change throws ``StoreError/superseded``.
 public actor ReplicaStore {
   private let scope: StoredScope
+  private let connection: SQLiteConnection
 
   /// Opens a scope, or creates it, and the file if there is none.
   ///
@@ -50,7 +51,7 @@ public actor ReplicaStore {
       String($0 >> 4, radix: 16) + String($0 & 15, radix: 16)
     }.joined()
     do {
-      let connection = try SQLiteConnection(opening: path)
+      connection = try SQLiteConnection(opening: path)
       for setting in ReplicaStore.settings { try connection.run(setting) }
       scope = try StoredScope(
         name, on: connection, schema: schema, wallClock: wallClock,
@@ -87,6 +88,32 @@ public actor ReplicaStore {
     _ body: @Sendable (Transaction) throws -> Value
   ) throws -> (value: Value, report: SaveReport) {
     try scope.update { try $0.save(body) }
+  }
+
+  /// Saves edits, and writes tables of the app in the same file: both or neither.
+  ///
+  ///     try await store.save(writing: { connection in
+  ///       try connection.run(
+  ///         "INSERT INTO search VALUES (?, ?)", .text("1"), .text("Milk"))
+  ///     }) { $0[Note.self, "1"].title = "Milk" }
+  ///
+  /// - Parameters:
+  ///   - tables: Runs statements, within a transaction that it does not end. The
+  ///     tables whose names begin with `rejoin` are the store's.
+  ///   - body: The edits.
+  /// - Returns: What `body` returns, and the report of the save.
+  /// - Throws: What `tables` and `body` throw, `SaveError` or ``StoreError``. On error,
+  ///   nothing has changed.
+  @discardableResult
+  public func save<Value: Sendable>(
+    writing tables: @Sendable (any SQLConnection) throws -> Void,
+    _ body: @Sendable (Transaction) throws -> Value
+  ) throws -> (value: Value, report: SaveReport) {
+    try scope.update { replica in
+      let saved = try replica.save(body)
+      try tables(connection)
+      return saved
+    }
   }
 
   /// Joins a delta, durably.

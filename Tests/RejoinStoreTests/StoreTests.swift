@@ -2,6 +2,7 @@
 
 import Foundation
 import Rejoin
+import RejoinFoundation
 import RejoinSQL
 import RejoinTesting
 import Testing
@@ -191,5 +192,75 @@ import Testing
       try open(folder.file("none/notes.sqlite"))
     }
     #expect((error as? SQLError)?.code == .cannotOpen)
+  }
+
+  @Test func theAppsTablesAreWrittenWithTheSaveOrNot() async throws {
+    struct Refused: Error {}
+    let store = try ReplicaStore(
+      at: path, schema: [Note.self], wallClock: .system,
+      makeDeviceID: DeviceID.random)
+    let other = try SQLiteConnection(opening: path)
+    try other.run("CREATE TABLE search (title BLOB UNIQUE)")
+    @Sendable func index(_ connection: any SQLConnection) throws {
+      try connection.run("INSERT INTO search VALUES (?)", .text("Milk"))
+    }
+    func rows() throws -> Int64? {
+      try other.integer("SELECT count(*) FROM search")
+    }
+    // The edits fail, then the tables, before and after a statement.
+    await #expect(throws: Refused.self) {
+      try await store.save(writing: index) { transaction in
+        transaction[Note.self, "1"].title = "Milk"
+        throw Refused()
+      }
+    }
+    await #expect(throws: Refused.self) {
+      try await store.save(writing: { connection in
+        try index(connection)
+        throw Refused()
+      }) { $0[Note.self, "1"].title = "Milk" }
+    }
+    #expect(try rows() == 0)
+    #expect(await store.read { $0[Note.self, "1"] } == nil)
+    try await store.save(writing: index) { $0[Note.self, "1"].title = "Milk" }
+    await #expect(throws: SQLError.self) {
+      try await store.save(writing: index) {
+        $0[Note.self, "1"].title = "Bread"
+      }
+    }
+    #expect(try rows() == 1)
+    #expect(await store.read { $0[Note.self, "1"]?.title } == "Milk")
+    let rows = try StoredScope.read("main", on: other)
+    #expect(
+      await rows?.encoded() == store.read { $0.state.encoded() })
+  }
+
+  /// A save is not interrupted: who cancels a task learns whether it was made.
+  @Test func aCancelledTaskHasSavedOrNot() async throws {
+    let store = try ReplicaStore(
+      at: path, schema: [Note.self], wallClock: .system,
+      makeDeviceID: DeviceID.random)
+    var acknowledged = 0
+    for i in 0..<40 {
+      let task = Task {
+        try await store.save { $0[Note.self, "1"].views.increment() }
+        try Task.checkCancellation()
+        try await store.save { $0[Note.self, "1"].views.increment() }
+        return ()
+      }
+      if i % 4 != 0 { try await Task.sleep(for: .microseconds(i * 40)) }
+      task.cancel()
+      switch await task.result {
+      case .success: acknowledged += 2
+      case .failure(let error):
+        #expect(error is CancellationError)
+        acknowledged += 1
+      }
+    }
+    let views = await store.read { $0[Note.self, "1"]?.views }
+    #expect(views == Int64(acknowledged))
+    let rows = try StoredScope.read("main", on: SQLiteConnection(opening: path))
+    #expect(
+      await rows?.encoded() == store.read { $0.state.encoded() })
   }
 }

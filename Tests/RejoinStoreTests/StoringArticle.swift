@@ -41,6 +41,17 @@ import Testing
     #expect(await store.read { $0[Note.self, "1"]?.title } == "Milk")
     try await store.update { try $0.purge() }
 
+    try SQLiteConnection(opening: path).run(
+      "CREATE TABLE search (key BLOB, title BLOB)")
+    try await store.save(writing: { connection in
+      try connection.run(
+        "INSERT INTO search VALUES (?, ?)", .text("1"), .text("Bread"))
+    }) { $0[Note.self, "1"].title = "Bread" }
+    #expect(await store.read { $0[Note.self, "1"]?.title } == "Bread")
+    #expect(
+      try SQLiteConnection(opening: path).integer(
+        "SELECT count(*) FROM search") == 1)
+
     let other = try ReplicaStore(
       at: folder.file("other.sqlite"), schema: [Note.self],
       wallClock: .system, token: Keychain(), makeDeviceID: DeviceID.random)
@@ -48,11 +59,11 @@ import Testing
     let delta = try await store.delta(since: itsVersion)
     #expect(try await other.apply(#require(delta)).isClean)
     #expect(await other.read { $0[Note.self, "1"]?.tags } == ["shopping"])
-    try await other.save { $0[Note.self, "1"].title = "Bread" }
+    try await other.save { $0[Note.self, "1"].title = "Butter" }
     let received = try #require(
       try await other.delta(since: store.version))
     try await store.apply(received)
-    #expect(await store.read { $0[Note.self, "1"]?.title } == "Bread")
+    #expect(await store.read { $0[Note.self, "1"]?.title } == "Butter")
     #expect(
       try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
         .filter { $0.hasSuffix(".token") } == ["notes.sqlite.token"])

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import _RejoinVerification
+
+/// Every interleaving of a few saves and messages, with stores in place of
+/// replicas, whose databases fail.
+@Suite struct StoredExplorerTests {
+  @Test(
+    arguments: [
+      ExplorerProgram.creation(.updateWins), .deletion(.deleteWins),
+    ])
+  func everyConfigurationIsAsTheOracleSays(
+    _ program: ExplorerProgram
+  ) throws {
+    var program = program
+    // A store is copied a thousand times as slowly as a replica.
+    (program.times, program.splits) = ([0], false)
+    program.keptMessages = Tier.isNightly ? 1 : 0
+    if !Tier.isNightly {
+      program.savers = program.saves.indices.map { [$0 % 3] }
+    }
+    var explorer = Explorer<StoringReplica>(program)
+    let counts = try explorer.search()
+    #expect(counts.configurations > 100)
+    print("stores, \(program.name): \(counts)")
+  }
+}
