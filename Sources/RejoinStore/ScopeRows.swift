@@ -97,7 +97,7 @@ extension ScopeRows {
       count += 1
     }
     guard let known = touched else { return }
-    let clock = replica.stored.clock(ofRecordAt: position)
+    let clock = replica.stored.lastSaves(ofRecordAt: position)
     for entry in clock.entries
     where entry.count > known[position]?[entry.device] ?? 0 {
       try connection.run(
@@ -233,7 +233,7 @@ extension ScopeRows {
       if row.isOfHub {
         rows.touched = Dictionary(
           uniqueKeysWithValues: numbers.indices.map {
-            ($0, stored.clock(ofRecordAt: $0))
+            ($0, stored.lastSaves(ofRecordAt: $0))
           })
       }
       return (rows, stored)

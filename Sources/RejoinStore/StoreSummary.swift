@@ -71,7 +71,7 @@ package struct StoreSummary {
     var touches: Set<[Int64]> = []
     if row.isOfHub {
       for (position, record) in rows.records.enumerated() {
-        for entry in stored.clock(ofRecordAt: position).entries {
+        for entry in stored.lastSaves(ofRecordAt: position).entries {
           let device = rows.devices[entry.device] ?? 0
           touches.insert([record, device, Int64(clamping: entry.count)])
         }

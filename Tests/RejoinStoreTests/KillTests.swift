@@ -64,4 +64,34 @@ import _RejoinVerification
     print("kills: \(Self.count), \(openings) openings, \(total) saves")
     #expect(openings > 0 && total > 0)
   }
+
+  /// A disk quota, by which writing fails anywhere in a commit.
+  @Test func filesThatMayNotGrowLoseNothing() throws {
+    let writer = try #require(Self.writer)
+    let folder = try Folder()
+    var last = 0
+    for (i, limit) in stride(from: 150_000, to: 900_000, by: 31_007)
+      .enumerated()
+    {
+      let process = Process()
+      let output = Pipe()
+      process.executableURL = writer
+      process.arguments = [folder.file("store.sqlite"), "\(i)", "\(limit)"]
+      process.standardOutput = output
+      process.environment = ["SWIFT_BACKTRACE": "enable=no"]
+      try process.run()
+      let text = String(
+        decoding: output.fileHandleForReading.readDataToEndOfFile(),
+        as: UTF8.self)
+      process.waitUntilExit()
+      #expect(process.terminationStatus == 0, "\(limit) bytes")
+      let lines = text.split(separator: "\n")
+      #expect(lines.first?.hasPrefix("open \(last) 0") == true)
+      let saved = lines.last { $0.hasPrefix("saved") }
+        .flatMap { Int($0.dropFirst("saved ".count)) }
+      #expect(lines.last == "full \(saved ?? last)")
+      last = saved ?? last
+    }
+    #expect(last > 20)
+  }
 }

@@ -61,7 +61,7 @@ extension StoredReplica {
   package func recordID(at position: Int) -> RecordID { records[position].id }
 
   /// For each device, its last save that any field of a record has seen.
-  package func clock(ofRecordAt position: Int) -> VectorClock {
+  package func lastSaves(ofRecordAt position: Int) -> VectorClock {
     records[position].slots.reduce(into: VectorClock()) {
       $0.merge($1.state.clock)
     }

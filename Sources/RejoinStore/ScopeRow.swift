@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Rejoin
+import RejoinSQL
+
+/// The check of a row.
+struct RowCheck {
+  private var bytes: [UInt8] = []
+
+  init(_ words: UInt64...) { for word in words { add(word) } }
+
+  mutating func add(_ word: UInt64) {
+    withUnsafeBytes(of: word.littleEndian) { bytes += $0 }
+  }
+
+  mutating func add(_ content: [UInt8]) {
+    add(UInt64(content.count))
+    bytes += content
+  }
+
+  var value: Int64 { bytes.withUnsafeBytes { Int64(WireChecksum.of($0)) } }
+}
+
+/// A row of `rejoin_scope`.
+struct ScopeRow {
+  var scope: Int64 = 0
+  let name: [UInt8]
+  var format = Tables.format
+  var writer: Int64 = 0
+  var head: [UInt8]
+  var devices: Int64
+  var records: Int64
+
+  private var check: Int64 {
+    var check = RowCheck(
+      UInt64(format), UInt64(bitPattern: devices), UInt64(bitPattern: records))
+    check.add(name)
+    check.add(head)
+    return check.value
+  }
+
+  /// Finds a scope.
+  ///
+  /// Every row is read, since a damaged name must not look like no scope.
+  static func find(
+    _ name: [UInt8], on connection: any SQLConnection
+  ) throws -> ScopeRow? {
+    try all(on: connection).first { $0.name == name }
+  }
+
+  /// All scopes, by their numbers.
+  static func all(on connection: any SQLConnection) throws -> [ScopeRow] {
+    try read("ORDER BY scope", [], on: connection)
+  }
+
+  /// Finds a scope of a hub, which can have many.
+  ///
+  /// - Parameter locks: Whether no other transaction may change the scope before
+  ///   the end of this one.
+  static func findOnHub(
+    _ name: [UInt8], locks: Bool, on connection: any SQLConnection
+  ) throws -> ScopeRow? {
+    // A transaction of SQLite that writes has locked the file.
+    let end = locks && connection.dialect == .postgresql ? " FOR UPDATE" : ""
+    let row = try read(
+      "WHERE name = ?" + end, [.bytes(name)], on: connection
+    ).first
+    if let row, !row.isOfHub { throw StoreError.ofDevice }
+    return row
+  }
+
+  /// Whether nobody opens the scope as one replica.
+  var isOfHub: Bool { writer == 0 }
+
+  private static func read(
+    _ condition: String, _ values: [SQLValue], on connection: any SQLConnection
+  ) throws -> [ScopeRow] {
+    var scopes: [ScopeRow] = []
+    try connection.run(
+      "SELECT scope, name, format, writer, head, devices, records, row_check "
+        + "FROM rejoin_scope " + condition, values
+    ) { row in
+      let scope = ScopeRow(
+        scope: row.integer(0), name: row.bytes(1),
+        format: Int(row.integer(2)), writer: row.integer(3),
+        head: row.bytes(4), devices: row.integer(5), records: row.integer(6))
+      // A later version may check its rows in another way.
+      if scope.format > Tables.format {
+        throw StoreError.newerFormat(scope.format)
+      }
+      guard row.integer(7) == scope.check else {
+        throw StoreError.damaged("in the row of scope \(scope.scope)")
+      }
+      scopes.append(scope)
+    }
+    return scopes
+  }
+
+  /// Adds the row, which gets a number.
+  ///
+  /// - Returns: Whether there was none of that name.
+  @discardableResult
+  mutating func insert(on connection: any SQLConnection) throws -> Bool {
+    let (format, name) = (Int64(format), SQLValue.bytes(name))
+    let number = try connection.integer(
+      "INSERT INTO rejoin_scope "
+        + "(name, format, writer, head, devices, records, row_check) "
+        + "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO NOTHING "
+        + "RETURNING scope",
+      name, .integer(format), .integer(writer), .bytes(head),
+      .integer(devices), .integer(records), .integer(check))
+    scope = number ?? 0
+    return number != nil
+  }
+
+  func update(on connection: any SQLConnection) throws {
+    try connection.run(
+      "UPDATE rejoin_scope SET head = ?, devices = ?, records = ?, "
+        + "row_check = ? WHERE scope = ?",
+      .bytes(head), .integer(devices), .integer(records), .integer(check),
+      .integer(scope))
+  }
+}
