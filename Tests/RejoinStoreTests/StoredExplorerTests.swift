@@ -6,10 +6,12 @@ import _RejoinVerification
 /// Every interleaving of a few saves and messages, with stores in place of
 /// replicas, whose databases fail.
 @Suite struct StoredExplorerTests {
-  @Test(
-    arguments: [
-      ExplorerProgram.creation(.updateWins), .deletion(.deleteWins),
-    ])
+  private static let programs =
+    Tier.isNightly
+    ? [ExplorerProgram.creation(.updateWins), .deletion(.deleteWins), .sets]
+    : [ExplorerProgram.creation(.updateWins)]
+
+  @Test(arguments: programs)
   func everyConfigurationIsAsTheOracleSays(
     _ program: ExplorerProgram
   ) throws {

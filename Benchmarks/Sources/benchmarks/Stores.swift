@@ -143,7 +143,7 @@ private func sync(_ file: Int32) -> Bool {
 }
 
 /// Waits for something that is asynchronous.
-private func blocking<Value: Sendable>(
+func blocking<Value: Sendable>(
   _ body: @escaping @Sendable () async throws -> Value
 ) throws -> Value {
   let done = DispatchSemaphore(value: 0)
@@ -160,7 +160,7 @@ private func blocking<Value: Sendable>(
 }
 
 /// A folder that is removed with the last reference.
-private final class Folder: Sendable {
+final class Folder: Sendable {
   private let path: String
 
   init() throws {

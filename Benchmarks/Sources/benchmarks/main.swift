@@ -35,6 +35,7 @@ func run(_ arguments: Arguments) throws {
   suite.addReading()
   suite.addLongLives()
   suite.addStores()
+  suite.addHubs()
   suite.addStrategies()
   var runner = Runner(arguments.scale, progress: tell)
   let rows = try runner.run(suite, filters: arguments.filters)

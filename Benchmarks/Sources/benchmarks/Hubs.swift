@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Harness
+import Rejoin
+import RejoinSQL
+import RejoinStore
+
+extension Suite {
+  /// A hub on SQLite and, where `REJOIN_POSTGRESQL` says how to connect, on
+  /// PostgreSQL: W20.
+  mutating func addHubs() {
+    for database in HubDatabase.available {
+      for size in [10_000, 1_000_000] {
+        addQueries(size, database)
+        addUpload(size, database)
+      }
+    }
+  }
+
+  private mutating func addQueries(_ size: Int, _ database: HubDatabase) {
+    add(
+      "W20", "a hub on \(database.rawValue) with nothing new", size: size,
+      per: "request", target: 1_000_000
+    ) { scale in
+      let hub = try FilledHub(fields: scale(size), database)
+      let (count, version) = (scale(100), try hub.version())
+      return Work(operations: count, expecting: count, setUp: {}) { _ in
+        try (0..<count).count { _ in try hub.delta(since: version) == nil }
+      }
+    }
+    add(
+      "W20", "a hub on \(database.rawValue), 100 records new", size: size,
+      per: "request", target: 10_000_000
+    ) { scale in
+      let hub = try FilledHub(fields: scale(size), database)
+      let (count, version) = (scale(100), try hub.version())
+      try hub.save(to: 100)
+      try hub.send(since: version)
+      return Work(operations: count, expecting: count, setUp: {}) { _ in
+        try (0..<count).count { _ in try hub.delta(since: version) != nil }
+      }
+    }
+  }
+
+  private mutating func addUpload(_ size: Int, _ database: HubDatabase) {
+    add(
+      "W20", "three saves sent to a hub on \(database.rawValue)", size: size,
+      per: "request", target: 500_000
+    ) { scale in
+      let hub = try FilledHub(fields: scale(size), database)
+      let count = scale(100)
+      return Work(
+        operations: count, expecting: count,
+        setUp: {
+          try (0..<count).compactMap { _ in
+            let version = hub.replica.version
+            for _ in 0..<3 { try hub.save(to: 1) }
+            return hub.replica.delta(since: version)
+          }
+        }
+      ) { deltas in
+        try deltas.count { try hub.apply($0) }
+      }
+    }
+  }
+}
+
+private enum HubDatabase: String, CaseIterable {
+  case sqlite = "SQLite"
+  case postgresql = "PostgreSQL"
+
+  static let server = ProcessInfo.processInfo.environment["REJOIN_POSTGRESQL"]
+
+  static var available: [HubDatabase] {
+    server == nil ? [.sqlite] : allCases
+  }
+}
+
+/// A hub that has the records of a dataset.
+private final class FilledHub {
+  let replica: Replica
+  private let data: Dataset
+  private let session: HubSession
+  private let folder: Folder
+  private let scope = "benchmark \(UUID())"
+  private var saves = 0
+
+  init(fields: Int, _ database: HubDatabase) throws {
+    (data, folder) = (Dataset(fields: fields), try Folder())
+    replica = try data.replica()
+    let hub: Hub
+    switch database {
+    case .sqlite:
+      let connection = try SQLiteConnection(opening: folder.file("hub.sqlite"))
+      try connection.run("PRAGMA journal_mode = WAL")
+      try connection.run("PRAGMA synchronous = FULL")
+      hub = try Hub(connection, makeDeviceID: { Dataset.device(7) })
+    case .postgresql:
+      hub = try Hub(
+        PostgreSQLConnection(HubDatabase.server ?? ""),
+        makeDeviceID: { Dataset.device(7) })
+    }
+    session = hub.session { _ in }
+    try send(since: ReplicaVersion())
+  }
+
+  func version() throws -> ReplicaVersion {
+    try blocking { [session, scope] in try await session.version(of: scope) }
+  }
+
+  func delta(since version: ReplicaVersion) throws -> Delta? {
+    try blocking { [session, scope] in
+      try await session.delta(since: version, in: scope)
+    }
+  }
+
+  func apply(_ delta: Delta) throws -> Bool {
+    try blocking { [session, scope] in
+      try await session.apply(delta, in: scope).isClean
+    }
+  }
+
+  func send(since version: ReplicaVersion) throws {
+    if let delta = replica.delta(since: version) { _ = try apply(delta) }
+  }
+
+  /// Writes one field in each of some records, in one save.
+  func save(to count: Int) throws {
+    saves += 1
+    try replica.save { transaction in
+      for i in 0..<min(count, data.ids.count) {
+        let record = (saves * 7919 + i) % data.ids.count
+        transaction.apply(
+          .write(Dataset.value(record, 0, version: saves)),
+          to: Dataset.keys[0], of: RecordID("Item", data.ids[record]))
+      }
+    }
+  }
+}
