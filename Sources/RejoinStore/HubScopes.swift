@@ -99,6 +99,7 @@ extension HubScopes {
         let row = try locked(Array(scope.utf8))
         let (rows, stored) = try ScopeRows.read(
           row, on: connection, choosing: choose)
+        rows.noteTouches(of: stored)
         let replica = replica(stored)
         replica.noteChangedRecords()
         let value = body(replica)

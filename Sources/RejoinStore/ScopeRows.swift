@@ -18,7 +18,7 @@ final class ScopeRows {
   /// The number of each device's row.
   private(set) var devices: [DeviceID: Int64] = [:]
   /// What records of a hub had seen when they were read; `nil` on a device.
-  private var touched: [Int: VectorClock]?
+  private var touched: [VectorClock]?
   private var head: StoredHead
   private var version = ReplicaVersion()
   private var digests = Digests()
@@ -69,6 +69,13 @@ final class ScopeRows {
 
 // Writing.
 extension ScopeRows {
+  /// Begins to note which devices touch which records, as a hub does.
+  ///
+  /// - Parameter stored: The replica as it was read.
+  func noteTouches(of stored: StoredReplica) {
+    touched = records.indices.map { stored.lastSaves(ofRecordAt: $0) }
+  }
+
   /// Writes what has changed of a replica since the last time.
   func write(_ replica: Replica) throws {
     for position in replica.takeChangedRecords() {
@@ -96,10 +103,11 @@ extension ScopeRows {
         ?? 0
       count += 1
     }
-    guard let known = touched else { return }
+    guard let touched else { return }
+    let known =
+      position < touched.count ? touched[position] : VectorClock()
     let clock = replica.stored.lastSaves(ofRecordAt: position)
-    for entry in clock.entries
-    where entry.count > known[position]?[entry.device] ?? 0 {
+    for entry in clock.entries where entry.count > known[entry.device] {
       try connection.run(
         "INSERT INTO rejoin_touch (scope, record, device, n) "
           + "VALUES (?, ?, ?, ?) ON CONFLICT (scope, record, device) "
@@ -230,12 +238,6 @@ extension ScopeRows {
       (rows.records, rows.devices) = (numbers, devices)
       (rows.version, rows.digests) = (stored.version, digests)
       rows.digests.device = stored.device
-      if row.isOfHub {
-        rows.touched = Dictionary(
-          uniqueKeysWithValues: numbers.indices.map {
-            ($0, stored.lastSaves(ofRecordAt: $0))
-          })
-      }
       return (rows, stored)
     } catch let error as WireError {
       throw StoreError.damaged("in what is kept of the replica: \(error)")

@@ -93,6 +93,10 @@ import Testing
       return
     }
     #expect(store.title == "before")
+    // It is found before anything changes.
+    var calls = 0
+    #expect(throws: StoreError.self) { try store.update { _ in calls += 1 } }
+    #expect(calls == 0)
     try other.run("ROLLBACK")
     try store.write("after")
     #expect(try open(path, token: keeper).title == "after")

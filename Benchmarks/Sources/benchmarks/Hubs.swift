@@ -12,33 +12,33 @@ extension Suite {
   mutating func addHubs() {
     for database in HubDatabase.available {
       for size in [10_000, 1_000_000] {
-        addQueries(size, database)
+        addQuery(
+          "nothing new", changing: 0, size, target: 1_000_000, database)
+        addQuery(
+          "100 records new", changing: 100, size, target: 10_000_000, database)
         addUpload(size, database)
       }
     }
   }
 
-  private mutating func addQueries(_ size: Int, _ database: HubDatabase) {
+  /// Asks for what is new since a version, after which a number of records has
+  /// changed.
+  private mutating func addQuery(
+    _ name: String, changing records: Int, _ size: Int, target: Double,
+    _ database: HubDatabase
+  ) {
     add(
-      "W20", "a hub on \(database.rawValue) with nothing new", size: size,
-      per: "request", target: 1_000_000
+      "W20", "a hub on \(database.rawValue), \(name)", size: size,
+      per: "request", target: target
     ) { scale in
       let hub = try FilledHub(fields: scale(size), database)
       let (count, version) = (scale(100), try hub.version())
-      return Work(operations: count, expecting: count, setUp: {}) { _ in
-        try (0..<count).count { _ in try hub.delta(since: version) == nil }
-      }
-    }
-    add(
-      "W20", "a hub on \(database.rawValue), 100 records new", size: size,
-      per: "request", target: 10_000_000
-    ) { scale in
-      let hub = try FilledHub(fields: scale(size), database)
-      let (count, version) = (scale(100), try hub.version())
-      try hub.save(to: 100)
+      if records > 0 { try hub.save(to: records) }
       try hub.send(since: version)
       return Work(operations: count, expecting: count, setUp: {}) { _ in
-        try (0..<count).count { _ in try hub.delta(since: version) != nil }
+        try (0..<count).count { _ in
+          try (hub.delta(since: version) == nil) == (records == 0)
+        }
       }
     }
   }
