@@ -71,7 +71,8 @@ extension StoreSummary.Scope {
     )
     let head = """
       scope "\(name)": device \(replica.device), opened \(openings) times
-      \(replica.recordCount) records in \(recordBytes) bytes, \(digests) digests
+      \(replica.recordCount) records in \(recordBytes) bytes, \(patches) patches in \
+      \(patchBytes), \(digests) digests
 
       """
     return [records, devices].filter { !$0.rows.isEmpty }

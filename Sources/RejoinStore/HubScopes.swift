@@ -131,8 +131,7 @@ extension HubScopes {
       try ScopeRow.findOnHub(name, locks: true, on: connection)
     }
     if let row = try find() { return row }
-    var row = ScopeRow(
-      name: name, head: empty().state.encodedHead(), devices: 0, records: 0)
+    var row = ScopeRow(name: name, head: empty().state.encodedHead())
     if try row.insert(on: connection) { return row }
     // Somebody else has added it in the meantime.
     guard let row = try find() else {
@@ -159,27 +158,27 @@ extension HubScopes {
 extension RecordReader {
   fileprivate mutating func read(_ id: RecordID) throws {
     try read(
-      "WHERE scope = ? AND entity = ? AND key = ?", .integer(row.scope),
-      .text(id.entity), .text(id.key))
+      "rejoin_record r WHERE scope = ? AND entity = ? AND key = ?",
+      .integer(row.scope), .text(id.entity), .text(id.key))
   }
 
   /// The devices that are enrolled or retired.
   fileprivate mutating func readBuiltIn() throws {
     try read(
-      "WHERE scope = ? AND entity IN (?, ?)", .integer(row.scope),
-      .text(BuiltIn.roster), .text(BuiltIn.retirement))
+      "rejoin_record r WHERE scope = ? AND entity IN (?, ?)",
+      .integer(row.scope), .text(BuiltIn.roster), .text(BuiltIn.retirement))
   }
 
   /// The records with saves beyond the version.
   fileprivate mutating func readAhead() throws {
     // Numbers are bit patterns in one table and clamped in the other: of a
     // device with a number that they cannot tell, every record is found.
-    try read(
-      "WHERE scope = ? AND record IN (SELECT t.record FROM rejoin_device d "
-        + "JOIN rejoin_touch t ON t.scope = d.scope AND t.device = d.device "
+    try readTouched(
+      "rejoin_device d JOIN rejoin_touch t ON t.scope = d.scope "
+        + "AND t.device = d.device "
         + "AND t.n > CASE WHEN d.n = 9223372036854775807 "
-        + "THEN 9223372036854775806 ELSE d.n END WHERE d.scope = ?)",
-      .integer(row.scope), .integer(row.scope))
+        + "THEN 9223372036854775806 ELSE d.n END WHERE d.scope = ?",
+      .integer(row.scope))
   }
 
   /// The records that a device has touched in a later save than that with a
@@ -187,19 +186,30 @@ extension RecordReader {
   fileprivate mutating func readTouched(
     by device: DeviceID, after number: UInt64
   ) throws {
+    try readTouched(
+      "rejoin_touch t WHERE t.scope = ? AND t.n > ? AND t.device = "
+        + "(SELECT device FROM rejoin_device WHERE scope = ? AND id = ?)",
+      .integer(row.scope), .integer(Int64(clamping: number)),
+      .integer(row.scope), .bytes(Array(device.bytes)))
+  }
+
+  /// The records of the rows `t` of a source.
+  private mutating func readTouched(
+    _ source: String, _ values: SQLValue...
+  ) throws {
+    // SQLite keeps the order of a cross join, and would else look at every record.
     try read(
-      "WHERE scope = ? AND record IN (SELECT record FROM rejoin_touch "
-        + "WHERE scope = ? AND device = (SELECT device FROM rejoin_device "
-        + "WHERE scope = ? AND id = ?) AND n > ?)", .integer(row.scope),
-      .integer(row.scope), .integer(row.scope), .bytes(Array(device.bytes)),
-      .integer(Int64(clamping: number)))
+      "(SELECT DISTINCT t.record FROM \(source)) t CROSS JOIN rejoin_record r "
+        + "WHERE r.record = t.record AND r.scope = ?",
+      values + [.integer(row.scope)])
   }
 
   fileprivate mutating func readPage(
     after number: Int64, limit: Int
   ) throws {
     try read(
-      "WHERE scope = ? AND record > ? ORDER BY record LIMIT ?",
-      .integer(row.scope), .integer(number), .integer(Int64(limit)))
+      "rejoin_record r WHERE scope = ? AND record > ? "
+        + "ORDER BY record LIMIT ?", .integer(row.scope), .integer(number),
+      .integer(Int64(limit)))
   }
 }

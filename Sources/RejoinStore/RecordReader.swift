@@ -10,27 +10,41 @@ struct RecordReader {
   /// The number of each record's row, in the order in which they were read.
   private(set) var numbers: [Int64] = []
   private var seen: Set<Int64> = []
+  /// The records that get patches, by their positions.
+  private var patches: [Int: RecordRows.Patches] = [:]
   private var assembly: StoredAssembly
+  private let leastToPatch: Int
   private let connection: any SQLConnection
 
   init(
     _ row: ScopeRow, _ assembly: StoredAssembly,
-    on connection: any SQLConnection
+    patchingFrom leastToPatch: Int, on connection: any SQLConnection
   ) {
     (self.row, self.assembly, self.connection) = (row, assembly, connection)
+    self.leastToPatch = leastToPatch
     numbers.reserveCapacity(Int(clamping: min(row.records, 1 << 16)))
   }
 
-  /// Reads the records that a condition chooses, and have not been read.
-  mutating func read(_ condition: String, _ values: SQLValue...) throws {
+  /// Reads the rows `r` of a source, as far as they have not been read.
+  mutating func read(_ source: String, _ values: SQLValue...) throws {
+    try read(source, values)
+  }
+
+  /// Reads the rows `r` of a source, as far as they have not been read.
+  mutating func read(_ source: String, _ values: [SQLValue]) throws {
     try connection.run(
-      "SELECT record, entity, key, body FROM rejoin_record " + condition,
-      values
+      "SELECT r.record, r.entity, r.key, r.body FROM " + source, values
     ) { row in
       let number = row.integer(0)
       guard seen.insert(number).inserted else { return }
       do {
-        let id = try row.withBytes(3) { try assembly.add(record: $0) }
+        let id = try row.withBytes(3) { body in
+          // A hub reads only what a request needs, and has no patches.
+          if !self.row.isOfHub, body.count >= leastToPatch {
+            patches[numbers.count] = RecordRows.Patches(body: body.count)
+          }
+          return try assembly.add(record: body)
+        }
         let isOwn =
           row.withBytes(1) { $0.elementsEqual(id.entity.utf8) }
           && row.withBytes(2) { $0.elementsEqual(id.key.utf8) }
@@ -42,6 +56,46 @@ struct RecordReader {
       }
       numbers.append(number)
     }
+  }
+
+  /// Reads the patches of the records, all of which have been read.
+  mutating func readPatches() throws {
+    if row.patches == 0 { return }
+    let positions = Dictionary(uniqueKeysWithValues: zip(numbers, 0...))
+    var count: Int64 = 0
+    try connection.run(
+      "SELECT record, place, body, row_check FROM rejoin_patch "
+        + "WHERE scope = ? ORDER BY record, place", [.integer(row.scope)]
+    ) { row in
+      let (record, place) = (row.integer(0), row.integer(1))
+      let check = RecordRows.check(of: row.bytes(2), at: place, of: record)
+      guard let position = positions[record], check == row.integer(3),
+        patches[position]?.count ?? 0 == place
+      else {
+        throw StoreError.damaged(
+          "in patch \(place) of row \(record) of the records")
+      }
+      do {
+        try row.withBytes(2) { patch in
+          try assembly.add(patch: patch, toRecordAt: position)
+          // One that is not large any more is written as a whole next time.
+          patches[position, default: .init(body: 0)].add(patch)
+        }
+      } catch let error as WireError {
+        throw StoreError.damaged(
+          "in patch \(place) of row \(record) of the records: \(error)")
+      }
+      count += 1
+    }
+    guard count == row.patches else {
+      throw StoreError.damaged(
+        "with \(count) patches in place of \(row.patches)")
+    }
+  }
+
+  /// The rows that were read.
+  var rows: RecordRows {
+    RecordRows(row, numbers, patches, patchingFrom: leastToPatch)
   }
 
   /// What is here and not in a version.

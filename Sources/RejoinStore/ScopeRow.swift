@@ -28,12 +28,14 @@ struct ScopeRow {
   var format = Tables.format
   var writer: Int64 = 0
   var head: [UInt8]
-  var devices: Int64
-  var records: Int64
+  var devices: Int64 = 0
+  var records: Int64 = 0
+  var patches: Int64 = 0
 
   private var check: Int64 {
     var check = RowCheck(
-      UInt64(format), UInt64(bitPattern: devices), UInt64(bitPattern: records))
+      UInt64(format), UInt64(bitPattern: devices), UInt64(bitPattern: records),
+      UInt64(bitPattern: patches))
     check.add(name)
     check.add(head)
     return check.value
@@ -77,18 +79,20 @@ struct ScopeRow {
   ) throws -> [ScopeRow] {
     var scopes: [ScopeRow] = []
     try connection.run(
-      "SELECT scope, name, format, writer, head, devices, records, row_check "
+      "SELECT scope, name, format, writer, head, devices, records, patches, "
+        + "row_check "
         + "FROM rejoin_scope " + condition, values
     ) { row in
       let scope = ScopeRow(
         scope: row.integer(0), name: row.bytes(1),
         format: Int(row.integer(2)), writer: row.integer(3),
-        head: row.bytes(4), devices: row.integer(5), records: row.integer(6))
+        head: row.bytes(4), devices: row.integer(5), records: row.integer(6),
+        patches: row.integer(7))
       // A later version may check its rows in another way.
       if scope.format > Tables.format {
         throw StoreError.newerFormat(scope.format)
       }
-      guard row.integer(7) == scope.check else {
+      guard row.integer(8) == scope.check else {
         throw StoreError.damaged("in the row of scope \(scope.scope)")
       }
       scopes.append(scope)
@@ -104,11 +108,12 @@ struct ScopeRow {
     let (format, name) = (Int64(format), SQLValue.bytes(name))
     let number = try connection.integer(
       "INSERT INTO rejoin_scope "
-        + "(name, format, writer, head, devices, records, row_check) "
-        + "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO NOTHING "
+        + "(name, format, writer, head, devices, records, patches, row_check) "
+        + "VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO NOTHING "
         + "RETURNING scope",
       name, .integer(format), .integer(writer), .bytes(head),
-      .integer(devices), .integer(records), .integer(check))
+      .integer(devices), .integer(records), .integer(patches),
+      .integer(check))
     scope = number ?? 0
     return number != nil
   }
@@ -116,8 +121,8 @@ struct ScopeRow {
   func update(on connection: any SQLConnection) throws {
     try connection.run(
       "UPDATE rejoin_scope SET head = ?, devices = ?, records = ?, "
-        + "row_check = ? WHERE scope = ?",
-      .bytes(head), .integer(devices), .integer(records), .integer(check),
-      .integer(scope))
+        + "patches = ?, row_check = ? WHERE scope = ?",
+      .bytes(head), .integer(devices), .integer(records), .integer(patches),
+      .integer(check), .integer(scope))
   }
 }

@@ -10,11 +10,7 @@ import RejoinSQL
 final class ScopeRows {
   private let connection: any SQLConnection
   private var row: ScopeRow
-  /// The number of each record's row, by its position in the replica; zero if it
-  /// has none.
-  private(set) var records: [Int64] = []
-  /// How many records there are, which need not all have been read.
-  private var count: Int64
+  private(set) var records: RecordRows
   /// The number of each device's row.
   private(set) var devices: [DeviceID: Int64] = [:]
   /// What records of a hub had seen when they were read; `nil` on a device.
@@ -31,21 +27,22 @@ final class ScopeRows {
   }
 
   private init(
-    _ row: ScopeRow, _ stored: StoredReplica, on connection: any SQLConnection
+    _ row: ScopeRow, _ records: RecordRows, _ stored: StoredReplica,
+    on connection: any SQLConnection
   ) {
-    (self.connection, self.row, count) = (connection, row, row.records)
+    (self.connection, self.row, self.records) = (connection, row, records)
     head = StoredHead(stored)
   }
 
   /// Adds a scope that has an empty replica.
   static func create(
-    _ name: [UInt8], for stored: StoredReplica,
+    _ name: [UInt8], for stored: StoredReplica, patchingFrom leastToPatch: Int,
     on connection: any SQLConnection
   ) throws -> ScopeRows {
-    var row = ScopeRow(
-      name: name, head: stored.encodedHead(), devices: 0, records: 0)
+    var row = ScopeRow(name: name, head: stored.encodedHead())
     try row.insert(on: connection)
-    return ScopeRows(row, stored, on: connection)
+    return ScopeRows(
+      row, RecordRows(row, patchingFrom: leastToPatch), stored, on: connection)
   }
 
   /// The number that stands for who has opened the scope for writing last.
@@ -73,37 +70,24 @@ extension ScopeRows {
   ///
   /// - Parameter stored: The replica as it was read.
   func noteTouches(of stored: StoredReplica) {
-    touched = records.indices.map { stored.lastSaves(ofRecordAt: $0) }
+    touched = records.numbers.indices.map { stored.lastSaves(ofRecordAt: $0) }
   }
 
   /// Writes what has changed of a replica since the last time.
   func write(_ replica: Replica) throws {
     for position in replica.takeChangedRecords() {
-      try writeRecord(position, of: replica)
+      try records.write(
+        position, of: replica, in: row.scope, on: connection)
+      try writeTouches(of: position, in: replica)
     }
     try writeDigests(of: replica.stored)
     try writeDevices(of: replica.stored)
     try writeHead(of: replica.stored)
   }
 
-  private func writeRecord(_ position: Int, of replica: Replica) throws {
-    let body = replica.stored.encodedRecord(at: position)
-    while records.count <= position { records.append(0) }
-    if records[position] > 0 {
-      try connection.run(
-        "UPDATE rejoin_record SET body = ? WHERE scope = ? AND record = ?",
-        .bytes(body), .integer(row.scope), .integer(records[position]))
-    } else {
-      let id = replica.stored.recordID(at: position)
-      records[position] =
-        try connection.integer(
-          "INSERT INTO rejoin_record (scope, entity, key, body) "
-            + "VALUES (?, ?, ?, ?) RETURNING record",
-          .integer(row.scope), .text(id.entity), .text(id.key), .bytes(body))
-        ?? 0
-      count += 1
-    }
-    guard let touched else { return }
+  /// Writes which devices have touched a record, on a hub.
+  private func writeTouches(of position: Int, in replica: Replica) throws {
+    guard let touched, let record = records.number(at: position) else { return }
     let known =
       position < touched.count ? touched[position] : VectorClock()
     let clock = replica.stored.lastSaves(ofRecordAt: position)
@@ -112,7 +96,7 @@ extension ScopeRows {
         "INSERT INTO rejoin_touch (scope, record, device, n) "
           + "VALUES (?, ?, ?, ?) ON CONFLICT (scope, record, device) "
           + "DO UPDATE SET n = excluded.n",
-        .integer(row.scope), .integer(records[position]),
+        .integer(row.scope), .integer(record),
         .integer(number(of: entry.device)),
         .integer(Int64(clamping: entry.count)))
     }
@@ -190,11 +174,14 @@ extension ScopeRows {
   private func writeHead(of stored: StoredReplica) throws {
     let now = StoredHead(stored)
     let devices = Int64(devices.count)
-    guard now != head || devices != row.devices || count != row.records else {
-      return
-    }
+    let (count, patches) = (records.count, records.patchCount)
+    guard
+      now != head || devices != row.devices || count != row.records
+        || patches != row.patches
+    else { return }
     if now != head { row.head = stored.encodedHead() }
-    (row.devices, row.records, head) = (devices, count, now)
+    (row.devices, row.records, row.patches) = (devices, count, patches)
+    head = now
     try row.update(on: connection)
   }
 }
@@ -203,12 +190,15 @@ extension ScopeRows {
 extension ScopeRows {
   /// Reads the rows of a scope, and the replica that they have.
   static func read(
-    _ row: ScopeRow, on connection: any SQLConnection
+    _ row: ScopeRow, patchingFrom leastToPatch: Int = RecordRows.leastToPatch,
+    on connection: any SQLConnection
   ) throws -> (rows: ScopeRows, stored: StoredReplica) {
-    try read(row, on: connection) { reader in
+    try read(row, patchingFrom: leastToPatch, on: connection) { reader in
       // In the order of the file, and not in that of an index.
       let order = connection.dialect == .sqlite ? "NOT INDEXED" : ""
-      try reader.read("\(order) WHERE scope = ?", .integer(row.scope))
+      try reader.read(
+        "rejoin_record r \(order) WHERE scope = ?", .integer(row.scope))
+      try reader.readPatches()
       guard reader.numbers.count == row.records else {
         throw StoreError.damaged(
           "with \(reader.numbers.count) rows of records in place of "
@@ -219,7 +209,8 @@ extension ScopeRows {
 
   /// Reads a scope with those of its records that a function chooses.
   static func read(
-    _ row: ScopeRow, on connection: any SQLConnection,
+    _ row: ScopeRow, patchingFrom leastToPatch: Int = RecordRows.leastToPatch,
+    on connection: any SQLConnection,
     choosing choose: (inout RecordReader) throws -> Void
   ) throws -> (rows: ScopeRows, stored: StoredReplica) {
     do {
@@ -230,13 +221,15 @@ extension ScopeRows {
         throw StoreError.damaged(
           "with \(devices.count) rows of devices in place of \(row.devices)")
       }
-      var reader = RecordReader(row, assembly, on: connection)
+      var reader = RecordReader(
+        row, assembly, patchingFrom: leastToPatch, on: connection)
       try choose(&reader)
-      let numbers = reader.numbers
-      let stored = try reader.finished()
-      let rows = ScopeRows(row, stored, on: connection)
-      (rows.records, rows.devices) = (numbers, devices)
-      (rows.version, rows.digests) = (stored.version, digests)
+      let records = reader.rows
+      var stored = try reader.finished()
+      for position in records.large { stored.noteWritten(position) }
+      let rows = ScopeRows(row, records, stored, on: connection)
+      (rows.devices, rows.version) = (devices, stored.version)
+      rows.digests = digests
       rows.digests.device = stored.device
       return (rows, stored)
     } catch let error as WireError {

@@ -17,6 +17,10 @@ package struct StoreSummary {
     package let replica: StoredReplica
     /// How many bytes its records take.
     package let recordBytes: Int64
+    /// How many patches of large records there are.
+    package let patches: Int64
+    /// How many bytes they take.
+    package let patchBytes: Int64
     /// How many digests of own saves are kept.
     package let digests: Int64
   }
@@ -59,6 +63,9 @@ package struct StoreSummary {
         replica: stored,
         recordBytes: try sum(
           "SELECT sum(length(body)) FROM rejoin_record WHERE scope = ?"),
+        patches: row.patches,
+        patchBytes: try sum(
+          "SELECT sum(length(body)) FROM rejoin_patch WHERE scope = ?"),
         digests: try sum("SELECT count(*) FROM rejoin_digest WHERE scope = ?"))
     }
   }
@@ -70,7 +77,7 @@ package struct StoreSummary {
   ) throws {
     var touches: Set<[Int64]> = []
     if row.isOfHub {
-      for (position, record) in rows.records.enumerated() {
+      for (position, record) in rows.records.numbers.enumerated() {
         for entry in stored.lastSaves(ofRecordAt: position).entries {
           let device = rows.devices[entry.device] ?? 0
           touches.insert([record, device, Int64(clamping: entry.count)])

@@ -16,6 +16,7 @@ package final class StoredScope {
   private let connection: any SQLConnection
   private let keeper: any TokenKeeper
   private let name: [UInt8]
+  private let leastToPatch: Int
   /// Whom this is as a writer of the scope.
   private let writer: Int64
   private var rows: ScopeRows
@@ -28,9 +29,11 @@ package final class StoredScope {
   ///
   /// - Parameter initial: What a new scope begins with; `nil` for an empty
   ///   replica.
+  /// - Parameter leastToPatch: From how many bytes on a record gets patches.
   package init(
     _ name: String, on connection: any SQLConnection,
-    from initial: StoredReplica? = nil, schema: Schema,
+    from initial: StoredReplica? = nil,
+    patchingFrom leastToPatch: Int = RecordRows.leastToPatch, schema: Schema,
     wallClock: WallClock, token keeper: any TokenKeeper,
     makeDeviceID: @escaping () -> DeviceID
   ) throws(StoreError) {
@@ -55,14 +58,16 @@ package final class StoredScope {
                 makeDeviceID: makeDeviceID)
             }
           let rows = try ScopeRows.create(
-            name, for: replica.stored, on: connection)
+            name, for: replica.stored, patchingFrom: leastToPatch,
+            on: connection)
           try StoredScope.keepToken(of: replica, by: keeper)
           replica.noteAllRecords()
           try rows.write(replica)
           return (replica, rows, try rows.claim())
         }
         if row.isOfHub { throw StoreError.ofHub }
-        let (rows, stored) = try ScopeRows.read(row, on: connection)
+        let (rows, stored) = try ScopeRows.read(
+          row, patchingFrom: leastToPatch, on: connection)
         let replica = Replica(
           opening: stored, token: token, schema: schema, wallClock: wallClock,
           makeDeviceID: makeDeviceID)
@@ -77,6 +82,7 @@ package final class StoredScope {
       }
     } catch { throw StoreError(opening: error) }
     (self.connection, self.keeper, self.name) = (connection, keeper, name)
+    self.leastToPatch = leastToPatch
     deviceChange = replica.deviceChange
     kept = token?.device == replica.device ? token : replica.restoreToken
     replica.noteChangedRecords()
@@ -171,7 +177,8 @@ package final class StoredScope {
         guard let row = try ScopeRow.find(name, on: connection) else {
           throw StoreError.damaged("and no longer has the scope")
         }
-        return try ScopeRows.read(row, on: connection)
+        return try ScopeRows.read(
+          row, patchingFrom: leastToPatch, on: connection)
       }
       replica.takeBack(to: stored)
       replica.noteChangedRecords()

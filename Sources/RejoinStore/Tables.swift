@@ -25,6 +25,7 @@ enum Tables {
       name BYTEA NOT NULL UNIQUE,
       format BIGINT NOT NULL, writer BIGINT NOT NULL, head BYTEA NOT NULL,
       devices BIGINT NOT NULL, records BIGINT NOT NULL,
+      patches BIGINT NOT NULL,
       row_check BIGINT NOT NULL)
     """,
     """
@@ -40,6 +41,14 @@ enum Tables {
       scope BIGINT NOT NULL, record BIGINT GENERATED ALWAYS AS IDENTITY,
       entity BYTEA NOT NULL, key BYTEA NOT NULL, body BYTEA NOT NULL,
       PRIMARY KEY (scope, record), UNIQUE (scope, entity, key))
+    """,
+    // A device's alone: what has changed of a large record since its row was
+    // written.
+    """
+    CREATE TABLE rejoin_patch (
+      scope BIGINT NOT NULL, record BIGINT NOT NULL, place BIGINT NOT NULL,
+      body BYTEA NOT NULL, row_check BIGINT NOT NULL,
+      PRIMARY KEY (scope, record, place))
     """,
     """
     CREATE TABLE rejoin_digest (

@@ -14,6 +14,10 @@ extension Suite {
     addGrowth(
       of: "W20", "a durable save of one field", from: 1000, to: 1_000_000,
       target: 1.2)
+    for size in [10, 100_000] { addDurableInsertion(size) }
+    addGrowth(
+      of: "W20", "a durable insertion into a set", from: 10, to: 100_000,
+      target: 1.3)
     addWholeState()
     for size in [10_000, 1_000_000] { addOpening(size) }
     addGrowth(
@@ -85,6 +89,38 @@ extension Suite {
             saves += report.dot == nil ? 0 : 1
           }
           return saves
+        }
+      }
+    }
+  }
+
+  private mutating func addDurableInsertion(_ size: Int) {
+    add(
+      "W20", "a durable insertion into a set", size: size, per: "save"
+    ) { scale in
+      let (folder, count) = (try Folder(), scale(1000))
+      let (key, id) = (FieldKey("tags", .set), RecordID("Item", "1"))
+      let store = try ReplicaStore(
+        at: folder.file("store.sqlite"),
+        schema: Schema(["Item": .init(fields: [key])]),
+        wallClock: WallClock { 1_750_000_000_000 },
+        makeDeviceID: { Dataset.device(7) })
+      func insert(_ elements: Range<Int>) throws -> Int {
+        let values = elements.map { Value.string("element \($0)") }
+        return try blocking {
+          let report = try await store.save {
+            $0.apply(
+              .members(SetEdit(inserting: values)), to: key, of: id)
+          }.report
+          return report.dot == nil ? 0 : 1
+        }
+      }
+      let first = scale(size)
+      _ = try insert(0..<first)
+      return Work(operations: count, expecting: count, setUp: {}) { _ in
+        defer { withExtendedLifetime(folder) {} }
+        return try (0..<count).reduce(0) {
+          $0 + (try insert(first + $1..<first + $1 + 1))
         }
       }
     }

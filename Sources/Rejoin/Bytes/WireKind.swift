@@ -9,6 +9,7 @@ enum WireKind: UInt8, CaseIterable {
   case replicaVersion = 0x63  // c
   case stored = 0x70  // p
   case token = 0x74  // t
+  case patch = 0x75  // u
 
   /// The first byte of every message: `R`.
   static let mark: UInt8 = 0x52
@@ -27,6 +28,7 @@ enum WireKind: UInt8, CaseIterable {
     case .replicaVersion: "replica clock"
     case .stored: "stored replica"
     case .token: "restore token"
+    case .patch: "record patch"
     }
   }
 
@@ -35,5 +37,7 @@ enum WireKind: UInt8, CaseIterable {
   var beginsAtNothing: Bool { self != .delta }
 
   /// Whether it may have parts of fields.
-  var hasFragments: Bool { self == .delta || self == .record }
+  var hasFragments: Bool {
+    self == .delta || self == .record || self == .patch
+  }
 }

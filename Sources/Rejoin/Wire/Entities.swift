@@ -251,7 +251,8 @@ extension WireReader {
     guard !isFragment || kind.isDivisible && self.kind.hasFragments else {
       throw error(
         .invalid,
-        "fragments only of sets, counters and ledgers, in a delta or a record",
+        "fragments only of sets, counters and ledgers, in a delta, a "
+          + "record or a patch",
         at: start)
     }
     return EntityTable.Column(

@@ -138,6 +138,17 @@ struct MessageContent {
     }
   }
 
+  /// Where the chosen fields are, in the order in which they are written.
+  ///
+  /// - Parameter first: The position of the first record.
+  func locations(from first: UInt32 = 0) -> some Sequence<FieldLocation> {
+    choices.lazy.flatMap { choice in
+      names(of: choice).map {
+        FieldLocation(record: first + choice.position, name: $0)
+      }
+    }
+  }
+
   /// Calls `body` with each chosen field, sorted by number.
   @inline(__always)
   func forEachField(of choice: Choice, _ body: (Field) -> Void) {

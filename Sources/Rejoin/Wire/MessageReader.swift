@@ -129,7 +129,8 @@ struct MessageReader {
       }
     }
     guard
-      reader.kind != .record || recordCount == 1 && saves.intervals.isEmpty
+      reader.kind != .record && reader.kind != .patch
+        || recordCount == 1 && saves.intervals.isEmpty
     else {
       throw reader.error(.invalid, "exactly one record and no intervals")
     }

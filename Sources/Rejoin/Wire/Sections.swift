@@ -9,14 +9,17 @@ enum WireSection: Int {
   case servers = 5
   case digests = 6
   case horizons = 7
+  case removals = 8
 }
 
 extension WireSection {
   /// Whether the section belongs into such a message.
   func isPart(of reader: WireReader) -> Bool {
     switch self {
-    case .histories, .forks: reader.kind != .record
-    default: reader.kind == .stored
+    case .histories, .forks: reader.kind != .record && reader.kind != .patch
+    case .device, .stability, .servers, .digests: reader.kind == .stored
+    case .horizons: reader.kind == .stored || reader.kind == .patch
+    case .removals: reader.kind == .patch
     }
   }
 }

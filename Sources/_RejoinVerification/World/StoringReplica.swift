@@ -11,7 +11,9 @@ import RejoinTesting
 /// After every step, the database has to have what is in memory, byte by byte. What it
 /// receives, a hub receives, too.
 public struct StoringReplica: TestedReplica {
-  private typealias Library = TestedLibrary<UsualSize>
+  private typealias Library = TestedLibrary<AnySize>
+
+  public static var sendsFragments: Bool { true }
 
   private let shelf: Shelf
   private var library: Library
@@ -230,8 +232,9 @@ private final class Shelf {
       connection = try FailingConnection(
         SQLiteConnection(opening: ":memory:"))
       scope = try StoredScope(
-        "main", on: connection, from: stored, schema: schema,
+        "main", on: connection, from: stored, patchingFrom: 0, schema: schema,
         wallClock: hand.wall, token: keeper, makeDeviceID: makeDeviceID)
+      scope.replica.sendFragments()
     } catch { preconditionFailure("no store can be made: \(error)") }
     connection.fails = true
   }
@@ -246,9 +249,10 @@ private final class Shelf {
     do {
       scope = try withoutFailures {
         try StoredScope(
-          "main", on: connection, schema: schema, wallClock: hand.wall,
-          token: keeper, makeDeviceID: makeDeviceID)
+          "main", on: connection, patchingFrom: 0, schema: schema,
+          wallClock: hand.wall, token: keeper, makeDeviceID: makeDeviceID)
       }
+      scope.replica.sendFragments()
     } catch { preconditionFailure("the store cannot be opened: \(error)") }
   }
 

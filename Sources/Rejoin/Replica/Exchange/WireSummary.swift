@@ -52,7 +52,7 @@ public struct WireSummary: Hashable, Sendable {
     case .stored:
       _ = try StoredReplica(decoding: bytes)
       try addParts(bytes, reader.kind)
-    case .delta, .snapshot, .record:
+    case .delta, .snapshot, .record, .patch:
       try addParts(bytes, reader.kind)
     }
     add("checksum", WireChecksum.size)

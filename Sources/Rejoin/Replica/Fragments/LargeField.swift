@@ -13,6 +13,16 @@ struct LargeField: Sendable {
   private(set) var horizon: VectorClock
   /// Of a set, where its marks are; `nil` until it is needed.
   private var marks: MarkIndex?
+  /// What has changed since a store has written it; `nil` if that is not known.
+  private var unwritten: Unwritten?
+
+  /// What a store has not written yet.
+  private struct Unwritten {
+    /// What the field had seen when it was written.
+    let since: VectorClock
+    /// Of a set, the elements that have changed.
+    var elements: Set<Value> = []
+  }
 
   /// The number of indexed marks, stale ones included.
   var markCount: Int { marks?.count ?? 0 }
@@ -28,7 +38,7 @@ struct LargeField: Sendable {
   ) {
     guard let edit, !save.drops else {
       horizon.insert(save.dot)
-      return marks = nil
+      return (marks, unwritten) = (nil, nil)
     }
     switch edit {
     case .write: break
@@ -40,8 +50,11 @@ struct LargeField: Sendable {
         kind == .set
         && (edit.isCleared || edit.members.values.contains(false))
       if leavesNothing { horizon.insert(save.dot) }
-      if edit.isCleared { return marks = nil }
-      for element in edit.members.keys { marks?.add(element, at: save.dot) }
+      if edit.isCleared { return (marks, unwritten) = (nil, nil) }
+      for element in edit.members.keys {
+        marks?.add(element, at: save.dot)
+        unwritten?.elements.insert(element)
+      }
     }
   }
 
@@ -52,20 +65,30 @@ struct LargeField: Sendable {
     horizon.merge(
       VectorClock(
         sorted: clock.entries.filter { $0.count > known[$0.device] }))
-    marks = nil
+    (marks, unwritten) = (nil, nil)
   }
 
   /// Notes that a fragment was joined.
   mutating func noteJoin(_ fragment: Fragment, over known: VectorClock) {
     switch fragment.state {
     // Its sender's horizon is in what was known here.
-    case .set(let field): marks?.add(field.store, over: known)
-    case .removeWinsSet(let field): marks?.add(field.store, over: known)
+    case .set(let field):
+      marks?.add(field.store, over: known)
+      for entry in field.store.entries { unwritten?.elements.insert(entry.key) }
+    case .removeWinsSet(let field):
+      marks?.add(field.store, over: known)
+      for entry in field.store.entries { unwritten?.elements.insert(entry.key) }
     case .counter, .ledger:
       if fragment.isWhole { noteJoin(fragment.state.clock, over: known) }
+      // Of a forked device, it may have other entries under numbers that were
+      // known.
+      unwritten = nil
     case .register, .lww: break
     }
   }
+
+  /// Notes that entries of a ledger have been folded.
+  mutating func noteFold() { unwritten = nil }
 
   /// Makes a fragment of what is beyond `known`.
   ///
@@ -81,6 +104,55 @@ struct LargeField: Sendable {
         marks.elements(of: field.store, field.clock, since: known)
       default: []
       }
+    }
+  }
+}
+
+/// What a store has to write of a large field that has changed.
+enum LargeFieldPatch {
+  case nothing
+  /// All of it.
+  case field
+  /// A fragment, and the elements that have no marks any more.
+  case part(Fragment, removed: Set<Value>)
+}
+
+extension FieldState {
+  /// Whether an element of a set has marks.
+  fileprivate func hasMarks(of element: Value) -> Bool {
+    switch self {
+    case .set(let field): !field.store[element].isEmpty
+    case .removeWinsSet(let field): !field.store[element].isEmpty
+    case .register, .lww, .counter, .ledger: false
+    }
+  }
+}
+
+extension LargeField {
+  /// Notes that a store has written the field.
+  mutating func noteWritten(_ state: FieldState) {
+    unwritten = Unwritten(since: state.clock)
+  }
+
+  /// What has changed of the field since a store has written it.
+  ///
+  /// - Returns: `nil` if that is not known.
+  func patch(of state: FieldState) -> LargeFieldPatch? {
+    guard let unwritten else { return nil }
+    let (clock, since) = (state.clock, unwritten.since)
+    if clock == since { return unwritten.elements.isEmpty ? .nothing : nil }
+    switch state {
+    case .set, .removeWinsSet:
+      // What has been removed is told apart, whatever the horizon.
+      let removed = unwritten.elements.filter { !state.hasMarks(of: $0) }
+      let fragment = state.fragment(since: since, horizon: VectorClock()) {
+        Array(unwritten.elements.subtracting(removed))
+      }
+      return fragment.map { .part($0, removed: removed) }
+    case .ledger:
+      return state.fragment(since: since, horizon: horizon) { [] }
+        .map { .part($0, removed: []) }
+    case .counter, .register, .lww: return .field
     }
   }
 }

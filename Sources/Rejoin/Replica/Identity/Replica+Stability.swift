@@ -109,6 +109,9 @@ extension Replica {
       for slot in stored.records[position].slots {
         guard case .ledger = slot.state else { continue }
         stored.changedRecords?.insert(UInt32(position))
+        let location = FieldLocation(
+          record: UInt32(position), name: slot.name)
+        stored.large[location]?.noteFold()
         stored.records[position].update(
           slot.name, kind: .ledger, refers: false
         ) { slot in

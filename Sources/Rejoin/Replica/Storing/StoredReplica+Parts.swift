@@ -82,6 +82,10 @@ extension Replica {
     stored.changedRecords?.isEmpty == false
   }
 
+  /// Notes that a store has written a record, see
+  /// ``StoredReplica/noteWritten(_:)``.
+  package func noteWritten(_ position: Int) { stored.noteWritten(position) }
+
   /// Takes the replica back to what a store has of it.
   package func takeBack(to stored: StoredReplica) {
     self.stored = stored
@@ -166,6 +170,14 @@ package struct StoredAssembly {
     }
     for field in fields { stored.noteAhead(field) }
     return stored.records[position].id
+  }
+
+  /// Joins what has changed of a record since it was written, see
+  /// ``StoredReplica/encodedPatch(ofRecordAt:)``.
+  package mutating func add(
+    patch bytes: UnsafeRawBufferPointer, toRecordAt position: Int
+  ) throws(WireError) {
+    try stored.joinPatch(bytes, toRecordAt: position)
   }
 
   /// What is here and not in `basis`, once the saves have been added.

@@ -61,19 +61,14 @@ extension StoredReplica {
     to out: inout WireWriter
   ) {
     if large.isEmpty { return }
-    var (section, place, next) = (WireWriter(), 0, 0)
-    for choice in content.choices {
-      for name in content.names(of: choice) {
-        let location = FieldLocation(
-          record: first + choice.position, name: name)
-        if let horizon = large[location]?.horizon,
-          horizon != self[location]?.clock
-        {
-          section.varint(place - next)
-          section.clock(horizon)
-          next = place + 1
-        }
-        place += 1
+    var (section, next) = (WireWriter(), 0)
+    for (place, location) in content.locations(from: first).enumerated() {
+      if let horizon = large[location]?.horizon,
+        horizon != self[location]?.clock
+      {
+        section.varint(place - next)
+        section.clock(horizon)
+        next = place + 1
       }
     }
     if next > 0 { out.section(.horizons, section) }
@@ -120,6 +115,9 @@ struct StoredSections {
   private(set) var hasDevice = false
   /// The horizon of some large fields, each with the place of its field among all.
   private(set) var horizons: [(place: Int, horizon: VectorClock)] = []
+  /// The elements that some large sets have lost, each with the place of its field
+  /// among all.
+  private(set) var removals: [(place: Int, elements: [Value])] = []
 
   mutating func read(
     _ section: WireSection, into stored: inout StoredReplica,
@@ -133,6 +131,7 @@ struct StoredSections {
     case .servers: try StoredSections.readServers(into: &stored, &part)
     case .digests: try StoredSections.readDigests(into: &stored, &part)
     case .horizons: try readHorizons(&part)
+    case .removals: try readRemovals(&part)
     case .histories, .forks: _ = try part.take(part.remaining)
     }
   }
@@ -142,15 +141,43 @@ struct StoredSections {
   ) throws(WireError) {
     var next = 0
     repeat {
-      let start = part.offset
-      let gap = try part.varint()
-      guard gap < UInt64(Int32.max - Int32(clamping: next)) else {
-        throw part.error(.invalid, "one of the fields", at: start)
-      }
-      let place = next + Int(gap)
-      horizons.append((place, try part.clock()))
-      next = place + 1
+      horizons.append(
+        (try StoredSections.place(&next, &part), try part.clock()))
     } while part.remaining > 0
+  }
+
+  private mutating func readRemovals(
+    _ part: inout WireReader
+  ) throws(WireError) {
+    var next = 0
+    repeat {
+      let place = try StoredSections.place(&next, &part)
+      let start = part.offset
+      var elements: [Value] = []
+      for _ in 0..<(try part.count(of: 1)) {
+        elements.append(try part.element())
+      }
+      guard !elements.isEmpty, zip(elements, elements.dropFirst()).allSatisfy(<)
+      else {
+        throw part.error(.notCanonical, "sorted elements", at: start)
+      }
+      removals.append((place, elements))
+    } while part.remaining > 0
+  }
+
+  /// Reads the place of a field.
+  ///
+  /// - Parameter next: The least that it can be.
+  private static func place(
+    _ next: inout Int, _ part: inout WireReader
+  ) throws(WireError) -> Int {
+    let start = part.offset
+    let gap = try part.varint()
+    guard gap < UInt64(Int32.max - Int32(clamping: next)) else {
+      throw part.error(.invalid, "one of the fields", at: start)
+    }
+    defer { next += Int(gap) + 1 }
+    return next + Int(gap)
   }
 
   private static func readDevice(

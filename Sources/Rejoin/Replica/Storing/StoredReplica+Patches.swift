@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What has changed of a record with large fields, for a store that would else
+// write it as a whole.
+extension StoredReplica {
+  /// Begins to note what changes of a record's large fields, once a store has
+  /// written the record.
+  package mutating func noteWritten(_ position: Int) {
+    for slot in records[position].slots {
+      let location = FieldLocation(record: UInt32(position), name: slot.name)
+      large[location]?.noteWritten(slot.state)
+    }
+  }
+
+  /// What has changed of a record since a store has written it, as a message
+  /// that is joined to it on reading.
+  ///
+  /// Its large fields are in it as fragments, the others as they are.
+  ///
+  /// - Returns: `nil` if what has changed is not known.
+  package func encodedPatch(ofRecordAt position: Int) -> [UInt8]? {
+    var locations: [FieldLocation] = []
+    var fragments: [FieldLocation: Fragment] = [:]
+    var removed: [FieldLocation: Set<Value>] = [:]
+    for slot in records[position].slots {
+      let location = FieldLocation(record: UInt32(position), name: slot.name)
+      if let field = large[location] {
+        switch field.patch(of: slot.state) {
+        case .nothing: continue
+        case .field: break
+        case .part(let fragment, let elements):
+          fragments[location] = fragment
+          if !elements.isEmpty { removed[location] = elements }
+        case nil: return nil
+        }
+      }
+      locations.append(location)
+    }
+    if locations.isEmpty { return nil }
+    let content = MessageContent(
+      records, names, at: locations, fragments: fragments)
+    var message = MessageWriter(content, [:], as: .patch)
+    writeHorizons(of: content, to: &message.out)
+    var (section, next) = (WireWriter(), 0)
+    for (place, location) in content.locations().enumerated() {
+      guard let elements = removed[location] else { continue }
+      section.varint(place - next)
+      section.varint(elements.count)
+      for element in elements.sorted() { section.value(element) }
+      next = place + 1
+    }
+    if next > 0 { message.out.section(.removals, section) }
+    return message.out.sealed()
+  }
+
+  /// Joins what ``encodedPatch(ofRecordAt:)`` has made to the record as it was
+  /// before.
+  mutating func joinPatch(
+    _ bytes: UnsafeRawBufferPointer, toRecordAt position: Int
+  ) throws(WireError) {
+    var reader = try MessageReader(bytes, as: [.patch])
+    let count = records.count
+    var (report, refused) = (MergeReport(), [] as [RefusedPart])
+    let joined = try join(&reader, [], .faults, &report, &refused)
+    var sections = StoredSections()
+    _ = try reader.readSections { section, part throws(WireError) in
+      try sections.read(section, into: &self, &part)
+    }
+    let fields = joined.map(\.location)
+    for field in fields {
+      if let clock = self[field]?.clock, large[field] != nil {
+        large[field] = LargeField(horizon: clock)
+      }
+    }
+    guard records.count == count, report.isClean,
+      fields.allSatisfy({ Int($0.record) == position }),
+      restore(sections.horizons, of: fields),
+      remove(sections.removals, of: fields)
+    else {
+      throw WireError(
+        code: .invalid, offset: 0,
+        expected: "a patch of this record, and of no other state of it")
+    }
+    for field in joined { noteAhead(field) }
+  }
+
+  /// Removes what large sets have lost.
+  ///
+  /// - Returns: `false` if they had no such elements.
+  private mutating func remove(
+    _ removals: [(place: Int, elements: [Value])], of fields: [FieldLocation]
+  ) -> Bool {
+    for (place, elements) in removals {
+      guard place < fields.count else { return false }
+      let (record, name) = (Int(fields[place].record), fields[place].name)
+      var isThere = true
+      records[record].update(
+        name, kind: names.kind(of: name), refers: false
+      ) { slot in
+        slot.update { state in
+          for element in elements {
+            isThere = state.removeMarks(of: element) && isThere
+          }
+        }
+      }
+      guard isThere else { return false }
+    }
+    return true
+  }
+}
+
+extension FieldState {
+  /// Removes the marks of an element of a set.
+  ///
+  /// - Returns: Whether there were any.
+  fileprivate mutating func removeMarks(of element: Value) -> Bool {
+    // Holding the only reference, the store is changed without being copied.
+    let taken = self
+    self = .register(Causal())
+    switch consume taken {
+    case .set(var field):
+      var isThere = false
+      field.reshape { isThere = $0.removeMarks(of: element) }
+      self = .set(field)
+      return isThere
+    case .removeWinsSet(var field):
+      var isThere = false
+      field.reshape { isThere = $0.removeMarks(of: element) }
+      self = .removeWinsSet(field)
+      return isThere
+    case let other:
+      self = other
+      return false
+    }
+  }
+}
+
+extension DotMap {
+  fileprivate mutating func removeMarks(of element: Value) -> Bool {
+    update(element) { marks in
+      defer { marks = Siblings() }
+      return !marks.isEmpty
+    }
+  }
+}

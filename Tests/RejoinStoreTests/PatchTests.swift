@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Rejoin
+import RejoinSQL
+import RejoinTesting
+import Testing
+
+@testable import RejoinStore
+
+/// Changes of a record that is too large to be written again for each of them.
+@Suite final class PatchTests: StoreSuite {
+  /// A note with a set and a ledger of thousands.
+  private func largeNote() throws -> StoredScope {
+    let store = try open(path, token: keeper)
+    try store.update { replica in
+      try replica.save { transaction in
+        for i in 0..<2000 {
+          transaction[Note.self, "1"].tags.insert("tag \(i)")
+        }
+        transaction[Note.self, "1"].log.append(1)
+      }
+      for i in 0..<600 {
+        try replica.save { $0[Note.self, "1"].log.append(Int64(i)) }
+      }
+    }
+    return store
+  }
+
+  private func peer(of store: StoredScope) -> Replica {
+    store.replica.fork(as: DeviceID(8))
+  }
+
+  /// What is read of the file.
+  private func rows() throws -> [UInt8]? {
+    try StoredScope.read("main", on: SQLiteConnection(opening: path))?.encoded()
+  }
+
+  /// How many patches there are, and how many bytes they and the record take.
+  private func sizes() throws -> (count: Int64, patches: Int64, record: Int64) {
+    let connection = try SQLiteConnection(opening: path)
+    func integer(_ sql: String) throws -> Int64 {
+      try connection.integer(sql) ?? 0
+    }
+    return (
+      try integer("SELECT count(*) FROM rejoin_patch"),
+      try integer("SELECT sum(length(body)) FROM rejoin_patch"),
+      try integer("SELECT length(body) FROM rejoin_record")
+    )
+  }
+
+  @Test(arguments: [
+    "insert", "remove", "both", "again", "append", "count", "write", "delete",
+    "nothing",
+  ])
+  func aSmallChangeIsASmallPatch(_ change: String) throws {
+    let store = try largeNote()
+    let whole = try sizes()
+    #expect(whole.count == 0 && whole.record > 20_000)
+    try store.update { replica in
+      try replica.save { transaction in
+        let note = transaction[Note.self, "1"]
+        switch change {
+        case "insert": note.tags.insert("new")
+        case "remove": note.tags.remove("tag 7")
+        case "both":
+          note.tags.insert("new")
+          note.tags.remove("tag 7")
+          note.tags.remove("tag 8")
+        case "again": note.tags.insert("tag 7")
+        case "append": note.log.append(5, memo: "five")
+        case "count": note.views.increment()
+        case "write": note.title = "title"
+        case "delete": note.delete()
+        default: note.touch()
+        }
+      }
+    }
+    let now = try sizes()
+    #expect(now.count == 1 && now.record == whole.record)
+    #expect(now.patches < 300)
+    #expect(try rows() == store.bytes)
+  }
+
+  @Test func whatArrivesIsAPatch() throws {
+    let store = try largeNote()
+    let peer = peer(of: store)
+    try peer.save { transaction in
+      transaction[Note.self, "1"].tags.insert("theirs")
+      transaction[Note.self, "1"].tags.insert("tag 9")
+    }
+    let delta = try #require(peer.delta(since: store.replica.version))
+    try store.update { _ = $0.apply(delta) }
+    let now = try sizes()
+    #expect(now.count == 1 && now.patches < 400)
+    #expect(try rows() == store.bytes)
+  }
+
+  /// What cannot be told apart is written with all the rest.
+  @Test(arguments: ["clear", "whole", "ledger", "fold"])
+  func aLargeChangeIsTheRecord(_ change: String) throws {
+    let store = try largeNote()
+    let peer = peer(of: store)
+    try store.write("a patch")
+    #expect(try sizes().count == 1)
+    try peer.save { transaction in
+      transaction[Note.self, "1"].tags.remove("tag 9")
+      transaction[Note.self, "1"].log.append(5)
+    }
+    try store.update { replica in
+      switch change {
+      case "clear": try replica.save { $0[Note.self, "1"].tags.removeAll() }
+      case "whole":
+        let delta = try #require(peer.delta())
+        _ = replica.apply(delta)
+      case "ledger":
+        try peer.save { $0[Note.self, "1"].log.append(6) }
+        let delta = try #require(peer.delta(since: replica.version))
+        _ = replica.apply(delta)
+      default:
+        for _ in 0..<4 {
+          replica.merge(peer)
+          replica.acknowledge(peer.version, by: peer.device)
+          peer.merge(replica)
+        }
+        #expect(replica.fold() > 0)
+      }
+    }
+    #expect(try sizes().count == 0)
+    #expect(try rows() == store.bytes)
+  }
+
+  @Test func manyPatchesBecomeTheRecord() throws {
+    var store = try largeNote()
+    var counts: [Int64] = []
+    for i in 0..<400 {
+      try store.update { replica in
+        try replica.save { transaction in
+          transaction[Note.self, "1"].tags.insert("more \(i)")
+          transaction[Note.self, "1"].tags.remove("tag \(i)")
+        }
+      }
+      let now = try sizes()
+      #expect(now.patches <= now.record / 2)
+      counts.append(now.count)
+      // Opened again, it goes on with the patches that there are.
+      if i % 50 == 20 { store = try open(path, token: keeper) }
+    }
+    #expect(counts.max() ?? 0 > 50)
+    #expect(counts.filter { $0 == 0 }.count >= 1)
+    #expect(try rows() == store.bytes)
+  }
+
+  /// Two saves of a device under one number: the content changes, and no clock
+  /// does.
+  @Test func whatAnotherHistoryBringsIsThere() throws {
+    let store = try largeNote()
+    let backup = store.replica.state
+    func other(_ tag: String) throws -> Delta {
+      let replica = Replica(
+        opening: backup, token: RestoreToken(backup), schema: [Note.self],
+        wallClock: ManualClock().wall, makeDeviceID: { DeviceID(7) })
+      try replica.save { transaction in
+        transaction[Note.self, "1"].tags.insert(tag)
+        transaction[Note.self, "1"].log.append(Int64(tag.utf8.count))
+        transaction[Note.self, "1"].title = tag
+      }
+      return try #require(replica.delta(since: backup.version))
+    }
+    let peer = peer(of: store)
+    for delta in [try other("one"), try other("another")] {
+      peer.apply(delta)
+      try store.update { _ = $0.apply(delta) }
+      #expect(try rows() == store.bytes)
+    }
+  }
+
+  @Test(arguments: [
+    "DELETE FROM rejoin_patch WHERE place = 0",
+    "DELETE FROM rejoin_patch WHERE place = 1",
+    "DELETE FROM rejoin_patch",
+    "UPDATE rejoin_patch SET record = 2",
+    "UPDATE rejoin_patch SET place = place + 1 WHERE place = 1",
+    "UPDATE rejoin_patch SET place = 2 - place",
+    "UPDATE rejoin_patch SET body = x''",
+    "UPDATE rejoin_patch SET body = (SELECT body FROM rejoin_record) "
+      + "WHERE place = 0",
+    "UPDATE rejoin_patch SET body = (SELECT body FROM rejoin_patch "
+      + "WHERE place = 1) WHERE place = 0",
+    "UPDATE rejoin_scope SET patches = 0",
+  ])
+  func aPatchThatIsNotAsItWasWrittenIsNamed(_ damage: String) throws {
+    let store = try largeNote()
+    try store.write("other", to: "2")
+    for tag in ["a", "b"] {
+      try store.update { replica in
+        try replica.save { $0[Note.self, "1"].tags.insert(tag) }
+      }
+    }
+    try SQLiteConnection(opening: path).run(damage)
+    let error = #expect(throws: StoreError.self) {
+      try open(path, token: keeper)
+    }
+    guard case .damaged = error else {
+      Issue.record("\(damage): \(String(describing: error))")
+      return
+    }
+  }
+
+  /// It reads only what a request is about.
+  @Test func aHubHasNone() throws {
+    let store = try largeNote()
+    let connection = try SQLiteConnection(opening: folder.file("hub.sqlite"))
+    let hub = try HubScopes(connection, makeDeviceID: { DeviceID(9) })
+    var version = ReplicaVersion()
+    for tag in ["a", "b", "c"] {
+      try store.update { replica in
+        try replica.save { $0[Note.self, "1"].tags.insert(tag) }
+      }
+      let delta = try #require(store.replica.delta(since: version))
+      #expect(try hub.apply(delta, in: "hub").isClean)
+      version = store.replica.version
+    }
+    #expect(
+      try connection.integer("SELECT count(*) FROM rejoin_patch") == 0)
+    let rows = try #require(try StoredScope.read("hub", on: connection))
+    let replica = Replica(
+      resuming: rows, schema: [Note.self], wallClock: ManualClock().wall,
+      makeDeviceID: { DeviceID(9) })
+    #expect(
+      replica[Note.self, "1"]?.tags == store.read { $0[Note.self, "1"]?.tags })
+  }
+}
