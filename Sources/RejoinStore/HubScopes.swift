@@ -174,10 +174,10 @@ extension RecordReader {
     // Numbers are bit patterns in one table and clamped in the other: of a
     // device with a number that they cannot tell, every record is found.
     try readTouched(
-      "rejoin_device d JOIN rejoin_touch t ON t.scope = d.scope "
+      "rejoin_device d CROSS JOIN rejoin_touch t WHERE t.scope = d.scope "
         + "AND t.device = d.device "
         + "AND t.n > CASE WHEN d.n = 9223372036854775807 "
-        + "THEN 9223372036854775806 ELSE d.n END WHERE d.scope = ?",
+        + "THEN 9223372036854775806 ELSE d.n END AND d.scope = ?",
       .integer(row.scope))
   }
 
@@ -197,7 +197,7 @@ extension RecordReader {
   private mutating func readTouched(
     _ source: String, _ values: SQLValue...
   ) throws {
-    // SQLite keeps the order of a cross join, and would else look at every record.
+    // SQLite keeps the order of a cross join; it would else look at every record.
     try read(
       "(SELECT DISTINCT t.record FROM \(source)) t CROSS JOIN rejoin_record r "
         + "WHERE r.record = t.record AND r.scope = ?",
