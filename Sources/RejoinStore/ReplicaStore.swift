@@ -26,6 +26,7 @@ import RejoinSQL
 public actor ReplicaStore {
   private let scope: StoredScope
   private let connection: SQLiteConnection
+  nonisolated let observers: ChangeObservers
 
   /// Opens a scope, or creates it, and the file if there is none.
   ///
@@ -58,6 +59,7 @@ public actor ReplicaStore {
         token: token
           ?? TokenFile(beside: name == "main" ? path : path + "." + hexadecimal),
         makeDeviceID: makeDeviceID)
+      observers = scope.observers
     } catch { throw StoreError(opening: error) }
   }
 

@@ -13,6 +13,8 @@ package final class StoredScope {
   package let replica: Replica
   /// The last change of the device ID since the scope was opened.
   package private(set) var deviceChange: Replica.DeviceChange?
+  /// Those who are told what changes.
+  package let observers = ChangeObservers()
   private let connection: any SQLConnection
   private let keeper: any TokenKeeper
   private let name: [UInt8]
@@ -98,6 +100,7 @@ package final class StoredScope {
   {
     try begin()
     let (head, version) = (StoredHead(replica.stored), replica.stored.version)
+    if !observers.isEmpty { replica.keepFormerRecords() }
     do {
       let value = try body(replica)
       do {
@@ -105,6 +108,8 @@ package final class StoredScope {
         try connection.run("COMMIT")
       } catch { throw StoreError(writing: error) }
       if let change = replica.deviceChange { deviceChange = change }
+      observers.tell(
+        RecordChanges(replica.takeDifferences(), replica.schema))
       return value
     } catch {
       // Whether or not the connection has done so itself.

@@ -5,6 +5,7 @@ import Rejoin
 import RejoinFoundation
 import RejoinSQL
 import RejoinStore
+import Synchronization
 import Testing
 
 /// The lines of the article and of the modules' pages.
@@ -27,6 +28,13 @@ import Testing
     }
   }
 
+  /// What is shown of the notes.
+  private final class Screen: Sendable {
+    private let shown = Mutex<[String]>([])
+    var lines: [String] { shown.withLock { $0 } }
+    func add(_ line: String) { shown.withLock { $0.append(line) } }
+  }
+
   @Test func article() async throws {
     let folder = try Folder()
     let path = folder.file("notes.sqlite")
@@ -40,6 +48,32 @@ import Testing
     }
     #expect(await store.read { $0[Note.self, "1"]?.title } == "Milk")
     try await store.update { try $0.purge() }
+
+    let screen = Screen()
+    @Sendable func show(_ title: String?) {
+      screen.add("shows \(title ?? "-")")
+    }
+    @Sendable func hide(_ key: String) { screen.add("hides \(key)") }
+    let values = Task {
+      for await note in store.values(of: Note.self, "1") { show(note?.title) }
+    }
+    let changes = Task {
+      for await changes in store.changes {
+        for change in changes.of(Note.self) where change.new == nil {
+          hide(change.key)
+        }
+      }
+    }
+    while screen.lines.isEmpty { await Task.yield() }
+    #expect(screen.lines == ["shows Milk"])
+    // Who begins to observe after a change is not told of it.
+    while !Set(["hides 1", "shows -"]).isSubset(of: screen.lines) {
+      try await store.save { $0.restore(RecordID("Note", "1")) }
+      try await store.save { $0[Note.self, "1"].delete() }
+    }
+    values.cancel()
+    changes.cancel()
+    try await store.save { $0.restore(RecordID("Note", "1")) }
 
     try SQLiteConnection(opening: path).run(
       "CREATE TABLE search (key BLOB, title BLOB)")

@@ -31,6 +31,15 @@ public struct TypedRecord<Owner: Entity>: Sendable {
   }
 }
 
+extension Record {
+  /// The record by the fields of its entity; `nil` if it does not exist.
+  package func typed<E: Entity>(
+    _ fields: DeclaredFields<E>
+  ) -> TypedRecord<E>? {
+    exists ? TypedRecord(record: self, fields: fields) : nil
+  }
+}
+
 // Who wrote what.
 extension TypedRecord {
   /// The visible write of a register: who made it, and when.

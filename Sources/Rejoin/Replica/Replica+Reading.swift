@@ -10,26 +10,36 @@ extension Replica {
     entity: E.Type, key: String
   ) -> TypedRecord<E>? {
     let fields = schema.fields(of: entity)
-    guard let record = record(RecordID(fields.entityName, key)), record.exists
-    else { return nil }
-    return TypedRecord(record: record, fields: fields)
+    return record(RecordID(fields.entityName, key))?.typed(fields)
   }
 
   /// Reads a record, even if it has been deleted.
   ///
   /// - Returns: `nil` if no save known here has touched the record.
-  public func record(_ id: RecordID) -> Record? {
+  public func record(_ id: RecordID) -> Record? { record(id, before: nil) }
+
+  /// Reads a record, of which some states may be former ones.
+  ///
+  /// - Parameter changes: The former states, by the positions of their records.
+  func record(
+    _ id: RecordID, before changes: [UInt32: RecordState]?
+  ) -> Record? {
     let rule = schema.deletion(of: id.entity)
+    func state(at position: Int) -> RecordState? {
+      guard let former = changes?[UInt32(position)] else {
+        return stored.records[position]
+      }
+      return former.slots.isEmpty ? nil : former
+    }
     if !stored.aliases.contain(id) {
-      return stored.positions[id].map { position in
-        let state = stored.records[position]
-        return Record(
+      return stored.positions[id].flatMap(state).map { state in
+        Record(
           id: id, parts: .one(state), names: stored.names, rule: rule,
           dangling: dangling(in: state))
       }
     }
     let all = stored.aliases[id].compactMap { stored.positions[$0] }
-      .map { stored.records[$0] }.sorted { $0.id < $1.id }
+      .compactMap(state).sorted { $0.id < $1.id }
     // An alias that was deleted stays hidden while another one exists.
     let existing = all.filter { $0.exists(rule) }
     let states = existing.isEmpty ? all : existing

@@ -49,6 +49,9 @@ public struct StoredReplica: Sendable {
   /// The records that have changed since a store has asked last; `nil` if none
   /// asks.
   var changedRecords: Set<UInt32>?
+  /// The records that have changed since an observer has asked last, as they were
+  /// before; `nil` if nobody observes.
+  var formerRecords: [UInt32: RecordState]?
   /// What the other devices are known to hold; its mark is contained in
   /// `version`.
   var stability = Stability()
@@ -160,7 +163,7 @@ public struct StoredReplica: Sendable {
   /// Adds a field that no save here has touched, and enters it into the index.
   mutating func add(_ state: FieldState, at location: FieldLocation) {
     let position = Int(location.record)
-    changedRecords?.insert(location.record)
+    noteChange(of: location.record)
     let slot = FieldSlot(location.name, state)
     let existence = records[position].existence
     records[position].add(slot)
@@ -174,6 +177,14 @@ public struct StoredReplica: Sendable {
     guard state.isDivisible else { return }
     noteLarge(at: location, isNew: true) {
       $0.noteJoin(clock, over: VectorClock())
+    }
+  }
+
+  /// Notes that a record is going to change.
+  mutating func noteChange(of record: UInt32) {
+    changedRecords?.insert(record)
+    if formerRecords != nil, formerRecords?[record] == nil {
+      formerRecords?[record] = records[Int(record)]
     }
   }
 
@@ -232,7 +243,7 @@ public struct StoredReplica: Sendable {
     _ change: (inout FieldSlot) -> Result
   ) -> Result {
     let position = Int(location.record)
-    changedRecords?.insert(location.record)
+    noteChange(of: location.record)
     let existence = records[position].existence
     var (wasShared, isShared) = (false, false)
     let result = records[position].update(

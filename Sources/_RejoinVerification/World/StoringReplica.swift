@@ -86,6 +86,7 @@ public struct StoringReplica: TestedReplica {
     _ records: [RecordID], pages: Bool, named name: String
   ) throws(ScriptMismatch) {
     try library.checkListing(records, pages: pages, named: name)
+    try shelf.observer.check(named: name)
     let (rows, memory) = (shelf.rows?.encoded() ?? [], library.stored)
     guard rows != memory else {
       return try shelf.hub.check(
@@ -212,6 +213,7 @@ private final class Shelf {
   let makeDeviceID: () -> DeviceID
   private let connection: FailingConnection
   private(set) var scope: StoredScope
+  private(set) var observer: ObserverMirror
 
   final class Keeper: TokenKeeper, @unchecked Sendable {
     // Only one thread has the replica.
@@ -235,6 +237,7 @@ private final class Shelf {
         "main", on: connection, from: stored, patchingFrom: 0, schema: schema,
         wallClock: hand.wall, token: keeper, makeDeviceID: makeDeviceID)
       scope.replica.sendFragments()
+      observer = ObserverMirror(of: scope)
     } catch { preconditionFailure("no store can be made: \(error)") }
     connection.fails = true
   }
@@ -253,6 +256,7 @@ private final class Shelf {
           wallClock: hand.wall, token: keeper, makeDeviceID: makeDeviceID)
       }
       scope.replica.sendFragments()
+      observer = ObserverMirror(of: scope)
     } catch { preconditionFailure("the store cannot be opened: \(error)") }
   }
 

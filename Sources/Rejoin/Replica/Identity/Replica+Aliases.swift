@@ -46,11 +46,16 @@ extension StoredReplica {
   /// record.
   mutating func noteAliases(at position: Int) {
     // The prefix first: it decides for nearly every record that is joined.
-    guard BuiltIn.isBuiltIn(records[position].id.entity),
-      UTF8Order.equal(records[position].id.entity, BuiltIn.alias),
+    guard BuiltIn.isBuiltIn(records[position].id.entity) else { return }
+    aliases.unite(aliasesDeclared(at: position))
+  }
+
+  /// The IDs that a record declares to be aliases; none if it is no alias record.
+  func aliasesDeclared(at position: Int) -> [RecordID] {
+    guard UTF8Order.equal(records[position].id.entity, BuiltIn.alias),
       let number = names.number(of: BuiltIn.names),
       case .set(let field) = records[position][number]
-    else { return }
-    aliases.unite(field.store.elements.compactMap { RecordID($0) })
+    else { return [] }
+    return field.store.elements.compactMap { RecordID($0) }
   }
 }

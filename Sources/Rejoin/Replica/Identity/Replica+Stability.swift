@@ -108,7 +108,7 @@ extension Replica {
       // Past the index, which need not know: folding changes no clock.
       for slot in stored.records[position].slots {
         guard case .ledger = slot.state else { continue }
-        stored.changedRecords?.insert(UInt32(position))
+        stored.noteChange(of: UInt32(position))
         let location = FieldLocation(
           record: UInt32(position), name: slot.name)
         stored.large[location]?.noteFold()

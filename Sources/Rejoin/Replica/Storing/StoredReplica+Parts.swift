@@ -68,39 +68,6 @@ extension StoredReplica {
   }
 }
 
-extension Replica {
-  /// Begins to note which records change.
-  package func noteChangedRecords() { stored.changedRecords = [] }
-
-  /// Notes every record as changed.
-  package func noteAllRecords() {
-    stored.changedRecords = Set(0..<UInt32(stored.records.count))
-  }
-
-  /// Whether a record has changed since they were handed out last.
-  package var hasChangedRecords: Bool {
-    stored.changedRecords?.isEmpty == false
-  }
-
-  /// Notes that a store has written a record, see
-  /// ``StoredReplica/noteWritten(_:)``.
-  package func noteWritten(_ position: Int) { stored.noteWritten(position) }
-
-  /// Takes the replica back to what a store has of it.
-  package func takeBack(to stored: StoredReplica) {
-    self.stored = stored
-    self.stored._checkInvariants()
-  }
-
-  /// Hands out the positions of the records that have changed since the last
-  /// time, in order.
-  package func takeChangedRecords() -> [Int] {
-    let changed = (stored.changedRecords ?? []).map { Int($0) }.sorted()
-    stored.changedRecords?.removeAll(keepingCapacity: true)
-    return changed
-  }
-}
-
 /// Puts a stored replica together from its parts.
 ///
 /// First the saves, since they tell which fields are ahead of them.

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What has changed, for a store that writes it.
+extension Replica {
+  /// Begins to note which records change.
+  package func noteChangedRecords() { stored.changedRecords = [] }
+
+  /// Notes every record as changed.
+  package func noteAllRecords() {
+    stored.changedRecords = Set(0..<UInt32(stored.records.count))
+  }
+
+  /// Whether a record has changed since they were handed out last.
+  package var hasChangedRecords: Bool {
+    stored.changedRecords?.isEmpty == false
+  }
+
+  /// Hands out the positions of the records that have changed since the last
+  /// time, in order.
+  package func takeChangedRecords() -> [Int] {
+    let changed = (stored.changedRecords ?? []).map { Int($0) }.sorted()
+    stored.changedRecords?.removeAll(keepingCapacity: true)
+    return changed
+  }
+
+  /// Notes that a store has written a record, see
+  /// ``StoredReplica/noteWritten(_:)``.
+  package func noteWritten(_ position: Int) { stored.noteWritten(position) }
+
+  /// Takes the replica back to what a store has of it.
+  package func takeBack(to stored: StoredReplica) {
+    self.stored = stored
+    self.stored._checkInvariants()
+  }
+}
+
+// What has changed, for observers.
+extension Replica {
+  /// A record before and after a change; `nil` if no save had touched it.
+  package typealias Difference = (old: Record?, new: Record?)
+
+  /// Begins to keep records as they are before they change.
+  package func keepFormerRecords() { stored.formerRecords = [:] }
+
+  /// Hands out the records that have changed since ``keepFormerRecords()``, and
+  /// stops to keep any.
+  ///
+  /// A record with aliases is handed out under each of its IDs. Which they are, and
+  /// which references lead nowhere, is as of now, before the change, too.
+  package func takeDifferences() -> [RecordID: Difference] {
+    let former = stored.formerRecords ?? [:]
+    stored.formerRecords = nil
+    var differences: [RecordID: Difference] = [:]
+    for position in former.keys {
+      for id in stored.readers(ofRecordAt: Int(position))
+      where differences[id] == nil {
+        differences[id] = (record(id, before: former), record(id))
+      }
+    }
+    return differences
+  }
+}
+
+extension StoredReplica {
+  /// The IDs under which a record is read; those that it makes aliases, if it is
+  /// about aliases.
+  fileprivate func readers(ofRecordAt position: Int) -> [RecordID] {
+    let id = records[position].id
+    guard BuiltIn.isBuiltIn(id.entity) else { return aliases[id] }
+    return aliasesDeclared(at: position).first.map { aliases[$0] } ?? []
+  }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Rejoin
+import RejoinStore
+
+/// What an observer knows of a store who has only been told its changes.
+///
+/// It has to be what the store shows.
+final class ObserverMirror {
+  private typealias Reading = [String]
+
+  private let replica: Replica
+  private let pending: PendingChanges
+  /// The observer is told as long as it has them.
+  private let signals: AsyncStream<Void>
+  private var readings: [RecordID: Reading] = [:]
+
+  init(of scope: StoredScope) {
+    replica = scope.replica
+    (pending, signals) = scope.observers.observe()
+    let stored = replica.state
+    for position in 0..<stored.recordCount {
+      let id = stored.recordID(at: position)
+      readings[id] = reading(replica.record(id), id)
+    }
+  }
+
+  func check(named name: String) throws(ScriptMismatch) {
+    for change in pending.take()?.all ?? [] {
+      // Those that were made aliases just now had been read apart.
+      if replica.aliases(of: change.id).count == 1 {
+        try agree(
+          "what \(change.id) was, as told by \(name)",
+          reading(change.old, change.id), readings[change.id] ?? [])
+      }
+      readings[change.id] = reading(change.new, change.id)
+    }
+    let stored = replica.state
+    for position in 0..<stored.recordCount {
+      let id = stored.recordID(at: position)
+      if BuiltIn.isBuiltIn(id.entity) { continue }
+      try agree(
+        "what \(id) is, as told by \(name)", readings[id] ?? [],
+        reading(replica.record(id), id))
+    }
+  }
+
+  private func reading(_ record: Record?, _ id: RecordID) -> Reading {
+    guard let record else { return [] }
+    return ["\(record.exists)"]
+      + replica.schema[id.entity].fields.map { key in
+        switch key.kind {
+        case .register, .lww:
+          "\(key): \(record.value(of: key.name, key.kind) as Value?), "
+            + "\(record.conflicts(of: key.name))"
+        case .counter: "\(key): \(record.count(of: key.name))"
+        case .set, .removeWinsSet:
+          "\(key): \(record.elements(of: key.name, key.kind))"
+        case .ledger: "\(key): \(record.total(of: key.name))"
+        }
+      }
+  }
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Rejoin
+import RejoinTesting
+import Testing
+
+@testable import RejoinStore
+
+/// Who observes a store is told what changes.
+@Suite final class ObservationTests: StoreSuite {
+  private func store() throws -> ReplicaStore {
+    try ReplicaStore(
+      at: path, schema: [Note.self], wallClock: ManualClock().wall,
+      token: keeper, makeDeviceID: { DeviceID(1) })
+  }
+
+  private func peer() -> Replica {
+    Replica(
+      device: DeviceID(8), schema: [Note.self], wallClock: ManualClock().wall,
+      makeDeviceID: { DeviceID(9) })
+  }
+
+  @Test func savesAndMergesAreTold() async throws {
+    let store = try store()
+    var changes = store.changes.makeAsyncIterator()
+    try await store.save { $0[Note.self, "1"].title = "first" }
+    var told = try #require(try await changes.next()).of(Note.self)
+    #expect(told.map(\.key) == ["1"])
+    #expect(told[0].old == nil && told[0].new?.title == "first")
+
+    let peer = peer()
+    try peer.save { transaction in
+      transaction[Note.self, "1"].views.increment()
+      transaction[Note.self, "2"].title = "theirs"
+    }
+    try await store.apply(#require(peer.delta()))
+    told = try #require(try await changes.next()).of(Note.self)
+    #expect(told.map(\.key) == ["1", "2"])
+    #expect(told[0].old?.title == "first" && told[0].old?.views == 0)
+    #expect(told[0].new?.title == "first" && told[0].new?.views == 1)
+
+    try await store.save { $0[Note.self, "1"].delete() }
+    let all = try #require(try await changes.next())
+    told = all.of(Note.self)
+    #expect(told.count == 1 && told[0].old?.title == "first")
+    #expect(told[0].new == nil)
+    // Who has deleted it can still be asked.
+    let record = try #require(all[RecordID("Note", "1")]?.new)
+    #expect(!record.exists && record.value(of: "title") == .string("first"))
+  }
+
+  /// Whoever asks late is told all of it at once.
+  @Test func changesArePutTogetherUntilAskedFor() async throws {
+    let store = try store()
+    try await store.save { $0[Note.self, "1"].title = "before" }
+    var changes = store.changes.makeAsyncIterator()
+    for i in 0..<100 {
+      try await store.save { transaction in
+        transaction[Note.self, "\(i % 3)"].title = "title \(i)"
+      }
+    }
+    let told = try #require(try await changes.next()).of(Note.self)
+    #expect(told.map(\.old?.title) == [nil, "before", nil])
+    #expect(told.map(\.new?.title) == ["title 99", "title 97", "title 98"])
+    // And only once.
+    try await store.save { $0[Note.self, "last"].touch() }
+    #expect(try await changes.next()?.all.map(\.id.key) == ["last"])
+  }
+
+  @Test func whatFailsIsNotTold() async throws {
+    struct Failure: Error {}
+    let store = try store()
+    var changes = store.changes.makeAsyncIterator()
+    await #expect(throws: Failure.self) {
+      try await store.update { replica in
+        try replica.save { $0[Note.self, "lost"].title = "lost" }
+        throw Failure()
+      }
+    }
+    await #expect(throws: Failure.self) {
+      try await store.save { _ in throw Failure() }
+    }
+    try await store.save { $0[Note.self, "1"].title = "saved" }
+    #expect(try await changes.next()?.all.map(\.id.key) == ["1"])
+  }
+
+  @Test func everyObserverIsToldUntilItLeaves() async throws {
+    let store = try store()
+    let (one, other) = (store.changes, store.changes)
+    try await store.save { $0[Note.self, "1"].title = "title" }
+    for changes in [one, other] {
+      var changes = changes.makeAsyncIterator()
+      #expect(try await changes.next()?.all.count == 1)
+    }
+    func leave() { _ = store.changes }
+    leave()
+    #expect(!store.observers.isEmpty)
+    withExtendedLifetime((one, other)) {}
+  }
+
+  @Test func nothingIsKeptForThoseWhoHaveLeft() async throws {
+    let store = try store()
+    do {
+      var changes = store.changes.makeAsyncIterator()
+      try await store.save { $0[Note.self, "1"].title = "title" }
+      #expect(try await changes.next() != nil)
+    }
+    #expect(store.observers.isEmpty)
+    try await store.save { $0[Note.self, "1"].title = "more" }
+  }
+
+  @Test func itEndsWithTheStore() async throws {
+    var store: ReplicaStore? = try store()
+    var changes = try #require(store?.changes).makeAsyncIterator()
+    let values = try #require(store?.values(of: Note.self, "1"))
+    try await store?.save { $0[Note.self, "1"].title = "last" }
+    store = nil
+    // What was not asked for yet is told first.
+    #expect(try await changes.next()?.all.count == 1)
+    #expect(try await changes.next() == nil)
+    var titles: [String?] = []
+    for await value in values { titles.append(value?.title) }
+    #expect(titles.isEmpty || titles == ["last"])
+  }
+
+  @Test func valuesBeginWithTheCurrentOne() async throws {
+    let store = try store()
+    var values = store.values(of: Note.self, "1").makeAsyncIterator()
+    func isMissing() async throws -> Bool {
+      if case .some(.none) = try await values.next() { true } else { false }
+    }
+    #expect(try await isMissing())
+    try await store.save { $0[Note.self, "1"].title = "first" }
+    #expect(try await values.next()??.title == "first")
+    // Another record is none of its business.
+    try await store.save { $0[Note.self, "2"].title = "other" }
+    try await store.save { $0[Note.self, "1"].title = "second" }
+    #expect(try await values.next()??.title == "second")
+    try await store.save { $0[Note.self, "1"].delete() }
+    #expect(try await isMissing())
+
+    // An alias is another name.
+    try await store.save { $0[Note.self, "3"].title = "third" }
+    try await store.update { replica in
+      try replica.alias(RecordID("Note", "1"), RecordID("Note", "3"))
+    }
+    #expect(try await values.next()??.title == "third")
+  }
+}
