@@ -14,10 +14,10 @@ struct LargeField: Sendable {
   /// Of a set, where its marks are; `nil` until it is needed.
   private var marks: MarkIndex?
   /// What has changed since a store has written it; `nil` if that is not known.
-  private var unwritten: Unwritten?
+  var unwritten: Unwritten?
 
   /// What a store has not written yet.
-  private struct Unwritten {
+  struct Unwritten {
     /// What the field had seen when it was written.
     let since: VectorClock
     /// Of a set, the elements that have changed.
@@ -72,12 +72,8 @@ struct LargeField: Sendable {
   mutating func noteJoin(_ fragment: Fragment, over known: VectorClock) {
     switch fragment.state {
     // Its sender's horizon is in what was known here.
-    case .set(let field):
-      marks?.add(field.store, over: known)
-      for entry in field.store.entries { unwritten?.elements.insert(entry.key) }
-    case .removeWinsSet(let field):
-      marks?.add(field.store, over: known)
-      for entry in field.store.entries { unwritten?.elements.insert(entry.key) }
+    case .set(let field): noteJoin(field.store, over: known)
+    case .removeWinsSet(let field): noteJoin(field.store, over: known)
     case .counter, .ledger:
       if fragment.isWhole { noteJoin(fragment.state.clock, over: known) }
       // Of a forked device, it may have other entries under numbers that were
@@ -85,6 +81,13 @@ struct LargeField: Sendable {
       unwritten = nil
     case .register, .lww: break
     }
+  }
+
+  private mutating func noteJoin<Mark>(
+    _ part: DotMap<Mark>, over known: VectorClock
+  ) {
+    marks?.add(part, over: known)
+    for entry in part.entries { unwritten?.elements.insert(entry.key) }
   }
 
   /// Notes that entries of a ledger have been folded.
@@ -104,55 +107,6 @@ struct LargeField: Sendable {
         marks.elements(of: field.store, field.clock, since: known)
       default: []
       }
-    }
-  }
-}
-
-/// What a store has to write of a large field that has changed.
-enum LargeFieldPatch {
-  case nothing
-  /// All of it.
-  case field
-  /// A fragment, and the elements that have no marks any more.
-  case part(Fragment, removed: Set<Value>)
-}
-
-extension FieldState {
-  /// Whether an element of a set has marks.
-  fileprivate func hasMarks(of element: Value) -> Bool {
-    switch self {
-    case .set(let field): !field.store[element].isEmpty
-    case .removeWinsSet(let field): !field.store[element].isEmpty
-    case .register, .lww, .counter, .ledger: false
-    }
-  }
-}
-
-extension LargeField {
-  /// Notes that a store has written the field.
-  mutating func noteWritten(_ state: FieldState) {
-    unwritten = Unwritten(since: state.clock)
-  }
-
-  /// What has changed of the field since a store has written it.
-  ///
-  /// - Returns: `nil` if that is not known.
-  func patch(of state: FieldState) -> LargeFieldPatch? {
-    guard let unwritten else { return nil }
-    let (clock, since) = (state.clock, unwritten.since)
-    if clock == since { return unwritten.elements.isEmpty ? .nothing : nil }
-    switch state {
-    case .set, .removeWinsSet:
-      // What has been removed is told apart, whatever the horizon.
-      let removed = unwritten.elements.filter { !state.hasMarks(of: $0) }
-      let fragment = state.fragment(since: since, horizon: VectorClock()) {
-        Array(unwritten.elements.subtracting(removed))
-      }
-      return fragment.map { .part($0, removed: removed) }
-    case .ledger:
-      return state.fragment(since: since, horizon: horizon) { [] }
-        .map { .part($0, removed: []) }
-    case .counter, .register, .lww: return .field
     }
   }
 }

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a store has to write of a large field that has changed.
+enum LargeFieldPatch {
+  case nothing
+  /// All of it.
+  case field
+  /// A fragment, and the elements that have no marks any more.
+  case part(Fragment, removed: Set<Value>)
+}
+
+extension FieldState {
+  /// Whether an element of a set has marks.
+  fileprivate func hasMarks(of element: Value) -> Bool {
+    switch self {
+    case .set(let field): !field.store[element].isEmpty
+    case .removeWinsSet(let field): !field.store[element].isEmpty
+    case .register, .lww, .counter, .ledger: false
+    }
+  }
+}
+
+extension LargeField {
+  /// Notes that a store has written the field.
+  mutating func noteWritten(_ state: FieldState) {
+    unwritten = Unwritten(since: state.clock)
+  }
+
+  /// What has changed of the field since a store has written it.
+  ///
+  /// - Returns: `nil` if that is not known.
+  func patch(of state: FieldState) -> LargeFieldPatch? {
+    guard let unwritten else { return nil }
+    let (clock, since) = (state.clock, unwritten.since)
+    if clock == since { return unwritten.elements.isEmpty ? .nothing : nil }
+    switch state {
+    case .set, .removeWinsSet:
+      // What has been removed is told apart, whatever the horizon.
+      let removed = unwritten.elements.filter { !state.hasMarks(of: $0) }
+      let fragment = state.fragment(since: since, horizon: VectorClock()) {
+        Array(unwritten.elements.subtracting(removed))
+      }
+      return fragment.map { .part($0, removed: removed) }
+    case .ledger:
+      return state.fragment(since: since, horizon: horizon) { [] }
+        .map { .part($0, removed: []) }
+    case .counter, .register, .lww: return .field
+    }
+  }
+}
