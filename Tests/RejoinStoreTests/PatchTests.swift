@@ -49,7 +49,8 @@ import Testing
   }
 
   @Test(arguments: [
-    "insert", "remove", "both", "again", "append", "count", "write", "delete",
+    "insert", "remove", "absent", "both", "again", "append", "count", "write",
+    "delete",
     "nothing",
   ])
   func aSmallChangeIsASmallPatch(_ change: String) throws {
@@ -62,6 +63,7 @@ import Testing
         switch change {
         case "insert": note.tags.insert("new")
         case "remove": note.tags.remove("tag 7")
+        case "absent": note.tags.remove("none of them")
         case "both":
           note.tags.insert("new")
           note.tags.remove("tag 7")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Rejoin
+import _RejoinVerification
 
 /// Opens a stored replica and uses it.
 struct OpenBody {
@@ -9,6 +10,7 @@ struct OpenBody {
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
   func check() throws(FuzzFailure) {
+    try checkRows()
     guard let stored = try? StoredReplica(decoding: bytes.resealed) else {
       return
     }
@@ -23,6 +25,15 @@ struct OpenBody {
     replica.apply(delta)
     try LiveChecks(replica).check(saving: [])
   }
+
+  /// A record of a store is read whole, or not at all.
+  private func checkRows() throws(FuzzFailure) {
+    guard let stored = try? OpenBody.rows.read(bytes.resealed) else { return }
+    let again = try? StoredReplica(decoding: stored.encoded())
+    try equal("rows read again", again?.encoded(), stored.encoded())
+  }
+
+  private static let rows = DamagedRows(seed: 1)
 
   /// A replica that is opened without a token, or with another's, takes a new
   /// device ID.

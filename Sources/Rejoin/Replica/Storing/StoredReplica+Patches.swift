@@ -84,50 +84,44 @@ extension StoredReplica {
     for field in joined { noteAhead(field) }
   }
 
-  /// Removes what large sets have lost.
+  /// Removes what large sets do not have any more; some of it they may never have
+  /// had.
   ///
-  /// - Returns: `false` if they had no such elements.
+  /// - Returns: `false` if one of the fields is no set.
   private mutating func remove(
     _ removals: [(place: Int, elements: [Value])], of fields: [FieldLocation]
   ) -> Bool {
     for (place, elements) in removals {
       guard place < fields.count else { return false }
       let (record, name) = (Int(fields[place].record), fields[place].name)
-      var isThere = true
-      records[record].update(
+      let isSet = records[record].update(
         name, kind: names.kind(of: name), refers: false
       ) { slot in
-        slot.update { state in
-          for element in elements {
-            isThere = state.removeMarks(of: element) && isThere
-          }
-        }
+        slot.update { $0.removeMarks(of: elements) }
       }
-      guard isThere else { return false }
+      guard isSet else { return false }
     }
     return true
   }
 }
 
 extension FieldState {
-  /// Removes the marks of an element of a set.
+  /// Removes the marks of elements.
   ///
-  /// - Returns: Whether there were any.
-  fileprivate mutating func removeMarks(of element: Value) -> Bool {
+  /// - Returns: `false` if it is no set.
+  fileprivate mutating func removeMarks(of elements: [Value]) -> Bool {
     // Holding the only reference, the store is changed without being copied.
     let taken = self
     self = .register(Causal())
     switch consume taken {
     case .set(var field):
-      var isThere = false
-      field.reshape { isThere = $0.removeMarks(of: element) }
+      field.reshape { $0.removeMarks(of: elements) }
       self = .set(field)
-      return isThere
+      return true
     case .removeWinsSet(var field):
-      var isThere = false
-      field.reshape { isThere = $0.removeMarks(of: element) }
+      field.reshape { $0.removeMarks(of: elements) }
       self = .removeWinsSet(field)
-      return isThere
+      return true
     case let other:
       self = other
       return false
@@ -136,10 +130,7 @@ extension FieldState {
 }
 
 extension DotMap {
-  fileprivate mutating func removeMarks(of element: Value) -> Bool {
-    update(element) { marks in
-      defer { marks = Siblings() }
-      return !marks.isEmpty
-    }
+  fileprivate mutating func removeMarks(of elements: [Value]) {
+    for element in elements { update(element) { $0 = Siblings() } }
   }
 }

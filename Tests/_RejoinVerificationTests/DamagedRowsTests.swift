@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Rejoin
+import Testing
+import _RejoinVerification
+
+/// Rows that are read as they were written, for the fuzzer to damage.
+@Suite struct DamagedRowsTests {
+  @Test(arguments: 1...20 as ClosedRange<UInt64>)
+  func wholeRowsHaveWhatTheReplicaHas(_ seed: UInt64) throws {
+    let rows = DamagedRows(seed: seed)
+    #expect(rows.all.count == 5)
+    #expect(try rows.areWhole())
+  }
+}
