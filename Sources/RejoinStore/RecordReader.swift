@@ -13,15 +13,15 @@ struct RecordReader {
   /// The records that get patches, by their positions.
   private var patches: [Int: RecordRows.Patches] = [:]
   private var assembly: StoredAssembly
-  private let leastToPatch: Int
+  private let patching: Patching
   private let connection: any SQLConnection
 
   init(
     _ row: ScopeRow, _ assembly: StoredAssembly,
-    patchingFrom leastToPatch: Int, on connection: any SQLConnection
+    patching: Patching, on connection: any SQLConnection
   ) {
     (self.row, self.assembly, self.connection) = (row, assembly, connection)
-    self.leastToPatch = leastToPatch
+    self.patching = patching
     numbers.reserveCapacity(Int(clamping: min(row.records, 1 << 16)))
   }
 
@@ -40,7 +40,7 @@ struct RecordReader {
       do {
         let id = try row.withBytes(3) { body in
           // A hub reads only what a request needs, and has no patches.
-          if !self.row.isOfHub, body.count >= leastToPatch {
+          if !self.row.isOfHub, body.count >= patching.least {
             patches[numbers.count] = RecordRows.Patches(body: body.count)
           }
           return try assembly.add(record: body)
@@ -95,7 +95,7 @@ struct RecordReader {
 
   /// The rows that were read.
   var rows: RecordRows {
-    RecordRows(row, numbers, patches, patchingFrom: leastToPatch)
+    RecordRows(row, numbers, patches, patching: patching)
   }
 
   /// What is here and not in a version.

@@ -3,18 +3,32 @@
 import Rejoin
 import RejoinSQL
 
+/// When a record is not written as a whole.
+package struct Patching {
+  /// From how many bytes on a record gets patches.
+  ///
+  /// A row of that size fills a page.
+  var least = 4096
+  /// How long the patches of a record may be together, in hundredths of its length.
+  var percent = 50
+
+  /// As it is for apps.
+  package init() {}
+
+  /// Every record gets some, for checkers.
+  package static var often: Patching {
+    var patching = Patching()
+    (patching.least, patching.percent) = (0, 400)
+    return patching
+  }
+}
+
 /// The rows of a scope's records, and those of patches.
 ///
 /// A large record is not written as a whole whenever a little of it changes. What
 /// has changed is written as a patch, until the patches together are half as long
 /// as the record.
-package struct RecordRows {
-  /// From how many bytes on a record gets patches, unless a checker wants more
-  /// records to have some.
-  ///
-  /// A row of that size fills a page.
-  package static let leastToPatch = 4096
-
+struct RecordRows {
   /// What is kept of a record that gets patches.
   struct Patches {
     /// The bytes of the record's row.
@@ -37,16 +51,16 @@ package struct RecordRows {
   private(set) var patchCount: Int64
   /// The large records, by their positions.
   private var patches: [Int: Patches]
-  private let leastToPatch: Int
+  private let patching: Patching
 
   /// What was read of a scope.
   init(
     _ row: ScopeRow, _ numbers: [Int64] = [], _ patches: [Int: Patches] = [:],
-    patchingFrom leastToPatch: Int
+    patching: Patching
   ) {
     (self.numbers, self.patches) = (numbers, patches)
     (count, patchCount) = (row.records, row.patches)
-    self.leastToPatch = leastToPatch
+    self.patching = patching
   }
 
   /// The check of a patch: it counts only where it was written.
@@ -73,14 +87,14 @@ package struct RecordRows {
   ) throws {
     if let known = patches[position],
       let patch = replica.stored.encodedPatch(ofRecordAt: position),
-      known.bytes + patch.count <= known.body / 2
+      known.bytes + patch.count <= known.body / 100 * patching.percent
     {
       try add(patch, position, known, in: scope, on: connection)
     } else {
       let body = replica.stored.encodedRecord(at: position)
       try write(body, position, of: replica, in: scope, on: connection)
       try dropPatches(position, in: scope, on: connection)
-      if body.count < leastToPatch { return }
+      if body.count < patching.least { return }
       patches[position] = Patches(body: body.count)
     }
     replica.noteWritten(position)

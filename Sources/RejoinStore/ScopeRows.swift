@@ -36,13 +36,13 @@ final class ScopeRows {
 
   /// Adds a scope that has an empty replica.
   static func create(
-    _ name: [UInt8], for stored: StoredReplica, patchingFrom leastToPatch: Int,
+    _ name: [UInt8], for stored: StoredReplica, patching: Patching,
     on connection: any SQLConnection
   ) throws -> ScopeRows {
     var row = ScopeRow(name: name, head: stored.encodedHead())
     try row.insert(on: connection)
     return ScopeRows(
-      row, RecordRows(row, patchingFrom: leastToPatch), stored, on: connection)
+      row, RecordRows(row, patching: patching), stored, on: connection)
   }
 
   /// The number that stands for who has opened the scope for writing last.
@@ -190,10 +190,10 @@ extension ScopeRows {
 extension ScopeRows {
   /// Reads the rows of a scope, and the replica that they have.
   static func read(
-    _ row: ScopeRow, patchingFrom leastToPatch: Int = RecordRows.leastToPatch,
+    _ row: ScopeRow, patching: Patching = Patching(),
     on connection: any SQLConnection
   ) throws -> (rows: ScopeRows, stored: StoredReplica) {
-    try read(row, patchingFrom: leastToPatch, on: connection) { reader in
+    try read(row, patching: patching, on: connection) { reader in
       // In the order of the file, and not in that of an index.
       let order = connection.dialect == .sqlite ? "NOT INDEXED" : ""
       try reader.read(
@@ -209,7 +209,7 @@ extension ScopeRows {
 
   /// Reads a scope with those of its records that a function chooses.
   static func read(
-    _ row: ScopeRow, patchingFrom leastToPatch: Int = RecordRows.leastToPatch,
+    _ row: ScopeRow, patching: Patching = Patching(),
     on connection: any SQLConnection,
     choosing choose: (inout RecordReader) throws -> Void
   ) throws -> (rows: ScopeRows, stored: StoredReplica) {
@@ -222,7 +222,7 @@ extension ScopeRows {
           "with \(devices.count) rows of devices in place of \(row.devices)")
       }
       var reader = RecordReader(
-        row, assembly, patchingFrom: leastToPatch, on: connection)
+        row, assembly, patching: patching, on: connection)
       try choose(&reader)
       let records = reader.rows
       var stored = try reader.finished()

@@ -18,7 +18,7 @@ package final class StoredScope {
   private let connection: any SQLConnection
   private let keeper: any TokenKeeper
   private let name: [UInt8]
-  private let leastToPatch: Int
+  private let patching: Patching
   /// Whom this is as a writer of the scope.
   private let writer: Int64
   private var rows: ScopeRows
@@ -31,11 +31,11 @@ package final class StoredScope {
   ///
   /// - Parameter initial: What a new scope begins with; `nil` for an empty
   ///   replica.
-  /// - Parameter leastToPatch: From how many bytes on a record gets patches.
+  /// - Parameter patching: When a record gets patches.
   package init(
     _ name: String, on connection: any SQLConnection,
     from initial: StoredReplica? = nil,
-    patchingFrom leastToPatch: Int = RecordRows.leastToPatch, schema: Schema,
+    patching: Patching = Patching(), schema: Schema,
     wallClock: WallClock, token keeper: any TokenKeeper,
     makeDeviceID: @escaping () -> DeviceID
   ) throws(StoreError) {
@@ -60,7 +60,7 @@ package final class StoredScope {
                 makeDeviceID: makeDeviceID)
             }
           let rows = try ScopeRows.create(
-            name, for: replica.stored, patchingFrom: leastToPatch,
+            name, for: replica.stored, patching: patching,
             on: connection)
           try StoredScope.keepToken(of: replica, by: keeper)
           replica.noteAllRecords()
@@ -69,7 +69,7 @@ package final class StoredScope {
         }
         if row.isOfHub { throw StoreError.ofHub }
         let (rows, stored) = try ScopeRows.read(
-          row, patchingFrom: leastToPatch, on: connection)
+          row, patching: patching, on: connection)
         let replica = Replica(
           opening: stored, token: token, schema: schema, wallClock: wallClock,
           makeDeviceID: makeDeviceID)
@@ -84,7 +84,7 @@ package final class StoredScope {
       }
     } catch { throw StoreError(opening: error) }
     (self.connection, self.keeper, self.name) = (connection, keeper, name)
-    self.leastToPatch = leastToPatch
+    self.patching = patching
     deviceChange = replica.deviceChange
     kept = token?.device == replica.device ? token : replica.restoreToken
     replica.noteChangedRecords()
@@ -183,7 +183,7 @@ package final class StoredScope {
           throw StoreError.damaged("and no longer has the scope")
         }
         return try ScopeRows.read(
-          row, patchingFrom: leastToPatch, on: connection)
+          row, patching: patching, on: connection)
       }
       replica.takeBack(to: stored)
       replica.noteChangedRecords()

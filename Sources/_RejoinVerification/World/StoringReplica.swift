@@ -234,7 +234,7 @@ private final class Shelf {
       connection = try FailingConnection(
         SQLiteConnection(opening: ":memory:"))
       scope = try StoredScope(
-        "main", on: connection, from: stored, patchingFrom: 0, schema: schema,
+        "main", on: connection, from: stored, patching: .often, schema: schema,
         wallClock: hand.wall, token: keeper, makeDeviceID: makeDeviceID)
       scope.replica.sendFragments()
       observer = ObserverMirror(of: scope)
@@ -252,7 +252,7 @@ private final class Shelf {
     do {
       scope = try withoutFailures {
         try StoredScope(
-          "main", on: connection, patchingFrom: 0, schema: schema,
+          "main", on: connection, patching: .often, schema: schema,
           wallClock: hand.wall, token: keeper, makeDeviceID: makeDeviceID)
       }
       scope.replica.sendFragments()
