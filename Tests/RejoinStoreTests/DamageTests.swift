@@ -55,41 +55,68 @@ import Testing
   /// The log is cut at every frame, and within frames, as a power cut may leave
   /// it: what is there is a state that there has been.
   @Test func aLogThatIsCutHasAnEarlierState() throws {
+    let (log, states) = try fillLog()
+    var latest = -1
+    for k in 0...frames(of: log) {
+      for cut in [32 + k * frame, 32 + k * frame + 1000]
+      where cut <= log.count {
+        guard let bytes = try state(withLog: Array(log[..<cut])) else {
+          #expect(latest == -1)
+          continue
+        }
+        let state = try #require(states.firstIndex(of: bytes))
+        #expect(state >= latest)
+        latest = state
+      }
+    }
+    #expect(latest == 12)
+  }
+
+  /// Every frame of the log is overwritten, one at a time.
+  @Test func aLogThatIsOverwrittenHasAnEarlierState() throws {
+    let (log, states) = try fillLog()
+    for k in 0..<frames(of: log) {
+      for (start, count) in [(0, frame), (24, 4096), (2000, 8)] {
+        var damaged = log
+        for i in 0..<count {
+          damaged[32 + k * frame + start + i] ^= 0x5a
+        }
+        guard let bytes = try state(withLog: damaged) else { continue }
+        #expect(states.contains(bytes), "frame \(k)")
+      }
+    }
+  }
+
+  /// A header of 32 bytes; frames of 24 bytes and a page of 4,096.
+  private let frame = 24 + 4096
+
+  private func frames(of log: [UInt8]) -> Int { (log.count - 32) / frame }
+
+  /// Makes some saves.
+  ///
+  /// - Returns: The log that they leave, and the states between them.
+  private func fillLog() throws -> (log: [UInt8], states: [[UInt8]]) {
     let store = try open(path, token: keeper)
     var states: [[UInt8]] = [store.bytes]
     for i in 1...12 {
       try store.write("title \(i)", to: "\(i % 5)")
       states.append(store.bytes)
     }
-    let log = try [UInt8](Data(contentsOf: URL(filePath: path + "-wal")))
-    let file = try Data(contentsOf: URL(filePath: path))
-    // A header of 32 bytes; frames of 24 bytes and a page of 4,096.
-    let frame = 24 + 4096
-    var latest = -1
-    for k in 0...((log.count - 32) / frame) {
-      for cut in [32 + k * frame, 32 + k * frame + 1000]
-      where cut <= log.count {
-        let copy = folder.file("cut.sqlite")
-        for end in ["-wal", "-shm"] {
-          try? FileManager.default.removeItem(atPath: copy + end)
-        }
-        try file.write(to: URL(filePath: copy))
-        try Data(log[..<cut]).write(to: URL(filePath: copy + "-wal"))
-        let connection = try SQLiteConnection(opening: copy)
-        let exists = try connection.integer(
-          "SELECT count(*) FROM sqlite_master WHERE name = 'rejoin_scope'")
-        guard exists == 1 else {
-          #expect(latest == -1)
-          continue
-        }
-        let stored = try #require(
-          try StoredScope.read("main", on: connection))
-        let state = try #require(states.firstIndex(of: stored.encoded()))
-        #expect(state >= latest)
-        latest = state
-      }
-    }
-    #expect(latest == 12)
+    try folder.copy("notes.sqlite", to: "filled.sqlite")
+    let log = try Data(contentsOf: URL(filePath: path + "-wal"))
+    return ([UInt8](log), states)
+  }
+
+  /// What is read of the file with a log; `nil` if there is no scope.
+  private func state(withLog log: [UInt8]) throws -> [UInt8]? {
+    try folder.copy("filled.sqlite", to: "copy.sqlite")
+    let copy = folder.file("copy.sqlite")
+    try Data(log).write(to: URL(filePath: copy + "-wal"))
+    let connection = try SQLiteConnection(opening: copy)
+    let exists = try connection.integer(
+      "SELECT count(*) FROM sqlite_master WHERE name = 'rejoin_scope'")
+    guard exists == 1 else { return nil }
+    return try StoredScope.read("main", on: connection)?.encoded()
   }
 
   @Test func aMissingTableIsNoNewStore() throws {

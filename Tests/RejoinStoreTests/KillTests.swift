@@ -11,6 +11,9 @@ import _RejoinVerification
 @Suite struct KillTests {
   private static let count =
     Tier.isNightly ? 2000 : 50
+  /// After how many microseconds a process is killed at the latest.
+  private static let longest: UInt64 =
+    Tier.isNightly ? 900_000 : 300_000
 
   private static var writer: URL? {
     [
@@ -36,7 +39,7 @@ import _RejoinVerification
       process.environment = ["SWIFT_BACKTRACE": "enable=no"]
       try process.run()
       // Half of them early, in the middle of opening.
-      let bound: UInt64 = i % 2 == 0 ? 60_000 : 300_000
+      let bound: UInt64 = i % 2 == 0 ? 60_000 : Self.longest
       usleep(UInt32(random.next() % bound))
       _ = kill(process.processIdentifier, SIGKILL)
       process.waitUntilExit()
