@@ -154,23 +154,34 @@ import Testing
 
   /// Two saves of a device under one number: the content changes, and no clock
   /// does.
-  @Test func whatAnotherHistoryBringsIsThere() throws {
+  @Test(arguments: [[1, 2], [2, 1]])
+  func whatAnotherHistoryBringsIsThere(_ order: [Int]) throws {
     let store = try largeNote()
-    let backup = store.replica.state
-    func other(_ tag: String) throws -> Delta {
+    try store.update { replica in
+      try replica.save { transaction in
+        for i in 0..<50 { transaction[Note.self, "1"].blocked.insert("\(i)") }
+      }
+    }
+    // A third device, in two histories.
+    let backup = store.replica.fork(as: DeviceID(7)).state
+    func history(_ number: Int) throws -> Delta {
       let replica = Replica(
         opening: backup, token: RestoreToken(backup), schema: [Note.self],
-        wallClock: ManualClock().wall, makeDeviceID: { DeviceID(7) })
+        wallClock: ManualClock().wall, makeDeviceID: { DeviceID(6) })
       try replica.save { transaction in
-        transaction[Note.self, "1"].tags.insert(tag)
-        transaction[Note.self, "1"].log.append(Int64(tag.utf8.count))
-        transaction[Note.self, "1"].title = tag
+        let note = transaction[Note.self, "1"]
+        note.log.append(Int64(number))
+        if number == 1 {
+          note.blocked.insert("7")
+        } else {
+          note.blocked.remove("7")
+        }
       }
       return try #require(replica.delta(since: backup.version))
     }
-    let peer = peer(of: store)
-    for delta in [try other("one"), try other("another")] {
-      peer.apply(delta)
+    try store.write("a patch")
+    for number in order {
+      let delta = try history(number)
       try store.update { _ = $0.apply(delta) }
       #expect(try rows() == store.bytes)
     }

@@ -251,8 +251,7 @@ extension WireReader {
     guard !isFragment || kind.isDivisible && self.kind.hasFragments else {
       throw error(
         .invalid,
-        "fragments only of sets, counters and ledgers, in a delta, a "
-          + "record or a patch",
+        "fragments only of sets, counters and ledgers, in a delta or a record",
         at: start)
     }
     return EntityTable.Column(
