@@ -7,7 +7,7 @@ enum Help {
     rejoin: shows what happens to edits that devices make offline.
 
     usage: rejoin compare [FILE…] [OPTION…]
-           rejoin replay FILE [--bytes]
+           rejoin replay FILE [--bytes] [--store FOLDER]
            rejoin simulate [OPTION…]
            rejoin inspect FILE [--format table|json]
            rejoin store FILE [--check]
@@ -112,7 +112,7 @@ enum Help {
   static let replay = """
     rejoin replay: runs a script of what devices did.
 
-    usage: rejoin replay FILE [--bytes]
+    usage: rejoin replay FILE [--bytes] [--store FOLDER]
 
     A script has one JSON object per line. Blank lines and lines that start with
     # are skipped. The first line is the schema, and every other line is a step:
@@ -132,6 +132,8 @@ enum Help {
       backup, restore          keep a device's state, and put it back as a new
                                device; with `"unnoticed": true`, under the same
                                ID; with `"token": true`, as its token decides
+      crash                    end a device's process and start it again, with
+                               nothing but what is stored
       token                    store a device's token
       fetch, edit, refresh,    edit a record in a context under a merge policy
       commit, resolve
@@ -151,6 +153,10 @@ enum Help {
     is back (returned). With --bytes, `show` also prints a digest of the
     canonical bytes of the shared state, with ledgers folded: devices that have
     seen the same saves print the same digest.
+
+    With --store, each device has a store of its own in FOLDER, an SQLite file
+    that `rejoin store` shows. What a line changes is on the disk when it ends.
+    The output is the same.
 
     An error in the script ends it with the number of the line and exit code 2.
 

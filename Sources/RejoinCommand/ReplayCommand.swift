@@ -6,7 +6,10 @@ import Foundation
 struct ReplayCommand {
   private let file: String
   private let showsBytes: Bool
+  private let folder: String?
 
+  /// The options that take a value.
+  static let options = ["store"]
   /// The options that take no value.
   static let flags = ["bytes", "help"]
 
@@ -14,6 +17,7 @@ struct ReplayCommand {
   init(_ arguments: Arguments) throws(CommandError) {
     file = try arguments.file(of: "replay")
     showsBytes = arguments.has("bytes")
+    folder = arguments.value("store")
   }
 
   /// Runs the script and prints its output.
@@ -26,8 +30,14 @@ struct ReplayCommand {
         "\(file): the file cannot be read; check the path, its permissions, "
           + "and that the text is UTF-8")
     }
+    let stores: ScriptStores?
+    do { stores = try folder.map(ScriptStores.init) } catch {
+      throw .failed(error.description)
+    }
     do {
-      try Replay.run(text, showsBytes: showsBytes) { Terminal.write($0 + "\n") }
+      try Replay.run(text, showsBytes: showsBytes, in: stores) {
+        Terminal.write($0 + "\n")
+      }
     } catch {
       throw .usage("\(file): \(error)")
     }

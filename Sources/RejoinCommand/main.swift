@@ -14,7 +14,7 @@ func run(_ words: [String]) async throws {
     try CompareCommand(arguments).run()
   case "replay":
     let arguments = try Arguments(
-      rest, options: [], flags: ReplayCommand.flags)
+      rest, options: ReplayCommand.options, flags: ReplayCommand.flags)
     if arguments.has("help") { return Terminal.write(Help.replay) }
     try ReplayCommand(arguments).run()
   case "simulate":

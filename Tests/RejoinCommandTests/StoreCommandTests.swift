@@ -49,7 +49,7 @@ import Testing
     let lines = printed.text.split(separator: "\n")
     #expect(lines[1] == "scope \"main\": device phone, opened 1 times")
     #expect(lines[2].hasPrefix("2 records in "))
-    #expect(lines[2].hasSuffix(" bytes, 2 digests"))
+    #expect(lines[2].hasSuffix(" bytes, 0 patches in 0, 2 digests"))
     #expect(lines.contains { $0.split(separator: " ") == ["Note", "2"] })
     #expect(lines.contains { $0.hasPrefix("phone ") && $0.contains(" own") })
     #expect(lines.last == "Every page and every row is as it was written.")

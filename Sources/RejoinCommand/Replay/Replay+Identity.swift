@@ -39,15 +39,24 @@ extension Replay {
           "\"token\" and \"unnoticed\" exclude each other; write one of them, "
             + "not both")
       }
-      let change = devices.open(name, stored)
+      let change = try devices.open(name, stored, in: line)
       if let change {
         print(
           ReplayOutput.line(
             for: change, restoring: backup, names: devices.names))
       }
     } else {
-      devices.restore(name, stored, isUnnoticed: isUnnoticed)
+      try devices.restore(
+        name, stored, isUnnoticed: isUnnoticed, in: line)
     }
+  }
+
+  mutating func crash(_ line: inout ScriptLine) throws(ScriptError) {
+    let name = try line.text("on")
+    _ = try devices.replica(name, in: line)
+    devices.set(name, time: try line.time())
+    contexts = contexts.filter { $0.value.device != name }
+    try devices.crash(name, in: line)
   }
 
   func fork(_ line: inout ScriptLine) throws(ScriptError) {

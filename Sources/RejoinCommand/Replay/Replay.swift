@@ -28,11 +28,13 @@ struct Replay {
   ///   - text: The script.
   ///   - showsBytes: Whether `show` prints a digest of a device's canonical
   ///     bytes.
+  ///   - stores: Where the replicas are stored; `nil` if they are in memory alone.
   ///   - print: Called with every line of output.
   /// - Throws: ``ScriptError`` for the first line with an error. The output of
   ///   the lines before it has been printed.
   static func run(
-    _ text: String, showsBytes: Bool = false, print: @escaping (String) -> Void
+    _ text: String, showsBytes: Bool = false, in stores: ScriptStores? = nil,
+    print: @escaping (String) -> Void
   ) throws(ScriptError) {
     var replay: Replay?
     // Held back until the whole line is known to be right: one with an error
@@ -49,7 +51,7 @@ struct Replay {
       if content.isEmpty || content.first == "#" { continue }
       let line = try ScriptLine(String(text), number: i + 1)
       if replay == nil {
-        replay = Replay(try ScriptSchema(line), showsBytes) {
+        replay = Replay(try ScriptSchema(line), showsBytes, stores) {
           printed.append($0)
         }
       } else {
@@ -66,13 +68,13 @@ struct Replay {
   }
 
   private init(
-    _ schema: ScriptSchema, _ showsBytes: Bool,
+    _ schema: ScriptSchema, _ showsBytes: Bool, _ stores: ScriptStores?,
     _ print: @escaping (String) -> Void
   ) {
     self.schema = schema
     self.showsBytes = showsBytes
     self.print = print
-    devices = ScriptDevices(schema.schema)
+    devices = ScriptDevices(schema.schema, in: stores)
   }
 
   private mutating func carryOut(_ line: ScriptLine) throws(ScriptError) {
@@ -87,6 +89,7 @@ struct Replay {
     case "split": try split(&line)
     case "backup": try backup(&line)
     case "restore": try restore(&line)
+    case "crash": try crash(&line)
     case "fork": try fork(&line)
     case "purge": try purge(&line)
     case "fold": try device(&line).fold()
@@ -107,6 +110,7 @@ struct Replay {
         "unknown step \"\(verb)\"; `rejoin replay --help` lists the steps")
     }
     try line.finish()
+    try devices.write(after: line)
   }
 
   /// The device that a line names, with its wall clock set to the line's time.

@@ -17,6 +17,8 @@ final class ScriptClock: Sendable {
 /// The devices of a script.
 final class ScriptDevices {
   let schema: Schema
+  /// Where the replicas are stored; `nil` if they are in memory alone.
+  private let stores: ScriptStores?
   /// The replicas, by name.
   private var replicas: [String: Replica] = [:]
   /// The wall clocks, by name; one for each of `replicas`.
@@ -29,7 +31,9 @@ final class ScriptDevices {
   /// The token that was stored last, by name.
   private var tokens: [String: RestoreToken] = [:]
 
-  init(_ schema: Schema) { self.schema = schema }
+  init(_ schema: Schema, in stores: ScriptStores? = nil) {
+    (self.schema, self.stores) = (schema, stores)
+  }
 
   /// The replica of a device, which is created when it is first named.
   func replica(
@@ -38,11 +42,45 @@ final class ScriptDevices {
     if let replica = replicas[name] { return replica }
     let device = try identity(name, in: line)
     let clock = ScriptClock()
-    let replica = Replica(
-      device: device, schema: schema, wallClock: clock.wallClock,
-      makeDeviceID: { [unowned self] in renew(name) })
-    (replicas[name], clocks[name]) = (replica, clock)
-    return replica
+    return try add(
+      name,
+      Replica(
+        device: device, schema: schema, wallClock: clock.wallClock,
+        makeDeviceID: { [unowned self] in renew(name) }), clock, in: line)
+  }
+
+  /// Adds the replica of a new device.
+  @discardableResult
+  private func add(
+    _ name: String, _ replica: Replica, _ clock: ScriptClock,
+    in line: ScriptLine
+  ) throws(ScriptError) -> Replica {
+    clocks[name] = clock
+    let state = replica.state
+    let stored = try onDisk(line) { stores throws(ScriptStores.Failure) in
+      try stores.begin(
+        name, with: state, RestoreToken(state), schema: schema,
+        wallClock: clock.wallClock,
+        makeDeviceID: { [unowned self] in renew(name) })
+    }
+    replicas[name] = stored ?? replica
+    return stored ?? replica
+  }
+
+  /// What `body` returns, if replicas are stored.
+  private func onDisk<Value>(
+    _ line: ScriptLine,
+    _ body: (ScriptStores) throws(ScriptStores.Failure) -> Value?
+  ) throws(ScriptError) -> Value? {
+    guard let stores else { return nil }
+    do { return try body(stores) } catch { throw line.error(error.description) }
+  }
+
+  /// Stores what a line has changed.
+  func write(after line: ScriptLine) throws(ScriptError) {
+    _ = try onDisk(line) { stores throws(ScriptStores.Failure) in
+      try stores.write()
+    }
   }
 
   func exists(_ name: String) -> Bool { replicas[name] != nil }
@@ -65,10 +103,11 @@ final class ScriptDevices {
     }
     let clock = ScriptClock()
     clock.set(clocks[name]?.now ?? 0)
-    replicas[copy] = original.fork(
-      as: device, wallClock: clock.wallClock,
-      makeDeviceID: { [unowned self] in renew(copy) })
-    clocks[copy] = clock
+    try add(
+      copy,
+      original.fork(
+        as: device, wallClock: clock.wallClock,
+        makeDeviceID: { [unowned self] in renew(copy) }), clock, in: line)
   }
 
   /// Stores a device's token apart from its backups.
@@ -80,27 +119,55 @@ final class ScriptDevices {
   /// Puts a stored state back: with a matching token if the restore is to stay
   /// unnoticed, or else with none.
   func restore(
-    _ name: String, _ state: StoredReplica, isUnnoticed: Bool
-  ) {
-    open(name, state, isUnnoticed ? RestoreToken(state) : nil)
+    _ name: String, _ state: StoredReplica, isUnnoticed: Bool,
+    in line: ScriptLine
+  ) throws(ScriptError) {
+    try open(name, state, isUnnoticed ? RestoreToken(state) : nil, in: line)
   }
 
   /// Puts a stored state back and opens it with the token that was stored last.
   ///
   /// - Returns: The old and the new device, if a new device was needed.
-  func open(_ name: String, _ state: StoredReplica) -> Replica.DeviceChange? {
-    open(name, state, tokens[name])
+  func open(
+    _ name: String, _ state: StoredReplica, in line: ScriptLine
+  ) throws(ScriptError) -> Replica.DeviceChange? {
+    try open(name, state, tokens[name], in: line)
     return replicas[name]?.deviceChange
   }
 
-  private func open(
-    _ name: String, _ state: StoredReplica, _ token: RestoreToken?
-  ) {
+  /// Opens a device's replica again, of which only what is stored is left.
+  func crash(_ name: String, in line: ScriptLine) throws(ScriptError) {
     let clock = clocks[name] ?? ScriptClock()
-    replicas[name] = Replica(
-      opening: state, token: token, schema: schema, wallClock: clock.wallClock,
-      makeDeviceID: { [unowned self] in renew(name) })
+    let stored = try onDisk(line) { stores throws(ScriptStores.Failure) in
+      try stores.reopen(
+        name, schema: schema, wallClock: clock.wallClock,
+        makeDeviceID: { [unowned self] in renew(name) })
+    }
+    if let stored { return replicas[name] = stored }
+    guard let state = replicas[name]?.state else { return }
+    do {
+      let read = try StoredReplica(decoding: state.encoded())
+      try open(name, read, RestoreToken(read), in: line)
+    } catch { throw line.error("\(error)") }
+  }
+
+  private func open(
+    _ name: String, _ state: StoredReplica, _ token: RestoreToken?,
+    in line: ScriptLine
+  ) throws(ScriptError) {
+    let clock = clocks[name] ?? ScriptClock()
     clocks[name] = clock
+    let stored = try onDisk(line) { stores throws(ScriptStores.Failure) in
+      try stores.begin(
+        name, with: state, token, schema: schema, wallClock: clock.wallClock,
+        makeDeviceID: { [unowned self] in renew(name) })
+    }
+    replicas[name] =
+      stored
+      ?? Replica(
+        opening: state, token: token, schema: schema,
+        wallClock: clock.wallClock,
+        makeDeviceID: { [unowned self] in renew(name) })
   }
 
   private func identity(
