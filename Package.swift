@@ -63,7 +63,8 @@ let package = Package(
     .executableTarget(
       name: "StoreWriter",
       dependencies: [
-        "Rejoin", "RejoinFoundation", "RejoinStore", "RejoinTesting",
+        "Rejoin", "RejoinFoundation", "RejoinSQL", "RejoinStore",
+        "RejoinTesting",
       ],
       path: "Tests/StoreWriter"),
     .executableTarget(

@@ -54,7 +54,7 @@ import _RejoinVerification
         switch words[0] {
         case "open":
           #expect(n >= last, "kill \(i): \(last - n) saves are lost")
-          #expect(words[2] == "0", "kill \(i): a needless new device")
+          #expect(words[3] == "0", "kill \(i): a needless new device")
           openings += 1
         case "saved":
           #expect(n == last + 1)
@@ -89,10 +89,11 @@ import _RejoinVerification
       process.waitUntilExit()
       #expect(process.terminationStatus == 0, "\(limit) bytes")
       let lines = text.split(separator: "\n")
-      #expect(lines.first?.hasPrefix("open \(last) 0") == true)
-      let saved = lines.last { $0.hasPrefix("saved") }
-        .flatMap { Int($0.dropFirst("saved ".count)) }
-      #expect(lines.last == "full \(saved ?? last)")
+        .map { $0.split(separator: " ").map(String.init) }
+      let open = try #require(lines.first)
+      #expect(open[0...1] == ["open", "\(last)"] && open[3] == "0")
+      let saved = lines.last { $0[0] == "saved" }.flatMap { Int($0[1]) }
+      #expect(lines.last?[0...1] == ["full", "\(saved ?? last)"])
       last = saved ?? last
     }
     #expect(last > 20)

@@ -2,21 +2,27 @@
 
 // Saves into a store until it is killed, and says what has been acknowledged:
 //
-//   StoreWriter FILE SEED          goes on until it is killed
-//   StoreWriter FILE SEED LIMIT    goes on until files may not grow beyond LIMIT
-//                                  bytes, and tells what is left: `full N`
+//   StoreWriter FILE SEED            goes on until it is killed
+//   StoreWriter FILE SEED LIMIT      goes on until files may not grow beyond LIMIT
+//                                    bytes, and tells what is left: `full N`
+//   StoreWriter FILE SEED --steps N  closes the store after N steps, and has the
+//                                    log written into the file after every few
 //
-// It prints `open N CHANGES` with the number of the last local save and of changes
-// of the device ID, `saved N` after each save, `sent N` after each delta.
+// It prints `open N STATE CHANGES` with the number of the last local save, a digest
+// of the replica and the number of changes of the device ID; then `saved N STATE`
+// after each save, `merged N STATE` after each delta that came, and `sent N STATE`
+// after each that may have left.
 
 import Foundation
 import Rejoin
 import RejoinFoundation
+import RejoinSQL
 import RejoinStore
 import RejoinTesting
 
 private struct Note: Entity {
   let saves = counter("saves")
+  let tags = set("tags", of: String.self)
   let title = register("title", of: String.self)
 }
 
@@ -25,64 +31,96 @@ private func say(_ line: String) {
   FileHandle.standardOutput.write(Data((line + "\n").utf8))
 }
 
+private struct Writer {
+  let store: ReplicaStore
+  let other: Replica
+  var random: SeededRandom
+
+  init(_ path: String, seed: UInt64) async throws {
+    random = SeededRandom(seed: seed)
+    store = try ReplicaStore(
+      at: path, schema: [Note.self], wallClock: .system,
+      makeDeviceID: DeviceID.random)
+    other = Replica(
+      device: .random(using: &random), schema: [Note.self], wallClock: .system,
+      makeDeviceID: { fatalError("nobody else saves under it") })
+    let changes = await store.deviceChange == nil ? 0 : 1
+    try await acknowledge("open", " \(changes)")
+  }
+
+  /// Has the log written into the file often, and shortened when it begins anew;
+  /// and the record that changes in each save so long that patches are kept of it.
+  func keepBusy() async throws {
+    try await store.save(writing: { connection in
+      try connection.run("PRAGMA wal_autocheckpoint = 30")
+      try connection.run("PRAGMA journal_size_limit = 60000")
+    }) { transaction in
+      transaction[Note.self, "own"].saves.increment(by: 1)
+      for i in 0..<200 {
+        transaction[Note.self, "own"].tags.insert("one of many tags, \(i)")
+      }
+    }
+    try await acknowledge("saved")
+  }
+
+  mutating func step() async throws {
+    switch random.next() % 8 {
+    case 0:
+      _ = try await store.delta(since: ReplicaVersion())
+      try await acknowledge("sent")
+    case 1:
+      try other.save { $0[Note.self, "other"].title = "\(random.next())" }
+      if let delta = other.delta() { try await store.apply(delta) }
+      try await acknowledge("merged")
+    default:
+      let n = random.next() % 20
+      try await store.save { transaction in
+        transaction[Note.self, "own"].saves.increment(by: 1)
+        transaction[Note.self, "own"].tags.insert("\(n)")
+        transaction[Note.self, "\(n)"].title = "\(n)"
+      }
+      try await acknowledge("saved")
+    }
+  }
+
+  func acknowledge(_ what: String, _ end: String = "") async throws {
+    let (saves, number, bytes) = await store.read {
+      (
+        $0[Note.self, "own"]?.saves ?? 0, $0.version[$0.device].sequence,
+        $0.state.encoded()
+      )
+    }
+    guard saves == Int64(number) else { fatalError("\(saves) of \(number)") }
+    let digest = bytes.withUnsafeBytes { WireChecksum.of($0) }
+    say("\(what) \(number) \(digest)\(end)")
+  }
+}
+
 #if canImport(Glibc)
   private let fileSize = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
 #else
   private let fileSize = RLIMIT_FSIZE
 #endif
 
-if CommandLine.arguments.count > 3, let limit = rlim_t(CommandLine.arguments[3])
-{
+private let arguments = CommandLine.arguments
+if arguments.count == 4, let limit = rlim_t(arguments[3]) {
   // What is written beyond it fails, and kills nobody.
   signal(SIGXFSZ, SIG_IGN)
   var limits = rlimit(rlim_cur: limit, rlim_max: limit)
   guard setrlimit(fileSize, &limits) == 0 else { fatalError("no limit") }
 }
-private let path = CommandLine.arguments[1]
-private var random = SeededRandom(seed: UInt64(CommandLine.arguments[2]) ?? 0)
-private let store = try ReplicaStore(
-  at: path, schema: [Note.self], wallClock: .system,
-  makeDeviceID: DeviceID.random)
-private let other = Replica(
-  device: .random(using: &random), schema: [Note.self], wallClock: .system,
-  makeDeviceID: { fatalError("nobody else saves under it") })
 
-private let device = await store.device
-private let changes = await store.deviceChange == nil ? 0 : 1
-private let saves = await store.read {
-  $0[Note.self, "own"]?.saves ?? 0
-}
-private let first = await store.version[device].sequence
-guard saves == Int64(first) else { fatalError("\(saves) of \(first) saves") }
-say("open \(first) \(changes)")
+try await run()
 
-do {
-  try await saveForEver()
-} catch StoreError.notDurable {
-  let (saves, number) = await (
-    store.read { $0[Note.self, "own"]?.saves ?? 0 },
-    store.version[device].sequence
-  )
-  guard saves == Int64(number) else { fatalError("\(saves) of \(number)") }
-  say("full \(number)")
-}
-
-@MainActor private func saveForEver() async throws {
-  while true {
-    switch random.next() % 8 {
-    case 0:
-      _ = try await store.delta(since: ReplicaVersion())
-      say("sent \(await store.version[device].sequence)")
-    case 1:
-      try other.save { $0[Note.self, "other"].title = "\(random.next())" }
-      if let delta = other.delta() { try await store.apply(delta) }
-    default:
-      let n = random.next() % 20
-      let report = try await store.save { transaction in
-        transaction[Note.self, "own"].saves.increment(by: 1)
-        transaction[Note.self, "\(n)"].title = "\(n)"
-      }.report
-      say("saved \(report.dot?.sequence ?? 0)")
-    }
+/// A function, at whose end the store is closed.
+private func run() async throws {
+  var writer = try await Writer(arguments[1], seed: UInt64(arguments[2]) ?? 0)
+  if arguments.count == 5, let steps = Int(arguments[4]) {
+    try await writer.keepBusy()
+    for _ in 0..<steps { try await writer.step() }
+    return
   }
+  do {
+    while true { try await writer.step() }
+  } catch StoreError.notDurable { try await writer.acknowledge("full") }
 }
