@@ -67,6 +67,14 @@ let package = Package(
         "RejoinTesting",
       ],
       path: "Tests/StoreWriter"),
+    // Cuts the power in what it has done.
+    .executableTarget(
+      name: "PowerCuts",
+      dependencies: [
+        "Rejoin", "RejoinFoundation", "RejoinSQL", "RejoinStore",
+        "RejoinTesting",
+      ],
+      path: "Tests/PowerCuts"),
     .executableTarget(
       name: "HubWriter",
       dependencies: ["Rejoin", "RejoinFoundation", "RejoinSQL", "RejoinStore"],

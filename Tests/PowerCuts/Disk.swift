@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import RejoinTesting
+
+/// A folder on a disk whose power may be cut.
+///
+/// It promises what POSIX does, and no more: content is sure once its file is
+/// synced, a name once the folder is. Everything else is there or not, in any
+/// combination; only a sector of 512 bytes is whole, and those beside it stay as
+/// they are. A file system may promise more: ext4 keeps names in their order, and
+/// that of a new file as soon as the file is synced. What a store survives here, it
+/// survives there.
+struct Disk {
+  /// The files by their numbers, which stay when a file gets another name.
+  private var files: [File] = []
+  private var names: [String: Int] = [:]
+  private var syncedNames: [String: Int] = [:]
+  /// The changes of names since the folder was synced; those of a renaming are one.
+  private var pendingNames: [[(name: String, file: Int?)]] = []
+
+  /// What a reader sees, and what a power cut leaves where everything is kept.
+  var content: [String: [UInt8]] { names.mapValues { files[$0].content } }
+
+  /// What a power cut leaves where all that is not synced is lost.
+  var synced: [String: [UInt8]] { syncedNames.mapValues { files[$0].synced } }
+
+  /// Something that a power cut may leave.
+  func cut(_ random: inout SeededRandom) -> [String: [UInt8]] {
+    let share = random.pick([10, 50, 90])
+    var left = syncedNames
+    switch random.below(3) {
+    case 0:
+      // As on a file system with a journal.
+      for change in pendingNames.prefix(random.below(pendingNames.count + 1)) {
+        for (name, file) in change { left[name] = file }
+      }
+    case 1:
+      for change in pendingNames where random.chance(share) {
+        for (name, file) in change { left[name] = file }
+      }
+    default:
+      // Even a renaming in part, by which a file has two names, or none.
+      for (name, file) in pendingNames.joined() where random.chance(share) {
+        left[name] = file
+      }
+    }
+    return left.mapValues { files[$0].cut(keeping: share, &random) }
+  }
+
+  mutating func apply(_ event: Event) {
+    switch event {
+    case .create(let name, let empties):
+      if names[name] == nil {
+        files.append(File())
+        rename([(name, files.count - 1)])
+      }
+      if empties { files[number(name)].resize(to: 0) }
+    case .write(let name, let bytes, let place):
+      files[number(name)].write(bytes, at: place)
+    case .resize(let name, let size): files[number(name)].resize(to: size)
+    case .sync(let name): files[number(name)].sync()
+    case .syncFolder:
+      syncedNames = names
+      pendingNames = []
+    case .rename(let old, let new): rename([(old, nil), (new, number(old))])
+    case .remove(let name): rename([(name, nil)])
+    case .acknowledge: break
+    }
+  }
+
+  private func number(_ name: String) -> Int {
+    guard let number = names[name] else {
+      preconditionFailure("\(name) is used, but was never created")
+    }
+    return number
+  }
+
+  private mutating func rename(_ change: [(name: String, file: Int?)]) {
+    for (name, file) in change { names[name] = file }
+    pendingNames.append(change)
+  }
+}
+
+/// A file's content as of when it was synced, and what was done to it since.
+private struct File {
+  private enum Change {
+    case write([UInt8], at: Int)
+    case resize(to: Int)
+  }
+
+  private(set) var content: [UInt8] = []
+  private(set) var synced: [UInt8] = []
+  private var pending: [Change] = []
+
+  /// - Parameter place: Where; `nil` for the end.
+  mutating func write(_ bytes: [UInt8], at place: Int?) {
+    let change = Change.write(bytes, at: place ?? content.count)
+    File.apply(change, to: &content)
+    pending.append(change)
+  }
+
+  mutating func resize(to size: Int) {
+    let change = Change.resize(to: size)
+    File.apply(change, to: &content)
+    pending.append(change)
+  }
+
+  mutating func sync() {
+    for change in pending { File.apply(change, to: &synced) }
+    pending = []
+  }
+
+  /// Something that a power cut may leave.
+  ///
+  /// - Parameter share: How many of a hundred changes are kept.
+  func cut(keeping share: Int, _ random: inout SeededRandom) -> [UInt8] {
+    var left = synced
+    // The size is kept apart from the content.
+    let growsAlways = random.chance(25)
+    for change in pending {
+      let isKept = random.chance(share)
+      switch change {
+      case .resize: if isKept { File.apply(change, to: &left) }
+      case .write(let bytes, let place):
+        if growsAlways || isKept {
+          left += zeros(place + (growsAlways ? bytes.count : 0) - left.count)
+        }
+        if isKept, random.chance(75) {
+          File.apply(change, to: &left)
+        } else if isKept {
+          tear(bytes, at: place, into: &left, &random)
+        }
+      }
+    }
+    return left
+  }
+
+  /// Writes some of the sectors that bytes are in.
+  private func tear(
+    _ bytes: [UInt8], at place: Int, into left: inout [UInt8],
+    _ random: inout SeededRandom
+  ) {
+    var start = 0
+    while start < bytes.count {
+      let end = min(bytes.count, ((place + start) / 512 + 1) * 512 - place)
+      if random.chance(50) {
+        File.apply(
+          .write(Array(bytes[start..<end]), at: place + start), to: &left)
+      }
+      start = end
+    }
+  }
+
+  private static func apply(_ change: Change, to content: inout [UInt8]) {
+    switch change {
+    case .write(let bytes, let place):
+      content += zeros(place + bytes.count - content.count)
+      content.replaceSubrange(place..<place + bytes.count, with: bytes)
+    case .resize(let size):
+      content += zeros(size - content.count)
+      content.removeLast(content.count - size)
+    }
+  }
+}
+
+private func zeros(_ count: Int) -> [UInt8] {
+  Array(repeating: 0, count: max(0, count))
+}

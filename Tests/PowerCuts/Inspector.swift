@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Rejoin
+import RejoinFoundation
+import RejoinSQL
+import RejoinStore
+
+/// Opens the store that a power cut has left, and says what is wrong with it.
+struct Inspector {
+  /// The folder into which files are put.
+  let folder: String
+  /// The name of the database.
+  let database: String
+
+  private var path: String { folder + "/" + database }
+
+  /// What is wrong; nothing for a sound store.
+  ///
+  /// - Parameters:
+  ///   - content: The files.
+  ///   - last: What was acknowledged last, if anything.
+  ///   - next: What was acknowledged next, which may be there or not.
+  ///   - sent: The number of the last save that may have been sent.
+  func faults(
+    in content: [String: [UInt8]], last: Acknowledgement?,
+    next: Acknowledgement?, sent: UInt64?
+  ) async throws -> [String] {
+    try put(content)
+    var faults: [String] = []
+    if let sent {
+      let token = try TokenFile(beside: path).load()
+        .flatMap { try? RestoreToken(decoding: $0) }
+      if token.map({ $0.sequence < sent }) ?? true {
+        faults.append(
+          "the token of save \(sent), which was sent, is lost: there is "
+            + (token.map { "that of \($0.sequence)" } ?? "none"))
+      }
+    }
+    do {
+      faults += try await openingFaults(last, next, sent)
+      let summary = try StoreSummary(
+        of: try SQLiteConnection(opening: path, .reading), checksPages: true)
+      faults += summary.faults
+    } catch { faults.append("\(error)") }
+    return faults
+  }
+
+  private func openingFaults(
+    _ last: Acknowledgement?, _ next: Acknowledgement?, _ sent: UInt64?
+  ) async throws -> [String] {
+    let store = try ReplicaStore(
+      at: path, schema: [], wallClock: .system, makeDeviceID: DeviceID.random)
+    let (number, bytes) = await store.read {
+      ($0.version[$0.device].sequence, $0.state.encoded())
+    }
+    let digest = bytes.withUnsafeBytes { WireChecksum.of($0) }
+    if await store.deviceChange != nil { return ["a needless new device"] }
+    var faults: [String] = []
+    if let sent, number < sent {
+      faults.append("save \(number + 1) was sent, and will be made again")
+    }
+    if number < last?.number ?? 0 {
+      faults.append(
+        "\((last?.number ?? 0) - number) acknowledged saves are lost")
+    } else if number > next?.number ?? last?.number ?? 0 {
+      faults.append("save \(number) was never made")
+    } else if let last, digest != last.digest, digest != next?.digest {
+      faults.append("not as after any step, with save \(number)")
+    }
+    return faults
+  }
+
+  private func put(_ content: [String: [UInt8]]) throws {
+    let files = FileManager.default
+    try? files.removeItem(atPath: folder)
+    try files.createDirectory(
+      atPath: folder, withIntermediateDirectories: true)
+    for (name, bytes) in content {
+      try Data(bytes).write(to: URL(fileURLWithPath: folder + "/" + name))
+    }
+    // What the log's index has after a power cut is nothing to rely on.
+    if content.values.reduce(0, { $0 &+ $1.count }) % 2 == 0 {
+      try Data(repeating: 0xa5, count: 32768)
+        .write(to: URL(fileURLWithPath: path + "-shm"))
+    }
+  }
+}
