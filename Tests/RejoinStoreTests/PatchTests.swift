@@ -154,8 +154,10 @@ import Testing
 
   /// Two saves of a device under one number: the content changes, and no clock
   /// does.
-  @Test(arguments: [[1, 2], [2, 1]])
-  func whatAnotherHistoryBringsIsThere(_ order: [Int]) throws {
+  @Test(arguments: [[1, 2], [2, 1]], ["title", "blocked", "log"])
+  func whatAnotherHistoryBringsIsThere(
+    _ order: [Int], _ field: String
+  ) throws {
     let store = try largeNote()
     try store.update { replica in
       try replica.save { transaction in
@@ -170,11 +172,11 @@ import Testing
         wallClock: ManualClock().wall, makeDeviceID: { DeviceID(6) })
       try replica.save { transaction in
         let note = transaction[Note.self, "1"]
-        note.log.append(Int64(number))
-        if number == 1 {
-          note.blocked.insert("7")
-        } else {
-          note.blocked.remove("7")
+        switch (field, number) {
+        case ("title", _): note.title = "history \(number)"
+        case ("log", _): note.log.append(Int64(number))
+        case (_, 1): note.blocked.insert("7")
+        default: note.blocked.remove("7")
         }
       }
       return try #require(replica.delta(since: backup.version))

@@ -87,7 +87,7 @@ public struct StoringReplica: TestedReplica {
   ) throws(ScriptMismatch) {
     try library.checkListing(records, pages: pages, named: name)
     try shelf.observer.check(named: name)
-    let (rows, memory) = (shelf.rows?.encoded() ?? [], library.stored)
+    let (rows, memory) = (try shelf.rows(of: name), library.stored)
     guard rows != memory else {
       return try shelf.hub.check(
         { library.message(since: $0) }, named: name)
@@ -261,8 +261,14 @@ private final class Shelf {
   }
 
   /// What the rows have.
-  var rows: StoredReplica? {
-    withoutFailures { try? StoredScope.read("main", on: connection) }
+  func rows(of name: String) throws(ScriptMismatch) -> [UInt8] {
+    do {
+      return try withoutFailures {
+        try StoredScope.read("main", on: connection)?.encoded() ?? []
+      }
+    } catch {
+      throw ScriptMismatch("the rows of \(name) cannot be read: \(error)")
+    }
   }
 }
 
