@@ -10,6 +10,8 @@ import Synchronization
 package final class ChangeObservers: Sendable {
   private struct Observer {
     let pending: PendingChanges
+    /// Whether it wants records as they were before, too.
+    let wantsOld: Bool
     /// Wakes it; one signal that has not been seen is as good as many.
     let signal: AsyncStream<Void>.Continuation
   }
@@ -32,21 +34,28 @@ package final class ChangeObservers: Sendable {
   /// Whether anybody observes.
   package var isEmpty: Bool { state.withLock { $0.observers.isEmpty } }
 
+  /// Whether anybody wants records as they were before, too.
+  var wantOld: Bool { all.contains(where: \.wantsOld) }
+
   /// What changes from now on.
-  package func changes() -> some AsyncSequence<RecordChanges, Never> & Sendable
-  {
-    let (pending, signals) = observe()
+  func changes(
+    withOld: Bool = true
+  ) -> some AsyncSequence<RecordChanges, Never> & Sendable {
+    let (pending, signals) = observe(withOld: withOld)
     return signals.compactMap { pending.take() }
   }
 
   /// Adds an observer, who is told while anybody has the signals.
-  package func observe() -> (PendingChanges, signals: AsyncStream<Void>) {
+  package func observe(
+    withOld: Bool = true
+  ) -> (PendingChanges, signals: AsyncStream<Void>) {
     let (stream, signal) = AsyncStream.makeStream(
       of: Void.self, bufferingPolicy: .bufferingNewest(1))
     let pending = PendingChanges()
     let number = state.withLock { state in
       state.count += 1
-      state.observers[state.count] = Observer(pending: pending, signal: signal)
+      state.observers[state.count] = Observer(
+        pending: pending, wantsOld: withOld, signal: signal)
       return state.count
     }
     signal.onTermination = { [weak self] _ in

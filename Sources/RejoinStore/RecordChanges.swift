@@ -15,6 +15,8 @@ public struct RecordChanges: Sendable {
     /// The record's ID; one with aliases is told under each of them.
     public let id: RecordID
     /// The record before; `nil` if no save had touched it.
+    ///
+    /// It is read with the aliases and the references of now.
     public let old: Record?
     /// The record after.
     public internal(set) var new: Record?
@@ -52,11 +54,18 @@ public struct RecordChanges: Sendable {
   /// - Complexity: O(*n* log *n*) for *n* changed records.
   public func of<E: Entity>(_ entity: E.Type) -> [TypedChange<E>] {
     let fields = schema.fields(of: entity)
-    return all.filter { $0.id.entity == E.entityName }.map { change in
+    let entity = E.entityName
+    // Names are compared as bytes.
+    return all.filter { $0.id == RecordID(entity, $0.id.key) }.map { change in
       TypedChange(
         key: change.id.key, old: change.old?.typed(fields),
         new: change.new?.typed(fields))
     }
+  }
+
+  /// A record after the change; nothing if it has not changed.
+  func new<E: Entity>(_ id: RecordID, _ entity: E.Type) -> TypedRecord<E>?? {
+    changes[id].map { $0.new?.typed(schema.fields(of: entity)) }
   }
 
   var isEmpty: Bool { changes.isEmpty }

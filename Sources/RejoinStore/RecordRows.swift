@@ -94,10 +94,11 @@ struct RecordRows {
       let body = replica.stored.encodedRecord(at: position)
       try write(body, position, of: replica, in: scope, on: connection)
       try dropPatches(position, in: scope, on: connection)
-      if body.count < patching.least { return }
-      patches[position] = Patches(body: body.count)
+      if body.count >= patching.least {
+        patches[position] = Patches(body: body.count)
+      }
     }
-    replica.noteWritten(position)
+    replica.noteWritten(position, isPatched: patches[position] != nil)
   }
 
   private mutating func write(

@@ -3,11 +3,20 @@
 import Rejoin
 
 extension ReplicaStore {
-  /// What saves and merges change from now on, deletions included.
+  /// What calls change that begin from now on, deletions included.
   ///
-  /// An observer that is slower than the changes misses none: it is told of a record
-  /// as it was when it was asked last, and as it is. The sequence ends with the
-  /// store.
+  /// An observer that is slower than the changes misses none: it is told of each
+  /// record once, as it was before all of them, and as it is. The sequence ends with
+  /// the store. It is made for one observer, who iterates it once.
+  ///
+  /// To begin with what there is, ask for both at once:
+  ///
+  ///     let (notes, changes) = await store.read { replica in
+  ///       (replica.recordIDs(of: "Note"), store.changes)
+  ///     }
+  ///
+  /// A reference reads as unset while its record does not exist. Only that record is
+  /// told then, not those that refer to it.
   ///
   /// - Complexity: While anybody observes, a change copies the fields that it
   ///   changes.
@@ -24,12 +33,13 @@ extension ReplicaStore {
   ///     }
   ///
   /// It is `nil` while the record does not exist. The sequence ends with the store.
+  /// It is made for one observer, who iterates it once.
   public nonisolated func values<E: Entity>(
     of entity: E.Type, _ key: String
   ) -> some AsyncSequence<TypedRecord<E>?, Never> & Sendable {
-    let changes = observers.changes().compactMap {
-      changes -> TypedRecord<E>?? in
-      changes.of(entity).first { $0.key == key }.map(\.new)
+    let id = RecordID(E.entityName, key)
+    let changes = observers.changes(withOld: false).compactMap {
+      changes -> TypedRecord<E>?? in changes.new(id, entity)
     }
     return CurrentThenLater(changes) { [weak self] in
       await self?.read { $0[entity, key] }
@@ -57,7 +67,9 @@ where Later.Element: Sendable, Later.Failure == Never {
     mutating func next() async -> Later.Element? {
       guard let current else { return try? await later.next() }
       self.current = nil
-      return await current()
+      if let value = await current() { return value }
+      // The store is gone; what it has told is still there.
+      return try? await later.next()
     }
   }
 

@@ -100,7 +100,9 @@ package final class StoredScope {
   {
     try begin()
     let (head, version) = (StoredHead(replica.stored), replica.stored.version)
-    if !observers.isEmpty { replica.keepFormerRecords() }
+    if !observers.isEmpty {
+      replica.keepFormerRecords(withStates: observers.wantOld)
+    }
     do {
       let value = try body(replica)
       do {

@@ -120,7 +120,28 @@ import Testing
     #expect(try await changes.next() == nil)
     var titles: [String?] = []
     for await value in values { titles.append(value?.title) }
-    #expect(titles.isEmpty || titles == ["last"])
+    #expect(titles == ["last"])
+  }
+
+  /// Keys are compared as bytes.
+  @Test func valuesAreOfOneRecord() async throws {
+    let store = try store()
+    let (composed, decomposed) = ("caf\u{e9}", "cafe\u{301}")
+    var values = store.values(of: Note.self, composed).makeAsyncIterator()
+    _ = try await values.next()
+    try await store.save { $0[Note.self, decomposed].title = "other" }
+    try await store.save { $0[Note.self, composed].title = "this one" }
+    #expect(try await values.next()??.title == "this one")
+  }
+
+  @Test func whatIsNotFoldedIsNotTold() async throws {
+    let store = try store()
+    try await store.save { $0[Note.self, "1"].log.append(1) }
+    #expect(try await store.update { $0.fold() } == 1)
+    var changes = store.changes.makeAsyncIterator()
+    #expect(try await store.update { $0.fold() } == 0)
+    try await store.save { $0[Note.self, "2"].touch() }
+    #expect(try await changes.next()?.all.map(\.id.key) == ["2"])
   }
 
   @Test func valuesBeginWithTheCurrentOne() async throws {

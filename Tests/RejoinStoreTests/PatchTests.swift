@@ -154,7 +154,8 @@ import Testing
 
   /// Two saves of a device under one number: the content changes, and no clock
   /// does.
-  @Test(arguments: [[1, 2], [2, 1]], ["title", "blocked", "log"])
+  @Test(
+    arguments: [[1, 2], [2, 1]], ["title", "views", "exist", "blocked", "log"])
   func whatAnotherHistoryBringsIsThere(
     _ order: [Int], _ field: String
   ) throws {
@@ -174,6 +175,9 @@ import Testing
         let note = transaction[Note.self, "1"]
         switch (field, number) {
         case ("title", _): note.title = "history \(number)"
+        case ("views", _): note.views.increment(by: Int64(number))
+        case ("exist", 1): note.delete()
+        case ("exist", _): note.touch()
         case ("log", _): note.log.append(Int64(number))
         case (_, 1): note.blocked.insert("7")
         default: note.blocked.remove("7")
@@ -185,6 +189,11 @@ import Testing
     for number in order {
       let delta = try history(number)
       try store.update { _ = $0.apply(delta) }
+      #expect(try rows() == store.bytes)
+      try store.update { replica in
+        _ = replica.apply(delta)
+        try replica.save { $0[Note.self, "1"].tags.insert("own \(number)") }
+      }
       #expect(try rows() == store.bytes)
     }
   }

@@ -59,6 +59,14 @@ public struct LedgerLines: Hashable, Sendable {
     return count
   }
 
+  /// Whether ``fold(below:)`` would fold any entry.
+  func canFold(below cut: VectorClock) -> Bool {
+    lines.contains { device, line in
+      line.folded < Limits.foldedEntries
+        && line.tail.first.map { $0.sequence <= cut[device] } ?? false
+    }
+  }
+
   /// Folds every entry.
   mutating func foldAll() {
     for device in Array(lines.keys) { lines[device]?.fold(upTo: .max) }

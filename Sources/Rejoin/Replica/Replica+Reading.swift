@@ -22,14 +22,14 @@ extension Replica {
   ///
   /// - Parameter changes: The former states, by the positions of their records.
   func record(
-    _ id: RecordID, before changes: [UInt32: RecordState]?
+    _ id: RecordID, before changes: [UInt32: RecordState?]?
   ) -> Record? {
     let rule = schema.deletion(of: id.entity)
     func state(at position: Int) -> RecordState? {
       guard let former = changes?[UInt32(position)] else {
         return stored.records[position]
       }
-      return former.slots.isEmpty ? nil : former
+      return former.flatMap { $0.slots.isEmpty ? nil : $0 }
     }
     if !stored.aliases.contain(id) {
       return stored.positions[id].flatMap(state).map { state in

@@ -49,9 +49,9 @@ public struct StoredReplica: Sendable {
   /// The records that have changed since a store has asked last; `nil` if none
   /// asks.
   var changedRecords: Set<UInt32>?
-  /// The records that have changed since an observer has asked last, as they were
-  /// before; `nil` if nobody observes.
-  var formerRecords: [UInt32: RecordState]?
+  /// The records that have changed since an observer has asked last; `nil` if
+  /// nobody observes.
+  var formerRecords: FormerRecords?
   /// What the other devices are known to hold; its mark is contained in
   /// `version`.
   var stability = Stability()
@@ -183,9 +183,7 @@ public struct StoredReplica: Sendable {
   /// Notes that a record is going to change.
   mutating func noteChange(of record: UInt32) {
     changedRecords?.insert(record)
-    if formerRecords != nil, formerRecords?[record] == nil {
-      formerRecords?[record] = records[Int(record)]
-    }
+    formerRecords?.note(record, of: records)
   }
 
   /// Enters a field into the index if it has seen a later save of a device.

@@ -22,8 +22,10 @@ extension FieldState {
 
 extension LargeField {
   /// Notes that a store has written the field.
-  mutating func noteWritten(_ state: FieldState) {
-    unwritten = Unwritten(since: state.clock)
+  ///
+  /// - Parameter isPatched: Whether it asks for what changes from now on.
+  mutating func noteWritten(_ state: FieldState, isPatched: Bool) {
+    unwritten = isPatched ? Unwritten(since: state.clock) : nil
   }
 
   /// What has changed of the field since a store has written it.

@@ -107,7 +107,9 @@ extension Replica {
     for position in stored.records.indices {
       // Past the index, which need not know: folding changes no clock.
       for slot in stored.records[position].slots {
-        guard case .ledger = slot.state else { continue }
+        guard case .ledger(let field) = slot.state,
+          field.store.canFold(below: cut)
+        else { continue }
         stored.noteChange(of: UInt32(position))
         let location = FieldLocation(
           record: UInt32(position), name: slot.name)

@@ -25,7 +25,9 @@ extension Replica {
 
   /// Notes that a store has written a record, see
   /// ``StoredReplica/noteWritten(_:)``.
-  package func noteWritten(_ position: Int) { stored.noteWritten(position) }
+  package func noteWritten(_ position: Int, isPatched: Bool = true) {
+    stored.noteWritten(position, isPatched: isPatched)
+  }
 
   /// Takes the replica back to what a store has of it.
   package func takeBack(to stored: StoredReplica) {
@@ -39,8 +41,12 @@ extension Replica {
   /// A record before and after a change; `nil` if no save had touched it.
   package typealias Difference = (old: Record?, new: Record?)
 
-  /// Begins to keep records as they are before they change.
-  package func keepFormerRecords() { stored.formerRecords = [:] }
+  /// Begins to note which records change.
+  ///
+  /// - Parameter withStates: Whether to keep them as they are before, too.
+  package func keepFormerRecords(withStates: Bool = true) {
+    stored.formerRecords = FormerRecords(keepsStates: withStates)
+  }
 
   /// Hands out the records that have changed since ``keepFormerRecords()``, and
   /// stops to keep any.
@@ -48,7 +54,7 @@ extension Replica {
   /// A record with aliases is handed out under each of its IDs. Which they are, and
   /// which references lead nowhere, is as of now, before the change, too.
   package func takeDifferences() -> [RecordID: Difference] {
-    let former = stored.formerRecords ?? [:]
+    let former = stored.formerRecords?.states ?? [:]
     stored.formerRecords = nil
     var differences: [RecordID: Difference] = [:]
     for position in former.keys {
@@ -68,5 +74,21 @@ extension StoredReplica {
     let id = records[position].id
     guard BuiltIn.isBuiltIn(id.entity) else { return aliases[id] }
     return aliasesDeclared(at: position).first.map { aliases[$0] } ?? []
+  }
+}
+
+/// The records that have changed since an observer has asked last.
+struct FormerRecords: Sendable {
+  /// Whether they are kept as they were before.
+  let keepsStates: Bool
+  /// By position; `nil` if it is not kept.
+  private(set) var states: [UInt32: RecordState?] = [:]
+
+  init(keepsStates: Bool) { self.keepsStates = keepsStates }
+
+  /// Notes that a record is going to change.
+  mutating func note(_ position: UInt32, of records: [RecordState]) {
+    if states[position] != nil { return }
+    states[position] = .some(keepsStates ? records[Int(position)] : nil)
   }
 }

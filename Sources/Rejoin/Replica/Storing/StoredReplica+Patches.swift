@@ -4,11 +4,12 @@
 // write it as a whole.
 extension StoredReplica {
   /// Begins to note what changes of a record's large fields, once a store has
-  /// written the record.
-  package mutating func noteWritten(_ position: Int) {
+  /// written the record, or ends to.
+  package mutating func noteWritten(_ position: Int, isPatched: Bool = true) {
+    if large.isEmpty { return }
     for slot in records[position].slots {
       let location = FieldLocation(record: UInt32(position), name: slot.name)
-      large[location]?.noteWritten(slot.state)
+      large[location]?.noteWritten(slot.state, isPatched: isPatched)
     }
   }
 
