@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Rejoin
+@testable import Rejoin
 import RejoinTesting
 import Testing
 
@@ -107,6 +107,7 @@ import Testing
     }
     #expect(store.observers.isEmpty)
     try await store.save { $0[Note.self, "1"].title = "more" }
+    #expect(await store.read { $0.stored.formerRecords == nil })
   }
 
   @Test func itEndsWithTheStore() async throws {

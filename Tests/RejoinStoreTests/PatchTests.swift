@@ -83,6 +83,32 @@ import Testing
     #expect(try rows() == store.bytes)
   }
 
+  @Test func aSmallRecordHasNone() throws {
+    let store = try open(path, token: keeper)
+    for title in ["one", "two", "three"] { try store.write(title) }
+    #expect(try sizes().count == 0)
+  }
+
+  /// A part of a delta has arrived, and the rest has not.
+  @Test func aPatchCanBeAheadOfTheVersion() throws {
+    let store = try largeNote()
+    let peer = peer(of: store)
+    try peer.save { transaction in
+      transaction[Note.self, "1"].tags.insert("theirs")
+      transaction[Note.self, "2"].title = "theirs"
+    }
+    let delta = try #require(peer.delta(since: store.replica.version))
+    let part = try #require(
+      delta.split(into: 2).first {
+        $0.changes.map(\.id.key) == ["1"]
+      })
+    try store.update { _ = $0.apply(part) }
+    #expect(try sizes().count == 1)
+    let version = store.replica.version
+    #expect(!version.fieldsAhead.isEmpty)
+    #expect(try open(path, token: keeper).replica.version == version)
+  }
+
   @Test func whatArrivesIsAPatch() throws {
     let store = try largeNote()
     let peer = peer(of: store)
