@@ -85,7 +85,15 @@ import Testing
 
   @Test func aSmallRecordHasNone() throws {
     let store = try open(path, token: keeper)
-    for title in ["one", "two", "three"] { try store.write(title) }
+    for i in 0..<3 {
+      try store.update { replica in
+        try replica.save { transaction in
+          for j in 0..<(i == 0 ? 60 : 1) {
+            transaction[Note.self, "1"].tags.insert("tag \(i) \(j)")
+          }
+        }
+      }
+    }
     #expect(try sizes().count == 0)
   }
 
