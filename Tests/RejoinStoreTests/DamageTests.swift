@@ -125,11 +125,7 @@ import Testing
       try fill(try open(path))
       let connection = try SQLiteConnection(opening: path)
       try connection.run("ALTER TABLE rejoin_\(table) RENAME TO lost")
-      let error = #expect(throws: StoreError.self) { try open(path) }
-      guard case .damaged = error else {
-        Issue.record("\(String(describing: error))")
-        return
-      }
+      expectDamaged(table) { try open(path) }
     }
   }
 
@@ -152,12 +148,6 @@ import Testing
   func aRowThatIsNotAsItWasWrittenIsNamed(_ damage: String) throws {
     try fill(try open(path, token: keeper))
     try SQLiteConnection(opening: path).run(damage)
-    let error = #expect(throws: StoreError.self) {
-      try open(path, token: keeper)
-    }
-    guard case .damaged = error else {
-      Issue.record("\(damage): \(String(describing: error))")
-      return
-    }
+    expectDamaged(damage) { try open(path, token: keeper) }
   }
 }

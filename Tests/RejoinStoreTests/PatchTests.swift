@@ -255,13 +255,7 @@ import Testing
       }
     }
     try SQLiteConnection(opening: path).run(damage)
-    let error = #expect(throws: StoreError.self) {
-      try open(path, token: keeper)
-    }
-    guard case .damaged = error else {
-      Issue.record("\(damage): \(String(describing: error))")
-      return
-    }
+    expectDamaged(damage) { try open(path, token: keeper) }
   }
 
   /// It reads only what a request is about.

@@ -4,6 +4,7 @@ import Foundation
 import Rejoin
 import RejoinSQL
 import RejoinTesting
+import Testing
 
 @testable import RejoinStore
 
@@ -93,4 +94,13 @@ extension StoredScope {
   var title: String? { read { $0[Note.self, "1"]?.title } }
 
   var bytes: [UInt8] { replica.state.encoded() }
+}
+
+/// Expects that a store is said to be damaged.
+func expectDamaged(_ damage: String, _ open: () throws -> StoredScope) {
+  let error = #expect(throws: StoreError.self) { try open() }
+  guard case .damaged = error else {
+    Issue.record("\(damage): \(String(describing: error))")
+    return
+  }
 }

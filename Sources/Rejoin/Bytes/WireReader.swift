@@ -2,7 +2,7 @@
 
 /// Calls `body` with the bytes in place, or with a copy if they are not
 /// contiguous in memory.
-func withBytes<Result>(
+package func withBytes<Result>(
   of bytes: some Sequence<UInt8>,
   _ body: (UnsafeRawBufferPointer) throws(WireError) -> Result
 ) throws(WireError) -> Result {

@@ -53,10 +53,13 @@ extension Replay {
 
   mutating func crash(_ line: inout ScriptLine) throws(ScriptError) {
     let name = try line.text("on")
-    _ = try devices.replica(name, in: line)
+    let replica = try devices.replica(name, in: line)
     devices.set(name, time: try line.time())
     contexts = contexts.filter { $0.value.device != name }
-    try devices.crash(name, in: line)
+    let state = try read(line) { () throws(WireError) in
+      try StoredReplica(decoding: replica.state.encoded())
+    }
+    try devices.crash(name, state, in: line)
   }
 
   func fork(_ line: inout ScriptLine) throws(ScriptError) {

@@ -41,30 +41,12 @@ final class ScriptDevices {
   ) throws(ScriptError) -> Replica {
     if let replica = replicas[name] { return replica }
     let device = try identity(name, in: line)
-    let clock = ScriptClock()
-    return try add(
-      name,
-      Replica(
-        device: device, schema: schema, wallClock: clock.wallClock,
-        makeDeviceID: { [unowned self] in renew(name) }), clock, in: line)
-  }
-
-  /// Adds the replica of a new device.
-  @discardableResult
-  private func add(
-    _ name: String, _ replica: Replica, _ clock: ScriptClock,
-    in line: ScriptLine
-  ) throws(ScriptError) -> Replica {
-    clocks[name] = clock
-    let state = replica.state
-    let stored = try onDisk(line) { stores throws(ScriptStores.Failure) in
-      try stores.begin(
-        name, with: state, RestoreToken(state), schema: schema,
-        wallClock: clock.wallClock,
-        makeDeviceID: { [unowned self] in renew(name) })
-    }
-    replicas[name] = stored ?? replica
-    return stored ?? replica
+    clocks[name] = ScriptClock()
+    let empty = Replica(
+      device: device, schema: schema, wallClock: WallClock { 0 },
+      makeDeviceID: newDevices(for: name)
+    ).state
+    return try open(name, empty, RestoreToken(empty), in: line)
   }
 
   /// What `body` returns, if replicas are stored.
@@ -101,13 +83,12 @@ final class ScriptDevices {
     guard original.version[device].sequence == 0 else {
       throw line.error("\"\(copy)\" has saved; fork as a new device")
     }
-    let clock = ScriptClock()
+    let (clock, state) = (ScriptClock(), original.fork(as: device).state)
+    // A copy is not opened later: its clock is not set back.
+    clock.set(state.hybrid.latest.milliseconds)
+    clocks[copy] = clock
+    try open(copy, state, RestoreToken(state), in: line)
     clock.set(clocks[name]?.now ?? 0)
-    try add(
-      copy,
-      original.fork(
-        as: device, wallClock: clock.wallClock,
-        makeDeviceID: { [unowned self] in renew(copy) }), clock, in: line)
   }
 
   /// Stores a device's token apart from its backups.
@@ -136,38 +117,44 @@ final class ScriptDevices {
   }
 
   /// Opens a device's replica again, of which only what is stored is left.
-  func crash(_ name: String, in line: ScriptLine) throws(ScriptError) {
+  ///
+  /// - Parameter state: What is stored, if that is in memory.
+  func crash(
+    _ name: String, _ state: StoredReplica, in line: ScriptLine
+  ) throws(ScriptError) {
     let clock = clocks[name] ?? ScriptClock()
     let stored = try onDisk(line) { stores throws(ScriptStores.Failure) in
       try stores.reopen(
         name, schema: schema, wallClock: clock.wallClock,
-        makeDeviceID: { [unowned self] in renew(name) })
+        makeDeviceID: newDevices(for: name))
     }
     if let stored { return replicas[name] = stored }
-    guard let state = replicas[name]?.state else { return }
-    do {
-      let read = try StoredReplica(decoding: state.encoded())
-      try open(name, read, RestoreToken(read), in: line)
-    } catch { throw line.error("\(error)") }
+    try open(name, state, RestoreToken(state), in: line)
   }
 
+  @discardableResult
   private func open(
     _ name: String, _ state: StoredReplica, _ token: RestoreToken?,
     in line: ScriptLine
-  ) throws(ScriptError) {
+  ) throws(ScriptError) -> Replica {
     let clock = clocks[name] ?? ScriptClock()
     clocks[name] = clock
     let stored = try onDisk(line) { stores throws(ScriptStores.Failure) in
       try stores.begin(
         name, with: state, token, schema: schema, wallClock: clock.wallClock,
-        makeDeviceID: { [unowned self] in renew(name) })
+        makeDeviceID: newDevices(for: name))
     }
-    replicas[name] =
+    let replica =
       stored
       ?? Replica(
         opening: state, token: token, schema: schema,
-        wallClock: clock.wallClock,
-        makeDeviceID: { [unowned self] in renew(name) })
+        wallClock: clock.wallClock, makeDeviceID: newDevices(for: name))
+    replicas[name] = replica
+    return replica
+  }
+
+  private func newDevices(for name: String) -> () -> DeviceID {
+    { [unowned self] in renew(name) }
   }
 
   private func identity(

@@ -77,11 +77,11 @@ public struct DamagedRows: Sendable {
     assembly.add(stored.version[stored.device], of: stored.device)
     assembly.add(
       ownDigests: stored.ownDigests.digests, above: stored.ownDigests.floor)
-    _ = try Self.withBytes(isPatch ? body : bytes) { row throws(WireError) in
+    _ = try withBytes(of: isPatch ? body : bytes) { row throws(WireError) in
       try assembly.add(record: row)
     }
     for patch in isPatch ? [bytes] : patches {
-      try Self.withBytes(patch) { row throws(WireError) in
+      try withBytes(of: patch) { row throws(WireError) in
         try assembly.add(patch: row, toRecordAt: 0)
       }
     }
@@ -93,15 +93,5 @@ public struct DamagedRows: Sendable {
   /// - Returns: Whether they have what the replica has.
   public func areWhole() throws(WireError) -> Bool {
     try read(body).encoded() == stored.encoded()
-  }
-
-  private static func withBytes<Value>(
-    _ bytes: [UInt8],
-    _ body: (UnsafeRawBufferPointer) throws(WireError) -> Value
-  ) throws(WireError) -> Value {
-    let result = bytes.withUnsafeBytes { bytes in
-      Result { () throws(WireError) in try body(bytes) }
-    }
-    return try result.get()
   }
 }
