@@ -115,6 +115,12 @@ enum Tables {
       "SELECT count(*) FROM \(names) LIKE 'rejoin%'")
     if count == Int64(definitions.count - 1) { return true }
     if count == 0 { return false }
+    // A later version may have other tables.
+    let format = try? connection.integer(
+      "SELECT max(format) FROM rejoin_scope")
+    if let format, format > Self.format {
+      throw StoreError.newerFormat(Int(format))
+    }
     throw StoreError.damaged("of whose tables there are \(count ?? 0)")
   }
 }

@@ -191,6 +191,16 @@ import Testing
     }
   }
 
+  @Test func aLaterFormatWithOtherTablesIsNoDamage() throws {
+    try open(path, token: keeper).write("kept")
+    let connection = try SQLiteConnection(opening: path)
+    try connection.run("UPDATE rejoin_scope SET format = 3")
+    try connection.run("CREATE TABLE rejoin_index (scope BIGINT)")
+    #expect(throws: StoreError.newerFormat(3)) {
+      try open(path, token: keeper)
+    }
+  }
+
   @Test func aMissingFolderIsNamed() throws {
     let error = #expect(throws: (any Error).self) {
       try open(folder.file("none/notes.sqlite"))
