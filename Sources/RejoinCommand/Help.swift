@@ -118,6 +118,7 @@ enum Help {
     # are skipped. The first line is the schema, and every other line is a step:
 
       save, delete, undelete   change records on the device `on`
+      undo, redo               undo the last of these saves, or redo it
       sync, merge              bring the changes of the device `from` to `to`:
                                as a delta, or as the whole state
       delta, split, apply      keep a delta, cut it into parts, and apply it at

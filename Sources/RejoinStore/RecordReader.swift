@@ -69,9 +69,7 @@ struct RecordReader {
     ) { row in
       let (record, place) = (row.integer(0), row.integer(1))
       let check = RecordRows.check(of: row.bytes(2), at: place, of: record)
-      guard let position = positions[record], check == row.integer(3),
-        patches[position]?.count ?? 0 == place
-      else {
+      guard let position = positions[record], check == row.integer(3) else {
         throw StoreError.damaged(
           "in patch \(place) of row \(record) of the records")
       }

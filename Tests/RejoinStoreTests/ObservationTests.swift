@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 @testable import Rejoin
+import RejoinSQL
 import RejoinTesting
 import Testing
 
@@ -47,6 +48,30 @@ import Testing
     // Who has deleted it can still be asked.
     let record = try #require(all[RecordID("Note", "1")]?.new)
     #expect(!record.exists && record.value(of: "title") == .string("first"))
+  }
+
+  /// Nobody is told of a save that could not be made durable.
+  @Test func whatIsNotDurableIsNotTold() throws {
+    let connection = try SQLiteConnection(opening: path)
+    let scope = try StoredScope(
+      "main", on: connection, schema: [Note.self],
+      wallClock: ManualClock().wall, token: keeper,
+      makeDeviceID: { DeviceID(1) })
+    let (pending, signals) = scope.observers.observe()
+    let used = try #require(try connection.integer("PRAGMA page_count"))
+    try connection.run("PRAGMA max_page_count = \(used)")
+    #expect(throws: StoreError.self) {
+      try scope.update { replica in
+        try replica.save { transaction in
+          for i in 0..<1000 { transaction[Note.self, "\(i)"].title = "new" }
+        }
+      }
+    }
+    #expect(pending.take() == nil)
+    try connection.run("PRAGMA max_page_count = 100000")
+    try scope.write("kept")
+    #expect(pending.take()?.all.count == 1)
+    _ = signals
   }
 
   /// Whoever asks late is told all of it at once.

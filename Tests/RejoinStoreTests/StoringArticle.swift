@@ -75,6 +75,18 @@ import Testing
     changes.cancel()
     try await store.save { $0.restore(RecordID("Note", "1")) }
 
+    var history = UndoHistory()
+    history.append(
+      try await store.save { transaction in
+        transaction.isUndoable = true
+        transaction[Note.self, "1"].title = "Cheese"
+      }.report)
+    if let last = history.undo {
+      history.append(try await store.save { $0.undo(last) }.report)
+    }
+    #expect(await store.read { $0[Note.self, "1"]?.title } == "Milk")
+    #expect(history.redo != nil)
+
     try SQLiteConnection(opening: path).run(
       "CREATE TABLE search (key BLOB, title BLOB)")
     try await store.save(writing: { connection in

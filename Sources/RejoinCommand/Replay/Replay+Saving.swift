@@ -5,12 +5,27 @@ import RejoinComparison
 
 extension Replay {
   func save(_ line: inout ScriptLine) throws(ScriptError) {
-    let replica = try device(&line)
+    let name = try line.text("on")
+    let replica = try device(named: name, &line)
     let rows = line.has("records") ? try rows(&line) : [try verbs(&line)]
-    attempt { () throws(SaveError) in
-      try replica.save { transaction in
-        rows.forEach { $0.apply(to: transaction) }
-      }
+    attempt(on: name, replica) { transaction in
+      rows.forEach { $0.apply(to: transaction) }
+    }
+  }
+
+  /// Undoes the last save that can be undone, or redoes it.
+  func undo(
+    _ line: inout ScriptLine, again: Bool
+  ) throws(ScriptError) {
+    let name = try line.text("on")
+    let replica = try device(named: name, &line)
+    let history = devices.histories[name] ?? UndoHistory()
+    guard let undo = again ? history.redo : history.undo else {
+      return print(ReplayOutput.lineForNothing(toRedo: again))
+    }
+    attempt(on: name, replica) { transaction in
+      let left = transaction.undo(undo)
+      if !left.isEmpty { print(ReplayOutput.line(for: left)) }
     }
   }
 
@@ -40,15 +55,17 @@ extension Replay {
       let target = try context(&line)
       return target.context.delete(target.id)
     }
-    let replica = try device(&line)
+    let name = try line.text("on")
+    let replica = try device(named: name, &line)
     let id = try schema.record(try line.text("record"), in: line)
-    attempt { () throws(SaveError) in try replica.save { $0.delete(id) } }
+    attempt(on: name, replica) { $0.delete(id) }
   }
 
   func undelete(_ line: inout ScriptLine) throws(ScriptError) {
-    let replica = try device(&line)
+    let name = try line.text("on")
+    let replica = try device(named: name, &line)
     let id = try schema.record(try line.text("record"), in: line)
-    attempt { () throws(SaveError) in try replica.save { $0.restore(id) } }
+    attempt(on: name, replica) { $0.restore(id) }
   }
 
   func alias(_ line: inout ScriptLine) throws(ScriptError) {

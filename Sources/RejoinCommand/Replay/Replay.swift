@@ -95,6 +95,8 @@ struct Replay {
     case "fold": try device(&line).fold()
     case "retire": try retire(&line)
     case "undelete": try undelete(&line)
+    case "undo": try undo(&line, again: false)
+    case "redo": try undo(&line, again: true)
     case "alias": try alias(&line)
     case "import": try importRows(&line)
     case "pull": try pull(&line)
@@ -117,7 +119,12 @@ struct Replay {
   func device(
     _ line: inout ScriptLine, _ key: Name = "on"
   ) throws(ScriptError) -> Replica {
-    let name = try line.text(key)
+    try device(named: try line.text(key), &line)
+  }
+
+  func device(
+    named name: String, _ line: inout ScriptLine
+  ) throws(ScriptError) -> Replica {
     let replica = try devices.replica(name, in: line)
     devices.set(name, time: try line.time())
     return replica
@@ -128,6 +135,22 @@ struct Replay {
       _ = try save()
     } catch {
       print(ReplayOutput.line(for: error))
+    }
+  }
+
+  /// Makes a save that can be undone.
+  ///
+  /// - Parameter name: The device.
+  func attempt(
+    on name: String, _ replica: Replica, _ body: (Transaction) -> Void
+  ) {
+    attempt { () throws(SaveError) in
+      let report = try replica.save { transaction in
+        transaction.isUndoable = true
+        body(transaction)
+      }
+      devices.histories[name, default: UndoHistory()].append(report)
+      return report
     }
   }
 

@@ -129,6 +129,24 @@ enum ReplayOutput {
     ]).description
   }
 
+  /// The line for what an undoing leaves as it is: fields, and records that it
+  /// would have deleted or restored.
+  static func line(for left: [MergeReport.Location]) -> String {
+    let names = left.map { place in
+      place.field == .existence
+        ? "\(place.record)" : "\(place.record).\(place.field.name)"
+    }
+    return JSONValue.object(["left": .array(names.map { .text($0) })])
+      .description
+  }
+
+  /// The line where there is nothing to undo, or to redo.
+  static func lineForNothing(toRedo again: Bool) -> String {
+    JSONValue.object([
+      "error": .text(again ? "nothingToRedo" : "nothingToUndo")
+    ]).description
+  }
+
   /// The line for a save that the replica refused.
   static func line(for error: SaveError) -> String {
     JSONValue.object([

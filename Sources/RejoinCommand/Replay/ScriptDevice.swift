@@ -28,6 +28,8 @@ final class ScriptDevices {
   /// The names of all device IDs in use, those of earlier incarnations
   /// included.
   private(set) var names: [DeviceID: String] = [:]
+  /// The saves that can be undone in a process that still runs, by name.
+  var histories: [String: UndoHistory] = [:]
   /// The token that was stored last, by name.
   private var tokens: [String: RestoreToken] = [:]
 
@@ -128,7 +130,10 @@ final class ScriptDevices {
         name, schema: schema, wallClock: clock.wallClock,
         makeDeviceID: newDevices(for: name))
     }
-    if let stored { return replicas[name] = stored }
+    if let stored {
+      histories[name] = nil
+      return replicas[name] = stored
+    }
     try open(name, state, RestoreToken(state), in: line)
   }
 
@@ -150,6 +155,7 @@ final class ScriptDevices {
         opening: state, token: token, schema: schema,
         wallClock: clock.wallClock, makeDeviceID: newDevices(for: name))
     replicas[name] = replica
+    histories[name] = nil
     return replica
   }
 

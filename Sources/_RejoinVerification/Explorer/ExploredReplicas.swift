@@ -58,6 +58,8 @@ final class ExploredReplicas<Replica: TestedReplica> {
   private var saved = ExplorerMemo()
   private var shown = ExplorerMemo()
   private var stored: [[UInt8]: Int] = [:]
+  /// The numbers of what can be undone and redone.
+  private var histories: [UndoHistory: Int] = [:]
   /// The numbers of messages, where equal knowledge does not make them equal.
   private var messages: [Replica.Message: Int] = [:]
   /// The numbers of states that differ at most in what is sent of large fields.
@@ -145,7 +147,7 @@ extension ExploredReplicas {
     counts.executions += 1
     let place = try perform(program.saves[save], &replica, &model, now: now)
     let result =
-      place == nil && !program.isPurging
+      place == nil && !program.isPurging && !program.isUndoing
       ? state : try intern(replica, model, before: old.clock)
     saved.insert(state, input, result)
     return result
@@ -174,6 +176,10 @@ extension ExploredReplicas {
           try replica.checkReadBack(
             verbs.filter { reader.isAlone($0.id) }, named: name(model.device))
         }
+      case .undo(let again):
+        let undone = try replica.undo(again: again, now: now)
+        dot = undone.dot
+        place = model.save(undone.edits, now: now)
       case .purge:
         replica.fold()
         let cut = replica.stabilityCut
@@ -322,6 +328,11 @@ extension ExploredReplicas {
       let bytes = replica.stored
       let number = stored[bytes] ?? stored.count
       stored[bytes] = number
+      key.append(number)
+    }
+    if program.isUndoing {
+      let number = histories[replica.history] ?? histories.count
+      histories[replica.history] = number
       key.append(number)
     }
     if let place = places[key] {

@@ -59,6 +59,7 @@ struct ExplorerScriptWriter {
     let step: ScriptStep =
       switch save {
       case .verbs(let verbs): .save(on: i, verbs)
+      case .undo(let again): .undo(on: i, again: again)
       case .purge: .purge(i)
       case .retire(let j): .retire(on: i, j)
       case .alias(let a, let b): .alias(on: i, a, b)

@@ -117,6 +117,23 @@ extension ExplorerProgram {
       .verbs([.delete(b)]))
   }()
 
+  /// Saves that are undone and redone, beside those of others.
+  public static let undoings = ExplorerProgram(
+    "undoing", about: [name, count, tags, theme],
+    .verbs([
+      a[name, .int(1)], a.adding(2, to: count), a.inserting(["x"], into: tags),
+      a[theme, .int(1)],
+    ]),
+    .verbs([
+      a[name, .int(2)], a.resetting(count, to: 5),
+      a.removing(["x"], from: tags), b[theme, .int(2)],
+    ]),
+    .verbs([
+      a[name, .int(3)], a.adding(1, to: count),
+      a.inserting(["x", "y"], into: tags), .delete(b),
+    ]),
+    .undo(again: false), .undo(again: false), .undo(again: true))
+
   /// A record that is brought back after its deletion, or created again.
   public static func bringingBack(_ rule: DeletionRule) -> ExplorerProgram {
     ExplorerProgram(

@@ -42,6 +42,8 @@ extension ExplorerProgram {
         .reduced(savers: [[0], [1], [2], [0]], times: [0], kept: kept),
       bringingBack(.deleteWins)
         .reduced(savers: [[0], [1], [1, 2], [2]], times: [0], kept: kept),
+      undoings.reduced(
+        savers: [[0], [0], [1], [0], [0], [0]], times: [0], kept: kept - 1),
     ]
   }
 

@@ -20,6 +20,8 @@ public struct ExplorerProgram: Sendable {
   public enum Save: Sendable {
     /// A save with these verbs.
     case verbs([ScriptVerb])
+    /// Undoing the last save that can be undone, or redoing it.
+    case undo(again: Bool)
     /// Dropping what dead records hold.
     case purge
     /// Retiring one of the three devices.
@@ -66,5 +68,10 @@ public struct ExplorerProgram: Sendable {
   /// purged.
   var isPurging: Bool {
     saves.contains { if case .purge = $0 { true } else { false } }
+  }
+
+  /// Whether it makes a difference to a device which saves it can undo.
+  var isUndoing: Bool {
+    saves.contains { if case .undo = $0 { true } else { false } }
   }
 }

@@ -31,6 +31,27 @@ extension OracleReplica {
     return commit([id: record], now: now)
   }
 
+  /// Saves edits whose author has seen some saves of some fields, and all that are
+  /// held of others.
+  mutating func save(
+    _ edits: [RecordID: Transaction.RecordEdits], now: Int64
+  ) -> Int? {
+    var pending: [RecordID: OraclePending] = [:]
+    for (id, record) in edits {
+      var seen: [FieldPath: SaveSet] = [:]
+      for key in [.existence] + record.edits.keys {
+        let path = FieldPath(id, key)
+        seen[path] = held[path]?.filter { place in
+          record.seen[key]?.contains(history.saves[place].dot) ?? true
+        }
+      }
+      pending[id] = OraclePending(
+        mark: record.isAlive, verbs: record.edits.mapValues { [$0] },
+        seen: seen)
+    }
+    return commit(pending, now: now)
+  }
+
   /// Drops what dead records hold whose deletion lies below the cut.
   mutating func purge(below cut: VectorClock, now: Int64) -> Int? {
     var pending: [RecordID: OraclePending] = [:]

@@ -15,6 +15,12 @@ struct SaveSet: Hashable {
     return i < members.count && members[i] == Int32(save)
   }
 
+  func filter(_ isIncluded: (Int) -> Bool) -> SaveSet {
+    var part = SaveSet()
+    part.members = members.filter { isIncluded(Int($0)) }
+    return part
+  }
+
   mutating func insert(_ save: Int) {
     let i = position(of: Int32(save))
     if i == members.count || members[i] != Int32(save) {

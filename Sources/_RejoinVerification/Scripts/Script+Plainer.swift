@@ -80,6 +80,7 @@ extension ScriptStep {
   fileprivate func mapDevices(_ new: (Int) -> Int) -> ScriptStep {
     switch self {
     case .save(let i, let verbs): .save(on: new(i), verbs)
+    case .undo(let i, let again): .undo(on: new(i), again: again)
     case .setClock(let i, let now): .setClock(of: new(i), to: now)
     case .sync(let i, let j): .sync(from: new(i), to: new(j))
     case .merge(let i, let j): .merge(from: new(i), into: new(j))

@@ -56,7 +56,6 @@ private struct ReplayPrinter {
   private var messages: Set<Int> = []
   private var backups: Set<Int> = []
   private var contexts: [Int: Int] = [:]
-  private var reopenings = 0
 
   init(deviceCount: Int) { self.deviceCount = deviceCount }
 
@@ -104,6 +103,8 @@ private struct ReplayPrinter {
   mutating func print(_ step: ScriptStep) {
     switch step {
     case .save(let i, let verbs) where isThere(i): save(i, verbs)
+    case .undo(let i, let again) where isThere(i):
+      add(again ? "redo" : "undo", "on", i)
     case .setClock(let i, let time): now[i] = time
     case .sync(let i, let j) where isThere(i, j):
       add("sync", "to", j, [("from", name(i))])
@@ -137,12 +138,8 @@ private struct ReplayPrinter {
       add("restore", "on", i, [("from", "\"b\(k)\"")] + flag)
     case .storeToken(let i) where isThere(i): add("token", "on", i)
     case .reopen(let i) where isThere(i):
-      reopenings += 1
       contexts = contexts.filter { $0.value != i }
-      add("backup", "on", i, [("as", "\"r\(reopenings)\"")])
-      add(
-        "restore", "on", i,
-        [("from", "\"r\(reopenings)\""), ("unnoticed", "true")])
+      add("crash", "on", i)
     case .fork(let i) where isThere(i):
       let copy = deviceCount
       deviceCount += 1

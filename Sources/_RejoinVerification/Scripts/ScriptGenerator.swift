@@ -48,6 +48,8 @@ public struct ScriptWeights: Sendable {
   public var tokens = 4
   /// Messages of which one half is lost for good.
   public var lostHalves = 3
+  /// Saves that are undone or redone.
+  public var undoings = 8
 
   /// Weights that let everything happen.
   public init() {}
@@ -58,7 +60,7 @@ public struct ScriptWeights: Sendable {
       saves, syncs, messages, deliveries, merges, backups, restores,
       unnoticedRestores, reopenings, forks, clockJumps, purges, folds,
       contexts, retirements, discards, undeletions, aliases, imports, pulls,
-      tokens, lostHalves,
+      tokens, lostHalves, undoings,
     ]
   }
 }
@@ -69,7 +71,7 @@ public struct ScriptGenerator {
   enum Happening: Int, CaseIterable {
     case save, sync, write, deliver, merge, backUp, restore, forget, reopen
     case fork, jump, purge, fold, context, retire, discard, undelete, alias
-    case bringIn, pull, token, loseHalf
+    case bringIn, pull, token, loseHalf, undo
   }
 
   var random: SeededRandom
@@ -160,6 +162,7 @@ public struct ScriptGenerator {
     case .pull: return [pull(on: i, at: clocks[i])]
     case .token: return open(i)
     case .loseHalf: return loseHalf(from: i, to: other(than: i))
+    case .undo: return [.undo(on: i, again: random.chance(30))]
     }
   }
 

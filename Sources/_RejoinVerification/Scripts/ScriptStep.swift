@@ -9,6 +9,9 @@ import Rejoin
 public enum ScriptStep: Hashable, Sendable {
   /// A device saves.
   case save(on: Int, [ScriptVerb])
+  /// A device undoes the last of its saves of verbs that can be undone, or redoes
+  /// it.
+  case undo(on: Int, again: Bool)
   /// A device's wall clock is set, in milliseconds since 1970.
   case setClock(of: Int, to: Int64)
   /// A device sends another its unseen changes, and both acknowledge the other's
@@ -67,7 +70,8 @@ extension ScriptStep {
   /// Whether the step is a save, so that it adds to what there is to lose.
   var isSave: Bool {
     switch self {
-    case .save, .commit, .discard, .purge, .retire, .alias, .bringIn, .pull:
+    case .save, .undo, .commit, .discard, .purge, .retire, .alias, .bringIn,
+      .pull:
       true
     default: false
     }

@@ -40,6 +40,8 @@ struct SimulatedFaults: Hashable {
   let absences: Int
   /// Purges and folds.
   let housekeeping: Int
+  /// Saves that are undone, and redone.
+  let undoings: Int
   /// Crashes, after which the device is opened again.
   let crashes: Int
 
@@ -65,5 +67,6 @@ struct SimulatedFaults: Hashable {
     absences = weight(20)
     housekeeping = weight(20)
     crashes = weight(20)
+    undoings = weight(60)
   }
 }

@@ -18,6 +18,9 @@ extension SimulationPlanner {
         add(.save(on: i, verbs.verbs()), by: i)
       }
     }
+    while random.chance(faults.undoings) {
+      add(.undo(on: i, again: random.chance(30)), by: i)
+    }
     keepHouse(on: i)
     suffer(i)
     if faults.crashes > 0, random.chance(40) { store(i) }

@@ -35,6 +35,8 @@ public struct TestedLibrary<Size: FragmentSize>: TestedReplica {
 
   /// The replica.
   public let replica: Replica
+  /// The saves that can be undone and redone.
+  public internal(set) var history = UndoHistory()
   private let hand: ManualClock
   private let makeDeviceID: () -> DeviceID
 
@@ -75,7 +77,9 @@ public struct TestedLibrary<Size: FragmentSize>: TestedReplica {
   }
 
   public func copy() -> Self {
-    Self(resuming: replica.state, replica.schema, makeDeviceID)
+    var copy = Self(resuming: replica.state, replica.schema, makeDeviceID)
+    copy.history = history
+    return copy
   }
 
   public func forked(
@@ -132,9 +136,25 @@ extension TestedLibrary {
     _ verbs: [ScriptVerb], now: Int64
   ) throws -> Dot? {
     hand.now = now
-    return try replica.save { transaction in
+    let report = try replica.save { transaction in
+      transaction.isUndoable = true
       for verb in verbs { transaction.perform(verb) }
-    }.dot
+    }
+    history.append(report)
+    return report.dot
+  }
+
+  public mutating func undo(again: Bool, now: Int64) throws -> UndoneSave {
+    guard let undo = again ? history.redo : history.undo else {
+      return UndoneSave()
+    }
+    hand.now = now
+    let (edits, report) = try replica.save { transaction in
+      transaction.undo(undo)
+      return transaction.edits
+    }
+    history.append(report)
+    return UndoneSave(edits, at: report.dot)
   }
 
   public func fetch(_ id: RecordID) -> RecordSnapshot { replica.fetch(id) }

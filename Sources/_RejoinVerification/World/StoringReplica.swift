@@ -37,7 +37,10 @@ public struct StoringReplica: TestedReplica {
   }
 
   public func copy() -> Self {
-    Self(Shelf(library.replica.state, shelf.schema, shelf.makeDeviceID))
+    var copy = Self(
+      Shelf(library.replica.state, shelf.schema, shelf.makeDeviceID))
+    copy.library.history = history
+    return copy
   }
 
   public func forked(
@@ -52,16 +55,22 @@ public struct StoringReplica: TestedReplica {
   private mutating func update<Value>(
     _ body: (inout Library) throws -> Value
   ) throws -> Value {
-    var library = library
-    do { return try shelf.scope.update { _ in try body(&library) } } catch {
+    var updated = library
+    do {
+      let value = try shelf.scope.update { _ in try body(&updated) }
+      library = updated
+      return value
+    } catch {
       switch error {
-      case StoreError.notDurable, StoreError.busy: break
+      case StoreError.notDurable, StoreError.busy: updated = library
       default: throw error
       }
     }
-    return try shelf.withoutFailures {
-      try shelf.scope.update { _ in try body(&library) }
+    let value = try shelf.withoutFailures {
+      try shelf.scope.update { _ in try body(&updated) }
     }
+    library = updated
+    return value
   }
 
   /// Carries out a change that fails only with the database.
@@ -108,6 +117,7 @@ extension StoringReplica {
   public var stored: [UInt8] { library.stored }
   public var restoreToken: RestoreToken { library.restoreToken }
   public var stabilityCut: VectorClock { library.stabilityCut }
+  public var history: UndoHistory { library.history }
 
   public func exists(_ id: RecordID) -> Bool { library.exists(id) }
   public func reading(of path: FieldPath) -> FieldReading {
@@ -146,6 +156,10 @@ extension StoringReplica {
     _ id: RecordID, shown: RecordSnapshot, now: Int64
   ) throws -> Dot? {
     try update { try $0.delete(id, shown: shown, now: now) }
+  }
+
+  public mutating func undo(again: Bool, now: Int64) throws -> UndoneSave {
+    try update { try $0.undo(again: again, now: now) }
   }
 
   public mutating func alias(

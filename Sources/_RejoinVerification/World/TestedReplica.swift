@@ -107,6 +107,12 @@ public protocol TestedReplica {
     _ id: RecordID, shown: Fetched, now: Int64
   ) throws -> Dot?
 
+  /// Undoes the last save that can be undone, or redoes it.
+  mutating func undo(again: Bool, now: Int64) throws -> UndoneSave
+
+  /// The saves that can be undone and redone.
+  var history: UndoHistory { get }
+
   /// Declares two IDs to be of one record.
   mutating func alias(
     _ a: RecordID, _ b: RecordID, now: Int64
@@ -146,6 +152,14 @@ extension TestedReplica {
   public func checkListing(
     _ records: [RecordID], pages: Bool, named name: String
   ) throws(ScriptMismatch) {}
+
+  /// Does nothing.
+  public mutating func undo(again: Bool, now: Int64) throws -> UndoneSave {
+    UndoneSave()
+  }
+
+  /// None.
+  public var history: UndoHistory { UndoHistory() }
 
   /// Does nothing.
   public mutating func alias(
@@ -209,6 +223,21 @@ public struct MessageOutline: Equatable {
   ) {
     (self.fields, self.intervals) = (fields, intervals)
     self.fragments = fragments
+  }
+}
+
+/// What undoing a save did.
+public struct UndoneSave {
+  /// The dot of the save that has undone it; `nil` if there was nothing to save.
+  public let dot: Dot?
+  /// Its edits, and what their author had seen.
+  let edits: [RecordID: Transaction.RecordEdits]
+
+  /// Reports that there was nothing to undo.
+  public init() { (dot, edits) = (nil, [:]) }
+
+  init(_ edits: [RecordID: Transaction.RecordEdits], at dot: Dot?) {
+    (self.dot, self.edits) = (dot, edits)
   }
 }
 

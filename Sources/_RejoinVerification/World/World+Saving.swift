@@ -134,6 +134,21 @@ extension World {
     return i
   }
 
+  mutating func undo(
+    _ i: Int, again: Bool
+  ) throws(ScriptMismatch) -> Int? {
+    let now = peers[i].now
+    var undone = UndoneSave()
+    try note(i, "an undoing") { (replica) throws in
+      undone = try replica.undo(again: again, now: now)
+      return undone.dot
+    } expecting: {
+      $0.save(undone.edits, now: now)
+    }
+    counts.undoings += undone.dot == nil ? 0 : 1
+    return i
+  }
+
   mutating func alias(
     _ i: Int, _ a: RecordID, _ b: RecordID
   ) throws(ScriptMismatch) -> Int? {

@@ -24,6 +24,7 @@ extension World {
     guard involved(step).allSatisfy(peers.indices.contains) else { return nil }
     switch step {
     case .save(let i, let verbs): return try save(i, verbs)
+    case .undo(let i, let again): return try undo(i, again: again)
     case .setClock(let i, let now):
       peers[i].now = now
       return nil
@@ -87,7 +88,8 @@ extension World {
     case .save(let i, _), .setClock(let i, _), .deliver(_, let i),
       .backUp(let i, _), .restore(let i, _, _), .reopen(let i), .fork(let i),
       .purge(let i), .fold(let i), .fetch(let i, _, _), .storeToken(let i),
-      .alias(let i, _, _), .bringIn(let i, _), .pull(let i, _, _, _):
+      .undo(let i, _), .alias(let i, _, _), .bringIn(let i, _),
+      .pull(let i, _, _, _):
       [i]
     case .sync(let i, let j), .merge(let i, let j), .retire(let i, let j):
       i == j ? [-1] : [i, j]

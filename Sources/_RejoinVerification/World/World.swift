@@ -133,6 +133,8 @@ public struct World<Replica: TestedReplica> {
 public struct WorldCounts: Hashable, Sendable {
   /// The saves.
   public internal(set) var saves = 0
+  /// Those that undo another, or redo it.
+  public internal(set) var undoings = 0
   /// The messages that were applied.
   public internal(set) var deliveries = 0
   /// The messages that left a gap.
@@ -174,6 +176,7 @@ public struct WorldCounts: Hashable, Sendable {
   /// Adds what was done elsewhere.
   public static func += (a: inout WorldCounts, b: WorldCounts) {
     a.saves += b.saves
+    a.undoings += b.undoings
     a.deliveries += b.deliveries
     a.gaps += b.gaps
     a.fragments += b.fragments

@@ -37,6 +37,8 @@ private struct FaultCounts {
       case .save(_, let verbs) where verbs.contains { $0.isUndeletion }:
         "undeletions"
       case .reopen: "crashes"
+      case .undo(_, false): "undoings"
+      case .undo(_, true): "redoings"
       case .retire: "retirements"
       case .purge: "purges"
       case .fold: "folds"
@@ -89,7 +91,7 @@ extension ScriptVerb {
         "crashes", "retirements", "purges", "folds", "absences of months",
         "duplicates", "late messages", "lost messages", "tokens",
         "states opened with a token", "imports", "pulls", "aliases",
-        "deletions in contexts", "undeletions",
+        "deletions in contexts", "undeletions", "undoings", "redoings",
       ] + SimulatedClock.Fault.allCases.map { "a clock that is \($0)" }
     for kind in kinds {
       #expect(faults.counts[kind, default: 0] >= 100, "\(kind)")

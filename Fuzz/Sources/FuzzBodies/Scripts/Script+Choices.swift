@@ -36,7 +36,7 @@ extension ByteSource {
   }
 
   fileprivate mutating func step() -> ScriptStep {
-    switch below(42) {
+    switch below(44) {
     case 0..<12: .save(on: device(), verbs())
     case 12..<16: .sync(from: device(), to: device())
     case 16..<18: .write(on: device(), since: device(), message: number())
@@ -62,6 +62,7 @@ extension ByteSource {
     case 37: .restore(device(), from: number(), with: pick([.last, .fitting]))
     case 38: .discard(context: number())
     case 39: .save(on: device(), [.undelete(record())])
+    case 40, 41: .undo(on: device(), again: flag())
     default: .commit(context: number(), edits())
     }
   }

@@ -71,7 +71,13 @@ extension Replica {
   {
     transaction._checkInvariants()
     if let failure = transaction.failure { throw failure }
-    guard !transaction.pending.isEmpty else { return SaveReport() }
+    var report = SaveReport()
+    guard !transaction.pending.isEmpty else {
+      if transaction.isUndoable {
+        report.undo = SaveUndo(transaction, at: nil)
+      }
+      return report
+    }
     let device = try deviceToSaveAs()
     if let old = stored.deviceToRetire(inSaveBy: device) {
       transaction.retire(old)
@@ -94,11 +100,14 @@ extension Replica {
       try check(
         records[place].content, of: records[place].key, at: dot, time: time)
     }
+    let undo = transaction.isUndoable ? SaveUndo(transaction, at: dot) : nil
     stored.hybrid = hybrid
     if device != stored.device {
       deviceChange = DeviceChange(old: stored.device, new: device)
     }
-    return stored.commit(records, in: order, at: dot, time: time)
+    report = stored.commit(records, in: order, at: dot, time: time)
+    report.undo = undo
+    return report
   }
 
   /// The timestamp of a save made now; `nil` if the clock is at its maximum.

@@ -74,4 +74,8 @@ public struct SaveReport: Hashable, Sendable {
   /// The `lww` fields at the greatest timestamp, which a re-creation or a purge
   /// could not unset.
   public internal(set) var retained: [MergeReport.Location] = []
+
+  /// What it takes to undo the save, if the transaction was
+  /// ``Transaction/isUndoable``.
+  public internal(set) var undo: SaveUndo?
 }

@@ -17,6 +17,12 @@ public final class Transaction {
   ///
   /// Each fits the kind of its field, and its values are canonical.
   private(set) var pending = RunMap<RecordID, PendingRecord>()
+  /// Whether the report of the save is to say how to undo it.
+  ///
+  /// - Complexity: O(*n*) for *n* elements of each set that the save clears.
+  public var isUndoable = false
+  /// The save that this one undoes, if any.
+  var undone: Dot?
   /// The first reason why the save has to be refused.
   private(set) var failure: SaveError?
 
@@ -57,6 +63,23 @@ public final class Transaction {
       return $0.add(edit, to: field, of: key.kind)
     }
     if !fits { fail(.counterOverflow(id, field: key.name)) }
+  }
+
+  /// Adds an edit of a record that the save keeps, deletes or restores.
+  func add(
+    _ edit: FieldEdit, to key: FieldKey, of id: RecordID, observed: FieldState?
+  ) {
+    let field = replica.stored.names.intern(key)
+    let fits = pending.update(id, default: untouched(id)) {
+      if let observed { $0.observed[key] = observed }
+      return $0.add(edit.canonical, to: field, of: key.kind)
+    }
+    if !fits { fail(.counterOverflow(id, field: key.name)) }
+  }
+
+  /// Changes what the save does to a record.
+  func change(_ id: RecordID, _ body: (inout PendingRecord) -> Void) {
+    pending.update(id, default: untouched(id), body)
   }
 
   /// Creates a record, or keeps it alive, without editing a field.

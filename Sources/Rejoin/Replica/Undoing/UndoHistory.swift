@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The saves that can be undone, one after another, and those that can be redone.
+///
+///     var history = UndoHistory()
+///     for name in ["Ada", "Lovelace"] {
+///       history.append(
+///         try phone.save { transaction in
+///           transaction.isUndoable = true
+///           transaction[Profile.self, "ada"].name = name
+///         })
+///     }
+///     while let last = history.undo {
+///       history.append(try phone.save { $0.undo(last) })
+///     }
+///     if let first = history.redo {
+///       history.append(try phone.save { $0.undo(first) })
+///     }
+///     phone[Profile.self, "ada"]?.name  // "Ada"
+///
+/// An undone save leaves what earlier saves had written in the place of what it has
+/// written itself. The history knows which that is, so that those can be undone as
+/// well: the linear undo of "Undo and Redo Support for Replicated Registers"
+/// (Stewen, Kleppmann, 2024), for all kinds of fields.
+public struct UndoHistory: Hashable, Sendable {
+  private var done: [SaveUndo] = []
+  private var undone: [SaveUndo] = []
+
+  /// Creates an empty history.
+  public init() {}
+
+  /// What undoes the last save; `nil` if there is none.
+  public var undo: SaveUndo? { done.last }
+
+  /// What undoes the last undoing; `nil` if there is none, or a save came after it.
+  public var redo: SaveUndo? { undone.last }
+
+  /// Adds a save.
+  ///
+  /// A save that has carried out ``undo`` or ``redo`` moves it to the other. Any other
+  /// save can be undone next, and leaves nothing to redo. A save that was not
+  /// ``Transaction/isUndoable`` counts as one of somebody else.
+  ///
+  /// - Complexity: O(*n* · *c*) for a history of *n* saves and a save of *c* changes
+  ///   that undoes one, O(1) for others.
+  public mutating func append(_ report: SaveReport) {
+    guard let save = report.undo else { return }
+    // If nothing was there any more of the save, it cannot be redone either.
+    let new = save.changes.isEmpty ? [] : [save]
+    if let dot = save.undone, dot == undo?.dot {
+      done.follow(done.removeLast(), undoneBy: save)
+      undone += new
+    } else if let dot = save.undone, dot == redo?.dot {
+      undone.follow(undone.removeLast(), undoneBy: save)
+      done += new
+    } else if !new.isEmpty {
+      done += new
+      undone = []
+    }
+  }
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import Rejoin
+import Testing
+
+/// What undoing says and leaves; that it takes the right things back is the matter of
+/// its laws, over random histories.
+@Suite(.encodes) struct UndoTests {
+  private let phone = Replica.empty(1)
+  private let watch = Replica.empty(2)
+  private let ada = Sailor.ada
+
+  private func save(
+    _ body: (RecordEditor<Sailor>) -> Void
+  ) throws -> SaveReport {
+    try phone.save { transaction in
+      transaction.isUndoable = true
+      body(transaction[Sailor.self, "ada"])
+    }
+  }
+
+  /// - Returns: What stays, by the names of the fields.
+  private func undo(_ report: SaveReport) throws -> [String] {
+    let undo = try #require(report.undo)
+    return try phone.save { transaction in
+      transaction.undo(undo).map(\.field.name)
+    }.value
+  }
+
+  @Test func aSaveAlone() throws {
+    let report = try phone.save { transaction in
+      transaction.isUndoable = true
+      transaction[Sailor.self, "ada"].name = "Lovelace"
+    }
+    if let undo = report.undo {
+      try phone.save { $0.undo(undo) }
+    }
+    #expect(phone[Sailor.self, "ada"] == nil)
+    #expect(try phone.save { $0[Sailor.self, "ada"].name = "x" }.undo == nil)
+  }
+
+  @Test func oneSaveAfterAnother() throws {
+    var history = UndoHistory()
+    for name in ["Ada", "Lovelace"] {
+      history.append(
+        try phone.save { transaction in
+          transaction.isUndoable = true
+          transaction[Sailor.self, "ada"].name = name
+        })
+    }
+    while let last = history.undo {
+      history.append(try phone.save { $0.undo(last) })
+    }
+    #expect(phone[Sailor.self, "ada"] == nil)
+    if let first = history.redo {
+      history.append(try phone.save { $0.undo(first) })
+    }
+    #expect(phone[Sailor.self, "ada"]?.name == "Ada")
+    // Whoever saves something else gives up what could be redone.
+    #expect(history.redo != nil)
+    history.append(try save { $0.miles.increment() })
+    #expect(history.redo == nil)
+  }
+
+  /// A save that the history does not know stays.
+  @Test func whatALaterSaveHasChangedStays() throws {
+    let first = try save { ada in
+      (ada.name, ada.rank) = ("Ada", "dark")
+      ada.miles.increment(by: 5)
+      ada.tags.insert("x")
+      ada.roles.insert("x")
+      ada.pay.append(5)
+    }
+    try phone.save { transaction in
+      let ada = transaction[Sailor.self, "ada"]
+      (ada.name, ada.rank) = ("Lovelace", "light")
+      ada.miles.reset()
+      ada.tags.remove("x")
+      ada.roles.remove("x")
+      transaction.apply(
+        .append(.cancelling), to: Sailor().pay.key, of: Sailor.ada)
+    }
+    let before = phone.encoded()
+    #expect(
+      try undo(first)
+        == ["", "miles", "name", "pay", "rank", "roles", "tags"])
+    #expect(phone.encoded() == before)
+  }
+
+  @Test func whatTheTransactionEditsStays() throws {
+    let report = try save { $0.name = "Ada" }
+    let undo = try #require(report.undo)
+    try phone.save { transaction in
+      transaction[Sailor.self, "ada"].name = "Countess"
+      #expect(transaction.undo(undo).map(\.field.name) == ["", "name"])
+    }
+    #expect(phone[Sailor.self, "ada"]?.name == "Countess")
+  }
+
+  @Test func nothingToSaveIsNoSave() throws {
+    _ = try save { $0.name = "Ada" }
+    let touched = try phone.save { transaction in
+      transaction.isUndoable = true
+      transaction.touch(ada)
+    }
+    var history = UndoHistory()
+    history.append(touched)
+    let undo = try #require(history.undo)
+    let report = try phone.save { (transaction) -> Void in
+      transaction.undo(undo)
+    }
+    #expect(report.dot == nil && report.undo?.dot == nil)
+    history.append(report)
+    #expect(history == UndoHistory())
+    history.append(
+      try phone.save { $0.isUndoable = true })
+    #expect(history == UndoHistory())
+  }
+
+  /// A deletion undone, after the first save was, under a device that has changed.
+  @Test func underAnotherDevice() throws {
+    var history = UndoHistory()
+    history.append(try save { $0.name = "Ada" })
+    history.append(
+      try phone.save { transaction in
+        transaction.isUndoable = true
+        transaction.delete(ada)
+      })
+    let other = Replica.opening(phone.state, token: nil, as: 9)
+    for name in ["Ada", nil] {
+      let undo = try #require(history.undo)
+      history.append(
+        try other.save { (transaction) -> Void in transaction.undo(undo) })
+      #expect(other[Sailor.self, "ada"]?.name == name)
+    }
+  }
+
+  @Test func amountsHaveOpposites() throws {
+    let large = try save { ada in
+      ada.miles.increment(by: .max)
+      ada.pay.append(.min)
+    }
+    #expect(try undo(large) == [])
+    let sailor = try #require(phone.record(ada))
+    #expect(sailor.count(of: "miles") == 0)
+    #expect(sailor.total(of: "pay") == 0)
+  }
+
+  /// A context that saw only some of the amounts has reset only those.
+  @Test func aResetOfWhatWasSeen() throws {
+    _ = try save { $0.miles.increment(by: 5) }
+    let shown = phone.fetch(ada)
+    let key = Sailor().miles.key
+    _ = try save { $0.miles.increment(by: 2) }
+    let reset = try phone.save { transaction in
+      transaction.isUndoable = true
+      transaction.apply(
+        .count(CounterEdit(by: 0, isReset: true)), to: key, of: ada,
+        observed: shown[key])
+    }
+    #expect(phone[Sailor.self, "ada"]?.miles == 2)
+    #expect(try undo(reset) == [])
+    #expect(phone[Sailor.self, "ada"]?.miles == 7)
+  }
+
+  /// What others wrote is shown as if the save had not been made.
+  @Test func othersStay() throws {
+    _ = try save { $0.name = "Ada" }
+    settle(phone, watch)
+    let mine = try save { $0.name = "Lovelace" }
+    try watch.save { $0[Sailor.self, "ada"].name = "Countess" }
+    settle(phone, watch)
+    #expect(try undo(mine) == [])
+    #expect(phone[Sailor.self, "ada"]?.name == "Countess")
+    #expect(phone.record(ada)?.conflicts(of: "name") == [])
+  }
+}

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Rejoin
+import RejoinTesting
+import Testing
+import _RejoinVerification
+
+/// Undoing a save, in histories drawn at random.
+///
+/// What is expected is never computed by the rules of undoing: it is what a replica
+/// shows that has not made the save.
+@Suite struct UndoLawTests {
+  private static let seeds: ClosedRange<UInt64> =
+    Tier.isNightly ? 1...4000 : 1...400
+  private static let universe = ScriptUniverse.standard
+
+  /// What a replica shows of a field of a record that exists; of siblings the
+  /// visible one.
+  private typealias Readings = [FieldPath: [String]]
+
+  private func readings(_ replica: Replica) -> Readings {
+    var readings: Readings = [:]
+    for path in Self.universe.paths {
+      guard let record = replica.record(path.id), record.exists else {
+        continue
+      }
+      let (name, kind) = (path.key.name, path.key.kind)
+      readings[path] =
+        switch kind {
+        case .register, .lww:
+          ["\(record.value(of: name, kind) as Value?)"]
+        case .counter: ["\(record.count(of: name))"]
+        case .set, .removeWinsSet:
+          record.elements(of: name, kind).map { "\($0)" }
+        case .ledger: ["\(record.total(of: name))"]
+        }
+    }
+    return readings
+  }
+
+  private func difference(_ a: Readings, _ b: Readings) -> [String] {
+    Self.universe.paths.filter { a[$0] != b[$0] }.map {
+      "\($0): \(a[$0] ?? []), must be \(b[$0] ?? [])"
+    }
+  }
+
+  /// A history of two replicas, and saves that may follow.
+  private struct Past {
+    let (one, other): (Replica, Replica)
+    var saves: [[ScriptVerb]]
+
+    init(_ seed: UInt64) {
+      let clock = ManualClock()
+      func replica(_ device: UInt64) -> Replica {
+        Replica(
+          device: DeviceID(device), schema: universe.schema,
+          wallClock: clock.wall, makeDeviceID: { DeviceID(device + 100) })
+      }
+      (one, other) = (replica(1), replica(2))
+      if seed.isMultiple(of: 2) {
+        one.sendFragments()
+        other.sendFragments()
+      }
+      saves = []
+      let replicas = [one, other]
+      for step in ScriptGenerator.script(seed: seed, steps: 40, devices: 2)
+        .steps
+      {
+        switch step {
+        case .save(let i, let verbs) where i < 2:
+          if saves.count < 3, seed % 7 != 0 {
+            saves.append(verbs)
+          } else {
+            _ = try? replicas[i].save { transaction in
+              verbs.forEach(transaction.perform)
+            }
+          }
+        case .sync(let i, let j) where max(i, j) < 2:
+          replicas[j].merge(replicas[i])
+        case .setClock(_, let now): clock.now = now
+        default: break
+        }
+      }
+      while saves.count < 3 { saves.append([]) }
+    }
+  }
+
+  /// Saves what can be undone.
+  private func save(
+    _ verbs: [ScriptVerb], on replica: Replica
+  ) throws -> SaveReport {
+    try replica.save { transaction in
+      transaction.isUndoable = true
+      verbs.forEach(transaction.perform)
+    }
+  }
+
+  private func undo(
+    _ undo: SaveUndo?, on replica: Replica
+  ) throws -> SaveReport {
+    let undo = try #require(undo)
+    return try replica.save { (transaction) -> Void in
+      transaction.undo(undo)
+    }
+  }
+
+  private func copy(_ replica: Replica) -> Replica {
+    Replica(
+      opening: replica.state, token: replica.restoreToken,
+      schema: Self.universe.schema, wallClock: ManualClock().wall,
+      makeDeviceID: { DeviceID(99) })
+  }
+
+  /// What `undo` leaves is what there was; what undoing that leaves is what the
+  /// save left.
+  @Test func undoneAtOnceASaveIsAsIfItHadNotBeen() throws {
+    var count = 0
+    for seed in Self.seeds {
+      let past = Past(seed)
+      let replica = past.one
+      for verbs in past.saves {
+        let before = readings(replica)
+        guard let report = try? save(verbs, on: replica) else { continue }
+        let after = readings(replica)
+        let redo = try undo(report.undo, on: replica)
+        #expect(
+          difference(readings(replica), before) == [], "seed \(seed): \(verbs)")
+        _ = try undo(redo.undo, on: replica)
+        #expect(
+          difference(readings(replica), after) == [],
+          "seed \(seed), again: \(verbs)")
+        count += before == after ? 0 : 1
+      }
+    }
+    #expect(count > 100)
+  }
+
+  /// Back and forth through all saves of a history.
+  @Test func severalSavesAreUndoneAndRedoneInARow() throws {
+    var count = 0
+    for seed in Self.seeds {
+      let past = Past(seed)
+      let replica = past.one
+      var history = UndoHistory()
+      // What there was before each save that can be undone or redone.
+      var (undone, redone): ([Readings], [Readings]) = ([], [])
+      for verbs in past.saves + past.saves {
+        let before = readings(replica)
+        guard let report = try? save(verbs, on: replica) else { continue }
+        history.append(report)
+        if report.dot != nil { undone.append(before) }
+      }
+      var (random, moves) = (SeededRandom(seed: seed), "")
+      for _ in 0..<30 {
+        let isBack = random.chance(60)
+        #expect(
+          (isBack ? undone : redone).isEmpty
+            == ((isBack ? history.undo : history.redo) == nil))
+        guard let next = isBack ? history.undo : history.redo,
+          let expected = isBack ? undone.popLast() : redone.popLast()
+        else { continue }
+        let before = readings(replica)
+        let report = try undo(next, on: replica)
+        history.append(report)
+        if report.dot != nil {
+          if isBack { redone.append(before) } else { undone.append(before) }
+        }
+        moves += isBack ? "<" : ">"
+        let differing = difference(readings(replica), expected)
+        #expect(
+          differing == [], "seed \(seed), \(moves), of \(past.saves)")
+        if !differing.isEmpty { break }
+        count += 1
+      }
+    }
+    #expect(count > 1000)
+  }
+
+  /// Another device, which has heard of all before the save, saves as well.
+  @Test func undoneLaterASaveIsAsIfItHadNotBeen() throws {
+    var count = 0
+    for seed in Self.seeds {
+      let past = Past(seed)
+      past.other.merge(past.one)
+      past.one.merge(past.other)
+      let (with, without) = (past.one, copy(past.one))
+      let dead = Set(Self.universe.records.filter { !without.exists($0) })
+      guard let report = try? save(past.saves[0], on: with) else { continue }
+      for verbs in past.saves.dropFirst() {
+        _ = try? save(verbs, on: past.other)
+      }
+      for replica in [with, without] { replica.merge(past.other) }
+      let touched = readings(with) != readings(without)
+      _ = try undo(report.undo, on: with)
+      let exceptions = Self.exceptions(
+        past.saves[0], past.saves.dropFirst().flatMap { $0 }, creating: dead)
+      let (is_, mustBe) = (readings(with), readings(without))
+      for path in Self.universe.paths where !exceptions.contains(path) {
+        #expect(
+          is_[path] == mustBe[path], "seed \(seed), \(path): \(past.saves)")
+      }
+      count += touched ? 1 : 0
+      // And it travels like any save.
+      past.other.merge(with)
+      with.merge(past.other)
+      #expect(past.other.encoded() == with.encoded(), "seed \(seed)")
+    }
+    #expect(count > 50)
+  }
+
+  /// The fields of which a state does not tell whether the other device has
+  /// superseded the same.
+  private static func exceptions(
+    _ mine: [ScriptVerb], _ theirs: [ScriptVerb], creating dead: Set<RecordID>
+  ) -> Set<FieldPath> {
+    func edits(_ verbs: [ScriptVerb], _ path: FieldPath) -> [FieldEdit] {
+      verbs.compactMap {
+        if case .edit(path.id, path.key, let edit) = $0 { edit } else { nil }
+      }
+    }
+    func drops(_ verbs: [ScriptVerb], _ id: RecordID) -> Bool {
+      verbs.contains { verb in
+        if case .delete(id) = verb { return true }
+        return verb.id == id && dead.contains(id)
+      }
+    }
+    func supersedes(_ edits: [FieldEdit], byInserting: Bool) -> Bool {
+      edits.contains {
+        switch $0 {
+        case .count(let edit): edit.isReset
+        case .members(let edit):
+          byInserting || edit.isCleared || edit.members.values.contains(false)
+        default: false
+        }
+      }
+    }
+    return Set(
+      universe.paths.filter { path in
+        let (ours, others) = (edits(mine, path), edits(theirs, path))
+        // Of two concurrent writes a field of this kind keeps one.
+        let isLost =
+          path.key.kind == .lww && !others.isEmpty
+          && (!ours.isEmpty || drops(mine, path.id))
+        return isLost || drops(theirs, path.id)
+          || supersedes(ours, byInserting: true)
+            && supersedes(others, byInserting: false)
+      })
+  }
+}
