@@ -73,12 +73,12 @@ extension Transaction {
     change(id) { record in
       record.mark = isWanted
       if others != nil {
-        record.observed[.existence] = .seen([existence.dot])
+        record.observed[.existence] = .seen(VectorClock(existence.dot))
       }
     }
     for (key, edit) in edits {
       guard let new = edit.edit else { continue }
-      add(new, to: key, of: id, observed: edit.isExact ? .seen(edit.dots) : nil)
+      add(new, to: key, of: id, observed: edit.seen.map(FieldState.seen))
     }
     return Array(left)
   }
@@ -111,11 +111,15 @@ extension Transaction {
 
 /// The edit that takes changes of a field back.
 private struct UndoingEdit {
-  private(set) var edit: FieldEdit?
-  /// Whether its author must have seen nothing but the changes.
-  private(set) var isExact = false
-  /// The changes.
-  private(set) var dots: [Dot] = []
+  private var whole: FieldEdit?
+  private var members = SetEdit()
+  /// The changes, if its author must have seen nothing else.
+  private(set) var seen: VectorClock?
+
+  /// The edit; `nil` if there is nothing to take back.
+  var edit: FieldEdit? {
+    whole ?? (members.members.isEmpty ? nil : .members(members))
+  }
 
   /// Adds what takes a change back.
   ///
@@ -136,15 +140,15 @@ private struct UndoingEdit {
       }
     case (.value(let value, _), .lww(let field)):
       guard field.store.write?.dot == dot else { return false }
-      edit = .write(value)
+      whole = .write(value)
     case (.count(let opposite), .counter(let field)):
       let cancelled = field.store.cancelled.entry(of: dot.device)?.sequence
       guard cancelled ?? 0 < dot.sequence else { return false }
-      edit = .count(opposite)
+      whole = .count(opposite)
     case (.append(let opposite), .ledger(let field)):
       let cancelled = field.store.lines[dot.device]?.cancelled ?? 0
       guard cancelled < dot.sequence else { return false }
-      edit = opposite.entries.isEmpty ? nil : .append(opposite)
+      whole = opposite.entries.isEmpty ? nil : .append(opposite)
     case (.isIn(let wasIn, let isIn), .set(let field)):
       guard let element else { return false }
       let marks = field.store[element]
@@ -170,24 +174,21 @@ private struct UndoingEdit {
   }
 
   private mutating func set(_ edit: FieldEdit, _ dot: Dot) {
-    (self.edit, isExact) = (edit, true)
-    dots.append(dot)
+    whole = edit
+    seen = VectorClock(dot)
   }
 
   private mutating func put(_ element: Value, _ isIn: Bool, _ dot: Dot) {
-    var members = SetEdit()
-    if case .members(let edit) = edit { members = edit }
     members.members[element] = isIn
-    set(.members(members), dot)
+    seen = seen ?? VectorClock()
+    seen?.insert(dot)
   }
 }
 
 extension FieldState {
   /// What an author has seen who has seen some saves.
-  fileprivate static func seen(_ dots: [Dot]) -> FieldState {
-    var clock = VectorClock()
-    for dot in dots { clock.insert(dot) }
-    return .register(Causal(Siblings(), clock))
+  fileprivate static func seen(_ clock: VectorClock) -> FieldState {
+    .register(Causal(Siblings(), clock))
   }
 }
 
