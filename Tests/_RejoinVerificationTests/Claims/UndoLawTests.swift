@@ -228,6 +228,7 @@ import _RejoinVerification
       edits.contains {
         switch $0 {
         case .count(let edit): edit.isReset
+        case .append(let edit): edit.isCancelled
         case .members(let edit):
           byInserting || edit.isCleared || edit.members.values.contains(false)
         default: false
@@ -242,7 +243,7 @@ import _RejoinVerification
           path.key.kind == .lww && !others.isEmpty
           && (!ours.isEmpty || drops(mine, path.id))
         return isLost || drops(theirs, path.id)
-          || supersedes(ours, byInserting: true)
+          || (drops(mine, path.id) || supersedes(ours, byInserting: true))
             && supersedes(others, byInserting: false)
       })
   }

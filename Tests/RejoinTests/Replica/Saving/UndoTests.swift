@@ -165,13 +165,66 @@ import Testing
 
   /// What others wrote is shown as if the save had not been made.
   @Test func othersStay() throws {
+    let tablet = Replica.empty(3)
     _ = try save { $0.name = "Ada" }
-    settle(phone, watch)
+    settle(phone, watch, tablet)
     let mine = try save { $0.name = "Lovelace" }
     try watch.save { $0[Sailor.self, "ada"].name = "Countess" }
-    settle(phone, watch)
+    try tablet.save { $0[Sailor.self, "ada"].name = "Byron" }
+    settle(phone, watch, tablet)
     #expect(try undo(mine) == [])
-    #expect(phone[Sailor.self, "ada"]?.name == "Countess")
-    #expect(phone.record(ada)?.conflicts(of: "name") == [])
+    #expect(phone[Sailor.self, "ada"]?.name == "Byron")
+    #expect(phone.record(ada)?.conflicts(of: "name") == ["Countess"])
+    #expect(
+      phone.fetch(ada).existence.writes.map(\.dot.device)
+        == [1, 2, 3].map { DeviceID($0) })
+  }
+
+  /// An element that several saves remove, one after another, or drop.
+  @Test func whatWasEmptiedTwice() throws {
+    var history = UndoHistory()
+    var before: [[String]] = []
+    let recreate = { (transaction: Transaction) -> Void in
+      transaction.delete(ada)
+      transaction[Sailor.self, "ada"].name = "Ada"
+    }
+    let remove = { (transaction: Transaction) -> Void in
+      transaction[Sailor.self, "ada"].roles.remove("x")
+    }
+    let insert = { (transaction: Transaction) -> Void in
+      transaction[Sailor.self, "ada"].roles.insert("x")
+    }
+    for body in [insert, recreate, remove, insert, recreate, remove] {
+      before.append(phone.ada?.roles.sorted() ?? [])
+      history.append(
+        try phone.save { transaction in
+          transaction.isUndoable = true
+          body(transaction)
+        })
+    }
+    for roles in before.reversed() {
+      let undo = try #require(history.undo)
+      history.append(
+        try phone.save { (transaction) -> Void in transaction.undo(undo) })
+      #expect(phone.ada?.roles.sorted() ?? [] == roles)
+    }
+  }
+
+  /// Somebody's reset stays, although a later one is undone.
+  @Test func whatAnotherHasResetStays() throws {
+    var history = UndoHistory()
+    history.append(try save { $0.miles.increment(by: 5) })
+    try phone.edit { $0.miles.reset() }
+    try phone.edit { $0.miles.increment(by: 2) }
+    history.append(try save { $0.miles.reset() })
+    for left in [[], ["", "miles"]] {
+      let undo = try #require(history.undo)
+      let (fields, report) = try phone.save { transaction in
+        transaction.undo(undo).map(\.field.name)
+      }
+      history.append(report)
+      #expect(fields == left)
+      #expect(phone.ada?.miles == 2)
+    }
   }
 }
