@@ -147,4 +147,19 @@ import Testing
       try TokenFile(at: folder.file("none/token")).keep([1])
     }
   }
+
+  @Test func aTokenFileThatFailsKeepsWhatItHad() throws {
+    let file = TokenFile(at: folder.file("token"))
+    try file.keep([1, 2, 3])
+    // The disk is full.
+    try FileManager.default.createSymbolicLink(
+      atPath: folder.file("token.new"), withDestinationPath: "/dev/full")
+    #expect(throws: TokenFile.Failure.self) { try file.keep([4]) }
+    #expect(try file.load() == [1, 2, 3])
+    // A file that cannot be read is not a missing one.
+    let loop = folder.file("loop")
+    try FileManager.default.createSymbolicLink(
+      atPath: loop, withDestinationPath: loop)
+    #expect(throws: TokenFile.Failure.self) { try TokenFile(at: loop).load() }
+  }
 }
