@@ -173,6 +173,7 @@ extension RecordReader {
   fileprivate mutating func readAhead() throws {
     // Numbers are bit patterns in one table and clamped in the other: of a
     // device with a number that they cannot tell, every record is found.
+    // SQLite keeps the order of a cross join.
     try readTouched(
       "rejoin_device d CROSS JOIN rejoin_touch t WHERE t.scope = d.scope "
         + "AND t.device = d.device "
@@ -197,11 +198,7 @@ extension RecordReader {
   private mutating func readTouched(
     _ source: String, _ values: SQLValue...
   ) throws {
-    // SQLite keeps the order of a cross join; it would else look at every record.
-    try read(
-      "(SELECT DISTINCT t.record FROM \(source)) t CROSS JOIN rejoin_record r "
-        + "WHERE r.record = t.record AND r.scope = ?",
-      values + [.integer(row.scope)])
+    try readRows(foundBy: "SELECT DISTINCT t.record FROM " + source, values)
   }
 
   fileprivate mutating func readPage(

@@ -58,6 +58,31 @@ struct RecordReader {
     }
   }
 
+  /// Reads the rows whose numbers a query finds, as far as they have not been read.
+  ///
+  /// In two steps, since a database that does not know how few they are would look
+  /// at every record.
+  mutating func readRows(foundBy query: String, _ values: [SQLValue]) throws {
+    var found: [SQLValue] = []
+    try connection.run(query, values) { row in
+      if !seen.contains(row.integer(0)) {
+        found.append(.integer(row.integer(0)))
+      }
+    }
+    // SQLite would take the index of all records of the scope.
+    let rows =
+      "rejoin_record r" + (connection.dialect == .sqlite ? " NOT INDEXED" : "")
+    // Always as many at once, so that the statement stays the same.
+    let count = 100
+    let places = Array(repeating: "?", count: count).joined(separator: ", ")
+    for start in stride(from: 0, to: found.count, by: count) {
+      let some = (start..<start + count).map { found[min($0, found.count - 1)] }
+      try read(
+        rows + " WHERE r.scope = ? AND r.record IN (\(places))",
+        [.integer(row.scope)] + some)
+    }
+  }
+
   /// Reads the patches of the records, all of which have been read.
   mutating func readPatches() throws {
     if row.patches == 0 { return }

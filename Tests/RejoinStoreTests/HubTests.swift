@@ -82,6 +82,24 @@ import Testing
     #expect(summary.scopes.contains { $0.name == scope && $0.openings == 0 })
   }
 
+  /// More than are read at once.
+  @Test(arguments: Database.available)
+  func manyRecordsHaveNews(_ database: Database) throws {
+    let (hub, phone) = (try hub(database), replica(1))
+    for count in [1, 99, 100, 101, 250] {
+      let before = phone.version
+      try phone.save { transaction in
+        for i in 0..<count {
+          transaction[Note.self, "\(i)"].views.increment(by: 1)
+        }
+      }
+      _ = try hub.apply(
+        #require(phone.delta(since: hub.version(of: scope))), in: scope)
+      #expect(
+        try hub.delta(since: before, in: scope) == phone.delta(since: before))
+    }
+  }
+
   @Test(arguments: Database.available)
   func anEmptyScopeHasNothing(_ database: Database) throws {
     let hub = try hub(database)

@@ -103,6 +103,10 @@ private final class FilledHub {
     }
     session = hub.session { _ in }
     try send(since: ReplicaVersion())
+    if database == .postgresql {
+      // As after any load of much at once; the server does it later by itself.
+      try PostgreSQLConnection(HubDatabase.server ?? "").run("ANALYZE")
+    }
   }
 
   func version() throws -> ReplicaVersion {
