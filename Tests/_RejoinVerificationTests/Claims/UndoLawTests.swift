@@ -11,7 +11,7 @@ import _RejoinVerification
 /// shows that has not made the save.
 @Suite struct UndoLawTests {
   private static let seeds: ClosedRange<UInt64> =
-    Tier.isNightly ? 1...4000 : 1...300
+    Tier.isNightly ? 1...4000 : 1...200
   private static let universe = ScriptUniverse.standard
 
   /// What a replica shows of a field of a record that exists; of siblings the
