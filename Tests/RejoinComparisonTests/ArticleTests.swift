@@ -28,8 +28,11 @@ struct ReadOnly: Contender {
 
     let result = try Comparison().run([episode])
     let lossless = result.strategies.filter(\.losses.isZero).map(\.name)
-    // ["appendOnlyEntries", "rejoin"]
-    #expect(lossless == ["appendOnlyEntries", "rejoin"])
+    // ["appendOnlyEntries", "automergeLike", "handler.threeWay", "rejoin"]
+    #expect(
+      lossless == [
+        "appendOnlyEntries", "automergeLike", "handler.threeWay", "rejoin",
+      ])
 
     let strategies = ["fieldByTime", "rejoin"].compactMap(Strategies.named)
     let text = try Explanation(episode, strategies).text()

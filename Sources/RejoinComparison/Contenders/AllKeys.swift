@@ -4,8 +4,8 @@
 /// replace the server's, and keys that only the server holds stay.
 ///
 /// A field that the edit unsets is sent as unset.
-struct RecordByArrival: Contender {
-  let name = "recordByArrival"
+struct AllKeys: Contender {
+  let name = "allKeys"
   let rule =
     "every key of the last client to arrive replaces the server's"
 

@@ -5,8 +5,8 @@
 ///
 /// Every device uploads its whole copy. If times are equal, the later arrival
 /// wins.
-struct RecordByTime: Contender {
-  let name = "recordByTime"
+struct RecordByDeviceTime: Contender {
+  let name = "recordByDeviceTime"
   let rule = "the whole record with the latest wall-clock time wins"
 
   func outcome(of episode: Episode) -> Outcome {

@@ -4,11 +4,14 @@
 public enum Strategies {
   /// Every strategy, in the order of the table; Rejoin is the last.
   public static let all: [any Contender] =
-    [RecordByTime(), RecordByArrival(), ChangedKeys()] as [any Contender]
+    [
+      RecordByServerTime(), RecordByDeviceTime(), AllKeys(), ChangedKeys(),
+    ] as [any Contender]
     + ChangeTag.all
     + [
       FieldByTime(), AppendOnlyEntries(), RecordPerAttribute(),
-      TimestampThenVectorClock(), PendingChanges(), RejoinContender(),
+      TimestampThenVectorClock(), PendingChanges(), ColumnVersion(),
+      AutomergeLike(), ThreeWayHandler(), RejoinContender(),
     ]
 
   /// Returns the strategy with the given name; `nil` if there is none.

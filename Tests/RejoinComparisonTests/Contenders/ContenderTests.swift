@@ -18,25 +18,31 @@ import Testing
       Set(outcome.states) == [["x": .text("w2")], ["x": .text("w3")]])
   }
 
-  @Test func aClockAheadWinsByTimeAndNotByArrival() {
+  @Test func aClockAheadWinsByTimeAndNotByArrival() throws {
     var episode = Episode(
       [:], ("a", { $0.set["x"] = "ahead" }), ("b", { $0.set["x"] = "late" }))
     episode.edits[0].at = 1_000_000
     episode.arrival = ["a", "b"]
     #expect(
-      RecordByTime().outcome(of: episode).states == [["x": .text("ahead")]])
-    #expect(
-      RecordByArrival().outcome(of: episode).states == [["x": .text("late")]])
+      RecordByDeviceTime().outcome(of: episode).states == [
+        ["x": .text("ahead")]
+      ])
+    for server in [AllKeys(), RecordByServerTime()] as [any Contender] {
+      #expect(
+        try server.outcome(of: episode).states == [["x": .text("late")]])
+    }
   }
 
-  @Test func allKeysLeavesWhatOnlyTheServerHas() {
+  @Test func allKeysLeavesWhatOnlyTheServerHas() throws {
     let episode = Episode(
       [:], ("a", { $0.set["x"] = "A" }), ("b", { $0.set["y"] = "B" }))
     #expect(
-      RecordByArrival().outcome(of: episode).states
+      AllKeys().outcome(of: episode).states
         == [["x": .text("A"), "y": .text("B")]])
-    #expect(
-      RecordByTime().outcome(of: episode).states == [["y": .text("B")]])
+    for whole in [RecordByDeviceTime(), RecordByServerTime()] as [any Contender]
+    {
+      #expect(try whole.outcome(of: episode).states == [["y": .text("B")]])
+    }
   }
 
   @Test func aQueuedEditIsMergedOnTheCopyItWasMadeOn() {
@@ -82,11 +88,98 @@ import Testing
         == [["x": .value(.null), "y": .text("B")]])
   }
 
+  @Test func aHandlerMergesByKindAndListsWhatItReplaces() {
+    let episode = Episode(
+      ["x": .text("old"), "n": .count(5), "s": .texts("a", "b")],
+      kinds: ["n": .counter, "s": .set],
+      (
+        "a",
+        {
+          $0.set["x"] = "A"
+          $0.increment["n"] = 3
+          $0.remove["s"] = ["a"]
+        }
+      ),
+      ("b", { $0.set["x"] = "B" }), ("b", { $0.increment["n"] = -1 }),
+      ("b", { $0.insert["s"] = ["c"] }))
+    let outcome = ThreeWayHandler().outcome(of: episode)
+    #expect(
+      outcome.states
+        == [["x": .text("B"), "n": .count(7), "s": .texts("b", "c")]])
+    #expect(outcome.kept == ["x": ["A"]])
+  }
+
+  @Test func aHandlerThatFetchesDeletesOnlyWhatHasNotChanged() {
+    let base: PlainRecord = ["x": .text("old"), "y": .text("old")]
+    let (delete, write): ((inout Episode.Edit) -> Void, _) = (
+      { $0.isDeletion = true },
+      { (edit: inout Episode.Edit) in edit.set["x"] = "B" }
+    )
+    let handler = ThreeWayHandler()
+    #expect(
+      handler.outcome(of: Episode(base, ("a", write), ("b", delete))).states
+        == [["x": .text("B"), "y": .text("old")]])
+    #expect(
+      handler.outcome(of: Episode(base, ("a", delete), ("b", write))).states
+        == [["x": .text("B"), "y": .text("old")]])
+    #expect(
+      handler.outcome(of: Episode(base, ("a", delete))).states == [nil])
+  }
+
+  @Test func aColumnThatWasWrittenMoreOftenWins() {
+    let episode = Episode(
+      ["x": .text("old"), "y": .text("old")],
+      ("a", { $0.set["x"] = "A1" }), ("a", { $0.set["x"] = "A2" }),
+      ("b", { $0.set = ["x": "B", "y": "B"] }), ("c", { $0.set["y"] = "C" }))
+    #expect(
+      ColumnVersion().outcome(of: episode).states
+        == [["x": .text("A2"), "y": .text("C")]])
+  }
+
+  @Test func aRowThatWasDeletedAndInsertedAgainWins() {
+    let base: PlainRecord = ["x": .text("old"), "y": .text("old")]
+    let again = Episode(
+      base, ("a", { $0.isDeletion = true }), ("a", { $0.set["x"] = "A" }),
+      ("b", { $0.set["y"] = "B" }), ("c", { $0.isDeletion = true }))
+    #expect(
+      ColumnVersion().outcome(of: again).states == [["x": .text("A")]])
+    let twice = Episode(
+      nil, ("a", { $0.set["x"] = "A" }), ("b", { $0.set["y"] = "B" }))
+    #expect(
+      ColumnVersion().outcome(of: twice).states
+        == [["x": .text("A"), "y": .text("B")]])
+  }
+
+  @Test func anIncrementGoesWithTheCounterThatItWasMadeOn() {
+    let episode = Episode(
+      ["n": .count(5), "x": .text("old")], kinds: ["n": .counter],
+      ("a", { $0.increment["n"] = 1 }), ("b", { $0.set["n"] = 10 }),
+      ("b", { $0.increment["n"] = 2 }), ("c", { $0.set["x"] = "C" }),
+      ("d", { $0.clear = ["x"] }))
+    let outcome = AutomergeLike().outcome(of: episode)
+    #expect(outcome.states == [["n": .count(12), "x": .text("C")]])
+    #expect(outcome.kept == ["x": ["C"]])
+  }
+
+  @Test func whatIsDeletedTakesAllThatWasWithin() {
+    let base: PlainRecord = ["x": .text("old"), "s": .texts("a")]
+    let episode = Episode(
+      base, kinds: ["s": .set], ("a", { $0.isDeletion = true }),
+      ("a", { $0.set["x"] = "A" }), ("b", { $0.insert["s"] = ["b"] }))
+    #expect(
+      AutomergeLike().outcome(of: episode).states == [["x": .text("A")]])
+    let twice = Episode(
+      nil, ("a", { $0.set["x"] = "A" }), ("b", { $0.set["y"] = "B" }))
+    let outcome = AutomergeLike().outcome(of: twice)
+    #expect(outcome.states == [["y": .text("B")]])
+    #expect(outcome.kept == ["x": ["A"], "y": ["B"]])
+  }
+
   @Test func everyPolicyWithANameContends() {
     let names = Strategies.all.map(\.name)
     #expect(Set(names).count == names.count)
     #expect(names.filter { $0.hasPrefix("changeTag.") }.count == 9)
-    #expect(names.first == "recordByTime")
+    #expect(names.first == "recordByServerTime")
     #expect(names.last == "rejoin")
   }
 }

@@ -37,10 +37,14 @@ import Testing
     "changeTag.mergeByPropertyObjectTrump", "changeTag.merge",
     "changeTag.mergeNonNil",
   ]
-  private let wholeRecord = ["recordByTime", "timestampThenVectorClock"]
-  private let replacing = ["recordByArrival", "changeTag.overwrite"]
+  private let wholeRecord = [
+    "recordByServerTime", "recordByDeviceTime", "timestampThenVectorClock",
+  ]
+  private let replacing = ["allKeys", "changeTag.overwrite"]
   private let perField = ["changedKeys", "fieldByTime", "recordPerAttribute"]
-  private let exact = ["appendOnlyEntries", "rejoin"]
+  private let exact = [
+    "appendOnlyEntries", "automergeLike", "handler.threeWay", "rejoin",
+  ]
 
   @Test func steps() throws {
     try check(
@@ -50,7 +54,10 @@ import Testing
           "steps 5,800", "1,200 counter units",
           wholeRecord + replacing + perField + mineFirst
         ),
-        ("steps 6,200", "800 counter units", storeFirst + allOrNothing),
+        (
+          "steps 6,200", "800 counter units",
+          storeFirst + allOrNothing + ["columnVersion"]
+        ),
         (
           "phone: steps 6,200 — watch: steps 5,800",
           "1,200 counter units, never agree", ["changeTag.error"]
@@ -89,16 +96,23 @@ import Testing
           lastWrites, "1 unrecoverable",
           perField + [
             "changeTag.mergeByPropertyObjectTrump", "changeTag.mergeNonNil",
+            "columnVersion",
           ]
         ),
-        (lastWrites, "nothing", exact + ["changeTag.merge"]),
+        (
+          lastWrites, "nothing",
+          [
+            "appendOnlyEntries", "changeTag.merge", "handler.threeWay",
+            "rejoin",
+          ]
+        ),
         (
           ends(sesame, jones, store), "1 unrecoverable",
           ["changeTag.mergeByPropertyStoreTrump"]
         ),
         (
           ends(sesame, jones, store), "nothing",
-          ["changeTag.manual", "pendingChanges"]
+          ["changeTag.manual", "pendingChanges", "automergeLike"]
         ),
         (
           "there: \(ends(sesame, swift, store)) — "
@@ -123,7 +137,7 @@ import Testing
         (ends("\"mine\"", old), "1 excess, 1 unrecoverable", allOrNothing),
         (
           ends("\"mine\"", "\"yours\""), "nothing",
-          perField + storeFirst + mineFirst + exact
+          perField + storeFirst + mineFirst + exact + ["columnVersion"]
         ),
         (
           "tablet: \(ends("\"mine\"", old)) — "
@@ -147,7 +161,7 @@ import Testing
         ("\(hills), \(old)", "1 excess, 1 unrecoverable", allOrNothing),
         (
           "\(hills), \(new)", "nothing",
-          perField + storeFirst + mineFirst + exact
+          perField + storeFirst + mineFirst + exact + ["columnVersion"]
         ),
         (
           "tablet: \(hills), \(old) — phone: \(sea), \(new)",
@@ -165,7 +179,7 @@ import Testing
       [
         (
           tablet, "1 add lost",
-          wholeRecord + replacing + perField + mineFirst
+          wholeRecord + replacing + perField + mineFirst + ["columnVersion"]
         ),
         (phone, "1 remove undone", storeFirst + allOrNothing),
         (#"tags ["sea", "sunny"]"#, "nothing", exact),
@@ -185,6 +199,7 @@ import Testing
           wholeRecord + replacing + perField
             + [
               "changeTag.mergeByPropertyObjectTrump", "changeTag.mergeNonNil",
+              "columnVersion", "automergeLike",
             ]
         ),
         (
@@ -193,7 +208,7 @@ import Testing
         ),
         (
           #"note "new""#, "nothing",
-          storeFirst + allOrNothing + ["rejoin"]
+          storeFirst + allOrNothing + ["handler.threeWay", "rejoin"]
         ),
         (
           #"phone: note "new" — tablet: no record"#,

@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct ExplanationTests {
   @Test func tellsTheEditsWhatWasKeptAndWhy() throws {
-    let strategies = ["recordByTime", "pendingChanges", "rejoin"]
+    let strategies = ["recordByDeviceTime", "pendingChanges", "rejoin"]
       .compactMap(Strategies.named)
     let text = try Explanation(WorkedExample.person.episode, strategies).text()
     for line in [
@@ -16,7 +16,7 @@ import Testing
       #"  here at 2000: sets name to "Taylor Jones"; sets phone to "#
         + #""1-800-275-2273""#,
       "They sync in this order: there, here",
-      "recordByTime: the whole record with the latest wall-clock time wins",
+      "recordByDeviceTime: the whole record with the latest wall-clock time wins",
       #"  address shows "123 Main St", not "123 Sesame St" (unrecoverable); "#
         + "this loss is avoidable",
       #"  phone shows "1-800-275-2273", not "(650) 253-0000" (unrecoverable)"#,

@@ -11,14 +11,15 @@ import Testing
     var episode = WorkedExample.steps.episode
     episode.resolution = resolution
     episode.resolvedBy = .person
-    let strategies = ["recordByTime", "rejoin"].compactMap(Strategies.named)
+    let strategies = ["recordByDeviceTime", "rejoin"].compactMap(
+      Strategies.named)
     return Report(try Comparison(strategies).run([episode]))
   }
 
   @Test func jsonWithoutResolutionsHasNoAgreement() throws {
     #expect(
       try report(nil).text(.json) == """
-        {"episodes":1,"strategies":[{"name":"recordByTime","episodes":1,\
+        {"episodes":1,"strategies":[{"name":"recordByDeviceTime","episodes":1,\
         "lossless":0,"excess":0,"unrecoverable":0,"counterUnits":1200,\
         "addsLost":0,"removesUndone":0,"recordsWrong":0,"neverAgree":0},\
         {"name":"rejoin","episodes":1,"lossless":1,"excess":0,\
@@ -58,7 +59,7 @@ import Testing
     let lines = try report(nil).text(.markdown).split(separator: "\n")
     #expect(lines[0].hasPrefix("| strategy | lossless |"))
     #expect(lines[1].hasPrefix("| --- | --: |"))
-    #expect(lines[2].hasPrefix("| recordByTime | 0/1 |"))
+    #expect(lines[2].hasPrefix("| recordByDeviceTime | 0/1 |"))
   }
 
   @Test func columnsAreAligned() throws {

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Rejoin
+
+/// A version for each column, as in cr-sqlite: a model of its rules, which was not
+/// run.
+///
+/// A write increments the version of its column; the greater version wins, then the
+/// greater value, then the greater device. A counter and a set are one value each. A
+/// row counts how often it was deleted and inserted again: the greater count wins,
+/// with its columns, so that a deletion wins over a concurrent update.
+struct ColumnVersion: Contender {
+  let name = "columnVersion"
+  let rule =
+    "in every column, the value that was written more often wins"
+
+  /// A value with what it is compared by, first things first.
+  private struct Column {
+    var version = 0
+    var content: Content?
+    var device = ""
+
+    func beats(_ other: Column) -> Bool {
+      if version != other.version { return version > other.version }
+      let (mine, theirs) = (content?.asOneValue, other.content?.asOneValue)
+      if mine != theirs {
+        guard let theirs else { return true }
+        return mine.map { theirs < $0 } ?? false
+      }
+      return device > other.device
+    }
+  }
+
+  /// A row as one device has it.
+  private struct Row {
+    /// Odd while the row exists.
+    var count: Int
+    var columns: [String: Column]
+  }
+
+  func outcome(of episode: Episode) -> Outcome {
+    let base = Row(
+      count: episode.base == nil ? 0 : 1,
+      columns: (episode.base ?? [:]).mapValues { Column(content: $0) })
+    var rows: [String: Row] = [:]
+    for upload in episode.uploads {
+      write(upload, to: &rows[upload.device, default: base])
+    }
+    var merged = base
+    for device in episode.devices {
+      guard let row = rows[device], row.count >= merged.count else { continue }
+      if row.count > merged.count {
+        merged = row
+        continue
+      }
+      merged.columns.merge(row.columns) { $1.beats($0) ? $1 : $0 }
+    }
+    return Outcome(
+      everywhere: merged.count.isMultiple(of: 2)
+        ? nil : merged.columns.compactMapValues(\.content))
+  }
+
+  private func write(_ upload: Upload, to row: inout Row) {
+    let exists = !row.count.isMultiple(of: 2)
+    guard let after = upload.after else {
+      row = Row(count: row.count + 1, columns: [:])
+      return
+    }
+    if !exists { row.count += 1 }
+    for field in upload.changes.keys {
+      let version = row.columns[field]?.version ?? 0
+      row.columns[field] = Column(
+        version: version + 1, content: after[field], device: upload.device)
+    }
+  }
+}
