@@ -11,22 +11,30 @@ extension Transaction {
   ///       try phone.save { $0.undo(undo) }
   ///     }
   ///
-  /// It supersedes only what that save has written; what others have written
-  /// concurrently stays, and is shown. Of a register that has nothing else, what it
-  /// showed before is written. A counter is changed by the opposite amount, and a ledger
-  /// gets the opposite entries, unless the change has been cancelled since. A record that
-  /// the save has created is deleted, one that it has deleted is restored.
+  /// What others have written concurrently is shown as if the save had not been made:
+  /// where a register, the existence of a record or an element of a remove-wins set has
+  /// other siblings, what they say is written anew. Of a register that has nothing else,
+  /// what it showed before is written. A counter is changed by the opposite amount, and a
+  /// ledger gets the opposite entries, unless the change has been cancelled since. A
+  /// record that the save has created is deleted, one that it has deleted is restored.
   ///
   /// The save can be undone in its turn, which is to redo. Use an ``UndoHistory`` to
   /// undo several saves, one after another.
   ///
-  /// A state does not tell whether somebody else has concurrently removed, reset or
-  /// superseded the same as the save; what it brings back comes back all the same.
-  /// Amounts that are taken back twice are taken back twice.
+  /// Limits of now, which later versions will not have: what was written anew does not
+  /// go when its author undoes it, too; a redo does not bring back what has other
+  /// siblings; elements of one set that were restored at different times are taken back
+  /// together with marks of their device's contexts in between; edits in contexts that
+  /// had not seen all are undone as if they had. Undo on the replica that has made
+  /// the save, and in a transaction of its own.
+  ///
+  /// A state does not tell whether somebody else has removed, reset or superseded the
+  /// same as the save; what it brings back comes back all the same. Amounts that are
+  /// taken back twice are taken back twice.
   ///
   /// - Returns: The fields of which something stays as it is: because a later save has
-  ///   changed what this one wrote, this transaction edits them, or the record has been
-  ///   deleted. For a record that stays it is ``FieldKey/existence``.
+  ///   changed what this one wrote, this transaction edits their record, or the record has
+  ///   been deleted. For a record that stays it is ``FieldKey/existence``.
   /// - Complexity: O(*c* log *c*) for *c* changes, and their edits.
   @discardableResult
   public func undo(_ undo: SaveUndo) -> [MergeReport.Location] {
