@@ -141,18 +141,18 @@ private struct MapDocument {
   func outcome(of episode: Episode) -> Outcome {
     var kept: [String: Set<Value?>] = [:]
     var record: PlainRecord = [:]
-    let shown = present.last
-    for key in values.keys where present.contains(key.object) {
+    let objects = present
+    let shown = objects.last
+    for key in values.keys where objects.contains(key.object) {
       for (id, content) in present(key) {
-        let total = (amounts[id] ?? [:]).values.reduce(Int64(0)) {
-          $0.addingClamped($1)
-        }
         switch (content, key.element) {
         case (.value(let value), _):
           kept[key.field, default: []].insert(value)
           if key.object == shown { record[key.field] = content }
         case (.count(let number), _):
           guard key.object == shown else { break }
+          let total = (amounts[id] ?? [:]).values
+            .reduce(Int64(0)) { $0.addingClamped($1) }
           record[key.field] = .count(number.addingClamped(total))
         case (.elements, let element):
           guard key.object == shown, let element else { break }

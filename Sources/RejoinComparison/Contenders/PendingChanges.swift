@@ -14,28 +14,17 @@ struct PendingChanges: Contender {
     "if both sides changed a field, the server's stays and mine is listed"
 
   func outcome(of episode: Episode) -> Outcome {
-    var server = episode.base
     var kept: [String: Set<Value?>] = [:]
-    let uploads = Dictionary(grouping: episode.uploads, by: \.device)
-    for device in episode.devices {
-      guard let mine = uploads[device], let last = mine.last else { continue }
-      let base = episode.copy(of: device)
-      guard let copy = last.after else {
-        if server == episode.base { server = nil }
-        continue
-      }
-      guard var record = server ?? (base == nil ? [:] : nil) else {
-        server = copy
-        continue
-      }
-      for field in Set(mine.flatMap(\.changes.keys)) {
-        if record[field] == base?[field] {
+    let server = episode.settled { base, copy, uploads, server in
+      var record = server
+      for field in Set(uploads.flatMap(\.changes.keys)) {
+        if record[field] == base[field] {
           record[field] = copy[field]
         } else if record[field] != copy[field] {
           kept[field, default: []].insert(copy.value(field))
         }
       }
-      server = record
+      return record
     }
     return Outcome(everywhere: server, kept: kept)
   }

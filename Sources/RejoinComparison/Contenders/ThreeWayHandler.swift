@@ -16,19 +16,9 @@ struct ThreeWayHandler: Contender {
     "a refused client merges ancestor, its copy and the server's by kind"
 
   func outcome(of episode: Episode) -> Outcome {
-    var server = episode.base
     var kept: [String: Set<Value?>] = [:]
-    let uploads = Dictionary(grouping: episode.uploads, by: \.device)
-    for device in episode.devices {
-      guard let last = uploads[device]?.last else { continue }
-      let ancestor = episode.copy(of: device)
-      switch (last.after, server) {
-      case (nil, _): if server == episode.base { server = nil }
-      case (let mine?, nil) where ancestor != nil: server = mine
-      case (let mine?, _):
-        server = merge(
-          ancestor ?? [:], mine, server ?? [:], of: episode, &kept)
-      }
+    let server = episode.settled { ancestor, mine, _, server in
+      merge(ancestor, mine, server, of: episode, &kept)
     }
     return Outcome(everywhere: server, kept: kept)
   }
