@@ -82,7 +82,7 @@ import Testing
         transaction[Note.self, "1"].title = "Cheese"
       }.report)
     if let last = history.undo {
-      history.append(try await store.save { $0.undo(last) }.report)
+      history.append(try await store.update { try $0.undo(last) })
     }
     #expect(await store.read { $0[Note.self, "1"]?.title } == "Milk")
     #expect(history.redo != nil)

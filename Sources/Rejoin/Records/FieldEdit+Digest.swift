@@ -1,6 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Digest {
+  mutating func add(_ retraction: Retraction) {
+    add(8)
+    if let dot = retraction.dot { add(dot) }
+    for (element, dot) in retraction.elements.sorted(byValue: { $0.key }) {
+      add(element)
+      add(dot)
+    }
+  }
+
+  private mutating func add(_ dot: Dot) {
+    add(dot.device.high)
+    add(dot.device.low)
+    add(dot.sequence)
+  }
+
   package mutating func add(_ edit: FieldEdit) {
     switch edit {
     case .write(let value):

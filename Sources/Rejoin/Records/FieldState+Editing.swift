@@ -11,13 +11,41 @@ struct EditContext {
   /// Whether the observed content is dropped first, because the record is
   /// created again or purged.
   var drops = false
+  /// What the edit takes back; `nil` unless it is part of an undoing.
+  var retraction: Retraction?
 }
 
-/// The dots that the author of a save observed: those in a clock, or all.
-private struct Observed: DotSet {
-  let clock: VectorClock?
+/// What undoing a save takes out of a field: the dots under which it is, and
+/// nothing else.
+package struct Retraction: Hashable, Sendable {
+  /// The dot of a write or a mark; `nil` if none is there.
+  package var dot: Dot?
+  /// Those of the elements of a set.
+  package var elements: [Value: Dot] = [:]
+}
 
-  func contains(_ dot: Dot) -> Bool { clock?.contains(dot) ?? true }
+/// The dots that the edit of a save supersedes.
+private enum Observed: DotSet {
+  case all
+  case those(in: VectorClock)
+  case only(Dot?)
+
+  init(_ save: EditContext) {
+    self =
+      if let retraction = save.retraction {
+        .only(retraction.dot)
+      } else if let clock = save.observed?.clock {
+        .those(in: clock)
+      } else { .all }
+  }
+
+  func contains(_ dot: Dot) -> Bool {
+    switch self {
+    case .all: true
+    case .those(let clock): clock.contains(dot)
+    case .only(let only): dot == only
+    }
+  }
 }
 
 extension FieldKind {
@@ -53,7 +81,7 @@ extension FieldState {
   private consuming func changed(
     _ edit: FieldEdit?, in save: EditContext
   ) -> (FieldState, [Siblings<Stamped>.Element]) {
-    let seen = Observed(clock: save.observed?.clock)
+    let seen = Observed(save)
     let dot = save.dot
     switch (consume self, edit) {
     case (.register(var field), let edit):
@@ -68,10 +96,18 @@ extension FieldState {
       field.update(at: dot) { $0.change(edit, in: save) }
       return (.counter(field), [])
     case (.set(var field), let edit):
-      field.update(at: dot) { $0.change(edit, in: save, seen: seen) }
+      field.update(at: dot) {
+        if !$0.retract(in: save) || edit != nil {
+          $0.change(edit, in: save, seen: seen)
+        }
+      }
       return (.set(field), [])
     case (.removeWinsSet(var field), let edit):
-      field.update(at: dot) { $0.change(edit, in: save, seen: seen) }
+      field.update(at: dot) {
+        if !$0.retract(in: save) || edit != nil {
+          $0.change(edit, in: save, seen: seen)
+        }
+      }
       return (.removeWinsSet(field), [])
     case (.ledger(var field), let edit):
       field.update(at: dot) { $0.change(edit, in: save) }
@@ -132,6 +168,19 @@ extension Tally {
         }
         return entry.sequence < mine.sequence ? entry : mine
       })
+  }
+}
+
+extension DotMap {
+  /// Takes elements out of a set, in an undoing.
+  ///
+  /// - Returns: Whether the save is one.
+  fileprivate mutating func retract(in save: EditContext) -> Bool {
+    guard let retraction = save.retraction else { return false }
+    for (element, dot) in retraction.elements {
+      mark(element, nil, at: save.dot, seen: Only(dot))
+    }
+    return true
   }
 }
 

@@ -23,9 +23,11 @@ extension Replay {
     guard let undo = again ? history.redo : history.undo else {
       return print(ReplayOutput.lineForNothing(toRedo: again))
     }
-    attempt(on: name, replica) { transaction in
-      let left = transaction.undo(undo)
-      if !left.isEmpty { print(ReplayOutput.line(for: left)) }
+    attempt { () throws(SaveError) in
+      let report = try replica.undo(undo)
+      if !report.left.isEmpty { print(ReplayOutput.line(for: report.left)) }
+      devices.histories[name]?.append(report)
+      return report
     }
   }
 

@@ -109,9 +109,10 @@ extension OracleField {
     var marks: [Value: [Bool]] = [:]
     for save in heard {
       for (element, isIn) in save.edit.marks(kind) {
-        let isOver = isFollowed(save.place) {
-          $0.drops || $0.speaks(of: element, kind)
-        }
+        let isOver =
+          isFollowed(save.place) {
+            $0.drops || $0.speaks(of: element, kind)
+          } || heard.contains { $0.edit.retracted[element] == save.place }
         if !isOver { marks[element, default: []].append(isIn) }
       }
     }

@@ -8,6 +8,8 @@ struct OraclePending {
   var verbs: [FieldKey: [FieldEdit]] = [:]
   /// What the author was shown, where that is older than what is here.
   var seen: [FieldPath: SaveSet]?
+  /// Of sets, the saves whose marks of an element are taken back.
+  var retracted: [FieldKey: [Value: Int]] = [:]
 }
 
 extension OracleReplica {
@@ -31,25 +33,35 @@ extension OracleReplica {
     return commit([id: record], now: now)
   }
 
-  /// Saves edits whose author has seen some saves of some fields, and all that are
-  /// held of others.
+  /// Saves what an undoing does, whose author has seen of each register and element
+  /// only the save that it takes back.
   mutating func save(
-    _ edits: [RecordID: Transaction.RecordEdits], now: Int64
+    _ undoings: [RecordID: Transaction.Undoing], now: Int64
   ) -> Int? {
     var pending: [RecordID: OraclePending] = [:]
-    for (id, record) in edits {
-      var seen: [FieldPath: SaveSet] = [:]
-      for key in [.existence] + record.edits.keys {
+    for (id, undoing) in undoings {
+      var record = OraclePending(
+        mark: undoing.mark, verbs: undoing.edits.mapValues { [$0] }, seen: [:])
+      for key in undoing.edits.keys {
+        record.seen?[FieldPath(id, key)] = held[FieldPath(id, key)]
+      }
+      for (key, retraction) in undoing.retractions {
         let path = FieldPath(id, key)
-        seen[path] = held[path]?.filter { place in
-          record.seen[key]?.contains(history.saves[place].dot) ?? true
+        record.verbs[key, default: []] += []
+        record.seen?[path] = place(of: retraction.dot, in: path).map {
+          SaveSet($0)
+        }
+        record.retracted[key] = retraction.elements.compactMapValues {
+          place(of: $0, in: path)
         }
       }
-      pending[id] = OraclePending(
-        mark: record.isAlive, verbs: record.edits.mapValues { [$0] },
-        seen: seen)
+      pending[id] = record
     }
     return commit(pending, now: now)
+  }
+
+  private func place(of dot: Dot?, in path: FieldPath) -> Int? {
+    held[path]?.members.map(Int.init).first { history.saves[$0].dot == dot }
   }
 
   /// Drops what dead records hold whose deletion lies below the cut.
@@ -164,7 +176,7 @@ extension OracleReplica {
       seen: seen ?? SaveSet(), drops: record.drops, verbs: verbs,
       stamp: field.stamp(
         for: save.dot, at: save.time, seen: seen ?? SaveSet()),
-      shown: shown.elements)
+      shown: shown.elements, retracted: record.retracted[path.key] ?? [:])
   }
 }
 

@@ -13,6 +13,8 @@ struct OracleEdit: Hashable {
   let stamp: Timestamp
   /// The elements that the author was shown.
   let shown: [Value]
+  /// Of a set, the saves whose marks of an element are taken back.
+  var retracted: [Value: Int] = [:]
 }
 
 /// One save, as a global observer records it.

@@ -149,12 +149,10 @@ extension TestedLibrary {
       return UndoneSave()
     }
     hand.now = now
-    let (edits, report) = try replica.save { transaction in
-      transaction.undo(undo)
-      return transaction.edits
-    }
+    let undoings = Transaction(undoing: undo, on: replica).undoings
+    let report = try replica.undo(undo)
     history.append(report)
-    return UndoneSave(edits, at: report.dot)
+    return UndoneSave(undoings, at: report.dot)
   }
 
   public func fetch(_ id: RecordID) -> RecordSnapshot { replica.fetch(id) }

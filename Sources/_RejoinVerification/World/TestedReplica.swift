@@ -230,14 +230,14 @@ public struct MessageOutline: Equatable {
 public struct UndoneSave {
   /// The dot of the save that has undone it; `nil` if there was nothing to save.
   public let dot: Dot?
-  /// Its edits, and what their author had seen.
-  let edits: [RecordID: Transaction.RecordEdits]
+  /// What it does.
+  let undoings: [RecordID: Transaction.Undoing]
 
   /// Reports that there was nothing to undo.
-  public init() { (dot, edits) = (nil, [:]) }
+  public init() { (dot, undoings) = (nil, [:]) }
 
-  init(_ edits: [RecordID: Transaction.RecordEdits], at dot: Dot?) {
-    (self.dot, self.edits) = (dot, edits)
+  init(_ undoings: [RecordID: Transaction.Undoing], at dot: Dot?) {
+    (self.dot, self.undoings) = (dot, undoings)
   }
 }
 

@@ -143,7 +143,7 @@ extension World {
       undone = try replica.undo(again: again, now: now)
       return undone.dot
     } expecting: {
-      $0.save(undone.edits, now: now)
+      $0.save(undone.undoings, now: now)
     }
     counts.undoings += undone.dot == nil ? 0 : 1
     return i

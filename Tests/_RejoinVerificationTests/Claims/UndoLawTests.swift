@@ -98,10 +98,7 @@ import _RejoinVerification
   private func undo(
     _ undo: SaveUndo?, on replica: Replica
   ) throws -> SaveReport {
-    let undo = try #require(undo)
-    return try replica.save { (transaction) -> Void in
-      transaction.undo(undo)
-    }
+    try replica.undo(#require(undo))
   }
 
   private func copy(_ replica: Replica) -> Replica {

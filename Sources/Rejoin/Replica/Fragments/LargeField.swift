@@ -36,7 +36,7 @@ struct LargeField: Sendable {
   mutating func note(
     _ edit: FieldEdit?, of kind: FieldKind, in save: EditContext
   ) {
-    guard let edit, !save.drops else {
+    guard let edit, !save.drops, save.retraction == nil else {
       horizon.insert(save.dot)
       return (marks, unwritten) = (nil, nil)
     }

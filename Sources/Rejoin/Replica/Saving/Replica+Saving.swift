@@ -62,22 +62,26 @@ extension Replica {
     return (value, try commit(transaction))
   }
 
+  /// Carries out a transaction, and finds out how to undo it, if it can be.
+  func commit(_ transaction: Transaction) throws(SaveError) -> SaveReport {
+    guard transaction.isUndoable else { return try carryOut(transaction) }
+    let before = PlacesBefore(transaction)
+    var report = try carryOut(transaction)
+    report.undo = before.changes(to: stored, by: report.dot)
+    report.left = transaction.left
+    return report
+  }
+
   /// Carries out a transaction.
   ///
   /// Everything that can fail is checked first, on copies: until the other
   /// `commit` nothing of the replica has changed.
-  private func commit(_ transaction: Transaction) throws(SaveError)
+  private func carryOut(_ transaction: Transaction) throws(SaveError)
     -> SaveReport
   {
     transaction._checkInvariants()
     if let failure = transaction.failure { throw failure }
-    var report = SaveReport()
-    guard !transaction.pending.isEmpty else {
-      if transaction.isUndoable {
-        report.undo = SaveUndo(transaction, at: nil)
-      }
-      return report
-    }
+    guard !transaction.pending.isEmpty else { return SaveReport() }
     let device = try deviceToSaveAs()
     if let old = stored.deviceToRetire(inSaveBy: device) {
       transaction.retire(old)
@@ -100,14 +104,11 @@ extension Replica {
       try check(
         records[place].content, of: records[place].key, at: dot, time: time)
     }
-    let undo = transaction.isUndoable ? SaveUndo(transaction, at: dot) : nil
     stored.hybrid = hybrid
     if device != stored.device {
       deviceChange = DeviceChange(old: stored.device, new: device)
     }
-    report = stored.commit(records, in: order, at: dot, time: time)
-    report.undo = undo
-    return report
+    return stored.commit(records, in: order, at: dot, time: time)
   }
 
   /// The timestamp of a save made now; `nil` if the clock is at its maximum.
@@ -232,12 +233,18 @@ extension StoredReplica {
       if !record.observed.isEmpty {
         save.observed = record.observed[names[name]]
       }
+      if !record.retractions.isEmpty {
+        save.retraction = record.retractions[name]
+      }
       change(name, edit, save)
       digest.add(names[name])
       // Dropping a field counts as unsetting it.
       digest.add(edit ?? .write(nil))
+      if let retraction = save.retraction { digest.add(retraction) }
     }
-    if !record.drops, record.edits.entries.count == 1 {
+    if !record.drops, record.retractions.isEmpty,
+      record.edits.entries.count == 1
+    {
       // Most saves edit one field, which needs no list.
       perform(record.edits.entries[0].content, on: record.edits.entries[0].key)
     } else {
@@ -246,17 +253,20 @@ extension StoredReplica {
       }
     }
     noteAliases(at: position)
-    if let mark = record.mark {
+    let retraction = record.retractions[0]
+    if record.mark != nil || retraction != nil {
       change(
-        0, .write(.bool(mark)),
+        0, record.mark.map { .write(.bool($0)) },
         EditContext(
-          dot: dot, time: time, observed: record.observed[.existence]))
-      digest.add(mark ? 1 : 0)
+          dot: dot, time: time, observed: record.observed[.existence],
+          retraction: retraction))
     }
+    if let mark = record.mark { digest.add(mark ? 1 : 0) }
+    if let retraction { digest.add(retraction) }
   }
 
-  /// The edits, and `nil` for each further field that a re-creation or a purge
-  /// drops, sorted by key.
+  /// The edits, and `nil` for each further field that a re-creation, a purge or an
+  /// undoing empties, sorted by key.
   func fieldsToChange(
     _ record: PendingRecord, at position: Int
   ) -> [(key: UInt32, content: FieldEdit?)] {
@@ -266,6 +276,10 @@ extension StoredReplica {
     if record.drops {
       fields += fieldsToDrop(record, at: position, where: \.hasContent)
         .filter { record.edits[$0] == nil }.map { ($0, nil) }
+    }
+    for name in record.retractions.keys
+    where name != 0 && record.edits[name] == nil {
+      fields.append((name, nil))
     }
     // They often come in order. The closures capture the names alone.
     let names = names

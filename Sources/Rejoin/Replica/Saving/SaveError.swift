@@ -78,4 +78,8 @@ public struct SaveReport: Hashable, Sendable {
   /// What it takes to undo the save, if the transaction was
   /// ``Transaction/isUndoable``.
   public internal(set) var undo: SaveUndo?
+
+  /// The fields of which ``Replica/undo(_:)`` has left something as it was; for a
+  /// record that stays, or stays deleted, it is ``FieldKey/existence``.
+  public internal(set) var left: [MergeReport.Location] = []
 }

@@ -19,10 +19,13 @@ public final class Transaction {
   private(set) var pending = RunMap<RecordID, PendingRecord>()
   /// Whether the report of the save is to say how to undo it.
   ///
-  /// - Complexity: O(*n*) for *n* elements of each set that the save clears.
+  /// - Complexity: O(*n*) for *n* elements of each set that the save clears, or
+  ///   entries of each ledger that it changes.
   public var isUndoable = false
   /// The save that this one undoes, if any.
   var undone: Dot?
+  /// What an undoing leaves as it is.
+  var left: [MergeReport.Location] = []
   /// The first reason why the save has to be refused.
   private(set) var failure: SaveError?
 
@@ -61,18 +64,6 @@ public final class Transaction {
       $0.revive()
       if let observed { $0.observed[key] = observed }
       return $0.add(edit, to: field, of: key.kind)
-    }
-    if !fits { fail(.counterOverflow(id, field: key.name)) }
-  }
-
-  /// Adds an edit of a record that the save keeps, deletes or restores.
-  func add(
-    _ edit: FieldEdit, to key: FieldKey, of id: RecordID, observed: FieldState?
-  ) {
-    let field = replica.stored.names.intern(key)
-    let fits = pending.update(id, default: untouched(id)) {
-      if let observed { $0.observed[key] = observed }
-      return $0.add(edit.canonical, to: field, of: key.kind)
     }
     if !fits { fail(.counterOverflow(id, field: key.name)) }
   }
@@ -236,6 +227,9 @@ struct PendingRecord {
   var observed: [FieldKey: FieldState] = [:]
   /// Whether dropping leaves the fields that are not in `observed`.
   var dropsOnlyObserved = false
+  /// What an undoing takes out of some fields, existence among them, by their
+  /// numbers; it has observed nothing else of them.
+  var retractions: [UInt32: Retraction] = [:]
   /// One edit for each field: all verbs that the save named for it, combined.
   ///
   /// ``Transaction/delete(_:)`` keeps them, since a deletion hides fields and
@@ -303,6 +297,9 @@ extension Transaction {
         precondition(
           !record.drops || record.mark != nil,
           "the contents of \(id) are dropped without a mark")
+        precondition(
+          record.retractions.isEmpty || !record.drops,
+          "an undoing drops the contents of \(id)")
       }
     }
   #else

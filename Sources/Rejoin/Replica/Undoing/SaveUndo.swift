@@ -3,7 +3,7 @@
 /// What it takes to undo a save, as far as the save has changed anything.
 ///
 /// A ``SaveReport`` has it if the transaction was ``Transaction/isUndoable``.
-/// Pass it to ``Transaction/undo(_:)``, or keep it in an ``UndoHistory``, so that
+/// Pass it to ``Replica/undo(_:)``, or keep it in an ``UndoHistory``, so that
 /// earlier saves can be undone after it.
 public struct SaveUndo: Hashable, Sendable {
   /// What a save changes at once: a field, or one element of a set.
@@ -15,61 +15,63 @@ public struct SaveUndo: Hashable, Sendable {
 
   /// What a save has changed in a place.
   struct Change: Hashable, Sendable {
-    /// Where the change is to be found: the dot of the save, or of one that has
-    /// since restored it.
-    ///
-    /// In a ledger it is the number of its first entry, among those of its
-    /// device.
-    var dot: Dot
-    /// What there was before.
-    let before: Before
-    /// What the save has superseded.
+    /// Where the change is: the dot of the save, or of one that has brought it
+    /// back since; `nil` if the save has only taken something away.
+    var dot: Dot?
+    /// In a ledger, the number of the first entry among those of its device.
+    var line: UInt64 = 0
+    /// What brings back what was there; `nil` if nothing was.
+    let before: Before?
+    /// What is no longer there.
     let superseded: Superseded
+    /// The writes or marks beside it, which the save has left.
+    var beside: Set<Dot> = []
   }
 
-  /// What was in a place, or what brings it back.
+  /// What brings back what was in a place.
   enum Before: Hashable, Sendable {
-    /// Whether a record existed, and whether the save says that it does.
-    case existence(Bool, now: Bool)
-    /// What a register showed, and whether the save has only emptied it.
-    case value(Value?, isDropped: Bool)
-    /// Whether an element was in a set, and whether the save inserts it.
-    case isIn(Bool, now: Bool)
-    /// The opposite of how a counter was changed.
-    case count(CounterEdit)
-    /// The opposite of the entries that were appended.
-    case append(LedgerEdit)
+    /// What a register showed; for a mark, whether the record or the element was
+    /// there.
+    case value(Value?)
+    /// The change that a counter needs.
+    case amount(Int128)
+    /// The entries that a ledger needs.
+    case entries([LedgerEdit.Entry])
   }
 
-  /// Changes that are no longer there after a save.
+  /// What is no longer in a place after a save.
   enum Superseded: Hashable, Sendable {
-    /// Writes, marks.
-    case dots([Dot])
-    /// Changes of a counter or a ledger that nobody had cancelled before.
+    /// The write or mark of which ``Before`` is a copy; `nil` if it speaks for
+    /// several, or for none.
+    case dot(Dot?)
+    /// The changes of a counter, or entries of a ledger, of which the first have
+    /// been cancelled before.
     case sums(cancelled: VectorClock, all: VectorClock)
 
-    func contains(_ dot: Dot) -> Bool {
+    /// Whether bringing back what was there brings back a change.
+    func contains(_ change: Change) -> Bool {
+      guard let dot = change.dot else { return false }
       switch self {
-      case .dots(let dots): dots.contains(dot)
+      case .dot(let only): return dot == only
       case .sums(let cancelled, let all):
-        all.contains(dot) && !cancelled.contains(dot)
+        let position =
+          change.line > 0 ? Dot(dot.device, change.line) : dot
+        return all.contains(position) && !cancelled.contains(position)
       }
     }
   }
 
   /// The save; `nil` if there was nothing to save.
-  public let dot: Dot?
+  let dot: Dot?
   /// The save that this one has undone, if any.
-  let undone: Dot?
+  var undone: Dot?
   /// What the save has changed.
   var changes: [Place: Change] = [:]
-
-  init(dot: Dot?, undone: Dot?) { (self.dot, self.undone) = (dot, undone) }
 }
 
 extension [SaveUndo] {
-  /// Takes into account that the save after these was undone, which brings back what
-  /// they have changed, or leaves something else in its place.
+  /// Takes into account that the save after these was undone: what that has brought
+  /// back of their changes is now where the undoing has put it.
   ///
   /// - Parameters:
   ///   - last: The save after these.
@@ -77,29 +79,14 @@ extension [SaveUndo] {
   /// - Complexity: O(*n* · *c*) for *c* changes of the last one.
   mutating func follow(_ last: SaveUndo, undoneBy undo: SaveUndo) {
     for (place, change) in last.changes {
-      let dot = undo.changes[place]?.dot ?? change.dot
-      var isFirst = true
-      for i in indices.reversed() {
-        guard let own = self[i].changes[place] else { continue }
-        // What the save before has emptied, the last one has found empty.
-        let isFoundEmpty =
-          isFirst && own.before.isEmptied && change.superseded == .dots([])
-        if isFoundEmpty || change.superseded.contains(own.dot) {
-          self[i].changes[place]?.dot = dot
-        }
-        isFirst = false
+      guard let new = undo.changes[place], new.dot != nil else { continue }
+      for i in indices {
+        guard let own = self[i].changes[place],
+          change.superseded.contains(own)
+        else { continue }
+        self[i].changes[place]?.dot = new.dot
+        self[i].changes[place]?.line = new.line
       }
-    }
-  }
-}
-
-extension SaveUndo.Before {
-  /// Whether the save has left nothing in the place.
-  fileprivate var isEmptied: Bool {
-    switch self {
-    case .value(_, let isDropped): isDropped
-    case .isIn(_, let isIn): !isIn
-    case .existence, .count, .append: false
     }
   }
 }

@@ -1,216 +1,207 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Transaction {
-  /// Takes back what an earlier save has changed, as far as it is still there.
-  ///
-  ///     let report = try phone.save { transaction in
-  ///       transaction.isUndoable = true
-  ///       transaction[Profile.self, "ada"].name = "Lovelace"
-  ///     }
-  ///     if let undo = report.undo {
-  ///       try phone.save { $0.undo(undo) }
-  ///     }
-  ///
-  /// What others have written concurrently is shown as if the save had not been made:
-  /// where a register, the existence of a record or an element of a remove-wins set has
-  /// other siblings, what they say is written anew. Of a register that has nothing else,
-  /// what it showed before is written. A counter is changed by the opposite amount, and a
-  /// ledger gets the opposite entries, unless the change has been cancelled since. A
-  /// record that the save has created is deleted, one that it has deleted is restored.
-  ///
-  /// The save can be undone in its turn, which is to redo. Use an ``UndoHistory`` to
-  /// undo several saves, one after another.
-  ///
-  /// Limits of now, which later versions will not have: what was written anew does not
-  /// go when its author undoes it, too; a redo does not bring back what has other
-  /// siblings; elements of one set that were restored at different times are taken back
-  /// together with marks of their device's contexts in between; edits in contexts that
-  /// had not seen all are undone as if they had. Undo on the replica that has made
-  /// the save, and in a transaction of its own.
-  ///
-  /// A state does not tell whether somebody else has removed, reset or superseded the
-  /// same as the save; what it brings back comes back all the same. Amounts that are
-  /// taken back twice are taken back twice.
-  ///
-  /// - Returns: The fields of which something stays as it is: because a later save has
-  ///   changed what this one wrote, this transaction edits their record, or the record has
-  ///   been deleted. For a record that stays it is ``FieldKey/existence``.
-  /// - Complexity: O(*c* log *c*) for *c* changes, and their edits.
-  @discardableResult
-  public func undo(_ undo: SaveUndo) -> [MergeReport.Location] {
+  /// A save that takes back what an earlier one has changed.
+  package convenience init(undoing undo: SaveUndo, on replica: Replica) {
+    self.init(replica)
     isUndoable = true
     undone = undo.dot
     let records = Dictionary(grouping: undo.changes, by: \.key.record)
-    return records.sorted { $0.key < $1.key }.flatMap { id, changes in
-      self.undo(changes, of: id).sorted().map { .init(record: id, field: $0) }
+    for (id, changes) in records.sorted(by: { $0.key < $1.key }) {
+      takeBack(changes, of: id, madeBy: undo.dot)
     }
   }
 
-  /// - Returns: The fields of which something stays as it is.
-  private func undo(
+  private func takeBack(
     _ changes: [(key: SaveUndo.Place, value: SaveUndo.Change)],
-    of id: RecordID
-  ) -> [FieldKey] {
-    let fields = Dictionary(grouping: changes, by: \.key.field)
-    guard let position = replica.stored.positions[id], pending[id] == nil,
-      let existence = fields[.existence]?.first?.value,
-      case .existence(let existed, let isAlive) = existence.before
-    else { return Array(fields.keys) }
-    let state = replica.stored.records[position]
-    let rule = replica.schema.deletion(of: id.entity)
-    let others = state.marks.without(existence.dot)
-    guard others != nil || state.exists(rule) else { return Array(fields.keys) }
+    of id: RecordID, madeBy save: Dot?
+  ) {
+    let rule = replica.schema.deletionIfEditable(id.entity)
+    var fields: [FieldKey: FieldUndoing] = [:]
+    for (place, change) in changes {
+      var field = fields[place.field] ?? FieldUndoing(place.field.kind)
+      // A restored backup, or another replica, may lack the save.
+      if let rule, let dot = change.dot ?? save,
+        dot.sequence <= replica.stored.version[dot.device].sequence
+      {
+        field.take(
+          change, of: place.element,
+          from: replica.stored.content(of: place, deletion: rule),
+          as: replica.device)
+      } else {
+        field.isLeft = true
+      }
+      fields[place.field] = field
+    }
+    decide(on: id, rule, &fields)
+    for (key, field) in fields {
+      if field.isLeft { left.append(.init(record: id, field: key)) }
+      pend(field, of: key, in: id)
+    }
+    left.sort { ($0.record, $0.field) < ($1.record, $1.field) }
+  }
 
-    var (edits, left): ([FieldKey: UndoingEdit], Set<FieldKey>) = ([:], [])
-    for (key, changes) in fields where key != .existence {
-      let now = replica.stored.names.number(of: key).flatMap { state[$0] }
-      var edit = UndoingEdit()
-      for (place, change) in changes {
-        if !edit.take(change, at: place.element, from: now) { left.insert(key) }
-      }
-      if edit.edit != nil { edits[key] = edit }
+  /// Decides whether a record is there after its fields have been edited.
+  private func decide(
+    on id: RecordID, _ rule: DeletionRule?,
+    _ fields: inout [FieldKey: FieldUndoing]
+  ) {
+    var existence = fields[.existence] ?? FieldUndoing(.register)
+    let marks = replica.stored.positions[id].map {
+      replica.stored.records[$0].marks
     }
-    if others == nil, existed != isAlive { left.insert(.existence) }
-    // As if there were no mark of the save.
-    let isWanted =
-      others.map { $0.isEmpty ? existed : Siblings(sorted: $0).exists(rule) }
-      ?? true
-    let isMarkKept =
-      others.map { $0.isEmpty && existed == isAlive } ?? true
-    if edits.isEmpty, isMarkKept { return Array(left) }
+    let others = Siblings(
+      sorted: (marks ?? Siblings()).filter {
+        $0.dot != existence.retraction?.dot
+      })
+    let isThere = rule.map(others.exists) ?? false
+    if existence.isEmpty, !isThere {
+      // Nobody would see it.
+      for key in fields.keys where key != .existence {
+        fields[key] = FieldUndoing(key.kind, isLeft: true)
+      }
+    } else if existence.edit == nil {
+      let isEdited = fields.contains { $0 != .existence && !$1.isEmpty }
+      // An edit keeps a record that is there against concurrent deletions. A
+      // record without any mark cannot be.
+      if others.isEmpty || isEdited && isThere {
+        existence.edit = .write(.bool(isThere))
+        existence.retraction = existence.retraction ?? Retraction()
+        fields[.existence] = existence
+      }
+    }
+  }
+
+  private func pend(
+    _ field: FieldUndoing, of key: FieldKey, in id: RecordID
+  ) {
+    if field.isEmpty { return }
+    let name = replica.stored.names.intern(key)
     change(id) { record in
-      record.mark = isWanted
-      if others != nil {
-        record.observed[.existence] = .seen(VectorClock(existence.dot))
+      record.retractions[name] = field.retraction
+      switch field.edit {
+      case .write(let value)? where key == .existence:
+        record.mark = value == .bool(true)
+      case let edit?:
+        // There is no other of this field to add it to.
+        _ = record.add(edit.canonical, to: name, of: key.kind)
+      case nil: break
       }
     }
-    for (key, edit) in edits {
-      guard let new = edit.edit else { continue }
-      add(new, to: key, of: id, observed: edit.seen.map(FieldState.seen))
+  }
+}
+
+/// What undoing a save does to a field.
+private struct FieldUndoing {
+  private let kind: FieldKind
+  var edit: FieldEdit?
+  var retraction: Retraction?
+  /// Whether something stays as it is.
+  var isLeft: Bool
+
+  init(_ kind: FieldKind, isLeft: Bool = false) {
+    (self.kind, self.isLeft) = (kind, isLeft)
+  }
+
+  /// Whether there is nothing to do.
+  var isEmpty: Bool { edit == nil && retraction == nil }
+
+  /// Adds what takes a change back, if it is still there.
+  mutating func take(
+    _ change: SaveUndo.Change, of element: Value?, from now: PlaceContent,
+    as device: DeviceID
+  ) {
+    switch (now, change.before) {
+    case (.siblings(let now), let before):
+      take(change, over: before, of: element, from: now)
+    case (.tally(let tally), .amount(let amount)?):
+      guard let dot = change.dot,
+        tally.cancelled.entry(of: dot.device)?.sequence ?? 0 < dot.sequence,
+        let increments = UInt64(exactly: max(amount, 0)),
+        let decrements = UInt64(exactly: max(-amount, 0)),
+        tally.canAdd(increments, decrements, by: device)
+      else { return isLeft = true }
+      var opposite = CounterEdit()
+      (opposite.increments, opposite.decrements) = (increments, decrements)
+      edit = .count(opposite)
+    case (.ledger(let ledger), .entries(let entries)?):
+      guard let dot = change.dot,
+        ledger.lines[dot.device]?.cancelled ?? 0 < change.line
+      else { return isLeft = true }
+      var opposite = LedgerEdit()
+      for entry in entries { opposite.append(entry.amount, memo: entry.memo) }
+      edit = .append(opposite)
+    default: isLeft = true
     }
-    return Array(left)
+  }
+
+  private mutating func take(
+    _ change: SaveUndo.Change, over before: SaveUndo.Before?,
+    of element: Value?, from now: PlaceSiblings
+  ) {
+    let there = Set(now.all.map(\.dot))
+    let isThere = change.dot.map(there.contains) ?? true
+    let others = there.subtracting(change.dot.map { [$0] } ?? [])
+    if isThere, case .value(let value)? = before,
+      others.isSubset(of: change.beside)
+    {
+      put(value, over: change.dot, element)
+    } else if isThere, let dot = change.dot {
+      put(nil, over: dot, element)
+    } else if case .value(let value)? = before {
+      // It may be shown all the same.
+      isLeft = isLeft || value != now.value
+    } else {
+      isLeft = isLeft || PlaceSiblings([], now.rule).value != now.value
+    }
+  }
+
+  /// Replaces what the save has left, which is under a dot, if there is anything.
+  ///
+  /// - Parameter value: `nil` if nothing takes its place.
+  private mutating func put(_ value: Value??, over dot: Dot?, _ element: Value?) {
+    if kind == .lww { return edit = .write(value ?? nil) }
+    var retraction = retraction ?? Retraction()
+    if let element {
+      retraction.elements[element] = dot
+      if let value {
+        var members = SetEdit()
+        if case .members(let edit) = edit { members = edit }
+        edit = nil
+        members.members[element] = value == .bool(true)
+        edit = .members(members)
+      }
+    } else {
+      retraction.dot = dot
+      if let value { edit = .write(value) }
+    }
+    self.retraction = retraction
   }
 }
 
 extension Transaction {
-  /// What the save does to a record so far, for those who check it.
-  package struct RecordEdits: Sendable {
-    package let isAlive: Bool
+  /// What an undoing does to a record, for those who check it.
+  package struct Undoing: Sendable {
+    /// The mark that it writes, if any.
+    package let mark: Bool?
     package let edits: [FieldKey: FieldEdit]
-    /// The saves that the author has seen of some fields; of others it has seen
-    /// all that are there.
-    package let seen: [FieldKey: VectorClock]
+    package let retractions: [FieldKey: Retraction]
   }
 
-  /// What the save does so far.
-  package var edits: [RecordID: RecordEdits] {
-    var result: [RecordID: RecordEdits] = [:]
+  /// What an undoing does.
+  package var undoings: [RecordID: Undoing] {
+    let names = replica.stored.names
+    var result: [RecordID: Undoing] = [:]
     for entry in pending.entries {
-      let edits = entry.content.edits(named: replica.stored.names)
-      result[entry.key] = RecordEdits(
-        isAlive: entry.content.mark ?? true,
+      let record = entry.content
+      result[entry.key] = Undoing(
+        mark: record.mark,
         edits: Dictionary(
-          uniqueKeysWithValues: edits.map { ($0.key, $0.edit) }),
-        seen: entry.content.observed.mapValues(\.clock))
+          uniqueKeysWithValues: record.edits(named: names)
+            .map { ($0.key, $0.edit) }),
+        retractions: Dictionary(
+          uniqueKeysWithValues: record.retractions.map { (names[$0], $1) }))
     }
     return result
-  }
-}
-
-/// The edit that takes changes of a field back.
-private struct UndoingEdit {
-  private var whole: FieldEdit?
-  private var members = SetEdit()
-  /// The changes, if its author must have seen nothing else.
-  private(set) var seen: VectorClock?
-
-  /// The edit; `nil` if there is nothing to take back.
-  var edit: FieldEdit? {
-    whole ?? (members.members.isEmpty ? nil : .members(members))
-  }
-
-  /// Adds what takes a change back.
-  ///
-  /// - Returns: Whether it is still there.
-  mutating func take(
-    _ change: SaveUndo.Change, at element: Value?, from now: FieldState?
-  ) -> Bool {
-    let dot = change.dot
-    switch (change.before, now) {
-    case (.value(let value, let isDropped), .register(let field)):
-      if let others = field.store.without(dot) {
-        let shown = Siblings(sorted: others).winner
-        set(.write(shown.map(\.payload.value) ?? value), dot)
-      } else if isDropped, field.store.isEmpty {
-        set(.write(value), dot)
-      } else {
-        return false
-      }
-    case (.value(let value, _), .lww(let field)):
-      guard field.store.write?.dot == dot else { return false }
-      whole = .write(value)
-    case (.count(let opposite), .counter(let field)):
-      let cancelled = field.store.cancelled.entry(of: dot.device)?.sequence
-      guard cancelled ?? 0 < dot.sequence else { return false }
-      whole = .count(opposite)
-    case (.append(let opposite), .ledger(let field)):
-      let cancelled = field.store.lines[dot.device]?.cancelled ?? 0
-      guard cancelled < dot.sequence else { return false }
-      whole = opposite.entries.isEmpty ? nil : .append(opposite)
-    case (.isIn(let wasIn, let isIn), .set(let field)):
-      guard let element else { return false }
-      let marks = field.store[element]
-      guard isIn ? marks.without(dot) != nil : marks.isEmpty else {
-        return wasIn == isIn
-      }
-      if wasIn != isIn { put(element, wasIn, dot) }
-    case (.isIn(let wasIn, let isIn), .removeWinsSet(let field)):
-      guard let element else { return false }
-      let marks = field.store[element]
-      if let others = marks.without(dot) {
-        let isWanted = others.allSatisfy { $0.payload == .added }
-        put(element, others.isEmpty ? wasIn : isWanted, dot)
-      } else if wasIn, !isIn, marks.isEmpty {
-        // The record was created again, which has dropped the element.
-        put(element, true, dot)
-      } else {
-        return wasIn == isIn
-      }
-    default: return false
-    }
-    return true
-  }
-
-  private mutating func set(_ edit: FieldEdit, _ dot: Dot) {
-    whole = edit
-    seen = VectorClock(dot)
-  }
-
-  private mutating func put(_ element: Value, _ isIn: Bool, _ dot: Dot) {
-    members.members[element] = isIn
-    seen = seen ?? VectorClock()
-    seen?.insert(dot)
-  }
-}
-
-extension FieldState {
-  /// What an author has seen who has seen some saves.
-  fileprivate static func seen(_ clock: VectorClock) -> FieldState {
-    .register(Causal(Siblings(), clock))
-  }
-}
-
-extension Siblings {
-  /// The others, without that of a save.
-  ///
-  /// - Returns: `nil` if the save has none, or if there is one of an earlier save of
-  ///   its device, which could not be kept.
-  fileprivate func without(_ dot: Dot) -> [Element]? {
-    guard contains(where: { $0.dot == dot }) else { return nil }
-    let others = filter { $0.dot != dot }
-    let isAlone = !others.contains {
-      $0.dot.device == dot.device && $0.dot.sequence < dot.sequence
-    }
-    return isAlone ? others : nil
   }
 }

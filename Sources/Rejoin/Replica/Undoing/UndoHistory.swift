@@ -11,10 +11,10 @@
 ///         })
 ///     }
 ///     while let last = history.undo {
-///       history.append(try phone.save { $0.undo(last) })
+///       history.append(try phone.undo(last))
 ///     }
 ///     if let first = history.redo {
-///       history.append(try phone.save { $0.undo(first) })
+///       history.append(try phone.undo(first))
 ///     }
 ///     phone[Profile.self, "ada"]?.name  // "Ada"
 ///
