@@ -50,6 +50,25 @@ import Testing
     #expect(!record.exists && record.value(of: "title") == .string("first"))
   }
 
+  /// A record of another entity is another record, although its key is the same.
+  @Test func changesAreOfOneEntity() async throws {
+    struct Draft: Entity {
+      let title = register("title", of: String.self)
+    }
+    let store = try ReplicaStore(
+      at: path, schema: [Note.self, Draft.self],
+      wallClock: ManualClock().wall, token: keeper,
+      makeDeviceID: { DeviceID(1) })
+    var changes = store.changes.makeAsyncIterator()
+    try await store.save { transaction in
+      transaction[Note.self, "1"].title = "note"
+      transaction[Draft.self, "1"].title = "draft"
+    }
+    let told = try #require(try await changes.next())
+    #expect(told.of(Note.self).map(\.new?.title) == ["note"])
+    #expect(told.of(Draft.self).map(\.new?.title) == ["draft"])
+  }
+
   /// Nobody is told of a save that could not be made durable.
   @Test func whatIsNotDurableIsNotTold() throws {
     let connection = try SQLiteConnection(opening: path)

@@ -130,10 +130,7 @@ final class ScriptDevices {
         name, schema: schema, wallClock: clock.wallClock,
         makeDeviceID: newDevices(for: name))
     }
-    if let stored {
-      histories[name] = nil
-      return replicas[name] = stored
-    }
+    if let stored { return begin(name, with: stored) }
     try open(name, state, RestoreToken(state), in: line)
   }
 
@@ -154,9 +151,13 @@ final class ScriptDevices {
       ?? Replica(
         opening: state, token: token, schema: schema,
         wallClock: clock.wallClock, makeDeviceID: newDevices(for: name))
-    replicas[name] = replica
-    histories[name] = nil
+    begin(name, with: replica)
     return replica
+  }
+
+  /// Begins a process, in which nothing can be undone yet.
+  private func begin(_ name: String, with replica: Replica) {
+    (replicas[name], histories[name]) = (replica, nil)
   }
 
   private func newDevices(for name: String) -> () -> DeviceID {

@@ -10,15 +10,15 @@ import _RejoinVerification
 /// What is expected is never computed by the rules of undoing: it is what a replica
 /// shows that has not made the save.
 @Suite struct UndoLawTests {
-  private static let seeds: ClosedRange<UInt64> =
+  static let seeds: ClosedRange<UInt64> =
     Tier.isNightly ? 1...4000 : 1...200
-  private static let universe = ScriptUniverse.standard
+  static let universe = ScriptUniverse.standard
 
   /// What a replica shows of a field of a record that exists; of siblings the
   /// visible one.
-  private typealias Readings = [FieldPath: [String]]
+  typealias Readings = [FieldPath: [String]]
 
-  private func readings(_ replica: Replica) -> Readings {
+  func readings(_ replica: Replica) -> Readings {
     var readings: Readings = [:]
     for path in Self.universe.paths {
       guard let record = replica.record(path.id), record.exists else {
@@ -38,55 +38,14 @@ import _RejoinVerification
     return readings
   }
 
-  private func difference(_ a: Readings, _ b: Readings) -> [String] {
+  func difference(_ a: Readings, _ b: Readings) -> [String] {
     Self.universe.paths.filter { a[$0] != b[$0] }.map {
       "\($0): \(a[$0] ?? []), must be \(b[$0] ?? [])"
     }
   }
 
-  /// A history of two replicas, and saves that may follow.
-  private struct Past {
-    let (one, other): (Replica, Replica)
-    var saves: [[ScriptVerb]]
-
-    init(_ seed: UInt64) {
-      let clock = ManualClock()
-      func replica(_ device: UInt64) -> Replica {
-        Replica(
-          device: DeviceID(device), schema: universe.schema,
-          wallClock: clock.wall, makeDeviceID: { DeviceID(device + 100) })
-      }
-      (one, other) = (replica(1), replica(2))
-      if seed.isMultiple(of: 2) {
-        one.sendFragments()
-        other.sendFragments()
-      }
-      saves = []
-      let replicas = [one, other]
-      for step in ScriptGenerator.script(seed: seed, steps: 40, devices: 2)
-        .steps
-      {
-        switch step {
-        case .save(let i, let verbs) where i < 2:
-          if saves.count < 3, seed % 7 != 0 {
-            saves.append(verbs)
-          } else {
-            _ = try? replicas[i].save { transaction in
-              verbs.forEach(transaction.perform)
-            }
-          }
-        case .sync(let i, let j) where max(i, j) < 2:
-          replicas[j].merge(replicas[i])
-        case .setClock(_, let now): clock.now = now
-        default: break
-        }
-      }
-      while saves.count < 3 { saves.append([]) }
-    }
-  }
-
   /// Saves what can be undone.
-  private func save(
+  func save(
     _ verbs: [ScriptVerb], on replica: Replica
   ) throws -> SaveReport {
     try replica.save { transaction in
@@ -95,17 +54,10 @@ import _RejoinVerification
     }
   }
 
-  private func undo(
+  func undo(
     _ undo: SaveUndo?, on replica: Replica
   ) throws -> SaveReport {
     try replica.undo(#require(undo))
-  }
-
-  private func copy(_ replica: Replica) -> Replica {
-    Replica(
-      opening: replica.state, token: replica.restoreToken,
-      schema: Self.universe.schema, wallClock: ManualClock().wall,
-      makeDeviceID: { DeviceID(99) })
   }
 
   /// What `undo` leaves is what there was; what undoing that leaves is what the
@@ -113,7 +65,7 @@ import _RejoinVerification
   @Test func undoneAtOnceASaveIsAsIfItHadNotBeen() throws {
     var count = 0
     for seed in Self.seeds {
-      let past = Past(seed)
+      let past = UndoPast(seed)
       let replica = past.one
       for verbs in past.saves {
         let before = readings(replica)
@@ -136,7 +88,7 @@ import _RejoinVerification
   @Test func severalSavesAreUndoneAndRedoneInARow() throws {
     var count = 0
     for seed in Self.seeds {
-      let past = Past(seed)
+      let past = UndoPast(seed)
       let replica = past.one
       var history = UndoHistory()
       // What there was before each save that can be undone or redone.
@@ -177,7 +129,7 @@ import _RejoinVerification
   @Test func undoneLaterASaveIsAsIfItHadNotBeen() throws {
     var count = 0
     for seed in Self.seeds {
-      let past = Past(seed)
+      let past = UndoPast(seed)
       past.other.merge(past.one)
       past.one.merge(past.other)
       let (with, without) = (past.one, copy(past.one))
@@ -203,45 +155,5 @@ import _RejoinVerification
       #expect(past.other.encoded() == with.encoded(), "seed \(seed)")
     }
     #expect(count > 50)
-  }
-
-  /// The fields of which a state does not tell whether the other device has
-  /// superseded the same.
-  private static func exceptions(
-    _ mine: [ScriptVerb], _ theirs: [ScriptVerb], creating dead: Set<RecordID>
-  ) -> Set<FieldPath> {
-    func edits(_ verbs: [ScriptVerb], _ path: FieldPath) -> [FieldEdit] {
-      verbs.compactMap {
-        if case .edit(path.id, path.key, let edit) = $0 { edit } else { nil }
-      }
-    }
-    func drops(_ verbs: [ScriptVerb], _ id: RecordID) -> Bool {
-      verbs.contains { verb in
-        if case .delete(id) = verb { return true }
-        return verb.id == id && dead.contains(id)
-      }
-    }
-    func supersedes(_ edits: [FieldEdit], byInserting: Bool) -> Bool {
-      edits.contains {
-        switch $0 {
-        case .count(let edit): edit.isReset
-        case .append(let edit): edit.isCancelled
-        case .members(let edit):
-          byInserting || edit.isCleared || edit.members.values.contains(false)
-        default: false
-        }
-      }
-    }
-    return Set(
-      universe.paths.filter { path in
-        let (ours, others) = (edits(mine, path), edits(theirs, path))
-        // Of two concurrent writes a field of this kind keeps one.
-        let isLost =
-          path.key.kind == .lww && !others.isEmpty
-          && (!ours.isEmpty || drops(mine, path.id))
-        return isLost || drops(theirs, path.id)
-          || (drops(mine, path.id) || supersedes(ours, byInserting: true))
-            && supersedes(others, byInserting: false)
-      })
   }
 }

@@ -56,7 +56,7 @@ struct PlaceSiblings: Sendable {
   /// What is shown.
   var value: Value? {
     switch rule {
-    case .latest: all.max { ($0.time, $0.dot) < ($1.time, $1.dot) }?.value
+    case .latest: latest?.value
     case .any: .bool(all.contains { $0.value == .bool(true) })
     case .all:
       .bool(!all.isEmpty && all.allSatisfy { $0.value == .bool(true) })
@@ -65,9 +65,11 @@ struct PlaceSiblings: Sendable {
 
   /// The sibling that alone decides what is shown.
   private var decisive: Dot? {
-    rule == .latest
-      ? all.max { ($0.time, $0.dot) < ($1.time, $1.dot) }?.dot
-      : all.count == 1 ? all[0].dot : nil
+    rule == .latest ? latest?.dot : all.count == 1 ? all[0].dot : nil
+  }
+
+  private var latest: Sibling? {
+    all.max { ($0.time, $0.dot) < ($1.time, $1.dot) }
   }
 
   /// What a save has done here.

@@ -27,8 +27,10 @@ extension Replica {
   /// ``UndoHistory`` to undo several saves, one after another.
   ///
   /// Of several concurrent values that the save had superseded, the one that was shown
-  /// comes back. A state does not tell whether somebody else has removed, reset or
-  /// superseded the same as the save; it comes back all the same.
+  /// comes back; it is a new write, and the one shown from then on. A state does not
+  /// tell whether somebody else has removed or reset the same as the save: it comes
+  /// back all the same. If two people have overwritten one value, and each undoes
+  /// that before hearing of the other's undoing, neither brings the value back.
   ///
   /// - Returns: What changed, and what was left.
   /// - Throws: ``SaveError``. On error, the replica is unchanged.

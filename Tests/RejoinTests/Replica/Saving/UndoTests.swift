@@ -209,4 +209,100 @@ import Testing
       #expect(phone.ada?.miles == 2)
     }
   }
+
+  /// Whoever undoes writes nothing of what others have said, so that it goes when its
+  /// author undoes it, too.
+  @Test func whatOthersSaidIsNotCopied() throws {
+    _ = try save { $0.name = "Ada" }
+    settle(phone, watch)
+    let mine = try save { ada in
+      ada.name = "Lovelace"
+      ada.roles.insert("x")
+    }
+    let theirs = try watch.save { transaction in
+      transaction.isUndoable = true
+      transaction[Sailor.self, "ada"].name = "Byron"
+      transaction[Sailor.self, "ada"].roles.insert("x")
+    }
+    settle(phone, watch)
+    #expect(try undo(mine) == [])
+    settle(phone, watch)
+    #expect(phone.ada?.name == "Byron" && phone.ada?.roles == ["x"])
+    try watch.undo(#require(theirs.undo))
+    settle(phone, watch)
+    #expect(phone.ada?.name == "Ada" && phone.ada?.roles == [])
+  }
+
+  /// A deletion that had seen the save's mark stays, whatever is undone.
+  @Test func aLaterDeletionStays() throws {
+    _ = try phone.save { $0[Berth.self, "1"].name = "first" }
+    let report = try phone.save { transaction in
+      transaction.isUndoable = true
+      transaction[Berth.self, "1"].name = "second"
+    }
+    settle(phone, watch)
+    try phone.save { $0[Berth.self, "1"].name = "third" }
+    try watch.save { $0[Berth.self, "1"].delete() }
+    settle(phone, watch)
+    let left = try phone.undo(#require(report.undo)).left
+    #expect(left.map(\.field.name) == ["", "name"])
+    #expect(phone[Berth.self, "1"] == nil)
+  }
+
+  /// Its amounts are not there, so they cannot be taken back.
+  @Test func aSaveThatTheReplicaLacks() throws {
+    _ = try save { $0.name = "Ada" }
+    settle(phone, watch)
+    let report = try save { ada in
+      ada.miles.increment(by: 5)
+      ada.pay.append(5)
+      ada.tags.remove("x")
+    }
+    let left = try watch.undo(#require(report.undo)).left
+    #expect(left.map(\.field.name) == ["", "miles", "pay"])
+    #expect(watch.ada?.miles == 0)
+  }
+
+  @Test func anAmountThatNoSaveCanTakeBack() throws {
+    var reports: [SaveReport] = []
+    for _ in 0..<2 {
+      reports.append(try save { $0.miles.increment(by: .max) })
+    }
+    let reset = try save { $0.miles.reset() }
+    #expect(try undo(reset) == ["miles"])
+    #expect(phone.ada?.miles == 0)
+  }
+
+  /// Two clones that undo different saves under one dot are found out.
+  @Test func clonesThatUndoDifferently() throws {
+    _ = try save { $0.name = "Ada" }
+    let reports = try ["x", "y"].map { role in
+      try save { $0.tags.insert(role) }
+    }
+    let clone = Replica.opening(phone.state, token: phone.restoreToken, as: 9)
+    let undone = try zip([phone, clone], reports).map { replica, report in
+      try replica.undo(#require(report.undo)).dot
+    }
+    #expect(undone[0] == undone[1])
+    #expect(clone.tell(phone).equivocations != [])
+  }
+
+  /// Without the record's mark, and beside those of others.
+  @Test func aDeletionUndoneBesideAnother() throws {
+    _ = try save { $0.name = "Ada" }
+    settle(phone, watch)
+    let reports = try [phone, watch].map { replica in
+      try replica.save { transaction in
+        transaction.isUndoable = true
+        transaction.delete(ada)
+      }
+    }
+    settle(phone, watch)
+    #expect(try undo(reports[0]) == [])
+    #expect(phone.ada == nil)
+    settle(phone, watch)
+    try watch.undo(#require(reports[1].undo))
+    settle(phone, watch)
+    #expect(phone.ada?.name == "Ada")
+  }
 }

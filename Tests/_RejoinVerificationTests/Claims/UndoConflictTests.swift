@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Rejoin
+import RejoinTesting
+import Testing
+import _RejoinVerification
+
+/// Undoing beside what others have written: all siblings are compared, of records
+/// that are deleted, too.
+@Suite struct UndoConflictTests {
+  private let laws = UndoLawTests()
+
+  /// What a field holds, whether it is shown or not.
+  private typealias Contents = [FieldPath: [String]]
+
+  private func contents(_ replica: Replica) -> Contents {
+    var contents: Contents = [:]
+    for path in UndoLawTests.universe.paths {
+      let record = replica.fetch(path.id)
+      let state = record[path.key]
+      contents[path] =
+        switch path.key.kind {
+        case .register:
+          state.writes.map { "\($0.payload.value as Value?)" }.sorted()
+        // One that was never written is as good as unset.
+        case .lww: state.writes.compactMap { $0.payload.value }.map { "\($0)" }
+        case .counter: ["\(state.count)"]
+        case .set, .removeWinsSet: state.elements.map { "\($0)" }
+        case .ledger: ["\(state.total)"]
+        }
+    }
+    return contents
+  }
+
+  private func difference(_ a: Contents, _ b: Contents) -> [String] {
+    UndoLawTests.universe.paths.filter { a[$0] != b[$0] }.map {
+      "\($0): \(a[$0] ?? []), must be \(b[$0] ?? [])"
+    }
+  }
+
+  private func existing(_ replica: Replica) -> [RecordID] {
+    UndoLawTests.universe.records.filter(replica.exists)
+  }
+
+  /// A save, beside one of another device, which has heard of all before.
+  private func savesBesideEachOther(
+    _ past: UndoPast, through shown: [RecordID: RecordSnapshot]? = nil
+  ) throws -> (mine: SaveReport, theirs: SaveReport)? {
+    guard let theirs = try? laws.save(past.saves[1], on: past.other),
+      let mine = try? save(past.saves[0], on: past.one, through: shown)
+    else { return nil }
+    return (mine, theirs)
+  }
+
+  /// Saves what can be undone, as it was shown to an author.
+  private func save(
+    _ verbs: [ScriptVerb], on replica: Replica,
+    through shown: [RecordID: RecordSnapshot]?
+  ) throws -> SaveReport {
+    guard let shown else { return try laws.save(verbs, on: replica) }
+    return try replica.save { transaction in
+      transaction.isUndoable = true
+      for (id, verbs) in Dictionary(grouping: verbs, by: \.id) {
+        guard let record = shown[id] else { continue }
+        if case .delete = verbs.last {
+          transaction.delete(id, observed: record.existence)
+          continue
+        }
+        transaction.upsert(
+          id, observed: record.existence,
+          creatingAgain: record.isDead ? record.fields : nil)
+        for case .edit(_, let key, let edit) in verbs {
+          transaction.apply(edit, to: key, of: id, observed: record[key])
+        }
+      }
+    }
+  }
+
+  private func snapshots(_ replica: Replica) -> [RecordID: RecordSnapshot] {
+    Dictionary(
+      uniqueKeysWithValues: UndoLawTests.universe.records.map {
+        ($0, replica.fetch($0))
+      })
+  }
+
+  /// Redone at once, all is there that was there before it was undone.
+  @Test(arguments: [false, true])
+  func undoneAndRedoneAtOnceNothingIsLost(isOfContexts: Bool) throws {
+    var (conflicts, moves) = (0, 0)
+    for seed in UndoLawTests.seeds {
+      let past = UndoPast(seed)
+      let shown = isOfContexts ? snapshots(past.one) : nil
+      past.other.merge(past.one)
+      past.one.merge(past.other)
+      guard let saves = try savesBesideEachOther(past, through: shown) else {
+        continue
+      }
+      past.one.merge(past.other)
+      let (before, records) = (contents(past.one), existing(past.one))
+      conflicts += before.values.contains { $0.count > 1 } ? 1 : 0
+      let undone = try laws.undo(saves.mine.undo, on: past.one)
+      moves += contents(past.one) == before ? 0 : 1
+      _ = try laws.undo(undone.undo, on: past.one)
+      #expect(
+        difference(contents(past.one), before) == [],
+        "seed \(seed): \(past.saves)")
+      #expect(existing(past.one) == records, "seed \(seed): \(past.saves)")
+    }
+    #expect(conflicts > 20 && moves > 60)
+  }
+
+  /// Both sides undo what they have saved, one after the other: it is as if neither
+  /// had.
+  @Test func undoneOnBothSides() throws {
+    var moves = 0
+    for seed in UndoLawTests.seeds {
+      let past = UndoPast(seed)
+      past.other.merge(past.one)
+      past.one.merge(past.other)
+      let without = laws.copy(past.one)
+      let dead = Set(
+        UndoLawTests.universe.records.filter { !without.exists($0) })
+      guard let saves = try savesBesideEachOther(past) else { continue }
+      past.one.merge(past.other)
+      past.other.merge(past.one)
+      let before = contents(past.one)
+      _ = try laws.undo(saves.mine.undo, on: past.one)
+      past.other.merge(past.one)
+      _ = try laws.undo(saves.theirs.undo, on: past.other)
+      past.one.merge(past.other)
+      let exceptions =
+        UndoLawTests.exceptions(past.saves[0], past.saves[1], creating: dead)
+        .union(
+          UndoLawTests.exceptions(
+            past.saves[1], past.saves[0], creating: dead))
+      let (are, mustBe) = (laws.readings(past.one), laws.readings(without))
+      for path in UndoLawTests.universe.paths
+      where !exceptions.contains(path) {
+        #expect(
+          are[path] == mustBe[path], "seed \(seed), \(path): \(past.saves)")
+      }
+      moves += contents(past.one) == before ? 0 : 1
+      #expect(past.other.encoded() == past.one.encoded(), "seed \(seed)")
+    }
+    #expect(moves > 60)
+  }
+
+  /// What an author had not been shown is there before and after, and of what it had
+  /// been shown, one value comes back.
+  @Test func undoneAtOnceASaveInAContextIsAsIfItHadNotBeen() throws {
+    var (unseen, moves) = (0, 0)
+    for seed in UndoLawTests.seeds {
+      let past = UndoPast(seed)
+      let shown = snapshots(past.one)
+      _ = try? laws.save(past.saves[2], on: past.one)
+      past.one.merge(past.other)
+      let before = snapshots(past.one)
+      let (held, records) = (contents(past.one), existing(past.one))
+      guard
+        let report = try? save(past.saves[0], on: past.one, through: shown)
+      else { continue }
+      let saved = contents(past.one)
+      moves += saved == held ? 0 : 1
+      _ = try laws.undo(report.undo, on: past.one)
+      let now = contents(past.one)
+      #expect(existing(past.one) == records, "seed \(seed): \(past.saves)")
+      for path in UndoLawTests.universe.paths {
+        guard path.key.kind == .register else {
+          #expect(now[path] == held[path], "seed \(seed), \(path)")
+          continue
+        }
+        // What stays beside the save stays; one of the others comes back.
+        let writes = before[path.id]?[path.key].writes ?? []
+        let clock = shown[path.id]?[path.key].clock ?? VectorClock()
+        let stays = writes.filter { !clock.contains($0.dot) }
+          .map { "\($0.payload.value as Value?)" }
+        unseen += stays.isEmpty || saved[path] == held[path] ? 0 : 1
+        let values = Set(now[path] ?? [])
+        #expect(values.isSuperset(of: stays), "seed \(seed), \(path)")
+        #expect(values.isSubset(of: held[path] ?? []), "seed \(seed), \(path)")
+        #expect(
+          values.isEmpty == (held[path] ?? []).isEmpty, "seed \(seed), \(path)")
+      }
+    }
+    #expect(unseen > 5 && moves > 60)
+  }
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Rejoin
+import RejoinTesting
+import _RejoinVerification
+
+/// A history of two replicas, and saves that may follow.
+struct UndoPast {
+  let (one, other): (Replica, Replica)
+  var saves: [[ScriptVerb]]
+
+  init(_ seed: UInt64) {
+    let clock = ManualClock()
+    func replica(_ device: UInt64) -> Replica {
+      Replica(
+        device: DeviceID(device), schema: UndoLawTests.universe.schema,
+        wallClock: clock.wall, makeDeviceID: { DeviceID(device + 100) })
+    }
+    (one, other) = (replica(1), replica(2))
+    if seed.isMultiple(of: 2) {
+      one.sendFragments()
+      other.sendFragments()
+    }
+    saves = []
+    let replicas = [one, other]
+    for step in ScriptGenerator.script(seed: seed, steps: 40, devices: 2)
+      .steps
+    {
+      switch step {
+      case .save(let i, let verbs) where i < 2:
+        if saves.count < 3, seed % 7 != 0 {
+          saves.append(verbs)
+        } else {
+          _ = try? replicas[i].save { transaction in
+            verbs.forEach(transaction.perform)
+          }
+        }
+      case .sync(let i, let j) where max(i, j) < 2:
+        replicas[j].merge(replicas[i])
+      case .setClock(_, let now): clock.now = now
+      default: break
+      }
+    }
+    while saves.count < 3 { saves.append([]) }
+  }
+}
+
+extension UndoLawTests {
+  func copy(_ replica: Replica) -> Replica {
+    Replica(
+      opening: replica.state, token: replica.restoreToken,
+      schema: Self.universe.schema, wallClock: ManualClock().wall,
+      makeDeviceID: { DeviceID(99) })
+  }
+
+  /// The fields of which a state does not tell whether the other device has
+  /// superseded the same.
+  static func exceptions(
+    _ mine: [ScriptVerb], _ theirs: [ScriptVerb], creating dead: Set<RecordID>
+  ) -> Set<FieldPath> {
+    func edits(_ verbs: [ScriptVerb], _ path: FieldPath) -> [FieldEdit] {
+      verbs.compactMap {
+        if case .edit(path.id, path.key, let edit) = $0 { edit } else { nil }
+      }
+    }
+    func drops(_ verbs: [ScriptVerb], _ id: RecordID) -> Bool {
+      verbs.contains { verb in
+        if case .delete(id) = verb { return true }
+        return verb.id == id && dead.contains(id)
+      }
+    }
+    func supersedes(_ edits: [FieldEdit], byInserting: Bool) -> Bool {
+      edits.contains {
+        switch $0 {
+        case .count(let edit): edit.isReset
+        case .append(let edit): edit.isCancelled
+        case .members(let edit):
+          byInserting || edit.isCleared || edit.members.values.contains(false)
+        default: false
+        }
+      }
+    }
+    return Set(
+      universe.paths.filter { path in
+        let (ours, others) = (edits(mine, path), edits(theirs, path))
+        // Of two concurrent writes a field of this kind keeps one.
+        let isLost =
+          path.key.kind == .lww && !others.isEmpty
+          && (!ours.isEmpty || drops(mine, path.id))
+        return isLost || drops(theirs, path.id)
+          || (drops(mine, path.id) || supersedes(ours, byInserting: true))
+            && supersedes(others, byInserting: false)
+      })
+  }
+}
