@@ -64,6 +64,22 @@ import Testing
     #expect(areEqual(a, b))
   }
 
+  @Test func whatAnUndoingTakesOutIsSent() throws {
+    try fill()
+    let report = try a.save { transaction in
+      transaction.isUndoable = true
+      transaction[Sailor.self, "ada"].tags.remove("7")
+      transaction[Sailor.self, "ada"].tags.insert("new")
+    }
+    b.merge(a)
+    try a.undo(#require(report.undo))
+    #expect(try fragment(of: tags, since: b.version) == nil)
+    b.merge(a)
+    #expect(areEqual(a, b))
+    #expect(b.ada?.tags.contains("7") == true)
+    #expect(b.ada?.tags.contains("new") == false)
+  }
+
   @Test func whatAFieldLostBeforeItWasLargeIsSent() throws {
     try a.edit { $0.tags.insert("lost") }
     b.merge(a)

@@ -279,6 +279,8 @@ import Testing
     let reports = try ["x", "y"].map { role in
       try save { $0.tags.insert(role) }
     }
+    // The marks of both are gone, so that only the elements tell them apart.
+    _ = try save { $0.name = "Lovelace" }
     let clone = Replica.opening(phone.state, token: phone.restoreToken, as: 9)
     let undone = try zip([phone, clone], reports).map { replica, report in
       try replica.undo(#require(report.undo)).dot
