@@ -307,4 +307,21 @@ import Testing
     settle(phone, watch)
     #expect(phone.ada?.name == "Ada")
   }
+
+  /// What a later undoing has brought back is of somebody else, too.
+  @Test func whatOthersHaveInsertedAsWellStays() throws {
+    var history = UndoHistory()
+    _ = try save { $0.name = "Ada" }
+    settle(phone, watch)
+    history.append(try save { $0.tags.insert("x") })
+    try watch.edit { $0.tags.insert("x") }
+    settle(phone, watch)
+    history.append(try save { $0.tags.remove("x") })
+    for left in [[], ["tags"]] {
+      let report = try phone.undo(#require(history.undo))
+      history.append(report)
+      #expect(report.left.map(\.field.name) == left)
+      #expect(phone.ada?.tags == ["x"])
+    }
+  }
 }
