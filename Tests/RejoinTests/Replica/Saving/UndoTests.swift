@@ -324,4 +324,46 @@ import Testing
       #expect(phone.ada?.tags == ["x"])
     }
   }
+
+  /// Fields of a deleted record stay as they are, although nobody sees them.
+  @Test func inADeletedRecordNothingIsTakenBack() throws {
+    _ = try save { $0.name = "Ada" }
+    let report = try save { $0.name = "Lovelace" }
+    settle(phone, watch)
+    try watch.edit { $0.delete() }
+    settle(phone, watch)
+    #expect(try undo(report) == ["", "name"])
+    try phone.save { $0.restore(ada) }
+    #expect(phone.ada?.name == "Lovelace")
+  }
+
+  /// A record that was not there before is one that has been deleted.
+  @Test func whatWasCreatedIsDeleted() throws {
+    let report = try save { $0.pay.append(5) }
+    #expect(try undo(report) == [])
+    #expect(phone.fetch(ada).isDead)
+    try phone.edit { $0.name = "Ada" }
+    #expect(phone.record(ada)?.entries(of: "pay").isEmpty == true)
+  }
+
+  /// Whoever undoes an edit beside a deletion does not delete as well.
+  @Test func theDeletionOfAnotherIsNotCopied() throws {
+    try phone.save { $0[Berth.self, "1"].name = "first" }
+    settle(phone, watch)
+    let mine = try phone.save { transaction in
+      transaction.isUndoable = true
+      transaction[Berth.self, "1"].name = "second"
+    }
+    let theirs = try watch.save { transaction in
+      transaction.isUndoable = true
+      transaction[Berth.self, "1"].delete()
+    }
+    settle(phone, watch)
+    try phone.undo(#require(mine.undo))
+    #expect(phone[Berth.self, "1"] == nil)
+    settle(phone, watch)
+    try watch.undo(#require(theirs.undo))
+    settle(phone, watch)
+    #expect(phone[Berth.self, "1"]?.name == "first")
+  }
 }
