@@ -9,15 +9,20 @@ struct CompareCommand {
   private let format: ReportFormat
   private let strategies: [any Contender]
   private let explained: String?
-  private let workload: Workload
+  private let isWhole: Bool
+  /// The workloads by their names.
+  private let workloads: [(name: String, Workload)]
 
   /// Reads the arguments of `compare`.
   init(_ arguments: Arguments) throws(CommandError) {
     files = arguments.operands
     format = try Self.format(arguments.value("format"))
-    strategies = try Self.strategies(arguments.value("strategies"))
+    isWhole = arguments.has("all")
+    strategies =
+      try Self.strategies(arguments.value("strategies"))
+      ?? (isWhole ? Strategies.all : Strategies.usual)
     explained = arguments.value("explain")
-    workload = try Self.workload(arguments)
+    workloads = try Self.workloads(arguments)
     let given = Self.workloadOptions.first { arguments.value($0) != nil }
     if let given, !files.isEmpty {
       throw .usage(
@@ -26,24 +31,30 @@ struct CompareCommand {
     }
   }
 
-  private static let workloadOptions = ["seed", "episodes", "devices", "skew"]
+  private static let workloadOptions = [
+    "workload", "seed", "episodes", "devices", "edits", "fields", "counters",
+    "sets", "deletions", "clears", "contact", "skew",
+  ]
 
   /// The options that take a value.
   static let options = ["format", "strategies", "explain"] + workloadOptions
 
+  /// The options that take none.
+  static let flags = ["all", "help"]
+
   /// Prints the comparison.
   func run() throws {
     if let explained {
-      Terminal.write(try explanation(of: explained))
-    } else if files.isEmpty {
-      if format != .json { try printExamples() }
-      try printTable(generated, title: workloadTitle)
-    } else {
-      try printTable(readFiles(), title: nil)
+      return Terminal.write(try explanation(of: explained))
+    }
+    if !files.isEmpty { return try printTable(readFiles(), title: nil) }
+    try printExamples()
+    for (name, workload) in workloads {
+      try printTable(episodes(workload), title: title(name, workload))
     }
   }
 
-  private var generated: [Episode] {
+  private func episodes(_ workload: Workload) -> [Episode] {
     workload.generate(using: SeededRandom.init(seed:))
   }
 
@@ -69,27 +80,35 @@ struct CompareCommand {
     line.finish()
     if let title, format != .json { Terminal.write(title + "\n") }
     Terminal.write(
-      Report(result).text(format, colours: Terminal.hasColours))
+      Report(result, isWhole: isWhole)
+        .text(format, colours: Terminal.hasColours))
   }
 
-  private var workloadTitle: String {
+  private func title(_ name: String, _ workload: Workload) -> String {
+    let contact =
+      workload.contact > 0
+      ? "contact after every \(workload.contact) edits"
+      : "no contact before the end"
     let text =
-      "\(workload.episodes) generated episodes, \(workload.devices) devices, "
-      + "clocks off by up to \(workload.skew) ms, seed \(workload.seed)"
-    return format == .markdown ? "### \(text)\n" : text
+      "\(name): \(workload.episodes) generated episodes, "
+      + "\(workload.devices) devices, \(workload.editsPerDevice) edits each of "
+      + "\(workload.fields) fields, \(contact), clocks off by up to "
+      + "\(workload.skew) ms, seed \(workload.seed)"
+    return format == .markdown ? "### \(text)\n" : text.wrapped(hanging: "  ")
   }
 
   private func explanation(of id: String) throws -> String {
     let episodes =
       files.isEmpty
-      ? WorkedExample.all.map(\.episode) + generated
+      ? WorkedExample.all.map(\.episode)
+        + episodes(workloads.last?.1 ?? .hostile)
       : try readFiles()
     guard let episode = episodes.first(where: { $0.id == id }) else {
       let known = WorkedExample.all.map(\.episode.id).joined(separator: ", ")
       let mend =
         files.isEmpty
-        ? "the IDs are \(known), and generated-1 to "
-          + "generated-\(workload.episodes)"
+        ? "the IDs are \(known), and those of generated episodes, such as "
+          + "generated-1"
         : "the IDs are in the files, under \"id\""
       throw CommandError.failed("no episode has the ID \"\(id)\"; \(mend)")
     }
@@ -112,8 +131,8 @@ extension CompareCommand {
 
   private static func strategies(
     _ names: String?
-  ) throws(CommandError) -> [any Contender] {
-    guard let names else { return Strategies.all }
+  ) throws(CommandError) -> [any Contender]? {
+    guard let names else { return nil }
     var chosen: Set<String> = []
     for name in names.split(separator: ",", omittingEmptySubsequences: false) {
       guard let strategy = Strategies.named(String(name)) else {
@@ -125,18 +144,54 @@ extension CompareCommand {
     return Strategies.all.filter { chosen.contains($0.name) }
   }
 
-  private static func workload(
+  /// The workloads with the options given; by default the mildest and the worst.
+  private static func workloads(
     _ arguments: Arguments
+  ) throws(CommandError) -> [(name: String, Workload)] {
+    let all = [
+      ("calm", Workload.calm), ("busy", .busy), ("hostile", .hostile),
+    ]
+    let name = arguments.value("workload")
+    let chosen = all.filter { name.map($0.0.elementsEqual) ?? ($0.0 != "busy") }
+    guard !chosen.isEmpty else {
+      throw .usage(
+        "unknown workload \"\(name ?? "")\"; use calm, busy, hostile")
+    }
+    var workloads: [(name: String, Workload)] = []
+    for (name, workload) in chosen {
+      workloads.append((name, try adjusted(workload, arguments)))
+    }
+    return workloads
+  }
+
+  private static func adjusted(
+    _ workload: Workload, _ arguments: Arguments
   ) throws(CommandError) -> Workload {
-    var workload = Workload()
-    workload.seed =
-      try arguments.integer("seed", in: 0...UInt64.max) ?? workload.seed
-    workload.episodes =
-      try arguments.integer("episodes", in: 1...1_000_000) ?? workload.episodes
-    workload.devices =
-      try arguments.integer("devices", in: 1...64) ?? workload.devices
-    workload.skew =
-      try arguments.integer("skew", in: 0...(1 << 40)) ?? workload.skew
+    var workload = workload
+    func set<Number: FixedWidthInteger>(
+      _ name: String, _ path: WritableKeyPath<Workload, Number>,
+      in range: ClosedRange<Number>
+    ) throws(CommandError) {
+      if let number = try arguments.integer(name, in: range) {
+        workload[keyPath: path] = number
+      }
+    }
+    try set("seed", \.seed, in: 0...UInt64.max)
+    try set("episodes", \.episodes, in: 1...1_000_000)
+    try set("devices", \.devices, in: 1...64)
+    try set("edits", \.editsPerDevice, in: 0...1000)
+    try set("fields", \.fields, in: 1...1000)
+    try set("contact", \.contact, in: 0...1000)
+    try set("skew", \.skew, in: 0...(1 << 40))
+    for (name, path) in [
+      ("counters", \Workload.counters), ("sets", \.sets),
+      ("deletions", \.deletions), ("clears", \.clears),
+    ] {
+      // In percent, as they are told.
+      if let share = try arguments.integer(name, in: 0...100) {
+        workload[keyPath: path] = Double(share) / 100
+      }
+    }
     return workload
   }
 }

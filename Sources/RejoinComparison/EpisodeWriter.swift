@@ -15,7 +15,8 @@ struct EpisodeWriter<Source: RandomNumberGenerator> {
     self.source = source
   }
 
-  mutating func episode(_ id: String) -> Episode {
+  /// The parts of an episode, between which the devices hear of each other.
+  mutating func episodes(_ id: String) -> [Episode] {
     let fields = (1...max(workload.fields, 1)).map { "field\($0)" }
     let counters = share(workload.counters, of: fields.count)
     let sets = share(workload.sets, of: fields.count)
@@ -23,12 +24,26 @@ struct EpisodeWriter<Source: RandomNumberGenerator> {
     for field in fields.dropFirst(counters).prefix(sets) {
       kinds[field] = .set
     }
-    let base = source.happens(0.05) ? nil : record(fields)
+    var base = source.happens(0.05) ? nil : record(fields)
     let devices = (1...max(workload.devices, 1)).map { "device\($0)" }
-    let edits = devices.flatMap { self.edits(of: $0, on: base, fields) }
-    return Episode(
-      id: id, base: base, kinds: kinds, edits: edits,
-      arrival: devices.shuffled(using: &source))
+    let size =
+      workload.contact > 0 ? workload.contact : workload.editsPerDevice
+    var episodes: [Episode] = []
+    for start in stride(from: 0, to: workload.editsPerDevice, by: max(size, 1))
+    {
+      let count = min(size, workload.editsPerDevice - start)
+      let edits = devices.flatMap {
+        self.edits(count, of: $0, on: base, fields, after: start)
+      }
+      let part = workload.contact > 0 ? ".\(start / size + 1)" : ""
+      episodes.append(
+        Episode(
+          id: id + part, base: base, kinds: kinds, edits: edits,
+          arrival: devices.shuffled(using: &source)))
+      base = edits.sorted { ($0.at, $0.device) < ($1.at, $1.device) }
+        .reduce(base) { $1.applied(to: $0, of: kinds) }
+    }
+    return episodes
   }
 
   private func share(_ share: Double, of count: Int) -> Int {
@@ -52,12 +67,13 @@ struct EpisodeWriter<Source: RandomNumberGenerator> {
   /// The device's clock is off by a constant, which changes once in ten edits,
   /// as if the clock had been corrected.
   private mutating func edits(
-    of device: String, on base: PlainRecord?, _ fields: [String]
+    _ count: Int, of device: String, on base: PlainRecord?, _ fields: [String],
+    after earlier: Int
   ) -> [Episode.Edit] {
     var copy = base
     var offset = offset()
-    var now: Int64 = 1_700_000_000_000
-    return (0..<workload.editsPerDevice).map { _ in
+    var now: Int64 = 1_700_000_000_000 + Int64(earlier) * 60_000
+    return (0..<count).map { _ in
       now += Int64(1 + source.number(below: 60_000))
       if source.happens(0.1) { offset = self.offset() }
       let edit = edit(

@@ -70,25 +70,20 @@ extension WorkedExample {
         },
       ]))
 
-  /// A list screen repeats a query that leaves out the photo.
+  /// Two devices insert one object under a unique key, the second without the photo.
   public static let expensiveField = WorkedExample(
-    title: "A repeated query leaves the photo out; then a title is edited",
-    lesson: "A field that a message leaves out must not be deleted.",
+    title: "Inserted twice under one key, the second time without the photo",
+    lesson: "What an insertion leaves out must not wipe what is there.",
     episode: Episode(
-      id: "expensive-field",
-      base: [
-        "title": .text("Holiday"), "note": .text("by the sea"),
-        "photo": .text("four megabytes"),
-      ],
+      id: "expensive-field", base: nil,
       edits: [
         .init("tablet", at: 1000) {
-          $0.set = ["note": .string("in the hills")]
+          $0.set = [
+            "title": .string("Holiday"), "photo": .string("four megabytes"),
+          ]
         },
-        .init("phone", at: 2000) {
-          $0.set = ["title": .string("Summer")]
-        },
-      ],
-      fetched: ["phone": ["title", "note"]]))
+        .init("phone", at: 2000) { $0.set = ["title": .string("Holiday")] },
+      ]))
 
   /// One device adds tags while another removes one.
   public static let tags = WorkedExample(
@@ -125,15 +120,5 @@ extension Episode.Edit {
   ) {
     self.init(device, at: at)
     fill(&self)
-  }
-}
-
-extension Episode {
-  fileprivate init(
-    id: String, base: PlainRecord, edits: [Episode.Edit],
-    fetched: [String: Set<String>]
-  ) {
-    self.init(id: id, base: base, edits: edits)
-    self.fetched = fetched
   }
 }

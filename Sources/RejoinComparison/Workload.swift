@@ -27,23 +27,51 @@ public struct Workload: Hashable, Sendable {
   public var deletions = 0.02
   /// The share of changes to a field that clear it, from 0 to 1.
   public var clears = 0.05
+  /// After how many edits of each the devices hear of each other; zero for not
+  /// before the end.
+  public var contact = 0
 
-  /// Creates the default workload.
+  /// Creates the workload ``hostile``.
   public init() {}
 
+  /// What an app meets daily: two devices change a field or two of twenty.
+  public static var calm: Workload {
+    var workload = Workload()
+    (workload.devices, workload.editsPerDevice, workload.fields) = (2, 1, 20)
+    (workload.counters, workload.sets) = (0.1, 0.1)
+    (workload.deletions, workload.clears) = (0.01, 0.02)
+    return workload
+  }
+
+  /// A team on trains, who hear of each other after every second edit.
+  public static var busy: Workload {
+    var workload = Workload()
+    (workload.fields, workload.counters, workload.sets) = (12, 0.25, 0.15)
+    (workload.deletions, workload.contact) = (0.05, 2)
+    return workload
+  }
+
+  /// A check of features, and no rate of loss: three devices change six fields,
+  /// most of them counters and sets, and do not hear of each other before the end.
+  public static var hostile: Workload { Workload() }
+
   /// Generates the episodes, named `generated-1`, `generated-2` and so on.
+  ///
+  /// Where devices hear of each other before the end, an episode has parts, named
+  /// `generated-1.1` and so on. In each, all begin with one record: that of the
+  /// part before, with all edits in the order of their times.
   ///
   /// - Parameter random: The random numbers that a seed determines.
   public func generate<Source: RandomNumberGenerator>(
     using random: (_ seed: UInt64) -> Source
   ) -> [Episode] {
-    (0..<episodes).map { place in
+    (0..<episodes).flatMap { place in
       // A seed for each episode, so that it does not depend on how many there
       // are.
       var source = random(seed)
       let mixed = source.next() &+ UInt64(place)
       var writer = EpisodeWriter(self, random(mixed))
-      return writer.episode("generated-\(place + 1)")
+      return writer.episodes("generated-\(place + 1)")
     }
   }
 }

@@ -26,19 +26,24 @@ extension Episode {
 
   /// The losses if the episode ends with `state`.
   func losses(
-    _ state: PlainRecord?, kept: [String: Set<Value?>] = [:]
+    _ state: PlainRecord?, kept: [String: Set<Value?>] = [:],
+    reported: [String: Set<Value?>] = [:]
   ) -> Losses {
-    Oracle(self).verdict(on: Outcome(everywhere: state, kept: kept)).losses
+    Oracle(self).verdict(
+      on: Outcome(states: [state], kept: kept, reported: reported)
+    ).losses
   }
 }
 
 extension Losses {
   init(
-    excess: Int = 0, unrecoverable: Int = 0, counterUnits: Int = 0,
-    addsLost: Int = 0, removesUndone: Int = 0, recordsWrong: Int = 0,
-    neverAgree: Int = 0
+    excess: Int = 0, reported: Int = 0, unrecoverable: Int = 0,
+    counterUnits: Int = 0, counters: Int? = nil, addsLost: Int = 0,
+    removesUndone: Int = 0, recordsWrong: Int = 0, neverAgree: Int = 0
   ) {
     self.init()
+    self.reported = reported
+    self.counters = counters ?? (counterUnits > 0 ? 1 : 0)
     self.excess = excess
     self.unrecoverable = unrecoverable
     self.counterUnits = counterUnits
@@ -46,5 +51,6 @@ extension Losses {
     self.removesUndone = removesUndone
     self.recordsWrong = recordsWrong
     self.neverAgree = neverAgree
+    sumUp()
   }
 }

@@ -51,4 +51,43 @@ import Testing
       }
     }
   }
+
+  /// After contact, all begin with one record, which has the edits of all.
+  @Test func devicesHearOfEachOther() {
+    var workload = Workload.busy
+    (workload.episodes, workload.skew, workload.deletions) = (20, 0, 0)
+    let parts = workload.generate()
+    #expect(
+      parts.map(\.id).prefix(3) == [
+        "generated-1.1", "generated-1.2",
+        "generated-2.1",
+      ])
+    for (first, second) in zip(parts, parts.dropFirst())
+    where second.id.hasSuffix(".2") {
+      #expect(first.edits.count == 6 && second.edits.count == 6)
+      var record = first.base
+      for edit in first.edits.sorted(by: {
+        ($0.at, $0.device) < ($1.at, $1.device)
+      }) {
+        record = edit.applied(to: record, of: first.kinds)
+      }
+      #expect(second.base == record)
+      #expect(
+        first.edits.map(\.at).min() ?? 0 < second.edits.map(\.at).min() ?? 0)
+    }
+  }
+
+  /// On a calm day few edits meet: about one in eight fields that are touched.
+  @Test func calmEpisodesSeldomConflict() {
+    let episodes = Workload.calm.generate()
+    var (touched, contested) = (0, 0)
+    for episode in episodes {
+      let fields = Dictionary(
+        grouping: episode.edits.flatMap(\.fields), by: \.self)
+      touched += fields.count
+      contested += fields.values.filter { $0.count > 1 }.count
+    }
+    let share = Double(contested) / Double(touched)
+    #expect(share > 0.02 && share < 0.15, "\(share)")
+  }
 }

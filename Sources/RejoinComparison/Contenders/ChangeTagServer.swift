@@ -3,15 +3,15 @@
 import Rejoin
 import RejoinPolicies
 
-/// The server's copy of a record, with the clients that merge into it.
+/// The server's copy of a record, with the clients that merge into it by a policy.
 struct ChangeTagServer {
   private let policy: MergePolicy
   private let episode: Episode
   private(set) var record: PlainRecord?
   /// The copies of the devices whose queues are blocked by a refused edit.
   private(set) var stuck: [String: PlainRecord?] = [:]
-  /// The register values that a policy keeps outside the record, by field.
-  private(set) var kept: [String: Set<Value?>] = [:]
+  /// The register values that errors have shown, by field.
+  private var reported: [String: Set<Value?>] = [:]
 
   /// The field that stands for the record's existence; no episode's field has
   /// this name.
@@ -21,13 +21,6 @@ struct ChangeTagServer {
     self.policy = policy
     self.episode = episode
     record = episode.base
-  }
-
-  /// Whether the client keeps a list of the values that it replaced.
-  ///
-  /// Under the other policies, a plain record has no place for them.
-  private var keepsSiblings: Bool {
-    if case .merge = policy { true } else { false }
   }
 
   mutating func receive(_ upload: Upload) {
@@ -51,15 +44,32 @@ struct ChangeTagServer {
     let copy = upload.after?.merging(unfetched) { mine, _ in mine }
     stuck.updateValue(copy, forKey: upload.device)
     for field in upload.changes.keys {
-      keep(upload.after?.value(field), field)
+      report(upload.after?.value(field), field)
     }
   }
 
-  /// Lets the blocked devices know the server's values, as the error of their
-  /// last attempt does.
-  mutating func finish() {
-    guard !stuck.isEmpty else { return }
-    for field in episode.changedFields { keep(record?.value(field), field) }
+  /// Deletes the record, whatever has changed, unless the device is blocked.
+  mutating func delete(for device: String) {
+    if stuck[device] == nil {
+      record = nil
+    } else {
+      stuck.updateValue(nil, forKey: device)
+    }
+  }
+
+  /// How the episode ends, if nobody acts on the errors.
+  ///
+  /// Each blocked device knows the server's values from the error of its last
+  /// attempt.
+  var outcome: Outcome {
+    if stuck.isEmpty { return Outcome(everywhere: record) }
+    var outcome = Outcome(
+      states: episode.devices.map { stuck[$0] ?? record }, reported: reported)
+    for field in episode.changedFields
+    where episode.kind(of: field) == .register {
+      outcome.reported[field, default: []].insert(record?.value(field))
+    }
+    return outcome
   }
 
   private mutating func write(
@@ -69,18 +79,12 @@ struct ChangeTagServer {
     var written: Set<String> = []
     for field in differences {
       switch decision.outcomes[Name(field.field)] {
-      case .write: written.insert(field.field)
-      case .writeConcurrently:
-        written.insert(field.field)
-        if field.isChanged, keepsSiblings { keep(field.store, field.field) }
-      case .reportConflict: keep(field.mine, field.field)
-      case .keepStore, nil: break
+      case .write, .writeConcurrently: written.insert(field.field)
+      case .reportConflict, .keepStore, nil: break
       }
     }
     guard let after = upload.after else {
-      if written.contains(Self.existence) {
-        delete(decision, differences)
-      }
+      if written.contains(Self.existence) { record = nil }
       return
     }
     guard !written.isEmpty else { return }
@@ -93,22 +97,9 @@ struct ChangeTagServer {
     record = merged
   }
 
-  /// Deletes the record.
-  ///
-  /// A policy that keeps siblings lists the values that have changed on the
-  /// server.
-  private mutating func delete(
-    _ decision: PolicyDecision, _ differences: [FieldDifference]
-  ) {
-    if keepsSiblings {
-      differences.filter(\.isChanged).forEach { keep($0.store, $0.field) }
-    }
-    record = nil
-  }
-
-  private mutating func keep(_ value: Value?, _ field: String) {
+  private mutating func report(_ value: Value?, _ field: String) {
     guard episode.kind(of: field) == .register else { return }
-    kept[field, default: []].insert(value)
+    reported[field, default: []].insert(value)
   }
 }
 
@@ -117,7 +108,8 @@ extension ChangeTagServer {
   /// as edited, and on the server.
   ///
   /// A field that the client's query left out is not compared and stays as it
-  /// is on the server.
+  /// is on the server. An object that is inserted has every attribute: one that
+  /// nobody has set is nil, and says so.
   private func differences(of upload: Upload) -> [FieldDifference] {
     let before = upload.before ?? [:]
     let mine = upload.after ?? before
@@ -129,7 +121,8 @@ extension ChangeTagServer {
     let registers = fields.sorted().map { field in
       FieldDifference(
         field: field, base: before[field]?.asOneValue,
-        mine: mine[field]?.asOneValue, store: record?[field]?.asOneValue,
+        mine: mine[field]?.asOneValue ?? (upload.isCreation ? .null : nil),
+        store: record?[field]?.asOneValue,
         storeWasDeleted: isGone)
     }
     return registers + [existence(upload, registers)]

@@ -3,47 +3,63 @@
 import Rejoin
 import RejoinPolicies
 
-/// The server checks a change tag, like CloudKit's `ifServerRecordUnchanged`.
+/// `NSPersistentCloudKitContainer`, as far as it merges: a server that checks change
+/// tags, and a context with a merge policy on each device.
 ///
-/// A refused client merges into the server's copy under a merge policy and
-/// tries again.
+/// What a device has edited offline waits in its context. When it imports the
+/// server's record, the context saves, the policy decides between the two, and the
+/// result is exported under the tag just fetched. Counters and sets are plain values,
+/// and the record's existence is one more field.
 ///
-/// The policies are `MergePolicy`'s, with the server's copy as the store.
-/// Counters and sets are plain values. Offline edits wait in a queue, each with
-/// the copy it was made on, and a successful save renews the tag for the next.
-/// The record's existence is one more field.
-///
-/// What a policy drops is lost, unless the policy keeps it: `error` throws both
-/// sides and leaves the edit unsynced on its device until the user acts;
-/// `manual` queues it; `merge` keeps the other value beside the one written.
-struct ChangeTag: Contender {
+/// What a policy drops is lost. `error` throws, hands both sides to the app, and
+/// leaves the edits unsaved on their device until the user acts.
+struct Container: Contender {
   let name: String
-  var rule: String { "after a refused save, the client merges by \(policy)" }
+  var rule: String {
+    "on import, the context's policy \(policy) decides; the result is exported"
+  }
   let policy: MergePolicy
 
   /// Creates the strategy for one policy.
   init(_ policy: MergePolicy) {
     self.policy = policy
-    name = "changeTag.\(policy)"
+    name = "container.\(policy)"
   }
 
-  /// A strategy for each policy, except `lastWriteWins`, for which a plain
-  /// record has no timestamps, and `custom`.
-  static let all: [ChangeTag] = [
-    ChangeTag(.error), ChangeTag(.mergeByPropertyStoreTrump),
-    ChangeTag(.mergeByPropertyObjectTrump), ChangeTag(.overwrite),
-    ChangeTag(.rollback), ChangeTag(.mergeNonNil), ChangeTag(.serverWins),
-    ChangeTag(.merge), ChangeTag(.manual),
+  /// A strategy for each policy of Core Data, and for two that articles add.
+  static let all: [Container] = [
+    Container(.error), Container(.mergeByPropertyStoreTrump),
+    Container(.mergeByPropertyObjectTrump), Container(.overwrite),
+    Container(.rollback), Container(.mergeNonNil), Container(.serverWins),
   ]
 
   func outcome(of episode: Episode) -> Outcome {
     var server = ChangeTagServer(policy, episode)
-    for upload in episode.uploads { server.receive(upload) }
-    server.finish()
-    if server.stuck.isEmpty {
-      return Outcome(everywhere: server.record, kept: server.kept)
+    for upload in episode.contextSaves { server.receive(upload) }
+    return server.outcome
+  }
+}
+
+/// A save that asks CloudKit for `ifServerRecordUnchanged`, by an app that does not
+/// handle `serverRecordChanged`.
+///
+/// A refused device keeps its edits, and all later ones wait behind them. The error
+/// has shown it the ancestor, its own copy and the server's. A deletion takes an ID
+/// and no tag, and is never refused.
+struct IfServerRecordUnchanged: Contender {
+  let name = "ifServerRecordUnchanged"
+  let rule =
+    "a save is refused if the server's record has changed; nobody handles it"
+
+  func outcome(of episode: Episode) -> Outcome {
+    var server = ChangeTagServer(.error, episode)
+    for upload in episode.uploads {
+      if upload.after == nil {
+        server.delete(for: upload.device)
+      } else {
+        server.receive(upload)
+      }
     }
-    let states = episode.devices.map { server.stuck[$0] ?? server.record }
-    return Outcome(states: states, kept: server.kept)
+    return server.outcome
   }
 }

@@ -10,15 +10,20 @@ public struct Outcome: Sendable {
   /// A single state stands for all devices.
   public var states: [PlainRecord?]
 
-  /// The values that a conflict list, a report or a history holds, by register.
+  /// The values that the record's conflict list or history holds, by register.
   ///
   /// `nil` stands for an unset register.
   public var kept: [String: Set<Value?>]
 
+  /// The values that only an error or a report has told, which is gone once read.
+  public var reported: [String: Set<Value?>]
+
   /// Creates an outcome with one state per device.
-  public init(states: [PlainRecord?], kept: [String: Set<Value?>] = [:]) {
-    self.states = states
-    self.kept = kept
+  public init(
+    states: [PlainRecord?], kept: [String: Set<Value?>] = [:],
+    reported: [String: Set<Value?>] = [:]
+  ) {
+    (self.states, self.kept, self.reported) = (states, kept, reported)
   }
 
   /// Creates an outcome in which every device ends with the same record.

@@ -2,29 +2,26 @@
 
 import Rejoin
 
-/// Pending local changes beside the server's copy, with a list of conflicts.
+/// A queue of pending local changes, beside the server's copy.
 ///
-/// On sync, a device writes its changed fields, unless the server's content of
-/// a field has changed, too. The server's content then stays, and the device's
-/// is listed. A deletion is not applied if anything has changed on the server.
-/// A record that was deleted on the server is saved again.
+/// The queue holds the record as the device has it. If the server's has not changed
+/// since it was fetched, mine replaces it. Otherwise the server's stays, and mine is
+/// listed as a whole. A deletion in the queue is one more version of the record. A
+/// record that was deleted on the server is saved again.
 struct PendingChanges: Contender {
   let name = "pendingChanges"
   let rule =
-    "if both sides changed a field, the server's stays and mine is listed"
+    "if the server's record has changed, it stays, and mine is listed"
 
   func outcome(of episode: Episode) -> Outcome {
     var kept: [String: Set<Value?>] = [:]
-    let server = episode.settled { base, copy, uploads, server in
-      var record = server
-      for field in Set(uploads.flatMap(\.changes.keys)) {
-        if record[field] == base[field] {
-          record[field] = copy[field]
-        } else if record[field] != copy[field] {
-          kept[field, default: []].insert(copy.value(field))
-        }
+    let server = episode.settled { ancestor, mine, _, server in
+      if server == ancestor { return mine }
+      for field in episode.changedFields
+      where episode.kind(of: field) == .register {
+        kept[field, default: []].insert(mine.value(field))
       }
-      return record
+      return server
     }
     return Outcome(everywhere: server, kept: kept)
   }

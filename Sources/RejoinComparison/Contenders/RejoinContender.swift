@@ -8,9 +8,13 @@ import Rejoin
 /// edit is saved at the time of its device's clock. Then the devices exchange
 /// deltas, in the order of arrival, until none has unseen changes.
 struct RejoinContender: Contender {
-  let name = "rejoin"
-  let rule =
+  var name: String { deletion == .updateWins ? "rejoin" : "rejoin.deleteWins" }
+  var rule: String {
     "a write supersedes what its author had seen; concurrent ones are kept"
+      + (deletion == .updateWins ? "" : "; a deletion wins")
+  }
+  /// What wins where one device deletes the record and another edits it.
+  var deletion = DeletionRule.updateWins
 
   /// Carries a delta from one device to another; `nil` loses it.
   ///
@@ -18,7 +22,7 @@ struct RejoinContender: Contender {
   var transmit: @Sendable (Delta) -> Delta? = { $0 }
 
   func outcome(of episode: Episode) throws -> Outcome {
-    var team = try RejoinTeam(episode)
+    var team = try RejoinTeam(episode, deletion: deletion)
     for upload in episode.uploads { try team.save(upload.edit) }
     team.exchange(transmit)
     return team.outcome

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Rejoin
+import RejoinPolicies
 import Synchronization
 
 /// The replicas of an episode's devices.
@@ -10,8 +11,12 @@ struct RejoinTeam {
   private var members: [(replica: Replica, clock: SetClock)] = []
   /// The index in `members`, by device.
   private var places: [String: Int] = [:]
-  /// The values that reports of merging have listed as conflicts, by register.
-  private var kept: [String: Set<Value?>] = [:]
+  /// The contexts of the devices; empty if edits are saved at once.
+  private var contexts: [EditingContext] = []
+  /// What the contexts show whose policy has refused to save.
+  private var unsaved: [Int: PlainRecord?] = [:]
+  /// The values that reports and errors have told, by register.
+  private var reported: [String: Set<Value?>] = [:]
 
   private static let id = RecordID("Episode", "record")
 
@@ -19,13 +24,21 @@ struct RejoinTeam {
     preconditionFailure("no device of an episode is restored or cloned")
   }
 
-  init(_ episode: Episode) throws {
+  /// Creates the replicas.
+  ///
+  /// - Parameter policy: That of the devices' contexts; `nil` for none.
+  init(
+    _ episode: Episode, deletion: DeletionRule = .updateWins,
+    policy: MergePolicy? = nil
+  ) throws {
     self.episode = episode
     // The library compares device IDs: numbered by name, they order like names.
     let ranks = episode.devices.sorted().enumerated()
     let numbers = Dictionary(
       uniqueKeysWithValues: ranks.map { ($1, UInt64($0 + 1)) })
-    let schema = Schema(["Episode": .init(fields: Set(episode.keys))])
+    let schema = Schema([
+      "Episode": .init(fields: Set(episode.keys), deletion: deletion)
+    ])
     for device in episode.devices.isEmpty ? [""] : episode.devices {
       let clock = SetClock()
       let replica = Replica(
@@ -35,6 +48,11 @@ struct RejoinTeam {
       places[device] = members.count
       members.append((replica, clock))
       try importBase(into: replica)
+      if let policy {
+        let context = EditingContext(replica, mergePolicy: policy)
+        context.fetch(Self.id)
+        contexts.append(context)
+      }
     }
   }
 
@@ -99,9 +117,72 @@ struct RejoinTeam {
   private mutating func list(_ report: MergeReport) {
     for conflict in report.conflicts {
       let field = Episode.field(of: conflict.location.field)
-      kept[field, default: []].insert(conflict.winner.value)
-      kept[field, default: []].insert(conflict.loser.value)
+      reported[field, default: []].insert(conflict.winner.value)
+      reported[field, default: []].insert(conflict.loser.value)
     }
+  }
+}
+
+extension RejoinTeam {
+  /// Edits in the context of a device.
+  mutating func edit(_ edit: Episode.Edit) {
+    guard let place = places[edit.device] else { return }
+    members[place].clock.set(edit.at)
+    if edit.isDeletion { return contexts[place].delete(Self.id) }
+    for (field, change) in edit.fieldEdits(of: episode.kinds) {
+      contexts[place].apply(change, to: key(field), in: Self.id)
+    }
+  }
+
+  /// Saves the context of a device, unless its policy refuses.
+  mutating func saveContext(of device: String) throws {
+    guard let place = places[device] else { return }
+    let report: ContextReport
+    do {
+      report = try contexts[place].save()
+    } catch {
+      guard case .conflict(let refused) = error else { throw error }
+      for field in refused.conflicts.flatMap(\.fields) {
+        note(field.mine, FieldKey(field.field, .register))
+        note(field.store, FieldKey(field.field, .register))
+      }
+      unsaved.updateValue(shown(in: contexts[place], device), forKey: place)
+      return
+    }
+    for dropped in report.dropped {
+      guard let key = dropped.field else { continue }
+      switch dropped.content {
+      case .value(let lost, _): note(lost.value, key)
+      case .overwritten(let state):
+        for write in state.writes { note(write.payload.value, key) }
+      case .edit(.write(let value)): note(value, key)
+      case .edit, .deletion, .creation: break
+      }
+    }
+  }
+
+  /// What a device shows that could not save; `nil` if it has deleted the record.
+  private func shown(
+    in context: EditingContext, _ device: String
+  ) -> PlainRecord? {
+    let last = episode.uploads.last { $0.device == device }
+    guard last?.after != nil else { return nil }
+    var shown: PlainRecord = [:]
+    for key in episode.keys {
+      let field = Episode.field(of: key)
+      switch key.kind {
+      case .counter: shown[field] = .count(context.count(of: key, in: Self.id))
+      case .set:
+        shown[field] = .elements(Set(context.elements(of: key, in: Self.id)))
+      default:
+        shown[field] = context.value(of: key, in: Self.id).map(Content.value)
+      }
+    }
+    return shown
+  }
+
+  private mutating func note(_ value: Value?, _ key: FieldKey) {
+    reported[Episode.field(of: key), default: []].insert(value)
   }
 }
 
@@ -110,15 +191,26 @@ extension RejoinTeam {
   /// list.
   var outcome: Outcome {
     let fields = Set((episode.base ?? [:]).keys).union(episode.changedFields)
-    var outcome = Outcome(states: [], kept: kept)
-    for (replica, _) in members {
+    var outcome = Outcome(states: [], reported: reported)
+    for (place, (replica, _)) in members.enumerated() {
+      if let state = unsaved[place] {
+        outcome.states.append(state)
+        continue
+      }
       guard let record = replica.record(Self.id) else {
         outcome.states.append(nil)
         continue
       }
+      let held = replica.fetch(Self.id)
       for field in fields {
-        outcome.kept[field, default: []]
-          .formUnion(record.conflicts(of: episode.key(of: field).name))
+        outcome.kept[field, default: []].formUnion(
+          held[episode.key(of: field)].writes.map(\.payload.value))
+      }
+      for conflict in contexts.isEmpty ? [] : contexts[place].conflicts {
+        for field in conflict.fields {
+          let name = Episode.field(of: FieldKey(field.field, .register))
+          outcome.kept[name, default: []].formUnion([field.mine, field.store])
+        }
       }
       outcome.states.append(record.exists ? shown(record, fields) : nil)
     }

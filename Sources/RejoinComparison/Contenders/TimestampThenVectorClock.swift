@@ -1,51 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Vector clocks first, and the wall clock between concurrent versions.
+/// Last write wins for each field by the wall clock; where two times are equal, a
+/// vector clock tells which write had seen the other.
 ///
-/// Every version of the record is sent once to every device, in the order of
-/// arrival; a device has its own versions first. The rule is not transitive:
-/// `w1 = A@30`, `w2 = B@10` having seen `w1`, and `w3 = C@20` give w2 > w1 > w3
-/// > w2. The devices can therefore end with different records.
+/// Of concurrent writes at one time, that of the greater device wins. Deleting the
+/// record is a write, too.
 struct TimestampThenVectorClock: Contender {
   let name = "timestampThenVectorClock"
   let rule =
-    "a version that had seen the other wins; else the later wall-clock time"
+    "each field's latest wall-clock time wins; of equal times, what had seen the "
+    + "other"
 
   func outcome(of episode: Episode) -> Outcome {
-    let versions = versions(of: episode)
-    let states = episode.devices.map { device -> PlainRecord? in
-      var copy = Version(record: episode.base, device: "", count: 0, at: .min)
-      let own = versions.filter { $0.device == device }
-      let others = versions.filter { $0.device != device }
-      for version in own + others where version.beats(copy) { copy = version }
-      return copy.record
-    }
-    return Outcome(states: states.isEmpty ? [episode.base] : states)
-  }
-
-  private func versions(of episode: Episode) -> [Version] {
+    var record = episode.base ?? [:]
+    var last: [String: Version] = [:]
+    var existence: (exists: Bool, version: Version?) = (
+      episode.base != nil, nil
+    )
     var counts: [String: Int] = [:]
-    return episode.uploads.map { upload in
+    for upload in episode.uploads {
       counts[upload.device, default: 0] += 1
-      return Version(
-        record: upload.after, device: upload.device,
-        count: counts[upload.device] ?? 0, at: upload.edit.at)
+      let version = Version(
+        at: upload.edit.at, device: upload.device,
+        count: counts[upload.device] ?? 0)
+      for (field, content) in upload.changes where version.beats(last[field]) {
+        last[field] = version
+        record[field] = content
+      }
+      if version.beats(existence.version) {
+        existence = (upload.after != nil, version)
+      }
     }
+    return Outcome(everywhere: existence.exists ? record : nil)
   }
 
-  /// A record with its vector clock, which has one entry: an offline device has
-  /// seen only the base and its own versions.
+  /// The time of a write, and its vector clock, which has one entry: an offline
+  /// device has seen only the base and its own writes.
   private struct Version {
-    let record: PlainRecord?
-    let device: String
-    /// The number of the device's versions so far; zero for the base.
-    let count: Int
     let at: Int64
+    let device: String
+    /// The number of the device's writes so far.
+    let count: Int
 
-    func beats(_ other: Version) -> Bool {
-      if other.count == 0 { return true }
-      if device == other.device { return count > other.count }
-      return (at, device) > (other.at, other.device)
+    func beats(_ other: Version?) -> Bool {
+      guard let other else { return true }
+      return (at, device, count) > (other.at, other.device, other.count)
     }
   }
 }

@@ -5,7 +5,10 @@ import Rejoin
 /// One edit on its way to a server, with the device's copy of the record before
 /// and after it.
 struct Upload {
+  /// The edit, or the last of several that are sent as one save.
   let edit: Episode.Edit
+  /// The fields that are changed.
+  let fields: Set<String>
   let before: PlainRecord?
   let after: PlainRecord?
   /// If this edit creates the record again, the fields that the device had seen
@@ -19,7 +22,7 @@ struct Upload {
 
   /// The content of every field that the edit changes; `nil` unsets it.
   var changes: [String: Content?] {
-    edit.fields.union(forgotten).reduce(into: [:]) { changes, field in
+    fields.union(forgotten).reduce(into: [:]) { changes, field in
       changes.updateValue(after?[field], forKey: field)
     }
   }
@@ -35,6 +38,19 @@ extension Episode {
     return devices.flatMap { uploads(of: $0, edits: edits[$0] ?? []) }
   }
 
+  /// What each device has edited, as one save, in the order of arrival.
+  var contextSaves: [Upload] {
+    let uploads = Dictionary(grouping: self.uploads, by: \.device)
+    return devices.compactMap { device in
+      guard let made = uploads[device], let last = made.last else { return nil }
+      return Upload(
+        edit: last.edit,
+        fields: made.reduce(into: []) { $0.formUnion($1.fields) },
+        before: copy(of: device), after: last.after,
+        forgotten: made.reduce(into: []) { $0.formUnion($1.forgotten) })
+    }
+  }
+
   private func uploads(of device: String, edits: [Episode.Edit]) -> [Upload] {
     var copy = copy(of: device)
     var seen = Set((copy ?? [:]).keys)
@@ -44,7 +60,9 @@ extension Episode {
       let after = edit.applied(to: copy, of: kinds)
       let forgotten = copy == nil ? seen : []
       uploads.append(
-        Upload(edit: edit, before: copy, after: after, forgotten: forgotten))
+        Upload(
+          edit: edit, fields: edit.fields, before: copy, after: after,
+          forgotten: forgotten))
       copy = after
       seen.formUnion((after ?? [:]).keys)
     }

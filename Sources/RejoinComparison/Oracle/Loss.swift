@@ -7,11 +7,11 @@ import Rejoin
 public enum Loss: Hashable, Sendable {
   /// A register does not show values that no later write had seen.
   ///
-  /// Of several concurrent values only one can be shown. The loss is avoidable
-  /// if a value is shown that is none of them. Values that no conflict list
-  /// holds are unrecoverable.
+  /// Of several concurrent values only one can be shown; the edits lost beyond
+  /// that are in excess. Values that only a report or an error has told are gone
+  /// once that is read; those that not even a report has are unrecoverable.
   case register(
-    String, lost: [Value?], shown: Value?, isAvoidable: Bool,
+    String, lost: [Value?], shown: Value?, excess: Int, reported: [Value?],
     unrecoverable: [Value?])
   /// A counter is not the sum of its increments.
   case counter(String, expected: Int64, found: Int64)
@@ -28,11 +28,12 @@ extension Loss {
   public var count: Losses {
     var count = Losses()
     switch self {
-    case .register(_, _, _, let isAvoidable, let unrecoverable):
-      count.excess = isAvoidable ? 1 : 0
+    case .register(_, _, _, let excess, let reported, let unrecoverable):
+      count.excess = excess
+      count.reported = reported.count
       count.unrecoverable = unrecoverable.count
     case .counter(_, let expected, let found):
-      count.counterUnits = expected.distance(from: found)
+      (count.counterUnits, count.counters) = (expected.distance(from: found), 1)
     case .addition: count.addsLost = 1
     case .removal: count.removesUndone = 1
     case .record: count.recordsWrong = 1
@@ -55,11 +56,15 @@ extension Loss: CustomStringConvertible {
   /// The loss in words.
   public var description: String {
     switch self {
-    case .register(let field, let lost, let shown, let isAvoidable, let gone):
+    case .register(
+      let field, let lost, let shown, let excess, let reported, let gone):
       let lost = lost.map(Self.text).joined(separator: ", ")
-      let fate = gone.isEmpty ? "kept in a conflict list" : "unrecoverable"
+      let fate =
+        !gone.isEmpty
+        ? "unrecoverable"
+        : reported.isEmpty ? "kept beside it" : "only reported"
       let shown = "\(field) shows \(Self.text(shown)), not \(lost) (\(fate))"
-      return isAvoidable ? shown + "; this loss is avoidable" : shown
+      return excess > 0 ? shown + "; this loss is avoidable" : shown
     case .counter(let field, let expected, let found):
       return "\(field) is \(found.grouped), not \(expected.grouped)"
     case .addition(let field, let element):

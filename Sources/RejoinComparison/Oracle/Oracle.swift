@@ -15,10 +15,18 @@ public struct Oracle: Sendable {
   private let shouldExist: Bool
 
   /// Derives what must be visible at the end of an episode.
-  public init(_ episode: Episode) {
+  ///
+  /// - Parameters:
+  ///   - episode: The episode.
+  ///   - deletion: What is due where one device deletes the record and another
+  ///     edits it; that is a choice, and no fact.
+  public init(_ episode: Episode, deletion: DeletionRule = .updateWins) {
     let histories = episode.histories
     let ends = histories.map(\.isDeleted)
-    shouldExist = ends.isEmpty ? episode.base != nil : ends.contains(false)
+    shouldExist =
+      ends.isEmpty
+      ? episode.base != nil
+      : deletion == .updateWins ? ends.contains(false) : !ends.contains(true)
     let fields = Set((episode.base ?? [:]).keys).union(episode.changedFields)
     let byKind = Dictionary(grouping: fields.sorted(), by: episode.kind)
     let base = episode.base ?? [:]
@@ -40,9 +48,10 @@ public struct Oracle: Sendable {
       outcome.agrees
       ? Array(outcome.states.prefix(1))
       : outcome.states
-    let perState = states.map { losses(in: $0, kept: outcome.kept) }
+    let perState = states.map { losses(in: $0, of: outcome) }
     var worst = perState.map(Self.sum).reduce(Losses()) { $0.worst($1) }
     worst.neverAgree = outcome.agrees ? 0 : 1
+    worst.sumUp()
     return Verdict(losses: worst, perState: perState)
   }
 
@@ -51,14 +60,16 @@ public struct Oracle: Sendable {
   }
 
   private func losses(
-    in state: PlainRecord?, kept: [String: Set<Value?>]
+    in state: PlainRecord?, of outcome: Outcome
   ) -> [Loss] {
     guard shouldExist else {
       return state == nil ? [] : [.record(shouldExist: false)]
     }
     var losses: [Loss] = state == nil ? [.record(shouldExist: true)] : []
     losses += registers.flatMap {
-      $0.losses(in: state, kept: kept[$0.field] ?? [])
+      $0.losses(
+        in: state, kept: outcome.kept[$0.field] ?? [],
+        reported: outcome.reported[$0.field] ?? [])
     }
     losses += counters.flatMap { $0.losses(in: state) }
     return losses + sets.flatMap { $0.losses(in: state) }

@@ -9,9 +9,9 @@ import Rejoin
 /// writes before may be shown or not.
 struct RegisterFacts {
   let field: String
-  /// The last value of each device that did not delete the record: one of them
-  /// must be shown.
-  private var due: Set<Value?> = []
+  /// The last value of each device that did not delete the record, and how many
+  /// wrote it: one of them must be shown.
+  private var due: [Value?: Int] = [:]
   /// The values that may be shown; contains `due`.
   private var allowed: Set<Value?> = []
 
@@ -31,26 +31,32 @@ struct RegisterFacts {
       }
       guard let last else { continue }
       allowed.insert(last)
-      if !history.isDeleted { due.insert(last) }
+      if !history.isDeleted { due[last, default: 0] += 1 }
     }
     guard due.isEmpty else { return }
     allowed.insert(fetched)
     if isForgotten { allowed.insert(nil) }
   }
 
-  func losses(in state: PlainRecord?, kept: Set<Value?>) -> [Loss] {
+  func losses(
+    in state: PlainRecord?, kept: Set<Value?> = [], reported: Set<Value?> = []
+  ) -> [Loss] {
     let shown = state.flatMap { $0.value(field) }
     let isAllowed = allowed.contains(shown)
     if state == nil && due.isEmpty { return [] }
-    var lost = due.subtracting([shown])
+    var lost = Set(due.keys).subtracting([shown])
     if due.isEmpty && !isAllowed { lost = allowed }
     guard !lost.isEmpty else { return [] }
-    let unrecoverable = lost.subtracting(kept)
+    // One of several values is shown at best. Where none of them is, every edit is
+    // lost that need not have been.
+    let edits = lost.reduce(0) { $0 + (due[$1] ?? 1) }
+    let gone = lost.subtracting(kept)
     return [
       .register(
         field, lost: lost.sortedWithUnset, shown: shown,
-        isAvoidable: !isAllowed,
-        unrecoverable: unrecoverable.sortedWithUnset)
+        excess: isAllowed ? 0 : edits - (lost.count - 1),
+        reported: gone.intersection(reported).sortedWithUnset,
+        unrecoverable: gone.subtracting(reported).sortedWithUnset)
     ]
   }
 }

@@ -13,11 +13,11 @@ public struct ExampleReport: Sendable {
     self.strategies = strategies
   }
 
-  /// Returns the report in the given format; empty for JSON, which has no
-  /// examples.
+  /// Returns the report in the given format.
   ///
   /// - Parameters:
-  ///   - format: The format.
+  ///   - format: The format. As a table, no line is longer than 80 characters, as
+  ///     far as the values have spaces to break at.
   ///   - colours: Whether a table may use a terminal's colours.
   /// - Throws: The errors of the strategies.
   public func text(
@@ -25,37 +25,82 @@ public struct ExampleReport: Sendable {
   ) throws -> String {
     let edits = example.episode.edits.map(\.words)
     switch format {
-    case .json: return ""
+    case .json: return try json
     case .table:
-      return "\(example.title)  (\(example.episode.id))\n"
-        + edits.map { "  \($0)\n" }.joined()
-        + (try table.aligned(colours: colours, indent: "  "))
-        + "  → \(example.lesson)\n"
+      let endings = try endings.map { ending in
+        "  \(ending.names.joined(separator: ", "))".wrapped(
+          "  ", hanging: "  ") + "\n"
+          + "ends with \(ending.words)".wrapped("    ", hanging: "      ")
+          + "\n"
+          + "lost: \(ending.losses.words)".wrapped("    ", hanging: "      ")
+          + "\n"
+      }
+      return "\(example.title)  (\(example.episode.id))".wrapped(hanging: "  ")
+        + "\n"
+        + edits.map { $0.wrapped("  ", hanging: "    ") + "\n" }.joined()
+        + endings.joined() + "  → \(example.lesson)\n"
     case .markdown:
+      var table = TextTable(header: ["strategy", "ends with", "lost"])
+      table.leading = [0, 1, 2]
+      table.rows = try endings.map { ending in
+        [
+          .init(text: ending.names.joined(separator: ", ")),
+          .init(text: ending.words), .init(text: ending.losses.words),
+        ]
+      }
       return "### \(example.title)\n\n" + edits.map { "- \($0)\n" }.joined()
-        + "\n" + (try table.markdown()) + "\n\(example.lesson)\n"
+        + "\n" + table.markdown() + "\n\(example.lesson)\n"
     }
   }
 
-  private var table: TextTable {
+  /// Strategies that end alike.
+  private struct Ending {
+    var names: [String]
+    let words: String
+    let losses: Losses
+  }
+
+  private var endings: [Ending] {
     get throws {
       let oracle = Oracle(example.episode)
-      var table = TextTable(header: ["strategy", "ends with", "lost"])
-      table.leading = [0, 1, 2]
+      var endings: [Ending] = []
       for strategy in strategies {
         let outcome = try strategy.outcome(of: example.episode)
-        let verdict = oracle.verdict(on: outcome)
-        let isLossless = verdict.losses.isZero
-        table.rows.append([
-          .init(text: strategy.name),
-          .init(text: example.episode.words(for: outcome)),
-          .init(
-            text: verdict.losses.words, mood: isLossless ? .good : .bad),
-        ])
+        let (words, losses) = (
+          example.episode.words(for: outcome),
+          oracle.verdict(on: outcome).losses
+        )
+        let place = endings.firstIndex {
+          $0.words == words && $0.losses == losses
+        }
+        if let place {
+          endings[place].names.append(strategy.name)
+        } else {
+          endings.append(
+            Ending(names: [strategy.name], words: words, losses: losses))
+        }
       }
-      return table
+      return endings
     }
   }
+
+  private var json: String {
+    get throws {
+      let endings = try endings.map { ending in
+        JSONValue.object([
+          "strategies": .array(ending.names.map { text($0) }),
+          "ends": text(ending.words), "lost": text(ending.losses.words),
+        ])
+      }
+      return JSONValue.object([
+        "example": text(example.episode.id), "title": text(example.title),
+        "edits": .array(example.episode.edits.map { text($0.words) }),
+        "endings": .array(endings), "lesson": text(example.lesson),
+      ]).description + "\n"
+    }
+  }
+
+  private func text(_ text: String) -> JSONValue { .scalar(.string(text)) }
 }
 
 extension Losses {
@@ -63,6 +108,7 @@ extension Losses {
   var words: String {
     let counts = [
       (excess, "excess", "excess"),
+      (reported, "only reported", "only reported"),
       (unrecoverable, "unrecoverable", "unrecoverable"),
       (counterUnits, "counter unit", "counter units"),
       (addsLost, "add lost", "adds lost"),

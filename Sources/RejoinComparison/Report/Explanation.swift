@@ -21,8 +21,12 @@ public struct Explanation: Sendable {
     var lines = ["Episode \(episode.id)"]
     if let source = episode.source { lines.append("  from \(source)") }
     lines += ["", "Before they went offline:"] + record(episode.base)
-    lines += ["", "Then, offline:"]
-    lines += episode.edits.map { "  \($0.words)" }
+    lines += ["", "Then, offline, by the clocks of the devices:"]
+    lines += episode.story.map { "  \($0)" }
+    if !episode.meetings.isEmpty {
+      lines += ["", "Where they met, none had seen what the others did:"]
+      lines += episode.meetings.map { "  \($0)" }
+    }
     lines += [
       "",
       "They sync in this order: "
@@ -33,7 +37,10 @@ public struct Explanation: Sendable {
     for strategy in strategies {
       lines += try words(for: strategy, oracle)
     }
-    return lines.map(\.printable).joined(separator: "\n") + "\n"
+    return lines.map { line in
+      let indent = String(line.prefix { $0 == " " })
+      return line.printable.wrapped(indent, hanging: indent + "  ") + "\n"
+    }.joined()
   }
 
   private var resolution: [String] {

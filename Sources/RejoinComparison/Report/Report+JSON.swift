@@ -13,13 +13,20 @@ extension Report {
     let losses = strategy.losses
     let counts: [(String, Int)] = [
       ("episodes", strategy.episodes), ("lossless", strategy.lossless),
-      ("excess", losses.excess), ("unrecoverable", losses.unrecoverable),
+      ("losslessIfDeletionsWin", strategy.losslessIfDeletionsWin),
+      ("plainEpisodes", strategy.plain.episodes),
+      ("plainLossless", strategy.plain.lossless), ("lost", losses.lost),
+      ("silentlyLost", losses.silent),
+      ("excess", losses.excess), ("onlyReported", losses.reported),
+      ("unrecoverable", losses.unrecoverable),
       ("counterUnits", losses.counterUnits), ("addsLost", losses.addsLost),
       ("removesUndone", losses.removesUndone),
       ("recordsWrong", losses.recordsWrong),
       ("neverAgree", losses.neverAgree),
     ]
-    var members = ["\"name\":\"\(strategy.name)\""]
+    var members = [
+      "\"name\":\"\(strategy.name)\"", "\"rule\":\"\(strategy.rule)\"",
+    ]
     members += counts.map { "\"\($0)\":\($1)" }
     members +=
       agreement(strategy.agreement).map { ["\"agreement\":\($0)"] } ?? []

@@ -4,90 +4,181 @@
 public struct Report: Sendable {
   /// The result.
   public let result: ComparisonResult
+  /// Whether every count is told, and by which rule each strategy merges.
+  public let isWhole: Bool
 
   /// Creates a report of a result.
-  public init(_ result: ComparisonResult) { self.result = result }
+  public init(_ result: ComparisonResult, isWhole: Bool = false) {
+    (self.result, self.isWhole) = (result, isWhole)
+  }
 
   /// Returns the report in the given format.
   ///
   /// - Parameters:
   ///   - format: The format.
   ///   - colours: Whether a table may use a terminal's colours.
-  /// - Returns: The text, with a line break at its end.
+  /// - Returns: The text, with a line break at its end. Unless the report is whole,
+  ///   no line of a table is longer than 80 characters.
   public func text(_ format: ReportFormat, colours: Bool = false) -> String {
-    switch format {
-    case .json: json
-    case .table: table.aligned(colours: colours) + "\n" + notes
-    case .markdown: table.markdown() + "\n" + notes
+    if format == .json { return json }
+    let tables = [table] + (isWhole ? groups : [])
+    let texts = tables.map {
+      format == .markdown ? $0.markdown() : $0.aligned(colours: colours)
     }
+    return texts.joined(separator: "\n") + "\n" + notes(format)
   }
 
   private var isResolved: Bool {
     result.strategies.contains { $0.agreement.all.records > 0 }
   }
 
+  /// A row for all strategies that end alike.
   private var table: TextTable {
-    var header = [
-      "strategy", "lossless", "excess", "unrecoverable", "counter units",
-      "adds lost", "removes undone", "records wrong", "never agree",
-    ]
-    if isResolved { header += ["fields: all", "person"] }
-    if isResolved { header += ["records: all", "person"] }
-    return TextTable(
-      header: header, rows: result.strategies.map(row))
+    var table = TextTable(header: isWhole ? wholeHeader : header)
+    var names: [[TextTable.Cell]: Int] = [:]
+    for strategy in result.strategies {
+      let cells = isWhole ? wholeRow(strategy) : row(strategy)
+      if let place = names[cells] {
+        table.rows[place][0].text += ", " + strategy.name
+      } else {
+        names[cells] = table.rows.count
+        table.rows.append([.init(text: strategy.name)] + cells)
+      }
+    }
+    table.isNameAlone = true
+    return table
+  }
+
+  private var header: [String] {
+    ["strategy", "edits lost", "silently lost", "disagree"]
+      + (isResolved ? ["as people did"] : [])
   }
 
   private func row(_ strategy: StrategyResult) -> [TextTable.Cell] {
     let losses = strategy.losses
-    let isLossless = strategy.lossless == strategy.episodes
-    let share = "\(strategy.lossless)/\(strategy.episodes)"
+    return [losses.lost, losses.silent, losses.neverAgree].map(count)
+      + (isResolved ? [share(strategy.agreement.all, \.ofFields)] : [])
+  }
+
+  private var wholeHeader: [String] {
     let counts = [
-      losses.excess, losses.unrecoverable, losses.counterUnits,
-      losses.addsLost, losses.removesUndone, losses.recordsWrong,
-      losses.neverAgree,
+      "strategy", "lossless", "if deletions win", "plain", "excess",
+      "only reported", "unrecoverable", "counter units", "adds lost",
+      "removes undone", "records wrong", "never agree",
     ]
-    let cells: [TextTable.Cell] =
-      [
-        .init(text: strategy.name),
-        .init(text: share, mood: isLossless ? .good : .plain),
-      ]
-      + counts.map {
-        .init(text: Int64($0).grouped, mood: $0 == 0 ? .faint : .bad)
+    return counts
+      + (isResolved
+        ? ["fields: all", "person", "records: all", "person"] : [])
+  }
+
+  private func wholeRow(_ strategy: StrategyResult) -> [TextTable.Cell] {
+    let losses = strategy.losses
+    let shares = [
+      (strategy.lossless, strategy.episodes),
+      (strategy.losslessIfDeletionsWin, strategy.episodes),
+      (strategy.plain.lossless, strategy.plain.episodes),
+    ]
+    let counts = [
+      losses.excess, losses.reported, losses.unrecoverable,
+      losses.counterUnits, losses.addsLost, losses.removesUndone,
+      losses.recordsWrong, losses.neverAgree,
+    ]
+    let (all, person) = (strategy.agreement.all, strategy.agreement.person)
+    return shares.map { part, whole in
+      .init(text: "\(part)/\(whole)", mood: part == whole ? .good : .plain)
+    } + counts.map(count)
+      + (isResolved
+        ? [
+          share(all, \.ofFields), share(person, \.ofFields),
+          share(all, \.ofRecords), share(person, \.ofRecords),
+        ] : [])
+  }
+
+  private func count(_ count: Int) -> TextTable.Cell {
+    .init(text: Int64(count).grouped, mood: count == 0 ? .faint : .bad)
+  }
+
+  private func share(
+    _ share: Agreement.Share, _ part: (Agreement.Share) -> Double
+  ) -> TextTable.Cell {
+    .init(text: share.records == 0 ? "–" : part(share).percent)
+  }
+
+  /// The shares of fields that are equal to what people chose, by group, and how
+  /// they spread over repositories.
+  private var groups: [TextTable] {
+    let names = Set(result.strategies.flatMap(\.groups.keys)).sorted()
+    guard isResolved, !names.isEmpty else { return [] }
+    var table = TextTable(
+      header: ["fields as people chose"] + names
+        + ["repositories: least", "median", "greatest"])
+    for strategy in result.strategies {
+      let spread = strategy.repositories.values.map(\.all.ofFields).sorted()
+      let cells = names.map {
+        share(strategy.groups[$0]?.all ?? .init(), \.ofFields)
       }
-    return isResolved ? cells + shares(strategy.agreement) : cells
+      let marks =
+        spread.isEmpty
+        ? ["–", "–", "–"]
+        : [spread[0], spread[spread.count / 2], spread[spread.count - 1]]
+          .map(\.percent)
+      table.rows.append(
+        [.init(text: strategy.name)] + cells + marks.map { .init(text: $0) })
+    }
+    return [table]
+  }
+}
+
+extension Report {
+  private func notes(_ format: ReportFormat) -> String {
+    var notes = isWhole ? wholeNotes : briefNotes
+    if isResolved { notes += resolvedNotes }
+    var text = notes.map { $0.wrapped() + "\n" }.joined()
+    if isWhole {
+      let rules = result.strategies.map { strategy in
+        format == .markdown
+          ? "- `\(strategy.name)`: \(strategy.rule)"
+          : "\(strategy.name): \(strategy.rule)".wrapped(hanging: "  ")
+      }
+      text += "\n" + rules.map { $0 + "\n" }.joined()
+    }
+    return text
   }
 
-  private func shares(_ agreement: Agreement) -> [TextTable.Cell] {
-    let (all, person) = (agreement.all, agreement.person)
-    return [
-      all.fields == 0 ? nil : all.ofFields,
-      person.fields == 0 ? nil : person.ofFields,
-      all.records == 0 ? nil : all.ofRecords,
-      person.records == 0 ? nil : person.ofRecords,
-    ].map { .init(text: $0.map(percent) ?? "–") }
+  private var briefNotes: [String] {
+    [
+      "edits lost: neither shown nor in the record's conflict list, though no later "
+        + "edit had seen them. silently: nobody is told. disagree: episodes whose "
+        + "devices end with different records."
+    ]
   }
 
-  private func percent(_ share: Double) -> String {
-    let tenths = Int((share * 1000).rounded())
+  private var wholeNotes: [String] {
+    [
+      "lossless: episodes in which no edit was lost; where one device deletes and "
+        + "another edits, the edit must stay, or (if deletions win) the deletion. "
+        + "plain: of the episodes without deletions, clears and resets.",
+      "excess: register edits lost beyond the unavoidable. only reported: in an "
+        + "error or a report, which is gone once read, and not with the record. "
+        + "unrecoverable: in neither. An edit is lost only if no later one had "
+        + "seen it.",
+    ]
+  }
+
+  private var resolvedNotes: [String] {
+    [
+      "Shares: fields and records equal to what people chose; over all resolved "
+        + "episodes, and over those resolved by hand. After a text merge, agreement "
+        + "is partly mechanical. Keeping every edit also keeps what people dropped "
+        + "on purpose."
+    ]
+  }
+}
+
+extension Double {
+  /// The share in percent, to a tenth.
+  fileprivate var percent: String {
+    let tenths = Int((self * 1000).rounded())
     return "\(tenths / 10).\(tenths % 10)%"
-  }
-
-  private var notes: String {
-    let legend = """
-      lossless: episodes in which no edit was lost. excess: register edits \
-      lost beyond the unavoidable.
-      unrecoverable: register edits lost that no conflict list holds. An edit \
-      is lost only if no later one had seen it.
-
-      """
-    guard isResolved else { return legend }
-    return legend + """
-      Shares: fields and records equal to what people chose; over all \
-      resolved episodes, and over those resolved by hand.
-      After a text merge, agreement is partly mechanical. Keeping every edit \
-      also keeps what people dropped on purpose.
-      These edits were made days apart, not on phones offline for minutes.
-
-      """
   }
 }

@@ -3,8 +3,8 @@
 /// A table as aligned text or Markdown.
 package struct TextTable {
   /// The text of a cell, and its colour.
-  package struct Cell {
-    let text: String
+  package struct Cell: Hashable {
+    var text: String
     let mood: Mood
 
     package init(text: String) { self.init(text: text, mood: .plain) }
@@ -24,6 +24,9 @@ package struct TextTable {
   package var rows: [[Cell]] = []
   /// The columns that are aligned to the left; the others are to the right.
   var leading: Set<Int> = [0]
+  /// Whether the first cell of a row has lines of its own if it does not fit into
+  /// its column, which is then 36 characters wide.
+  var isNameAlone = false
 
   package init(
     header: [String], rows: [[Cell]] = [], leading: Set<Int> = [0]
@@ -35,16 +38,25 @@ package struct TextTable {
 
   /// The table as aligned text.
   package func aligned(colours: Bool, indent: String = "") -> String {
-    let widths = header.indices.map { column in
+    var widths = header.indices.map { column in
       ([header[column]] + rows.map { $0[column].text }).map(\.count).max() ?? 0
     }
+    if isNameAlone { widths[0] = min(widths[0], 36) }
     let lines = [header.map { Cell(text: $0, mood: .faint) }] + rows
     return lines.map { row in
       let cells = row.indices.map { column in
         let space = String(
-          repeating: " ", count: widths[column] - row[column].text.count)
+          repeating: " ",
+          count: max(widths[column] - row[column].text.count, 0))
         let text = row[column].coloured(colours)
         return leading.contains(column) ? text + space : space + text
+      }
+      let name = row[0].text
+      if isNameAlone, name.count > widths[0] {
+        let rest =
+          [String(repeating: " ", count: widths[0])] + cells.dropFirst()
+        return name.wrapped(indent, hanging: indent) + "\n" + indent
+          + rest.joined(separator: "  ").trimmingTrailingSpace
       }
       return indent + cells.joined(separator: "  ").trimmingTrailingSpace
     }.joined(separator: "\n") + "\n"

@@ -11,20 +11,26 @@ extension Content {
 }
 
 extension Episode.Edit {
-  /// The edit in words.
-  var words: String {
+  /// The device, its time and the edit in words.
+  var words: String { "\(device) at \(at): \(deed(on: nil))" }
+
+  /// What the edit does, in words; to one field, or to all.
+  func deed(on field: String?) -> String {
+    func isMeant(_ name: String) -> Bool { field == nil || field == name }
     var words = isDeletion ? ["deletes the record"] : []
-    words += clear.sorted().map { "clears \($0)" }
-    words += set.sortedByKey.map { "sets \($0) to \(Content.value($1).short)" }
-    words += remove.sortedByKey.map { "removes \(list($1)) from \($0)" }
-    words += insert.sortedByKey.map { "inserts \(list($1)) into \($0)" }
-    words += increment.sortedByKey.map {
+    words += clear.sorted().filter(isMeant).map { "clears \($0)" }
+    words += set.sortedByKey.filter { isMeant($0.0) }
+      .map { "sets \($0) to \(Content.value($1).short)" }
+    words += remove.sortedByKey.filter { isMeant($0.0) }
+      .map { "removes \(list($1)) from \($0)" }
+    words += insert.sortedByKey.filter { isMeant($0.0) }
+      .map { "inserts \(list($1)) into \($0)" }
+    words += increment.sortedByKey.filter { isMeant($0.0) }.map {
       $1 < 0
         ? "takes \((0 &- $1).grouped) from \($0)"
         : "adds \($1.grouped) to \($0)"
     }
-    let deed = words.isEmpty ? "saves nothing" : words.joined(separator: "; ")
-    return "\(device) at \(at): \(deed)"
+    return words.isEmpty ? "saves nothing" : words.joined(separator: "; ")
   }
 
   private func list(_ elements: [Value]) -> String {
@@ -62,5 +68,60 @@ extension Episode {
       "\($0) \(state[$0]?.short ?? (kind(of: $0) == .counter ? "0" : "unset"))"
     }
     return words.isEmpty ? "as it was" : words.joined(separator: ", ")
+  }
+}
+
+extension Episode {
+  /// The edits as a story, by the clocks of their devices.
+  var story: [String] {
+    let edits = edits.enumerated().sorted {
+      ($0.element.at, $0.offset) < ($1.element.at, $1.offset)
+    }.map(\.element)
+    return edits.map { edit in
+      let (elapsed, isNegative) = edit.at.subtractingReportingOverflow(
+        edits[0].at)
+      let time = isNegative || elapsed <= 0 ? "first" : elapsed.duration
+      return "\(time): \(edit.device) \(edit.deed(on: nil))"
+    }
+  }
+
+  /// Where edits met that had not seen each other.
+  var meetings: [String] {
+    let uploads = uploads
+    let deleting = uploads.filter { $0.after == nil }.map(\.device)
+    var meetings: [String] = []
+    for field in changedFields.sorted() {
+      let edits = uploads.filter { $0.edit.fields.contains(field) }
+      let others = deleting.filter { device in
+        edits.contains { $0.device != device }
+      }
+      guard Set(edits.map(\.device)).count > 1 || !others.isEmpty else {
+        continue
+      }
+      let deeds =
+        edits.map { "\($0.device) \($0.edit.deed(on: field))" }
+        + others.map { "\($0) deletes the record" }
+      meetings.append("\(field): " + deeds.joined(separator: ", "))
+    }
+    return meetings
+  }
+}
+
+extension Int64 {
+  /// The milliseconds as the two greatest units.
+  fileprivate var duration: String {
+    let units: [(Int64, String)] = [
+      (86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1000, "s"),
+      (1, "ms"),
+    ]
+    var (rest, words) = (self, [String]())
+    for (size, name) in units where words.count < 2 {
+      if rest >= size || !words.isEmpty {
+        words.append("\(rest / size) \(name)")
+        rest %= size
+      }
+    }
+    if words.last?.hasPrefix("0 ") == true { words.removeLast() }
+    return words.joined(separator: " ") + " later"
   }
 }

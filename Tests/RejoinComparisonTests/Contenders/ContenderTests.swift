@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Rejoin
+import RejoinPolicies
 import Testing
 
 @testable import RejoinComparison
 
 @Suite struct ContenderTests {
-  @Test func clocksThatStepBackCanMakeAVectorClockOrderDisagree() {
+  @Test func whereTimesAreEqualWhatHadSeenTheOtherWins() {
     var episode = Episode(
-      [:], ("a", { $0.set["x"] = "w1" }), ("a", { $0.set["x"] = "w2" }),
-      ("c", { $0.set["x"] = "w3" }))
-    (episode.edits[0].at, episode.edits[1].at) = (30, 10)
-    episode.edits[2].at = 20
-    let outcome = TimestampThenVectorClock().outcome(of: episode)
-    #expect(!outcome.agrees)
-    #expect(
-      Set(outcome.states) == [["x": .text("w2")], ["x": .text("w3")]])
+      [:], ("b", { $0.set = ["x": "B1", "y": "B1"] }),
+      ("b", { $0.set["x"] = "B2" }),
+      ("a", { $0.set = ["x": "A", "y": "A"] }))
+    for place in episode.edits.indices { episode.edits[place].at = 10 }
+    episode.edits[2].at = 11
+    var outcome = TimestampThenVectorClock().outcome(of: episode)
+    #expect(outcome.states == [["x": .text("A"), "y": .text("A")]])
+    episode.edits[2].at = 10
+    outcome = TimestampThenVectorClock().outcome(of: episode)
+    #expect(outcome.states == [["x": .text("B2"), "y": .text("B1")]])
   }
 
   @Test func aClockAheadWinsByTimeAndNotByArrival() throws {
@@ -45,17 +48,53 @@ import Testing
     }
   }
 
-  @Test func aQueuedEditIsMergedOnTheCopyItWasMadeOn() {
+  @Test func whatWaitsInAContextIsMergedAsOneSave() {
     let episode = Episode(
       ["n": .count(5)], kinds: ["n": .counter],
       ("a", { $0.increment["n"] = 10 }), ("b", { $0.increment["n"] = 1 }),
       ("b", { $0.increment["n"] = 1 }))
     #expect(
-      ChangeTag(.mergeByPropertyObjectTrump).outcome(of: episode).states
+      Container(.mergeByPropertyObjectTrump).outcome(of: episode).states
         == [["n": .count(7)]])
     #expect(
-      ChangeTag(.mergeByPropertyStoreTrump).outcome(of: episode).states
+      Container(.mergeByPropertyStoreTrump).outcome(of: episode).states
         == [["n": .count(15)]])
+  }
+
+  /// A tag is checked, and the queue behind a refused save waits.
+  @Test func aRefusedSaveBlocksThoseBehindIt() {
+    let episode = Episode(
+      ["x": .text("old"), "y": .text("old")], ("a", { $0.set["x"] = "A" }),
+      ("b", { $0.set["y"] = "B" }), ("b", { $0.isDeletion = true }))
+    let outcome = IfServerRecordUnchanged().outcome(of: episode)
+    #expect(
+      outcome.states == [["x": .text("A"), "y": .text("old")], nil])
+    #expect(outcome.reported["x"] == ["A"])
+  }
+
+  @Test func aContextSavesBesideWhatHasArrived() throws {
+    let episode = Episode(
+      ["x": .text("old"), "n": .count(5)], kinds: ["n": .counter],
+      ("a", { $0.set["x"] = "A" }), ("a", { $0.increment["n"] = 2 }),
+      ("b", { $0.set["x"] = "B" }), ("b", { $0.increment["n"] = 1 }))
+    func outcome(_ policy: MergePolicy) throws -> Outcome {
+      try RejoinInContexts(policy).outcome(of: episode)
+    }
+    let (a, b): (PlainRecord, PlainRecord) = (
+      ["x": .text("A"), "n": .count(8)], ["x": .text("B"), "n": .count(8)]
+    )
+    #expect(try outcome(.mergeByPropertyStoreTrump).states == [a, a])
+    #expect(try outcome(.mergeByPropertyObjectTrump).states == [b, b])
+    #expect(try outcome(.merge).states == [b, b])
+    #expect(try outcome(.merge).kept["x"] == ["A", "B"])
+    #expect(try outcome(.manual).states == [a, a])
+    #expect(try outcome(.manual).kept["x"]?.contains("B") == true)
+    // In a conflict, these drop the edits of counters, too.
+    let server: PlainRecord = ["x": .text("A"), "n": .count(7)]
+    #expect(try outcome(.rollback).states == [server, server])
+    #expect(
+      try outcome(.error).states
+        == [server, ["x": .text("B"), "n": .count(6)]])
   }
 
   @Test func anUpdateOfARecordDeletedMeanwhileSavesTheWholeCopy() {
@@ -66,10 +105,10 @@ import Testing
     #expect(ChangedKeys().outcome(of: episode).states == [whole])
     #expect(PendingChanges().outcome(of: episode).states == [whole])
     #expect(
-      ChangeTag(.mergeByPropertyObjectTrump).outcome(of: episode).states
+      Container(.mergeByPropertyObjectTrump).outcome(of: episode).states
         == [whole])
     #expect(
-      ChangeTag(.mergeByPropertyStoreTrump).outcome(of: episode).states
+      Container(.mergeByPropertyStoreTrump).outcome(of: episode).states
         == [nil])
     #expect(
       RecordPerAttribute().outcome(of: episode).states
@@ -81,10 +120,10 @@ import Testing
       nil, ("a", { $0.set = ["x": "A", "y": "A"] }),
       ("b", { $0.set = ["x": .null, "y": "B"] }))
     #expect(
-      ChangeTag(.mergeNonNil).outcome(of: episode).states
+      Container(.mergeNonNil).outcome(of: episode).states
         == [["x": .text("A"), "y": .text("B")]])
     #expect(
-      ChangeTag(.mergeByPropertyObjectTrump).outcome(of: episode).states
+      Container(.mergeByPropertyObjectTrump).outcome(of: episode).states
         == [["x": .value(.null), "y": .text("B")]])
   }
 
@@ -178,7 +217,9 @@ import Testing
   @Test func everyPolicyWithANameContends() {
     let names = Strategies.all.map(\.name)
     #expect(Set(names).count == names.count)
-    #expect(names.filter { $0.hasPrefix("changeTag.") }.count == 9)
+    #expect(names.filter { $0.hasPrefix("container.") }.count == 7)
+    #expect(names.filter { $0.hasPrefix("rejoin + ") }.count == 10)
+    #expect(Strategies.usual.count == 5)
     #expect(names.first == "recordByServerTime")
     #expect(names.last == "rejoin")
   }

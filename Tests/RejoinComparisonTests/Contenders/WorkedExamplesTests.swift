@@ -28,39 +28,53 @@ import Testing
     #expect(missing.isEmpty, sourceLocation: location)
   }
 
-  private let storeFirst = [
-    "changeTag.mergeByPropertyStoreTrump", "changeTag.manual",
-    "pendingChanges",
-  ]
-  private let allOrNothing = ["changeTag.rollback", "changeTag.serverWins"]
+  private let refused = ["ifServerRecordUnchanged", "container.error"]
+  private let storeFirst = ["container.mergeByPropertyStoreTrump"]
+  private let allOrNothing = ["container.rollback", "container.serverWins"]
   private let mineFirst = [
-    "changeTag.mergeByPropertyObjectTrump", "changeTag.merge",
-    "changeTag.mergeNonNil",
+    "container.mergeByPropertyObjectTrump", "container.mergeNonNil",
   ]
-  private let wholeRecord = [
-    "recordByServerTime", "recordByDeviceTime", "timestampThenVectorClock",
+  private let wholeRecord = ["recordByServerTime", "recordByDeviceTime"]
+  private let replacing = ["allKeys", "container.overwrite"]
+  private let perField = [
+    "changedKeys", "fieldByTime", "recordPerAttribute",
+    "timestampThenVectorClock", "columnVersion",
   ]
-  private let replacing = ["allKeys", "changeTag.overwrite"]
-  private let perField = ["changedKeys", "fieldByTime", "recordPerAttribute"]
-  private let exact = [
-    "appendOnlyEntries", "automergeLike", "handler.threeWay", "rejoin",
+  private let operations = [
+    "appendOnlyEntries", "automergeLike", "handler.threeWay",
   ]
+  private let rejoin = ["rejoin", "rejoin.deleteWins"]
+  /// Contexts that write what they have edited, and those that may drop it.
+  private let writing = [
+    "mergeByPropertyObjectTrump", "mergeNonNil", "lastWriteWins", "merge",
+  ].map { "rejoin + \($0)" }
+  private let keepingTheStore = ["mergeByPropertyStoreTrump", "manual"]
+    .map { "rejoin + \($0)" }
+  private let dropping = ["rejoin + rollback", "rejoin + serverWins"]
+
+  /// Counters and sets are edits in a context, too, and never conflict.
+  private var exact: [String] {
+    operations + rejoin + writing + keepingTheStore + dropping
+      + ["rejoin + error", "rejoin + overwrite"]
+  }
 
   @Test func steps() throws {
+    // A column is compared by the number of its writes, then by its value.
+    let later = perField.filter { $0 != "columnVersion" }
     try check(
       .steps,
       [
         (
           "steps 5,800", "1,200 counter units",
-          wholeRecord + replacing + perField + mineFirst
+          wholeRecord + replacing + later + mineFirst
         ),
         (
           "steps 6,200", "800 counter units",
-          storeFirst + allOrNothing + ["columnVersion"]
+          storeFirst + allOrNothing + ["columnVersion", "pendingChanges"]
         ),
         (
           "phone: steps 6,200 — watch: steps 5,800",
-          "1,200 counter units, never agree", ["changeTag.error"]
+          "1,200 counter units, never agree", refused
         ),
         ("steps 7,000", "nothing", exact),
       ])
@@ -89,35 +103,41 @@ import Testing
           wholeRecord + replacing
         ),
         (
+          ends(main, jones, mine), "1 excess, 2 only reported",
+          ["rejoin + overwrite"]
+        ),
+        (
           ends(sesame, swift, store), "1 excess, 2 unrecoverable",
           allOrNothing
         ),
+        (ends(sesame, swift, store), "1 excess", ["pendingChanges"]),
+        (ends(sesame, swift, store), "1 excess, 2 only reported", dropping),
+        (lastWrites, "1 unrecoverable", perField + mineFirst),
         (
-          lastWrites, "1 unrecoverable",
-          perField + [
-            "changeTag.mergeByPropertyObjectTrump", "changeTag.mergeNonNil",
-            "columnVersion",
-          ]
+          lastWrites, "1 only reported",
+          ["rejoin + mergeByPropertyObjectTrump", "rejoin + lastWriteWins"]
         ),
         (
           lastWrites, "nothing",
-          [
-            "appendOnlyEntries", "changeTag.merge", "handler.threeWay",
-            "rejoin",
+          rejoin + [
+            "appendOnlyEntries", "handler.threeWay", "rejoin + merge",
+            "rejoin + mergeNonNil",
           ]
         ),
+        (ends(sesame, jones, store), "1 unrecoverable", storeFirst),
         (
-          ends(sesame, jones, store), "1 unrecoverable",
-          ["changeTag.mergeByPropertyStoreTrump"]
+          ends(sesame, jones, store), "1 only reported",
+          ["rejoin + mergeByPropertyStoreTrump"]
         ),
         (
           ends(sesame, jones, store), "nothing",
-          ["changeTag.manual", "pendingChanges", "automergeLike"]
+          ["rejoin + manual", "automergeLike"]
         ),
         (
           "there: \(ends(sesame, swift, store)) — "
             + "here: \(ends(main, jones, mine))",
-          "1 excess, never agree", ["changeTag.error"]
+          "1 excess, 2 only reported, never agree",
+          refused + ["rejoin + error"]
         ),
       ])
   }
@@ -134,38 +154,59 @@ import Testing
           ends(old, "\"yours\""), "1 excess, 1 unrecoverable",
           wholeRecord + replacing
         ),
+        (
+          ends(old, "\"yours\""), "1 excess, 1 only reported",
+          ["rejoin + overwrite"]
+        ),
         (ends("\"mine\"", old), "1 excess, 1 unrecoverable", allOrNothing),
+        (ends("\"mine\"", old), "1 excess, 1 only reported", dropping),
+        (ends("\"mine\"", old), "1 excess", ["pendingChanges"]),
         (
           ends("\"mine\"", "\"yours\""), "nothing",
-          perField + storeFirst + mineFirst + exact + ["columnVersion"]
+          perField + storeFirst + mineFirst + operations + rejoin + writing
+            + keepingTheStore
         ),
         (
           "tablet: \(ends("\"mine\"", old)) — "
             + "phone: \(ends(old, "\"yours\""))",
-          "1 excess, never agree", ["changeTag.error"]
+          "1 excess, 1 only reported, never agree",
+          refused + ["rejoin + error"]
         ),
       ])
   }
 
+  /// Where two objects are inserted under one key, Core Data's object trump writes
+  /// the attributes that the second has left nil.
   @Test func expensiveField() throws {
-    let (sea, hills) = (#"note "by the sea""#, #"note "in the hills""#)
-    let (old, new) = (#"title "Holiday""#, #"title "Summer""#)
+    let (photo, none) = (#"photo "four megabytes""#, "photo unset")
+    let title = #"title "Holiday""#
     try check(
       .expensiveField,
       [
         (
-          "\(sea), photo unset, \(new)", "2 excess, 2 unrecoverable",
-          wholeRecord
-        ),
-        ("\(sea), \(new)", "1 excess, 1 unrecoverable", replacing),
-        ("\(hills), \(old)", "1 excess, 1 unrecoverable", allOrNothing),
-        (
-          "\(hills), \(new)", "nothing",
-          perField + storeFirst + mineFirst + exact + ["columnVersion"]
+          "\(none), \(title)", "1 excess, 1 unrecoverable",
+          wholeRecord + [
+            "container.mergeByPropertyObjectTrump", "container.overwrite",
+          ]
         ),
         (
-          "tablet: \(hills), \(old) — phone: \(sea), \(new)",
-          "1 excess, never agree", ["changeTag.error"]
+          "\(none), \(title)", "1 excess, 1 only reported",
+          ["rejoin + overwrite"]
+        ),
+        (
+          "\(photo), \(title)", "nothing",
+          perField + storeFirst + allOrNothing + operations + rejoin + writing
+            + keepingTheStore + dropping
+            + ["allKeys", "container.mergeNonNil", "pendingChanges"]
+        ),
+        (
+          "tablet: \(photo), \(title) — phone: \(none), \(title)",
+          "1 excess, 1 only reported, never agree", refused
+        ),
+        // The replica has the photo; the context that could not save shows none.
+        (
+          "tablet: \(photo), \(title) — phone: \(none), \(title)",
+          "1 excess, never agree", ["rejoin + error"]
         ),
       ])
   }
@@ -179,41 +220,67 @@ import Testing
       [
         (
           tablet, "1 add lost",
-          wholeRecord + replacing + perField + mineFirst + ["columnVersion"]
+          wholeRecord + replacing + perField + mineFirst
         ),
-        (phone, "1 remove undone", storeFirst + allOrNothing),
+        (
+          phone, "1 remove undone",
+          storeFirst + allOrNothing + ["pendingChanges"]
+        ),
         (#"tags ["sea", "sunny"]"#, "nothing", exact),
         (
           "phone: \(phone) — tablet: \(tablet)",
-          "1 add lost, 1 remove undone, never agree", ["changeTag.error"]
+          "1 add lost, 1 remove undone, never agree", refused
         ),
       ])
   }
 
+  /// CloudKit's deletion takes an ID and no tag, and is never refused.
   @Test func deletion() throws {
     try check(
       .deletion,
       [
         (
           "no record", "1 excess, 1 unrecoverable, 1 record wrong",
-          wholeRecord + replacing + perField
-            + [
-              "changeTag.mergeByPropertyObjectTrump", "changeTag.mergeNonNil",
-              "columnVersion", "automergeLike",
-            ]
+          wholeRecord + replacing + perField + mineFirst
+            + ["ifServerRecordUnchanged", "automergeLike"]
         ),
         (
           "no record", "1 excess, 1 record wrong",
-          ["changeTag.merge", "appendOnlyEntries"]
+          [
+            "appendOnlyEntries", "rejoin.deleteWins", "rejoin + overwrite",
+            "rejoin + mergeByPropertyObjectTrump", "rejoin + mergeNonNil",
+            "rejoin + lastWriteWins",
+          ]
         ),
         (
           #"note "new""#, "nothing",
-          storeFirst + allOrNothing + ["handler.threeWay", "rejoin"]
+          storeFirst + allOrNothing + keepingTheStore + dropping
+            + [
+              "handler.threeWay", "pendingChanges", "rejoin + merge", "rejoin",
+            ]
         ),
         (
           #"phone: note "new" — tablet: no record"#,
-          "1 excess, 1 record wrong, never agree", ["changeTag.error"]
+          "1 excess, 1 only reported, 1 record wrong, never agree",
+          ["container.error"]
+        ),
+        (
+          #"phone: note "new" — tablet: no record"#,
+          "1 excess, 1 record wrong, never agree", ["rejoin + error"]
         ),
       ])
+  }
+
+  /// Under the other rule, who keeps the deletion has lost nothing.
+  @Test func deletionIfDeletionsWin() throws {
+    let episode = WorkedExample.deletion.episode
+    let oracle = Oracle(episode, deletion: .deleteWins)
+    for strategy in Strategies.all {
+      let outcome = try strategy.outcome(of: episode)
+      let hasRecord = outcome.states.contains { $0 != nil }
+      #expect(
+        oracle.verdict(on: outcome).losses.isZero != hasRecord,
+        "\(strategy.name)")
+    }
   }
 }

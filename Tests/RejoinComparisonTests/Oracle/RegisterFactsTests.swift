@@ -37,7 +37,19 @@ import Testing
       episode.losses(["name": .text("other")]) == Losses(unrecoverable: 1))
     #expect(
       episode.losses(["name": .text("old")])
-        == Losses(excess: 1, unrecoverable: 2))
+        == Losses(excess: 2, unrecoverable: 2))
+  }
+
+  @Test func whatOnlyAReportHasToldIsCountedApart() {
+    let episode = Episode(
+      ["name": .text("old")],
+      ("a", { $0.set["name"] = "A" }), ("b", { $0.set["name"] = "B" }),
+      ("c", { $0.set["name"] = "C" }), ("d", { $0.set["name"] = "D" }))
+    let losses = episode.losses(
+      ["name": .text("D")], kept: ["name": ["A"]],
+      reported: ["name": ["A", "B"]])
+    #expect(losses == Losses(reported: 1, unrecoverable: 1))
+    #expect(losses.lost == 2 && losses.silent == 1)
   }
 
   @Test func anOwnLaterWriteReplacesTheEarlier() {

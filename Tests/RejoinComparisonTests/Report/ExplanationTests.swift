@@ -13,12 +13,14 @@ import Testing
     for line in [
       "Episode person",
       #"  phone "(212) 555-1212""#,
-      #"  here at 2000: sets name to "Taylor Jones"; sets phone to "#
+      #"  1 s later: here sets name to "Taylor Jones"; sets phone to "#
         + #""1-800-275-2273""#,
+      "Where they met, none had seen what the others did:",
       "They sync in this order: there, here",
       "recordByDeviceTime: the whole record with the latest wall-clock time wins",
       #"  address shows "123 Main St", not "123 Sesame St" (unrecoverable); "#
-        + "this loss is avoidable",
+        + "this loss is",
+      "    avoidable",
       #"  phone shows "1-800-275-2273", not "(650) 253-0000" (unrecoverable)"#,
       #"  still listed for phone: "1-800-275-2273""#,
       "  nothing lost",
@@ -32,6 +34,9 @@ import Testing
     #expect(text.contains("steps 5,800"))
     #expect(text.contains("steps 6,200"))
     #expect(text.contains("steps 7,000"))
-    for strategy in Strategies.all { #expect(text.contains(strategy.name)) }
+    let names = text.split { ", \n".contains($0) }
+    for strategy in Strategies.all where !strategy.name.contains("+") {
+      #expect(names.contains(Substring(strategy.name)))
+    }
   }
 }

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Rejoin
+import RejoinPolicies
+
+/// This library with an editing context under a merge policy on each device.
+///
+/// What a device has edited offline waits in its context. When the saves of others
+/// have arrived, the context saves, and the policy decides what becomes writes.
+/// Between replicas there is only the join. Under `error`, the edits stay in the
+/// context until the user acts.
+struct RejoinInContexts: Contender {
+  let name: String
+  var rule: String {
+    "a context saves beside what has arrived, under the policy \(policy)"
+  }
+  let policy: MergePolicy
+
+  /// Creates the strategy for one policy.
+  init(_ policy: MergePolicy) {
+    self.policy = policy
+    name = "rejoin + \(policy)"
+  }
+
+  /// A strategy for each policy, except `custom`.
+  static let all: [RejoinInContexts] = [
+    MergePolicy.error, .mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump,
+    .overwrite, .rollback, .mergeNonNil, .serverWins, .lastWriteWins, .merge,
+    .manual,
+  ].map(RejoinInContexts.init)
+
+  func outcome(of episode: Episode) throws -> Outcome {
+    var team = try RejoinTeam(episode, policy: policy)
+    for upload in episode.uploads { team.edit(upload.edit) }
+    for device in episode.devices {
+      try team.saveContext(of: device)
+      team.exchange { $0 }
+    }
+    return team.outcome
+  }
+}
