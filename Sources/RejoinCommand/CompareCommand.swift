@@ -49,8 +49,10 @@ struct CompareCommand {
     }
     if !files.isEmpty { return try printTable(readFiles(), title: nil) }
     try printExamples()
-    for (name, workload) in workloads {
-      try printTable(episodes(workload), title: title(name, workload))
+    for (place, (name, workload)) in workloads.enumerated() {
+      try printTable(
+        episodes(workload), title: title(name, workload),
+        isLast: place == workloads.count - 1)
     }
   }
 
@@ -74,14 +76,16 @@ struct CompareCommand {
     }
   }
 
-  private func printTable(_ episodes: [Episode], title: String?) throws {
+  private func printTable(
+    _ episodes: [Episode], title: String?, isLast: Bool = true
+  ) throws {
     var line = ProgressLine("comparing episodes", of: episodes.count)
     let result = try Comparison(strategies).run(episodes) { line.update($0) }
     line.finish()
     if let title, format != .json { Terminal.write(title + "\n") }
     Terminal.write(
       Report(result, isWhole: isWhole)
-        .text(format, colours: Terminal.hasColours))
+        .text(format, colours: Terminal.hasColours, hasNotes: isLast))
   }
 
   private func title(_ name: String, _ workload: Workload) -> String {
@@ -91,7 +95,7 @@ struct CompareCommand {
       : "no contact before the end"
     let text =
       "\(name): \(workload.episodes) generated episodes, "
-      + "\(workload.devices) devices, \(workload.editsPerDevice) edits each of "
+      + "\(workload.devices) devices, \(workload.editsPerDevice) edits each, of "
       + "\(workload.fields) fields, \(contact), clocks off by up to "
       + "\(workload.skew) ms, seed \(workload.seed)"
     return format == .markdown ? "### \(text)\n" : text.wrapped(hanging: "  ")

@@ -58,21 +58,31 @@ enum Help {
     arrival. An oracle, which knows only what each edit had seen, counts the
     losses:
 
-      lossless        episodes in which no edit was lost
+      edits lost      neither shown nor in the record's conflict list, though no
+                      later edit had seen them
+      silently        those of which nobody is told
+      disagree        episodes whose devices end with different records
+      as people       changed fields that end as people resolved them, where a
+                      file says so
+
+    With --all, for every strategy, and what each of them does:
+
+      lossless        episodes in which no edit was lost, if an edit wins over a
+                      concurrent deletion, and if deletions win
+      plain           of the episodes without deletions, clears and resets
       excess          register edits lost beyond the unavoidable: of several
                       concurrent values, only one can be shown
-      unrecoverable   register edits lost that no conflict list or report holds
+      only reported   register edits lost that an error or a report has told
+      unrecoverable   register edits lost that nothing holds
       counter units   the sum of the errors of all counters
       adds lost       insertions lost although no removal had seen them
       removes undone  removals undone although they had seen every insertion
       records wrong   records that exist and should not, or the other way round
-      never agree     episodes whose devices end with different records
 
-    Without FILE, the command prints worked examples with the result of every
-    strategy, and then compares the strategies on generated episodes. A FILE
-    holds one episode per line, in JSON. If episodes record how people resolved
-    the conflicts, the table adds the shares of changed fields, and of whole
-    records, that are equal to the resolution.
+    Without FILE, the command prints worked examples, and then compares the
+    strategies on generated episodes: calm, what an app meets daily, and hostile,
+    a check of features and no rate of loss. A FILE holds one episode per line, in
+    JSON.
 
     An episode (`kinds` lists the counters and sets, other fields are registers;
     `at` is in milliseconds of the device's clock; a `base` of null means that
@@ -90,20 +100,21 @@ enum Help {
     and a `source`. The whole episode must be on one line.
 
     options:
-      --explain ID         explain one episode: its edits, and how each strategy
-                           ends, and why
+      --all                every strategy, and every count
+      --explain ID         explain one episode: its edits, where they met, how each
+                           strategy ends, and why
       --format FORMAT      table (the default), markdown, or json
       --strategies A,B,…   compare only these, by their names in the table
-      --seed N             the seed of the generated episodes (1)
-      --episodes N         the number of generated episodes (1000)
-      --devices N          the number of devices in each (3)
-      --skew MS            the greatest error of a device's clock, fast or slow
-                           (60000)
+      --workload NAME      calm, busy, or hostile; and what differs from it:
+      --seed N, --episodes N, --devices N, --edits N (of each), --fields N,
+      --counters %, --sets % (of the fields), --deletions % (of the edits),
+      --clears % (of the changes), --contact N (edits between hearing of each
+      other; 0: not before the end), --skew MS (of the clocks)
 
     examples:
       rejoin compare
       rejoin compare --explain steps
-      rejoin compare --devices 5 --skew 3600000 --strategies fieldByTime,rejoin
+      rejoin compare --workload busy --devices 5 --strategies fieldByTime,rejoin
       rejoin compare episodes.jsonl --format json
 
     """

@@ -36,6 +36,11 @@ struct ReadOnly: Contender {
     #expect(
       try page.contains("```\n\(text)```"), "the page must show:\n\(text)")
 
+    for strategy in Strategies.all {
+      let line = "- `\(strategy.name)`: \(strategy.rule)\n"
+      #expect(try page.contains(line), "the page must have:\n\(line)")
+    }
+
     let own = try Comparison([ReadOnly()]).run([episode])
     let units = own.strategies[0].losses.counterUnits  // 2000
     #expect(units == 2000)

@@ -17,15 +17,19 @@ public struct Report: Sendable {
   /// - Parameters:
   ///   - format: The format.
   ///   - colours: Whether a table may use a terminal's colours.
+  ///   - hasNotes: Whether the columns are explained below the table.
   /// - Returns: The text, with a line break at its end. Unless the report is whole,
   ///   no line of a table is longer than 80 characters.
-  public func text(_ format: ReportFormat, colours: Bool = false) -> String {
+  public func text(
+    _ format: ReportFormat, colours: Bool = false, hasNotes: Bool = true
+  ) -> String {
     if format == .json { return json }
     let tables = [table] + (isWhole ? groups : [])
     let texts = tables.map {
       format == .markdown ? $0.markdown() : $0.aligned(colours: colours)
     }
-    return texts.joined(separator: "\n") + "\n" + notes(format)
+    return texts.joined(separator: "\n") + "\n"
+      + (hasNotes ? notes(format) : "")
   }
 
   private var isResolved: Bool {
@@ -50,8 +54,8 @@ public struct Report: Sendable {
   }
 
   private var header: [String] {
-    ["strategy", "edits lost", "silently lost", "disagree"]
-      + (isResolved ? ["as people did"] : [])
+    ["strategy", "edits lost", "silently", "disagree"]
+      + (isResolved ? ["as people"] : [])
   }
 
   private func row(_ strategy: StrategyResult) -> [TextTable.Cell] {
