@@ -93,9 +93,12 @@ struct CompareCommand {
       workload.contact > 0
       ? "contact after every \(workload.contact) edits"
       : "no contact before the end"
+    let edits =
+      workload.editsPerDevice == 1
+      ? "1 edit" : "\(workload.editsPerDevice) edits"
     let text =
       "\(name): \(workload.episodes) generated episodes, "
-      + "\(workload.devices) devices, \(workload.editsPerDevice) edits each, of "
+      + "\(workload.devices) devices, \(edits) each, of "
       + "\(workload.fields) fields, \(contact), clocks off by up to "
       + "\(workload.skew) ms, seed \(workload.seed)"
     return format == .markdown ? "### \(text)\n" : text.wrapped(hanging: "  ")
