@@ -55,6 +55,6 @@ import Testing
     let error = #expect(throws: CommandError.self) {
       try CompareCommand(arguments).run()
     }
-    #expect(error?.exitCode == 1)
+    #expect(error?.exitCode == 2)
   }
 }

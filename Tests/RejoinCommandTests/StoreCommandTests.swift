@@ -13,23 +13,6 @@ import Testing
     let title = register("title", of: String.self)
   }
 
-  private func rejoin(_ words: String...) throws -> (text: String, code: Int32)
-  {
-    let process = Process()
-    let (output, complaint) = (Pipe(), Pipe())
-    process.executableURL = Bundle.module.bundleURL
-      .deletingLastPathComponent().appending(path: "rejoin")
-    process.arguments = words
-    process.standardOutput = output
-    process.standardError = complaint
-    try process.run()
-    let text =
-      try (output.fileHandleForReading.readToEnd() ?? Data())
-      + (complaint.fileHandleForReading.readToEnd() ?? Data())
-    process.waitUntilExit()
-    return (String(decoding: text, as: UTF8.self), process.terminationStatus)
-  }
-
   @Test func aStoreInUseIsPrinted() async throws {
     let folder = FileManager.default.temporaryDirectory.appending(
       path: "rejoin-\(UUID())")

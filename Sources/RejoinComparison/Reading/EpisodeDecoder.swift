@@ -26,6 +26,9 @@ struct EpisodeDecoder {
     _ row: ArraySlice<UInt8>
   ) throws(EpisodeFileError) -> Episode {
     let json = try object(parse(row), nil)
+    if json["mine"] != nil || json["theirs"] != nil {
+      return try snapshots(json)
+    }
     try check(json.keys, against: Self.keys, in: nil)
     let kinds = try kinds(json["kinds"])
     var episode = Episode(
@@ -42,7 +45,7 @@ struct EpisodeDecoder {
     return episode
   }
 
-  private func checkNames(of episode: Episode) throws(EpisodeFileError) {
+  func checkNames(of episode: Episode) throws(EpisodeFileError) {
     let limit = Limits.nameBytes
     let names = episode.changedFields.union((episode.base ?? [:]).keys)
     guard let name = names.filter({ $0.utf8.count > limit }).min() else {
@@ -67,7 +70,7 @@ struct EpisodeDecoder {
     }
   }
 
-  private func kinds(
+  func kinds(
     _ json: JSONValue?
   ) throws(EpisodeFileError) -> [String: FieldKind] {
     guard let json else { return [:] }
@@ -110,7 +113,7 @@ struct EpisodeDecoder {
     return .record(record)
   }
 
-  private func resolver(
+  func resolver(
     _ json: JSONValue?
   ) throws(EpisodeFileError) -> Episode.Resolver? {
     guard let json else { return nil }

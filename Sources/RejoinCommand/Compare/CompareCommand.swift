@@ -5,7 +5,7 @@ import RejoinTesting
 
 /// `rejoin compare` compares what strategies lose on the same edits.
 struct CompareCommand {
-  private let files: [String]
+  private let source: Source
   private let format: ReportFormat
   private let strategies: [any Contender]
   private let explained: String?
@@ -13,9 +13,17 @@ struct CompareCommand {
   /// The workloads by their names.
   private let workloads: [(name: String, Workload)]
 
+  /// Where the episodes come from.
+  private enum Source {
+    case generated
+    case files([String])
+    case git(GitHistory, [String])
+    case versions(base: String, mine: String, theirs: String)
+  }
+
   /// Reads the arguments of `compare`.
   init(_ arguments: Arguments) throws(CommandError) {
-    files = arguments.operands
+    source = try Self.source(arguments)
     format = try Self.format(arguments.value("format"))
     isWhole = arguments.has("all")
     strategies =
@@ -24,11 +32,42 @@ struct CompareCommand {
     explained = arguments.value("explain")
     workloads = try Self.workloads(arguments)
     let given = Self.workloadOptions.first { arguments.value($0) != nil }
-    if let given, !files.isEmpty {
+    if let given, !isGenerated {
       throw .usage(
-        "--\(given) applies to generated episodes; leave out the files, or "
+        "--\(given) applies to generated episodes; leave out the data, or "
           + "leave out --\(given)")
     }
+  }
+
+  private var isGenerated: Bool {
+    if case .generated = source { true } else { false }
+  }
+
+  private static func source(
+    _ arguments: Arguments
+  ) throws(CommandError) -> Source {
+    let versions = ["base", "mine", "theirs"].map(arguments.value)
+    if let repository = arguments.value("git") {
+      guard !arguments.operands.isEmpty else {
+        throw .usage(
+          "--git needs files or folders of the repository: rejoin compare --git "
+            + "\(repository) PATH…")
+      }
+      return .git(GitHistory(repository: repository), arguments.operands)
+    }
+    if let base = versions[0], let mine = versions[1], let theirs = versions[2]
+    {
+      guard arguments.operands.isEmpty else {
+        throw .usage(
+          "--base, --mine and --theirs name the files: leave out others")
+      }
+      return .versions(base: base, mine: mine, theirs: theirs)
+    }
+    guard versions.allSatisfy({ $0 == nil }) else {
+      throw .usage(
+        "--base, --mine and --theirs belong together: name three files")
+    }
+    return arguments.operands.isEmpty ? .generated : .files(arguments.operands)
   }
 
   private static let workloadOptions = [
@@ -37,7 +76,9 @@ struct CompareCommand {
   ]
 
   /// The options that take a value.
-  static let options = ["format", "strategies", "explain"] + workloadOptions
+  static let options =
+    ["format", "strategies", "explain", "git", "base", "mine", "theirs"]
+    + workloadOptions
 
   /// The options that take none.
   static let flags = ["all", "help"]
@@ -47,7 +88,14 @@ struct CompareCommand {
     if let explained {
       return Terminal.write(try explanation(of: explained))
     }
-    if !files.isEmpty { return try printTable(readFiles(), title: nil) }
+    if !isGenerated {
+      let episodes = try readEpisodes()
+      if episodes.isEmpty {
+        throw CommandError.usage(
+          "no record was changed on both sides; expected some that were")
+      }
+      return try printTable(episodes, title: nil)
+    }
     try printExamples()
     for (place, (name, workload)) in workloads.enumerated() {
       try printTable(
@@ -60,11 +108,20 @@ struct CompareCommand {
     workload.generate(using: SeededRandom.init(seed:))
   }
 
-  private func readFiles() throws(CommandError) -> [Episode] {
-    do {
-      return try files.flatMap { try EpisodeFile.read($0) }
-    } catch {
-      throw .failed("\(error)")
+  private func readEpisodes() throws -> [Episode] {
+    switch source {
+    case .generated:
+      return WorkedExample.all.map(\.episode)
+        + episodes(workloads.last?.1 ?? .hostile)
+    case .files(let files):
+      do {
+        return try files.flatMap { try EpisodeFile.read($0) }
+      } catch {
+        throw CommandError.usage("\(error)")
+      }
+    case .git(let history, let paths): return try history.episodes(paths)
+    case .versions(let base, let mine, let theirs):
+      return try OwnData.episodes(base: base, mine: mine, theirs: theirs)
     }
   }
 
@@ -105,19 +162,12 @@ struct CompareCommand {
   }
 
   private func explanation(of id: String) throws -> String {
-    let episodes =
-      files.isEmpty
-      ? WorkedExample.all.map(\.episode)
-        + episodes(workloads.last?.1 ?? .hostile)
-      : try readFiles()
+    let episodes = try readEpisodes()
     guard let episode = episodes.first(where: { $0.id == id }) else {
-      let known = WorkedExample.all.map(\.episode.id).joined(separator: ", ")
-      let mend =
-        files.isEmpty
-        ? "the IDs are \(known), and those of generated episodes, such as "
-          + "generated-1"
-        : "the IDs are in the files, under \"id\""
-      throw CommandError.failed("no episode has the ID \"\(id)\"; \(mend)")
+      let known = episodes.prefix(8).map { "\"\($0.id)\"" }
+      throw CommandError.failed(
+        "no episode has the ID \"\(id)\"; there are \(episodes.count), such as "
+          + known.joined(separator: ", "))
     }
     return try Explanation(episode, strategies).text()
   }
