@@ -94,6 +94,13 @@ enum Help {
                 {"device":"watch","at":2000,"set":{"name":"Ada L."},
                  "insert":{"tags":["b"]},"remove":{"tags":["a"]}}]}
 
+    Or a line has three states of a record, which are compared field by field (of
+    these, `id`, `kinds`, `resolution` and times in `at` may be left out):
+
+      {"id":"e2","base":{"n":3},"mine":{"n":2},"theirs":{"n":2},
+       "kinds":{"n":"counter"},"resolution":{"n":1},
+       "at":{"mine":1000,"theirs":2000}}
+
     An edit may also `clear` fields, or delete the record (`"delete": true`). An
     episode may have the order in which devices reach the server (`arrival`),
     how people resolved the conflicts (`resolution`, `resolvedBy`), a `group`
@@ -101,6 +108,17 @@ enum Help {
 
     options:
       --all                every strategy, and every count
+      --git REPOSITORY PATH…
+                           the merges of a repository: records of JSON and CSV
+                           files that both sides had changed, and what people
+                           made of them; uses the system's git
+      --base A --mine B --theirs C
+                           three versions of a file: CSV (with a header, and a
+                           key in the first column), JSON (records by keys, or a
+                           list of records with an "id"), or SQLite (the tables
+                           with primary keys)
+      --html FILE          write a page: bars, the timeline of an episode (the
+                           one of --explain), and every count
       --explain ID         explain one episode: its edits, where they met, how each
                            strategy ends, and why
       --format FORMAT      table (the default), markdown, or json
@@ -116,6 +134,7 @@ enum Help {
       rejoin compare --explain steps
       rejoin compare --workload busy --devices 5 --strategies fieldByTime,rejoin
       rejoin compare episodes.jsonl --format json
+      rejoin compare --git . data/items.json --html report.html
 
     """
 

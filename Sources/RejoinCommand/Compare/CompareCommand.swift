@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import struct Foundation.Data
+import struct Foundation.URL
 import RejoinComparison
 import RejoinTesting
 
@@ -10,6 +12,8 @@ struct CompareCommand {
   private let strategies: [any Contender]
   private let explained: String?
   private let isWhole: Bool
+  /// The path of the page to write.
+  private let page: String?
   /// The workloads by their names.
   private let workloads: [(name: String, Workload)]
 
@@ -30,6 +34,7 @@ struct CompareCommand {
       try Self.strategies(arguments.value("strategies"))
       ?? (isWhole ? Strategies.all : Strategies.usual)
     explained = arguments.value("explain")
+    page = arguments.value("html")
     workloads = try Self.workloads(arguments)
     let given = Self.workloadOptions.first { arguments.value($0) != nil }
     if let given, !isGenerated {
@@ -77,14 +82,18 @@ struct CompareCommand {
 
   /// The options that take a value.
   static let options =
-    ["format", "strategies", "explain", "git", "base", "mine", "theirs"]
+    [
+      "format", "strategies", "explain", "html", "git", "base", "mine",
+      "theirs",
+    ]
     + workloadOptions
 
   /// The options that take none.
   static let flags = ["all", "help"]
 
-  /// Prints the comparison.
+  /// Prints the comparison, or writes it to a page.
   func run() throws {
+    if let page { return try write(to: page) }
     if let explained {
       return Terminal.write(try explanation(of: explained))
     }
@@ -102,6 +111,34 @@ struct CompareCommand {
         episodes(workload), title: title(name, workload),
         isLast: place == workloads.count - 1)
     }
+  }
+
+  private func write(to path: String) throws {
+    var results: [(title: String, result: ComparisonResult)] = []
+    var shown: [Episode] = []
+    if isGenerated {
+      shown = WorkedExample.all.map(\.episode)
+      for (name, workload) in workloads {
+        results.append((name, try compared(episodes(workload))))
+      }
+    } else {
+      shown = try readEpisodes()
+      results.append(("\(shown.count) records", try compared(shown)))
+    }
+    let episode = shown.first { $0.id == explained ?? "person" } ?? shown.first
+    let text = try Page(results, episode: episode, strategies).html()
+    do {
+      try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+    } catch {
+      throw CommandError.failed("\(path) cannot be written: \(error)")
+    }
+    Terminal.write("\(path): open it in a browser\n")
+  }
+
+  private func compared(_ episodes: [Episode]) throws -> ComparisonResult {
+    var line = ProgressLine("comparing episodes", of: episodes.count)
+    defer { line.finish() }
+    return try Comparison(strategies).run(episodes) { line.update($0) }
   }
 
   private func episodes(_ workload: Workload) -> [Episode] {
@@ -136,9 +173,7 @@ struct CompareCommand {
   private func printTable(
     _ episodes: [Episode], title: String?, isLast: Bool = true
   ) throws {
-    var line = ProgressLine("comparing episodes", of: episodes.count)
-    let result = try Comparison(strategies).run(episodes) { line.update($0) }
-    line.finish()
+    let result = try compared(episodes)
     if let title, format != .json { Terminal.write(title + "\n") }
     Terminal.write(
       Report(result, isWhole: isWhole)

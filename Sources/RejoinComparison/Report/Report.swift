@@ -37,7 +37,7 @@ public struct Report: Sendable {
   }
 
   /// A row for all strategies that end alike.
-  private var table: TextTable {
+  var table: TextTable {
     var table = TextTable(header: isWhole ? wholeHeader : header)
     var names: [[TextTable.Cell]: Int] = [:]
     for strategy in result.strategies {

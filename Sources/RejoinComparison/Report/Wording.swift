@@ -74,14 +74,19 @@ extension Episode {
 extension Episode {
   /// The edits as a story, by the clocks of their devices.
   var story: [String] {
+    chronicle.map { "\($0): \($1.device) \($1.deed(on: nil))" }
+  }
+
+  /// The edits in the order of their times, and how much later than the first each
+  /// was made.
+  var chronicle: [(time: String, edit: Edit)] {
     let edits = edits.enumerated().sorted {
       ($0.element.at, $0.offset) < ($1.element.at, $1.offset)
     }.map(\.element)
     return edits.map { edit in
-      let (elapsed, isNegative) = edit.at.subtractingReportingOverflow(
+      let (elapsed, overflow) = edit.at.subtractingReportingOverflow(
         edits[0].at)
-      let time = isNegative || elapsed <= 0 ? "first" : elapsed.duration
-      return "\(time): \(edit.device) \(edit.deed(on: nil))"
+      return (overflow || elapsed <= 0 ? "first" : elapsed.duration, edit)
     }
   }
 

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A comparison as a page of its own: bars, the timeline of an episode, a table.
+///
+/// It needs no other file and no script, and is as wide as the screen is.
+public struct Page: Sendable {
+  private let results: [(title: String, result: ComparisonResult)]
+  private let episode: Episode?
+  private let strategies: [any Contender]
+
+  /// Creates a page.
+  ///
+  /// - Parameters:
+  ///   - results: The comparisons, with their titles.
+  ///   - episode: The episode whose timeline is drawn.
+  ///   - strategies: The strategies whose timelines are drawn.
+  public init(
+    _ results: [(title: String, result: ComparisonResult)], episode: Episode?,
+    _ strategies: [any Contender] = Strategies.usual
+  ) {
+    (self.results, self.episode) = (results, episode)
+    self.strategies = strategies
+  }
+
+  /// The page in HTML.
+  ///
+  /// - Throws: The errors of the strategies.
+  public func html() throws -> String {
+    var body = "<h1>What becomes of concurrent edits</h1>\n"
+    for (title, result) in results {
+      body +=
+        "<section><h2>\(title.escaped)</h2>\n" + bars(result)
+        + "</section>\n"
+    }
+    if let episode { body += try timelines(episode) }
+    for (title, result) in results {
+      body +=
+        "<section><h2>Every count: \(title.escaped)</h2>\n"
+        + "<div class=\"wide\">" + Report(result, isWhole: true).table.html()
+        + "</div></section>\n"
+    }
+    body += rules
+    return """
+      <!DOCTYPE html>
+      <html lang="en">
+      <head>
+      <meta charset="utf-8">
+      <meta name="viewport" content="width=device-width, initial-scale=1">
+      <title>rejoin compare</title>
+      <style>
+      \(Self.style)
+      </style>
+      </head>
+      <body>
+      \(body)</body>
+      </html>
+
+      """
+  }
+
+  private static let style = """
+    :root { color-scheme: light dark; --ink: #1c2024; --faint: #68707a;
+      --line: #d9dde2; --paper: #fff; --lost: #b3261e; --kept: #1b6e3c;
+      --bar: #b3261e; }
+    @media (prefers-color-scheme: dark) { :root { --ink: #e6e8ea;
+      --faint: #9aa3ad; --line: #3a4047; --paper: #16191d; --lost: #ff8a80;
+      --kept: #7bd69b; --bar: #d9534a; } }
+    body { margin: 0 auto; padding: 1rem; max-width: 60rem; color: var(--ink);
+      background: var(--paper); font: 1rem/1.5 system-ui, sans-serif; }
+    h1 { font-size: 1.5rem; } h2 { font-size: 1.1rem; margin-top: 2rem; }
+    h3 { font-size: 1rem; margin: 1rem 0 0.25rem; }
+    .bar { margin: 0.5rem 0; } .bar span { color: var(--faint); }
+    .bar div { height: 0.75rem; background: var(--bar); }
+    .wide { overflow-x: auto; }
+    table { border-collapse: collapse; font-size: 0.85rem; }
+    th, td { padding: 0.25rem 0.5rem; border-bottom: 1px solid var(--line);
+      text-align: right; vertical-align: top; }
+    th { color: var(--faint); font-weight: 500; }
+    td:first-child, th:first-child { text-align: left; min-width: 12rem; }
+    .line { display: grid; grid-template-columns: 6rem 1fr; gap: 0 0.75rem;
+      padding: 0.25rem 0; border-left: 2px solid var(--line);
+      padding-left: 0.75rem; margin-left: 0.25rem; }
+    .line b { font-weight: 600; overflow-wrap: anywhere; }
+    .line small { color: var(--faint); display: block; }
+    del { color: var(--lost); } ins { color: var(--kept);
+      text-decoration: none; }
+    p del { text-decoration: none; }
+    li, p { overflow-wrap: anywhere; }
+    """
+
+  private func bars(_ result: ComparisonResult) -> String {
+    let groups = Dictionary(grouping: result.strategies, by: \.losses.lost)
+    let greatest = max(groups.keys.max() ?? 0, 1)
+    return result.strategies.reduce(into: [Int]()) { order, strategy in
+      if !order.contains(strategy.losses.lost) {
+        order.append(strategy.losses.lost)
+      }
+    }.map { lost in
+      let names = groups[lost, default: []].map(\.name).joined(separator: ", ")
+      let width = Double(lost) * 100 / Double(greatest)
+      let share = Int((width * 10).rounded())
+      return "<div class=\"bar\">\(names.escaped) <span>"
+        + "\(Int64(lost).grouped) lost</span>"
+        + "<div style=\"width:\(share / 10).\(share % 10)%\"></div></div>\n"
+    }.joined()
+  }
+
+  private func timelines(_ episode: Episode) throws -> String {
+    let oracle = Oracle(episode)
+    var text = "<section><h2>One episode: \(episode.id.escaped)</h2>\n"
+    text += "<p>What an edit did is struck through where it is lost.</p>\n"
+    for strategy in strategies {
+      let outcome = try strategy.outcome(of: episode)
+      let verdict = oracle.verdict(on: outcome)
+      let losses = verdict.perState.flatMap(\.self)
+      text += "<h3>\(strategy.name.escaped)</h3>\n"
+      for (time, edit) in episode.chronicle {
+        let deeds = edit.fields.sorted().map { field in
+          let deed = edit.deed(on: field).escaped
+          return switch losses.fate(of: edit, on: field) {
+          case .shown: deed
+          case .kept: "<ins>\(deed)</ins> (kept beside it)"
+          case .lost: "<del>\(deed)</del>"
+          }
+        }
+        let words =
+          edit.isDeletion ? "deletes the record" : deeds.joined(separator: "; ")
+        text +=
+          "<div class=\"line\"><b>\(edit.device.escaped)"
+          + "<small>\(time)</small></b><span>\(words)</span></div>\n"
+      }
+      let end = "ends with " + episode.words(for: outcome)
+      let lost = verdict.losses.words
+      text +=
+        "<p>\(end.escaped); lost: "
+        + (lost == "nothing" ? "<ins>nothing</ins>" : "<del>\(lost)</del>")
+        + "</p>\n"
+    }
+    return text + "</section>\n"
+  }
+
+  private var rules: String {
+    let strategies = results.first?.result.strategies ?? []
+    let items = strategies.map {
+      "<li><b>\($0.name.escaped)</b>: \($0.rule.escaped)</li>\n"
+    }
+    return "<section><h2>What each strategy does</h2>\n<ul>\n"
+      + items.joined() + "</ul></section>\n"
+  }
+}
+
+extension TextTable {
+  /// The table in HTML.
+  fileprivate func html() -> String {
+    func row(_ cells: [String], _ tag: String) -> String {
+      "<tr>" + cells.map { "<\(tag)>\($0.escaped)</\(tag)>" }.joined()
+        + "</tr>\n"
+    }
+    return "<table>\n" + row(header, "th")
+      + rows.map { row($0.map(\.text), "td") }.joined() + "</table>\n"
+  }
+}
+
+extension String {
+  /// The text as HTML shows it; what steers a terminal is spelled out.
+  fileprivate var escaped: String {
+    var text = ""
+    for scalar in printable.unicodeScalars {
+      switch scalar {
+      case "&": text += "&amp;"
+      case "<": text += "&lt;"
+      case ">": text += "&gt;"
+      case "\"": text += "&quot;"
+      default: text.unicodeScalars.append(scalar)
+      }
+    }
+    return text
+  }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+@testable import RejoinComparison
+
+@Suite struct PageTests {
+  private func page(_ episode: Episode) throws -> String {
+    let result = try Comparison(Strategies.usual).run([episode])
+    return try Page([("one <record>", result)], episode: episode).html()
+  }
+
+  /// It needs nothing else, and what is lost is struck through.
+  @Test func theTimelineOfAnEpisode() throws {
+    let text = try page(WorkedExample.person.episode)
+    #expect(!text.contains("<script") && !text.contains("http"))
+    #expect(text.contains("one &lt;record&gt;"))
+    #expect(
+      text.contains(
+        "<del>sets address to &quot;123 Sesame St&quot;</del>; "
+          + "<del>sets phone to &quot;(650) 253-0000&quot;</del>"))
+    #expect(
+      text.contains(
+        "sets address to &quot;123 Sesame St&quot;; "
+          + "<ins>sets phone to &quot;(650) 253-0000&quot;</ins> (kept"))
+    #expect(text.contains("lost: <ins>nothing</ins>"))
+    #expect(text.contains("<div style=\"width:100.0%\">"))
+  }
+
+  @Test func whatIsLostOfCountersAndSets() throws {
+    #expect(
+      try page(WorkedExample.steps.episode).contains(
+        "<del>adds 1,200 to steps</del>"))
+    #expect(
+      try page(WorkedExample.tags.episode).contains(
+        "<del>inserts &quot;sunny&quot; into tags</del>"))
+  }
+
+  /// Names and values come from files that anyone may have written.
+  @Test func nothingInItIsMarkup() throws {
+    let bad = "<img src=x onerror=alert(1)>\u{1b}\u{202e}&\""
+    var edit = Episode.Edit(bad, at: 1)
+    edit.set = [bad: .string(bad)]
+    let episode = Episode(id: bad, base: [bad: .text(bad)], edits: [edit])
+    let text = try page(episode)
+    #expect(!text.contains("<img") && !text.contains("\u{1b}"))
+    #expect(text.contains("&lt;img src=x onerror=alert(1)&gt;\\u{1B}"))
+  }
+
+  private static let browser = ["chromium", "google-chrome"].map {
+    "/usr/bin/\($0)"
+  }.first(where: FileManager.default.isExecutableFile)
+
+  /// A browser shows all of it on a narrow screen, without scrolling sideways.
+  @Test(.enabled(if: browser != nil)) func aBrowserShowsIt() throws {
+    let folder = FileManager.default.temporaryDirectory.appending(
+      path: "rejoin-\(UUID())")
+    try FileManager.default.createDirectory(
+      at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let file = folder.appending(path: "page.html")
+    // Whether it fits is asked by a script that only this test adds.
+    let text = try page(WorkedExample.person.episode).replacing(
+      "</body>",
+      with: """
+        <script>document.title = "width " + (document.documentElement
+          .scrollWidth <= innerWidth) + " " + getComputedStyle(
+          document.querySelector("del")).textDecorationLine</script></body>
+        """)
+    try Data(text.utf8).write(to: file)
+    let process = Process()
+    let output = Pipe()
+    process.executableURL = URL(fileURLWithPath: Self.browser ?? "")
+    process.arguments = [
+      "--headless", "--no-sandbox", "--disable-gpu",
+      "--user-data-dir=\(folder.path)", "--window-size=500,900",
+      "--dump-dom", file.absoluteString,
+    ]
+    (process.standardOutput, process.standardError) = (
+      output, FileHandle.nullDevice
+    )
+    try process.run()
+    let shown = try output.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    #expect(
+      String(decoding: shown, as: UTF8.self)
+        .contains("<title>width true line-through</title>"))
+  }
+}
