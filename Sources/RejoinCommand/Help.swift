@@ -117,6 +117,8 @@ enum Help {
                            key in the first column), JSON (records by keys, or a
                            list of records with an "id"), or SQLite (the tables
                            with primary keys)
+      --suggestions        how often rules for contested values would have settled
+                           them as people did
       --html FILE          write a page: bars, the timeline of an episode (the
                            one of --explain), and every count
       --explain ID         explain one episode: its edits, where they met, how each

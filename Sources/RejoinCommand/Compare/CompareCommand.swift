@@ -12,6 +12,8 @@ struct CompareCommand {
   private let strategies: [any Contender]
   private let explained: String?
   private let isWhole: Bool
+  /// Whether rules for contested values are compared in place of strategies.
+  private let isOfSuggestions: Bool
   /// The path of the page to write.
   private let page: String?
   /// The workloads by their names.
@@ -30,6 +32,7 @@ struct CompareCommand {
     source = try Self.source(arguments)
     format = try Self.format(arguments.value("format"))
     isWhole = arguments.has("all")
+    isOfSuggestions = arguments.has("suggestions")
     strategies =
       try Self.strategies(arguments.value("strategies"))
       ?? (isWhole ? Strategies.all : Strategies.usual)
@@ -89,11 +92,15 @@ struct CompareCommand {
     + workloadOptions
 
   /// The options that take none.
-  static let flags = ["all", "help"]
+  static let flags = ["all", "suggestions", "help"]
 
   /// Prints the comparison, or writes it to a page.
   func run() throws {
     if let page { return try write(to: page) }
+    if isOfSuggestions {
+      return Terminal.write(
+        SuggestionReport(try readEpisodes()).text(format))
+    }
     if let explained {
       return Terminal.write(try explanation(of: explained))
     }

@@ -181,7 +181,7 @@ extension Report {
 
 extension Double {
   /// The share in percent, to a tenth.
-  fileprivate var percent: String {
+  var percent: String {
     let tenths = Int((self * 1000).rounded())
     return "\(tenths / 10).\(tenths % 10)%"
   }
