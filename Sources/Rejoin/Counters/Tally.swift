@@ -45,10 +45,9 @@ public struct Tally: Hashable, Sendable {
   /// clamped to `Int64`.
   ///
   /// - Complexity: O(*r*) for *r* devices.
-  public var value: Int64 { Int64(clamping: sum) }
-
-  /// The sum of all changes that are not cancelled.
-  var sum: Int128 { Tally.sum(entries) - Tally.sum(cancelled) }
+  public var value: Int64 {
+    Int64(clamping: Tally.sum(entries) - Tally.sum(cancelled))
+  }
 
   private static func sum(_ entries: [Entry]) -> Int128 {
     entries.reduce(0) {

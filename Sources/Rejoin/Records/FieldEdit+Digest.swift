@@ -4,6 +4,7 @@ extension Digest {
   mutating func add(_ retraction: Retraction) {
     add(8)
     if let dot = retraction.dot { add(dot) }
+    if let time = retraction.time { add(time.rawValue) }
     for (element, dot) in retraction.elements.sorted(byValue: { $0.key }) {
       add(element)
       add(dot)

@@ -20,6 +20,8 @@ struct EditContext {
 package struct Retraction: Hashable, Sendable {
   /// The dot of a write or a mark; `nil` if none is there.
   package var dot: Dot?
+  /// When the write was made that takes its place; `nil` if none does.
+  package var time: Timestamp?
   /// Those of the elements of a set.
   package var elements: [Value: Dot] = [:]
 }
@@ -122,6 +124,11 @@ extension Siblings<Stamped> {
   ) -> [Element] {
     guard case .write(let value) = edit else {
       drop(seen: seen)
+      return []
+    }
+    if let time = save.retraction?.time {
+      drop(seen: seen)
+      insert(Stamped(value, at: time), at: save.dot)
       return []
     }
     return write(value, at: save.dot, time: save.time, observed: seen)

@@ -10,6 +10,8 @@ struct OraclePending {
   var seen: [FieldPath: SaveSet]?
   /// Of sets, the saves whose marks of an element are taken back.
   var retracted: [FieldKey: [Value: Int]] = [:]
+  /// The times of writes that come back.
+  var times: [FieldKey: Timestamp] = [:]
 }
 
 extension OracleReplica {
@@ -51,6 +53,7 @@ extension OracleReplica {
         record.seen?[path] = place(of: retraction.dot, in: path).map {
           SaveSet($0)
         }
+        record.times[key] = retraction.time
         record.retracted[key] = retraction.elements.compactMapValues {
           place(of: $0, in: path)
         }
@@ -174,8 +177,9 @@ extension OracleReplica {
     let shown = OracleField(path, held: seen ?? SaveSet(), in: history)
     return OracleEdit(
       seen: seen ?? SaveSet(), drops: record.drops, verbs: verbs,
-      stamp: field.stamp(
-        for: save.dot, at: save.time, seen: seen ?? SaveSet()),
+      stamp: record.times[path.key]
+        ?? field.stamp(
+          for: save.dot, at: save.time, seen: seen ?? SaveSet()),
       shown: shown.elements, retracted: record.retracted[path.key] ?? [:])
   }
 }

@@ -97,6 +97,7 @@ import _RejoinVerification
       }
       past.one.merge(past.other)
       let (before, records) = (contents(past.one), existing(past.one))
+      let shows = laws.readings(past.one)
       conflicts += before.values.contains { $0.count > 1 } ? 1 : 0
       let undone = try laws.undo(saves.mine.undo, on: past.one)
       moves += contents(past.one) == before ? 0 : 1
@@ -105,6 +106,9 @@ import _RejoinVerification
         difference(contents(past.one), before) == [],
         "seed \(seed): \(past.saves)")
       #expect(existing(past.one) == records, "seed \(seed): \(past.saves)")
+      #expect(
+        laws.difference(laws.readings(past.one), shows) == [],
+        "seed \(seed): \(past.saves)")
     }
     #expect(conflicts > 20 && moves > 60)
   }
@@ -156,6 +160,7 @@ import _RejoinVerification
       past.one.merge(past.other)
       let before = snapshots(past.one)
       let (held, records) = (contents(past.one), existing(past.one))
+      let shows = laws.readings(past.one)
       guard
         let report = try? save(past.saves[0], on: past.one, through: shown)
       else { continue }
@@ -164,6 +169,8 @@ import _RejoinVerification
       _ = try laws.undo(report.undo, on: past.one)
       let now = contents(past.one)
       #expect(existing(past.one) == records, "seed \(seed): \(past.saves)")
+      #expect(
+        laws.difference(laws.readings(past.one), shows) == [], "seed \(seed)")
       for path in UndoLawTests.universe.paths {
         guard path.key.kind == .register else {
           #expect(now[path] == held[path], "seed \(seed), \(path)")

@@ -36,7 +36,15 @@ struct LargeField: Sendable {
   mutating func note(
     _ edit: FieldEdit?, of kind: FieldKind, in save: EditContext
   ) {
-    guard let edit, !save.drops, save.retraction == nil else {
+    if let retraction = save.retraction {
+      horizon.insert(save.dot)
+      for element in retraction.elements.keys {
+        marks?.add(element, at: save.dot)
+        unwritten?.elements.insert(element)
+      }
+      if edit == nil { return }
+    }
+    guard let edit, !save.drops else {
       horizon.insert(save.dot)
       return (marks, unwritten) = (nil, nil)
     }

@@ -238,9 +238,13 @@ extension StoredReplica {
       }
       change(name, edit, save)
       digest.add(names[name])
-      // Dropping a field counts as unsetting it.
-      digest.add(edit ?? .write(nil))
-      if let retraction = save.retraction { digest.add(retraction) }
+      if let retraction = save.retraction {
+        digest.add(retraction)
+        if let edit { digest.add(edit) }
+      } else {
+        // Dropping a field counts as unsetting it.
+        digest.add(edit ?? .write(nil))
+      }
     }
     if !record.drops, record.retractions.isEmpty,
       record.edits.entries.count == 1

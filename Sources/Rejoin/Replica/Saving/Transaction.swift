@@ -19,8 +19,8 @@ public final class Transaction {
   private(set) var pending = RunMap<RecordID, PendingRecord>()
   /// Whether the report of the save is to say how to undo it.
   ///
-  /// - Complexity: O(*n*) for *n* elements of each set that the save clears, or
-  ///   entries of each ledger that it changes.
+  /// - Complexity: O(*n*) for *n* elements of each set that the save clears or, by
+  ///   creating a record again, drops, and entries of each ledger that it changes.
   public var isUndoable = false
   /// The save that this one undoes, if any.
   var undone: Dot?

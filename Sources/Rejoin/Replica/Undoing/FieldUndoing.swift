@@ -23,25 +23,61 @@ struct FieldUndoing {
     switch (now, change.before) {
     case (.siblings(let now), let before):
       take(change, over: before, of: element, from: now)
-    case (.tally(let tally), .amount(let amount)?):
-      guard let dot = change.dot,
-        tally.cancelled.entry(of: dot.device)?.sequence ?? 0 < dot.sequence,
-        let increments = UInt64(exactly: max(amount, 0)),
+    case (.tally(let tally), .amount(let own, let sums)?):
+      let now = VectorClock(tally.cancelled)
+      let amount = sum(
+        of: sums, ifStill: change.cancelled, now,
+        own: own == 0
+          || now[change.save.dot.device] < change.save.dot.sequence
+          ? own : nil)
+      guard let increments = UInt64(exactly: max(amount, 0)),
         let decrements = UInt64(exactly: max(-amount, 0)),
         tally.canAdd(increments, decrements, by: device)
       else { return isLeft = true }
+      if isLeft, amount == 0 { return }
       var opposite = CounterEdit()
       (opposite.increments, opposite.decrements) = (increments, decrements)
       edit = .count(opposite)
-    case (.ledger(let ledger), .entries(let entries)?):
-      guard let dot = change.dot,
-        ledger.lines[dot.device]?.cancelled ?? 0 < change.line
-      else { return isLeft = true }
+    case (.ledger(let ledger), .entries(let own, let sums)?):
+      let now = VectorClock(greatest: ledger.lines.mapValues(\.cancelled))
+      let isThere = now[change.save.dot.device] < change.line
+      let amount = sum(
+        of: sums, ifStill: change.cancelled, now,
+        own: isThere || own.isEmpty ? 0 : nil)
+      // Folded entries may have a sum that no few entries have.
+      guard amount.magnitude < 1 << 66 else { return isLeft = true }
+      var entries = isThere ? own : []
+      if !sums.isEmpty { entries.append(amount, memo: nil) }
+      if isLeft, entries.allSatisfy({ $0.amount == 0 }) { return }
       var opposite = LedgerEdit()
       for entry in entries { opposite.append(entry.amount, memo: entry.memo) }
       edit = .append(opposite)
     default: isLeft = true
     }
+  }
+
+  /// What takes the changes of a counter or a ledger back.
+  ///
+  /// - Parameters:
+  ///   - sums: What the save has cancelled of each device.
+  ///   - cancelled: How much of each device was cancelled after the save.
+  ///   - now: How much is cancelled now: where it is more, somebody has cancelled
+  ///     what comes back as well.
+  ///   - own: The opposite of what the save has added; `nil` if that is cancelled.
+  private mutating func sum(
+    of sums: [DeviceID: Int128], ifStill cancelled: VectorClock,
+    _ now: VectorClock, own: Int128?
+  ) -> Int128 {
+    var sum = own ?? 0
+    isLeft = isLeft || own == nil
+    for (device, amount) in sums {
+      if now[device] == cancelled[device] {
+        sum += amount
+      } else {
+        isLeft = true
+      }
+    }
+    return sum
   }
 
   private mutating func take(
@@ -51,10 +87,16 @@ struct FieldUndoing {
     let there = Set(now.all.map(\.dot))
     let isThere = change.dot.map(there.contains) ?? true
     let others = there.subtracting(change.dot.map { [$0] } ?? [])
-    let was: Value?? =
-      if case .value(let value)? = before { .some(value) } else { nil }
+    var was: Value??
+    var time = Timestamp.zero
+    if case .value(let value, let since)? = before {
+      (was, time) = (.some(value), since)
+    }
+    // Above the greatest timestamp there is no other.
+    if kind == .lww, now.latest?.time == .max { return isLeft = true }
     if isThere, let was, others.isSubset(of: change.beside) {
-      put(was, over: change.dot, element)
+      put(
+        was, over: change.dot, element, at: now.rule == .latest ? time : nil)
     } else if isThere, let dot = change.dot {
       put(nil, over: dot, element)
     } else {
@@ -66,9 +108,16 @@ struct FieldUndoing {
 
   /// Replaces what the save has left, which is under a dot, if there is anything.
   ///
-  /// - Parameter value: `nil` if nothing takes its place.
-  private mutating func put(_ value: Value??, over dot: Dot?, _ element: Value?)
-  {
+  /// - Parameters:
+  ///   - value: `nil` if nothing takes its place.
+  ///   - dot: The dot.
+  ///   - element: The element of a set.
+  ///   - time: When the value was written that comes back: what it was shown before, or
+  ///     hidden by, it still is.
+  private mutating func put(
+    _ value: Value??, over dot: Dot?, _ element: Value?,
+    at time: Timestamp? = nil
+  ) {
     if kind == .lww { return edit = .write(value ?? nil) }
     var retraction = retraction ?? Retraction()
     if let element {
@@ -81,9 +130,17 @@ struct FieldUndoing {
         edit = .members(members)
       }
     } else {
-      retraction.dot = dot
+      (retraction.dot, retraction.time) = (dot, time)
       if let value { edit = .write(value) }
     }
     self.retraction = retraction
+  }
+}
+
+extension VectorClock {
+  /// The last change of each device.
+  fileprivate init(_ entries: [Tally.Entry]) {
+    self.init()
+    for entry in entries { insert(Dot(entry.device, entry.sequence)) }
   }
 }

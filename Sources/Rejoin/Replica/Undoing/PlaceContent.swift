@@ -7,14 +7,16 @@ enum PlaceContent: Sendable {
   case ledger(LedgerLines)
 
   /// What a save has done here.
-  func change(to after: PlaceContent, by dot: Dot) -> SaveUndo.Change? {
+  func change(
+    to after: PlaceContent, by save: SaveUndo.Point
+  ) -> SaveUndo.Change? {
     switch (self, after) {
     case (.siblings(let before), .siblings(let after)):
-      before.change(to: after, by: dot)
+      before.change(to: after, by: save)
     case (.tally(let before), .tally(let after)):
-      before.change(to: after, by: dot)
+      before.change(to: after, by: save)
     case (.ledger(let before), .ledger(let after)):
-      before.change(to: after, by: dot)
+      before.change(to: after, by: save)
     default: nil
     }
   }
@@ -68,52 +70,102 @@ struct PlaceSiblings: Sendable {
     rule == .latest ? latest?.dot : all.count == 1 ? all[0].dot : nil
   }
 
-  private var latest: Sibling? {
+  /// The write that is shown.
+  var latest: Sibling? {
     all.max { ($0.time, $0.dot) < ($1.time, $1.dot) }
   }
 
   /// What a save has done here.
   fileprivate func change(
-    to after: PlaceSiblings, by dot: Dot
+    to after: PlaceSiblings, by save: SaveUndo.Point
   ) -> SaveUndo.Change? {
     let kept = Set(after.all.map(\.dot))
-    let superseded = PlaceSiblings(
-      all.filter { !kept.contains($0.dot) }, rule)
-    let isLeft = kept.contains(dot)
-    if !isLeft, superseded.all.isEmpty { return nil }
+    let gone = PlaceSiblings(all.filter { !kept.contains($0.dot) }, rule)
+    let isThere = kept.contains(save.dot)
+    if !isThere, gone.all.isEmpty { return nil }
     return SaveUndo.Change(
-      dot: isLeft ? dot : nil,
-      before: superseded.all.isEmpty ? nil : .value(superseded.value),
-      superseded: .dot(superseded.decisive), beside: kept.subtracting([dot]))
+      save: save, isThere: isThere,
+      before: gone.all.isEmpty
+        ? nil : .value(gone.value, at: gone.latest?.time ?? .zero),
+      superseded: .dot(gone.decisive), beside: kept.subtracting([save.dot]))
   }
 }
 
 extension LedgerLines {
   /// What a save has done here.
   fileprivate func change(
-    to after: LedgerLines, by dot: Dot
+    to after: LedgerLines, by save: SaveUndo.Point
   ) -> SaveUndo.Change? {
     if self == after { return nil }
-    let count = lines[dot.device]?.count ?? 0
-    let own = after.lines[dot.device] ?? DeviceEntries()
+    let device = save.dot.device
+    let count = lines[device]?.count ?? 0
+    let own = after.lines[device] ?? DeviceEntries()
     var opposite: [LedgerEdit.Entry] = []
     for entry in own.tail.suffix(Int(own.count - count)) {
       opposite.append(-Int128(entry.amount), memo: entry.memo)
     }
-    if after.cancelled != cancelled {
-      opposite.append(after.cancelledSum - cancelledSum, memo: nil)
-    }
+    let cancelled = after.lines.compactMapValues(\.cancelledPart)
+    let before = lines.compactMapValues(\.cancelledPart)
+    let all = VectorClock(greatest: cancelled.mapValues(\.count))
     return SaveUndo.Change(
-      dot: dot, line: count + 1, before: .entries(opposite),
-      superseded: .sums(cancelled: cancelled, all: after.cancelled))
+      save: save, line: count + 1,
+      before: .entries(
+        opposite, cancelled: cancelled.newSums(since: before)),
+      superseded: .sums(
+        cancelled: VectorClock(greatest: before.mapValues(\.count)),
+        all: all), cancelled: all)
   }
+}
 
-  private var cancelledSum: Int128 {
-    lines.values.reduce(0) { $0 + $1.cancelledSum }
+extension DeviceEntries {
+  /// How many entries are cancelled, and their sum.
+  fileprivate var cancelledPart: (count: UInt64, sum: Int128)? {
+    cancelled > 0 ? (cancelled, cancelledSum) : nil
   }
+}
 
-  private var cancelled: VectorClock {
-    VectorClock(greatest: lines.mapValues(\.cancelled))
+extension Tally {
+  /// What a save has done here.
+  fileprivate func change(
+    to after: Tally, by save: SaveUndo.Point
+  ) -> SaveUndo.Change? {
+    if self == after { return nil }
+    let device = save.dot.device
+    let (before, cancelled) = (self.cancelled.parts, after.cancelled.parts)
+    let all = VectorClock(greatest: cancelled.mapValues(\.count))
+    return SaveUndo.Change(
+      save: save,
+      before: .amount(
+        entry(of: device).sum - after.entry(of: device).sum,
+        cancelled: cancelled.newSums(since: before)),
+      superseded: .sums(
+        cancelled: VectorClock(greatest: before.mapValues(\.count)),
+        all: all), cancelled: all)
+  }
+}
+
+extension Tally.Entry {
+  fileprivate var sum: Int128 { Int128(increments) - Int128(decrements) }
+}
+
+extension [Tally.Entry] {
+  /// The last change of each device, and the sum up to it.
+  fileprivate var parts: [DeviceID: (count: UInt64, sum: Int128)] {
+    reduce(into: [:]) { $0[$1.device] = ($1.sequence, $1.sum) }
+  }
+}
+
+extension [DeviceID: (count: UInt64, sum: Int128)] {
+  /// What has been cancelled of each device since.
+  fileprivate func newSums(
+    since before: [DeviceID: (count: UInt64, sum: Int128)]
+  ) -> [DeviceID: Int128] {
+    var sums: [DeviceID: Int128] = [:]
+    for (device, part) in self {
+      let old = before[device] ?? (0, 0)
+      if part != old { sums[device] = part.sum - old.sum }
+    }
+    return sums
   }
 }
 
@@ -121,32 +173,13 @@ extension [LedgerEdit.Entry] {
   /// Appends an amount, in as many entries as it takes.
   ///
   /// Zero takes one, too: earlier entries are looked for where it is.
-  fileprivate mutating func append(_ amount: Int128, memo: Value?) {
+  mutating func append(_ amount: Int128, memo: Value?) {
     var rest = amount
     repeat {
       let part = Int64(clamping: rest)
       append(LedgerEdit.Entry(amount: part, memo: memo))
       rest -= Int128(part)
     } while rest != 0
-  }
-}
-
-extension Tally {
-  /// What a save has done here.
-  fileprivate func change(to after: Tally, by dot: Dot) -> SaveUndo.Change? {
-    if self == after { return nil }
-    return SaveUndo.Change(
-      dot: dot, before: .amount(sum - after.sum),
-      superseded: .sums(
-        cancelled: VectorClock(cancelled), all: VectorClock(after.cancelled)))
-  }
-}
-
-extension VectorClock {
-  /// The last change of each device.
-  fileprivate init(_ entries: [Tally.Entry]) {
-    self.init()
-    for entry in entries { insert(Dot(entry.device, entry.sequence)) }
   }
 }
 

@@ -45,10 +45,12 @@ struct PlacesBefore {
   func changes(to stored: StoredReplica, by dot: Dot?) -> SaveUndo {
     var undo = SaveUndo(dot: dot, undone: undone)
     guard let dot else { return undo }
+    let save = SaveUndo.Point(
+      dot: dot, digest: stored.version[dot.device].digest)
     for (place, before) in contents {
       let after = stored.content(
         of: place, deletion: schema.deletion(of: place.record.entity))
-      undo.changes[place] = before.change(to: after, by: dot)
+      undo.changes[place] = before.change(to: after, by: save)
     }
     return undo
   }
@@ -62,6 +64,10 @@ extension StoredReplica {
     var edits = SetEdit()
     if case .members(let edit) = edit { edits = edit }
     var elements = Set(edits.members.keys)
+    if edits.isCleared {
+      let shown = record.observed[names[name]]?.elements
+      elements.formUnion(shown ?? [])
+    }
     if let retraction = record.retractions[name] {
       elements.formUnion(retraction.elements.keys)
     } else if record.drops || edits.isCleared,

@@ -15,22 +15,24 @@ extension Replica {
   /// back:
   ///
   /// - What the save has written in a register, or has said of an element or of the
-  ///   existence of a record, goes. What it had superseded is written in its place,
-  ///   unless there is something that the save had not found there: then that is
-  ///   shown, as if the save had not been made.
+  ///   existence of a record, goes. What it had superseded comes back with the time that
+  ///   it had, unless there is something that the save had not found there: then only
+  ///   that is shown.
   /// - A counter is changed by the opposite amount, and a ledger gets the opposite
   ///   entries.
   ///
-  /// What somebody has superseded, removed or reset since stays as it is; so does a
+  /// What somebody has superseded, removed or reset since stays as it is, and so does a
   /// record that has been deleted. The report has a list of it, ``SaveReport/left``,
   /// and how to undo the undoing, ``SaveReport/undo``, which is to redo. Use an
   /// ``UndoHistory`` to undo several saves, one after another.
   ///
-  /// Of several concurrent values that the save had superseded, the one that was shown
-  /// comes back; it is a new write, and the one shown from then on. A state does not
-  /// tell whether somebody else has removed or reset the same as the save: it comes
-  /// back all the same. If two people have overwritten one value, and each undoes
-  /// that before hearing of the other's undoing, neither brings the value back.
+  /// Of several concurrent writes or marks that the save had superseded, what they
+  /// showed comes back as one. A state does not tell whether somebody else has
+  /// superseded, removed or reset the same as the save. So what was there comes back
+  /// although others have removed or reset it; beside what others have written, it does
+  /// not, although they may not have known it; and if two people have overwritten one
+  /// value, and each undoes that before hearing of the other's undoing, neither brings
+  /// it back.
   ///
   /// - Returns: What changed, and what was left.
   /// - Throws: ``SaveError``. On error, the replica is unchanged.

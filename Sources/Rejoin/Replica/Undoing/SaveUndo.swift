@@ -13,11 +13,19 @@ public struct SaveUndo: Hashable, Sendable {
     var element: Value?
   }
 
+  /// A save, and the digest that tells it from another of the same number.
+  struct Point: Hashable, Sendable {
+    let dot: Dot
+    let digest: UInt64
+  }
+
   /// What a save has changed in a place.
   struct Change: Hashable, Sendable {
-    /// Where the change is: the dot of the save, or of one that has brought it
-    /// back since; `nil` if the save has only taken something away.
-    var dot: Dot?
+    /// The save under which the change is: this one, or one that has brought it back
+    /// since.
+    var save: Point
+    /// Whether there is anything of it; not if it has only taken something away.
+    var isThere = true
     /// In a ledger, the number of the first entry among those of its device.
     var line: UInt64 = 0
     /// What brings back what was there; `nil` if nothing was.
@@ -26,17 +34,23 @@ public struct SaveUndo: Hashable, Sendable {
     let superseded: Superseded
     /// The writes or marks beside it, which the save has left.
     var beside: Set<Dot> = []
+    /// Of a counter or a ledger, how much is cancelled of each device after this save
+    /// and those that have been undone since.
+    var cancelled = VectorClock()
+
+    /// The dot under which the change is.
+    var dot: Dot? { isThere ? save.dot : nil }
   }
 
   /// What brings back what was in a place.
   enum Before: Hashable, Sendable {
-    /// What a register showed; for a mark, whether the record or the element was
-    /// there.
-    case value(Value?)
-    /// The change that a counter needs.
-    case amount(Int128)
-    /// The entries that a ledger needs.
-    case entries([LedgerEdit.Entry])
+    /// What a register showed, and since when; for a mark, whether the record or the
+    /// element was there.
+    case value(Value?, at: Timestamp)
+    /// The opposite of a counter's change, and what was cancelled of each device.
+    case amount(Int128, cancelled: [DeviceID: Int128])
+    /// The opposites of a ledger's entries, and what was cancelled of each device.
+    case entries([LedgerEdit.Entry], cancelled: [DeviceID: Int128])
   }
 
   /// What is no longer in a place after a save.
@@ -79,13 +93,19 @@ extension [SaveUndo] {
   /// - Complexity: O(*n* · *c*) for *c* changes of the last one.
   mutating func follow(_ last: SaveUndo, undoneBy undo: SaveUndo) {
     for (place, change) in last.changes {
-      guard let new = undo.changes[place], new.dot != nil else { continue }
+      guard let new = undo.changes[place], new.isThere else { continue }
       for i in indices {
-        guard let own = self[i].changes[place],
-          change.superseded.contains(own)
-        else { continue }
-        self[i].changes[place]?.dot = new.dot
-        self[i].changes[place]?.line = new.line
+        guard let own = self[i].changes[place] else { continue }
+        if change.superseded.contains(own) {
+          self[i].changes[place]?.save = new.save
+          self[i].changes[place]?.line = new.line
+        }
+        guard case .sums(let before, _) = change.superseded else { continue }
+        for entry in own.cancelled.entries
+        where entry.count == before[entry.device] {
+          self[i].changes[place]?.cancelled.insert(
+            Dot(entry.device, change.cancelled[entry.device]))
+        }
       }
     }
   }

@@ -8,22 +8,21 @@ extension Transaction {
     undone = undo.dot
     let records = Dictionary(grouping: undo.changes, by: \.key.record)
     for (id, changes) in records.sorted(by: { $0.key < $1.key }) {
-      takeBack(changes, of: id, madeBy: undo.dot)
+      takeBack(changes, of: id)
     }
+    left.sort { ($0.record, $0.field) < ($1.record, $1.field) }
   }
 
   private func takeBack(
     _ changes: [(key: SaveUndo.Place, value: SaveUndo.Change)],
-    of id: RecordID, madeBy save: Dot?
+    of id: RecordID
   ) {
     let rule = replica.schema.deletionIfEditable(id.entity)
     var fields: [FieldKey: FieldUndoing] = [:]
     for (place, change) in changes {
       var field = fields[place.field] ?? FieldUndoing(place.field.kind)
       // A restored backup, or another replica, may lack the save.
-      if let rule, let dot = change.dot ?? save,
-        dot.sequence <= replica.stored.version[dot.device].sequence
-      {
+      if let rule, replica.stored.holds(change.save) {
         field.take(
           change, of: place.element,
           from: replica.stored.content(of: place, deletion: rule),
@@ -33,42 +32,13 @@ extension Transaction {
       }
       fields[place.field] = field
     }
-    decide(on: id, rule, &fields)
+    // Nobody would see what is done to a record that stays deleted.
+    let isMarkLeft = fields[.existence]?.isEmpty ?? true
+    let isHidden = isMarkLeft && !replica.existsIgnoringAliases(id)
     for (key, field) in fields {
-      if field.isLeft { left.append(.init(record: id, field: key)) }
-      pend(field, of: key, in: id)
-    }
-    left.sort { ($0.record, $0.field) < ($1.record, $1.field) }
-  }
-
-  /// Decides whether a record is there after its fields have been edited.
-  private func decide(
-    on id: RecordID, _ rule: DeletionRule?,
-    _ fields: inout [FieldKey: FieldUndoing]
-  ) {
-    var existence = fields[.existence] ?? FieldUndoing(.register)
-    let marks = replica.stored.positions[id].map {
-      replica.stored.records[$0].marks
-    }
-    let others = Siblings(
-      sorted: (marks ?? Siblings()).filter {
-        $0.dot != existence.retraction?.dot
-      })
-    let isThere = rule.map(others.exists) ?? false
-    if existence.isEmpty, !isThere {
-      // Nobody would see it.
-      for key in fields.keys where key != .existence {
-        fields[key] = FieldUndoing(key.kind, isLeft: true)
-      }
-    } else if existence.edit == nil {
-      let isEdited = fields.contains { $0 != .existence && !$1.isEmpty }
-      // An edit keeps a record that is there against concurrent deletions. A
-      // record without any mark cannot be.
-      if others.isEmpty || isEdited && isThere {
-        existence.edit = .write(.bool(isThere))
-        existence.retraction = existence.retraction ?? Retraction()
-        fields[.existence] = existence
-      }
+      let isLeft = isHidden && key != .existence
+      if field.isLeft || isLeft { left.append(.init(record: id, field: key)) }
+      if !isLeft { pend(field, of: key, in: id) }
     }
   }
 
@@ -115,5 +85,21 @@ extension Transaction {
           uniqueKeysWithValues: record.retractions.map { (names[$0], $1) }))
     }
     return result
+  }
+}
+
+extension StoredReplica {
+  /// Whether a save is among those that have been applied.
+  ///
+  /// Of a device that is not this one, only the last save can be told from another of
+  /// its number.
+  fileprivate func holds(_ save: SaveUndo.Point) -> Bool {
+    let (device, n) = (save.dot.device, save.dot.sequence)
+    let last = version[device]
+    if n >= last.sequence {
+      return n == last.sequence && save.digest == last.digest
+    }
+    let digest = device == self.device ? ownDigests[n] : nil
+    return digest.map { $0 == save.digest } ?? true
   }
 }

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import Rejoin
+import RejoinTesting
+import Testing
+
+/// What undoing has got wrong once.
+@Suite(.encodes) struct UndoFaultTests {
+  private let phone = Replica.empty(1)
+  private let watch = Replica.empty(2)
+  private let ada = Sailor.ada
+
+  private func save(
+    on replica: Replica? = nil, _ body: (RecordEditor<Sailor>) -> Void
+  ) throws -> SaveReport {
+    try (replica ?? phone).save { transaction in
+      transaction.isUndoable = true
+      body(transaction[Sailor.self, "ada"])
+    }
+  }
+
+  /// Two clones undo one save, of which one has heard more.
+  @Test func digestsOfClonesThatUndoDifferently() throws {
+    try phone.edit { $0.name = nil }
+    settle(phone, watch)
+    let mine = try save { $0.name = "Ada" }
+    try watch.edit { $0.name = "Countess" }
+    let clone = Replica(
+      resuming: phone.state, schema: phone.schema,
+      wallClock: ManualClock().wall, makeDeviceID: { DeviceID(9) })
+    phone.merge(watch)  // and the clone does not
+    let a = try phone.undo(#require(mine.undo))
+    let b = try clone.undo(#require(mine.undo))
+    #expect(a.dot == b.dot)
+    func writes(_ r: Replica) -> Int {
+      r.fetch(ada)[Sailor().name.key].writes.filter { $0.dot == a.dot }.count
+    }
+    #expect(writes(phone) == 0 && writes(clone) == 1)
+    let (x, y) = (
+      phone.state.version[DeviceID(1)].digest,
+      clone.state.version[DeviceID(1)].digest
+    )
+    #expect(x != y)
+    let report = phone.merge(clone)
+    #expect(!report.equivocations.isEmpty)
+  }
+
+  /// An undone creation is no purge of what somebody has added.
+  @Test func undoneCreationUnderDeleteWins() throws {
+    let id = RecordID("Berth", "b")
+    let tags = FieldKey("tags", .set)
+    let mine = try phone.save { transaction in
+      transaction.isUndoable = true
+      transaction.apply(.write("x"), to: FieldKey("name", .register), of: id)
+    }
+    settle(phone, watch)
+    try watch.save {
+      $0.apply(.members(SetEdit(inserting: ["w"])), to: tags, of: id)
+    }
+    let plain = Replica(
+      resuming: phone.state, schema: phone.schema,
+      wallClock: ManualClock().wall, makeDeviceID: { DeviceID(9) })
+    try phone.undo(#require(mine.undo))
+    try plain.save { $0.delete(id) }
+    phone.merge(watch)
+    plain.merge(watch)
+    // An ordinary deletion in its place:
+    try plain.save { $0.restore(id) }
+    #expect(plain.record(id)?.elements(of: "tags") == ["w"])
+    #expect(phone.record(id)?.elements(of: "tags") == ["w"])
+    #expect(throws: Never.self) { try phone.save { $0.restore(id) } }
+  }
+
+  /// Two have created one record, and each undoes that.
+  @Test func bothUndoTheirCreation() throws {
+    let mine = try save { $0.name = "Ada" }
+    let theirs = try save(on: watch) { $0.tags.insert("x") }
+    settle(phone, watch)
+    try phone.undo(#require(mine.undo))
+    settle(phone, watch)
+    try watch.undo(#require(theirs.undo))
+    settle(phone, watch)
+    #expect(phone.ada == nil)
+  }
+
+  /// The second save was made in a context that knew of no record.
+  @Test func bothSavesOfOneHistoryAreUndone() throws {
+    let shown = phone.fetch(ada)
+    var history = UndoHistory()
+    history.append(try save { $0.name = "Ada" })
+    history.append(
+      try phone.save { transaction in
+        transaction.isUndoable = true
+        transaction.upsert(ada, observed: shown.existence, creatingAgain: nil)
+        transaction.apply(
+          .count(CounterEdit(by: 1)), to: Sailor().miles.key, of: ada)
+      })
+    while let last = history.undo { history.append(try phone.undo(last)) }
+    #expect(phone.ada == nil)
+  }
+
+  /// Where deletions win, an undone creation is none.
+  @Test func anUndoneCreationBesideAnother() throws {
+    let id = RecordID("Berth", "b")
+    let name = FieldKey("name", .register)
+    let mine = try phone.save { transaction in
+      transaction.isUndoable = true
+      transaction.apply(.write("mine"), to: name, of: id)
+    }
+    try phone.undo(#require(mine.undo))
+    try watch.save { $0.apply(.write("theirs"), to: name, of: id) }
+    settle(phone, watch)
+    #expect(watch[Berth.self, "b"]?.name == "theirs")
+  }
+
+  /// What comes back has the time that it had.
+  @Test func undoneAtOnceWhatWasShownIsShown() throws {
+    let key = Sailor().name.key
+    try phone.edit { $0.name = "Ada" }
+    let shown = phone.fetch(ada)
+    let other = Replica.empty(2, wallClock: ManualClock(2_000_000))
+    try other.edit { $0.name = "Countess" }
+    phone.merge(other)
+    #expect(phone.ada?.name == "Countess")
+    let mine = try phone.save { transaction in
+      transaction.isUndoable = true
+      transaction.apply(.write("Byron"), to: key, of: ada, observed: shown[key])
+    }
+    try phone.undo(#require(mine.undo))
+    #expect(phone.ada?.name == "Countess")
+    #expect(phone.record(ada)?.conflicts(of: "name") == ["Ada"])
+  }
+
+  /// A context clears elements that are no longer stored.
+  @Test func clearingWhatWasSeen() throws {
+    let key = Sailor().roles.key
+    try phone.edit { $0.roles.insert("x") }
+    let shown = phone.fetch(ada)
+    try phone.save { transaction in  // created again: no marks of x
+      transaction.delete(ada)
+      transaction[Sailor.self, "ada"].name = "Ada"
+    }
+    settle(phone, watch)
+    let before = phone.fetch(ada)[key]
+    let mine = try phone.save { transaction in
+      transaction.isUndoable = true
+      transaction.apply(
+        .members(.clearing), to: key, of: ada, observed: shown[key])
+    }
+    let report = try phone.undo(#require(mine.undo))
+    #expect(report.left == [])
+    _ = before
+    try watch.edit { $0.roles.insert("x") }
+    settle(phone, watch)
+    #expect(phone.ada?.roles.sorted() == ["x"])
+  }
+
+  /// Another save has the number of one that was not stored.
+  @Test func aReopenedStateThatLacksTheSave() throws {
+    try phone.edit { $0.rank = "r" }
+    let (state, token) = (phone.state, phone.restoreToken)
+    let mine = try save { $0.name = "Ada" }  // could not be written
+    let again = Replica.opening(state, token: token, as: 9)
+    #expect(again.device == DeviceID(1))
+    try again.edit { $0.name = "Lovelace" }
+    let report = try again.undo(#require(mine.undo))
+    #expect(again.ada?.name == "Lovelace")
+    #expect(report.left.contains { $0.field.name == "name" })
+  }
+
+  /// Another save has the number of one that was not stored.
+  @Test func aReopenedStateThatLacksTheCount() throws {
+    try phone.edit { $0.rank = "r" }
+    let (state, token) = (phone.state, phone.restoreToken)
+    let mine = try save { $0.miles.increment(by: 5) }
+    let again = Replica.opening(state, token: token, as: 9)
+    try again.edit { $0.name = "Lovelace" }
+    let report = try again.undo(#require(mine.undo))
+    #expect(again.ada?.miles == 0)
+    #expect(report.left.contains { $0.field.name == "miles" })
+  }
+
+  /// A sum that no few entries have stays.
+  @Test func aHostileLedger() throws {
+    let device = DeviceID(7)
+    let ledger = LedgerLines(lines: [
+      device: DeviceEntries(
+        folded: 1 << 40, sum: 1 << 83, cancelled: 0, cancelledSum: 0, tail: [])
+    ])
+    let field = FieldState.ledger(
+      Causal(store: ledger, context: CausalContext(VectorClock(Dot(device, 1))))
+    )
+    let marks = FieldState.register(
+      Causal(
+        store: Siblings(
+          Stamped(.bool(true), at: .zero), at: Dot(device, 1)),
+        context: CausalContext(VectorClock(Dot(device, 1)))))
+    let delta = Delta(
+      changes: [
+        .init(id: ada, fields: [.existence: marks, Sailor().pay.key: field])
+      ],
+      intervals: [
+        device: .init(
+          from: 0, to: DeviceSave(sequence: 1, time: .zero, digest: 5))
+      ])
+    let bytes = delta.encoded()
+    phone.apply(try Delta(decoding: bytes))
+    let clock = ContinuousClock()
+    var mine = SaveReport()
+    let time = try clock.measure {
+      mine = try phone.save { transaction in
+        transaction.isUndoable = true
+        transaction.delete(ada)
+        transaction[Sailor.self, "ada"].name = "Ada"
+      }
+    }
+    let undoing = try clock.measure { try phone.undo(#require(mine.undo)) }
+    let size = phone.encoded().count
+    print("F: \(bytes.count) bytes -> save \(time), undo \(undoing), \(size)")
+    #expect(size < 10_000)
+  }
+
+  /// A later reset by somebody else had seen what this one reset.
+  @Test func aLaterResetByAnother() throws {
+    try watch.edit { $0.miles.increment(by: 5) }
+    settle(phone, watch)
+    let without = Replica(
+      resuming: phone.state, schema: phone.schema,
+      wallClock: ManualClock().wall, makeDeviceID: { DeviceID(9) })
+    let mine = try save { $0.miles.reset() }
+    settle(phone, watch)
+    try watch.edit { $0.miles.increment(by: 3) }
+    try watch.edit { $0.miles.reset() }
+    settle(phone, watch)
+    without.merge(watch)
+    let report = try phone.undo(#require(mine.undo))
+    #expect(phone.ada?.miles == 0)
+    #expect(report.left.map(\.field.name) == ["miles"])
+  }
+
+  /// One field that cannot be written does not keep the others.
+  @Test func anExhaustedRegister() throws {
+    let device = DeviceID(7)
+    let dot = Dot(device, 1)
+    let seen = CausalContext(VectorClock(dot))
+    let time = Timestamp(rawValue: .max - 1)
+    phone.apply(
+      Delta(
+        changes: [
+          .init(
+            id: ada,
+            fields: [
+              .existence: .register(
+                Causal(
+                  store: Siblings(Stamped(.bool(true), at: .zero), at: dot),
+                  context: seen)),
+              Sailor().rank.key: .lww(
+                Causal(
+                  store: Latest(
+                    .init(dot: dot, payload: Stamped("x", at: time))),
+                  context: seen)),
+            ])
+        ],
+        intervals: [
+          device: .init(
+            from: 0, to: DeviceSave(sequence: 1, time: time, digest: 5))
+        ]))
+    let mine = try save { ($0.rank, $0.name) = ("y", "Ada") }
+    #expect(phone.ada?.rank == "y")
+    #expect(throws: Never.self) {
+      let report = try phone.undo(#require(mine.undo))
+      #expect(report.left.map(\.field.name) == ["rank"])
+    }
+    #expect(phone.ada?.name == nil)
+  }
+
+  /// Saves of one record are undone in another order, which leaves no mark each.
+  @Test func marksDoNotPileUp() throws {
+    let saves = try (0..<20).map { i in
+      try save { $0.tags.insert("\(i)") }
+    }
+    for save in saves.dropLast() { try phone.undo(#require(save.undo)) }
+    #expect(phone.ada?.tags == ["19"])
+    #expect(phone.fetch(ada).existence.writes.count == 1)
+  }
+}
