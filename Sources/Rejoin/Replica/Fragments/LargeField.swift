@@ -38,10 +38,7 @@ struct LargeField: Sendable {
   ) {
     if let retraction = save.retraction {
       horizon.insert(save.dot)
-      for element in retraction.elements.keys {
-        marks?.add(element, at: save.dot)
-        unwritten?.elements.insert(element)
-      }
+      note(retraction.elements.keys, at: save.dot)
       if edit == nil { return }
     }
     guard let edit, !save.drops else {
@@ -59,10 +56,15 @@ struct LargeField: Sendable {
         && (edit.isCleared || edit.members.values.contains(false))
       if leavesNothing { horizon.insert(save.dot) }
       if edit.isCleared { return (marks, unwritten) = (nil, nil) }
-      for element in edit.members.keys {
-        marks?.add(element, at: save.dot)
-        unwritten?.elements.insert(element)
-      }
+      note(edit.members.keys, at: save.dot)
+    }
+  }
+
+  /// Notes that a save has changed some elements.
+  private mutating func note(_ elements: some Sequence<Value>, at dot: Dot) {
+    for element in elements {
+      marks?.add(element, at: dot)
+      unwritten?.elements.insert(element)
     }
   }
 

@@ -283,4 +283,16 @@ import Testing
     #expect(phone.ada?.tags == ["19"])
     #expect(phone.fetch(ada).existence.writes.count == 1)
   }
+
+  /// The save that took the number need not be the last one.
+  @Test func anEarlierSaveUnderTheNumber() throws {
+    try phone.edit { $0.rank = "r" }
+    let (state, token) = (phone.state, phone.restoreToken)
+    let mine = try save { $0.miles.increment(by: 5) }
+    let again = Replica.opening(state, token: token, as: 9)
+    for name in ["Lovelace", "Countess"] { try again.edit { $0.name = name } }
+    let report = try again.undo(#require(mine.undo))
+    #expect(report.left.map(\.field.name) == ["", "miles"])
+    #expect(again.ada?.miles == 0)
+  }
 }
