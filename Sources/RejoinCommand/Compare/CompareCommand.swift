@@ -115,7 +115,7 @@ struct CompareCommand {
     try printExamples()
     for (place, (name, workload)) in workloads.enumerated() {
       try printTable(
-        episodes(workload), title: title(name, workload),
+        episodes(workload), name: name, title: title(name, workload),
         isLast: place == workloads.count - 1)
     }
   }
@@ -178,12 +178,13 @@ struct CompareCommand {
   }
 
   private func printTable(
-    _ episodes: [Episode], title: String?, isLast: Bool = true
+    _ episodes: [Episode], name: String? = nil, title: String?,
+    isLast: Bool = true
   ) throws {
     let result = try compared(episodes)
     if let title, format != .json { Terminal.write(title + "\n") }
     Terminal.write(
-      Report(result, isWhole: isWhole)
+      Report(result, isWhole: isWhole, name: name)
         .text(format, colours: Terminal.hasColours, hasNotes: isLast))
   }
 

@@ -65,6 +65,7 @@ struct ChangeTagServer {
     if stuck.isEmpty { return Outcome(everywhere: record) }
     var outcome = Outcome(
       states: episode.devices.map { stuck[$0] ?? record }, reported: reported)
+    outcome.isBlocked = true
     for field in episode.changedFields
     where episode.kind(of: field) == .register {
       outcome.reported[field, default: []].insert(record?.value(field))

@@ -18,6 +18,10 @@ public struct Outcome: Sendable {
   /// The values that only an error or a report has told, which is gone once read.
   public var reported: [String: Set<Value?>]
 
+  /// Whether a device cannot send what it has edited, so that what the devices show
+  /// can be equal by chance only.
+  public var isBlocked = false
+
   /// Creates an outcome with one state per device.
   public init(
     states: [PlainRecord?], kept: [String: Set<Value?>] = [:],
@@ -32,8 +36,9 @@ public struct Outcome: Sendable {
     self.init(states: [state], kept: kept)
   }
 
-  /// Whether all devices show the same record.
+  /// Whether all devices have synced, and show the same record.
   public var agrees: Bool {
+    if isBlocked { return false }
     let first = states.first??.visible
     return states.allSatisfy { $0?.visible == first }
   }

@@ -192,6 +192,7 @@ extension RejoinTeam {
   var outcome: Outcome {
     let fields = Set((episode.base ?? [:]).keys).union(episode.changedFields)
     var outcome = Outcome(states: [], reported: reported)
+    outcome.isBlocked = !unsaved.isEmpty
     for (place, (replica, _)) in members.enumerated() {
       if let state = unsaved[place] {
         outcome.states.append(state)

@@ -6,7 +6,9 @@ extension Report {
   /// Programs read it: the keys and their order must not change.
   var json: String {
     let strategies = result.strategies.map(object).joined(separator: ",")
-    return "{\"episodes\":\(result.episodes),\"strategies\":[\(strategies)]}\n"
+    let name = name.map { "\"name\":\"\($0)\"," } ?? ""
+    return
+      "{\(name)\"episodes\":\(result.episodes),\"strategies\":[\(strategies)]}\n"
   }
 
   private func object(_ strategy: StrategyResult) -> String {

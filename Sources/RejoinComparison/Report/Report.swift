@@ -7,9 +7,14 @@ public struct Report: Sendable {
   /// Whether every count is told, and by which rule each strategy merges.
   public let isWhole: Bool
 
+  /// What was compared; told in JSON.
+  public let name: String?
+
   /// Creates a report of a result.
-  public init(_ result: ComparisonResult, isWhole: Bool = false) {
-    (self.result, self.isWhole) = (result, isWhole)
+  public init(
+    _ result: ComparisonResult, isWhole: Bool = false, name: String? = nil
+  ) {
+    (self.result, self.isWhole, self.name) = (result, isWhole, name)
   }
 
   /// Returns the report in the given format.
