@@ -128,8 +128,9 @@ enum Help {
       --workload NAME      calm, busy, or hostile; and what differs from it:
       --seed N, --episodes N, --devices N, --edits N (of each), --fields N,
       --counters %, --sets % (of the fields), --deletions % (of the edits),
-      --clears % (of the changes), --contact N (edits between hearing of each
-      other; 0: not before the end), --skew MS (of the clocks)
+      --clears % (of the changes), --contention % (of the edits, which also
+      change one field that is the same for all), --contact N (edits between
+      hearing of each other; 0: not before the end), --skew MS (of the clocks)
 
     examples:
       rejoin compare

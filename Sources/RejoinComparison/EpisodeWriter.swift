@@ -98,9 +98,14 @@ struct EpisodeWriter<Source: RandomNumberGenerator> {
       edit.isDeletion = true
       return edit
     }
-    for field in fields.shuffled(using: &source).prefix(1 + choice(2)) {
-      change(field, of: copy ?? [:], in: &edit)
+    var chosen = Array(fields.shuffled(using: &source).prefix(1 + choice(2)))
+    // Registers are last, so that it is a register if there is any.
+    if workload.contention > 0, let hot = fields.last,
+      source.happens(workload.contention), !chosen.contains(hot)
+    {
+      chosen.append(hot)
     }
+    for field in chosen { change(field, of: copy ?? [:], in: &edit) }
     return edit
   }
 

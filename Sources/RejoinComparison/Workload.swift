@@ -27,6 +27,9 @@ public struct Workload: Hashable, Sendable {
   public var deletions = 0.02
   /// The share of changes to a field that clear it, from 0 to 1.
   public var clears = 0.05
+  /// The share of edits that also change one field that is the same for all, from 0
+  /// to 1.
+  public var contention = 0.0
   /// After how many edits of each the devices hear of each other; zero for not
   /// before the end.
   public var contact = 0

@@ -128,6 +128,33 @@ import Testing
     #expect(printed.text.contains("bad.json" + problem), "\(printed.text)")
   }
 
+  /// Every output has every format.
+  @Test func formats() throws {
+    for line in try rejoin("compare", "--help").text.split(separator: "\n") {
+      #expect(line.count <= 80, "\(line)")
+    }
+    let story = try rejoin("compare", "--explain", "steps", "--format", "json")
+    let object = try JSONSerialization.jsonObject(with: Data(story.text.utf8))
+    #expect((object as? [String: Any])?["id"] as? String == "steps")
+    let fenced = try rejoin(
+      "compare", "--explain", "steps", "--format", "markdown")
+    #expect(fenced.text.hasPrefix("```\nEpisode steps\n"))
+    let lines = try rejoin("compare", "--episodes", "2", "--format", "json")
+      .text
+      .split(separator: "\n").map {
+        try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any]
+      }
+    #expect(lines.compactMap { $0?["example"] }.count == 7)
+    #expect(
+      lines.compactMap { $0?["name"] as? String } == ["calm", "hostile"])
+    let path = try folder.write(
+      #"{"base":{"a":1},"mine":{"a":2},"theirs":{"a":3},"resolution":{"a":3}}"#,
+      to: "one.jsonl")
+    let table = try rejoin(
+      "compare", path, "--suggestions", "--format", "markdown")
+    #expect(table.text.contains("| the later | 1 | 100.0% |"))
+  }
+
   @Test func badWords() throws {
     for (words, problem) in [
       (["--base", "a"], "belong together"), (["--git", "."], "PATH…"),

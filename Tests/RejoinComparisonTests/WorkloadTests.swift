@@ -90,4 +90,15 @@ import Testing
     let share = Double(contested) / Double(touched)
     #expect(share > 0.02 && share < 0.15, "\(share)")
   }
+
+  @Test func contentionIsAddedToWhatMeetsByChance() {
+    var workload = Workload.calm
+    workload.contention = 1
+    for episode in workload.generate()
+    where !episode.edits.contains(where: \.isDeletion) {
+      #expect(
+        episode.edits.allSatisfy { $0.fields.contains("field20") },
+        "\(episode.id)")
+    }
+  }
 }

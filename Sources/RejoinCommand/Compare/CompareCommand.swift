@@ -2,6 +2,7 @@
 
 import struct Foundation.Data
 import struct Foundation.URL
+import Rejoin
 import RejoinComparison
 import RejoinTesting
 
@@ -80,7 +81,7 @@ struct CompareCommand {
 
   private static let workloadOptions = [
     "workload", "seed", "episodes", "devices", "edits", "fields", "counters",
-    "sets", "deletions", "clears", "contact", "skew",
+    "sets", "deletions", "clears", "contention", "contact", "skew",
   ]
 
   /// The options that take a value.
@@ -212,7 +213,19 @@ struct CompareCommand {
         "no episode has the ID \"\(id)\"; there are \(episodes.count), such as "
           + known.joined(separator: ", "))
     }
-    return try Explanation(episode, strategies).text()
+    let text = try Explanation(episode, strategies).text()
+    switch format {
+    case .table: return text
+    case .markdown: return "```\n" + text + "```\n"
+    case .json:
+      let lines = text.split(separator: "\n").map {
+        JSONValue.scalar(.string(String($0)))
+      }
+      return JSONValue.object([
+        "id": .scalar(.string(id)), "story": .array(lines),
+      ])
+      .description + "\n"
+    }
   }
 }
 
@@ -286,6 +299,7 @@ extension CompareCommand {
     for (name, path) in [
       ("counters", \Workload.counters), ("sets", \.sets),
       ("deletions", \.deletions), ("clears", \.clears),
+      ("contention", \.contention),
     ] {
       // In percent, as they are told.
       if let share = try arguments.integer(name, in: 0...100) {
