@@ -6,19 +6,19 @@ import Synchronization
 
 /// The replicas of an episode's devices.
 struct RejoinTeam {
-  private let episode: Episode
+  let episode: Episode
   /// A replica and its wall clock for each device, in the order of arrival.
-  private var members: [(replica: Replica, clock: SetClock)] = []
+  private(set) var members: [(replica: Replica, clock: SetClock)] = []
   /// The index in `members`, by device.
-  private var places: [String: Int] = [:]
+  private(set) var places: [String: Int] = [:]
   /// The contexts of the devices; empty if edits are saved at once.
-  private var contexts: [EditingContext] = []
+  private(set) var contexts: [EditingContext] = []
   /// What the contexts show whose policy has refused to save.
-  private var unsaved: [Int: PlainRecord?] = [:]
+  var unsaved: [Int: PlainRecord?] = [:]
   /// The values that reports and errors have told, by register.
-  private var reported: [String: Set<Value?>] = [:]
+  var reported: [String: Set<Value?>] = [:]
 
-  private static let id = RecordID("Episode", "record")
+  static let id = RecordID("Episode", "record")
 
   private static func noDevice() -> DeviceID {
     preconditionFailure("no device of an episode is restored or cloned")
@@ -73,7 +73,7 @@ struct RejoinTeam {
     }
   }
 
-  private func key(_ field: String) -> FieldKey { episode.key(of: field) }
+  func key(_ field: String) -> FieldKey { episode.key(of: field) }
 
   /// Saves an edit on its device, at the time of that device's clock.
   mutating func save(_ edit: Episode.Edit) throws {
@@ -124,69 +124,6 @@ struct RejoinTeam {
 }
 
 extension RejoinTeam {
-  /// Edits in the context of a device.
-  mutating func edit(_ edit: Episode.Edit) {
-    guard let place = places[edit.device] else { return }
-    members[place].clock.set(edit.at)
-    if edit.isDeletion { return contexts[place].delete(Self.id) }
-    for (field, change) in edit.fieldEdits(of: episode.kinds) {
-      contexts[place].apply(change, to: key(field), in: Self.id)
-    }
-  }
-
-  /// Saves the context of a device, unless its policy refuses.
-  mutating func saveContext(of device: String) throws {
-    guard let place = places[device] else { return }
-    let report: ContextReport
-    do {
-      report = try contexts[place].save()
-    } catch {
-      guard case .conflict(let refused) = error else { throw error }
-      for field in refused.conflicts.flatMap(\.fields) {
-        note(field.mine, FieldKey(field.field, .register))
-        note(field.store, FieldKey(field.field, .register))
-      }
-      unsaved.updateValue(shown(in: contexts[place], device), forKey: place)
-      return
-    }
-    for dropped in report.dropped {
-      guard let key = dropped.field else { continue }
-      switch dropped.content {
-      case .value(let lost, _): note(lost.value, key)
-      case .overwritten(let state):
-        for write in state.writes { note(write.payload.value, key) }
-      case .edit(.write(let value)): note(value, key)
-      case .edit, .deletion, .creation: break
-      }
-    }
-  }
-
-  /// What a device shows that could not save; `nil` if it has deleted the record.
-  private func shown(
-    in context: EditingContext, _ device: String
-  ) -> PlainRecord? {
-    let last = episode.uploads.last { $0.device == device }
-    guard last?.after != nil else { return nil }
-    var shown: PlainRecord = [:]
-    for key in episode.keys {
-      let field = Episode.field(of: key)
-      switch key.kind {
-      case .counter: shown[field] = .count(context.count(of: key, in: Self.id))
-      case .set:
-        shown[field] = .elements(Set(context.elements(of: key, in: Self.id)))
-      default:
-        shown[field] = context.value(of: key, in: Self.id).map(Content.value)
-      }
-    }
-    return shown
-  }
-
-  private mutating func note(_ value: Value?, _ key: FieldKey) {
-    reported[Episode.field(of: key), default: []].insert(value)
-  }
-}
-
-extension RejoinTeam {
   /// What every replica shows, with the conflicts that its records and reports
   /// list.
   var outcome: Outcome {
@@ -233,7 +170,7 @@ extension RejoinTeam {
 }
 
 /// A wall clock that shows the time it was set to.
-private final class SetClock: Sendable {
+final class SetClock: Sendable {
   private let time = Atomic<Int64>(0)
 
   var now: Int64 { time.load(ordering: .relaxed) }

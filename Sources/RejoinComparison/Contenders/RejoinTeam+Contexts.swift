@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Rejoin
+import RejoinPolicies
+
+extension RejoinTeam {
+  /// Edits in the context of a device.
+  mutating func edit(_ edit: Episode.Edit) {
+    guard let place = places[edit.device] else { return }
+    members[place].clock.set(edit.at)
+    if edit.isDeletion { return contexts[place].delete(Self.id) }
+    for (field, change) in edit.fieldEdits(of: episode.kinds) {
+      contexts[place].apply(change, to: key(field), in: Self.id)
+    }
+  }
+
+  /// Saves the context of a device, unless its policy refuses.
+  mutating func saveContext(of device: String) throws {
+    guard let place = places[device] else { return }
+    let report: ContextReport
+    do {
+      report = try contexts[place].save()
+    } catch {
+      guard case .conflict(let refused) = error else { throw error }
+      for field in refused.conflicts.flatMap(\.fields) {
+        note(field.mine, FieldKey(field.field, .register))
+        note(field.store, FieldKey(field.field, .register))
+      }
+      unsaved.updateValue(shown(in: contexts[place], device), forKey: place)
+      return
+    }
+    for dropped in report.dropped {
+      guard let key = dropped.field else { continue }
+      switch dropped.content {
+      case .value(let lost, _): note(lost.value, key)
+      case .overwritten(let state):
+        for write in state.writes { note(write.payload.value, key) }
+      case .edit(.write(let value)): note(value, key)
+      case .edit, .deletion, .creation: break
+      }
+    }
+  }
+
+  /// What a device shows that could not save; `nil` if it has deleted the record.
+  private func shown(
+    in context: EditingContext, _ device: String
+  ) -> PlainRecord? {
+    let last = episode.uploads.last { $0.device == device }
+    guard last?.after != nil else { return nil }
+    var shown: PlainRecord = [:]
+    for key in episode.keys {
+      let field = Episode.field(of: key)
+      switch key.kind {
+      case .counter: shown[field] = .count(context.count(of: key, in: Self.id))
+      case .set:
+        shown[field] = .elements(Set(context.elements(of: key, in: Self.id)))
+      default:
+        shown[field] = context.value(of: key, in: Self.id).map(Content.value)
+      }
+    }
+    return shown
+  }
+
+  private mutating func note(_ value: Value?, _ key: FieldKey) {
+    reported[Episode.field(of: key), default: []].insert(value)
+  }
+}
