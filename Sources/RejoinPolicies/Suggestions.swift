@@ -20,7 +20,7 @@ extension FieldDifference {
     else { return nil }
     let words = [base, mine, store].map(\.words)
     guard words.allSatisfy({ $0.count <= 5000 }) else { return nil }
-    return merge(words[0], words[1], words[2]).map { .string($0) }
+    return WordMerge.merge(words[0], words[1], words[2]).map { .string($0) }
   }
 
   /// The value to offer first where both sides have changed a register: the changes
@@ -33,7 +33,8 @@ extension FieldDifference {
   public var suggested: Value? {
     if let merged = mergedByWords { return merged }
     let (mineIs, storeIs) = (
-      distance(from: base, to: mine), distance(from: base, to: store)
+      WordMerge.distance(from: base, to: mine),
+      WordMerge.distance(from: base, to: store)
     )
     return mineIs == storeIs
       ? (storeIsLater ? store : mine) : mineIs > storeIs ? mine : store
@@ -98,97 +99,5 @@ extension Value {
       }
     }
     return (a.words.count, self) < (b.words.count, other)
-  }
-}
-
-extension String {
-  /// Runs of letters and digits, runs of spaces, and all other characters one by one.
-  fileprivate var words: [Substring] {
-    var words: [Substring] = []
-    var rest = self[...]
-    while let first = rest.first {
-      let isSame: (Character) -> Bool =
-        first.isWhitespace
-        ? \.isWhitespace : { $0.isLetter || $0.isNumber || $0 == "_" }
-      let run = isSame(first) ? rest.prefix(while: isSame) : rest.prefix(1)
-      words.append(run)
-      rest = rest[run.endIndex...]
-    }
-    return words
-  }
-}
-
-/// A part of a text, and what a side has put in its place.
-private struct Hunk: Equatable {
-  let range: Range<Int>
-  let words: [Substring]
-}
-
-/// The parts of a text that a side has changed, in order.
-private func hunks(
-  _ base: [Substring], _ side: [Substring]
-) -> [Hunk] {
-  var (removed, inserted) = (Set<Int>(), Set<Int>())
-  for change in side.difference(from: base) {
-    switch change {
-    case .remove(let place, _, _): removed.insert(place)
-    case .insert(let place, _, _): inserted.insert(place)
-    }
-  }
-  var hunks: [Hunk] = []
-  var (b, s) = (0, 0)
-  while b < base.count || s < side.count {
-    let (from, start) = (b, s)
-    while b < base.count, removed.contains(b) { b += 1 }
-    while s < side.count, inserted.contains(s) { s += 1 }
-    if from < b || start < s {
-      hunks.append(Hunk(range: from..<b, words: Array(side[start..<s])))
-    }
-    // What both have.
-    if b < base.count { (b, s) = (b + 1, s + 1) }
-  }
-  return hunks
-}
-
-/// Both sides' changes in one text; `nil` if they touch each other.
-private func merge(
-  _ base: [Substring], _ mine: [Substring], _ store: [Substring]
-) -> String? {
-  let mine = hunks(base, mine)
-  var all = mine
-  for hunk in hunks(base, store) where !mine.contains(hunk) {
-    let touches = mine.contains {
-      $0.range.lowerBound <= hunk.range.upperBound
-        && hunk.range.lowerBound <= $0.range.upperBound
-    }
-    if touches { return nil }
-    all.append(hunk)
-  }
-  all.sort { $0.range.lowerBound < $1.range.lowerBound }
-  var (text, place) = ("", 0)
-  for hunk in all {
-    text += base[place..<hunk.range.lowerBound].joined()
-    text += hunk.words.joined()
-    place = hunk.range.upperBound
-  }
-  return text + base[place...].joined()
-}
-
-/// The share of words that differ, from 0 to 1.
-private func distance(from base: Value?, to value: Value?) -> Double {
-  let (a, b) = (base.text.words, value.text.words)
-  let count = a.count + b.count
-  // Far longer texts than anybody enters in a form are taken as a whole.
-  if count == 0 || count > 10_000 { return a == b ? 0 : 1 }
-  return Double(b.difference(from: a).count) / Double(count)
-}
-
-extension Value? {
-  fileprivate var text: String {
-    switch self {
-    case nil: ""
-    case .string(let text): text
-    case let value?: value.description
-    }
   }
 }
