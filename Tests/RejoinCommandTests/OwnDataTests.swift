@@ -218,6 +218,19 @@ import Testing
       counts(printed, "recordByServerTime")?.prefix(3) == ["25", "25", "0"],
       "\(printed.text)")
     #expect(counts(printed, "changedKeys")?.first == "5", "\(printed.text)")
+    // A version that is no JSON is told, and left out.
+    try git("checkout", "-q", "-b", "bad")
+    try folder.write("{", to: "d.json")
+    try git("commit", "-q", "-a", "-m", "bad")
+    try git("checkout", "-q", "main")
+    a = 100
+    try save("mine")
+    try git("merge", "-q", "-s", "ours", "bad")
+    let rest = try rejoin(
+      "compare", "--git", folder.url.path, "d.json", "--strategies", "rejoin")
+    #expect(rest.code == 0)
+    #expect(rest.text.contains("left out: "), "\(rest.text)")
+    #expect(rest.text.contains(":d.json:1: "), "\(rest.text)")
     let none = try rejoin("compare", "--git", folder.url.path, "no/such")
     #expect(none.code == 2)
   }

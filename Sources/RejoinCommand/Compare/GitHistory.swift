@@ -23,18 +23,28 @@ struct GitHistory {
       guard
         let base = try? lines("merge-base", parents[0], parents[1]).first
       else { continue }
-      let files = try lines(
-        "-c", "core.quotePath=false", "ls-tree", "-r", "--name-only", merge,
-        "--", paths: paths)
-      for file in files where file.isTable {
+      // Changed on both sides.
+      let files = try parents.map { parent in
+        Set(
+          try lines(
+            "diff-tree", "-r", "--name-only", "--no-renames", "-z", base,
+            parent, "--", paths: paths))
+      }
+      for file in files[0].intersection(files[1]).sorted() where file.isTable {
         let versions = [base] + parents + [merge]
         let blobs = versions.map { version in
           try? lines("rev-parse", "--verify", "--quiet", "\(version):\(file)")
             .first
         }
-        guard blobs[1] != blobs[0], blobs[2] != blobs[0] else { continue }
-        let tables = try zip(versions, blobs).map { version, blob in
-          try table(blob ?? nil, "\(version.prefix(10)):\(file)", file)
+        let tables: [RecordTable]
+        do {
+          tables = try zip(versions, blobs).map { version, blob in
+            try table(blob ?? nil, "\(version.prefix(10)):\(file)")
+          }
+        } catch let error as RecordTable.Failure {
+          // One bad file in a long history is told, and the others are compared.
+          Terminal.complain("left out: \(error)\n")
+          continue
         }
         var found = RecordTable.episodes(
           "\(merge.prefix(10)):\(file)", base: tables[0], mine: tables[1],
@@ -54,15 +64,11 @@ struct GitHistory {
   }
 
   private func table(
-    _ blob: String?, _ place: String, _ file: String
+    _ blob: String?, _ place: String
   ) throws -> RecordTable {
     guard let blob else { return RecordTable() }
-    let bytes = try run(["cat-file", "blob", blob])
-    do {
-      return try RecordTable([UInt8](bytes), named: file)
-    } catch {
-      throw CommandError.usage("\(place): \(error)")
-    }
+    return try RecordTable(
+      [UInt8](try run(["cat-file", "blob", blob])), named: place)
   }
 
   /// When a file was last changed up to a commit, in milliseconds.
@@ -77,7 +83,7 @@ struct GitHistory {
   ) throws -> [String] {
     let output = try run(arguments + paths)
     return String(decoding: output, as: UTF8.self)
-      .split(separator: "\n").map(String.init)
+      .split { $0 == "\n" || $0 == "\0" }.map(String.init)
   }
 
   private func run(_ arguments: [String]) throws -> Data {
