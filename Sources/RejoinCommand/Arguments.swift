@@ -75,6 +75,11 @@ extension Arguments {
   /// Whether a flag is given.
   func has(_ flag: String) -> Bool { flags.contains(flag) }
 
+  /// Whether an option or a flag is given.
+  func isGiven(_ name: String) -> Bool {
+    flags.contains(name) || values[name] != nil
+  }
+
   /// The only operand, which is the file that a command needs.
   ///
   /// - Throws: A usage error if there is none, or another.

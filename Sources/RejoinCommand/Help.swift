@@ -95,7 +95,8 @@ enum Help {
                  "insert":{"tags":["b"]},"remove":{"tags":["a"]}}]}
 
     Or a line has three states of a record, which are compared field by field (of
-    these, `id`, `kinds`, `resolution` and times in `at` may be left out):
+    these, `id`, `kinds`, `resolution` and times in `at` may be left out; without
+    times, theirs is the later):
 
       {"id":"e2","base":{"n":3},"mine":{"n":2},"theirs":{"n":2},
        "kinds":{"n":"counter"},"resolution":{"n":1},

@@ -44,6 +44,11 @@ enum Terminal {
     _ = put(text, to: STDERR_FILENO)
   }
 
+  /// Tells what of somebody's data is not compared.
+  static func tellLeftOut(_ text: String) {
+    complain("left out: \(text.printable)\n")
+  }
+
   private static func fail(_ error: Int32) -> Never {
     complain(
       "rejoin: cannot write to standard output: "

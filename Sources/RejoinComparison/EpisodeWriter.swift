@@ -113,26 +113,34 @@ struct EpisodeWriter<Source: RandomNumberGenerator> {
     source.number(below: count)
   }
 
+  /// Changes a field to something that it is not yet: an app does not see that
+  /// somebody has written what was there, and so does not send it.
   private mutating func change(
     _ field: String, of copy: PlainRecord, in edit: inout Episode.Edit
   ) {
-    if source.happens(workload.clears) {
+    if copy[field] != nil, source.happens(workload.clears) {
       edit.clear.append(field)
       return
     }
-    let present = copy.elements(field).sorted()
+    let present = copy.elements(field)
+    let absent = Self.elements.filter { !present.contains($0) }
     switch kinds[field] {
-    case .counter: edit.increment[field] = Int64(choice(19)) - 9
-    case .set where !present.isEmpty && source.happens(0.4):
-      edit.remove[field] = [present[choice(present.count)]]
-    case .set: edit.insert[field] = [element()]
-    default: edit.set[field] = value()
+    case .counter:
+      let amount = Int64(1 + choice(9))
+      edit.increment[field] = source.happens(0.5) ? amount : -amount
+    case .set where absent.isEmpty || !present.isEmpty && source.happens(0.4):
+      edit.remove[field] = [present.sorted()[choice(present.count)]]
+    case .set: edit.insert[field] = [absent[choice(absent.count)]]
+    default:
+      let value = value()
+      let isThere = copy[field] == .value(value)
+      edit.set[field] = isThere ? .string("text\(writes)") : value
     }
   }
 
-  private mutating func element() -> Value {
-    .string("tag\(source.number(below: 8))")
-  }
+  private static var elements: [Value] { (0..<8).map { .string("tag\($0)") } }
+
+  private mutating func element() -> Value { Self.elements[choice(8)] }
 
   /// A new value, or once in ten times one that other devices choose, too:
   /// equal values are no conflict.

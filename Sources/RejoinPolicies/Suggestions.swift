@@ -64,7 +64,10 @@ extension Sequence<Value> {
       case .int, .double: true
       default: false
       }
-    }.max { $0.number < $1.number }
+    }.max {
+      let (a, b) = ($0.number, $1.number)
+      return (a.near, a.rest, $0) < (b.near, b.rest, $1)
+    }
   }
 
   /// The greatest of some texts by the numbers in them, as versions are ordered:
@@ -76,11 +79,15 @@ extension Sequence<Value> {
 }
 
 extension Value {
-  fileprivate var number: Double {
+  /// The nearest number with a fraction, and how far an integer is above it: beyond
+  /// 2^53, several have the same.
+  fileprivate var number: (near: Double, rest: Int64) {
     switch self {
-    case .int(let number): Double(number)
-    case .double(let number): number.isNaN ? -.infinity : number
-    default: -.infinity
+    case .int(let number):
+      let near = Double(number)
+      return (near, near < 0x1p63 ? number - Int64(near) : number &- .min)
+    case .double(let number): return (number.isNaN ? -.infinity : number, 0)
+    default: return (-.infinity, 0)
     }
   }
 
@@ -89,7 +96,7 @@ extension Value {
     guard case .string(let a) = self, case .string(let b) = other else {
       return self < other
     }
-    for (x, y) in zip(a.words, b.words) where x != y {
+    for (x, y) in zip(a.words, b.words) where !x.utf8.elementsEqual(y.utf8) {
       switch (UInt64(x), UInt64(y)) {
       case (let x?, let y?) where x != y: return x < y
       // A number is before a word, so that the order has no circles.

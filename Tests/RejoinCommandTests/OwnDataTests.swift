@@ -10,13 +10,6 @@ import Testing
 
   init() throws { folder = try Folder() }
 
-  /// The counts of a strategy in a table.
-  private func counts(_ printed: Printed, _ name: String) -> [String]? {
-    printed.text.split(separator: "\n").map { $0.split(separator: " ") }
-      .first { row in row.contains { $0 == name || $0 == "\(name)," } }
-      .map { $0.filter { $0.first?.isNumber == true }.map(String.init) }
-  }
-
   private static let versions = [
     "base": [("1", "Milk", "open"), ("2", "Bread", "open"), ("3", "Salt", "")],
     "mine": [("1", "Milk", "bought"), ("2", "Rye", "open"), ("3", "Salt", "")],
@@ -27,9 +20,9 @@ import Testing
   /// one in the same.
   private func check(_ printed: Printed) {
     #expect(printed.code == 0, "\(printed.text)")
-    #expect(counts(printed, "recordByServerTime") == ["2", "2", "0"])
-    #expect(counts(printed, "changedKeys") == ["1", "1", "0"])
-    #expect(counts(printed, "rejoin") == ["0", "0", "0"])
+    #expect(printed.counts(of: "recordByServerTime") == ["2", "2", "0"])
+    #expect(printed.counts(of: "changedKeys") == ["1", "1", "0"])
+    #expect(printed.counts(of: "rejoin") == ["0", "0", "0"])
   }
 
   private func compare(_ paths: [String: String]) throws -> Printed {
@@ -38,7 +31,7 @@ import Testing
       "--theirs", paths["theirs"] ?? "", "--strategies", Self.strategies)
   }
 
-  private static let strategies = "recordByServerTime,changedKeys,rejoin"
+  static let strategies = "recordByServerTime,changedKeys,rejoin"
 
   @Test func threeTablesAsCSV() throws {
     check(
@@ -89,6 +82,49 @@ import Testing
     #expect(story.text.contains("  weight 0.1\n"))
   }
 
+  /// Names and keys that look alike, or that other text could be made of.
+  @Test func oddTables() throws {
+    var paths: [String: String] = [:]
+    for (place, name) in ["base", "mine", "theirs"].enumerated() {
+      let path = folder.url.appending(path: "\(name).sqlite").path
+      let connection = try SQLiteConnection(opening: path)
+      try connection.run("CREATE TABLE log (line TEXT)")
+      try connection.run(
+        "CREATE TABLE \"a\"\"\u{301}\" (a TEXT, b TEXT, \"c\"\"\u{301}\" INTEGER, "
+          + "PRIMARY KEY (a, b))")
+      for (a, b) in [
+        ("x/y", "z"), ("x", "y/z"), ("x\\", "y"), ("é", ""), ("e\u{301}", ""),
+      ] {
+        try connection.run(
+          "INSERT INTO \"a\"\"\u{301}\" VALUES (CAST(? AS TEXT), "
+            + "CAST(? AS TEXT), ?)",
+          .text(a), .text(b), .integer(Int64(place)))
+      }
+      paths[name] = path
+    }
+    let printed = try compare(paths)
+    #expect(printed.code == 0, "\(printed.text)")
+    #expect(printed.counts(of: "recordByServerTime") == ["5", "5", "0"])
+    for name in ["base", "mine", "theirs"] {
+      #expect(
+        printed.text.contains(
+          "left out: \(paths[name]!), table log: it has no primary key\n"))
+    }
+  }
+
+  /// A key may be NULL in SQLite, and so be there twice.
+  @Test func keysThatAreTwice() throws {
+    let path = folder.url.appending(path: "twice.sqlite").path
+    let connection = try SQLiteConnection(opening: path)
+    try connection.run("CREATE TABLE t (a TEXT PRIMARY KEY, b TEXT)")
+    for _ in 1...2 { try connection.run("INSERT INTO t VALUES (NULL, 'x')") }
+    let printed = try compare(["base": path, "mine": path, "theirs": path])
+    #expect(printed.code == 2)
+    #expect(
+      printed.text.contains(
+        "twice.sqlite, table t: the key \"NULL\" is there twice"))
+  }
+
   @Test func threeStatesOnALine() throws {
     let path = try folder.write(
       """
@@ -98,16 +134,23 @@ import Testing
       """, to: "e.jsonl")
     let printed = try rejoin(
       "compare", path, "--strategies", "changedKeys,rejoin")
-    #expect(counts(printed, "rejoin") == ["0", "0", "0", "100.0%"])
-    #expect(counts(printed, "changedKeys") == ["2", "2", "0", "33.3%"])
+    #expect(printed.counts(of: "rejoin") == ["0", "0", "0", "100.0%"])
+    #expect(printed.counts(of: "changedKeys") == ["2", "2", "0", "33.3%"])
   }
 
   @Test(arguments: [
     ("key,a\n1,2,3\n", ":2: 3 fields; expected 2, as in the header"),
-    ("key,a\n1,2\n1,3\n", ":3: \"1\" is twice in the column \"key\""),
+    ("key,a\n1,2\n1,3\n", ":3: the key \"1\" is there twice"),
     ("key,a\n1,\"x\n", ":2: a quoted field does not end"),
     ("key,a\n1,\"x\"y\n", ":2: text after a quoted field"),
     ("a,a\n", ":1: two columns have one name"), ("", ":1: the file is empty"),
+    ("key;a\n1;2\n", ":1: \"key;a\" is the only column"),
+    ("key,a\r1,2\r", ":1: a carriage return within a line"),
+    (
+      "key,\(String(repeating: "a", count: 256))\n1,2\n",
+      ":2: the name of the field \"aaaaaaaaaaaaaaaaaaaa…\" has 256 bytes"
+    ),
+    ("key,\u{e9},e\u{301}\n1,2,3\n", ":1: two columns have one name"),
   ])
   func badCSV(text: String, problem: String) throws {
     let bad = try folder.write(text, to: "bad.csv")
@@ -117,15 +160,91 @@ import Testing
   }
 
   @Test(arguments: [
-    ("[1,\n2", ":2: "), ("3", ": found an integer"),
-    (#"[{"a":1},{"a":1}]"#, ": the records of the array have no key"),
+    ("[1,\n2", ":2: "), ("3", ": no field is a key of all"),
+    (#"[{"a":1},{"a":1}]"#, ": no field is a key of all records"),
     ("SQLite format 3\u{0}", ": "),
+    (#"{"r":{"\#u{e9}":1,"e\#u{301}":1}}"#, ": two fields have the name"),
   ])
   func badFiles(text: String, problem: String) throws {
     let bad = try folder.write(text, to: "bad.json")
     let printed = try compare(["base": bad, "mine": bad, "theirs": bad])
     #expect(printed.code == 2)
     #expect(printed.text.contains("bad.json" + problem), "\(printed.text)")
+  }
+
+  @Test func otherEncodingsAreRefused() throws {
+    let latin = folder.url.appending(path: "latin.csv")
+    try Data([UInt8]("key,a\n1,caf".utf8) + [0xe9, 0x0a]).write(to: latin)
+    let csv = try compare(
+      ["base": latin.path, "mine": latin.path, "theirs": latin.path])
+    #expect(csv.code == 2)
+    #expect(csv.text.contains("latin.csv: the text is not UTF-8"))
+    let path = folder.url.appending(path: "wide.sqlite").path
+    let connection = try SQLiteConnection(opening: path)
+    try connection.run("PRAGMA encoding = 'UTF-16'")
+    try connection.run("CREATE TABLE t (a TEXT PRIMARY KEY)")
+    let wide = try compare(["base": path, "mine": path, "theirs": path])
+    #expect(wide.code == 2)
+    #expect(wide.text.contains("wide.sqlite: its texts are UTF-16"))
+  }
+
+  /// What one version has beside its records does not delete them.
+  @Test(arguments: [
+    (
+      #"{"a":{"x":1},"b":{"x":1}}"#, #"{"a":{"x":1},"b":{"x":2},"version":2}"#,
+      #"{"a":{"x":2},"b":{"x":1}}"#
+    ),
+    (
+      #"[{"id":1,"name":"a"}]"#, #"[{"id":1,"name":"b"},{"name":"r"}]"#,
+      #"[{"id":1,"name":"c"}]"#
+    ),
+  ])
+  func oneShapeForAllVersions(
+    base: String, mine: String, theirs: String
+  ) throws {
+    let printed = try rejoin(
+      "compare", "--base", folder.write(base, to: "b.json"), "--mine",
+      folder.write(mine, to: "m.json"), "--theirs",
+      folder.write(theirs, to: "t.json"), "--format", "json", "--explain",
+      "m.json#.")
+    #expect(!printed.text.contains("deletes"), "\(printed.text)")
+  }
+
+  /// What Core Data keeps for itself is nobody's edit.
+  @Test func aStoreOfCoreData() throws {
+    var paths: [String: String] = [:]
+    for (place, name) in ["base", "mine", "theirs"].enumerated() {
+      let path = folder.url.appending(path: "\(name).sqlite").path
+      let connection = try SQLiteConnection(opening: path)
+      for sql in [
+        "CREATE TABLE ZPERSON (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, "
+          + "Z_OPT INTEGER, ZNAME TEXT, ZPHONE TEXT)",
+        "CREATE TABLE Z_PRIMARYKEY (Z_ENT INTEGER PRIMARY KEY, Z_MAX INTEGER)",
+        "CREATE TABLE Z_METADATA (Z_VERSION INTEGER PRIMARY KEY, Z_PLIST BLOB)",
+        "CREATE VIRTUAL TABLE f USING fts5(a)",
+        "INSERT INTO f VALUES ('\(name)')",
+        "INSERT INTO ZPERSON VALUES (1, 1, \(place), "
+          + (name == "mine" ? "'Ada L.'" : "'Ada'") + ", "
+          + (name == "theirs" ? "'1'" : "'0'") + ")",
+        "INSERT INTO Z_PRIMARYKEY VALUES (1, \(place))",
+        "INSERT INTO Z_METADATA VALUES (1, x'0\(place)')",
+      ] { try connection.run(sql) }
+      paths[name] = path
+    }
+    let printed = try compare(paths)
+    #expect(printed.counts(of: "changedKeys") == ["0", "0", "0"])
+    #expect(printed.counts(of: "recordByServerTime") == ["1", "1", "0"])
+  }
+
+  /// A page replaces pages, and nothing else.
+  @Test func aPageIsReplaced() throws {
+    let states = try folder.write(
+      #"{"base":{"a":1},"mine":{"a":2},"theirs":{"a":3}}"#, to: "s.jsonl")
+    let page = folder.url.appending(path: "p.html").path
+    for _ in 1...2 {
+      #expect(try rejoin("compare", states, "--html", page).code == 0)
+    }
+    #expect(try rejoin("compare", page, "--html", states).code == 2)
   }
 
   /// Every output has every format.
@@ -156,8 +275,19 @@ import Testing
   }
 
   @Test func badWords() throws {
+    let empty = try folder.write("", to: "empty.jsonl")
+    let states = try folder.write(
+      #"{"base":{"a":1},"mine":{"a":2},"theirs":{"a":3}}"#, to: "states.jsonl")
     for (words, problem) in [
       (["--base", "a"], "belong together"), (["--git", "."], "PATH…"),
+      (["--git", ".", "--mine", "a"], "--git and --mine: leave out one"),
+      (["--suggestions", "--html", "a"], "leave out one of them"),
+      ([empty, "--html", "a"], "no record was changed on both sides"),
+      ([empty, "--suggestions"], "no record was changed on both sides"),
+      ([states, "--suggestions"], "expected episodes with a \"resolution\""),
+      ([states, "--html", states], "is no page of this command"),
+      (["--explain", "nobody"], "no episode has the ID \"nobody\""),
+      (["--html", "a", "--explain", "nobody"], "no episode has the ID"),
       (["--git", "/", "x.json"], "expected a repository with merges"),
       (["missing.jsonl"], "there is no such file"),
       (["--workload", "quiet"], "use calm, busy, hostile"),
@@ -168,70 +298,5 @@ import Testing
       #expect(printed.code == 2, "\(words)")
       #expect(printed.text.contains(problem), "\(printed.text)")
     }
-  }
-
-  static let hasGit =
-    (try? run(URL(fileURLWithPath: "/usr/bin/env"), ["git", "--version"]))?
-    .code == 0
-
-  /// Twenty merges: each side changes its field of a record, and every fourth time
-  /// both change one.
-  @Test(.enabled(if: hasGit)) func aRepository() throws {
-    func git(_ words: String...) throws {
-      let printed = try run(
-        URL(fileURLWithPath: "/usr/bin/env"),
-        ["git", "-c", "user.name=n", "-c", "user.email=e"] + words,
-        in: folder.url, ["GIT_CONFIG_GLOBAL": "/dev/null"])
-      try #require(printed.code == 0, "\(words): \(printed.text)")
-    }
-    var (a, b, c) = (0, 0, 0)
-    func save(_ branch: String) throws {
-      try folder.write(
-        #"{"r":{"a":\#(a),"b":\#(b),"c":\#(c)},"s":{"a":0}}"#, to: "d.json")
-      try git("add", ".")
-      try git("commit", "-q", "-m", branch)
-    }
-    try git("init", "-q", "-b", "main")
-    try save("base")
-    for i in 1...20 {
-      let isContested = i.isMultiple(of: 4)
-      try git("checkout", "-q", "-b", "side\(i)")
-      b = i
-      if isContested { c = 100 + i }
-      try save("theirs")
-      try git("checkout", "-q", "main")
-      (a, b) = (i, i - 1)
-      if isContested { c = 200 + i }
-      try save("mine")
-      b = i
-      if isContested { c = 100 + i }
-      // What people made of it.
-      try git("merge", "-q", "-s", "ours", "--no-commit", "side\(i)")
-      try save("merge")
-    }
-    let printed = try rejoin(
-      "compare", "--git", folder.url.path, "d.json", "--strategies",
-      Self.strategies)
-    #expect(counts(printed, "rejoin")?.prefix(3) == ["0", "0", "0"])
-    // Of each merge one edit, and of five another.
-    #expect(
-      counts(printed, "recordByServerTime")?.prefix(3) == ["25", "25", "0"],
-      "\(printed.text)")
-    #expect(counts(printed, "changedKeys")?.first == "5", "\(printed.text)")
-    // A version that is no JSON is told, and left out.
-    try git("checkout", "-q", "-b", "bad")
-    try folder.write("{", to: "d.json")
-    try git("commit", "-q", "-a", "-m", "bad")
-    try git("checkout", "-q", "main")
-    a = 100
-    try save("mine")
-    try git("merge", "-q", "-s", "ours", "bad")
-    let rest = try rejoin(
-      "compare", "--git", folder.url.path, "d.json", "--strategies", "rejoin")
-    #expect(rest.code == 0)
-    #expect(rest.text.contains("left out: "), "\(rest.text)")
-    #expect(rest.text.contains(":d.json:1: "), "\(rest.text)")
-    let none = try rejoin("compare", "--git", folder.url.path, "no/such")
-    #expect(none.code == 2)
   }
 }

@@ -8,6 +8,15 @@ struct Printed {
   let code: Int32
 }
 
+extension Printed {
+  /// The counts of a strategy in a table.
+  func counts(of name: String) -> [String]? {
+    text.split(separator: "\n").map { $0.split(separator: " ") }
+      .first { row in row.contains { $0 == name || $0 == "\(name)," } }
+      .map { $0.filter { $0.first?.isNumber == true }.map(String.init) }
+  }
+}
+
 /// Runs a program, and waits for its end.
 func run(
   _ program: URL, _ words: [String], in folder: URL? = nil,
@@ -30,10 +39,12 @@ func run(
 }
 
 /// Runs the command.
-func rejoin(_ words: String...) throws -> Printed {
+func rejoin(
+  _ words: String..., environment: [String: String] = [:]
+) throws -> Printed {
   try run(
     Bundle.module.bundleURL.deletingLastPathComponent()
-      .appending(path: "rejoin"), words)
+      .appending(path: "rejoin"), words, in: nil, environment)
 }
 
 /// A folder for the time of a test.

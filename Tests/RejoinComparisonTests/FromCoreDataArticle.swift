@@ -47,22 +47,27 @@ import Testing
 
   /// Appends the three states of a record to a file that `rejoin compare` reads.
   func log(
-    base: [String: Any]?, mine: [String: Any], theirs: [String: Any],
+    base: [String: Any]?, mine: [String: Any]?, theirs: [String: Any]?,
     to file: URL
   ) throws {
     func plain(_ value: Any) -> Any {
       switch value {
       case is String, is NSNumber, is NSNull: value
       case let date as Date: date.timeIntervalSince1970
+      case let data as Data: data.base64EncodedString()
       case let items as [String]: items
       default: "\(value)"
       }
     }
     let states: [String: Any] = [
       "base": base?.mapValues(plain) ?? NSNull(),
-      "mine": mine.mapValues(plain), "theirs": theirs.mapValues(plain),
+      "mine": mine?.mapValues(plain) ?? NSNull(),
+      "theirs": theirs?.mapValues(plain) ?? NSNull(),
     ]
     let line = try JSONSerialization.data(withJSONObject: states) + [0x0a]
+    if !FileManager.default.fileExists(atPath: file.path) {
+      try Data().write(to: file)
+    }
     let handle = try FileHandle(forWritingTo: file)
     defer { try? handle.close() }
     try handle.seekToEnd()
@@ -79,17 +84,27 @@ import Testing
 
     let file = FileManager.default.temporaryDirectory.appending(
       path: "rejoin-\(UUID()).jsonl")
-    try Data().write(to: file)
     defer { try? FileManager.default.removeItem(at: file) }
     let date = Date(timeIntervalSince1970: 1)
     try log(
-      base: ["title": "Milk", "n": 3, "tags": ["a"], "due": date],
-      mine: ["title": "Oat milk", "n": 3, "tags": ["a", "b"], "due": date],
-      theirs: ["title": "Milk", "n": 2, "tags": [String]()], to: file)
+      base: [
+        "title": "Milk", "n": 3, "tags": ["a"], "due": date,
+        "photo": Data([1, 2]),
+      ],
+      mine: [
+        "title": "Oat milk", "n": 3, "tags": ["a", "b"], "due": date,
+        "photo": Data([1, 3]),
+      ],
+      theirs: [
+        "title": "Milk", "n": 2, "tags": [String](), "photo": Data([1, 2]),
+      ], to: file)
     try log(base: nil, mine: ["title": "x"], theirs: ["title": "y"], to: file)
+    try log(base: ["title": "x"], mine: nil, theirs: ["title": "y"], to: file)
     let episodes = try EpisodeFile.read(file.path)
-    #expect(episodes.map(\.id) == ["line-1", "line-2"])
-    #expect(episodes[0].edits[0].set == ["title": "Oat milk"])
+    #expect(episodes.map(\.id) == ["line-1", "line-2", "line-3"])
+    #expect(
+      episodes[0].edits[0].set == ["title": "Oat milk", "photo": "AQM="])
+    #expect(episodes[2].edits[0].isDeletion)
     #expect(episodes[0].edits[0].insert == ["tags": ["b"]])
     #expect(episodes[0].edits[1].remove == ["tags": ["a"]])
     #expect(episodes[0].edits[1].clear == ["due"])

@@ -1,11 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Rejoin
+import RejoinTesting
 import Testing
 
 @testable import RejoinComparison
 
 @Suite struct WorkloadTests {
+  /// Each edit changes what its author sees: nobody can lose what is no change.
+  @Test(arguments: [Workload.calm, .busy, .hostile])
+  func everyEditChangesEachOfItsFields(workload: Workload) {
+    var workload = workload
+    workload.episodes = 200
+    for episode in workload.generate(using: SeededRandom.init(seed:)) {
+      var copies: [String: PlainRecord?] = [:]
+      for edit in episode.edits {
+        let before = copies[edit.device] ?? episode.base
+        let after = edit.applied(to: before, of: episode.kinds)
+        #expect(edit.isDeletion || !edit.fields.isEmpty)
+        for field in edit.fields {
+          #expect(before?[field] != after?[field], "\(episode.id) \(edit)")
+        }
+        copies.updateValue(after, forKey: edit.device)
+      }
+    }
+  }
+
   @Test func theSameSeedGivesTheSameEpisodes() {
     var workload = Workload()
     workload.episodes = 30

@@ -67,12 +67,24 @@ import Testing
     #expect(numbers.greatestNumber == 10.5)
     #expect(numbers.reversed().greatestNumber == 10.5)
     #expect(([] as [Value]).greatestNumber == nil)
+    // Beyond 2^53 several integers are one number with a fraction; and one number
+    // may be written in two ways.
+    for (less, greater) in [
+      (.int(1 << 53), .int(1 << 53 + 1)), (.double(0x1p53), .int(1 << 53 + 1)),
+      (.int(.max), .double(0x1p63)), (.int(.max - 1), .int(.max)),
+      (1, 1.0), (-0.0, 0.0), (.int(.min), .int(.min + 1)),
+    ] as [(Value, Value)] {
+      #expect([less, greater].greatestNumber == greater)
+      #expect([greater, less].greatestNumber == greater)
+    }
     let versions: [Value] = ["1.9", "1.10", 7, "1.9.9", "1.10-beta"]
     #expect(versions.greatestVersion == "1.10-beta")
     #expect(versions.reversed().greatestVersion == "1.10-beta")
     #expect((["2", "10"] as [Value]).greatestVersion == "10")
     // In every order of the siblings.
-    let odd: [Value] = ["9", "10", "1a", "010", "10.0", "a", "", "a.10", "a.9"]
+    let odd: [Value] =
+      ["9", "10", "1a", "010", "10.0", "a", "", "a.10", "a.9"]
+      + ["\u{e9} 1", "e\u{301} 2", "f 0"]
     for first in odd {
       for second in odd {
         for third in odd {

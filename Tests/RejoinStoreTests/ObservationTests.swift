@@ -179,6 +179,19 @@ import Testing
     #expect(try await values.next()??.title == "this one")
   }
 
+  @Test func theCurrentValueIsToldOnce() async throws {
+    var store: ReplicaStore? = try store()
+    let values = try #require(store?.values(of: Note.self, "1"))
+    let count = Task {
+      var count = 0
+      for await _ in values where count < 1000 { count += 1 }
+      return count
+    }
+    for _ in 0..<10_000 { await Task.yield() }
+    store = nil
+    #expect(await count.value <= 1)
+  }
+
   @Test func whatIsNotFoldedIsNotTold() async throws {
     let store = try store()
     try await store.save { $0[Note.self, "1"].log.append(1) }

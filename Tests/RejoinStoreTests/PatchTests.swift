@@ -83,6 +83,23 @@ import Testing
     #expect(try rows() == store.bytes)
   }
 
+  @Test func anUndoingIsASmallPatch() throws {
+    let store = try largeNote()
+    let whole = try sizes()
+    let report = try store.update { replica in
+      try replica.save { transaction in
+        transaction.isUndoable = true
+        transaction[Note.self, "1"].tags.insert("new")
+        transaction[Note.self, "1"].tags.remove("tag 7")
+      }
+    }
+    let undo = try #require(report.undo)
+    try store.update { replica in _ = try replica.undo(undo) }
+    let now = try sizes()
+    #expect(now.record == whole.record && now.patches < 600)
+    #expect(try rows() == store.bytes)
+  }
+
   @Test func aSmallRecordHasNone() throws {
     let store = try open(path, token: keeper)
     for i in 0..<3 {

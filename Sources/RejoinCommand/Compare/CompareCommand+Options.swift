@@ -3,6 +3,20 @@
 import RejoinComparison
 
 extension CompareCommand {
+  /// Options beside which others would go unheeded.
+  static func checkThatAllAreHeeded(
+    _ arguments: Arguments
+  ) throws(CommandError) {
+    for (option, others) in [
+      ("git", ["base", "mine", "theirs"]), ("html", ["format"]),
+      ("suggestions", ["all", "strategies", "explain", "html"]),
+    ] where arguments.isGiven(option) {
+      if let other = others.first(where: arguments.isGiven) {
+        throw .usage("--\(option) and --\(other): leave out one of them")
+      }
+    }
+  }
+
   static func source(
     _ arguments: Arguments
   ) throws(CommandError) -> Source {
@@ -90,7 +104,7 @@ extension CompareCommand {
       }
     }
     try set("seed", \.seed, in: 0...UInt64.max)
-    try set("episodes", \.episodes, in: 1...1_000_000)
+    try set("episodes", \.episodes, in: 1...100_000)
     try set("devices", \.devices, in: 1...64)
     try set("edits", \.editsPerDevice, in: 0...1000)
     try set("fields", \.fields, in: 1...1000)

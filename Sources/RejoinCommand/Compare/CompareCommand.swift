@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import struct Foundation.Data
+import class Foundation.FileHandle
 import struct Foundation.URL
 import Rejoin
 import RejoinComparison
@@ -30,6 +31,7 @@ struct CompareCommand {
 
   /// Reads the arguments of `compare`.
   init(_ arguments: Arguments) throws(CommandError) {
+    try Self.checkThatAllAreHeeded(arguments)
     source = try Self.source(arguments)
     format = try Self.format(arguments.value("format"))
     isWhole = arguments.has("all")
@@ -72,20 +74,18 @@ struct CompareCommand {
   func run() throws {
     if let page { return try write(to: page) }
     if isOfSuggestions {
-      return Terminal.write(
-        SuggestionReport(try readEpisodes()).text(format))
+      let report = SuggestionReport(try readEpisodes())
+      if report.isEmpty {
+        throw CommandError.usage(
+          "no register was set or cleared differently by two people and then "
+            + "settled by a third; expected episodes with a \"resolution\"")
+      }
+      return Terminal.write(report.text(format))
     }
     if let explained {
       return Terminal.write(try explanation(of: explained))
     }
-    if !isGenerated {
-      let episodes = try readEpisodes()
-      if episodes.isEmpty {
-        throw CommandError.usage(
-          "no record was changed on both sides; expected some that were")
-      }
-      return try printTable(episodes, title: nil)
-    }
+    if !isGenerated { return try printTable(readEpisodes(), title: nil) }
     try printExamples()
     for (place, (name, workload)) in workloads.enumerated() {
       try printTable(
@@ -95,18 +95,19 @@ struct CompareCommand {
   }
 
   private func write(to path: String) throws {
+    try checkThatPagesAlone(areReplacedAt: path)
+    let shown = try readEpisodes()
     var results: [(title: String, result: ComparisonResult)] = []
-    var shown: [Episode] = []
     if isGenerated {
-      shown = WorkedExample.all.map(\.episode)
       for (name, workload) in workloads {
         results.append((name, try compared(episodes(workload))))
       }
     } else {
-      shown = try readEpisodes()
       results.append(("\(shown.count) records", try compared(shown)))
     }
-    let episode = shown.first { $0.id == explained ?? "person" } ?? shown.first
+    let episode =
+      try explained.map { try find($0, in: shown) }
+      ?? shown.first { $0.id == "person" } ?? shown.first
     let text = try Page(results, episode: episode, strategies).html()
     do {
       try Data(text.utf8).write(to: URL(fileURLWithPath: path))
@@ -114,6 +115,17 @@ struct CompareCommand {
       throw CommandError.failed("\(path) cannot be written: \(error)")
     }
     Terminal.write("\(path): open it in a browser\n")
+  }
+
+  /// A file that is no page is somebody's data.
+  private func checkThatPagesAlone(areReplacedAt path: String) throws {
+    let file = FileHandle(forReadingAtPath: path)
+    defer { try? file?.close() }
+    let start = (try? file?.read(upToCount: Page.start.utf8.count)) ?? Data()
+    guard start.isEmpty || start == Data(Page.start.utf8) else {
+      throw CommandError.usage(
+        "\(path) is there, and is no page of this command; name another file")
+    }
   }
 
   private func compared(_ episodes: [Episode]) throws -> ComparisonResult {
@@ -126,21 +138,28 @@ struct CompareCommand {
     workload.generate(using: SeededRandom.init(seed:))
   }
 
+  /// The episodes to compare, of which there is at least one.
   private func readEpisodes() throws -> [Episode] {
+    let episodes: [Episode]
     switch source {
     case .generated:
       return WorkedExample.all.map(\.episode)
-        + episodes(workloads.last?.1 ?? .hostile)
+        + self.episodes(workloads.last?.1 ?? .hostile)
     case .files(let files):
       do {
-        return try files.flatMap { try EpisodeFile.read($0) }
+        episodes = try files.flatMap { try EpisodeFile.read($0) }
       } catch {
         throw CommandError.usage("\(error)")
       }
-    case .git(let history, let paths): return try history.episodes(paths)
+    case .git(let history, let paths): episodes = try history.episodes(paths)
     case .versions(let base, let mine, let theirs):
-      return try OwnData.episodes(base: base, mine: mine, theirs: theirs)
+      episodes = try OwnData.episodes(base: base, mine: mine, theirs: theirs)
     }
+    if episodes.isEmpty {
+      throw CommandError.usage(
+        "no record was changed on both sides; expected some that were")
+    }
+    return episodes
   }
 
   private func printExamples() throws {
@@ -179,17 +198,15 @@ struct CompareCommand {
   }
 
   private func explanation(of id: String) throws -> String {
-    let episodes = try readEpisodes()
-    guard let episode = episodes.first(where: { $0.id == id }) else {
-      let known = episodes.prefix(8).map { "\"\($0.id)\"" }
-      throw CommandError.failed(
-        "no episode has the ID \"\(id)\"; there are \(episodes.count), such as "
-          + known.joined(separator: ", "))
-    }
+    let episode = try find(id, in: readEpisodes())
     let text = try Explanation(episode, strategies).text()
     switch format {
     case .table: return text
-    case .markdown: return "```\n" + text + "```\n"
+    case .markdown:
+      // Longer than any run of marks within.
+      let runs = text.split { $0 != "`" }.map(\.count)
+      let fence = String(repeating: "`", count: max(runs.max() ?? 0, 2) + 1)
+      return fence + "\n" + text + fence + "\n"
     case .json:
       let lines = text.split(separator: "\n").map {
         JSONValue.scalar(.string(String($0)))
@@ -199,5 +216,13 @@ struct CompareCommand {
       ])
       .description + "\n"
     }
+  }
+
+  private func find(_ id: String, in episodes: [Episode]) throws -> Episode {
+    if let episode = episodes.first(where: { $0.id == id }) { return episode }
+    let known = episodes.prefix(8).map { "\"\($0.id)\"" }
+    throw CommandError.usage(
+      "no episode has the ID \"\(id)\"; there are \(episodes.count), such as "
+        + known.joined(separator: ", "))
   }
 }

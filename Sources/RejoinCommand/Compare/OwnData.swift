@@ -12,21 +12,25 @@ enum OwnData {
   ) throws -> [Episode] {
     let paths = [base, mine, theirs]
     do {
-      let files = try paths.map(read)
-      guard files.contains(where: \.isSQLite) else {
-        let tables = try zip(files, paths).map {
-          try RecordTable($0, named: $1)
-        }
+      guard try paths.contains(where: isSQLite) else {
+        let tables = try RecordTable.versions(
+          paths.map { (try read($0), $0) })
         return RecordTable.episodes(
           name(mine), base: tables[0], mine: tables[1], theirs: tables[2])
       }
       let tables = try paths.map(RecordTable.tables(ofSQLite:))
       let names = Set(tables.flatMap(\.keys)).sorted()
       return names.flatMap { name in
-        RecordTable.episodes(
-          name, base: tables[0][name] ?? RecordTable(),
-          mine: tables[1][name] ?? RecordTable(),
-          theirs: tables[2][name] ?? RecordTable())
+        let versions = tables.map { $0[name] }
+        // Whoever has dropped a table has not deleted its records.
+        if versions[1] == nil || versions[2] == nil {
+          Terminal.tellLeftOut("table \(name): it is not in all three files")
+          return [Episode]()
+        }
+        return RecordTable.episodes(
+          name, base: versions[0] ?? RecordTable(),
+          mine: versions[1] ?? RecordTable(),
+          theirs: versions[2] ?? RecordTable())
       }
     } catch let failure as RecordTable.Failure {
       throw CommandError.usage("\(failure)")
@@ -44,10 +48,10 @@ enum OwnData {
     }
     return [UInt8](data)
   }
-}
 
-extension [UInt8] {
-  fileprivate var isSQLite: Bool {
-    starts(with: Array("SQLite format 3\0".utf8))
+  private static func isSQLite(_ path: String) throws -> Bool {
+    let file = FileHandle(forReadingAtPath: path)
+    defer { try? file?.close() }
+    return try file?.read(upToCount: 16) == Data("SQLite format 3\0".utf8)
   }
 }

@@ -5,6 +5,13 @@ import RejoinComparison
 import RejoinSQL
 
 extension RecordTable {
+  /// What Core Data, and the mirroring of a container, keep for themselves.
+  private static let ownTables = [
+    "ACHANGE", "ATRANSACTION", "ATRANSACTIONSTRING", "Z_METADATA",
+    "Z_MODELCACHE", "Z_PRIMARYKEY",
+  ]
+  private static let ownColumns: Set = ["Z_OPT", "Z_ENT"]
+
   /// The tables of an SQLite file that have primary keys, by their names.
   static func tables(
     ofSQLite path: String
@@ -16,17 +23,30 @@ extension RecordTable {
     } catch {
       throw Failure(path, "\(error)", "an SQLite file")
     }
-    var names: [String] = []
-    try connection.run(
-      "SELECT name FROM sqlite_master WHERE type = 'table' "
-        + "AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name", []
-    ) { names.append(String(decoding: $0.bytes(0), as: UTF8.self)) }
+    guard try connection.texts("PRAGMA encoding") == ["UTF-8"] else {
+      throw Failure(path, "its texts are UTF-16", "UTF-8")
+    }
+    // Not those that belong to virtual tables.
+    let names = try connection.texts(
+      "SELECT name FROM pragma_table_list WHERE schema = 'main' "
+        + "AND type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' "
+        + "ORDER BY name")
+    let isCoreData = Set(names).isSuperset(of: ["Z_METADATA", "Z_PRIMARYKEY"])
     var tables: [String: RecordTable] = [:]
     for name in names {
+      if isCoreData, ownTables.contains(name) || name.hasPrefix("ANSCK") {
+        continue
+      }
+      let place = "\(path), table \(name)"
       do {
-        tables[name] = try table(name, in: connection)
+        tables[name] = try table(
+          name, in: connection, place, without: isCoreData ? ownColumns : [])
+        if tables[name] == nil {
+          Terminal.tellLeftOut("\(place): it has no primary key")
+        }
       } catch let error as SQLError {
-        throw Failure("\(path), table \(name)", "\(error)", "a table to read")
+        throw Failure(
+          place, String(error.message.prefix(100)), "a table that can be read")
       }
     }
     if tables.isEmpty {
@@ -38,7 +58,8 @@ extension RecordTable {
 
   /// - Returns: `nil` if the table has no primary key.
   private static func table(
-    _ name: String, in connection: SQLiteConnection
+    _ name: String, in connection: SQLiteConnection, _ place: String,
+    without left: Set<String>
   ) throws -> RecordTable? {
     var (columns, keys) = ([String](), [(place: Int64, column: Int)]())
     try connection.run(
@@ -50,32 +71,59 @@ extension RecordTable {
     }
     if keys.isEmpty { return nil }
     keys.sort { $0.place < $1.place }
-    let parts = columns.map { column in
+    let selected = columns.map { column in
       "typeof(\(column.quoted)), CASE typeof(\(column.quoted)) WHEN 'real' "
         + "THEN printf('%!.17g', \(column.quoted)) ELSE \(column.quoted) END"
     }
+    let left = left.union(keys.map { columns[$0.column] })
     var table = RecordTable()
     try connection.run(
-      "SELECT \(parts.joined(separator: ", ")) FROM \(name.quoted)", []
+      "SELECT \(selected.joined(separator: ", ")) FROM \(name.quoted)", []
     ) { row in
       let values = columns.indices.map { row.value($0 * 2) }
-      let key = keys.map { values[$0.column]?.keyText ?? "" }
-        .joined(separator: "/")
-      var fields: JSONValue.Row = [:]
-      for (column, value) in zip(columns, values) { fields[column] = value }
-      for key in keys { fields[columns[key.column]] = nil }
-      _ = table.add(fields, at: key)
+      let parts = keys.map { values[$0.column]?.keyText ?? "NULL" }
+      let fields = zip(columns, values).compactMap { column, value in
+        left.contains(column)
+          ? nil : value.map { (name: Name(column), value: $0) }
+      }
+      try table.add(
+        fields,
+        at: parts.count == 1
+          ? parts[0] : parts.map(\.escaped).joined(separator: "/"),
+        place)
     }
     return table
   }
 }
 
+extension SQLiteConnection {
+  /// The first column of all rows.
+  fileprivate func texts(_ sql: String) throws -> [String] {
+    var texts: [String] = []
+    try run(sql, []) { row in
+      texts.append(String(decoding: row.bytes(0), as: UTF8.self))
+    }
+    return texts
+  }
+}
+
 extension String {
   /// The name as SQL quotes it.
-  fileprivate var quoted: String {
-    "\""
-      + split(separator: "\"", omittingEmptySubsequences: false)
-      .joined(separator: "\"\"") + "\""
+  fileprivate var quoted: String { "\"" + marked(["\""], by: "\"") + "\"" }
+
+  /// The text as a part of a key of several columns, so that different keys differ.
+  fileprivate var escaped: String { marked(["\\", "/"], by: "\\") }
+
+  /// The text with a mark before each of some scalars.
+  private func marked(
+    _ scalars: [Unicode.Scalar], by mark: Unicode.Scalar
+  ) -> String {
+    var result = UnicodeScalarView()
+    for scalar in unicodeScalars {
+      if scalars.contains(scalar) { result.append(mark) }
+      result.append(scalar)
+    }
+    return String(result)
   }
 }
 

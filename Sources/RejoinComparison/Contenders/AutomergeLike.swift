@@ -86,6 +86,8 @@ private struct MapDocument {
   }
 
   private mutating func put(_ content: Content, _ key: Key, _ device: String) {
+    // What is there alone is not written again.
+    if present(key).map(\.content) == [content] { return }
     drop([key])
     values[key, default: [:]][next(device)] = content
   }

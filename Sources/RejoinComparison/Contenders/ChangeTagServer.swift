@@ -7,9 +7,15 @@ import RejoinPolicies
 struct ChangeTagServer {
   private let policy: MergePolicy
   private let episode: Episode
+  /// Whether a save is refused if anything has been saved since, even the same.
+  private var checksTags: Bool {
+    if case .error = policy { true } else { false }
+  }
   private(set) var record: PlainRecord?
   /// The copies of the devices whose queues are blocked by a refused edit.
   private(set) var stuck: [String: PlainRecord?] = [:]
+  /// The device whose save has changed the tag last.
+  private var writer: String?
   /// The register values that errors have shown, by field.
   private var reported: [String: Set<Value?>] = [:]
 
@@ -31,10 +37,13 @@ struct ChangeTagServer {
     let differences = differences(of: upload)
     let decision = policy.decide(
       differences, isInsertion: upload.isCreation && record != nil)
-    if decision.isRefused {
+    // A tag changes with each save, whatever it writes.
+    let isStale = writer.map { $0 != upload.device } ?? false
+    if decision.isRefused || checksTags && isStale {
       hold(upload)
     } else {
       write(decision, differences, of: upload)
+      writer = upload.device
     }
   }
 
@@ -51,7 +60,7 @@ struct ChangeTagServer {
   /// Deletes the record, whatever has changed, unless the device is blocked.
   mutating func delete(for device: String) {
     if stuck[device] == nil {
-      record = nil
+      (record, writer) = (nil, device)
     } else {
       stuck.updateValue(nil, forKey: device)
     }
@@ -109,8 +118,7 @@ extension ChangeTagServer {
   /// as edited, and on the server.
   ///
   /// A field that the client's query left out is not compared and stays as it
-  /// is on the server. An object that is inserted has every attribute: one that
-  /// nobody has set is nil, and says so.
+  /// is on the server.
   private func differences(of upload: Upload) -> [FieldDifference] {
     let before = upload.before ?? [:]
     let mine = upload.after ?? before
@@ -122,7 +130,7 @@ extension ChangeTagServer {
     let registers = fields.sorted().map { field in
       FieldDifference(
         field: field, base: before[field]?.asOneValue,
-        mine: mine[field]?.asOneValue ?? (upload.isCreation ? .null : nil),
+        mine: mine[field]?.asOneValue,
         store: record?[field]?.asOneValue,
         storeWasDeleted: isGone)
     }

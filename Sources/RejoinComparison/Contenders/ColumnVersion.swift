@@ -67,7 +67,8 @@ struct ColumnVersion: Contender {
       return
     }
     if !exists { row.count += 1 }
-    for field in upload.changes.keys {
+    for field in upload.changes.keys
+    where row.columns[field]?.content != after[field] {
       let version = row.columns[field]?.version ?? 0
       row.columns[field] = Column(
         version: version + 1, content: after[field], device: upload.device)

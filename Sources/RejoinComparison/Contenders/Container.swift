@@ -3,20 +3,24 @@
 import Rejoin
 import RejoinPolicies
 
-/// `NSPersistentCloudKitContainer`, as far as it merges: a server that checks change
-/// tags, and a context with a merge policy on each device.
+/// `NSPersistentCloudKitContainer`, as far as its contexts merge: a server that
+/// checks change tags, and a context with a merge policy on each device.
 ///
-/// What a device has edited offline waits in its context. When it imports the
-/// server's record, the context saves, the policy decides between the two, and the
-/// result is exported under the tag just fetched. Counters and sets are plain values,
-/// and the record's existence is one more field.
+/// What a device has edited offline waits, unsaved, in its context. When it imports
+/// the server's record, the context saves, the policy decides between the two, and the
+/// result is exported under the tag just fetched. Edits that were saved offline never
+/// meet a policy: they are sent as in ``RecordByServerTime`` or ``ChangedKeys``.
+/// Counters and sets are plain values, and the record's existence is one more field.
+///
+/// As no attribute of a mirrored store can be unique, two insertions are two objects:
+/// nothing is lost, and what shows is what both have.
 ///
 /// What a policy drops is lost. `error` throws, hands both sides to the app, and
 /// leaves the edits unsaved on their device until the user acts.
 struct Container: Contender {
   let name: String
   var rule: String {
-    "on import, the context's policy \(policy) decides; the result is exported"
+    "unsaved edits meet an import, and the context's policy \(policy) decides"
   }
   let policy: MergePolicy
 
@@ -34,8 +38,11 @@ struct Container: Contender {
   ]
 
   func outcome(of episode: Episode) -> Outcome {
+    let saves = episode.contextSaves
+    let insertions = saves.count { $0.isCreation && $0.after != nil }
+    if insertions > 1 { return ThreeWayHandler().outcome(of: episode) }
     var server = ChangeTagServer(policy, episode)
-    for upload in episode.contextSaves { server.receive(upload) }
+    for upload in saves { server.receive(upload) }
     return server.outcome
   }
 }

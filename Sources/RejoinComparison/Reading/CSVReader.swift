@@ -7,8 +7,12 @@ struct CSVReader {
   private var index = 0
   private var line = 1
 
-  init(_ bytes: [UInt8], _ name: String) {
+  init(_ bytes: [UInt8], _ name: String) throws(RecordTable.Failure) {
     (self.bytes, self.name) = (bytes, name)
+    // Other encodings would have their letters replaced, and so become equal.
+    guard String(validating: bytes, as: UTF8.self) != nil else {
+      throw .init(name, "the text is not UTF-8", "a file saved as UTF-8")
+    }
     // The mark of UTF-8, which spreadsheets write.
     if bytes.starts(with: [0xef, 0xbb, 0xbf]) { index = 3 }
   }
@@ -41,6 +45,11 @@ struct CSVReader {
         index += 1
       }
       if text.last == 0x0d, byte != UInt8(ascii: ",") { text.removeLast() }
+      if text.contains(0x0d) {
+        throw .init(
+          "\(name):\(line)", "a carriage return within a line",
+          "lines that end with line feeds")
+      }
       return String(decoding: text, as: UTF8.self)
     }
     let first = line

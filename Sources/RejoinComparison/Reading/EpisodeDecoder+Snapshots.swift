@@ -23,10 +23,10 @@ extension EpisodeDecoder {
       for (name, kind) in kinds {
         guard let value = row[name] else { continue }
         let path = "\(key).\(name)"
-        if kind == .counter {
-          _ = try integer(value, path)
-        } else {
-          _ = try texts(value, path)
+        switch kind {
+        case .counter: _ = try integer(value, path)
+        case .set: _ = try texts(value, path)
+        default: break
         }
       }
       return row

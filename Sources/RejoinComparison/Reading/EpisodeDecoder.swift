@@ -30,7 +30,7 @@ struct EpisodeDecoder {
       return try snapshots(json)
     }
     try check(json.keys, against: Self.keys, in: nil)
-    let kinds = try kinds(json["kinds"])
+    let kinds = try kinds(json["kinds"]).filter { $0.value != .register }
     var episode = Episode(
       id: try text(required("id", of: json, in: nil), "id"),
       base: try record(required("base", of: json, in: nil), "base", kinds),
@@ -46,16 +46,10 @@ struct EpisodeDecoder {
   }
 
   func checkNames(of episode: Episode) throws(EpisodeFileError) {
-    let limit = Limits.nameBytes
     let names = episode.changedFields.union((episode.base ?? [:]).keys)
-    guard let name = names.filter({ $0.utf8.count > limit }).min() else {
-      return
+    if let fault = names.sorted().lazy.compactMap(NameFault.init).first {
+      throw error(.badName, nil, fault.problem, fault.mend)
     }
-    throw error(
-      .longName, nil,
-      "the name of the field \"\(name.prefix(20))…\" has "
-        + "\(name.utf8.count) bytes",
-      "shorten it to \(limit) bytes")
   }
 
   private func parse(
@@ -81,9 +75,9 @@ struct EpisodeDecoder {
       guard let kind, [.register, .set, .counter].contains(kind) else {
         throw error(
           .unknownKind, "kinds.\(field)", "unknown kind \"\(name)\"",
-          "use \"set\" or \"counter\", and leave out registers")
+          "use \"register\", \"set\" or \"counter\"")
       }
-      kinds[field] = kind == .register ? nil : kind
+      kinds[field] = kind
     }
     return kinds
   }

@@ -21,8 +21,8 @@ public struct EpisodeFileError: Error, Hashable {
     case unknownKind
     /// The format has no such resolver.
     case unknownResolver
-    /// The name of a field is too long.
-    case longName
+    /// The name of a field is too long, or begins with U+0000.
+    case badName
     /// Two parts of an episode contradict each other.
     case contradiction
   }

@@ -5,7 +5,7 @@ import Rejoin
 /// The records of a file, by their keys.
 package struct RecordTable: Sendable {
   /// The fields of each record, by its key.
-  package private(set) var rows: [String: JSONValue.Row] = [:]
+  package private(set) var rows: [Name: JSONValue.Row] = [:]
 
   /// Creates an empty table.
   package init() {}
@@ -22,87 +22,73 @@ package struct RecordTable: Sendable {
 
   /// Adds a record.
   ///
-  /// - Returns: Whether there was none with its key.
-  package mutating func add(_ row: JSONValue.Row, at key: String) -> Bool {
-    rows.updateValue(row, forKey: key) == nil
-  }
-
-  /// Reads a file by its name: `.csv`, or else JSON.
-  package init(
-    _ bytes: [UInt8], named name: String
+  /// - Parameter place: The file, and the line or the table.
+  package mutating func add(
+    _ fields: some Sequence<(name: Name, value: JSONValue)>, at key: String,
+    _ place: String
   ) throws(Failure) {
-    if name.lowercased().hasSuffix(".csv") {
-      try self.init(csv: bytes, named: name)
-    } else {
-      try self.init(json: bytes, named: name)
+    var row: JSONValue.Row = [:]
+    for (name, value) in fields {
+      if let fault = NameFault(name.text) {
+        throw Failure(place, fault.problem, "another: \(fault.mend)")
+      }
+      guard row.updateValue(value, forKey: name.text) == nil else {
+        throw Failure(
+          place, "two fields have the name \"\(name)\"",
+          "names that differ in more than Unicode normalization")
+      }
+    }
+    guard rows.updateValue(row, forKey: Name(key)) == nil else {
+      throw Failure(
+        place, "the key \"\(key)\" is there twice", "a key for each record")
     }
   }
 
-  /// Reads an object of records by their keys, an array of records that have a
-  /// field `id`, `key` or `name`, or one record.
-  private init(json bytes: [UInt8], named name: String) throws(Failure) {
-    let json: JSONValue
-    do {
-      json = try JSONParser.value(of: bytes[...])
-    } catch {
-      let line = bytes.prefix(error.offset).count { $0 == 0x0a } + 1
-      throw Failure("\(name):\(line)", error.problem, "JSON")
+  /// Reads versions of a file by its name: `.csv`, or else JSON.
+  ///
+  /// - Parameter files: The bytes, `nil` of a version without the file, and what to
+  ///   call each in errors.
+  package static func versions(
+    _ files: [(bytes: [UInt8]?, name: String)]
+  ) throws(Failure) -> [RecordTable] {
+    guard files.contains(where: { $0.name.lowercased().hasSuffix(".csv") })
+    else { return try versions(json: files) }
+    var tables: [RecordTable] = []
+    for (bytes, name) in files {
+      tables.append(
+        try bytes.map { bytes throws(Failure) in
+          try RecordTable(csv: bytes, named: name)
+        } ?? RecordTable())
     }
-    switch json {
-    case .object(let members):
-      let records = members.compactMap {
-        key, value -> (String, JSONValue.Row)? in
-        value.row.map { (key.text, $0) }
-      }
-      if records.count == members.count {
-        for (key, row) in records { rows[key] = row }
-      } else {
-        // A record itself, as in a file of settings.
-        rows["."] = json.row
-      }
-    case .array(let items):
-      guard
-        let key = ["id", "key", "name"].first(where: { items.areKeyed(by: $0) })
-      else {
-        throw Failure(
-          name, "the records of the array have no key",
-          "in each a field \"id\", \"key\" or \"name\" of its own")
-      }
-      for item in items {
-        if let row = item.row, let value = row[key]?.key { rows[value] = row }
-      }
-    case .scalar:
-      throw Failure(
-        name, "found \(json.typeName)", "an object or an array of records")
-    }
+    return tables
   }
 
   /// Reads a header, and a record a line, whose first field is its key (RFC 4180).
   private init(csv bytes: [UInt8], named name: String) throws(Failure) {
-    var reader = CSVReader(bytes, name)
+    var reader = try CSVReader(bytes, name)
     guard let header = try reader.next(), let key = header.fields.first else {
       throw Failure("\(name):1", "the file is empty", "a header")
+    }
+    guard header.fields.count > 1 else {
+      throw Failure(
+        "\(name):1", "\"\(key)\" is the only column",
+        "a key and others, with commas between them")
     }
     if Set(header.fields).count < header.fields.count {
       throw Failure(
         "\(name):1", "two columns have one name", "a name for each column")
     }
     while let line = try reader.next() {
+      let place = "\(name):\(line.number)"
       guard line.fields.count == header.fields.count else {
         throw Failure(
-          "\(name):\(line.number)", "\(line.fields.count) fields",
+          place, "\(line.fields.count) fields",
           "\(header.fields.count), as in the header")
       }
-      var row: JSONValue.Row = [:]
-      for (column, text) in zip(header.fields, line.fields).dropFirst() {
-        row[column] = .scalar(.string(text))
+      let fields = zip(header.fields, line.fields).dropFirst().map {
+        (Name($0), JSONValue.scalar(.string($1)))
       }
-      guard add(row, at: line.fields[0]) else {
-        throw Failure(
-          "\(name):\(line.number)",
-          "\"\(line.fields[0])\" is twice in the column \"\(key)\"",
-          "a key in the first column")
-      }
+      try add(fields, at: line.fields[0], place)
     }
   }
 }
@@ -120,35 +106,10 @@ extension RecordTable {
     return keys.sorted().compactMap { key in
       let kept: JSONValue.Row?? = resolution.map { $0.rows[key] }
       var snapshots = Snapshots(
-        id: "\(name)#\(key)", base: base.rows[key], mine: mine.rows[key],
+        id: "\(name)#\(key.text)", base: base.rows[key], mine: mine.rows[key],
         theirs: theirs.rows[key], resolution: kept)
       if let times { snapshots.times = times }
       return snapshots.isConcurrent ? snapshots.episode : nil
     }
-  }
-}
-
-extension JSONValue {
-  /// The members of an object.
-  package var row: Row? {
-    guard case .object(let members) = self else { return nil }
-    return Dictionary(members.map { ($0.key.text, $0.value) }) { $1 }
-  }
-
-  /// The value as a key of a record.
-  fileprivate var key: String? {
-    switch self {
-    case .scalar(.string(let text)): text
-    case .scalar(.int(let number)): String(number)
-    default: nil
-    }
-  }
-}
-
-extension [JSONValue] {
-  /// Whether all are records with a field of that name, whose values differ.
-  fileprivate func areKeyed(by name: String) -> Bool {
-    let keys = compactMap { $0.row?[name]?.key }
-    return keys.count == count && Set(keys).count == count
   }
 }

@@ -39,7 +39,8 @@ public struct Explanation: Sendable {
     }
     return lines.map { line in
       let indent = String(line.prefix { $0 == " " })
-      return line.printable.wrapped(indent, hanging: indent + "  ") + "\n"
+      return line.printableOnOneLine.wrapped(indent, hanging: indent + "  ")
+        + "\n"
     }.joined()
   }
 

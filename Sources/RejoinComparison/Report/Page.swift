@@ -22,6 +22,9 @@ public struct Page: Sendable {
     self.strategies = strategies
   }
 
+  /// What every page begins with.
+  package static let start = "<!DOCTYPE html>\n<!-- rejoin compare -->\n"
+
   /// The page in HTML.
   ///
   /// - Throws: The errors of the strategies.
@@ -40,8 +43,7 @@ public struct Page: Sendable {
         + "</div></section>\n"
     }
     body += rules
-    return """
-      <!DOCTYPE html>
+    return Self.start + """
       <html lang="en">
       <head>
       <meta charset="utf-8">

@@ -5,10 +5,15 @@ extension String {
   ///
   /// Names and values come from files that anyone may have written, and must
   /// not control the terminal that they are printed on.
-  package var printable: String {
-    if !unicodeScalars.contains(where: \.isSteering) { return self }
+  package var printable: String { escaping(\.isSteering) }
+
+  /// The text with all control characters escaped, so that it is on one line.
+  var printableOnOneLine: String { escaping { $0 == "\n" || $0.isSteering } }
+
+  private func escaping(_ isEscaped: (Unicode.Scalar) -> Bool) -> String {
+    if !unicodeScalars.contains(where: isEscaped) { return self }
     return unicodeScalars.map {
-      $0.isSteering ? $0.escaped(asASCII: true) : String($0)
+      isEscaped($0) ? $0.escaped(asASCII: true) : String($0)
     }.joined()
   }
 }

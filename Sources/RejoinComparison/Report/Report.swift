@@ -71,7 +71,8 @@ public struct Report: Sendable {
 
   private var wholeHeader: [String] {
     let counts = [
-      "strategy", "lossless", "if deletions win", "plain", "excess",
+      "strategy", "edits lost", "silently", "lossless", "if deletions win",
+      "plain", "excess",
       "only reported", "unrecoverable", "counter units", "adds lost",
       "removes undone", "records wrong", "never agree",
     ]
@@ -93,9 +94,10 @@ public struct Report: Sendable {
       losses.recordsWrong, losses.neverAgree,
     ]
     let (all, person) = (strategy.agreement.all, strategy.agreement.person)
-    return shares.map { part, whole in
-      .init(text: "\(part)/\(whole)", mood: part == whole ? .good : .plain)
-    } + counts.map(count)
+    return [losses.lost, losses.silent].map(count)
+      + shares.map { part, whole in
+        .init(text: "\(part)/\(whole)", mood: part == whole ? .good : .plain)
+      } + counts.map(count)
       + (isResolved
         ? [
           share(all, \.ofFields), share(person, \.ofFields),
@@ -140,7 +142,7 @@ public struct Report: Sendable {
 
 extension Report {
   private func notes(_ format: ReportFormat) -> String {
-    var notes = isWhole ? wholeNotes : briefNotes
+    var notes = briefNotes + (isWhole ? wholeNotes : [])
     if isResolved { notes += resolvedNotes }
     var text = notes.map { $0.wrapped() + "\n" }.joined()
     if isWhole {
@@ -158,7 +160,8 @@ extension Report {
     [
       "edits lost: neither shown nor in the record's conflict list, though no later "
         + "edit had seen them. silently: nobody is told. disagree: episodes whose "
-        + "devices end with different records."
+        + "devices end with different records. Where one deletes and another edits, the "
+        + "edit must stay."
     ]
   }
 
@@ -176,10 +179,12 @@ extension Report {
 
   private var resolvedNotes: [String] {
     [
-      "Shares: fields and records equal to what people chose; over all resolved "
-        + "episodes, and over those resolved by hand. After a text merge, agreement "
-        + "is partly mechanical. Keeping every edit also keeps what people dropped "
-        + "on purpose."
+      (isWhole
+        ? "Shares: fields and records equal to what people chose; over all "
+          + "resolved episodes, and over those resolved by hand. "
+        : "as people: the changed fields that are equal to what people chose. ")
+        + "After a text merge, agreement is partly mechanical. Keeping every edit "
+        + "also keeps what people dropped on purpose."
     ]
   }
 }

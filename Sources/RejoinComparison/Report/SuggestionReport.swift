@@ -18,6 +18,9 @@ public struct SuggestionReport: Sendable {
 
   private let contests: [Contest]
 
+  /// Whether there is no such register.
+  public var isEmpty: Bool { contests.isEmpty }
+
   /// Finds the contested values of some episodes.
   public init(_ episodes: [Episode]) {
     contests = episodes.flatMap(Self.contests)
@@ -81,6 +84,7 @@ public struct SuggestionReport: Sendable {
   public func text(_ format: ReportFormat) -> String {
     var table = TextTable(
       header: ["rule", "as people", "of all", "one left out"])
+    table.isNameAlone = true
     var objects: [String] = []
     for (name, rule) in Self.rules {
       let hits = contests.map { contest in

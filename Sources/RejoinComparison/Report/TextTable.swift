@@ -10,7 +10,7 @@ package struct TextTable {
     package init(text: String) { self.init(text: text, mood: .plain) }
 
     init(text: String, mood: Mood) {
-      self.text = text.printable
+      self.text = text.printableOnOneLine
       self.mood = mood
     }
   }
@@ -65,7 +65,9 @@ package struct TextTable {
   /// The table in Markdown.
   func markdown() -> String {
     let rule = header.indices.map { leading.contains($0) ? "---" : "--:" }
-    let lines = [header, rule] + rows.map { $0.map(\.text.escapedForMarkdown) }
+    let cells = [header] + rows.map { $0.map(\.text) }
+    var lines = cells.map { $0.map(\.printableOnOneLine.escapedForMarkdown) }
+    lines.insert(rule, at: 1)
     return lines.map { "| " + $0.joined(separator: " | ") + " |\n" }.joined()
   }
 }
@@ -85,7 +87,7 @@ extension String {
   }
 
   fileprivate var escapedForMarkdown: String {
-    split(separator: "|", omittingEmptySubsequences: false)
-      .joined(separator: "\\|")
+    unicodeScalars.map { ["|", "<"].contains($0) ? "\\\($0)" : "\($0)" }
+      .joined()
   }
 }

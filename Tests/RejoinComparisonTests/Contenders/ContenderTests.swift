@@ -115,16 +115,45 @@ import Testing
         == [["x": .text("B")]])
   }
 
-  @Test func twoCreationsUnderAUniqueKeyKeepWhatIsNotNil() {
+  /// No attribute of a mirrored store can be unique.
+  @Test(arguments: Container.all)
+  func twoInsertionsIntoAContainerAreTwoObjects(container: Container) {
     let episode = Episode(
       nil, ("a", { $0.set = ["x": "A", "y": "A"] }),
-      ("b", { $0.set = ["x": .null, "y": "B"] }))
-    #expect(
-      Container(.mergeNonNil).outcome(of: episode).states
-        == [["x": .text("A"), "y": .text("B")]])
-    #expect(
-      Container(.mergeByPropertyObjectTrump).outcome(of: episode).states
-        == [["x": .value(.null), "y": .text("B")]])
+      ("b", { $0.set["y"] = "B" }))
+    let outcome = container.outcome(of: episode)
+    #expect(outcome.agrees)
+    #expect(Oracle(episode).verdict(on: outcome).losses.isZero)
+    #expect(outcome.states[0]?["x"] == .text("A"))
+  }
+
+  /// A tag changes with each save, and a row's version with the row.
+  @Test func whatIsWrittenAgain() {
+    let base: PlainRecord = ["x": .text("old"), "s": .texts("a")]
+    let episode = Episode(
+      base, kinds: ["s": .set],
+      (
+        "a",
+        {
+          $0.set["x"] = "old"
+          $0.insert["s"] = ["a"]
+        }
+      ),
+      (
+        "b",
+        {
+          $0.set["x"] = "new"
+          $0.remove["s"] = ["a"]
+        }
+      ))
+    let new: PlainRecord = ["x": .text("new"), "s": .elements([])]
+    #expect(IfServerRecordUnchanged().outcome(of: episode).isBlocked)
+    #expect(Container(.error).outcome(of: episode).isBlocked)
+    #expect(ColumnVersion().outcome(of: episode).states == [new])
+    // Neither is written: the removal has seen all that there is.
+    let automerge = AutomergeLike().outcome(of: episode)
+    #expect(automerge.states == [["x": .text("new")]])
+    #expect(automerge.kept == ["x": ["new"]])
   }
 
   @Test func aHandlerMergesByKindAndListsWhatItReplaces() {

@@ -183,33 +183,27 @@ import Testing
       ])
   }
 
-  /// Where two objects are inserted under one key, Core Data's object trump writes
-  /// the attributes that the second has left nil.
+  /// A mirrored store has no unique attributes: two insertions are two objects.
   @Test func expensiveField() throws {
     let (photo, none) = (#"photo "four megabytes""#, "photo unset")
     let title = #"title "Holiday""#
     try check(
       .expensiveField,
       [
-        (
-          "\(none), \(title)", "1 excess, 1 unrecoverable",
-          wholeRecord + [
-            "container.mergeByPropertyObjectTrump", "container.overwrite",
-          ]
-        ),
+        ("\(none), \(title)", "1 excess, 1 unrecoverable", wholeRecord),
         (
           "\(none), \(title)", "1 excess, 1 only reported",
           ["rejoin + overwrite"]
         ),
         (
           "\(photo), \(title)", "nothing",
-          perField + storeFirst + allOrNothing + operations + rejoin + writing
-            + keepingTheStore + dropping
-            + ["allKeys", "container.mergeNonNil", "pendingChanges"]
+          perField + storeFirst + allOrNothing + mineFirst + replacing
+            + operations + rejoin + writing + keepingTheStore + dropping
+            + ["container.error", "pendingChanges"]
         ),
         (
           "tablet: \(photo), \(title) — phone: \(none), \(title)",
-          "1 excess, 1 only reported, never agree", refused
+          "1 excess, 1 only reported, never agree", ["ifServerRecordUnchanged"]
         ),
         // The replica has the photo; the context that could not save shows none.
         (

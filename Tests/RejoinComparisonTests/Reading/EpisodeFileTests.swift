@@ -59,7 +59,7 @@ import Testing
         of: "NAME", with: name)
     }
     let error = try error("\n" + text(256))
-    #expect(error.code == .longName)
+    #expect(error.code == .badName)
     #expect(error.line == 2)
     #expect(error.description.contains("256 bytes; shorten it to 255"))
     let episodes = try EpisodeFile.episodes(in: text(255), file: "f")
