@@ -178,7 +178,8 @@ private let hasGit =
     let printed = try compare()
     #expect(
       printed.text.contains(
-        "left out: 1 merges whose parents have no common past, or several"),
+        "left out: 1 of the merges: their parents have no common past, or several"
+      ),
       "\(printed.text)")
   }
 

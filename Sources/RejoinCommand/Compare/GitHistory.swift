@@ -36,7 +36,8 @@ struct GitHistory {
     if crossed > 0 {
       // Each of several pasts has changes that the others lack.
       Terminal.tellLeftOut(
-        "\(crossed) merges whose parents have no common past, or several")
+        "\(crossed) of the merges: their parents have no common past, or several"
+      )
     }
     return episodes
   }
