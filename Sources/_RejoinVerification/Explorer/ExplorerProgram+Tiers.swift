@@ -13,7 +13,7 @@ extension ExplorerProgram {
     for (i, program) in menu.enumerated() {
       // Each device is in turn the one that saves first.
       let savers = [[i % 3], [(i + 1) % 3], [i % 3, (i + 2) % 3]]
-      let isLarge = [registers, counters, sets, ledgers].contains {
+      let isLarge = [registers, counters, sets].contains {
         $0.name == program.name
       }
       programs.append(
