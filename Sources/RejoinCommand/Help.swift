@@ -118,8 +118,6 @@ enum Help {
                            key in the first column), JSON (records by keys, or a
                            list of records with an "id"), or SQLite (the tables
                            with primary keys)
-      --suggestions        how often rules for contested values would have settled
-                           them as people did
       --html FILE          write a page: bars, the timeline of an episode (the
                            one of --explain), and every count
       --explain ID         explain one episode: its edits, where they met, how each
@@ -157,7 +155,6 @@ enum Help {
                                as a delta, or as the whole state
       delta, split, apply      keep a delta, cut it into parts, and apply it at
                                any later time
-      alias                    declare two `records` to be aliases of one record
       import, pull             import existing rows once, or pull rows of a
                                `server` repeatedly
       purge, fold              drop deleted records and fold ledgers, up to the

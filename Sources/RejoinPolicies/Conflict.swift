@@ -11,14 +11,14 @@ public struct Conflict: Hashable, Codable, Sendable {
   /// The record.
   public let record: RecordID
 
-  /// The register and `lww` fields that either side changed, sorted by field.
+  /// The registers that either side changed, sorted by field.
   public let fields: [FieldDifference]
 
-  /// The contested counters, sets and ledgers, sorted.
+  /// The contested counters, sets, ledgers and `lww` fields, sorted.
   ///
   /// They conflict only with a deletion. If the context deletes the record,
-  /// these are the fields that changed in the store; if the record was deleted
-  /// in the store, those that the context edits.
+  /// these are the counters, sets and ledgers that changed in the store; if the
+  /// record was deleted in the store, those fields that the context edits.
   public let others: [FieldKey]
 
   /// Whether the context deletes the record.
@@ -40,8 +40,7 @@ public struct Conflict: Hashable, Codable, Sendable {
     let seen: VectorClock
   }
 
-  /// The register and `lww` fields that both sides changed; a deletion changes
-  /// every field.
+  /// The registers that both sides changed; a deletion changes every field.
   public var contested: [FieldDifference] {
     fields.filter { $0.isChanged && ($0.isDirty || isDeletion) }
   }
@@ -55,7 +54,7 @@ public struct Conflict: Hashable, Codable, Sendable {
 extension Conflict {
   init(
     _ record: RecordID, fields: [FieldKey: FieldDifference],
-    others: [FieldKey], isDeletion: Bool, displayed now: RecordSnapshot
+    others: [FieldKey], isDeletion: Bool, displayed now: Record
   ) {
     let fields = fields.filter { $0.value.isDirty || $0.value.isChanged }
       .sorted { $0.key < $1.key }
@@ -64,7 +63,7 @@ extension Conflict {
       isDeletion: isDeletion,
       displayed: fields.map {
         Displayed(field: $0.key, seen: now[$0.key].clock)
-      }, marks: now.existence.clock)
+      }, marks: now[.existence].clock)
   }
 
   /// The saves of a field that the conflict displayed; `nil` for a field that

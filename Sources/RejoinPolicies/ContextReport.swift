@@ -6,21 +6,16 @@ import Rejoin
 public struct ContextReport: Sendable {
   /// The dot of the save; `nil` if nothing was written.
   public internal(set) var dot: Dot?
-  /// The register and `lww` fields that were written, by record.
+  /// The registers that were written, by record.
   public internal(set) var written: [RecordID: Set<Name>] = [:]
   /// The records whose deletion was carried out, even if the same save created
   /// them again.
   public internal(set) var deleted: Set<RecordID> = []
-  /// The records that were deleted and still exist, with the concurrent edits,
-  /// or those of an alias, that keep each alive.
+  /// The records that were deleted and still exist, with the concurrent edits
+  /// that keep each alive.
   public internal(set) var survivors: [RecordID: [DroppedChange.Side]] = [:]
   /// The changes, by either side, that the policy did not keep.
   public internal(set) var dropped: [DroppedChange] = []
-  /// The `lww` fields at the maximum timestamp.
-  ///
-  /// Creating a record again empties its fields, but no write can follow that
-  /// timestamp.
-  public internal(set) var retained: [MergeReport.Location] = []
   /// The records that were in conflict, including those that the policy
   /// resolved.
   public internal(set) var conflicts: [Conflict] = []

@@ -17,7 +17,7 @@ public struct DroppedChange: Hashable, Sendable {
 
   /// What was dropped.
   public enum Content: Hashable, Sendable {
-    /// A register's or `lww` field's value, in favour of another.
+    /// A register's value, in favour of another.
     case value(dropped: Side, kept: Side)
     /// The context's edit of a counter, a set or a ledger.
     case edit(FieldEdit)

@@ -4,14 +4,13 @@ import Rejoin
 
 // Comparing a record with its state in the store.
 extension EditedRecord {
-  /// The base, mine and store values of the register and `lww` fields.
+  /// The base, mine and store values of the registers that may be in conflict.
   func differences(
-    from now: RecordSnapshot, storeIsLater: (FieldKey) -> Bool
+    from now: Record, storeIsLater: (FieldKey) -> Bool
   ) -> [FieldKey: FieldDifference] {
-    let keys = Set(fetched.fields.keys).union(now.fields.keys)
-      .union(changes.values.keys)
+    let keys = seenFields.union(now.fields).union(changes.values.keys)
     var differences: [FieldKey: FieldDifference] = [:]
-    for key in keys where key.kind == .register || key.kind == .lww {
+    for key in keys.subtracting(quiet) where key.kind == .register {
       differences[key] = FieldDifference(
         field: key.name, base: base(key), mine: value(of: key),
         store: now.exists ? now[key].value : nil,
@@ -21,7 +20,7 @@ extension EditedRecord {
   }
 
   /// Whether the record was deleted in the store since it was fetched.
-  private func wasDeleted(in now: RecordSnapshot) -> Bool {
+  private func wasDeleted(in now: Record) -> Bool {
     fetched.exists && !now.exists
   }
 
@@ -30,35 +29,46 @@ extension EditedRecord {
   /// Any edit conflicts with a deletion in the store. A deletion in the context
   /// conflicts with any change by its clock: an increment, or a write of an
   /// equal value, is a change that its author wants to keep.
-  func isContested(by now: RecordSnapshot) -> Bool {
+  func isContested(by now: Record) -> Bool {
     guard isDeleted else { return wasDeleted(in: now) }
-    let keys = Set(fetched.fields.keys).union(now.fields.keys)
-    return fetched.existence.clock != now.existence.clock
-      || keys.contains { hasMoved($0, in: now) }
+    return seenFields.union(now.fields).union([.existence])
+      .subtracting(quiet).contains { hasMoved($0, in: now) }
   }
 
-  private func hasMoved(_ key: FieldKey, in now: RecordSnapshot) -> Bool {
-    fetched[key].clock != now[key].clock
+  private func hasMoved(_ key: FieldKey, in now: Record) -> Bool {
+    seen(key).clock != now[key].clock
   }
 
-  /// The contested counters, sets and ledgers, sorted.
-  func others(against now: RecordSnapshot) -> [FieldKey] {
+  /// The contested fields that never conflict with each other, sorted:
+  /// counters, sets, ledgers and quiet registers.
+  func others(against now: Record) -> [FieldKey] {
     if isDeleted {
-      return now.fields.keys.sorted().filter {
-        $0.kind != .register && $0.kind != .lww && hasMoved($0, in: now)
+      return now.fields.filter {
+        $0.kind != .register && hasMoved($0, in: now)
       }
     }
-    return wasDeleted(in: now) ? changes.edits.keys.sorted() : []
+    guard wasDeleted(in: now) else { return [] }
+    return (Array(changes.edits.keys) + quietWrites.keys).sorted()
+  }
+
+  /// The states that the edits are based on.
+  var seenStates: [FieldKey: FieldState] {
+    seenFields.reduce(into: [:]) { $0[$1] = seen($1) }
   }
 
   /// What creating the record again drops: the fields as fetched, if the record
   /// was deleted then and still is.
   func fieldsToDrop(in replica: Replica) -> [FieldKey: FieldState]? {
-    fetched.isDead && replica.fetch(id).isDead ? fetched.fields : nil
+    fetched.isDead && replica.recordForEditing(id).isDead ? seenStates : nil
   }
 }
 
-extension RecordSnapshot {
+extension Record {
+  /// The states of all fields.
+  var states: [FieldKey: FieldState] {
+    fields.reduce(into: [:]) { $0[$1] = self[$1] }
+  }
+
   /// Returns whether the store's last write of a field is later than a write
   /// that a save would make now.
   ///
@@ -68,7 +78,7 @@ extension RecordSnapshot {
     let next = (replica.timeOfNextSave ?? .max, replica.device)
     return { key in
       let field = exists && key != .existence ? self[key].write : nil
-      guard let write = field ?? existence.write else { return false }
+      guard let write = field ?? self[.existence].write else { return false }
       return next < (write.payload.time, write.dot.device)
     }
   }

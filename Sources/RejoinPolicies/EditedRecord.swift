@@ -6,7 +6,7 @@ import Rejoin
 struct EditedRecord: Sendable {
   /// Edits without a deletion among them.
   struct Changes: Sendable {
-    /// The values written to register and `lww` fields; `nil` unsets.
+    /// The values written to registers; `nil` unsets.
     var values: [FieldKey: Value?] = [:]
     /// The edits of counters, sets and ledgers, combined per field.
     var edits: [FieldKey: FieldEdit] = [:]
@@ -17,12 +17,13 @@ struct EditedRecord: Sendable {
   }
 
   let id: RecordID
-  /// The base: each field as it was when the record was fetched, or, if it was
-  /// clean, at the last refresh since.
-  var fetched: RecordSnapshot
-  /// For each field that a refresh has moved forward, whether the record
-  /// existed at that refresh; for the others, `fetched.exists` tells.
-  private var existed: [FieldKey: Bool] = [:]
+  /// The record when it was fetched.
+  let fetched: Record
+  /// For each field that a refresh has moved forward, the record at that
+  /// refresh.
+  private var refreshed: [FieldKey: Record] = [:]
+  /// The registers that never cause a conflict.
+  let quiet: Set<FieldKey>
   /// The edits since the last deletion in the context, or all edits if there
   /// was none.
   ///
@@ -36,7 +37,8 @@ struct EditedRecord: Sendable {
 
   init(_ id: RecordID, from replica: Replica) {
     self.id = id
-    fetched = replica.fetch(id)
+    fetched = replica.recordForEditing(id)
+    quiet = replica.schema[id.entity].quietFields
   }
 
   var isDeleted: Bool { undone != nil }
@@ -44,17 +46,33 @@ struct EditedRecord: Sendable {
   /// Whether the record is created again after a deletion.
   var isCreatedAgain: Bool { isDeleted && !changes.isEmpty }
 
+  /// The state that the edits of a field are based on: as it was when the
+  /// record was fetched, or, if it was clean, at the last refresh since.
+  func seen(_ key: FieldKey) -> FieldState {
+    (refreshed[key] ?? fetched)[key]
+  }
+
+  /// The fields that any save had touched.
+  var seenFields: Set<FieldKey> { Set(fetched.fields).union(refreshed.keys) }
+
   /// The field as the context showed it before any edit: empty if the record
   /// did not exist then.
   func shown(_ key: FieldKey) -> FieldState {
-    existed[key] ?? fetched.exists ? fetched[key] : FieldState(key.kind)
+    let record = refreshed[key] ?? fetched
+    return record.exists ? record[key] : FieldState(key.kind)
   }
 
-  /// The value of a register or `lww` field before any edit.
+  /// The value of a register before any edit.
   func base(_ key: FieldKey) -> Value? { shown(key).value }
 
   func isDirty(_ key: FieldKey) -> Bool {
     isDeleted || changes.edits[key] != nil || value(of: key) != base(key)
+  }
+
+  /// The values that the context wrote to registers which never cause a
+  /// conflict, as far as they differ from the base.
+  var quietWrites: [FieldKey: Value?] {
+    changes.values.filter { quiet.contains($0.key) && isDirty($0.key) }
   }
 
   /// Whether there is anything to save, or a failure to report.
@@ -70,12 +88,10 @@ struct EditedRecord: Sendable {
       self = EditedRecord(id, from: replica)
       return
     }
-    let now = replica.fetch(id)
-    for key in Set(now.fields.keys).union(fetched.fields.keys)
-    where !isDirty(key) {
+    let now = replica.recordForEditing(id)
+    for key in seenFields.union(now.fields) where !isDirty(key) {
       changes.values[key] = nil
-      fetched.refresh(key, from: now)
-      existed[key] = now.exists
+      refreshed[key] = now
     }
   }
 
@@ -114,7 +130,7 @@ extension EditedRecord {
   /// If it was never shown, its insertion is withdrawn, and nothing is deleted.
   mutating func delete() {
     failure = nil
-    if fetched.exists || existed.values.contains(true) {
+    if fetched.exists || refreshed.values.contains(where: \.exists) {
       undone = (undone ?? []) + [changes]
     }
     changes = Changes()
@@ -131,8 +147,8 @@ extension EditedRecord {
     changes.values[key] ?? stored(key).value
   }
 
-  /// What a register, `lww` field or counter shows: `nil` if nobody has written
-  /// it, and `.some(nil)` if a write has unset it.
+  /// What a register or a counter shows: `nil` if nobody has written it, and
+  /// `.some(nil)` if a write has unset it.
   func written(_ key: FieldKey) -> Value?? {
     if let value = changes.values[key] { return .some(value) }
     return stored(key).shown

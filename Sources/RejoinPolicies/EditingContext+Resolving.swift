@@ -26,8 +26,10 @@ extension EditingContext {
     // changes.
     let isShown = queued.isEmpty || records[id] != nil
     let record = isShown ? current(id) : nil
-    var marks = record?.fetched.existence.clock ?? VectorClock()
+    var marks = record?.fetched[.existence].clock ?? VectorClock()
     for conflict in queued { marks.merge(conflict.marks) }
+    let quiet = replica.schema[id.entity].quietFields
+    let now = replica.recordForEditing(id)
     let report = try replica.save { transaction in
       transaction.upsert(
         id, observed: FieldState(seen: marks),
@@ -35,9 +37,10 @@ extension EditingContext {
       for (key, value) in values.sorted(by: { $0.key < $1.key }) {
         let seen =
           queued.last { $0.displayed(key) != nil }?.displayed(key)
-          ?? record?.fetched[key].clock ?? VectorClock()
+          ?? record?.seen(key).clock ?? VectorClock()
         transaction.apply(
-          .write(value), to: key, of: id, observed: FieldState(seen: seen))
+          .write(value), to: key, of: id,
+          observed: quiet.contains(key) ? now[key] : FieldState(seen: seen))
       }
     }
     let settled = Set(values.keys.map { Name($0.name) })

@@ -55,7 +55,6 @@ extension EditingContext {
           for plan in plans { plan.carryOut(in: transaction) }
         }
         report.dot = saved.dot
-        report.retained = saved.retained
         report.dropped = saved.superseded.compactMap { superseded in
           plans.first { $0.record.id == superseded.record }?
             .dropped(superseded)
@@ -86,19 +85,15 @@ extension EditingContext {
 
   /// If a deleted record still exists, reports the marks that keep it alive.
   func reportSurvival(of id: RecordID, in report: inout ContextReport) {
-    guard replica.exists(id) else { return }
-    report.survivors[id] = replica.aliases(of: id).flatMap {
-      replica.fetch($0).existence.writes
-    }.filter { $0.payload.value == .bool(true) }.map { .init($0) }
+    guard let record = replica.record(id), record.exists else { return }
+    report.survivors[id] = record[.existence].writes
+      .filter { $0.payload.value == .bool(true) }.map { .init($0) }
   }
 }
 
 extension SaveError {
   /// The record that made the save fail; `nil` if no single record did.
   var record: RecordID? {
-    switch self {
-    case .counterOverflow(let id, _), .registerExhausted(let id, _): id
-    default: nil
-    }
+    if case .counterOverflow(let id, _) = self { id } else { nil }
   }
 }

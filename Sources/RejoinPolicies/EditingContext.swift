@@ -78,7 +78,7 @@ public final class EditingContext {
     records.values.contains(where: \.hasChanges)
   }
 
-  /// Sets a register or `lww` field in the context; `nil` unsets it.
+  /// Sets a register in the context; `nil` unsets it.
   public func set(_ value: Value?, for key: FieldKey, in id: RecordID) {
     apply(.write(value), to: key, in: id)
   }
@@ -142,8 +142,7 @@ extension EditingContext: EditTarget {
     current(id).written(key)
   }
 
-  /// The value of a register or `lww` field in the context; `nil` if it is
-  /// unset.
+  /// The value of a register in the context; `nil` if it is unset.
   public func value(of key: FieldKey, in id: RecordID) -> Value? {
     current(id).value(of: key)
   }

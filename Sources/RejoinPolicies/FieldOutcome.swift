@@ -12,8 +12,6 @@ public enum FieldOutcome: Hashable, Sendable {
   case write(Value?)
   /// Writes the value, superseding only the siblings that the context had
   /// shown. The others stay as conflicts.
-  ///
-  /// An `lww` field keeps no sibling: its other value is dropped and reported.
   case writeConcurrently(Value?)
   /// Writes nothing and adds the field's three values to
   /// ``EditingContext/conflicts``.

@@ -36,7 +36,7 @@ public struct PolicyDecision: Sendable {
 }
 
 extension MergePolicy {
-  /// Decides about the register and `lww` fields of one record.
+  /// Decides about the registers of one record.
   ///
   /// There is a conflict if any field is dirty and any field is changed. As in
   /// Core Data, these may be different fields.

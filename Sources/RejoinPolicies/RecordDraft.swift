@@ -21,7 +21,7 @@ public struct RecordDraft: Sendable {
   /// Whether there is anything to commit.
   public var hasChanges: Bool { record.hasChanges }
 
-  /// The value of a register or `lww` field; `nil` if it is unset.
+  /// The value of a register; `nil` if it is unset.
   public func value(of key: FieldKey) -> Value? { record.value(of: key) }
 
   /// The value of a counter.
@@ -33,7 +33,7 @@ public struct RecordDraft: Sendable {
   /// The total of a ledger.
   public func total(of key: FieldKey) -> Int64 { record.total(of: key) }
 
-  /// Sets a register or `lww` field; `nil` unsets it.
+  /// Sets a register; `nil` unsets it.
   public mutating func set(_ value: Value?, for key: FieldKey) {
     apply(.write(value), to: key)
   }
@@ -63,8 +63,7 @@ public struct RecordDraft: Sendable {
 
 /// Drafts of records.
 extension Replica {
-  /// Makes a draft of the current state of a record, without that of its
-  /// aliases.
+  /// Makes a draft of the current state of a record.
   ///
   /// Editing the draft of a record that does not exist inserts it.
   public func draft(_ id: RecordID) -> RecordDraft {

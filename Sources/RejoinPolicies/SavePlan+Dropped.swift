@@ -10,7 +10,11 @@ extension SavePlan {
     for (key, difference) in differences.sorted(by: { $0.key < $1.key }) {
       dropped += self.dropped(key, difference)
     }
-    if decision.dropsEdits { dropped += edits(of: record.changes) }
+    if decision.dropsEdits {
+      dropped +=
+        values(record.quietWrites.filter { $1 != shown($0) })
+        + edits(of: record.changes)
+    }
     return dropped
   }
 
@@ -20,11 +24,8 @@ extension SavePlan {
     switch decision.deletion {
     case .keepRecord: [drop(nil, .deletion)] + takenAlong
     case .reportConflict: takenAlong
-    case .delete: overwritten(now.fields.keys) + overwrittenMarks
-    case .deleteBeside where record.isCreatedAgain:
-      // Creating the record again empties an `lww` field, which keeps no
-      // sibling.
-      overwritten(now.fields.keys.filter { $0.kind == .lww })
+    case .delete:
+      overwritten(Set(now.fields).subtracting(record.quiet)) + overwrittenMarks
     case .deleteBeside: []
     case nil: overwritten(editsToApply.filter { $0.value.supersedesAll }.keys)
     }
@@ -40,18 +41,18 @@ extension SavePlan {
     guard decision.isConflict, now.exists else { return [] }
     return keys.sorted()
       .filter { !written.contains(Name($0.name)) }
-      .filter { !now[$0].shows(sameAs: record.fetched[$0]) }
+      .filter { !now[$0].shows(sameAs: record.seen($0)) }
       .map { drop($0, .overwritten(now[$0])) }
   }
 
   /// The marks, unseen by the context, that kept the record alive.
   private var overwrittenMarks: [DroppedChange] {
-    let seen = record.fetched.existence.clock
-    let isUnseen = now.existence.writes.contains {
+    let seen = record.fetched[.existence].clock
+    let isUnseen = now[.existence].writes.contains {
       $0.payload.value == .bool(true) && !seen.contains($0.dot)
     }
     guard decision.isConflict, now.exists, isUnseen else { return [] }
-    return [drop(.existence, .overwritten(now.existence))]
+    return [drop(.existence, .overwritten(now[.existence]))]
   }
 
   /// The edits that the context made before a deletion that is refused.
@@ -61,11 +62,21 @@ extension SavePlan {
     for changes in undone { values.merge(changes.values) { $1 } }
     let lost = values.filter { key, value in
       record.changes.values[key] == nil && value != record.base(key)
-        && value != (now.exists ? now[key].value : nil)
+        && value != shown(key)
     }
-    return lost.sorted { $0.key < $1.key }.map { key, value in
+    return self.values(lost) + undone.flatMap(edits)
+  }
+
+  /// The values that the context wrote to registers, as dropped changes.
+  private func values(_ lost: [FieldKey: Value?]) -> [DroppedChange] {
+    lost.sorted { $0.key < $1.key }.map { key, value in
       drop(key, .value(dropped: mine(value), kept: .init(store(key))))
-    } + undone.flatMap(edits)
+    }
+  }
+
+  /// The value of a register in the store.
+  private func shown(_ key: FieldKey) -> Value? {
+    now.exists ? now[key].value : nil
   }
 
   /// The edits of counters, sets and ledgers, and a `touch`, as dropped
@@ -90,7 +101,7 @@ extension SavePlan {
           .value(dropped: mine(difference.mine), kept: .init(store)))
       ]
     case .write(let value):
-      let seen = record.fetched[key].clock
+      let seen = record.seen(key).clock
       // The context supersedes knowingly what it had shown, unless that has
       // become the visible value since.
       let losers = now[key].writes.filter { write in
@@ -102,13 +113,7 @@ extension SavePlan {
       return losers.map { loser in
         drop(key, .value(dropped: .init(loser), kept: mine(value)))
       }
-    case .writeConcurrently(let value):
-      // An `lww` field keeps no sibling.
-      guard key.kind == .lww, difference.isChanged, let store,
-        store.payload.value != value
-      else { return [] }
-      return [drop(key, .value(dropped: .init(store), kept: mine(value)))]
-    case .reportConflict, nil:
+    case .writeConcurrently, .reportConflict, nil:
       return []
     }
   }

@@ -14,9 +14,7 @@ extension SavePlan {
     guard case .overwrite = policy, decision.isConflict, !record.isDeleted
     else { return mine.mapValues { ($0, false) } }
     var edits: [FieldKey: (edit: FieldEdit, supersedesAll: Bool)] = [:]
-    for key in Set(now.fields.keys).union(mine.keys)
-      .union(record.fetched.fields.keys)
-    {
+    for key in record.seenFields.union(now.fields).union(mine.keys) {
       if let edit = overwriting(key) {
         edits[key] = (edit, true)
       } else if key.kind == .ledger, let edit = mine[key] {
@@ -35,7 +33,7 @@ extension SavePlan {
       let mine = record.count(of: key)
       if mine == store.count { return nil }
       return .count(CounterEdit(by: mine, isReset: true))
-    case .set, .removeWinsSet:
+    case .set:
       let (new, old) = (Set(record.elements(of: key)), Set(store.elements))
       if new == old { return nil }
       return .members(

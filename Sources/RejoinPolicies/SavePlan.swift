@@ -6,8 +6,8 @@ import Rejoin
 struct SavePlan {
   let record: EditedRecord
   /// The record in the store now.
-  let now: RecordSnapshot
-  /// The register and `lww` fields; never two of one name.
+  let now: Record
+  /// The registers that may be in conflict; never two of one name.
   let differences: [FieldKey: FieldDifference]
   let decision: PolicyDecision
   let policy: MergePolicy
@@ -19,7 +19,7 @@ struct SavePlan {
     self.record = record
     self.policy = policy
     device = replica.device
-    let now = replica.fetch(record.id)
+    let now = replica.recordForEditing(record.id)
     self.now = now
     fieldsToDrop = record.fieldsToDrop(in: replica)
     let schema = replica.schema[record.id.entity]
@@ -37,15 +37,21 @@ struct SavePlan {
       storeIsLater: isLater(.existence))
   }
 
-  /// The names of the register and `lww` fields to write.
+  /// The names of the registers to write.
   var written: Set<Name> {
-    Set(
-      decision.outcomes.compactMap { field, outcome in
-        switch outcome {
-        case .write, .writeConcurrently: field
-        case .keepStore, .reportConflict: nil
-        }
-      })
+    var names = Set(quietWrites.keys.map { Name($0.name) })
+    for (field, outcome) in decision.outcomes {
+      switch outcome {
+      case .write, .writeConcurrently: names.insert(field)
+      case .keepStore, .reportConflict: break
+      }
+    }
+    return names
+  }
+
+  /// The values to write to registers that never cause a conflict.
+  private var quietWrites: [FieldKey: Value?] {
+    decision.dropsEdits ? [:] : record.quietWrites
   }
 
   var conflict: Conflict {
@@ -69,30 +75,39 @@ struct SavePlan {
       return write(in: transaction, creatingAgain: fieldsToDrop)
     }
     if deletion.isRefused { return }
-    // What counts as seen: for `.delete`, everything that the store holds.
-    let shown = deletion == .delete ? now : record.fetched
+    // For `.delete`, everything that the store holds counts as seen.
+    let seesAll = deletion == .delete
     guard record.isCreatedAgain else {
-      return transaction.delete(record.id, observed: shown.existence)
+      return transaction.delete(
+        record.id, observed: (seesAll ? now : record.fetched)[.existence])
     }
-    write(in: transaction, over: shown, creatingAgain: shown.fields)
+    write(
+      in: transaction, seesAll: seesAll,
+      creatingAgain: seesAll ? now.states : record.seenStates)
   }
 
   private func write(
-    in transaction: Transaction, over shown: RecordSnapshot? = nil,
+    in transaction: Transaction, seesAll: Bool = false,
     creatingAgain: [FieldKey: FieldState]?
   ) {
     let edits = editsToApply
     let touches = record.changes.isTouched && !decision.dropsEdits
-    guard shown != nil || touches || !written.isEmpty || !edits.isEmpty
+    guard
+      record.isDeleted || touches || !written.isEmpty || !edits.isEmpty
     else { return }
     transaction.upsert(
-      record.id, observed: (shown ?? record.fetched).existence,
+      record.id, observed: (seesAll ? now : record.fetched)[.existence],
       creatingAgain: creatingAgain)
     for key in differences.keys.sorted() { write(key, in: transaction) }
+    for (key, value) in quietWrites {
+      transaction.apply(
+        .write(value), to: key, of: record.id, observed: now[key])
+    }
     for (key, change) in edits.sorted(by: { $0.key < $1.key }) {
+      let seen = seesAll ? now[key] : record.seen(key)
       transaction.apply(
         change.edit, to: key, of: record.id,
-        observed: change.supersedesAll ? nil : (shown ?? record.fetched)[key])
+        observed: change.supersedesAll ? nil : seen)
     }
   }
 
@@ -102,7 +117,7 @@ struct SavePlan {
       transaction.apply(.write(value), to: key, of: record.id)
     case .writeConcurrently(let value):
       transaction.apply(
-        .write(value), to: key, of: record.id, observed: record.fetched[key])
+        .write(value), to: key, of: record.id, observed: record.seen(key))
     case .keepStore, .reportConflict, nil: break
     }
   }

@@ -24,27 +24,14 @@ public struct TypedDraft<Owner: Entity>: Sendable {
     set { edit { $0[dynamicMember: field] = newValue } }
   }
 
-  /// Reads or sets an `lww` field; `nil` unsets it.
-  public subscript<V: FieldValue>(
-    dynamicMember field: KeyPath<Owner, Field<Owner, LastWrite<V>>>
-  ) -> V? {
-    get { editor[dynamicMember: field] }
-    set { edit { $0[dynamicMember: field] = newValue } }
-  }
-
   /// The value of a counter.
   public subscript(
     dynamicMember field: KeyPath<Owner, Field<Owner, Counter>>
   ) -> Int64 { editor[dynamicMember: field].value }
 
-  /// The elements of an add-wins set, sorted.
+  /// The elements of a set, sorted.
   public subscript<V: FieldValue>(
     dynamicMember field: KeyPath<Owner, Field<Owner, AddWins<V>>>
-  ) -> [V] { editor[dynamicMember: field].elements }
-
-  /// The elements of a remove-wins set, sorted.
-  public subscript<V: FieldValue>(
-    dynamicMember field: KeyPath<Owner, Field<Owner, RemoveWins<V>>>
   ) -> [V] { editor[dynamicMember: field].elements }
 
   /// The total of a ledger.

@@ -12,11 +12,11 @@ import Rejoin
 public struct RecordChanges: Sendable {
   /// A record before and after.
   public struct Change: Sendable {
-    /// The record's ID; one with aliases is told under each of them.
+    /// The record's ID.
     public let id: RecordID
     /// The record before; `nil` if no save had touched it.
     ///
-    /// It is read with the aliases and the references of now.
+    /// References to records that do not exist now read as unset.
     public let old: Record?
     /// The record after.
     public internal(set) var new: Record?

@@ -8,7 +8,7 @@
 /// that begins with the number of bytes. Each step is invertible, so that a
 /// change within one word always changes the state, of which 32 bits are kept.
 package enum WireChecksum {
-  static let size = 4
+  package static let size = 4
 
   package static func of(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
     var state = UInt64(bytes.count) &* 0x9e37_79b9_7f4a_7c15

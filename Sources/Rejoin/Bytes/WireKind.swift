@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The kind of a message, as the letter in its second byte.
-enum WireKind: UInt8, CaseIterable {
+package enum WireKind: UInt8, CaseIterable {
   case delta = 0x64  // d
   case snapshot = 0x73  // s
   case record = 0x72  // r
@@ -17,9 +17,9 @@ enum WireKind: UInt8, CaseIterable {
   /// The third byte of every message, the version of the format.
   ///
   /// Incremented for breaking changes.
-  static let version: UInt8 = 1
+  package static let version: UInt8 = 1
 
-  var name: String {
+  package var name: String {
     switch self {
     case .delta: "delta"
     case .snapshot: "snapshot"

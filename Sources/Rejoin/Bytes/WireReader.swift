@@ -23,15 +23,15 @@ package func withBytes<Result>(
 ///
 /// It borrows the bytes, which must outlive it. It never allocates by a count
 /// that the remaining bytes cannot hold.
-struct WireReader {
+package struct WireReader {
   private let bytes: UnsafeRawBufferPointer
-  private(set) var offset: Int
+  package private(set) var offset: Int
   /// The end of the part that is being read.
   private(set) var end: Int
-  let kind: WireKind
+  package let kind: WireKind
 
   /// Opens a message: validates its kind, its version and its checksum.
-  init(
+  package init(
     opening bytes: UnsafeRawBufferPointer, as kinds: [WireKind]
   ) throws(WireError) {
     func fail(
@@ -73,7 +73,7 @@ struct WireReader {
   }
 
   /// The number of bytes that remain.
-  var remaining: Int { end - offset }
+  package var remaining: Int { end - offset }
 
   func error(
     _ code: WireError.Code, _ expected: @autoclosure () -> String,

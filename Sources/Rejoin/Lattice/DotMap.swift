@@ -2,12 +2,12 @@
 
 /// A map from keys to siblings, joined key by key under one causal context.
 ///
-/// It is the dot store of both kinds of set. The keys are in an array in the
-/// order in which they came, so that two maps with a common past are joined side
-/// by side, with hardly a look-up.
-public struct DotMap<Payload: Hashable & Comparable & Sendable>: Sendable {
+/// It is the dot store of a set. The keys are in an array in the order in which
+/// they came, so that two maps with a common past are joined side by side, with
+/// hardly a look-up.
+public struct DotMap: Sendable {
   /// A key and its siblings.
-  typealias Entry = (key: Value, siblings: Siblings<Payload>)
+  typealias Entry = (key: Value, siblings: Siblings<AddMark>)
 
   /// Up to that many keys are compared, and not hashed.
   private static var few: Int { 12 }
@@ -29,7 +29,7 @@ public struct DotMap<Payload: Hashable & Comparable & Sendable>: Sendable {
   public init() {}
 
   /// Creates a map from canonical keys, each once and with at least one sibling.
-  init(_ entries: [(key: Value, siblings: Siblings<Payload>)]) {
+  init(_ entries: [(key: Value, siblings: Siblings<AddMark>)]) {
     places = entries
     count = entries.count
     reindex()
@@ -69,7 +69,7 @@ public struct DotMap<Payload: Hashable & Comparable & Sendable>: Sendable {
 
   /// Changes the siblings at a place.
   private mutating func change<Result>(
-    at place: Int, _ change: (inout Siblings<Payload>) -> Result
+    at place: Int, _ change: (inout Siblings<AddMark>) -> Result
   ) -> Result {
     let wasEmpty = places[place].siblings.isEmpty
     let result = change(&places[place].siblings)
@@ -91,14 +91,14 @@ public struct DotMap<Payload: Hashable & Comparable & Sendable>: Sendable {
   /// The siblings of a key.
   ///
   /// - Complexity: O(1) on average.
-  public internal(set) subscript(key: Value) -> Siblings<Payload> {
+  public internal(set) subscript(key: Value) -> Siblings<AddMark> {
     get { place(of: key).map { places[$0].siblings } ?? Siblings() }
     set { update(key) { $0 = newValue } }
   }
 
   /// Changes the siblings of a key in place.
   mutating func update<Result>(
-    _ key: Value, _ change: (inout Siblings<Payload>) -> Result
+    _ key: Value, _ change: (inout Siblings<AddMark>) -> Result
   ) -> Result {
     // Equal keys must have equal bytes, but −0 equals 0 and all NaNs are equal.
     let result = self.change(at: place(adding: key.canonical), change)
@@ -114,7 +114,7 @@ public struct DotMap<Payload: Hashable & Comparable & Sendable>: Sendable {
   /// The keys with their siblings, sorted by key.
   ///
   /// - Complexity: O(*n* log *n*).
-  public var contents: [(key: Value, siblings: Siblings<Payload>)] {
+  public var contents: [(key: Value, siblings: Siblings<AddMark>)] {
     entries.sorted(byValue: { $0.key })
   }
 
@@ -182,7 +182,7 @@ extension DotMap: DotStore {
   ) {
     var isShared = Array(repeating: false, count: places.count)
     join(other, seen: seen, otherSeen: otherSeen) { isShared[$0] = true }
-    let nothing = Siblings<Payload>()
+    let nothing = Siblings<AddMark>()
     for place in isShared.indices where !isShared[place] {
       change(at: place) {
         $0.merge(nothing, seen: seen, otherSeen: otherSeen)
@@ -210,7 +210,7 @@ extension DotMap: DotStore {
     _ other: DotMap, seen: some DotSet, otherSeen: some DotSet,
     _ note: (Int) -> Void
   ) {
-    let (nothing, count) = (Siblings<Payload>(), places.count)
+    let (nothing, count) = (Siblings<AddMark>(), places.count)
     var guess = 0
     for (key, theirs) in other.entries {
       guard let place = place(of: key, guess: guess) else {

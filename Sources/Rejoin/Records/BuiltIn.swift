@@ -10,8 +10,6 @@ package enum BuiltIn {
   /// `last` is the number of its last known save; of siblings the greatest
   /// counts.
   package static let retirement = "rejoin.retirement"
-  /// Two IDs of one record; they are the elements of `names`.
-  static let alias = "rejoin.alias"
   /// A server's row as it was last pulled.
   static let pulled = "rejoin.pulled"
 
@@ -21,7 +19,6 @@ package enum BuiltIn {
   /// device.
   static let server = FieldKey("server", .register)
   package static let last = FieldKey("last", .register)
-  static let names = FieldKey("names", .set)
 
   package static func isBuiltIn(_ entity: String) -> Bool {
     entity.utf8.starts(with: "rejoin.".utf8)

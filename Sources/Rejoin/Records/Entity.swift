@@ -40,8 +40,7 @@ extension Entity {
 // These functions are static, since they are called in property initializers,
 // before there is an instance.
 extension Entity {
-  /// Declares a register that keeps concurrent writes, the default kind of
-  /// field.
+  /// Declares a register, the default kind of field.
   ///
   /// It reads as `nil` if it is unset, or holds a value of another type, such
   /// as an explicit null. Writing `nil` unsets it. To write a null, or to
@@ -63,19 +62,34 @@ extension Entity {
     _ name: String, of type: V?.Type, readingAlso older: OlderField<V>...
   ) -> Field<Self, Register<V>> { Field(name, readingAlso: older) }
 
-  /// Declares a register that keeps only the last write.
+  /// Declares a *quiet* register: its concurrent writes are neither listed as
+  /// conflicts nor reported.
   ///
-  /// It is read and unset like a register that keeps concurrent writes.
+  /// Use it for a position, a cursor or a last-seen time: only the latest write
+  /// matters. The field is stored, joined and read like any other register, so
+  /// a later version of the app can change the declaration without a migration.
+  /// A write in an editing context supersedes all concurrent writes and never
+  /// causes a conflict.
+  ///
+  /// If clocks differ by more than the maximum clock skew, a write that lost can
+  /// show again after the winner is overwritten. A transfer carries up to one
+  /// write for each device. If a server is the authority for the field, declare
+  /// a ``register(_:of:readingAlso:)``: a pull does not overwrite a local edit,
+  /// and a quiet register does not list the conflict.
   public static func lww<V: FieldValue>(
     _ name: String, of type: V.Type = V.self,
     readingAlso older: OlderField<V>...
-  ) -> Field<Self, LastWrite<V>> { Field(name, readingAlso: older) }
+  ) -> Field<Self, Register<V>> {
+    Field(name, isQuiet: true, readingAlso: older)
+  }
 
   /// Declares the same register as with the wrapped type, since every register
   /// is optional.
   public static func lww<V: FieldValue>(
     _ name: String, of type: V?.Type, readingAlso older: OlderField<V>...
-  ) -> Field<Self, LastWrite<V>> { Field(name, readingAlso: older) }
+  ) -> Field<Self, Register<V>> {
+    Field(name, isQuiet: true, readingAlso: older)
+  }
 
   /// Declares a counter.
   public static func counter(_ name: String) -> Field<Self, Counter> {
@@ -86,11 +100,6 @@ extension Entity {
   public static func set<V: FieldValue>(
     _ name: String, of type: V.Type = V.self
   ) -> Field<Self, AddWins<V>> { Field(name) }
-
-  /// Declares a set in which a concurrent removal wins.
-  public static func removeWinsSet<V: FieldValue>(
-    _ name: String, of type: V.Type = V.self
-  ) -> Field<Self, RemoveWins<V>> { Field(name) }
 
   /// Declares a ledger.
   public static func ledger(_ name: String) -> Field<Self, Entries> {

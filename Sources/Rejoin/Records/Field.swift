@@ -5,20 +5,26 @@ public struct Field<Owner: Entity, Kind: FieldType>: Sendable {
   /// The name and kind under which the field is stored.
   public let key: FieldKey
 
+  /// Whether concurrent writes of the register are neither listed nor reported.
+  let isQuiet: Bool
   let older: [OlderField<Kind.Element>]
 
   /// Creates a field; entities do this with `register(_:of:)` and its like.
   public init(_ name: String) { self.init(name, readingAlso: []) }
 
-  init(_ name: String, readingAlso older: [OlderField<Kind.Element>]) {
+  init(
+    _ name: String, isQuiet: Bool = false,
+    readingAlso older: [OlderField<Kind.Element>]
+  ) {
     key = FieldKey(name, Kind.kind)
-    self.older = older
+    (self.isQuiet, self.older) = (isQuiet, older)
   }
 }
 
 /// A field of any entity and kind.
 protocol DeclaredField {
   var key: FieldKey { get }
+  var isQuiet: Bool { get }
   /// The keys of older versions of the field that are also read.
   var olderKeys: Set<FieldKey> { get }
 }

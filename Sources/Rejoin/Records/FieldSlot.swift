@@ -9,8 +9,6 @@ struct FieldSlot: Sendable {
   private enum Content: Sendable {
     /// The value of a register, written by `save`.
     case register(Value?)
-    /// The value of a last-writer-wins register, written by `save`.
-    case lww(Value?)
     /// The state of a field that no save has touched.
     case empty(FieldKind)
     /// Any other state.
@@ -38,18 +36,13 @@ struct FieldSlot: Sendable {
   private mutating func put(_ state: FieldState) {
     guard let write = state.onlyWrite else { return content = .other(state) }
     save = (write.dot, write.payload.time)
-    if case .lww = state {
-      content = .lww(write.payload.value)
-    } else {
-      content = .register(write.payload.value)
-    }
+    content = .register(write.payload.value)
   }
 
   /// The state of the field.
   var state: FieldState {
     switch content {
     case .register: .register(Causal(siblings, nil))
-    case .lww: .lww(Causal(Latest(write), nil))
     case .empty(let kind): FieldState(kind)
     case .other(let state): state
     }
@@ -69,21 +62,13 @@ struct FieldSlot: Sendable {
 
   /// Whether the field is a register with just one write, which is of ``save``.
   var isOneWrite: Bool {
-    switch content {
-    case .register, .lww: true
-    case .empty, .other: false
-    }
-  }
-
-  /// Whether the field is a register that keeps siblings, with just one write.
-  var isOneSibling: Bool {
     if case .register = content { true } else { false }
   }
 
   /// The visible value of a register.
   var value: Value? {
     switch content {
-    case .register(let value), .lww(let value): value
+    case .register(let value): value
     case .empty: nil
     case .other(let state): state.value
     }
@@ -92,20 +77,20 @@ struct FieldSlot: Sendable {
   /// The visible write of a register.
   var write: Siblings<Stamped>.Element? {
     switch content {
-    case .register(let value), .lww(let value):
+    case .register(let value):
       .init(dot: save.dot, payload: Stamped(canonical: value, at: save.time))
     case .empty: nil
     case .other(let state): state.write
     }
   }
 
-  /// The writes of a register that keeps siblings; of another kind none.
+  /// The writes of a register; none of another kind.
   var siblings: Siblings<Stamped> {
     switch content {
     case .register(let value):
       Siblings(Stamped(canonical: value, at: save.time), at: save.dot)
     case .other(.register(let field)): field.store
-    case .lww, .empty, .other: Siblings()
+    case .empty, .other: Siblings()
     }
   }
 
@@ -113,7 +98,7 @@ struct FieldSlot: Sendable {
   /// is none.
   func lastSave(of device: DeviceID) -> UInt64 {
     switch content {
-    case .register, .lww: save.dot.device == device ? save.dot.sequence : 0
+    case .register: save.dot.device == device ? save.dot.sequence : 0
     case .empty: 0
     case .other(let state): state.lastSave(of: device)
     }
@@ -122,7 +107,7 @@ struct FieldSlot: Sendable {
   /// Whether all saves that the field has seen are in `clock`.
   func isContained(in clock: VectorClock) -> Bool {
     switch content {
-    case .register, .lww: clock.contains(save.dot)
+    case .register: clock.contains(save.dot)
     case .empty: true
     case .other(let state): state.clock.isContained(in: clock)
     }
@@ -148,7 +133,7 @@ struct FieldSlot: Sendable {
   /// Whether the field may hold a reference; a set is not searched for one.
   var mayRefer: Bool {
     switch content {
-    case .register(let value), .lww(let value): value?.isReference == true
+    case .register(let value): value?.isReference == true
     case .empty: false
     case .other(let state): state.mayRefer
     }

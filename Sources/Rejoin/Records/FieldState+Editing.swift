@@ -54,8 +54,8 @@ extension FieldKind {
   /// Whether `edit` applies to this kind of field.
   package func accepts(_ edit: FieldEdit) -> Bool {
     switch (self, edit) {
-    case (.register, .write), (.lww, .write), (.counter, .count),
-      (.set, .members), (.removeWinsSet, .members), (.ledger, .append):
+    case (.register, .write), (.counter, .count), (.set, .members),
+      (.ledger, .append):
       true
     default: false
     }
@@ -91,9 +91,6 @@ extension FieldState {
         $0.change(edit, in: save, seen: seen)
       }
       return (.register(field), superseded)
-    case (.lww(var field), let edit):
-      field.update(at: dot) { $0.change(edit, in: save) }
-      return (.lww(field), [])
     case (.counter(var field), let edit):
       field.update(at: dot) { $0.change(edit, in: save) }
       return (.counter(field), [])
@@ -104,13 +101,6 @@ extension FieldState {
         }
       }
       return (.set(field), [])
-    case (.removeWinsSet(var field), let edit):
-      field.update(at: dot) {
-        if !$0.retract(in: save) || edit != nil {
-          $0.change(edit, in: save, seen: seen)
-        }
-      }
-      return (.removeWinsSet(field), [])
     case (.ledger(var field), let edit):
       field.update(at: dot) { $0.change(edit, in: save) }
       return (.ledger(field), [])
@@ -132,18 +122,6 @@ extension Siblings<Stamped> {
       return []
     }
     return write(value, at: save.dot, time: save.time, observed: seen)
-  }
-}
-
-extension Latest {
-  fileprivate mutating func change(_ edit: FieldEdit?, in save: EditContext) {
-    // A save checks before that no register it writes is exhausted.
-    let stamp = stamp(for: save.time) ?? .max
-    if case .write(let value) = edit {
-      write(value, at: save.dot, stamp: stamp)
-    } else {
-      write(nil, at: save.dot, stamp: stamp)
-    }
   }
 }
 
@@ -185,37 +163,18 @@ extension DotMap {
   fileprivate mutating func retract(in save: EditContext) -> Bool {
     guard let retraction = save.retraction else { return false }
     for (element, dot) in retraction.elements {
-      mark(element, nil, at: save.dot, seen: Only(dot))
+      mark(element, isIn: false, at: save.dot, seen: Only(dot))
     }
     return true
   }
-}
 
-extension DotMap<AddMark> {
   fileprivate mutating func change(
     _ edit: FieldEdit?, in save: EditContext, seen: Observed
   ) {
     guard case .members(let edit) = edit else { return drop(seen: seen) }
     if save.drops || edit.isCleared { drop(seen: seen) }
     for (element, isIn) in edit.members {
-      mark(element, isIn ? AddMark() : nil, at: save.dot, seen: seen)
-    }
-  }
-}
-
-extension DotMap<SetMark> {
-  fileprivate mutating func change(
-    _ edit: FieldEdit?, in save: EditContext, seen: Observed
-  ) {
-    guard case .members(let edit) = edit else { return drop(seen: seen) }
-    if save.drops { drop(seen: seen) }
-    if edit.isCleared {
-      for element in save.observed?.elements ?? elements {
-        mark(element, .removed, at: save.dot, seen: seen)
-      }
-    }
-    for (element, isIn) in edit.members {
-      mark(element, isIn ? .added : .removed, at: save.dot, seen: seen)
+      mark(element, isIn: isIn, at: save.dot, seen: seen)
     }
   }
 }

@@ -2,13 +2,7 @@
 
 extension FieldState {
   /// The visible value of a register.
-  public var value: Value? {
-    switch self {
-    case .register(let field): field.store.winner?.payload.value
-    case .lww(let field): field.store.write?.payload.value
-    default: nil
-    }
-  }
+  public var value: Value? { write?.payload.value }
 
   /// The visible value of a register or a counter: nothing if it has not been
   /// written, and `nil` if a write has unset it.
@@ -19,20 +13,18 @@ extension FieldState {
 
   /// The visible write of a register.
   public var write: Siblings<Stamped>.Element? {
-    switch self {
-    case .register(let field): field.store.winner
-    case .lww(let field): field.store.write
-    default: nil
-    }
+    if case .register(let field) = self { field.store.winner } else { nil }
   }
 
   /// The writes that a register holds, sorted by dot.
   public var writes: [Siblings<Stamped>.Element] {
-    switch self {
-    case .register(let field): Array(field.store)
-    case .lww(let field): field.store.write.map { [$0] } ?? []
-    default: []
-    }
+    if case .register(let field) = self { Array(field.store) } else { [] }
+  }
+
+  /// The values of a register's other writes that differ from the visible one,
+  /// each once, sorted.
+  var conflicts: [Value] {
+    if case .register(let field) = self { field.store.conflicts } else { [] }
   }
 
   /// The value of a counter, zero for another kind.
@@ -42,11 +34,7 @@ extension FieldState {
 
   /// The elements of a set, sorted; none for another kind.
   public var elements: [Value] {
-    switch self {
-    case .set(let field): field.store.elements
-    case .removeWinsSet(let field): field.store.elements
-    default: []
-    }
+    if case .set(let field) = self { field.store.elements } else { [] }
   }
 
   /// The total of a ledger, zero for another kind.

@@ -6,9 +6,7 @@ extension FieldState {
     switch self {
     case .register(let field):
       field.store.contains { $0.payload.value?.isReference == true }
-    case .lww(let field):
-      field.store.write?.payload.value?.isReference == true
-    case .set, .removeWinsSet: true
+    case .set: true
     case .counter, .ledger: false
     }
   }
@@ -21,10 +19,7 @@ extension FieldState {
     switch self {
     case .register(let field):
       for sibling in field.store { visit(sibling.payload.value) }
-    case .lww(let field): visit(field.store.write?.payload.value)
     case .set(let field): for entry in field.store.entries { visit(entry.key) }
-    case .removeWinsSet(let field):
-      for entry in field.store.entries { visit(entry.key) }
     case .counter, .ledger: break
     }
   }

@@ -5,16 +5,12 @@
 ///
 /// It is the unit that deltas transfer.
 public enum FieldState: Hashable, Sendable {
-  /// A register that keeps concurrent writes.
+  /// A register.
   case register(Causal<Siblings<Stamped>>)
-  /// A last-writer-wins register.
-  case lww(Causal<Latest>)
   /// A counter.
   case counter(Causal<Tally>)
-  /// An add-wins set.
-  case set(Causal<DotMap<AddMark>>)
-  /// A remove-wins set.
-  case removeWinsSet(Causal<DotMap<SetMark>>)
+  /// A set.
+  case set(Causal<DotMap>)
   /// A ledger.
   case ledger(Causal<LedgerLines>)
 
@@ -23,10 +19,8 @@ public enum FieldState: Hashable, Sendable {
     self =
       switch kind {
       case .register: .register(Causal())
-      case .lww: .lww(Causal())
       case .counter: .counter(Causal())
       case .set: .set(Causal())
-      case .removeWinsSet: .removeWinsSet(Causal())
       case .ledger: .ledger(Causal())
       }
   }
@@ -35,10 +29,8 @@ public enum FieldState: Hashable, Sendable {
   public var clock: VectorClock {
     switch self {
     case .register(let field): field.clock
-    case .lww(let field): field.clock
     case .counter(let field): field.clock
     case .set(let field): field.clock
-    case .removeWinsSet(let field): field.clock
     case .ledger(let field): field.clock
     }
   }
@@ -48,53 +40,36 @@ public enum FieldState: Hashable, Sendable {
   func lastSave(of device: DeviceID) -> UInt64 {
     switch self {
     case .register(let field): field.lastSave(of: device)
-    case .lww(let field): field.lastSave(of: device)
     case .counter(let field): field.lastSave(of: device)
     case .set(let field): field.lastSave(of: device)
-    case .removeWinsSet(let field): field.lastSave(of: device)
     case .ledger(let field): field.lastSave(of: device)
     }
   }
 
   /// The write of a register, if the field consists of just that.
   var onlyWrite: Siblings<Stamped>.Element? {
-    switch self {
-    case .register(let field): field.isContextImplied ? field.store.only : nil
-    case .lww(let field): field.isContextImplied ? field.store.write : nil
-    case .counter, .set, .removeWinsSet, .ledger: nil
+    guard case .register(let field) = self, field.isContextImplied else {
+      return nil
     }
+    return field.store.only
   }
 
   /// Whether the field is bare: it has seen saves, and holds nothing of them.
   var isBare: Bool {
     switch self {
     case .register(let field): field.store.isEmpty
-    case .lww(let field): field.store.isEmpty
     case .counter(let field): field.store.isEmpty
     case .set(let field): field.store.isEmpty
-    case .removeWinsSet(let field): field.store.isEmpty
     case .ledger(let field): field.store.isEmpty
     }
   }
 
-  /// Whether nothing can be written anymore: an `lww` field whose value has the
-  /// greatest timestamp.
-  ///
-  /// Creating the record again, or purging it, leaves such a field unchanged.
-  var isExhausted: Bool {
-    guard case .lww(let field) = self else { return false }
-    return value != nil && field.store.stamp(for: .zero) == nil
-  }
-
-  /// Whether the field has content that creating the record again must drop,
-  /// and can.
+  /// Whether the field has content that creating the record again must drop.
   var hasContent: Bool {
     switch self {
     case .register(let field): !field.store.isEmpty
-    case .lww: value != nil && !isExhausted
     case .counter(let field): field.store.hasUncancelled
     case .set(let field): !field.store.isEmpty
-    case .removeWinsSet(let field): !field.store.isEmpty
     case .ledger(let field): field.store.hasUncancelled
     }
   }
@@ -108,10 +83,8 @@ extension FieldState {
     let held: VectorClock
     switch self {
     case .register(let field): held = field.store.dots
-    case .lww: return value == nil
     case .counter(let field): held = field.store.dots
     case .set(let field): held = field.store.dots
-    case .removeWinsSet(let field): held = field.store.dots
     case .ledger(let field): held = field.store.dots
     }
     return held[save.device] < save.sequence
@@ -136,18 +109,12 @@ extension FieldState: Lattice {
     case .register(var mine):
       if case .register(let theirs) = other { mine.merge(theirs) }
       return .register(mine)
-    case .lww(var mine):
-      if case .lww(let theirs) = other { mine.merge(theirs) }
-      return .lww(mine)
     case .counter(var mine):
       if case .counter(let theirs) = other { mine.merge(theirs) }
       return .counter(mine)
     case .set(var mine):
       if case .set(let theirs) = other { mine.merge(theirs) }
       return .set(mine)
-    case .removeWinsSet(var mine):
-      if case .removeWinsSet(let theirs) = other { mine.merge(theirs) }
-      return .removeWinsSet(mine)
     case .ledger(var mine):
       if case .ledger(let theirs) = other { mine.merge(theirs) }
       return .ledger(mine)
@@ -164,14 +131,10 @@ extension FieldState {
       case .register(let field):
         field._checkInvariants()
         field.store._checkInvariants()
-      case .lww(let field): field._checkInvariants()
       case .counter(let field):
         field._checkInvariants()
         field.store._checkInvariants()
       case .set(let field):
-        field._checkInvariants()
-        field.store._checkInvariants()
-      case .removeWinsSet(let field):
         field._checkInvariants()
         field.store._checkInvariants()
       case .ledger(let field):

@@ -16,10 +16,10 @@ public protocol FieldType: Sendable {
   ) -> Reading
 }
 
-/// A kind of field with one visible value: ``Register`` or ``LastWrite``.
-public protocol RegisterType: FieldType where Reading == Element? {}
+/// A register.
+public enum Register<Element: FieldValue>: FieldType {
+  public static var kind: FieldKind { .register }
 
-extension RegisterType {
   /// The value of the write that is shown; `nil` where the register is unset, or
   /// holds what is no value of the type.
   public static func read<Owner>(
@@ -27,32 +27,10 @@ extension RegisterType {
   ) -> Element? {
     // Most fields have no older version.
     if field.older.isEmpty {
-      return record.value(of: field.key.name, kind).flatMap { Element($0) }
+      return record.value(of: field.key.name).flatMap { Element($0) }
     }
     return field.element(record.shown)
   }
-}
-
-/// A kind of field that holds elements: ``AddWins`` or ``RemoveWins``.
-public protocol SetType: FieldType where Reading == [Element] {}
-
-extension SetType {
-  /// The elements that are values of the type, sorted.
-  public static func read<Owner>(
-    _ field: Field<Owner, Self>, of record: Record
-  ) -> [Element] {
-    record.elements(of: field.key.name, kind).compactMap { Element($0) }
-  }
-}
-
-/// A register that keeps concurrent writes.
-public enum Register<Element: FieldValue>: RegisterType {
-  public static var kind: FieldKind { .register }
-}
-
-/// A last-writer-wins register.
-public enum LastWrite<Element: FieldValue>: RegisterType {
-  public static var kind: FieldKind { .lww }
 }
 
 /// A counter.
@@ -69,13 +47,15 @@ public enum Counter: FieldType {
 }
 
 /// A set in which an insertion wins over a concurrent removal.
-public enum AddWins<Element: FieldValue>: SetType {
+public enum AddWins<Element: FieldValue>: FieldType {
   public static var kind: FieldKind { .set }
-}
 
-/// A set in which a removal wins over a concurrent insertion.
-public enum RemoveWins<Element: FieldValue>: SetType {
-  public static var kind: FieldKind { .removeWinsSet }
+  /// The elements that are values of the type, sorted.
+  public static func read<Owner>(
+    _ field: Field<Owner, Self>, of record: Record
+  ) -> [Element] {
+    record.elements(of: field.key.name).compactMap { Element($0) }
+  }
 }
 
 /// A ledger.

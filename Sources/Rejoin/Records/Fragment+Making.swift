@@ -13,16 +13,11 @@ extension FieldState {
     // What the fragment does not name, the receiver must have heard of.
     let isCovered = horizon.isContained(in: known)
     switch self {
-    case .register, .lww: return nil
+    case .register: return nil
     case .set(let field):
       return isCovered
         ? whole(
           .set(Causal(field.store.part(elements()), clock)), known) : nil
-    case .removeWinsSet(let field):
-      return isCovered
-        ? whole(
-          .removeWinsSet(Causal(field.store.part(elements()), clock)), known)
-        : nil
     case .counter(let field):
       let cancels = !isCovered && !field.store.cancelled.isEmpty
       let part = field.store.part(since: known, cancels: cancels)

@@ -28,7 +28,7 @@ public struct Fragment: Hashable, Sendable {
   /// Whether it is taken or refused as one.
   public var isWhole: Bool {
     switch state {
-    case .register, .lww, .set, .removeWinsSet: true
+    case .register, .set: true
     case .counter(let field): !field.store.cancelled.isEmpty
     case .ledger(let field):
       field.store.lines.values.contains { $0.cancelled > 0 }
@@ -63,8 +63,8 @@ extension FieldKind {
   /// Whether a fragment of such a field can be sent.
   var isDivisible: Bool {
     switch self {
-    case .register, .lww: false
-    case .counter, .set, .removeWinsSet, .ledger: true
+    case .register: false
+    case .counter, .set, .ledger: true
     }
   }
 }
@@ -73,18 +73,17 @@ extension FieldState {
   /// Whether a fragment of the field can be sent.
   var isDivisible: Bool {
     switch self {
-    case .register, .lww: false
-    case .counter, .set, .removeWinsSet, .ledger: true
+    case .register: false
+    case .counter, .set, .ledger: true
     }
   }
 
   /// How many elements, devices or entries a set, a counter or a ledger has.
   var size: Int {
     switch self {
-    case .register, .lww: 0
+    case .register: 0
     case .counter(let field): field.store.entries.count
     case .set(let field): field.store.count
-    case .removeWinsSet(let field): field.store.count
     case .ledger(let field):
       field.store.lines.values.reduce(0) { $0 + $1.tail.count }
     }
@@ -109,7 +108,7 @@ extension FieldState {
             lines: field.store.lines.filter { devices.contains($0.key) }), clock
         )
       )
-    case .register, .lww, .set, .removeWinsSet: self
+    case .register, .set: self
     }
   }
 
@@ -134,12 +133,6 @@ extension FieldState {
       guard case .set(let theirs) = fragment.state else { return .set(mine) }
       mine.merge(part: theirs) { $0.merge(part: $1, seen: $2, otherSeen: $3) }
       return .set(mine)
-    case .removeWinsSet(var mine):
-      guard case .removeWinsSet(let theirs) = fragment.state else {
-        return .removeWinsSet(mine)
-      }
-      mine.merge(part: theirs) { $0.merge(part: $1, seen: $2, otherSeen: $3) }
-      return .removeWinsSet(mine)
     case .ledger(var mine):
       guard case .ledger(let theirs) = fragment.state else {
         return .ledger(mine)
@@ -149,7 +142,6 @@ extension FieldState {
       }
       return .ledger(mine)
     case .register(let mine): return .register(mine)
-    case .lww(let mine): return .lww(mine)
     }
   }
 }

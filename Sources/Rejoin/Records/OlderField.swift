@@ -6,7 +6,6 @@
 /// only its type changes, the field holds values of both types. Declare how to
 /// read the older values:
 ///
-///     let theme = register("theme", of: String.self, readingAlso: .lww)
 ///     let price = register(
 ///       "price", of: Double.self,
 ///       readingAlso: .register(of: Int.self) { Double($0) },
@@ -25,14 +24,6 @@ public struct OlderField<Element: FieldValue>: Sendable {
     (self.kind, self.convert) = (kind, convert)
   }
 
-  /// A register with values of the same type.
-  public static var register: OlderField {
-    OlderField(.register) { Element($0) }
-  }
-
-  /// A register of the kind `lww` with values of the same type.
-  public static var lww: OlderField { OlderField(.lww) { Element($0) } }
-
   /// A register with values of another type.
   ///
   /// - Parameters:
@@ -42,17 +33,6 @@ public struct OlderField<Element: FieldValue>: Sendable {
     of type: Old.Type, _ convert: @escaping @Sendable (Old) -> Element?
   ) -> OlderField {
     OlderField(.register) { Old($0).flatMap(convert) }
-  }
-
-  /// A register of the kind `lww` with values of another type.
-  ///
-  /// - Parameters:
-  ///   - type: The type of its values.
-  ///   - convert: Converts an old value; `nil` reads as unset.
-  public static func lww<Old: FieldValue>(
-    of type: Old.Type, _ convert: @escaping @Sendable (Old) -> Element?
-  ) -> OlderField {
-    OlderField(.lww) { Old($0).flatMap(convert) }
   }
 
   /// A counter, which is read unless all its changes have been cancelled.

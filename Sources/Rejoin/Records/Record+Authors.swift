@@ -4,54 +4,40 @@
 extension Record {
   /// The writes of a register that no other has superseded, the visible one
   /// first.
-  public func writes(
-    of name: String, _ kind: FieldKind = .register
-  ) -> [Write] {
-    siblings(of: name, kind).map { Write($0) }
+  public func writes(of name: String) -> [Write] {
+    siblings(of: name).map { Write($0) }
   }
 
   /// The visible write of a register: who made it, and when.
-  public func provenance(
-    of name: String, _ kind: FieldKind = .register
-  ) -> Write? {
-    siblings(of: name, kind).first.map { Write($0) }
+  public func provenance(of name: String) -> Write? {
+    siblings(of: name).first.map { Write($0) }
   }
 
   /// The elements of a set, each with the saves that inserted it.
-  public func insertions(
-    of name: String, _ kind: FieldKind = .set
-  ) -> [Value: Set<Dot>] {
-    var saves: [Value: Set<Dot>] = [:]
-    forEach(name, kind) { state in
-      for (element, dots) in state.insertions {
-        saves[element, default: []].formUnion(dots)
-      }
-    }
-    return saves.filter { visible($0.key) != nil }
+  public func insertions(of name: String) -> [Value: Set<Dot>] {
+    guard case .set(let field) = self[FieldKey(name, .set)] else { return [:] }
+    let saves = field.store.entries.map { ($0, Set($1.map(\.dot))) }
+    return Dictionary(uniqueKeysWithValues: saves)
+      .filter { visible($0.key) != nil }
   }
 
   /// The sum of each device's changes to a counter that no reset has cancelled.
   ///
   /// Together, they are the counter's value before it is clamped to `Int64`.
   public func amounts(of name: String) -> [DeviceID: Int128] {
-    var amounts: [DeviceID: Int128] = [:]
-    forEach(name, .counter) { state in
-      guard case .counter(let field) = state else { return }
-      amounts.merge(field.store.amounts, uniquingKeysWith: +)
+    guard case .counter(let field) = self[FieldKey(name, .counter)] else {
+      return [:]
     }
-    return amounts
+    return field.store.amounts
   }
 
   /// The entries of a ledger that are not folded, ordered by time.
   public func entries(of name: String) -> [LedgerEntry] {
-    var entries: [LedgerEntry] = []
-    forEach(name, .ledger) { state in
-      guard case .ledger(let field) = state else { return }
-      entries += field.store.entries.map {
-        LedgerEntry($0.entry, by: $0.device)
-      }
+    guard case .ledger(let field) = self[FieldKey(name, .ledger)] else {
+      return []
     }
-    return entries.sorted { ($0.time, $0.dot) < ($1.time, $1.dot) }
+    return field.store.entries.map { LedgerEntry($0.entry, by: $0.device) }
+      .sorted { ($0.time, $0.dot) < ($1.time, $1.dot) }
   }
 }
 
@@ -69,20 +55,6 @@ public struct LedgerEntry: Hashable, Sendable {
   init(_ entry: DeviceEntries.Entry, by device: DeviceID) {
     dot = Dot(device, entry.sequence)
     (time, amount, memo) = (entry.time, entry.amount, entry.memo)
-  }
-}
-
-extension FieldState {
-  /// The elements of a set, each with the saves that inserted it.
-  fileprivate var insertions: [(element: Value, saves: [Dot])] {
-    switch self {
-    case .set(let field):
-      field.store.entries.map { ($0, $1.map(\.dot)) }
-    case .removeWinsSet(let field):
-      field.store.entries.filter { field.store.contains($0.key) }
-        .map { ($0, $1.map(\.dot)) }
-    default: []
-    }
   }
 }
 

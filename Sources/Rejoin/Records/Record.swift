@@ -1,73 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The state of a record at one moment, as a value that can cross threads.
-///
-/// Aliases of the record are combined in reading: a register shows the latest
-/// of all writes, counters and ledgers are added up, and sets are united.
 public struct Record: Sendable {
-  /// The ID of the record.
-  public let id: RecordID
-
-  /// The states of the record and its aliases; nearly always one.
-  let parts: Parts
+  let state: RecordState
   let names: FieldNames
   let rule: DeletionRule
   let dangling: Set<RecordID>
 
-  enum Parts: Sendable {
-    case one(RecordState)
-    case many([RecordState])
-  }
+  /// The ID of the record.
+  public var id: RecordID { state.id }
 
   /// Whether the record exists.
   ///
   /// A deleted record can still be asked who deleted it, and when.
-  public var exists: Bool {
-    switch parts {
-    case .one(let part): part.exists(rule)
-    case .many(let all): all.contains { $0.exists(rule) }
-    }
+  public var exists: Bool { state.exists(rule) }
+
+  /// Whether the record was deleted or purged.
+  package var isDead: Bool { state.isDead(rule) }
+
+  /// The fields that any save has touched, without the existence, sorted.
+  public var fields: [FieldKey] {
+    state.slots.filter { $0.name != 0 }.map { names[$0.name] }.sorted()
+  }
+
+  /// The state of a field; empty if no save has touched it.
+  ///
+  ///     let name = record[FieldKey("name", .register)]
+  ///     name.writes  // the visible write and its siblings, sorted by dot
+  ///
+  /// The state also shows references to records that do not exist.
+  public subscript(key: FieldKey) -> FieldState {
+    touched(key) ?? FieldState(key.kind)
+  }
+
+  /// The state of a field; `nil` if no save has touched it.
+  private func touched(_ key: FieldKey) -> FieldState? {
+    names.number(of: key).flatMap { state[$0] }
   }
 
   /// Whether any save has changed a field.
-  package func isTouched(_ key: FieldKey) -> Bool {
-    var isTouched = false
-    forEach(key.name, key.kind) { _ in isTouched = true }
-    return isTouched
-  }
-
-  /// Calls `body` with the state of a field in every part.
-  func forEach(
-    _ name: String, _ kind: FieldKind, _ body: (FieldState) -> Void
-  ) {
-    guard let number = names.number(of: FieldKey(name, kind)) else { return }
-    switch parts {
-    case .one(let part): if let state = part[number] { body(state) }
-    case .many(let all):
-      for part in all {
-        if let state = part[number] { body(state) }
-      }
-    }
-  }
+  package func isTouched(_ key: FieldKey) -> Bool { touched(key) != nil }
 
   /// The visible write of a register.
-  func write(
-    of name: String, _ kind: FieldKind
-  ) -> Siblings<Stamped>.Element? {
-    guard case .one(let part) = parts else {
-      return siblings(of: name, kind).first
-    }
-    return names.number(of: FieldKey(name, kind)).flatMap { part.write(of: $0) }
+  private func write(of key: FieldKey) -> Siblings<Stamped>.Element? {
+    names.number(of: key).flatMap { state.write(of: $0) }
   }
 
-  /// The writes of a register in all parts, the visible one first.
-  func siblings(
-    of name: String, _ kind: FieldKind
-  ) -> [Siblings<Stamped>.Element] {
-    var writes: [Siblings<Stamped>.Element] = []
-    forEach(name, kind) { writes += $0.writes }
-    guard writes.count > 1 else { return writes }
-    return writes.sorted {
+  /// The writes of a register, the visible one first.
+  func siblings(of name: String) -> [Siblings<Stamped>.Element] {
+    self[FieldKey(name, .register)].writes.sorted {
       ($1.payload.time, $1.dot) < ($0.payload.time, $0.dot)
     }
   }
@@ -76,58 +57,41 @@ public struct Record: Sendable {
 // A reference to a record that does not exist reads as unset.
 extension Record {
   /// The visible value of a register.
-  public func value(of name: String, _ kind: FieldKind = .register) -> Value? {
-    write(of: name, kind).flatMap { visible($0.payload.value) }
+  public func value(of name: String) -> Value? {
+    write(of: FieldKey(name, .register))
+      .flatMap { visible($0.payload.value) }
   }
 
   /// The visible value of a register or a counter: nothing if it has not been
   /// written, and `nil` if a write has unset it.
   func shown(_ key: FieldKey) -> Value?? {
-    switch key.kind {
-    case .counter:
-      var isChanged = false
-      forEach(key.name, .counter) { isChanged = isChanged || $0.hasContent }
-      return isChanged ? .some(.int(count(of: key.name))) : nil
-    default:
-      return write(of: key.name, key.kind).map { visible($0.payload.value) }
-    }
+    key.kind == .register
+      ? write(of: key).map { visible($0.payload.value) } : self[key].shown
   }
 
   /// The values of concurrent writes that differ from the visible one, each
   /// once, sorted.
+  ///
+  /// A record knows no schema, so that it also lists those of a field that the
+  /// schema declares as `lww`.
   public func conflicts(of name: String) -> [Value] {
-    let writes = siblings(of: name, .register)
-    var losers = Set(writes.compactMap(\.payload.value))
-    if let winner = writes.first?.payload.value { losers.remove(winner) }
-    return losers.filter { visible($0) != nil }.sorted()
+    self[FieldKey(name, .register)].conflicts.filter { visible($0) != nil }
   }
 
   /// The value of a counter.
   public func count(of name: String) -> Int64 {
-    var sum: Int128 = 0
-    forEach(name, .counter) { sum += Int128($0.count) }
-    return Int64(clamping: sum)
+    self[FieldKey(name, .counter)].count
   }
 
   /// The elements of a set, sorted.
-  public func elements(
-    of name: String, _ kind: FieldKind = .set
-  ) -> [Value] {
-    var all: [Value] = []
-    var parts = 0
-    forEach(name, kind) { state in
-      all = parts == 0 ? state.elements : all + state.elements
-      parts += 1
-    }
-    if parts > 1 { all = Set(all).sorted() }
+  public func elements(of name: String) -> [Value] {
+    let all = self[FieldKey(name, .set)].elements
     return dangling.isEmpty ? all : all.filter { visible($0) != nil }
   }
 
   /// The total of a ledger.
   public func total(of name: String) -> Int64 {
-    var sum: Int128 = 0
-    forEach(name, .ledger) { sum += Int128($0.total) }
-    return Int64(clamping: sum)
+    self[FieldKey(name, .ledger)].total
   }
 
   /// The value, unless it is a reference to a record that does not exist.

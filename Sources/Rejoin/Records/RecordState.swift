@@ -135,7 +135,7 @@ struct RecordState: Sendable {
   private mutating func note(at i: Int, refers: Bool) {
     if slots[i].name == 0 {
       existence =
-        slots[i].isOneSibling
+        slots[i].isOneWrite
         ? Existence(isAlive: slots[i].value == .bool(true)) : Existence(marks)
     }
     if refers { mayRefer = true }

@@ -13,14 +13,21 @@ public struct Schema: Sendable, ExpressibleByArrayLiteral {
     public var fields: Set<FieldKey>
     /// The fields of older versions of the app that are also read.
     public var olderFields: Set<FieldKey> = []
+    /// The declared registers of which concurrent writes are neither listed as
+    /// conflicts nor reported.
+    public var quietFields: Set<FieldKey>
     /// Whether a deletion or a concurrent edit wins.
     public var deletion: DeletionRule
 
     /// Creates the definition of an entity.
+    ///
+    /// - Precondition: `quietFields` are registers among `fields`.
     public init(
-      fields: Set<FieldKey> = [], deletion: DeletionRule = .updateWins
+      fields: Set<FieldKey> = [], quietFields: Set<FieldKey> = [],
+      deletion: DeletionRule = .updateWins
     ) {
       self.fields = fields
+      self.quietFields = quietFields
       self.deletion = deletion
     }
 
@@ -37,6 +44,10 @@ public struct Schema: Sendable, ExpressibleByArrayLiteral {
     let read: RunMap<Name, [FieldKey]>
 
     init(_ definition: Definition) {
+      precondition(
+        definition.quietFields.isSubset(of: definition.fields)
+          && definition.quietFields.allSatisfy { $0.kind == .register },
+        "`quietFields` must be registers among the `fields`")
       self.definition = definition
       var read = RunMap<Name, [FieldKey]>()
       for key in definition.fields {
@@ -131,6 +142,13 @@ public struct Schema: Sendable, ExpressibleByArrayLiteral {
     return read.map { !$0.contains(key) } ?? false
   }
 
+  /// Whether concurrent writes of a register are neither listed nor reported.
+  package func isQuiet(_ key: FieldKey, in entity: String) -> Bool {
+    declared.place(of: Name(entity)).map {
+      declared.entries[$0].content.definition.quietFields.contains(key)
+    } ?? false
+  }
+
   /// An instance of an entity, in which key paths find its fields.
   ///
   /// - Complexity: O(1) for a declared entity, of which no new instance is
@@ -158,6 +176,7 @@ extension Schema.Definition {
           + "one of them another name, or read the older one with `readingAlso`"
       )
       fields.insert(field.key)
+      if field.isQuiet { quietFields.insert(field.key) }
       olderFields.formUnion(field.olderKeys)
     }
   }

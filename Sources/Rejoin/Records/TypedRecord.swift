@@ -18,13 +18,15 @@ public struct TypedRecord<Owner: Entity>: Sendable {
     Kind.read(fields[field], of: record)
   }
 
-  /// The values of concurrent writes that differ from the visible one.
+  /// The values of concurrent writes that differ from the visible one; none of
+  /// an `lww` field.
   ///
   ///     replica[Profile.self, "ada"]?.conflicts(\.name)  // ["Ada L."]
   public func conflicts<V: FieldValue>(
     _ field: KeyPath<Owner, Field<Owner, Register<V>>>
   ) -> [V] {
     let field = fields[field]
+    if field.isQuiet { return [] }
     return record.conflicts(of: field.key.name).compactMap {
       field.element($0, of: field.key)
     }
@@ -43,30 +45,27 @@ extension Record {
 // Who wrote what.
 extension TypedRecord {
   /// The visible write of a register: who made it, and when.
-  public func provenance<Kind: RegisterType>(
-    _ field: KeyPath<Owner, Field<Owner, Kind>>
+  public func provenance<V: FieldValue>(
+    _ field: KeyPath<Owner, Field<Owner, Register<V>>>
   ) -> Write? {
-    let field = fields[field]
-    let source = field.source(record.shown)?.key ?? field.key
-    return record.provenance(of: source.name, source.kind)
+    record.provenance(of: fields[field].key.name)
   }
 
   /// The writes of a register that no other has superseded, the visible one
   /// first.
-  public func authors<Kind: RegisterType>(
-    of field: KeyPath<Owner, Field<Owner, Kind>>
+  public func authors<V: FieldValue>(
+    of field: KeyPath<Owner, Field<Owner, Register<V>>>
   ) -> [Write] {
-    record.writes(of: fields[field].key.name, Kind.kind)
+    record.writes(of: fields[field].key.name)
   }
 
   /// The elements of a set, sorted, each with the saves that inserted it.
-  public func authors<Kind: SetType>(
-    of field: KeyPath<Owner, Field<Owner, Kind>>
-  ) -> [(element: Kind.Element, saves: Set<Dot>)] {
-    let name = fields[field].key.name
-    let saves = record.insertions(of: name, Kind.kind)
+  public func authors<V: FieldValue>(
+    of field: KeyPath<Owner, Field<Owner, AddWins<V>>>
+  ) -> [(element: V, saves: Set<Dot>)] {
+    let saves = record.insertions(of: fields[field].key.name)
     return saves.sorted { $0.key < $1.key }.compactMap { value, saves in
-      Kind.Element(value).map { ($0, saves) }
+      V(value).map { ($0, saves) }
     }
   }
 

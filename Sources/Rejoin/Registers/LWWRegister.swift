@@ -13,7 +13,14 @@
 /// concurrent writers. Choose it where that is acceptable. Shapiro et al.
 /// (2011), §3.2.1.
 public struct LWWRegister<Element: FieldValue>: Hashable, Sendable {
-  var state = Latest()
+  /// The write with the greatest timestamp; `nil` if there has been none.
+  var write: Write?
+
+  /// A value, and the device that wrote it.
+  struct Write: Hashable, Sendable {
+    let device: DeviceID
+    let content: Stamped
+  }
 
   /// The current write has the greatest timestamp, so that none can follow it.
   public struct Exhausted: Error, Hashable, CustomStringConvertible {
@@ -28,12 +35,10 @@ public struct LWWRegister<Element: FieldValue>: Hashable, Sendable {
   public init() {}
 
   /// The value; `nil` while the register is unset.
-  public var value: Element? {
-    state.write?.payload.value.flatMap { Element($0) }
-  }
+  public var value: Element? { write?.content.value.flatMap { Element($0) } }
 
   /// The device that wrote the value.
-  public var author: DeviceID? { state.write?.dot.device }
+  public var author: DeviceID? { write?.device }
 
   /// Writes a value; `nil` unsets the register.
   ///
@@ -44,16 +49,32 @@ public struct LWWRegister<Element: FieldValue>: Hashable, Sendable {
   public mutating func write(
     _ value: Element?, by device: DeviceID, at time: Timestamp
   ) throws(Exhausted) -> LWWRegister {
-    guard let stamp = state.stamp(for: time) else { throw Exhausted() }
-    // Time and device alone identify a write of a stand-alone register, which
-    // counts no saves.
-    state.write(value?.fieldValue, at: Dot(device, 0), stamp: stamp)
+    var stamp = time
+    if let present = write?.content.time {
+      guard let next = present.next else { throw Exhausted() }
+      stamp = max(time, next)
+    }
+    write = Write(
+      device: device, content: Stamped(value?.fieldValue, at: stamp))
     return self
   }
 }
 
 extension LWWRegister: Lattice {
   public mutating func merge(_ other: LWWRegister) {
-    state.merge(other.state, seen: Everything(), otherSeen: Everything())
+    guard let theirs = other.write else { return }
+    if let mine = write, !(mine < theirs) { return }
+    write = theirs
+  }
+}
+
+extension LWWRegister.Write: Comparable {
+  /// Orders writes by time, then device. Only by equivocation are there two of
+  /// one time and device; their values then decide.
+  static func < (a: Self, b: Self) -> Bool {
+    if a.content.time != b.content.time {
+      return a.content.time < b.content.time
+    }
+    return a.device != b.device ? a.device < b.device : a.content < b.content
   }
 }

@@ -46,10 +46,10 @@ extension LWWRegister: Codable {
   /// Encodes the current write, if there is one.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
-    guard let write = state.write else { return }
-    try container.encode(write.dot.device, forKey: .device)
-    try container.encode(write.payload.time, forKey: .time)
-    try container.encodeIfPresent(write.payload.value, forKey: .value)
+    guard let write else { return }
+    try container.encode(write.device, forKey: .device)
+    try container.encode(write.content.time, forKey: .time)
+    try container.encodeIfPresent(write.content.value, forKey: .value)
   }
 
   /// Decodes the current write.
@@ -60,7 +60,6 @@ extension LWWRegister: Codable {
     let device = try container.decode(DeviceID.self, forKey: .device)
     let time = try container.decode(Timestamp.self, forKey: .time)
     let value = try container.decodeIfPresent(Value.self, forKey: .value)
-    state = Latest(
-      .init(dot: Dot(device, 0), payload: Stamped(value, at: time)))
+    write = Write(device: device, content: Stamped(value, at: time))
   }
 }

@@ -16,60 +16,35 @@ extension Replica {
   /// Reads a record, even if it has been deleted.
   ///
   /// - Returns: `nil` if no save known here has touched the record.
-  public func record(_ id: RecordID) -> Record? { record(id, before: nil) }
+  public func record(_ id: RecordID) -> Record? {
+    stored.positions[id].map { record(stored.records[$0]) }
+  }
 
-  /// Reads a record, of which some states may be former ones.
+  /// Reads a record that may be in a former state.
+  func record(_ state: RecordState) -> Record {
+    Record(
+      state: state, names: stored.names,
+      rule: schema.deletion(of: state.id.entity),
+      dangling: dangling(in: state))
+  }
+
+  /// Reads a record to edit it apart from the replica.
   ///
-  /// - Parameter changes: The former states, by the positions of their records.
-  func record(
-    _ id: RecordID, before changes: [UInt32: RecordState?]?
-  ) -> Record? {
-    let rule = schema.deletion(of: id.entity)
-    func state(at position: Int) -> RecordState? {
-      guard let former = changes?[UInt32(position)] else {
-        return stored.records[position]
-      }
-      return former.flatMap { $0.slots.isEmpty ? nil : $0 }
-    }
-    if !stored.aliases.contain(id) {
-      return stored.positions[id].flatMap(state).map { state in
-        Record(
-          id: id, parts: .one(state), names: stored.names, rule: rule,
-          dangling: dangling(in: state))
-      }
-    }
-    let all = stored.aliases[id].compactMap { stored.positions[$0] }
-      .compactMap(state).sorted { $0.id < $1.id }
-    // An alias that was deleted stays hidden while another one exists.
-    let existing = all.filter { $0.exists(rule) }
-    let states = existing.isEmpty ? all : existing
-    guard let first = states.first else { return nil }
-    return Record(
-      id: representative(of: id),
-      parts: states.count == 1 ? .one(first) : .many(states),
-      names: stored.names, rule: rule,
-      dangling: states.reduce(into: []) { $0.formUnion(dangling(in: $1)) })
+  /// It is empty if no save has touched it, and shows references to records that
+  /// do not exist.
+  ///
+  /// - Complexity: O(1).
+  package func recordForEditing(_ id: RecordID) -> Record {
+    Record(
+      state: stored.positions[id].map { stored.records[$0] } ?? RecordState(id),
+      names: stored.names, rule: schema.deletion(of: id.entity), dangling: [])
   }
 
-  /// Fetches a record to edit and write it back later, without its aliases.
-  public func fetch(_ id: RecordID) -> RecordSnapshot {
-    guard let position = stored.positions[id] else {
-      return RecordSnapshot(
-        exists: false, existence: FieldState(.register), fields: [:])
-    }
-    let record = stored.records[position]
-    var fields: [FieldKey: FieldState] = [:]
-    for slot in record.slots where slot.name != 0 {
-      fields[stored.names[slot.name]] = slot.state
-    }
-    return RecordSnapshot(
-      exists: record.exists(schema[id.entity].deletion),
-      existence: record[0] ?? FieldState(.register), fields: fields)
-  }
-
-  /// Whether a record exists, under this ID or an alias.
+  /// Whether a record exists.
   public func exists(_ id: RecordID) -> Bool {
-    stored.aliases[id].contains { existsIgnoringAliases($0) }
+    stored.positions[id].map {
+      stored.records[$0].exists(schema.deletion(of: id.entity))
+    } ?? false
   }
 
   /// The references in a record to records that do not exist.

@@ -17,7 +17,6 @@ extension StoredReplica {
       uncheckedMutations = 0
       checkRecords()
       checkFields()
-      checkAliases()
       checkVersion()
       checkIdentity()
     }
@@ -62,24 +61,6 @@ extension StoredReplica {
         "the field \(key) of \(id) holds a state of another kind")
     }
 
-    /// Checks the groups, and that they contain what the alias records declare.
-    ///
-    /// They may contain more: elements of an alias record can be removed by
-    /// name, and the groups remember them until the replica is opened again.
-    private func checkAliases() {
-      aliases._checkInvariants()
-      for position in positions[BuiltIn.alias]?.order ?? [] {
-        guard let number = names.number(of: BuiltIn.names),
-          case .set(let field) = records[Int(position)][number]
-        else { continue }
-        let ids = field.store.elements.compactMap { RecordID($0) }
-        precondition(
-          Set(ids.map(aliases.representative)).count <= 1,
-          "the IDs that \(records[Int(position)].id) declares are in two groups"
-        )
-      }
-    }
-
     private func checkVersion() {
       precondition(
         version.stabilityCut.isContained(in: version.vector),
@@ -121,8 +102,8 @@ extension StoredReplica {
   extension FieldState {
     fileprivate func isOfKind(_ kind: FieldKind) -> Bool {
       switch (self, kind) {
-      case (.register, .register), (.lww, .lww), (.counter, .counter),
-        (.set, .set), (.removeWinsSet, .removeWinsSet), (.ledger, .ledger):
+      case (.register, .register), (.counter, .counter), (.set, .set),
+        (.ledger, .ledger):
         true
       default: false
       }

@@ -6,8 +6,7 @@
 /// ``Replica/init(opening:token:schema:wallClock:makeDeviceID:)``.
 ///
 /// The records and the version are the state. The indexes (`positions`,
-/// `index`, `aliases`, `ahead`, `shared`) are derived from them and rebuilt
-/// on decoding; `_checkInvariants()` checks that they agree.
+/// `index`, `ahead`, `shared`) are derived from them and rebuilt on decoding; `_checkInvariants()` checks that they agree.
 public struct StoredReplica: Sendable {
   /// The device under which the replica saves.
   ///
@@ -33,8 +32,6 @@ public struct StoredReplica: Sendable {
   /// For each device, the fields that its saves touched: the inverse of the
   /// fields' clocks.
   var index = ChangeIndex()
-  /// The aliases; the IDs that one alias record declares are in one group.
-  var aliases = AliasGroups()
   /// The fields ahead of the version: exactly those whose clock it does not
   /// contain.
   ///
@@ -229,7 +226,7 @@ public struct StoredReplica: Sendable {
     note(save.dot, over: before, at: location)
     if kind.isDivisible {
       noteLarge(at: location, isNew: isNew) {
-        $0.note(edit, of: kind, in: save)
+        $0.note(edit, in: save)
       }
     }
     return superseded

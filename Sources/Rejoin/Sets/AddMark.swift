@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The payload of an add-wins set.
+/// The payload of a set.
 ///
 /// The dot alone says that an element was added.
 public struct AddMark: Hashable, Sendable, Comparable {
@@ -8,7 +8,7 @@ public struct AddMark: Hashable, Sendable, Comparable {
   public static func < (a: AddMark, b: AddMark) -> Bool { false }
 }
 
-extension DotMap<AddMark> {
+extension DotMap {
   /// The elements, sorted.
   public var elements: [Value] { entries.map(\.key).sorted(byValue: \.self) }
 

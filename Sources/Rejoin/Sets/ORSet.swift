@@ -13,12 +13,12 @@
 /// A removal drops the insertions it has seen, and leaves no tombstone.
 /// Bieniusa et al., *An optimized conflict-free replicated set* (2012).
 public struct ORSet<Element: FieldValue>: Hashable, Sendable {
-  private(set) var state = Causal<DotMap<AddMark>>()
+  private(set) var state = Causal<DotMap>()
 
   /// Creates an empty set.
   public init() {}
 
-  init(state: Causal<DotMap<AddMark>>) { self.state = state }
+  init(state: Causal<DotMap>) { self.state = state }
 
   /// The elements, sorted by their canonical bytes.
   ///
@@ -51,7 +51,7 @@ public struct ORSet<Element: FieldValue>: Hashable, Sendable {
   public mutating func insert(
     _ element: Element, by device: DeviceID
   ) -> ORSet {
-    ORSet(state: state.mark(element.fieldValue, AddMark(), by: device))
+    ORSet(state: state.mark(element.fieldValue, isIn: true, by: device))
   }
 
   /// Removes an element.
@@ -64,7 +64,7 @@ public struct ORSet<Element: FieldValue>: Hashable, Sendable {
   public mutating func remove(
     _ element: Element, by device: DeviceID
   ) -> ORSet {
-    ORSet(state: state.mark(element.fieldValue, nil, by: device))
+    ORSet(state: state.mark(element.fieldValue, isIn: false, by: device))
   }
 }
 

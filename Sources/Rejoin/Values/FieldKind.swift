@@ -2,16 +2,12 @@
 
 /// The kind of a field: its lattice, and how it is read.
 public enum FieldKind: String, Codable, Hashable, Sendable, CaseIterable {
-  /// A register that keeps concurrent writes as siblings: the default.
+  /// A register that keeps concurrent writes as siblings.
   case register
-  /// A last-writer-wins register.
-  case lww
   /// A counter.
   case counter
   /// A set in which an insertion wins over a concurrent removal.
   case set
-  /// A set in which a removal wins over a concurrent insertion.
-  case removeWinsSet
   /// An append-only list of amounts.
   case ledger
 }

@@ -7,10 +7,8 @@ extension FieldKind {
   var shapeCode: UInt8 {
     switch self {
     case .register: 0
-    case .lww: 1
     case .counter: 2
     case .set: 3
-    case .removeWinsSet: 4
     case .ledger: 5
     }
   }
@@ -18,10 +16,8 @@ extension FieldKind {
   init?(shapeCode: UInt8) {
     switch shapeCode {
     case 0: self = .register
-    case 1: self = .lww
     case 2: self = .counter
     case 3: self = .set
-    case 4: self = .removeWinsSet
     case 5: self = .ledger
     default: return nil
     }

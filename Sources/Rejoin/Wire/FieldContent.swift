@@ -9,7 +9,7 @@ struct FieldContent {
   private var entries: [Tally.Entry] = []
   private var cancelled: [Tally.Entry] = []
   private var elements: [Value] = []
-  private var marks: [[Siblings<SetMark>.Element]] = []
+  private var marks: [[Siblings<AddMark>.Element]] = []
   private var lines: [DeviceID: DeviceEntries] = [:]
 
   init(isBuilding: Bool) { self.isBuilding = isBuilding }
@@ -35,9 +35,9 @@ struct FieldContent {
     marks.append([])
   }
 
-  mutating func add(_ mark: SetMark, at dot: Dot) {
+  mutating func addMark(at dot: Dot) {
     guard isBuilding else { return }
-    marks[marks.count - 1].append(.init(dot: dot, payload: mark))
+    marks[marks.count - 1].append(.init(dot: dot, payload: AddMark()))
   }
 
   mutating func add(_ line: DeviceEntries, of device: DeviceID) {
@@ -60,23 +60,16 @@ struct FieldContent {
         .register(
           Causal(
             moreWrites.isEmpty ? writes : Siblings(sorted: moreWrites), clock))
-      case .lww: .lww(Causal(Latest(writes.first), clock))
       case .counter:
         .counter(Causal(Tally(entries: entries, cancelled: cancelled), clock))
-      case .set:
-        .set(
-          Causal(members { .init(dot: $0.dot, payload: AddMark()) }, clock))
-      case .removeWinsSet: .removeWinsSet(Causal(members { $0 }, clock))
+      case .set: .set(Causal(members, clock))
       case .ledger: .ledger(Causal(LedgerLines(lines: lines), clock))
       }
     state._checkInvariants()
     return state
   }
 
-  private func members<Payload>(
-    _ sibling: (Siblings<SetMark>.Element) -> Siblings<Payload>.Element
-  ) -> DotMap<Payload> {
-    DotMap(
-      zip(elements, marks).map { ($0, Siblings(sorted: $1.map(sibling))) })
+  private var members: DotMap {
+    DotMap(zip(elements, marks).map { ($0, Siblings(sorted: $1)) })
   }
 }

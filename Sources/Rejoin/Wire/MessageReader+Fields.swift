@@ -21,21 +21,16 @@ extension MessageReader {
     var only: OnlyWrite?
     var isEmpty = head >> 1 == 0
     switch kind {
-    case .register, .lww:
+    case .register:
       isEmpty = head >> 2 == 0
-      guard kind == .register || head >> 2 < 2 else {
-        throw reader.error(
-          .invalid, "at most one write of a last-writer-wins register",
-          at: start)
-      }
       only = try readWrites(head >> 1, into: &content, start)
     case .counter:
       try each(head, size: 3, start) { reader, isFirst throws(WireError) in
         let isCancelled = try reader.readCounts(isFirst, into: &content)
         cancels = cancels || isCancelled
       }
-    case .set, .removeWinsSet:
-      try readElements(kind == .removeWinsSet, head, into: &content, start)
+    case .set:
+      try readElements(head, into: &content, start)
     case .ledger:
       try each(head, size: 3, start) { reader, _ throws(WireError) in
         let line = try reader.readLine(
@@ -54,13 +49,13 @@ extension MessageReader {
         .notCanonical, "a field that has seen at least one save", at: start)
     }
     if isFragment {
-      let isWhole = kind == .set || kind == .removeWinsSet || cancels
+      let isWhole = kind == .set || cancels
       try readBasis(isWhole: isWhole, lines: lines, continued: continued)
     }
     for line in dots.touched { saves.see(dots[Int(line)], of: Int(line)) }
-    if hasMore || kind == .lww { only = nil }
+    if hasMore { only = nil }
     guard isBuilding else { return (FieldState(kind), only, isEmpty) }
-    let isImplied = !hasMore && (kind == .register || kind == .lww)
+    let isImplied = !hasMore && kind == .register
     let clock = isImplied ? nil : dots.clock(saves)
     return (content.state(kind, clock), only, isEmpty)
   }
@@ -219,8 +214,7 @@ extension MessageReader {
   }
 
   private mutating func readElements(
-    _ hasRemovals: Bool, _ head: UInt64, into content: inout FieldContent,
-    _ start: Int
+    _ head: UInt64, into content: inout FieldContent, _ start: Int
   ) throws(WireError) {
     var previous: Value?
     try each(head, size: 2, start) { reader, _ throws(WireError) in
@@ -234,15 +228,12 @@ extension MessageReader {
       var (isFirst, hasMore) = (true, true)
       while hasMore {
         let at = reader.reader.offset
-        var code = try reader.reader.varint()
+        let code = try reader.reader.varint()
         hasMore = code & 1 != 0
-        code >>= 1
-        let isRemoved = hasRemovals && code & 1 != 0
-        if hasRemovals { code >>= 1 }
-        let place = try reader.reference(code, isFirst: isFirst, at: at)
+        let place = try reader.reference(code >> 1, isFirst: isFirst, at: at)
         let (dot, line) = reader.saves.dot(at: place)
         reader.dots.insert(dot.sequence, line)
-        content.add(isRemoved ? .removed : .added, at: dot)
+        content.addMark(at: dot)
         isFirst = false
       }
     }

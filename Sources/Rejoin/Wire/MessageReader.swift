@@ -4,8 +4,8 @@
 ///
 /// It accepts only what ``MessageWriter`` writes, so that messages are equal if
 /// and only if their bytes are.
-struct MessageReader {
-  var reader: WireReader
+package struct MessageReader {
+  package internal(set) var reader: WireReader
   var saves: SaveTable
   /// The index of the save that was referred to last.
   var last = -1
@@ -21,7 +21,7 @@ struct MessageReader {
   private(set) var isBuilding = false
   /// The number of bytes in the tables of entities and fields, and in record
   /// keys.
-  private(set) var sizes = (tables: 0, keys: 0)
+  package private(set) var sizes = (tables: 0, keys: 0)
   private(set) var fieldCount = 0
 
   private let entityCount: Int
@@ -30,7 +30,7 @@ struct MessageReader {
   private var recordCount = 0
 
   /// Reads up to the first record.
-  init(
+  package init(
     _ bytes: UnsafeRawBufferPointer, as kinds: [WireKind]
   ) throws(WireError) {
     // A reader that is complete at once is not copied for a failure.
@@ -58,7 +58,7 @@ struct MessageReader {
   }
 
   /// Reads every record and builds nothing.
-  mutating func skipRecords() throws(WireError) {
+  package mutating func skipRecords() throws(WireError) {
     begin(isBuilding: false)
     while try nextEntity() {
       while try nextRecord() {

@@ -13,12 +13,8 @@ extension MessageWriter {
     let flag: UInt64 = rest.isEmpty ? 0 : 1
     switch state {
     case .register(let field): write(Array(field.store), flag)
-    case .lww(let field):
-      write(field.store.write.map { [$0] } ?? [], flag)
     case .counter(let field): write(field.store, flag)
-    case .set(let field): write(field.store, flag) { _ in nil }
-    case .removeWinsSet(let field):
-      write(field.store, flag) { $0 == .removed }
+    case .set(let field): write(field.store, flag)
     case .ledger(let field): write(field.store, flag, continued)
     }
     if !rest.isEmpty { write(rest, beyond: state) }
@@ -89,21 +85,14 @@ extension MessageWriter {
     }
   }
 
-  /// Writes a set; `isRemoved` is `nil` for a set with only one kind of mark.
-  private mutating func write<Payload>(
-    _ map: DotMap<Payload>, _ flag: UInt64,
-    isRemoved: (Payload) -> Bool?
-  ) {
+  private mutating func write(_ map: DotMap, _ flag: UInt64) {
     out.varint(UInt64(map.count) << 1 | flag)
     for (element, marks) in map.contents {
       out.value(element)
       for (i, mark) in marks.enumerated() {
         let place = saves.find(mark.dot).place
-        var code = distance(to: place, isFirst: i == 0)
-        if let isRemoved = isRemoved(mark.payload) {
-          code = code << 1 | (isRemoved ? 1 : 0)
-        }
-        out.varint(code << 1 | (i < marks.count - 1 ? 1 : 0))
+        let distance = distance(to: place, isFirst: i == 0)
+        out.varint(distance << 1 | (i < marks.count - 1 ? 1 : 0))
       }
     }
   }
@@ -158,10 +147,8 @@ extension FieldState {
   fileprivate var dots: VectorClock {
     switch self {
     case .register(let field): field.store.dots
-    case .lww(let field): field.store.dots
     case .counter(let field): field.store.dots
     case .set(let field): field.store.dots
-    case .removeWinsSet(let field): field.store.dots
     case .ledger(let field): field.store.dots
     }
   }

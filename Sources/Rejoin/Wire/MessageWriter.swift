@@ -168,7 +168,7 @@ struct MessageWriter {
     var forms = FormChoice()
     for field in sorted {
       let slot = Int(field.slot)
-      let place = slots[slot].isOneSibling ? place(of: slots[slot].save) : nil
+      let place = slots[slot].isOneWrite ? place(of: slots[slot].save) : nil
       if field.place < 0 {
         let isTrue = slots[slot].value == .bool(true)
         forms.note(existence: isTrue ? place : nil)

@@ -186,14 +186,11 @@ extension FieldState {
     switch self {
     case .register(let field):
       for sibling in field.store { body(sibling.dot, sibling.payload.time) }
-    case .lww(let field):
-      if let write = field.store.write { body(write.dot, write.payload.time) }
     case .counter(let field):
       for entry in field.store.entries {
         body(Dot(entry.device, entry.sequence), nil)
       }
     case .set(let field): field.store.forEachSave(body)
-    case .removeWinsSet(let field): field.store.forEachSave(body)
     case .ledger(let field):
       for (device, line) in field.store.lines {
         for entry in line.tail { body(Dot(device, entry.sequence), entry.time) }
@@ -205,10 +202,8 @@ extension FieldState {
   var explicitRemainder: [VectorClock.Entry] {
     switch self {
     case .register(let field): field.explicitRemainder
-    case .lww(let field): field.explicitRemainder
     case .counter(let field): field.explicitRemainder
     case .set(let field): field.explicitRemainder
-    case .removeWinsSet(let field): field.explicitRemainder
     case .ledger(let field): field.explicitRemainder
     }
   }

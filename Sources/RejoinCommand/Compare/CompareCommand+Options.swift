@@ -9,7 +9,6 @@ extension CompareCommand {
   ) throws(CommandError) {
     for (option, others) in [
       ("git", ["base", "mine", "theirs"]), ("html", ["format"]),
-      ("suggestions", ["all", "strategies", "explain", "html"]),
     ] where arguments.isGiven(option) {
       if let other = others.first(where: arguments.isGiven) {
         throw .usage("--\(option) and --\(other): leave out one of them")

@@ -14,8 +14,6 @@ struct CompareCommand {
   private let strategies: [any Contender]
   private let explained: String?
   private let isWhole: Bool
-  /// Whether rules for contested values are compared in place of strategies.
-  private let isOfSuggestions: Bool
   /// The path of the page to write.
   private let page: String?
   /// The workloads by their names.
@@ -35,7 +33,6 @@ struct CompareCommand {
     source = try Self.source(arguments)
     format = try Self.format(arguments.value("format"))
     isWhole = arguments.has("all")
-    isOfSuggestions = arguments.has("suggestions")
     strategies =
       try Self.strategies(arguments.value("strategies"))
       ?? (isWhole ? Strategies.all : Strategies.usual)
@@ -68,20 +65,11 @@ struct CompareCommand {
     + workloadOptions
 
   /// The options that take none.
-  static let flags = ["all", "suggestions", "help"]
+  static let flags = ["all", "help"]
 
   /// Prints the comparison, or writes it to a page.
   func run() throws {
     if let page { return try write(to: page) }
-    if isOfSuggestions {
-      let report = SuggestionReport(try readEpisodes())
-      if report.isEmpty {
-        throw CommandError.usage(
-          "no register was set or cleared differently by two people and then "
-            + "settled by a third; expected episodes with a \"resolution\"")
-      }
-      return Terminal.write(report.text(format))
-    }
     if let explained {
       return Terminal.write(try explanation(of: explained))
     }

@@ -10,7 +10,8 @@ extension Inspection {
   /// doubles, are hexadecimal.
   var json: JSONValue {
     var members: [Name: JSONValue] = [
-      "kind": .text(summary.kind), "version": .text("\(summary.version)"),
+      "kind": .text(summary.kind.name),
+      "version": .text("\(WireKind.version)"),
       "sections": .object(
         summary.sections.reduce(into: [:]) {
           $0[Name($1.name)] = .int($1.byteCount)
@@ -110,7 +111,7 @@ extension FieldState {
   /// The elements of the field's store.
   fileprivate func inspected(_ fragment: Fragment?) -> [JSONValue] {
     switch self {
-    case .register, .lww: writes.map { .of($0.dot, $0.payload) }
+    case .register: writes.map { .of($0.dot, $0.payload) }
     case .counter(let field):
       field.store.entries.map { entry in
         let cancelled = field.store.cancelled.first {
@@ -120,9 +121,7 @@ extension FieldState {
         members["cancelled"] = cancelled.map { .object(JSONValue.members($0)) }
         return .object(members)
       }
-    case .set(let field): field.store.inspected { _ in nil }
-    case .removeWinsSet(let field):
-      field.store.inspected { $0 == .removed }
+    case .set(let field): field.store.inspected
     case .ledger(let field):
       field.store.lines.sorted { $0.key < $1.key }.map {
         .of($0, $1, isContinued: fragment?.continued.contains($0) ?? false)
@@ -132,22 +131,16 @@ extension FieldState {
 }
 
 extension DotMap {
-  fileprivate func inspected(
-    isRemoved: (Payload) -> Bool?
-  ) -> [JSONValue] {
+  fileprivate var inspected: [JSONValue] {
     contents.map { element, marks in
       .object([
         "element": .tagged(element),
         "marks": .array(
           marks.map { mark in
-            var members: [Name: JSONValue] = [
+            .object([
               "device": .text(mark.dot.device.hexadecimal),
               "n": .wide(mark.dot.sequence),
-            ]
-            members["removed"] = isRemoved(mark.payload).map {
-              .scalar(.bool($0))
-            }
-            return .object(members)
+            ])
           }),
       ])
     }

@@ -7,7 +7,8 @@ extension Inspection {
   /// The content of the message as tables.
   func table(colours: Bool) -> String {
     let size = summary.sections.reduce(0) { $0 + $1.byteCount }
-    var text = "\(summary.kind), version \(summary.version), \(size) bytes\n"
+    var text =
+      "\(summary.kind.name), version \(WireKind.version), \(size) bytes\n"
     let tables = [sectionTable, deviceTable, fieldTable]
     for table in tables where !table.rows.isEmpty {
       text += "\n" + table.aligned(colours: colours)
@@ -58,11 +59,11 @@ extension FieldState {
   /// What the field shows, and the number of its other siblings.
   fileprivate var shown: String {
     switch self {
-    case .register, .lww:
+    case .register:
       (value.map { "\($0)" } ?? "unset")
         + (writes.count > 1 ? " and \(writes.count - 1) more" : "")
     case .counter: "\(count)"
-    case .set, .removeWinsSet:
+    case .set:
       "{" + elements.map { "\($0)" }.joined(separator: ", ") + "}"
     case .ledger: "total \(total)"
     }

@@ -20,13 +20,14 @@ struct Inspection {
     summary = try WireSummary(of: bytes)
     content =
       switch summary.kind {
-      case "delta": .delta(try Delta(decoding: bytes))
-      case "snapshot": .delta(try Snapshot(decoding: bytes).delta)
-      case "record": .record(try Delta.Change(decoding: bytes))
-      case "vector clock": .vectorClock(try VectorClock(decoding: bytes))
-      case "replica clock": .replicaVersion(try ReplicaVersion(decoding: bytes))
-      case "restore token": .token(try RestoreToken(decoding: bytes))
-      default: .stored(Inspection.open(try StoredReplica(decoding: bytes)))
+      case .delta: .delta(try Delta(decoding: bytes))
+      case .snapshot: .delta(try Snapshot(decoding: bytes).delta)
+      case .record: .record(try Delta.Change(decoding: bytes))
+      case .vectorClock: .vectorClock(try VectorClock(decoding: bytes))
+      case .replicaVersion: .replicaVersion(try ReplicaVersion(decoding: bytes))
+      case .token: .token(try RestoreToken(decoding: bytes))
+      case .stored, .patch:
+        .stored(Inspection.open(try StoredReplica(decoding: bytes)))
       }
   }
 

@@ -24,7 +24,7 @@ extension Replay {
     }
     let rows = try rows(&line)
     for case (let key, _) in rows.flatMap(\.edits)
-    where key.kind != .register && key.kind != .lww {
+    where key.kind != .register {
       throw line.error(
         "\"\(key.name)\" is a \(key.kind.rawValue), and only registers are "
           + "pulled; leave it out")

@@ -70,18 +70,6 @@ extension Replay {
     attempt(on: name, replica) { $0.restore(id) }
   }
 
-  func alias(_ line: inout ScriptLine) throws(ScriptError) {
-    let replica = try device(&line)
-    let names = try line.texts("records")
-    guard names.count == 2 else {
-      throw line.error(
-        "\"records\" must be a list of two records, not of \(names.count)")
-    }
-    let a = try schema.record(names[0], in: line)
-    let b = try schema.record(names[1], in: line)
-    attempt { () throws(SaveError) in try replica.alias(a, b) }
-  }
-
   func purge(_ line: inout ScriptLine) throws(ScriptError) {
     let replica = try device(&line)
     attempt { () throws(SaveError) in try replica.purge() }

@@ -97,7 +97,6 @@ struct Replay {
     case "undelete": try undelete(&line)
     case "undo": try undo(&line, again: false)
     case "redo": try undo(&line, again: true)
-    case "alias": try alias(&line)
     case "import": try importRows(&line)
     case "pull": try pull(&line)
     case "token": try token(&line)

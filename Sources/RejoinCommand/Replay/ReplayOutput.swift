@@ -36,16 +36,21 @@ enum ReplayOutput {
     _ id: RecordID, in replica: Replica
   ) -> JSONValue {
     guard let record = replica.record(id) else { return .object([:]) }
-    let touched = replica.schema[id.entity].fields.filter(record.isTouched)
+    let entity = replica.schema[id.entity]
     return .object(
-      touched.reduce(into: [:]) { members, key in
-        members[Name(key.name)] = field(key, of: record)
+      entity.fields.filter(record.isTouched).reduce(into: [:]) { members, key in
+        members[Name(key.name)] = field(
+          key, of: record, isQuiet: entity.quietFields.contains(key))
       })
   }
 
-  private static func field(_ key: FieldKey, of record: Record) -> JSONValue? {
-    let (name, kind) = (key.name, key.kind)
-    switch kind {
+  private static func field(
+    _ key: FieldKey, of record: Record, isQuiet: Bool
+  ) -> JSONValue? {
+    let name = key.name
+    switch key.kind {
+    case .register where isQuiet:
+      return record.value(of: name).map { JSONValue($0) }
     case .register:
       var members: [Name: JSONValue] = [:]
       members["value"] = record.value(of: name).map { JSONValue($0) }
@@ -54,10 +59,9 @@ enum ReplayOutput {
         members["conflicts"] = .array(conflicts.map { JSONValue($0) })
       }
       return members.isEmpty ? nil : .object(members)
-    case .lww: return record.value(of: name, .lww).map { JSONValue($0) }
     case .counter: return .int(record.count(of: name))
-    case .set, .removeWinsSet:
-      return .array(record.elements(of: name, kind).map { JSONValue($0) })
+    case .set:
+      return .array(record.elements(of: name).map { JSONValue($0) })
     case .ledger: return .object(["total": .int(record.total(of: name))])
     }
   }
@@ -162,7 +166,6 @@ extension SaveError {
     case .clockExhausted: "clockExhausted"
     case .numbersExhausted: "numbersExhausted"
     case .counterOverflow: "counterOverflow"
-    case .registerExhausted: "registerExhausted"
     case .purged: "purged"
     case .identityInUse: "identityInUse"
     }

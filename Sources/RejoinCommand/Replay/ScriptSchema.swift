@@ -31,21 +31,31 @@ struct ScriptSchema {
     try line.finish()
   }
 
+  /// What a script can declare a field to be.
+  private static let declarations: [String: (kind: FieldKind, isQuiet: Bool)] =
+    [
+      "counter": (.counter, false), "ledger": (.ledger, false),
+      "lww": (.register, true), "register": (.register, false),
+      "set": (.set, false),
+    ]
+
   private static func definition(
     _ entity: inout ScriptLine
   ) throws(ScriptError) -> Schema.Definition {
     var definition = Schema.Definition()
     for (field, json) in try entity.object("fields") {
-      guard !field.isEmpty, case .scalar(.string(let kind)) = json,
-        let kind = FieldKind(rawValue: kind)
+      guard !field.isEmpty, case .scalar(.string(let name)) = json,
+        let (kind, isQuiet) = declarations[name]
       else {
-        let kinds = FieldKind.allCases.map(\.rawValue)
+        let kinds = declarations.keys.sorted()
         throw entity.error(
           "field \"\(field)\" needs a name that is not empty, and one of the "
             + "kinds " + kinds.joined(separator: ", "))
       }
       try checkLength(of: field, entity)
-      definition.fields.insert(FieldKey(field, kind))
+      let key = FieldKey(field, kind)
+      definition.fields.insert(key)
+      if isQuiet { definition.quietFields.insert(key) }
     }
     if let rule = try entity.optionalText("deletion") {
       guard let rule = DeletionRule(rawValue: rule) else {

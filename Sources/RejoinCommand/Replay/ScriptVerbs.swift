@@ -103,9 +103,9 @@ struct ScriptVerbs {
 
   private static func clearing(_ kind: FieldKind) -> FieldEdit {
     switch kind {
-    case .register, .lww: .write(nil)
+    case .register: .write(nil)
     case .counter: .count(CounterEdit(by: 0, isReset: true))
-    case .set, .removeWinsSet: .members(.clearing)
+    case .set: .members(.clearing)
     case .ledger: .append(.cancelling)
     }
   }

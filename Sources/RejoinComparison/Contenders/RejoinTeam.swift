@@ -139,10 +139,9 @@ extension RejoinTeam {
         outcome.states.append(nil)
         continue
       }
-      let held = replica.fetch(Self.id)
       for field in fields {
         outcome.kept[field, default: []].formUnion(
-          held[episode.key(of: field)].writes.map(\.payload.value))
+          record[episode.key(of: field)].writes.map(\.payload.value))
       }
       for conflict in contexts.isEmpty ? [] : contexts[place].conflicts {
         for field in conflict.fields {

@@ -62,7 +62,6 @@ struct ExplorerScriptWriter {
       case .undo(let again): .undo(on: i, again: again)
       case .purge: .purge(i)
       case .retire(let j): .retire(on: i, j)
-      case .alias(let a, let b): .alias(on: i, a, b)
       case .bringIn(let rows): .bringIn(on: i, rows)
       }
     steps.append(step)

@@ -13,11 +13,11 @@ extension ExplorerProgram {
     "two elements", [tags], [a.inserting(["x", "y"], into: tags)],
     [a.removing(["x"], from: tags)], [a.inserting(["x"], into: tags)])
 
-  /// A set in which removals win.
-  static let markedElements = ExplorerProgram(
-    "marked elements", [marks], [a.inserting(["x"], into: marks)],
-    [a.removing(["x"], from: marks)],
-    [.edit(a, marks, .members(.clearing))])
+  /// A set that is cleared.
+  static let clearedElements = ExplorerProgram(
+    "cleared elements", [tags], [a.inserting(["x"], into: tags)],
+    [a.removing(["x"], from: tags)],
+    [.edit(a, tags, .members(.clearing))])
 
   /// A counter that is reset, beside a register.
   static let resets = ExplorerProgram(
@@ -37,7 +37,7 @@ extension ExplorerProgram {
     [a.inserting(["y"], into: tags)])
 
   private static let fragmentMenu = [
-    oneElement, twoElements, markedElements, resets, cancellations, recreation,
+    oneElement, twoElements, clearedElements, resets, cancellations, recreation,
   ]
 
   /// For replicas that send fragments wherever they can, every day.

@@ -7,10 +7,10 @@ extension ExplorerProgram {
   static let a = RecordID("Note", "a")
   static let b = RecordID("Note", "b")
   static let name = FieldKey("name", .register)
-  static let theme = FieldKey("theme", .lww)
+  /// A quiet register.
+  static let theme = FieldKey("theme", .register)
   static let count = FieldKey("count", .counter)
   static let tags = FieldKey("tags", .set)
-  static let marks = FieldKey("marks", .removeWinsSet)
   static let log = FieldKey("log", .ledger)
 
   init(
@@ -29,7 +29,9 @@ extension ExplorerProgram {
   ) -> ScriptUniverse {
     ScriptUniverse(
       schema: Schema([
-        "Note": .init(fields: Set(fields), deletion: deletion)
+        "Note": .init(
+          fields: Set(fields), quietFields: Set(fields).intersection([theme]),
+          deletion: deletion)
       ]), records: [a, b], fields: fields)
   }
 
@@ -69,22 +71,16 @@ extension ExplorerProgram {
     [a.resetting(count, to: 5)],
     [a.adding(-1, to: count), b.resetting(count, to: 0)])
 
-  /// Sets of both kinds.
+  /// Sets whose elements are removed.
   public static let sets = ExplorerProgram(
-    "sets", [tags, marks],
-    [
-      a.inserting(["x"], into: tags), a.inserting(["x"], into: marks),
-      b.inserting(["x"], into: tags),
-    ],
-    [a.removing(["x"], from: tags), a.removing(["x"], from: marks)],
-    [
-      a.inserting(["x", "y"], into: tags), a.inserting(["x"], into: marks),
-      b.removing(["x"], from: tags),
-    ])
+    "sets", [tags],
+    [a.inserting(["x"], into: tags), b.inserting(["x"], into: tags)],
+    [a.removing(["x"], from: tags)],
+    [a.inserting(["x", "y"], into: tags), b.removing(["x"], from: tags)])
 
-  /// Registers whose last write wins, and ledgers that are cancelled.
+  /// Quiet registers, and ledgers that are cancelled.
   public static let ledgers = ExplorerProgram(
-    "lww and ledgers", [theme, log],
+    "quiet registers and ledgers", [theme, log],
     [a[theme, .int(1)], a.appending(5, to: log), b[theme, .int(1)]],
     [a[theme, .int(2)], .edit(a, log, .append(.cancelling))],
     [a[theme, nil], a.appending(-1, to: log), b.appending(3, to: log)])
@@ -100,13 +96,6 @@ extension ExplorerProgram {
     "retirement", about: [name],
     .verbs([a[name, .int(1)], b[name, .int(1)]]), .retire(0),
     .verbs([a[name, .int(2)]]), .verbs([.delete(a)]))
-
-  /// Two IDs that turn out to be of one record.
-  public static let aliases = ExplorerProgram(
-    "aliases", about: [name, count],
-    .verbs([a[name, .int(1)], a.adding(1, to: count)]),
-    .verbs([b[name, .int(2)], b.adding(2, to: count)]),
-    .alias(a, b), .verbs([.delete(a)]))
 
   /// Rows that two devices bring in, beside edits.
   public static let imports: ExplorerProgram = {

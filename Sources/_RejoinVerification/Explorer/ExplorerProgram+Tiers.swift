@@ -36,7 +36,6 @@ extension ExplorerProgram {
       purges.reduced(savers: [[0], [1], [0], [2]], times: [0], kept: 0),
       retirement.reduced(
         savers: [[0], [1], [0], [2]], times: [0], kept: kept),
-      aliases.reduced(savers: [[0], [1], [2], [0]], times: [0], kept: kept),
       imports.reduced(savers: [[0], [1], [2], [0]], times: [0], kept: kept),
       bringingBack(.updateWins)
         .reduced(savers: [[0], [1], [2], [0]], times: [0], kept: kept),

@@ -26,8 +26,6 @@ public struct ExplorerProgram: Sendable {
     case purge
     /// Retiring one of the three devices.
     case retire(Int)
-    /// Declaring two IDs to be of one record.
-    case alias(RecordID, RecordID)
     /// Bringing in rows that every device already has.
     case bringIn([ScriptVerb])
   }

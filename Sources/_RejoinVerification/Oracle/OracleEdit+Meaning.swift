@@ -43,13 +43,12 @@ extension OracleEdit {
     return entries
   }
 
-  /// The last word on each element that was named or, at a clearing, shown.
+  /// The last word on each element that was named.
   private var words: [Value: Bool] {
     var words: [Value: Bool] = [:]
     for case .members(let edit) in verbs {
       if edit.isCleared {
         words = [:]
-        for element in drops ? [] : shown { words[element] = false }
       }
       words.merge(edit.members) { $1 }
     }
@@ -62,13 +61,9 @@ extension OracleEdit {
     }
   }
 
-  /// The marks that the save leaves: in an add-wins set only of what is in.
-  func marks(_ kind: FieldKind) -> [Value: Bool] {
-    kind == .set ? words.filter(\.value) : words
-  }
+  /// The elements that the save inserts.
+  var inserted: [Value] { words.filter(\.value).map(\.key) }
 
-  /// Whether the edit supersedes earlier marks of an element.
-  func speaks(of element: Value, _ kind: FieldKind) -> Bool {
-    words[element] != nil || (kind == .set && clears)
-  }
+  /// Whether the edit supersedes earlier insertions of an element.
+  func speaks(of element: Value) -> Bool { clears || words[element] != nil }
 }

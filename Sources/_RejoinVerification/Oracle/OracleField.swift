@@ -63,14 +63,11 @@ extension OracleField {
 
   /// The write that is shown.
   var write: Write? {
-    guard kind == .lww else { return greatestSibling(outside: SaveSet()) }
-    return heard.map { ($0.dot, $0.edit.stamp, $0.edit.written ?? nil) }
-      .max { ($0.1, $0.0) < ($1.1, $1.0) }
+    greatestSibling(outside: SaveSet())
   }
 
   /// The values that are not shown.
   var conflicts: [Value] {
-    guard kind == .register else { return [] }
     let shown = write?.value
     return Set(siblings.compactMap(\.value)).filter { $0 != shown }.sorted()
   }
@@ -104,36 +101,27 @@ extension OracleField {
 
 // Sets.
 extension OracleField {
-  /// For each element, the marks that no save which observed them supersedes.
-  private var marks: [Value: [Bool]] {
-    var marks: [Value: [Bool]] = [:]
+  /// The elements of which an insertion is left that no save which observed it
+  /// supersedes.
+  var elements: [Value] {
+    var elements: Set<Value> = []
     for save in heard {
-      for (element, isIn) in save.edit.marks(kind) {
+      for element in save.edit.inserted {
         let isOver =
-          isFollowed(save.place) {
-            $0.drops || $0.speaks(of: element, kind)
-          } || heard.contains { $0.edit.retracted[element] == save.place }
-        if !isOver { marks[element, default: []].append(isIn) }
+          isFollowed(save.place) { $0.drops || $0.speaks(of: element) }
+          || heard.contains { $0.edit.retracted[element] == save.place }
+        if !isOver { elements.insert(element) }
       }
     }
-    return marks
-  }
-
-  var elements: [Value] {
-    guard kind == .set || kind == .removeWinsSet else { return [] }
-    return marks.filter { _, said in
-      kind == .set ? said.contains(true) : !said.contains(false)
-    }.keys.sorted()
+    return elements.sorted()
   }
 
   /// Whether there is anything that creating the record again must drop.
   var hasContent: Bool {
     switch kind {
     case .register: !siblings.isEmpty
-    case .lww: write?.value != nil
     case .counter: !changes.isEmpty
     case .set: !elements.isEmpty
-    case .removeWinsSet: !marks.isEmpty
     case .ledger: !amounts.isEmpty
     }
   }

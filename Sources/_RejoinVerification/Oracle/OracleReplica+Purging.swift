@@ -10,22 +10,17 @@ extension OracleReplica {
   /// fields that the save did not edit. What is there nevertheless came with an edit
   /// that the purge had not seen.
   func isPurged(_ id: RecordID) -> Bool {
-    wasEmptied(id) { save, path, edit in
-      // A later write to an `lww` field leaves no trace of the drop.
-      let isLeft =
-        path.key.kind != .lww || field(path).write?.dot == save.dot
-      return isLeft && edit.drops && edit.verbs.isEmpty
-    }
+    wasEmptied(id) { $0.drops && $0.verbs.isEmpty }
   }
 
   /// Whether the save that deleted a record also changed what it held, so that it
   /// can be taken for a purge.
   func isTakenForPurged(_ id: RecordID) -> Bool {
-    isDead(id) && !isPurged(id) && wasEmptied(id) { _, _, _ in true }
+    isDead(id) && !isPurged(id) && wasEmptied(id) { _ in true }
   }
 
   private func wasEmptied(
-    _ id: RecordID, by isMeant: (OracleSave, FieldPath, OracleEdit) -> Bool
+    _ id: RecordID, by isMeant: (OracleEdit) -> Bool
   ) -> Bool {
     let path = FieldPath(id, .existence)
     let field = field(path)
@@ -42,7 +37,7 @@ extension OracleReplica {
           // A part of a field that was refused has not arrived with the mark.
           field.id == id && field != path
             && held[field]?.contains(Int(place)) == true
-            && isMeant(save, field, edit)
+            && isMeant(edit)
         }
     }
   }
@@ -53,13 +48,10 @@ extension OracleReplica {
     var pending: [RecordID: OraclePending] = [:]
     for verb in verbs {
       if case .undelete(let id) = verb,
-        !(pending[id]?.mark ?? existsAlone(id))
+        !(pending[id]?.mark ?? exists(id)), pending[id] == nil, isDead(id),
+        isPurged(id)
       {
-        let dead = (aliases[id] ?? [id]).filter { id in
-          pending[id].map { $0.mark == false } ?? isDead(id)
-        }
-        let whole = dead.filter { pending[$0] != nil || !isPurged($0) }
-        if whole.isEmpty, !dead.isEmpty { return true }
+        return true
       }
       note(verb, in: &pending)
     }

@@ -60,7 +60,7 @@ extension OracleReplica {
       var isNew = !held.keys.contains { $0.id == memory }
       for (key, verbs) in record.verbs {
         guard case .write(let value) = verbs.last else { continue }
-        let last = FieldPath(memory, FieldKey(key.name, .register))
+        let last = FieldPath(memory, key)
         let pulled = field(last).write
         if let pulled, pulled.value == value || time <= pulled.time { continue }
         write(value, to: last)
@@ -95,14 +95,8 @@ extension OracleReplica {
     where pullers.contains(history.saves[Int(place)].dot.device) {
       seen.insert(Int(place))
     }
-    var stamp = time
-    if path.key.kind == .lww, let last = field(path).write,
-      pullers.contains(last.dot.device)
-    {
-      stamp = max(time, Timestamp(rawValue: last.time.rawValue + 1))
-    }
     return OracleEdit(
-      seen: seen, drops: false, verbs: [.write(value)], stamp: stamp, shown: [])
+      seen: seen, drops: false, verbs: [.write(value)], stamp: time)
   }
 
   /// The devices known to stand for a server, or for any.

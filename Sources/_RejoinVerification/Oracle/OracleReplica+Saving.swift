@@ -30,6 +30,11 @@ extension OracleReplica {
     seen: [FieldPath: SaveSet], now: Int64
   ) -> Int? {
     if edits.isEmpty { return nil }
+    var seen = seen
+    // A quiet register is written plainly.
+    for key in history.schema[id.entity].quietFields {
+      seen[FieldPath(id, key)] = held[FieldPath(id, key)]
+    }
     let record = OraclePending(
       mark: true, verbs: edits.mapValues { [$0] }, seen: seen)
     return commit([id: record], now: now)
@@ -80,7 +85,7 @@ extension OracleReplica {
   mutating func delete(
     _ id: RecordID, seen: [FieldPath: SaveSet], now: Int64
   ) -> Int? {
-    if !existsAlone(id) { return nil }
+    if !exists(id) { return nil }
     return commit([id: OraclePending(mark: false, seen: seen)], now: now)
   }
 
@@ -91,31 +96,19 @@ extension OracleReplica {
     switch verb {
     case .touch(let id): touch(id, in: &pending)
     case .delete(let id):
-      for id in aliases[id] ?? [id] where pending[id]?.mark ?? existsAlone(id) {
+      if pending[id]?.mark ?? exists(id) {
         pending[id, default: OraclePending(mark: false)].mark = false
       }
     case .undelete(let id):
-      if pending[id]?.mark ?? existsAlone(id) {
+      if pending[id]?.mark ?? exists(id) {
         return touch(id, in: &pending)
       }
-      for id in undeletable(id, in: pending) {
+      if pending[id] != nil || isDead(id) && !isPurged(id) {
         pending[id, default: OraclePending(mark: true)].mark = true
       }
     case .edit(let id, let key, let edit):
       touch(id, in: &pending)
       pending[id]?.verbs[key, default: []].append(edit)
-    }
-  }
-
-  /// The IDs of a record under which there is something to bring back.
-  private func undeletable(
-    _ id: RecordID, in pending: [RecordID: OraclePending]
-  ) -> Set<RecordID> {
-    (aliases[id] ?? [id]).filter { id in
-      guard let mark = pending[id]?.mark else {
-        return isDead(id) && !isPurged(id)
-      }
-      return !mark
     }
   }
 
@@ -174,13 +167,12 @@ extension OracleReplica {
   ) -> OracleEdit {
     let field = field(path)
     let seen = record.seen.map { $0[path] ?? SaveSet() } ?? held[path]
-    let shown = OracleField(path, held: seen ?? SaveSet(), in: history)
     return OracleEdit(
       seen: seen ?? SaveSet(), drops: record.drops, verbs: verbs,
       stamp: record.times[path.key]
         ?? field.stamp(
           for: save.dot, at: save.time, seen: seen ?? SaveSet()),
-      shown: shown.elements, retracted: record.retracted[path.key] ?? [:])
+      retracted: record.retracted[path.key] ?? [:])
   }
 }
 
@@ -189,10 +181,8 @@ extension OracleField {
   fileprivate func stamp(
     for dot: Dot, at time: Timestamp, seen: SaveSet
   ) -> Timestamp {
-    let rival = kind == .lww ? write : greatestSibling(outside: seen)
-    guard let rival else { return time }
-    let next = Timestamp(rawValue: rival.time.rawValue + 1)
-    if kind == .lww { return max(time, next) }
-    return (time, dot) < (rival.time, rival.dot) ? next : time
+    guard let rival = greatestSibling(outside: seen) else { return time }
+    return (time, dot) < (rival.time, rival.dot)
+      ? Timestamp(rawValue: rival.time.rawValue + 1) : time
   }
 }

@@ -48,16 +48,15 @@ struct OracleReplica {
     }
   }
 
-  /// Whether a record exists, its aliases aside.
-  func existsAlone(_ id: RecordID) -> Bool {
+  func exists(_ id: RecordID) -> Bool {
     let marks = marks(id).map(\.isAlive)
     return rule(id) == .updateWins
       ? marks.contains(true) : marks.contains(true) && !marks.contains(false)
   }
 
-  /// Whether a record has been deleted, its aliases aside.
+  /// Whether a record has been deleted.
   func isDead(_ id: RecordID) -> Bool {
-    !marks(id).isEmpty && !existsAlone(id)
+    !marks(id).isEmpty && !exists(id)
   }
 
   func isPurgeable(_ id: RecordID, below cut: VectorClock) -> Bool {

@@ -11,8 +11,6 @@ struct OracleEdit: Hashable {
   let verbs: [FieldEdit]
   /// The time of a write, later than that of the save where the field demands it.
   let stamp: Timestamp
-  /// The elements that the author was shown.
-  let shown: [Value]
   /// Of a set, the saves whose marks of an element are taken back.
   var retracted: [Value: Int] = [:]
 }

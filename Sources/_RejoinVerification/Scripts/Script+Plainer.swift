@@ -91,7 +91,6 @@ extension ScriptStep {
     case .restore(let i, let k, let token):
       .restore(new(i), from: k, with: token)
     case .storeToken(let i): .storeToken(new(i))
-    case .alias(let i, let a, let b): .alias(on: new(i), a, b)
     case .bringIn(let i, let rows): .bringIn(on: new(i), rows)
     case .pull(let i, let server, let time, let rows):
       .pull(on: new(i), from: server, at: time, rows)

@@ -33,8 +33,6 @@ extension Script {
           paths.insert(FieldPath(id, key))
         }
         for verb in verbs { paths.insert(FieldPath(verb.id, .existence)) }
-      case .alias(_, let a, let b):
-        for id in [a, b] { paths.insert(FieldPath(id, .existence)) }
       case .fetch(_, let id, let context):
         records[context] = id
         paths.insert(FieldPath(id, .existence))
@@ -63,12 +61,16 @@ private struct ReplayPrinter {
     _ universe: ScriptUniverse, used: Set<FieldPath>
   ) {
     let entities = Set(used.map(\.id.entity)).sorted().map { entity in
+      let definition = universe.schema[entity]
       let fields = Set(
         used.filter { $0.id.entity == entity && $0.key != .existence }
           .map(\.key)
       ).sorted()
-        .map { "\(ReplayJSON.text($0.name)):\"\($0.kind.rawValue)\"" }
-      let definition = universe.schema[entity]
+        .map { key in
+          let isQuiet = definition.quietFields.contains(key)
+          let kind = isQuiet ? "lww" : key.kind.rawValue
+          return "\(ReplayJSON.text(key.name)):\"\(kind)\""
+        }
       let rule =
         definition.deletion == .deleteWins
         ? ",\"deletion\":\"deleteWins\"" : ""
@@ -163,9 +165,6 @@ private struct ReplayPrinter {
       let context = [("context", "\"c\(k)\"")]
       add("delete", nil, nil, context)
       add("commit", nil, nil, context + [("at", "\(now[i] ?? 0)")])
-    case .alias(let i, let a, let b) where isThere(i):
-      let names = "\(ReplayJSON.text("\(a)")),\(ReplayJSON.text("\(b)"))"
-      add("alias", "on", i, [("records", "[\(names)]")])
     case .bringIn(let i, let rows) where isThere(i):
       add("import", "on", i, [("records", records(rows))])
     case .pull(let i, let server, let time, let rows) where isThere(i):

@@ -40,9 +40,7 @@ extension ScriptGenerator {
 
   /// Rows of one of two servers, which mostly knows the time.
   mutating func pull(on i: Int, at now: Int64) -> ScriptStep {
-    let registers = universe.fields.filter {
-      $0.kind == .register || $0.kind == .lww
-    }
+    let registers = universe.fields.filter { $0.kind == .register }
     let rows = (0...random.below(3)).map { _ in
       edit(of: random.pick(universe.records), registers)
     }
@@ -50,19 +48,11 @@ extension ScriptGenerator {
     return .pull(on: i, from: random.chance(70) ? "S" : "T", at: time, rows)
   }
 
-  /// Two IDs of one entity that are of one record.
-  mutating func alias(on i: Int) -> ScriptStep {
-    let a = random.pick(universe.records)
-    let b = random.pick(universe.records.filter { $0.entity == a.entity })
-    return .alias(on: i, a, b)
-  }
-
   mutating func edit(of kind: FieldKind) -> FieldEdit {
     switch kind {
     case .register: .write(random.chance(15) ? nil : number())
-    case .lww: .write(random.chance(15) ? nil : element())
     case .counter: .count(count())
-    case .set, .removeWinsSet: .members(members())
+    case .set: .members(members())
     case .ledger: .append(entries())
     }
   }

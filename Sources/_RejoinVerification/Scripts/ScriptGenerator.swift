@@ -38,8 +38,6 @@ public struct ScriptWeights: Sendable {
   public var discards = 3
   /// Records that are brought back after their deletion.
   public var undeletions = 3
-  /// Two IDs that are declared to be of one record.
-  public var aliases = 1
   /// Rows that every device already has.
   public var imports = 2
   /// Rows of servers.
@@ -59,8 +57,8 @@ public struct ScriptWeights: Sendable {
     [
       saves, syncs, messages, deliveries, merges, backups, restores,
       unnoticedRestores, reopenings, forks, clockJumps, purges, folds,
-      contexts, retirements, discards, undeletions, aliases, imports, pulls,
-      tokens, lostHalves, undoings,
+      contexts, retirements, discards, undeletions, imports, pulls, tokens,
+      lostHalves, undoings,
     ]
   }
 }
@@ -70,7 +68,7 @@ public struct ScriptGenerator {
   /// The kinds of steps, in the order of ``ScriptWeights/list``.
   enum Happening: Int, CaseIterable {
     case save, sync, write, deliver, merge, backUp, restore, forget, reopen
-    case fork, jump, purge, fold, context, retire, discard, undelete, alias
+    case fork, jump, purge, fold, context, retire, discard, undelete
     case bringIn, pull, token, loseHalf, undo
   }
 
@@ -157,7 +155,6 @@ public struct ScriptGenerator {
           [.undelete(random.pick(universe.records))] + (isEdited ? verbs() : [])
         )
       ]
-    case .alias: return [alias(on: i)]
     case .bringIn: return [.bringIn(on: i, rows())]
     case .pull: return [pull(on: i, at: clocks[i])]
     case .token: return open(i)

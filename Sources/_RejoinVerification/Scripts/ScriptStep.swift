@@ -47,8 +47,6 @@ public enum ScriptStep: Hashable, Sendable {
   case commit(context: Int, [FieldKey: FieldEdit])
   /// An editing context deletes its record.
   case discard(context: Int)
-  /// A device declares two IDs to be of one record.
-  case alias(on: Int, RecordID, RecordID)
   /// A device imports rows that every device already has.
   case bringIn(on: Int, [ScriptVerb])
   /// A device pulls rows that a server modified at a time, in milliseconds since
@@ -70,8 +68,7 @@ extension ScriptStep {
   /// Whether the step is a save, so that it adds to what there is to lose.
   var isSave: Bool {
     switch self {
-    case .save, .undo, .commit, .discard, .purge, .retire, .alias, .bringIn,
-      .pull:
+    case .save, .undo, .commit, .discard, .purge, .retire, .bringIn, .pull:
       true
     default: false
     }

@@ -25,13 +25,15 @@ public struct ScriptUniverse: Sendable {
   }
 
   /// Two records that an update brings back, and one that it does not, with a
-  /// field of each kind.
+  /// field of each kind and a quiet register.
   public static let standard: ScriptUniverse = {
-    let fields = FieldKind.allCases.map { FieldKey($0.rawValue, $0) }
+    let quiet = FieldKey("lww", .register)
+    let fields = FieldKind.allCases.map { FieldKey($0.rawValue, $0) } + [quiet]
     return ScriptUniverse(
       schema: Schema([
-        "Note": .init(fields: Set(fields)),
-        "Task": .init(fields: Set(fields), deletion: .deleteWins),
+        "Note": .init(fields: Set(fields), quietFields: [quiet]),
+        "Task": .init(
+          fields: Set(fields), quietFields: [quiet], deletion: .deleteWins),
       ]),
       records: [
         RecordID("Note", "a"), RecordID("Note", "b"), RecordID("Task", "a"),

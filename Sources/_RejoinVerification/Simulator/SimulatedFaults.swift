@@ -34,8 +34,6 @@ struct SimulatedFaults: Hashable {
   let lostHalves: Int
   /// Rows of servers, and rows that every device already has.
   let rows: Int
-  /// Two records that turn out to be one.
-  let aliases: Int
   /// Weeks or months without a device.
   let absences: Int
   /// Purges and folds.
@@ -63,7 +61,6 @@ struct SimulatedFaults: Hashable {
     retirements = weight(6)
     lostHalves = weight(30)
     rows = weight(20)
-    aliases = random.chance(60) ? 0 : weight(18)
     absences = weight(20)
     housekeeping = weight(20)
     crashes = weight(20)

@@ -56,7 +56,6 @@ extension SimulationPlanner {
       let id = random.pick(universe.records)
       add(.save(on: i, [.undelete(id)]), by: i)
     }
-    if random.chance(faults.aliases) { add(verbs.alias(on: i), by: i) }
     guard faults.housekeeping > 0, random.chance(25) else { return }
     add(random.chance(70) ? .purge(i) : .fold(i), by: i)
   }

@@ -54,9 +54,9 @@ public struct DamagedRows: Sendable {
   ) -> FieldEdit {
     let value = Value.string("\(random.below(5))")
     switch key.kind {
-    case .register, .lww: return .write(value)
+    case .register: return .write(value)
     case .counter: return .count(CounterEdit(by: Int64(i)))
-    case .set, .removeWinsSet:
+    case .set:
       return random.below(3) == 0
         ? .members(SetEdit(inserting: [], removing: [value]))
         : .members(SetEdit(inserting: [value]))

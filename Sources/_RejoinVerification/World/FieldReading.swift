@@ -22,15 +22,15 @@ public struct FieldReading: Hashable, Sendable {
 
 extension Record {
   func reading(of key: FieldKey) -> FieldReading {
-    let (name, kind) = (key.name, key.kind)
+    let name = key.name
     var reading = FieldReading()
-    switch kind {
-    case .register, .lww:
-      reading.value = value(of: name, kind)
-      reading.conflicts = kind == .register ? conflicts(of: name) : []
-      reading.author = provenance(of: name, kind)?.dot
+    switch key.kind {
+    case .register:
+      reading.value = value(of: name)
+      reading.conflicts = conflicts(of: name)
+      reading.author = provenance(of: name)?.dot
     case .counter: reading.count = count(of: name)
-    case .set, .removeWinsSet: reading.elements = elements(of: name, kind)
+    case .set: reading.elements = elements(of: name)
     case .ledger: reading.total = total(of: name)
     }
     return reading
@@ -42,13 +42,13 @@ extension OracleField {
   var reading: FieldReading {
     var reading = FieldReading()
     switch kind {
-    case .register, .lww:
+    case .register:
       let write = write
       reading.value = write?.value
       reading.conflicts = conflicts
       reading.author = write?.dot
     case .counter: reading.count = count
-    case .set, .removeWinsSet: reading.elements = elements
+    case .set: reading.elements = elements
     case .ledger: reading.total = total
     }
     return reading

@@ -10,9 +10,8 @@ struct ReplicaFacts {
 
   init(_ model: OracleReplica, in universe: ScriptUniverse) {
     (clock, latest) = (model.clock, model.knowledge.latest)
-    let reader = OracleReader(model)
-    records = universe.records.map { ($0, reader.exists($0)) }
-    fields = universe.paths.map { ($0, reader.reading($0)) }
+    records = universe.records.map { ($0, model.exists($0)) }
+    fields = universe.paths.map { ($0, model.field($0).reading) }
   }
 
   /// Compares everything that can be read with what must be.

@@ -155,33 +155,29 @@ extension TestedLibrary {
     return UndoneSave(undoings, at: report.dot)
   }
 
-  public func fetch(_ id: RecordID) -> RecordSnapshot { replica.fetch(id) }
+  public func fetch(_ id: RecordID) -> Record { replica.recordForEditing(id) }
 
   public mutating func save(
-    _ edits: [FieldKey: FieldEdit], of id: RecordID, shown: RecordSnapshot,
+    _ edits: [FieldKey: FieldEdit], of id: RecordID, shown: Record,
     now: Int64
   ) throws -> Dot? {
     hand.now = now
     return try replica.save { transaction in
-      transaction.upsert(id, observed: shown.existence, creatingAgain: nil)
+      transaction.upsert(
+        id, observed: shown[.existence], creatingAgain: nil)
       for (key, change) in edits {
-        transaction.apply(change, to: key, of: id, observed: shown[key])
+        let isQuiet = replica.schema.isQuiet(key, in: id.entity)
+        transaction.apply(
+          change, to: key, of: id, observed: isQuiet ? nil : shown[key])
       }
     }.dot
   }
 
   public mutating func delete(
-    _ id: RecordID, shown: RecordSnapshot, now: Int64
+    _ id: RecordID, shown: Record, now: Int64
   ) throws -> Dot? {
     hand.now = now
-    return try replica.save { $0.delete(id, observed: shown.existence) }.dot
-  }
-
-  public mutating func alias(
-    _ a: RecordID, _ b: RecordID, now: Int64
-  ) throws -> Dot? {
-    hand.now = now
-    return try replica.alias(a, b).dot
+    return try replica.save { $0.delete(id, observed: shown[.existence]) }.dot
   }
 
   public mutating func bringIn(

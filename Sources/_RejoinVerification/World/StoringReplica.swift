@@ -123,7 +123,7 @@ extension StoringReplica {
   public func reading(of path: FieldPath) -> FieldReading {
     library.reading(of: path)
   }
-  public func fetch(_ id: RecordID) -> RecordSnapshot { library.fetch(id) }
+  public func fetch(_ id: RecordID) -> Record { library.fetch(id) }
 
   public func message(since basis: ReplicaVersion) -> Delta? {
     library.message(since: basis)
@@ -146,26 +146,20 @@ extension StoringReplica {
   }
 
   public mutating func save(
-    _ edits: [FieldKey: FieldEdit], of id: RecordID, shown: RecordSnapshot,
+    _ edits: [FieldKey: FieldEdit], of id: RecordID, shown: Record,
     now: Int64
   ) throws -> Dot? {
     try update { try $0.save(edits, of: id, shown: shown, now: now) }
   }
 
   public mutating func delete(
-    _ id: RecordID, shown: RecordSnapshot, now: Int64
+    _ id: RecordID, shown: Record, now: Int64
   ) throws -> Dot? {
     try update { try $0.delete(id, shown: shown, now: now) }
   }
 
   public mutating func undo(again: Bool, now: Int64) throws -> UndoneSave {
     try update { try $0.undo(again: again, now: now) }
-  }
-
-  public mutating func alias(
-    _ a: RecordID, _ b: RecordID, now: Int64
-  ) throws -> Dot? {
-    try update { try $0.alias(a, b, now: now) }
   }
 
   public mutating func bringIn(

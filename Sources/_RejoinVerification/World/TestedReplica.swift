@@ -113,11 +113,6 @@ public protocol TestedReplica {
   /// The saves that can be undone and redone.
   var history: UndoHistory { get }
 
-  /// Declares two IDs to be of one record.
-  mutating func alias(
-    _ a: RecordID, _ b: RecordID, now: Int64
-  ) throws -> Dot?
-
   /// Brings in rows that every device already has.
   ///
   /// - Returns: The name that equal rows have everywhere, whether they are new here
@@ -160,11 +155,6 @@ extension TestedReplica {
 
   /// None.
   public var history: UndoHistory { UndoHistory() }
-
-  /// Does nothing.
-  public mutating func alias(
-    _ a: RecordID, _ b: RecordID, now: Int64
-  ) throws -> Dot? { nil }
 
   /// Does nothing.
   public mutating func bringIn(

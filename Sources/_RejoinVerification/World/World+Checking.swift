@@ -8,7 +8,7 @@ extension World {
     _ i: Int, _ records: [RecordID]
   ) throws(ScriptMismatch) {
     let readings = try peers[i].replica.check(
-      against: peers[i].model, records.filter { !isUndecidable($0, i) },
+      against: peers[i].model, records.filter { !isUndecidable($0) },
       universe.fields, named: name(i))
     if undecidable.isEmpty {
       try peers[i].replica.checkLatest(against: peers[i].model, named: name(i))
@@ -46,12 +46,11 @@ extension TestedReplica {
   ) throws(ScriptMismatch) -> [FieldReading] {
     try agree("clock of \(name)", version.vector, model.clock)
     var readings: [FieldReading] = []
-    let reader = OracleReader(model)
     for id in records {
-      try agree("\(id) exists on \(name)", exists(id), reader.exists(id))
+      try agree("\(id) exists on \(name)", exists(id), model.exists(id))
       for key in fields {
         readings.append(
-          try check(FieldPath(id, key), against: reader, named: name))
+          try check(FieldPath(id, key), against: model, named: name))
       }
     }
     try checkListing(records, pages: true, named: name)
@@ -68,13 +67,11 @@ extension TestedReplica {
   }
 
   private func check(
-    _ path: FieldPath, against reader: OracleReader, named name: String
+    _ path: FieldPath, against model: OracleReplica, named name: String
   ) throws(ScriptMismatch) -> FieldReading {
-    let real = reading(of: path)
-    try agree("\(path) on \(name)", real, reader.reading(path))
-    if path.key.kind == .register, reader.isAlone(path.id),
-      let author = real.author, reader.model.field(path).isFollowed(author)
-    {
+    let (real, field) = (reading(of: path), model.field(path))
+    try agree("\(path) on \(name)", real, field.reading)
+    if let author = real.author, field.isFollowed(author) {
       throw ScriptMismatch("law 7: \(path) on \(name) shows a superseded write")
     }
     return real

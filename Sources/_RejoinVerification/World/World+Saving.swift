@@ -16,7 +16,7 @@ extension World {
     } expecting: {
       $0.save(verbs, now: now)
     }
-    try checkReadBack(i, verbs)
+    try peers[i].replica.checkReadBack(verbs, named: name(i))
     return i
   }
 
@@ -24,20 +24,15 @@ extension World {
   /// seen: a record that does not exist is not deleted.
   private func dependsOnDoubt(_ verb: ScriptVerb, _ i: Int) -> Bool {
     switch verb {
-    case .delete(let id): return !undecidable.isEmpty && isUndecidable(id, i)
+    case .delete(let id): return isUndecidable(id)
     case .undelete(let id):
-      let ids = peers[i].model.aliases[id] ?? [id]
-      return isUndecidable(id, i)
-        || ids.contains(where: peers[i].model.isTakenForPurged)
+      return isUndecidable(id) || peers[i].model.isTakenForPurged(id)
     default: return false
     }
   }
 
   /// Whether a record may show either of two saves with one dot.
-  func isUndecidable(_ id: RecordID, _ i: Int) -> Bool {
-    if undecidable.isEmpty { return false }
-    return !undecidable.isDisjoint(with: peers[i].model.aliases[id] ?? [id])
-  }
+  func isUndecidable(_ id: RecordID) -> Bool { undecidable.contains(id) }
 
   /// Checks that a save which would restore a purged record is refused and has no
   /// effect.
@@ -52,15 +47,6 @@ extension World {
     } catch let error as ScriptMismatch { throw error } catch SaveError.purged {
       return i
     } catch { throw ScriptMismatch("a save throws \(error)") }
-  }
-
-  /// Law 12, for records that are read under one ID.
-  private func checkReadBack(
-    _ i: Int, _ verbs: [ScriptVerb]
-  ) throws(ScriptMismatch) {
-    let reader = OracleReader(peers[i].model)
-    try peers[i].replica.checkReadBack(
-      verbs.filter { reader.isAlone($0.id) }, named: name(i))
   }
 
   mutating func purge(_ i: Int) throws(ScriptMismatch) -> Int {
@@ -115,8 +101,8 @@ extension World {
     } expecting: {
       $0.save(changes, of: id, seen: context.model.held, now: now)
     }
-    try checkReadBack(
-      i, changes.map { ScriptVerb.edit(id, $0.key, $0.value) })
+    try peers[i].replica.checkReadBack(
+      changes.map { ScriptVerb.edit(id, $0.key, $0.value) }, named: name(i))
     return i
   }
 
@@ -124,7 +110,7 @@ extension World {
   mutating func discard(_ k: Int) throws(ScriptMismatch) -> Int? {
     guard let context = contexts[k] else { return nil }
     let (i, id, now) = (context.peer, context.id, peers[context.peer].now)
-    if !undecidable.isEmpty, isUndecidable(id, i) { return nil }
+    if isUndecidable(id) { return nil }
     contexts[k] = nil
     try note(i, "a deletion in a context") { (replica) throws in
       try replica.delete(id, shown: context.shown, now: now)
@@ -146,18 +132,6 @@ extension World {
       $0.save(undone.undoings, now: now)
     }
     counts.undoings += undone.dot == nil ? 0 : 1
-    return i
-  }
-
-  mutating func alias(
-    _ i: Int, _ a: RecordID, _ b: RecordID
-  ) throws(ScriptMismatch) -> Int? {
-    let now = peers[i].now
-    try note(i, "an alias") { (replica) throws in
-      try replica.alias(a, b, now: now)
-    } expecting: {
-      $0.save([OracleReplica.alias(a, b)], now: now)
-    }
     return i
   }
 

@@ -62,7 +62,6 @@ extension World {
     case .fold(let i):
       try checkStability(of: i) { $0.fold() }
       return i
-    case .alias(let i, let a, let b): return try alias(i, a, b)
     case .bringIn(let i, let rows): return try bringIn(i, rows)
     case .pull(let i, let server, let time, let rows):
       return try pull(i, rows, from: server, modifiedAt: time)
@@ -78,7 +77,7 @@ extension World {
   /// Whether a step may change what is read of any record.
   private func changesAll(_ step: ScriptStep) -> Bool {
     switch step {
-    case .restore, .reopen, .fork, .fold, .alias: true
+    case .restore, .reopen, .fork, .fold: true
     default: false
     }
   }
@@ -88,8 +87,7 @@ extension World {
     case .save(let i, _), .setClock(let i, _), .deliver(_, let i),
       .backUp(let i, _), .restore(let i, _, _), .reopen(let i), .fork(let i),
       .purge(let i), .fold(let i), .fetch(let i, _, _), .storeToken(let i),
-      .undo(let i, _), .alias(let i, _, _), .bringIn(let i, _),
-      .pull(let i, _, _, _):
+      .undo(let i, _), .bringIn(let i, _), .pull(let i, _, _, _):
       [i]
     case .sync(let i, let j), .merge(let i, let j), .retire(let i, let j):
       i == j ? [-1] : [i, j]

@@ -2,9 +2,11 @@
 
 extension MergeReport {
   /// Joins a field, and reports its change and its conflicts.
+  ///
+  /// - Parameter isQuiet: Whether conflicts are not reported.
   mutating func join(
     _ theirs: FieldState, into mine: inout FieldState, at location: Location,
-    under rule: DeletionRule, keepingValues: Bool
+    under rule: DeletionRule, isQuiet: Bool, keepingValues: Bool
   ) {
     let before = mine
     mine.merge(theirs)
@@ -13,7 +15,7 @@ extension MergeReport {
     guard mine != before else { return }
     records.insert(location.record)
     noteChange(before, mine, location, rule, keepingValues)
-    noteConflicts(before, theirs, mine, location)
+    if !isQuiet { noteConflicts(before, mine, location) }
   }
 
   /// Joins a fragment, and reports the change.
@@ -52,22 +54,13 @@ extension MergeReport {
   }
 
   private mutating func noteConflicts(
-    _ before: FieldState, _ theirs: FieldState, _ after: FieldState,
-    _ location: Location
+    _ before: FieldState, _ after: FieldState, _ location: Location
   ) {
-    switch (before, theirs, after) {
-    case (.register(let before), _, .register(let after)):
-      noteConflictingPairs(
-        Set(before.store.map(\.dot)), in: after.store, location)
-    // The join has dropped one of the two, so they are taken from the states
-    // before it. They are concurrent if neither clock contains the other's dot.
-    case (.lww(let before), .lww(let theirs), _):
-      guard let local = before.store.write, let remote = theirs.store.write,
-        !before.clock.contains(remote.dot), !theirs.clock.contains(local.dot)
-      else { return }
-      note(local: local, remote: remote, location)
-    default: break
-    }
+    guard case .register(let before) = before,
+      case .register(let after) = after
+    else { return }
+    noteConflictingPairs(
+      Set(before.store.map(\.dot)), in: after.store, location)
   }
 
   /// Reports every pair of a sibling that was here and one that is new.
@@ -138,8 +131,6 @@ extension FieldState {
     case (.counter, .counter): .count(count)
     case (.set(let field), .set(let part)):
       .elements(part.store.entries.map { field.store.contains($0.key) })
-    case (.removeWinsSet(let field), .removeWinsSet(let part)):
-      .elements(part.store.entries.map { field.store.contains($0.key) })
     case (.ledger(let field), .ledger(let part)):
       .entries(
         part.store.lines.keys.map { device in
@@ -159,23 +150,13 @@ extension FieldState {
 extension FieldState {
   /// The dots under which the two states hold different payloads.
   ///
-  /// An add-wins set has none: under a dot it holds elements without payloads.
+  /// A set has none: under a dot it holds elements without payloads.
   func equivocations(with other: FieldState) -> [Dot] {
     switch (self, other) {
     case (.register(let a), .register(let b)):
       a.store.equivocations(with: b.store)
-    case (.lww(let a), .lww(let b)):
-      if let x = a.store.write, let y = b.store.write, x.dot == y.dot, x != y {
-        [x.dot]
-      } else {
-        []
-      }
     case (.counter(let a), .counter(let b)):
       a.store.equivocations(with: b.store)
-    case (.removeWinsSet(let a), .removeWinsSet(let b)):
-      b.store.entries.flatMap { key, marks in
-        a.store[key].equivocations(with: marks)
-      }
     case (.ledger(let a), .ledger(let b)): a.store.equivocations(with: b.store)
     default: []
     }

@@ -61,7 +61,7 @@ public struct MergeReport: Sendable {
     public let winner: Write
     /// The other write.
     ///
-    /// A register keeps it as a sibling; an `lww` field drops it.
+    /// The register keeps it as a sibling.
     public let loser: Write
     /// Whether the winner is the write that was here before.
     public let localWon: Bool
@@ -97,8 +97,10 @@ public struct MergeReport: Sendable {
   /// The old and the new states of ``changedFields``, if ``Detail/values`` were
   /// asked for.
   public internal(set) var changes: [Change] = []
-  /// The pairs of concurrent writes of different values to registers and `lww`
-  /// fields, including those that the local write won.
+  /// The pairs of concurrent writes of different values to registers, including
+  /// those that the local write won.
+  ///
+  /// Those of a field that the schema declares as `lww` are not listed.
   ///
   /// If there are more than 1,024 pairs of one field, or already 100,000 in the
   /// report, only the pairs with the shown write are listed.

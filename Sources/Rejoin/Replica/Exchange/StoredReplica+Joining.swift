@@ -86,7 +86,8 @@ extension StoredReplica {
       let fields = reader.table.columns.map {
         (
           number: names.intern($0.key), kind: $0.key.kind,
-          isMismatch: schema.isMismatch($0.key, in: entity)
+          isMismatch: schema.isMismatch($0.key, in: entity),
+          isQuiet: detail != .faults && schema.isQuiet($0.key, in: entity)
         )
       }
       while try reader.nextRecord() {
@@ -97,7 +98,8 @@ extension StoredReplica {
         while let (place, state) = try reader.nextField() {
           let field =
             place < 0
-            ? (number: 0, kind: .register, isMismatch: false) : fields[place]
+            ? (number: 0, kind: .register, isMismatch: false, isQuiet: false)
+            : fields[place]
           if let fragment = reader.fragment(state) {
             let location = join(
               fragment, of: id, field.number, under: rule, detail, &report,
@@ -110,7 +112,9 @@ extension StoredReplica {
             position = record
             let location = FieldLocation(
               record: UInt32(record), name: field.number)
-            join(state, at: location, field.kind, rule, detail, &report)
+            join(
+              state, at: location, field.kind, isQuiet: field.isQuiet, rule,
+              detail, &report)
             joined.append(
               JoinedField(location: location, save: state.onlyWrite?.dot))
           }
@@ -119,7 +123,6 @@ extension StoredReplica {
               .init(record: id, field: names[field.number]))
           }
         }
-        if let position { noteAliases(at: position) }
       }
     }
     return joined
@@ -128,7 +131,7 @@ extension StoredReplica {
   /// Joins a field, and reports what that changed.
   private mutating func join(
     _ theirs: FieldState, at location: FieldLocation, _ kind: FieldKind,
-    _ rule: DeletionRule, _ detail: MergeReport.Detail,
+    isQuiet: Bool, _ rule: DeletionRule, _ detail: MergeReport.Detail,
     _ report: inout MergeReport
   ) {
     let position = Int(location.record)
@@ -144,7 +147,7 @@ extension StoredReplica {
       report.noteEquivocations(mine, theirs)
       guard let place else { return mine.merge(theirs) }
       report.join(
-        theirs, into: &mine, at: place, under: rule,
+        theirs, into: &mine, at: place, under: rule, isQuiet: isQuiet,
         keepingValues: detail == .values)
     }
   }

@@ -9,17 +9,6 @@ enum LargeFieldPatch {
   case part(Fragment, removed: Set<Value>)
 }
 
-extension FieldState {
-  /// Whether an element of a set has marks.
-  fileprivate func hasMarks(of element: Value) -> Bool {
-    switch self {
-    case .set(let field): !field.store[element].isEmpty
-    case .removeWinsSet(let field): !field.store[element].isEmpty
-    case .register, .lww, .counter, .ledger: false
-    }
-  }
-}
-
 extension LargeField {
   /// Notes that a store has written the field.
   ///
@@ -36,9 +25,9 @@ extension LargeField {
     let (clock, since) = (state.clock, unwritten.since)
     if clock == since { return unwritten.elements.isEmpty ? .nothing : nil }
     switch state {
-    case .set, .removeWinsSet:
+    case .set(let field):
       // What has been removed is told apart, whatever the horizon.
-      let removed = unwritten.elements.filter { !state.hasMarks(of: $0) }
+      let removed = unwritten.elements.filter { !field.store.contains($0) }
       let fragment = state.fragment(since: since, horizon: VectorClock()) {
         Array(unwritten.elements.subtracting(removed))
       }
@@ -46,7 +35,7 @@ extension LargeField {
     case .ledger:
       return state.fragment(since: since, horizon: horizon) { [] }
         .map { .part($0, removed: []) }
-    case .counter, .register, .lww: return .field
+    case .counter, .register: return .field
     }
   }
 }

@@ -34,7 +34,7 @@ struct LargeField: Sendable {
   ///
   /// - Parameter edit: `nil` if what was observed was dropped.
   mutating func note(
-    _ edit: FieldEdit?, of kind: FieldKind, in save: EditContext
+    _ edit: FieldEdit?, in save: EditContext
   ) {
     if let retraction = save.retraction {
       horizon.insert(save.dot)
@@ -50,11 +50,9 @@ struct LargeField: Sendable {
     case .count(let edit): if edit.isReset { horizon.insert(save.dot) }
     case .append(let edit): if edit.isCancelled { horizon.insert(save.dot) }
     case .members(let edit):
-      // Where removals win, they leave a mark.
-      let leavesNothing =
-        kind == .set
-        && (edit.isCleared || edit.members.values.contains(false))
-      if leavesNothing { horizon.insert(save.dot) }
+      if edit.isCleared || edit.members.values.contains(false) {
+        horizon.insert(save.dot)
+      }
       if edit.isCleared { return (marks, unwritten) = (nil, nil) }
       note(edit.members.keys, at: save.dot)
     }
@@ -83,18 +81,17 @@ struct LargeField: Sendable {
     switch fragment.state {
     // Its sender's horizon is in what was known here.
     case .set(let field): noteJoin(field.store, over: known)
-    case .removeWinsSet(let field): noteJoin(field.store, over: known)
     case .counter, .ledger:
       if fragment.isWhole { noteJoin(fragment.state.clock, over: known) }
       // Of a forked device, it may have other entries under numbers that were
       // known.
       unwritten = nil
-    case .register, .lww: break
+    case .register: break
     }
   }
 
-  private mutating func noteJoin<Mark>(
-    _ part: DotMap<Mark>, over known: VectorClock
+  private mutating func noteJoin(
+    _ part: DotMap, over known: VectorClock
   ) {
     marks?.add(part, over: known)
     for entry in part.entries { unwritten?.elements.insert(entry.key) }
@@ -110,13 +107,8 @@ struct LargeField: Sendable {
     of state: FieldState, since known: VectorClock
   ) -> Fragment? {
     state.fragment(since: known, horizon: horizon) {
-      switch state {
-      case .set(let field):
-        marks.elements(of: field.store, field.clock, since: known)
-      case .removeWinsSet(let field):
-        marks.elements(of: field.store, field.clock, since: known)
-      default: []
-      }
+      guard case .set(let field) = state else { return [] }
+      return marks.elements(of: field.store, field.clock, since: known)
     }
   }
 }
@@ -147,7 +139,7 @@ private struct MarkIndex: Sendable {
 
   /// Adds the marks in a set that are beyond `known`, which contains those that
   /// were here.
-  mutating func add<Mark>(_ set: DotMap<Mark>, over known: VectorClock) {
+  mutating func add(_ set: DotMap, over known: VectorClock) {
     var new: [(dot: Dot, element: Value)] = []
     for (element, marks) in set.entries {
       for mark in marks where !known.contains(mark.dot) {
@@ -159,7 +151,7 @@ private struct MarkIndex: Sendable {
   }
 
   /// Whether most entries are stale.
-  func isStale(_ set: DotMap<some Any>) -> Bool { count > 2 * set.count + 16 }
+  func isStale(_ set: DotMap) -> Bool { count > 2 * set.count + 16 }
 
   /// The elements with a mark of a save after the `n`-th of a device, and some
   /// that had one.
@@ -176,8 +168,8 @@ extension MarkIndex? {
   /// - Parameter clock: What the set has seen.
   /// - Complexity: O(*k* + *r*) for *k* such marks and *r* devices, once the marks
   ///   are indexed.
-  fileprivate mutating func elements<Mark>(
-    of set: DotMap<Mark>, _ clock: VectorClock, since known: VectorClock
+  fileprivate mutating func elements(
+    of set: DotMap, _ clock: VectorClock, since known: VectorClock
   ) -> [Value] {
     var index = self ?? MarkIndex()
     if self == nil || index.isStale(set) {

@@ -60,9 +60,7 @@ extension Replica {
 
   /// Drops the contents of records whose deletion is stable, in one save.
   ///
-  /// The records stay deleted. An `lww` field at the greatest timestamp keeps
-  /// its value, because no write can outrank it, and is reported in
-  /// ``SaveReport/retained``.
+  /// The records stay deleted.
   ///
   /// - Returns: The report of the save; its dot is `nil` if there was nothing
   ///   to drop.

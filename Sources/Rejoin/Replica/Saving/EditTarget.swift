@@ -36,7 +36,7 @@ extension Transaction: EditTarget {
 
   package func elements(of key: FieldKey, in id: RecordID) -> [Value] {
     edit(of: key, in: id)
-      .elements(over: stored(id)?.elements(of: key.name, key.kind) ?? [])
+      .elements(over: stored(id)?.elements(of: key.name) ?? [])
   }
 
   package func total(of key: FieldKey, in id: RecordID) -> Int64 {

@@ -25,16 +25,11 @@ public struct RecordEditor<Owner: Entity> {
   public subscript<V: FieldValue>(
     dynamicMember field: KeyPath<Owner, Field<Owner, Register<V>>>
   ) -> V? {
-    get { read(fields[field]) }
-    nonmutating set { write(newValue, to: fields[field].key) }
-  }
-
-  /// Reads or writes a last-write-wins register; `nil` unsets it.
-  public subscript<V: FieldValue>(
-    dynamicMember field: KeyPath<Owner, Field<Owner, LastWrite<V>>>
-  ) -> V? {
-    get { read(fields[field]) }
-    nonmutating set { write(newValue, to: fields[field].key) }
+    get { fields[field].element { target.shown($0, in: id) } }
+    nonmutating set {
+      target.perform(
+        .write(newValue?.fieldValue), on: fields[field].key, of: id)
+    }
   }
 
   /// Edits a counter.
@@ -44,16 +39,9 @@ public struct RecordEditor<Owner: Entity> {
     CounterEditor(id: id, key: fields[field].key, target: target)
   }
 
-  /// Edits an add-wins set.
+  /// Edits a set.
   public subscript<V: FieldValue>(
     dynamicMember field: KeyPath<Owner, Field<Owner, AddWins<V>>>
-  ) -> SetEditor<V> {
-    SetEditor(id: id, key: fields[field].key, target: target)
-  }
-
-  /// Edits a remove-wins set.
-  public subscript<V: FieldValue>(
-    dynamicMember field: KeyPath<Owner, Field<Owner, RemoveWins<V>>>
   ) -> SetEditor<V> {
     SetEditor(id: id, key: fields[field].key, target: target)
   }
@@ -63,16 +51,6 @@ public struct RecordEditor<Owner: Entity> {
     dynamicMember field: KeyPath<Owner, Field<Owner, Entries>>
   ) -> LedgerEditor {
     LedgerEditor(id: id, key: fields[field].key, target: target)
-  }
-
-  private func read<Kind: RegisterType>(
-    _ field: Field<Owner, Kind>
-  ) -> Kind.Element? {
-    field.element { target.shown($0, in: id) }
-  }
-
-  private func write(_ value: (some FieldValue)?, to key: FieldKey) {
-    target.perform(.write(value?.fieldValue), on: key, of: id)
   }
 }
 

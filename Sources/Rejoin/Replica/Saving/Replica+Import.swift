@@ -27,7 +27,7 @@ extension Replica {
       batch.add(row.content, of: row.key, empty.stored.names)
     }
     let dot = Dot(DeviceID(high: DeviceID.importMark, low: batch.value), 1)
-    // On an empty replica nothing can be superseded or retained.
+    // On an empty replica nothing can be superseded.
     var ignored = SaveReport()
     for row in records {
       empty.stored.commit(

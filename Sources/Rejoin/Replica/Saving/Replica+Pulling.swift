@@ -27,8 +27,7 @@ extension Replica {
   ///   - body: Writes the rows. It runs on an empty replica.
   /// - Returns: What changed.
   /// - Throws: ``SaveError``. On error, the replica is unchanged.
-  /// - Precondition: `body` writes only fields of the kinds `register` and
-  ///   `lww`.
+  /// - Precondition: `body` writes only registers.
   /// - Complexity: That of the rows, and O(*d*) for *d* devices on the roster.
   @discardableResult
   public func pull(
@@ -127,14 +126,13 @@ private struct Pull {
       guard case .write(let value) = edit else {
         preconditionFailure(
           "a pull cannot write the field \"\(key.name)\" of \(id), which is of "
-            + "the kind \(key.kind): write only registers and `lww` fields")
+            + "the kind \(key.kind): write only registers")
       }
-      let earlier = FieldKey(key.name, .register)
       // A time that is not later is that of the same row or an older one, which
       // was pulled here or elsewhere: writing it would conflict with that pull.
-      let last = stored.state(of: earlier, in: memory)?.write?.payload
+      let last = stored.state(of: key, in: memory)?.write?.payload
       if let last, last.value == value || time <= last.time { continue }
-      write(value, to: earlier, of: memory, from: stored)
+      write(value, to: key, of: memory, from: stored)
       write(value, to: key, of: id, from: stored)
       isNew = true
     }
@@ -181,22 +179,12 @@ private struct Pull {
 extension FieldState {
   /// The part of a register that the given devices wrote and have seen.
   fileprivate func restricted(to devices: Set<DeviceID>) -> FieldState {
-    let context = CausalContext(
-      VectorClock(
-        sorted: clock.entries.filter { devices.contains($0.device) }))
-    switch self {
-    case .register(let field):
-      let kept = field.store.filter { devices.contains($0.dot.device) }
-      return .register(
-        Causal(store: Siblings(sorted: kept), context: context))
-    case .lww(let field):
-      let kept = field.store.write.flatMap {
-        devices.contains($0.dot.device) ? $0 : nil
-      }
-      return .lww(Causal(store: Latest(kept), context: context))
-    default:
-      preconditionFailure(
-        "expected a field of the kind register or lww, as `take` ensures")
-    }
+    .register(
+      Causal(
+        store: Siblings(
+          sorted: writes.filter { devices.contains($0.dot.device) }),
+        context: CausalContext(
+          VectorClock(
+            sorted: clock.entries.filter { devices.contains($0.device) }))))
   }
 }

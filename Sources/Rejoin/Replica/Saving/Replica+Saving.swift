@@ -6,7 +6,7 @@ extension Replica {
   ///     try phone.save { $0[Profile.self, "ada"].name = "Ada" }
   ///
   /// - Returns: The dot, which is `nil` if there were no edits, and what had to
-  ///   be superseded or retained.
+  ///   be superseded.
   /// - Throws: ``SaveError``. On error, the replica is unchanged.
   /// - Complexity: That of the edits, whatever the size of the replica.
   @discardableResult
@@ -101,8 +101,7 @@ extension Replica {
     for i in records.indices {
       let place = order.map { Int($0[i]) } ?? i
       guard records[place].content.canFail else { continue }
-      try check(
-        records[place].content, of: records[place].key, at: dot, time: time)
+      try check(records[place].content, of: records[place].key, by: device)
     }
     stored.hybrid = hybrid
     if device != stored.device {
@@ -117,7 +116,7 @@ extension Replica {
     return try? hybrid.tick(now: wallClock.now)
   }
 
-  /// Whether a record has been deleted, whatever its aliases.
+  /// Whether a record has been deleted.
   func isDead(_ id: RecordID) -> Bool {
     stored.positions[id].map {
       stored.records[$0].isDead(schema.deletion(of: id.entity))
@@ -129,13 +128,6 @@ extension Replica {
     stored.positions[id].map { stored.records[$0].isPurged } ?? false
   }
 
-  /// Whether a record exists under this ID.
-  func existsIgnoringAliases(_ id: RecordID) -> Bool {
-    stored.positions[id].map {
-      stored.records[$0].existence.holds(schema.deletion(of: id.entity))
-    } ?? false
-  }
-
   /// The device of the next save: a new one if another replica saves under
   /// ours.
   private func deviceToSaveAs() throws(SaveError) -> DeviceID {
@@ -144,24 +136,15 @@ extension Replica {
 
   /// Throws if an edit of a record would overflow.
   private func check(
-    _ record: PendingRecord, of id: RecordID, at dot: Dot, time: Timestamp
+    _ record: PendingRecord, of id: RecordID, by device: DeviceID
   ) throws(SaveError) {
     guard let position = record.position ?? stored.positions[id] else { return }
-    for (name, edit) in stored.fieldsToChange(record, at: position) {
-      switch (stored.records[position][name], edit) {
-      case (.counter(let field), .count(let edit)):
-        if !field.store.canAdd(
-          edit.increments, edit.decrements, by: dot.device)
-        {
-          throw .counterOverflow(id, field: stored.names[name].name)
-        }
-      // A write is stamped above the one present; above the greatest timestamp
-      // there is no other.
-      case (.lww(let field), _):
-        if field.store.stamp(for: time) == nil {
-          throw .registerExhausted(id, field: stored.names[name].name)
-        }
-      default: break
+    for entry in record.edits.entries {
+      guard case .count(let edit) = entry.content,
+        case .counter(let field) = stored.records[position][entry.key]
+      else { continue }
+      if !field.store.canAdd(edit.increments, edit.decrements, by: device) {
+        throw .counterOverflow(id, field: stored.names[entry.key].name)
       }
     }
   }
@@ -223,12 +206,6 @@ extension StoredReplica {
         .init(record: id, field: names[name], write: $0)
       }
     }
-    if record.drops {
-      report.retained += fieldsToDrop(
-        record, at: position, where: \.isExhausted
-      )
-      .map { names[$0] }.sorted().map { .init(record: id, field: $0) }
-    }
     func perform(_ edit: FieldEdit?, on name: UInt32) {
       if !record.observed.isEmpty {
         save.observed = record.observed[names[name]]
@@ -256,7 +233,6 @@ extension StoredReplica {
         perform(edit, on: name)
       }
     }
-    noteAliases(at: position)
     let retraction = record.retractions[0]
     if record.mark != nil || retraction != nil {
       change(
@@ -278,7 +254,7 @@ extension StoredReplica {
     fields.reserveCapacity(record.edits.entries.count)
     for edit in record.edits.entries { fields.append((edit.key, edit.content)) }
     if record.drops {
-      fields += fieldsToDrop(record, at: position, where: \.hasContent)
+      fields += fieldsToDrop(record, at: position)
         .filter { record.edits[$0] == nil }.map { ($0, nil) }
     }
     for name in record.retractions.keys
@@ -294,15 +270,12 @@ extension StoredReplica {
     return fields
   }
 
-  /// The fields that a re-creation or a purge drops, of those that `isIncluded`
-  /// picks.
+  /// The fields that a re-creation or a purge drops.
   private func fieldsToDrop(
-    _ record: PendingRecord, at position: Int,
-    where isIncluded: (FieldState) -> Bool
+    _ record: PendingRecord, at position: Int
   ) -> [UInt32] {
-    guard record.drops else { return [] }
-    return records[position].slots.filter { slot in
-      slot.name != 0 && isIncluded(slot.state)
+    records[position].slots.filter { slot in
+      slot.name != 0 && slot.state.hasContent
         && (!record.dropsOnlyObserved
           || record.observed[names[slot.name]] != nil)
     }.map(\.name)

@@ -12,8 +12,6 @@ public enum SaveError: Error, Hashable, Sendable {
   /// A counter's increments or decrements by one device would exceed
   /// `UInt64.max`.
   case counterOverflow(RecordID, field: String)
-  /// An `lww` field holds a write with the greatest timestamp.
-  case registerExhausted(RecordID, field: String)
   /// The record cannot be restored, because its contents have been purged.
   case purged(RecordID)
   /// A new device ID is needed, and `makeDeviceID` returned this one, which has
@@ -33,9 +31,6 @@ extension SaveError: CustomStringConvertible {
     case .counterOverflow(let id, let field):
       "the counter \(field) of \(id) would overflow: count in smaller steps, "
         + "or fork the replica as a new device"
-    case .registerExhausted(let id, let field):
-      "\(field) of \(id) holds a write with the greatest timestamp: use a "
-        + "field of the kind `register`, which is not bound by it"
     case .purged(let id):
       "\(id) was deleted, and what it held has been purged: write to it to "
         + "create it anew"
@@ -70,10 +65,6 @@ public struct SaveReport: Hashable, Sendable {
 
   /// The writes that were superseded without having been shown.
   public internal(set) var superseded: [Superseded] = []
-
-  /// The `lww` fields at the greatest timestamp, which a re-creation or a purge
-  /// could not unset.
-  public internal(set) var retained: [MergeReport.Location] = []
 
   /// What it takes to undo the save, if the transaction was
   /// ``Transaction/isUndoable``.

@@ -122,15 +122,13 @@ public final class Transaction {
 
   /// Deletes a record.
   ///
-  /// Deleting a record that does not exist is no edit. Aliases are deleted,
-  /// too.
+  /// Deleting a record that does not exist is no edit.
   ///
   /// - Precondition: The schema declares the record's entity.
   public func delete(_ id: RecordID) {
     checkEntity(of: id)
-    for alias in replica.stored.aliases[id] where exists(alias) {
-      pending.update(alias, default: untouched(alias)) { $0.mark = false }
-    }
+    guard exists(id) else { return }
+    change(id) { $0.mark = false }
   }
 
   /// Deletes a record, superseding only the marks that the author was shown.
@@ -142,7 +140,7 @@ public final class Transaction {
     pending.set(id, to: record)
   }
 
-  /// Restores a deleted record with its contents, under all its IDs.
+  /// Restores a deleted record with its contents.
   ///
   /// A record that exists is kept alive; one that has never existed is not
   /// created. If the contents have been purged, the save throws
@@ -152,13 +150,10 @@ public final class Transaction {
   public func restore(_ id: RecordID) {
     checkEntity(of: id)
     if exists(id) { return touch(id) }
-    let dead = replica.stored.aliases[id].filter(isDead)
+    guard isDead(id) else { return }
     // What this save has deleted still has its contents.
-    let whole = dead.filter { pending[$0] != nil || !replica.isPurged($0) }
-    if whole.isEmpty, !dead.isEmpty { fail(.purged(id)) }
-    for alias in whole {
-      pending.update(alias, default: untouched(alias)) { $0.mark = true }
-    }
+    if pending[id] == nil, replica.isPurged(id) { return fail(.purged(id)) }
+    change(id) { $0.mark = true }
   }
 
   /// Drops the contents of a dead record.
@@ -182,9 +177,9 @@ public final class Transaction {
         + ".init(fields: …)])` if its entities are known only at run time")
   }
 
-  /// Whether the record exists under this ID after the edits so far.
+  /// Whether the record exists after the edits so far.
   private func exists(_ id: RecordID) -> Bool {
-    pending[id]?.mark ?? replica.existsIgnoringAliases(id)
+    pending[id]?.mark ?? replica.exists(id)
   }
 
   /// Whether the record is deleted after the edits so far.
@@ -237,15 +232,12 @@ struct PendingRecord {
   ///
   /// By the numbers of the fields.
   private(set) var edits = RunMap<UInt32, FieldEdit>()
-  /// Whether there is an edit of a counter or an `lww` field.
-  private var isLimited = false
+  /// Whether an edit could overflow a counter.
+  private(set) var canFail = false
 
   init(position: Int?, mark: Bool? = nil, drops: Bool = false) {
     (self.position, self.mark, self.drops) = (position, mark, drops)
   }
-
-  /// Whether an edit could overflow a counter or exhaust a register.
-  var canFail: Bool { drops || isLimited }
 
   /// The edits and the keys of their fields, sorted.
   ///
@@ -272,7 +264,7 @@ struct PendingRecord {
   mutating func add(
     _ edit: FieldEdit, to field: UInt32, of kind: FieldKind
   ) -> Bool {
-    if kind == .counter || kind == .lww { isLimited = true }
+    if kind == .counter { canFail = true }
     guard edits.place(of: field) != nil else {
       edits.set(field, to: edit)
       return true

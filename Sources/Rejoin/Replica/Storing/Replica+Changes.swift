@@ -51,29 +51,20 @@ extension Replica {
   /// Hands out the records that have changed since ``keepFormerRecords()``, and
   /// stops to keep any.
   ///
-  /// A record with aliases is handed out under each of its IDs. Which they are, and
-  /// which references lead nowhere, is as of now, before the change, too.
+  /// The references that lead nowhere are those of now, also before the change.
   package func takeDifferences() -> [RecordID: Difference] {
     let former = stored.formerRecords?.states ?? [:]
     stored.formerRecords = nil
     var differences: [RecordID: Difference] = [:]
-    for position in former.keys {
-      for id in stored.readers(ofRecordAt: Int(position))
-      where differences[id] == nil {
-        differences[id] = (record(id, before: former), record(id))
-      }
+    for (position, old) in former {
+      let new = stored.records[Int(position)]
+      if BuiltIn.isBuiltIn(new.id.entity) { continue }
+      let wasTouched = old.map { !$0.slots.isEmpty } ?? false
+      differences[new.id] = (
+        wasTouched ? old.map(record) : nil, record(new)
+      )
     }
     return differences
-  }
-}
-
-extension StoredReplica {
-  /// The IDs under which a record is read; those that it makes aliases, if it is
-  /// about aliases.
-  fileprivate func readers(ofRecordAt position: Int) -> [RecordID] {
-    let id = records[position].id
-    guard BuiltIn.isBuiltIn(id.entity) else { return aliases[id] }
-    return aliasesDeclared(at: position).first.map { aliases[$0] } ?? []
   }
 }
 

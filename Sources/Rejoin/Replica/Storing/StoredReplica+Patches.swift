@@ -112,22 +112,12 @@ extension FieldState {
   ///
   /// - Returns: `false` if it is no set.
   fileprivate mutating func removeMarks(of elements: [Value]) -> Bool {
+    guard case .set(var field) = self else { return false }
     // Holding the only reference, the store is changed without being copied.
-    let taken = self
     self = .register(Causal())
-    switch consume taken {
-    case .set(var field):
-      field.reshape { $0.removeMarks(of: elements) }
-      self = .set(field)
-      return true
-    case .removeWinsSet(var field):
-      field.reshape { $0.removeMarks(of: elements) }
-      self = .removeWinsSet(field)
-      return true
-    case let other:
-      self = other
-      return false
-    }
+    field.reshape { $0.removeMarks(of: elements) }
+    self = .set(field)
+    return true
   }
 }
 

@@ -2,15 +2,10 @@
 
 /// What undoing a save does to a field.
 struct FieldUndoing {
-  private let kind: FieldKind
   var edit: FieldEdit?
   var retraction: Retraction?
   /// Whether something stays as it is.
-  var isLeft: Bool
-
-  init(_ kind: FieldKind, isLeft: Bool = false) {
-    (self.kind, self.isLeft) = (kind, isLeft)
-  }
+  var isLeft = false
 
   /// Whether there is nothing to do.
   var isEmpty: Bool { edit == nil && retraction == nil }
@@ -92,8 +87,6 @@ struct FieldUndoing {
     if case .value(let value, let since)? = before {
       (was, time) = (.some(value), since)
     }
-    // Above the greatest timestamp there is no other.
-    if kind == .lww, now.latest?.time == .max { return isLeft = true }
     if isThere, let was, others.isSubset(of: change.beside) {
       put(
         was, over: change.dot, element, at: now.rule == .latest ? time : nil)
@@ -118,7 +111,6 @@ struct FieldUndoing {
     _ value: Value??, over dot: Dot?, _ element: Value?,
     at time: Timestamp? = nil
   ) {
-    if kind == .lww { return edit = .write(value ?? nil) }
     var retraction = retraction ?? Retraction()
     if let element {
       retraction.elements[element] = dot

@@ -108,21 +108,11 @@ extension StoredReplica {
         PlaceSiblings(marks, deletion == .updateWins ? .any : .all))
     case .register(let field):
       return .siblings(PlaceSiblings(writes: field.store))
-    case .lww(let field):
-      return .siblings(
-        PlaceSiblings(writes: field.store.write.map { [$0] } ?? []))
     case .set(let field):
       let marks = place.element.map { field.store[$0] } ?? Siblings()
       return .siblings(
         PlaceSiblings(
           marks.map { .init(dot: $0.dot, value: .bool(true)) }, .any))
-    case .removeWinsSet(let field):
-      let marks = place.element.map { field.store[$0] } ?? Siblings()
-      return .siblings(
-        PlaceSiblings(
-          marks.map {
-            .init(dot: $0.dot, value: .bool($0.payload == .added))
-          }, .all))
     case .counter(let field): return .tally(field.store)
     case .ledger(let field): return .ledger(field.store)
     }

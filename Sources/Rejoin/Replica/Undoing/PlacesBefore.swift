@@ -18,7 +18,7 @@ struct PlacesBefore {
         ?? record.edits.entries.map { ($0.key, $0.content) }
       for (name, edit) in fields {
         var place = SaveUndo.Place(record: id, field: stored.names[name])
-        guard [.set, .removeWinsSet].contains(place.field.kind) else {
+        guard place.field.kind == .set else {
           add(place, in: stored)
           continue
         }
@@ -71,14 +71,10 @@ extension StoredReplica {
     if let retraction = record.retractions[name] {
       elements.formUnion(retraction.elements.keys)
     } else if record.drops || edits.isCleared,
-      let position = record.position
+      let position = record.position,
+      case .set(let field) = records[position][name]
     {
-      switch records[position][name] {
-      case .set(let field): elements.formUnion(field.store.entries.map(\.key))
-      case .removeWinsSet(let field):
-        elements.formUnion(field.store.entries.map(\.key))
-      default: break
-      }
+      elements.formUnion(field.store.entries.map(\.key))
     }
     return elements
   }

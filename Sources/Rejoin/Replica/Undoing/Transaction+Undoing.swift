@@ -20,7 +20,7 @@ extension Transaction {
     let rule = replica.schema.deletionIfEditable(id.entity)
     var fields: [FieldKey: FieldUndoing] = [:]
     for (place, change) in changes {
-      var field = fields[place.field] ?? FieldUndoing(place.field.kind)
+      var field = fields[place.field] ?? FieldUndoing()
       // A restored backup, or another replica, may lack the save.
       if let rule, replica.stored.holds(change.save) {
         field.take(
@@ -34,7 +34,7 @@ extension Transaction {
     }
     // Nobody would see what is done to a record that stays deleted.
     let isMarkLeft = fields[.existence]?.isEmpty ?? true
-    let isHidden = isMarkLeft && !replica.existsIgnoringAliases(id)
+    let isHidden = isMarkLeft && !replica.exists(id)
     for (key, field) in fields {
       let isLeft = isHidden && key != .existence
       if field.isLeft || isLeft { left.append(.init(record: id, field: key)) }
