@@ -70,9 +70,11 @@ struct EditedRecord: Sendable {
   }
 
   /// The values that the context wrote to registers which never cause a
-  /// conflict, as far as they differ from the base.
+  /// conflict, as far as they differ from what these showed before.
   var quietWrites: [FieldKey: Value?] {
-    changes.values.filter { quiet.contains($0.key) && isDirty($0.key) }
+    changes.values.filter {
+      quiet.contains($0.key) && $0.value != stored($0.key).value
+    }
   }
 
   /// Whether there is anything to save, or a failure to report.

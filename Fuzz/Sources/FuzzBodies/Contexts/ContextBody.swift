@@ -10,6 +10,7 @@ struct ContextBody {
   private var source: ByteSource
   private let policy: MergePolicy
   private let keys: [FieldKey]
+  private let quiet: Set<FieldKey>
   private let store: Replica
   private let other: Replica
   /// The draft that is edited instead of the context, if the bytes choose one.
@@ -18,18 +19,22 @@ struct ContextBody {
   init(_ bytes: [UInt8]) {
     var source = ByteSource(bytes)
     policy = source.policy()
-    keys = (0...source.below(4)).map { i in
-      FieldKey("f\(i)", source.flag() ? .lww : .register)
-    }
-    store = ContextBody.replica(1, hoursAhead: 0)
-    other = ContextBody.replica(2, hoursAhead: source.below(2))
+    keys = (0...source.below(4)).map { FieldKey("f\($0)", .register) }
+    quiet = Set(keys.filter { _ in source.flag() })
+    let schema = Schema([
+      "Card": .init(
+        fields: Set(keys + PolicyTable.extras), quietFields: quiet)
+    ])
+    store = ContextBody.replica(1, schema, hoursAhead: 0)
+    other = ContextBody.replica(2, schema, hoursAhead: source.below(2))
     self.source = source
   }
 
-  private static func replica(_ number: UInt64, hoursAhead: Int) -> Replica {
+  private static func replica(
+    _ number: UInt64, _ schema: Schema, hoursAhead: Int
+  ) -> Replica {
     Replica(
-      device: DeviceID(number),
-      schema: Schema(["Card": Schema.Definition()]),
+      device: DeviceID(number), schema: schema,
       wallClock: ManualClock(1_000_000 + 3_600_000 * Int64(hoursAhead)).wall,
       makeDeviceID: { DeviceID(99) })
   }
@@ -50,7 +55,7 @@ struct ContextBody {
     } else {
       context.fetch(PolicyTable.card)
     }
-    var table = PolicyTable(policy, store, keys)
+    var table = PolicyTable(policy, store, keys, quiet: quiet)
     edit(context, &table)
     for _ in 0..<source.below(3) { try change(source.flag() ? store : other) }
     store.merge(other)

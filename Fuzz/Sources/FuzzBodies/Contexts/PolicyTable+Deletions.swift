@@ -16,7 +16,7 @@ extension PolicyTable {
     let written = Set(
       isRefused ? [] : keys.filter { myValue($0) != nil }.map { Name($0.name) })
     try equal("\(name): written", report.written[card] ?? [], written)
-    let after = replica.fetch(card)
+    let after = replica.recordForEditing(card)
     if isRefused {
       try checkRefused(report, outcome, store, after)
       try checkQueuedDeletion(context, outcome, replica)
@@ -33,9 +33,9 @@ extension PolicyTable {
   }
 
   private func hasUnseenMark(_ store: Store) -> Bool {
-    store.record.existence.writes.contains {
+    store.record[.existence].writes.contains {
       $0.payload.value == .bool(true)
-        && !fetched.existence.clock.contains($0.dot)
+        && !fetched[.existence].clock.contains($0.dot)
     }
   }
 
@@ -43,7 +43,7 @@ extension PolicyTable {
   /// that were lost with it.
   private func checkRefused(
     _ report: ContextReport, _ outcome: DeletionOutcome, _ store: Store,
-    _ after: RecordSnapshot
+    _ after: Record
   ) throws(FuzzFailure) {
     let name = policy.name
     try require(report.dot == nil, "\(name): a refused deletion saves")
@@ -52,7 +52,8 @@ extension PolicyTable {
     try equal("\(name): reported", isReported, outcome == .keepRecord)
     var lost: Set<PolicyRow.Dropped> = []
     for key in keys {
-      let later = outcome == .reportConflict ? nil : myValue(key)
+      let isQueued = outcome == .reportConflict && !quiet.contains(key)
+      let later = isQueued ? nil : myValue(key)
       let earlier =
         mine[key] == nil ? undone.values[key] ?? baseValue(key) : baseValue(key)
       if let later, later != store.value(key) {
@@ -74,19 +75,22 @@ extension PolicyTable {
   /// If the record is created again, it holds what was written since, and what
   /// the context had not shown, if the policy keeps that.
   private func checkCreatedAgain(
-    _ outcome: DeletionOutcome, _ store: Store, _ after: RecordSnapshot
+    _ outcome: DeletionOutcome, _ store: Store, _ after: Record
   ) throws(FuzzFailure) {
     let name = policy.name
     try require(after.exists, "\(name): is not created again")
     for key in keys {
       if let value = myValue(key) {
         try equal("\(name): \(key)", after[key].value, value)
-      } else if outcome == .delete || !isConflict(store) {
+      } else if outcome == .delete
+        || !isConflict(store) && !quiet.contains(key)
+      {
         try equal("\(name): \(key)", after[key].value, nil)
       }
-      guard outcome == .deleteBeside, key.kind == .register else { continue }
+      let isPlain = quiet.contains(key) && myValue(key) != nil
+      guard outcome == .deleteBeside, !isPlain else { continue }
       for write in store.record[key].writes
-      where !fetched[key].clock.contains(write.dot) {
+      where !seen(key).clock.contains(write.dot) {
         try require(
           after[key].writes.contains(write),
           "\(name): \(key) loses \(write), which was not shown")

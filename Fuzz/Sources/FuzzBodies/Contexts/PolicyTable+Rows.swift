@@ -25,14 +25,14 @@ struct PolicyRow {
 extension PolicyTable {
   /// The record in the replica at save.
   struct Store {
-    let record: RecordSnapshot
+    let record: Record
     let wasDeleted: Bool
     let isInsertion: Bool
     /// The timestamp that the context's save will have.
     let next: Timestamp
 
-    init(_ replica: Replica, since fetched: RecordSnapshot) throws {
-      let now = replica.fetch(PolicyTable.card)
+    init(_ replica: Replica, since fetched: Record) throws {
+      let now = replica.recordForEditing(PolicyTable.card)
       let other = replica.fork(as: DeviceID(99))
       try other.save { $0.touch(RecordID("Card", "time")) }
       next = other.version[DeviceID(99)].time
@@ -48,7 +48,7 @@ extension PolicyTable {
     /// Whether the store's last write is later than the context's save.
     func isLater(_ key: FieldKey?) -> Bool {
       let field = key.flatMap { record.exists ? record[$0].write : nil }
-      guard let last = field ?? record.existence.write else { return false }
+      guard let last = field ?? record[.existence].write else { return false }
       return last.payload.time > next
         || last.payload.time == next && last.dot.device > DeviceID(1)
     }
@@ -58,27 +58,28 @@ extension PolicyTable {
     store.wasDeleted || store.value(key) != baseValue(key)
   }
 
-  /// The fields that have a state on any side.
+  /// The registers that may be in conflict and have a state on any side.
   func known(_ store: Store) -> [FieldKey] {
     keys.filter {
-      fetched.fields[$0] != nil || store.record.fields[$0] != nil
-        || mine[$0] != nil
+      !quiet.contains($0)
+        && (isTouched($0) || store.record.isTouched($0) || mine[$0] != nil)
     }
+  }
+
+  /// The quiet registers that the context has edited.
+  private var quietEdits: [FieldKey] {
+    keys.filter { quiet.contains($0) && isDirty($0) }
   }
 
   func isConflict(_ store: Store) -> Bool {
     if isDeletion {
       return (keys + PolicyTable.extras + [.existence]).contains {
-        clock($0, store.record) != clock($0, fetched)
+        !quiet.contains($0) && store.record[$0].clock != seen($0).clock
       }
     }
-    return store.wasDeleted && !edits.isEmpty
-      || keys.contains(where: isDirty)
+    return store.wasDeleted && !(edits.isEmpty && quietEdits.isEmpty)
+      || keys.contains { !quiet.contains($0) && isDirty($0) }
         && known(store).contains { isChanged($0, store) }
-  }
-
-  private func clock(_ key: FieldKey, _ record: RecordSnapshot) -> VectorClock {
-    key == .existence ? record.existence.clock : record[key].clock
   }
 
   /// What the save does with the deletion, if the policy does not refuse the
@@ -101,15 +102,23 @@ extension PolicyTable {
       if case .error = policy, isConflict(store) { return nil }
       return row
     }
-    guard isConflict(store) else {
+    if isConflict(store) {
+      if case .error = policy { return nil }
+      for key in known(store) { add(key, store, to: &row) }
+      switch policy {
+      case .rollback, .serverWins: row.dropsEdits = true
+      default: break
+      }
+    } else {
       for key in keys where isDirty(key) { row.written[key] = myValue(key) }
-      return row
     }
-    if case .error = policy { return nil }
-    for key in known(store) { add(key, store, to: &row) }
-    switch policy {
-    case .rollback, .serverWins: row.dropsEdits = true
-    default: break
+    for key in quietEdits {
+      if !row.dropsEdits {
+        row.written[key] = myValue(key)
+        row.supersedes.insert(key)
+      } else if myValue(key) != store.value(key) {
+        row.dropped.insert(.init(field: key, value: myValue(key)))
+      }
     }
     return row
   }
@@ -140,7 +149,7 @@ extension PolicyTable {
         write(mine, to: key, store, &row)
       }
     case .merge, .mergeNonNil, .lastWriteWins:
-      if dirty { writeConcurrently(mine, to: key, store, &row) }
+      if dirty { row.written[key] = mine }
     case .manual:
       if dirty, changed {
         row.queued.insert(key)
@@ -155,8 +164,7 @@ extension PolicyTable {
       switch rule(field) {
       case .keepStore: dropMine()
       case .write(let value): write(value, to: key, store, &row)
-      case .writeConcurrently(let value):
-        writeConcurrently(value, to: key, store, &row)
+      case .writeConcurrently(let value): row.written[key] = .some(value)
       case .reportConflict: row.queued.insert(key)
       }
     }
@@ -170,23 +178,11 @@ extension PolicyTable {
     row.supersedes.insert(key)
     let now = store.record[key]
     for write in now.writes where write.payload.value != value {
-      let isUnseen = !fetched[key].clock.contains(write.dot)
+      let isUnseen = !seen(key).clock.contains(write.dot)
       let isStore = store.record.exists && write == now.write
       if isUnseen || isStore && isChanged(key, store) {
         row.dropped.insert(.init(field: key, value: write.payload.value))
       }
     }
-  }
-
-  /// Writes a value that keeps unseen siblings, of which an `lww` field has
-  /// none.
-  private func writeConcurrently(
-    _ value: Value?, to key: FieldKey, _ store: Store, _ row: inout PolicyRow
-  ) {
-    row.written[key] = .some(value)
-    guard key.kind == .lww, isChanged(key, store), store.record.exists,
-      let theirs = store.record[key].write, theirs.payload.value != value
-    else { return }
-    row.dropped.insert(.init(field: key, value: theirs.payload.value))
   }
 }

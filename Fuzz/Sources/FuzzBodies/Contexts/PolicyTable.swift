@@ -13,8 +13,10 @@ struct PolicyTable {
   ]
 
   let policy: MergePolicy
-  /// The register and `lww` fields.
+  /// The registers.
   let keys: [FieldKey]
+  /// The registers that never cause a conflict.
+  let quiet: Set<FieldKey>
   /// The values that the context has written since its last deletion.
   var mine: [FieldKey: Value?] = [:]
   /// The counters, sets and ledgers that the context has edited since its last
@@ -28,17 +30,27 @@ struct PolicyTable {
   )
   /// Whether the record existed when it was fetched, or at a refresh since.
   private var wasShown: Bool
-  /// The record as fetched, with clean fields as at the last refresh.
-  private(set) var fetched: RecordSnapshot
-  /// The register and `lww` fields as shown before any edit.
+  /// The record as fetched.
+  let fetched: Record
+  /// The states of clean fields at the last refresh.
+  private var refreshed: [FieldKey: FieldState] = [:]
+  /// The registers as shown before any edit.
   private(set) var base: [FieldKey: FieldState] = [:]
 
-  init(_ policy: MergePolicy, _ store: Replica, _ keys: [FieldKey]) {
-    (self.policy, self.keys) = (policy, keys)
-    fetched = store.fetch(PolicyTable.card)
+  init(
+    _ policy: MergePolicy, _ store: Replica, _ keys: [FieldKey],
+    quiet: Set<FieldKey>
+  ) {
+    (self.policy, self.keys, self.quiet) = (policy, keys, quiet)
+    fetched = store.recordForEditing(PolicyTable.card)
     wasShown = fetched.exists
-    if fetched.exists { base = fetched.fields }
+    if fetched.exists {
+      for key in fetched.fields { base[key] = fetched[key] }
+    }
   }
+
+  /// The state of a field as fetched, or at the last refresh.
+  func seen(_ key: FieldKey) -> FieldState { refreshed[key] ?? fetched[key] }
 
   /// Whether the context creates the record again after deleting it.
   var isCreatedAgain: Bool {
@@ -84,23 +96,28 @@ struct PolicyTable {
     let isClean =
       !isDeletion && edits.isEmpty && !keys.contains { isDirty($0) }
     if isClean {
-      self = PolicyTable(policy, store, keys)
+      self = PolicyTable(policy, store, keys, quiet: quiet)
       return
     }
     if isDeletion { return }
-    let now = store.fetch(PolicyTable.card)
+    let now = store.recordForEditing(PolicyTable.card)
     for key in keys where !isDirty(key) {
-      if now.fields[key] == nil, fetched.fields[key] == nil { continue }
+      if !now.isTouched(key), !isTouched(key) { continue }
       mine[key] = nil
-      base[key] = now.exists ? now.fields[key] : nil
+      base[key] = now.exists && now.isTouched(key) ? now[key] : nil
       wasShown = wasShown || now.exists
-      fetched.refresh(key, from: now)
+      refreshed[key] = now[key]
     }
     for key in PolicyTable.extras where !edits.contains(key) {
-      if now.fields[key] == nil, fetched.fields[key] == nil { continue }
+      if !now.isTouched(key), !isTouched(key) { continue }
       wasShown = wasShown || now.exists
-      fetched.refresh(key, from: now)
+      refreshed[key] = now[key]
     }
+  }
+
+  /// Whether any save had touched a field.
+  func isTouched(_ key: FieldKey) -> Bool {
+    fetched.isTouched(key) || refreshed[key] != nil
   }
 
   func baseValue(_ key: FieldKey) -> Value? { base[key]?.value }

@@ -56,8 +56,7 @@ extension ByteSource {
     case 32, 33:
       .pull(
         on: device(), from: pick(["S", "T"]), at: time(), rows(registers))
-    case 34: .alias(on: device(), pick(notes), pick(notes))
-    case 35: .retire(on: device(), device())
+    case 34, 35: .retire(on: device(), device())
     case 36: .storeToken(device())
     case 37: .restore(device(), from: number(), with: pick([.last, .fitting]))
     case 38: .discard(context: number())
@@ -80,14 +79,7 @@ extension ByteSource {
 
   /// The fields that rows of a server can have.
   private var registers: [FieldKey] {
-    ScriptUniverse.standard.fields.filter {
-      $0.kind == .register || $0.kind == .lww
-    }
-  }
-
-  /// The records that can be aliases: those of one entity.
-  private var notes: [RecordID] {
-    ScriptUniverse.standard.records.filter { $0.entity == "Note" }
+    ScriptUniverse.standard.fields.filter { $0.kind == .register }
   }
 
   private mutating func rows(_ fields: [FieldKey]) -> [ScriptVerb] {
@@ -110,9 +102,9 @@ extension ByteSource {
 
   private mutating func edit(of kind: FieldKind) -> FieldEdit {
     switch kind {
-    case .register, .lww: .write(value())
+    case .register: .write(value())
     case .counter: .count(CounterEdit(by: amount(), isReset: flag()))
-    case .set, .removeWinsSet: .members(members())
+    case .set: .members(members())
     case .ledger: .append(entries())
     }
   }

@@ -60,8 +60,6 @@ public struct LiveHistory: Sendable {
       _ = try? replicas[i].pull(from: server, modifiedAt: time) { transaction in
         rows.forEach { transaction.perform($0) }
       }
-    case .alias(let i, let a, let b) where i < 3:
-      _ = try? replicas[i].alias(a, b)
     case .retire(let i, let j) where max(i, j) < 3:
       _ = try? replicas[i].retire(replicas[j].device)
     case .purge(let i) where i < 3: _ = try? replicas[i].purge()
