@@ -266,12 +266,6 @@ import Testing
     #expect(lines.compactMap { $0?["example"] }.count == 7)
     #expect(
       lines.compactMap { $0?["name"] as? String } == ["calm", "hostile"])
-    let path = try folder.write(
-      #"{"base":{"a":1},"mine":{"a":2},"theirs":{"a":3},"resolution":{"a":3}}"#,
-      to: "one.jsonl")
-    let table = try rejoin(
-      "compare", path, "--suggestions", "--format", "markdown")
-    #expect(table.text.contains("| the later | 1 | 100.0% |"))
   }
 
   @Test func badWords() throws {
@@ -281,10 +275,7 @@ import Testing
     for (words, problem) in [
       (["--base", "a"], "belong together"), (["--git", "."], "PATH…"),
       (["--git", ".", "--mine", "a"], "--git and --mine: leave out one"),
-      (["--suggestions", "--html", "a"], "leave out one of them"),
       ([empty, "--html", "a"], "no record was changed on both sides"),
-      ([empty, "--suggestions"], "no record was changed on both sides"),
-      ([states, "--suggestions"], "expected episodes with a \"resolution\""),
       ([states, "--html", states], "is no page of this command"),
       (["--explain", "nobody"], "no episode has the ID \"nobody\""),
       (["--html", "a", "--explain", "nobody"], "no episode has the ID"),

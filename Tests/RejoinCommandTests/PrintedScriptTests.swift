@@ -37,7 +37,7 @@ import Testing
       case .fetch(let i, let id, let k):
         let model = world.peers[i].model
         if model.isDead(id) { continue }
-        if model.existsAlone(id) { empty.remove(k) } else { empty.insert(k) }
+        if model.exists(id) { empty.remove(k) } else { empty.insert(k) }
       case .discard(let k) where empty.contains(k): continue
       // The oracle does not judge what two histories of one device ID deleted.
       case .save, .undo, .purge, .discard, .pull:

@@ -173,13 +173,6 @@ struct BrokenScript: Sendable, CustomTestStringConvertible {
       "no basis", #"{"do":"delta","on":"A","as":"d"}"#,
       says: "null for the whole state"),
     BrokenScript(
-      "one alias", #"{"do":"alias","on":"A","records":["Item/1"]}"#,
-      says: "a list of two records"),
-    BrokenScript(
-      "three aliases",
-      #"{"do":"alias","on":"A","records":["Item/1","Item/2","Item/3"]}"#,
-      says: "a list of two records"),
-    BrokenScript(
       "import of nothing", #"{"do":"import","on":"A"}"#,
       says: "\"records\" must be a list"),
     BrokenScript(
@@ -249,8 +242,8 @@ struct BrokenScript: Sendable, CustomTestStringConvertible {
   @Test(arguments: [
     (#"{"entities": []}"#, "must be an object"),
     (#"{"entities": {"E": 1}}"#, "must be an object"),
-    (#"{"entities": {"E": {"fields": {"f": "list"}}}}"#, "removeWinsSet"),
-    (#"{"entities": {"E": {"fields": {"f": 1}}}}"#, "removeWinsSet"),
+    (#"{"entities": {"E": {"fields": {"f": "list"}}}}"#, "counter, ledger, lww"),
+    (#"{"entities": {"E": {"fields": {"f": 1}}}}"#, "counter, ledger, lww"),
     (#"{"entities": {"E": {"fields": {"": "set"}}}}"#, "needs a name"),
     (#"{"entities": {"E": {"deletion": "x"}}}"#, "updateWins or deleteWins"),
     (#"{"entities": {"E": {"deletion": 1}}}"#, "\"deletion\""),

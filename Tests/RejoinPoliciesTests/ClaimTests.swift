@@ -35,7 +35,7 @@ private struct Contest {
   /// The name, the phone and the address, as the store has them.
   var stored: [Value?] {
     [Self.name, Self.phone, Self.address].map {
-      scene.mine.fetch(Self.id)[$0].value
+      scene.mine.recordForEditing(Self.id)[$0].value
     }
   }
 }
@@ -220,7 +220,7 @@ struct UniqueKeyClaim {
     scene.send()
     scene.receive()
     for replica in [scene.mine, scene.other] {
-      let ann = replica.fetch(Self.ann)
+      let ann = replica.recordForEditing(Self.ann)
       #expect(ann[Self.photo].value == .bytes([1]))
       #expect(ann[Self.friends].elements == [.reference(Scene.item)])
       #expect(replica.recordIDs(of: "Person") == [Self.ann])
@@ -238,7 +238,7 @@ struct UniqueKeyClaim {
     try insert(scene.other, "Ann", photo: .bytes([1]))
     scene.receive()
     let report = try context.save()
-    let ann = scene.mine.fetch(Self.ann)
+    let ann = scene.mine.recordForEditing(Self.ann)
     #expect(ann[Self.name].value == "Anna")
     #expect(ann[Self.photo].value == .bytes([1]))
     #expect(ann[Self.friends].elements.count == 1)

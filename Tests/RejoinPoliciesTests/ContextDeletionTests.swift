@@ -90,7 +90,7 @@ import Testing
     context.fetch(Item.self, "1").delete()
     #expect(try context.save().names.isEmpty)
     #expect(scene.item == nil)
-    let fetched = scene.mine.fetch(Scene.item)
+    let fetched = scene.mine.recordForEditing(Scene.item)
     #expect(fetched[Item().qty.key].count == 10)
   }
 
@@ -121,7 +121,7 @@ import Testing
     let context = scene.context(.merge)
     try scene.mine.save { $0[Item.self, "1"].delete() }
     try context.save()
-    #expect(scene.mine.fetch(Scene.item).existence.writes.count == 2)
+    #expect(scene.mine.recordForEditing(Scene.item)[.existence].writes.count == 2)
   }
 
   @Test func recordDeadAtTheFetchIsCreatedAgain() throws {
@@ -180,7 +180,7 @@ import Testing
     let context = scene.context(.overwrite)
     try scene.mine.save { $0[Item.self, "1"].delete() }
     let dot = try #require(try context.save().dot)
-    let fetched = scene.mine.fetch(Scene.item)
+    let fetched = scene.mine.recordForEditing(Scene.item)
     #expect(fetched[Item().qty.key].clock.contains(dot))
     #expect(fetched[Item().tags.key].clock.contains(dot))
     #expect(scene.item?.qty == 10)

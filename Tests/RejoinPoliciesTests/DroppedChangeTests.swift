@@ -79,19 +79,6 @@ import Testing
     #expect(report.dropped.map { $0.field?.name } == ["name", "theme"])
   }
 
-  @Test(arguments: [MergePolicy.merge, .mergeNonNil])
-  func anLWWFieldKeepsNoSiblingSoItsLoserIsReported(
-    _ policy: MergePolicy
-  ) throws {
-    let scene = try Scene.withItem()
-    let context = EditingContext(scene.mine, mergePolicy: policy)
-    context.fetch(Item.self, "1").theme = "mine"
-    try scene.otherEdits { $0.theme = "theirs" }
-    let report = try context.save()
-    #expect(scene.item?.theme == "mine")
-    #expect(report.dropped.map { $0.field?.name } == ["theme"])
-  }
-
   @Test func whatADeletedRecordHidesIsNotCalledKept() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.serverWins)
@@ -106,32 +93,12 @@ import Testing
     #expect(kept.value == nil)
   }
 
-  @Test func anLWWFieldWrittenAnewWithItsBaseIsNotReported() throws {
-    let scene = try Scene.withItem()
-    let context = scene.context(.merge)
-    context.fetch(Item.self, "1").theme = "mine"
-    try scene.otherEdits { item in
-      item.name = "theirs"
-      item.theme = "light"
-    }
-    #expect(try context.save().dropped.isEmpty)
-  }
-
-  @Test func anLWWFieldWithTheSameValueIsNotReported() throws {
-    let scene = try Scene.withItem()
-    let context = EditingContext(scene.mine, mergePolicy: .merge)
-    context.fetch(Item.self, "1").theme = "same"
-    try scene.otherEdits { $0.theme = "same" }
-    #expect(try context.save().dropped.isEmpty)
-  }
-
   @Test func conflictNamesOnlyWhatAnyoneChanged() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.mergeByPropertyStoreTrump)
-    try scene.otherEdits { $0.theme = "theirs" }
+    try scene.otherEdits { $0.note = "theirs" }
     let report = try context.save()
-    #expect(
-      report.conflicts.first?.fields.map(\.field) == ["name", "theme"])
+    #expect(report.conflicts.first?.fields.map(\.field) == ["name", "note"])
     #expect(report.conflicts.first?.contested.isEmpty == true)
   }
 }

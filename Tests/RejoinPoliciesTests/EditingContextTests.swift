@@ -77,45 +77,20 @@ import Testing
     #expect(try context.save().names == ["name"])
   }
 
-  @Test func fieldWhoseKindChangedIsWrittenAsDeclared() throws {
-    struct Old: Entity {
-      static let entityName = "Item"
-      let theme = register("theme", of: String.self)
-    }
-    let old = Replica(
-      device: DeviceID(9), schema: [Old.self], wallClock: WallClock { 2000 },
-      makeDeviceID: { DeviceID(99) })
-    try old.save { $0[Old.self, "1"].theme = "of the old kind" }
+  /// In both orders of the two fields.
+  @Test(arguments: ["note", "later"], [Key.note, Key.name])
+  func fieldWithVariantIsNotWrittenInItsPlace(
+    _ variant: String, _ key: FieldKey
+  ) throws {
+    let newer = FieldKey(key.name, .register, variant: variant)
     let scene = try Scene.withItem()
-    scene.mine.merge(old)
+    try scene.otherEdits(newer, .write("of a newer version"))
     let context = EditingContext(scene.mine, mergePolicy: .overwrite)
-    context.fetch(Item.self, "1").theme = "mine"
-    try scene.otherEdits { $0.note = "theirs" }
+    context.set("mine", for: key, in: Scene.item)
+    try scene.otherEdits(Key.qty, .count(by: 1))
+    let other = scene.stored(newer)
     try context.save()
-    #expect(scene.item?.theme == "mine")
-    let other = scene.mine.fetch(Scene.item)[Old().theme.key]
-    #expect(other.value == "of the old kind")
-    #expect(!other.clock.contains(Dot(DeviceID(1), 2)))
-  }
-
-  /// In both orders of the two kinds.
-  @Test func fieldIsWrittenAsDeclaredAlsoWhereTheOldKindComesLast() throws {
-    struct Old: Entity {
-      static let entityName = "Item"
-      let name = lww("name", of: String.self)
-    }
-    let old = Replica(
-      device: DeviceID(9), schema: [Old.self], wallClock: WallClock { 2000 },
-      makeDeviceID: { DeviceID(99) })
-    try old.save { $0[Old.self, "1"].name = "of the old kind" }
-    let scene = try Scene.withItem()
-    scene.mine.merge(old)
-    let context = EditingContext(scene.mine, mergePolicy: .overwrite)
-    context.fetch(Item.self, "1").name = "mine"
-    try scene.otherEdits { $0.note = "theirs" }
-    try context.save()
-    #expect(scene.item?.name == "mine")
-    let other = scene.mine.fetch(Scene.item)[Old().name.key]
-    #expect(other.value == "of the old kind")
+    #expect(scene.stored(key).value == "mine")
+    #expect(scene.stored(newer) == other)
   }
 }

@@ -156,9 +156,9 @@ struct EditsRow: Sendable, CustomTestStringConvertible {
     scene.mine.merge(third)
     #expect(scene.item?.qty == 15)
     #expect(scene.item?.tags == ["a"])
-    let tags = scene.mine.fetch(Scene.item)[Item().tags.key]
+    let tags = scene.mine.recordForEditing(Scene.item)[Item().tags.key]
     #expect(!tags.clock.contains(Dot(DeviceID(1), 2)))
-    let qty = scene.mine.fetch(Scene.item)[Item().qty.key]
+    let qty = scene.mine.recordForEditing(Scene.item)[Item().qty.key]
     #expect(!qty.clock.contains(Dot(DeviceID(1), 2)))
   }
 

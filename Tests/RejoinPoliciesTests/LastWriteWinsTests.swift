@@ -17,7 +17,7 @@ import Testing
     return try context.save()
   }
 
-  @Test(arguments: [Key.name, Key.theme])
+  @Test(arguments: [Key.name, Key.note])
   func saveThatComesLaterWins(_ key: FieldKey) throws {
     let scene = try Scene.withItem(otherClock: 9000)
     let report = try contest(scene, key)
@@ -33,7 +33,7 @@ import Testing
     #expect(report.dropped.first?.rule == "lastWriteWins")
   }
 
-  @Test(arguments: [Key.name, Key.theme])
+  @Test(arguments: [Key.name, Key.note])
   func writeOfAClockFarAheadWins(_ key: FieldKey) throws {
     let scene = try Scene.withItem(otherClock: Self.day)
     let report = try contest(scene, key)

@@ -92,7 +92,7 @@ extension ContextReport {
 enum Key {
   static let name = FieldKey("name", .register)
   static let note = FieldKey("note", .register)
-  static let theme = FieldKey("theme", .lww)
+  static let theme = FieldKey("theme", .register)
   static let qty = FieldKey("qty", .counter)
   static let tags = FieldKey("tags", .set)
   static let log = FieldKey("log", .ledger)
@@ -128,5 +128,7 @@ extension Scene {
   }
 
   /// A field of the item as the store has it.
-  func stored(_ key: FieldKey) -> FieldState { mine.fetch(Scene.item)[key] }
+  func stored(_ key: FieldKey) -> FieldState {
+    mine.recordForEditing(Scene.item)[key]
+  }
 }

@@ -33,8 +33,8 @@ import Testing
     #expect(report.conflicts.isEmpty && report.dropped.isEmpty)
     #expect(report.survivors.isEmpty, "it is meant to be there")
     scene.send()
-    #expect(scene.other.fetch(Scene.item)[Key.name].value == "again")
-    #expect(scene.other.fetch(Scene.item)[Key.note].value == nil)
+    #expect(scene.other.recordForEditing(Scene.item)[Key.name].value == "again")
+    #expect(scene.other.recordForEditing(Scene.item)[Key.note].value == nil)
   }
 
   @Test func theSameValueIsWrittenAgain() throws {
@@ -119,7 +119,7 @@ import Testing
     context.set("n", for: Key.note, in: Scene.item)
     context.apply(.count(by: 3), to: Key.qty, in: Scene.item)
     context.delete(Scene.item)
-    try scene.otherEdits(Key.theme, .write("theirs"))
+    try scene.otherEdits(Key.tags, .inserting("theirs"))
     let report = try context.save()
     let reported = report.dropped.filter { $0.content != .deletion }
     #expect(reported.map(\.field) == [Key.name, Key.qty], "note had no edit")
@@ -165,14 +165,12 @@ import Testing
     let scene = try Scene.withItem()
     let context = recreating(scene, .merge)
     try scene.otherEdits(Key.note, .write("theirs"))
-    try scene.otherEdits(Key.theme, .write("dark"))
     try scene.otherEdits(Key.qty, .count(by: 100))
     let report = try context.save()
     #expect(scene.stored(Key.name).value == "again")
     #expect(scene.stored(Key.note).value == "theirs", "it was not shown")
     #expect(scene.stored(Key.qty).count == 102)
     #expect(scene.stored(Key.tags).elements.isEmpty)
-    // An `lww` field keeps no sibling.
-    #expect(report.dropped.map(\.field) == [Key.theme])
+    #expect(report.dropped.isEmpty)
   }
 }

@@ -217,12 +217,5 @@ import Testing
     #expect(try await values.next()??.title == "second")
     try await store.save { $0[Note.self, "1"].delete() }
     #expect(try await isMissing())
-
-    // An alias is another name.
-    try await store.save { $0[Note.self, "3"].title = "third" }
-    try await store.update { replica in
-      try replica.alias(RecordID("Note", "1"), RecordID("Note", "3"))
-    }
-    #expect(try await values.next()??.title == "third")
   }
 }

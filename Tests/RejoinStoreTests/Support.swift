@@ -11,7 +11,7 @@ import Testing
 struct Note: Entity {
   let title = register("title", of: String.self)
   let tags = set("tags", of: String.self)
-  let blocked = removeWinsSet("blocked", of: String.self)
+  let blocked = set("blocked", of: String.self)
   let views = counter("views")
   let log = ledger("log")
 }

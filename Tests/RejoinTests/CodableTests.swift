@@ -80,10 +80,6 @@ import Testing
     tags.remove("b", by: tablet)
     try check(tags)
     try check(delta)
-    var members = RemoveWinsSet<Int>()
-    members.insert(1, by: phone)
-    members.remove(2, by: phone)
-    try check(members)
     var ledger = Ledger()
     for amount in [.max, .max, .max, -5] as [Int64] {
       ledger.append(amount, memo: .string("m"), by: phone, at: time)

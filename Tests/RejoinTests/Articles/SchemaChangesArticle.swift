@@ -7,14 +7,15 @@ import Testing
   struct ItemV1: Entity {
     static let entityName = "Item"
     let name = register("name", of: String.self)
-    let theme = lww("theme", of: String.self)
+    let stock = counter("stock")
     let price = register("price", of: Int.self)
   }
 
   struct ItemV2: Entity {
     static let entityName = "Item"
     let name = register("name", of: String.self)
-    let theme = register("theme", of: String.self, readingAlso: .lww)
+    let stock = register(
+      "stock", of: String.self, readingAlso: .counter { "\($0) pieces" })
     let price = register(
       "price", of: Double.self,
       readingAlso: .register(of: Int.self) { Double($0) / 100 })
@@ -32,17 +33,17 @@ import Testing
     #expect(third[ItemV2.self, "lamp"]?.color == "red")
 
     try old.save { transaction in
-      transaction[ItemV1.self, "desk"].theme = "dark"
+      transaction[ItemV1.self, "desk"].stock.increment(by: 7)
       transaction[ItemV1.self, "desk"].price = 250
     }
     #expect(new.merge(old).isClean)
-    #expect(new[ItemV2.self, "desk"]?.theme == "dark")
+    #expect(new[ItemV2.self, "desk"]?.stock == "7 pieces")
     #expect(new[ItemV2.self, "desk"]?.price == 2.5)
 
-    try new.save { $0[ItemV2.self, "desk"].theme = "light" }
+    try new.save { $0[ItemV2.self, "desk"].stock = "plenty" }
     let report = old.merge(new)
     #expect(
-      report.kindMismatches.map(\.field) == [FieldKey("theme", .register)])
-    #expect(old[ItemV1.self, "desk"]?.theme == "dark")
+      report.kindMismatches.map(\.field) == [FieldKey("stock", .register)])
+    #expect(old[ItemV1.self, "desk"]?.stock == 7)
   }
 }

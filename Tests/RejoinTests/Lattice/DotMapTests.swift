@@ -7,8 +7,8 @@ private let a = Dot(DeviceID(1), 1)
 private let b = Dot(DeviceID(2), 1)
 
 @Suite(.encodes) struct DotMapTests {
-  private func map(_ pairs: [(String, Dot)]) -> DotMap<AddMark> {
-    var map = DotMap<AddMark>()
+  private func map(_ pairs: [(String, Dot)]) -> DotMap {
+    var map = DotMap()
     for (key, dot) in pairs {
       map[.string(key)].insert(AddMark(), at: dot)
     }
@@ -16,9 +16,9 @@ private let b = Dot(DeviceID(2), 1)
   }
 
   private func join(
-    _ mine: DotMap<AddMark>, seen: [Dot], _ theirs: DotMap<AddMark>,
+    _ mine: DotMap, seen: [Dot], _ theirs: DotMap,
     otherSeen: [Dot]
-  ) -> DotMap<AddMark> {
+  ) -> DotMap {
     var all = mine
     all.merge(
       theirs, seen: CausalContext(dots: seen),

@@ -11,7 +11,7 @@ import Testing
 
   /// A map, and the same as a dictionary whose keys are joined one by one.
   private struct Pair {
-    var map = DotMap<AddMark>()
+    var map = DotMap()
     var plain: [Value: Mark] = [:]
 
     mutating func update(_ key: Value, _ change: (inout Mark) -> Void) {
@@ -76,7 +76,7 @@ import Testing
   func mapsOfOtherKeysOrMarksDiffer(_ count: Int) {
     let mark = Mark(AddMark(), at: Dot(DeviceID(1), 1))
     let later = Mark(AddMark(), at: Dot(DeviceID(1), 2))
-    var (map, larger) = (DotMap<AddMark>(), DotMap<AddMark>())
+    var (map, larger) = (DotMap(), DotMap())
     for key in 0..<count { map[.int(Int64(key))] = mark }
     larger = map
     larger[.int(-1)] = mark
@@ -89,7 +89,7 @@ import Testing
   }
 
   @Test func keysThatComeAndGoTakeNoMemory() {
-    var map = DotMap<AddMark>()
+    var map = DotMap()
     for i in 0..<10_000 as Range<Int64> {
       map[.int(i)] = Mark(AddMark(), at: Dot(DeviceID(1), UInt64(i) + 1))
       if i >= 20 { map[.int(i - 20)] = Mark() }

@@ -85,7 +85,6 @@ private struct FoldedLedger: Lattice, Equatable {
     total.add(MVRegister(), RandomChanges.observedMVRegister)
     total.add(PNCounter(), RandomChanges.counter)
     total.add(ORSet(), RandomChanges.set)
-    total.add(RemoveWinsSet(), RandomChanges.removeWinsSet)
     total.add(Ledger(), RandomChanges.ledger)
     total.add(Card()) { try $0.change($1, &$2) }
   }

@@ -30,10 +30,9 @@ import Testing
     #expect(!field.hasContent)
   }
 
-  @Test(arguments: [FieldKind.set, .removeWinsSet])
-  func anElementInsertedAgainHasOneDot(_ kind: FieldKind) {
+  @Test func anElementInsertedAgainHasOneDot() {
     let one = FieldEdit.members(SetEdit(inserting: [.int(1)]))
-    var (once, twice) = (FieldState(kind), FieldState(kind))
+    var (once, twice) = (FieldState(.set), FieldState(.set))
     _ = once.change(nil, in: save(1, 1))
     _ = once.change(one, in: save(1, 2))
     for n in [1, 2] as [UInt64] { _ = twice.change(one, in: save(1, n)) }
@@ -122,64 +121,16 @@ import Testing
     }
   }
 
-  @Test func clearingARemoveWinsSetMarksItsElements() {
-    var field = FieldState(.removeWinsSet)
-    let one = SetEdit(inserting: [.int(1)])
-    _ = field.change(.members(one), in: save(1, 1))
-    var other = field
-    _ = field.change(.members(.clearing), in: save(1, 2))
-    _ = other.change(.members(one), in: save(2, 1))
-    #expect(field.merging(other).elements == [])
-  }
-
-  @Test func clearingARemoveWinsSetSparesWhatWasNotObserved() {
-    var field = FieldState(.removeWinsSet)
-    _ = field.change(
-      .members(SetEdit(inserting: [.int(1)])), in: save(1, 1))
-    let observed = field
-    _ = field.change(
-      .members(SetEdit(inserting: [.int(2)])), in: save(2, 1))
-    _ = field.change(
-      .members(.clearing), in: save(1, 2, observed: observed))
-    #expect(field.elements == [.int(2)])
-  }
-
   @Test func onlyEditsOfTheKindAreAccepted() {
     let edits: [FieldKind: FieldEdit] = [
       .register: .write(nil), .counter: .count(CounterEdit()),
       .set: .members(SetEdit()), .ledger: .append(LedgerEdit()),
     ]
-    let shapes: [FieldKind: FieldKind] = [
-      .lww: .register, .removeWinsSet: .set,
-    ]
     for kind in FieldKind.allCases {
       for (shape, edit) in edits {
-        let fits = shapes[kind, default: kind] == shape
-        #expect(kind.accepts(edit) == fits)
+        #expect(kind.accepts(edit) == (kind == shape))
       }
     }
-  }
-
-  /// Otherwise a concurrent, unseen insertion would win.
-  @Test func removingWhatIsNotThereIsRemembered() {
-    var (field, other) = (
-      FieldState(.removeWinsSet), FieldState(.removeWinsSet)
-    )
-    _ = field.change(
-      .members(SetEdit(inserting: [], removing: [.int(1)])), in: save(1, 1))
-    _ = other.change(.members(SetEdit(inserting: [.int(1)])), in: save(2, 1))
-    field.merge(other)
-    #expect(field.elements == [])
-  }
-
-  /// A last write from a clock ahead is outranked when it is dropped, too.
-  @Test func aDroppedLastWriteDoesNotComeBack() {
-    var field = FieldState(.lww)
-    _ = field.change(.write(.int(1)), in: save(1, 1, at: 1_000_000))
-    let before = field
-    _ = field.change(nil, in: save(2, 1, at: 1))
-    field.merge(before)
-    #expect(field.value == nil)
   }
 
   /// Entries that only one side has folded are not compared with others.

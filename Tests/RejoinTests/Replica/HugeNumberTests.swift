@@ -62,23 +62,6 @@ import Testing
     #expect(a.state.hybrid.latest < far)
   }
 
-  @Test func anExhaustedLastWriteThrowsAndChangesNothing() throws {
-    let a = Replica.empty(1)
-    let write = LWWState(stranger, .max)
-    a.apply(Delta(write.state, of: Sailor().rank.key, in: Sailor.ada))
-    let (version, state) = (a.version, a.delta())
-    #expect(throws: SaveError.registerExhausted(Sailor.ada, field: "rank")) {
-      try a.edit {
-        $0.name = "mine"
-        $0.rank = "mine"
-      }
-    }
-    #expect(a.version == version)
-    #expect(a.delta() == state)
-    #expect(a.state.hybrid.latest == .zero)
-    #expect(try a.edit { $0.name = "mine" }.dot == Dot(DeviceID(1), 1))
-  }
-
   @Test func aCounterFullOfOthersStillCounts() throws {
     let a = Replica.empty(1)
     var tally = Tally()
@@ -127,16 +110,5 @@ import Testing
     #expect(a.version == version)
     #expect(a.ada == nil)
     #expect(a.state.hybrid.latest == .zero)
-  }
-}
-
-/// A write in an `lww` field by a foreign writer.
-private struct LWWState {
-  let state: FieldState
-
-  init(_ device: DeviceID, _ time: Timestamp) {
-    var latest = Latest()
-    latest.write(.string("huge"), at: Dot(device, 1), stamp: time)
-    state = .lww(Causal(store: latest, context: CausalContext([device: 1])))
   }
 }

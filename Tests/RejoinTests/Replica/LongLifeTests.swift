@@ -33,47 +33,6 @@ import _RejoinVerification
     #expect(bytes <= 2 * 1024 * 1024 * Int(count) / 4_000)
   }
 
-  @Test func listingRecordsWithAliases() throws {
-    let (plain, aliased) = (Replica.empty(1), Replica.empty(2))
-    for replica in [plain, aliased] {
-      try replica.save { transaction in
-        for i in 0..<5_000 { transaction[Sailor.self, "\(i)"].name = "n" }
-      }
-    }
-    for i in 0..<50 {
-      try aliased.alias(
-        RecordID("Sailor", "\(i)"), RecordID("Sailor", "\(i + 100)"))
-    }
-    let clock = ContinuousClock()
-    let times = [plain, aliased].map { replica in
-      clock.measure { _ = replica.recordIDs(of: "Sailor") }
-    }
-    print(
-      "long life: listing 5000 records \(times[0]), with 50 aliases \(times[1])"
-    )
-    #expect(plain.recordIDs(of: "Sailor").count == 5_000)
-    #expect(aliased.recordIDs(of: "Sailor").count == 4_950)
-  }
-
-  @Test func aChainOfAliasesInBadOrder() throws {
-    let count = Tier.isNightly ? 4_000 : 400
-    let replica = Replica.empty(1)
-    try replica.save { $0[Sailor.self, "\(count)"].miles.increment() }
-    let clock = ContinuousClock()
-    let entering = try clock.measure {
-      for i in (0..<count).reversed() {
-        try replica.alias(
-          RecordID("Sailor", "\(i)"), RecordID("Sailor", "\(i + 1)"))
-      }
-    }
-    var miles: Int64?
-    let reading = clock.measure { miles = replica[Sailor.self, "0"]?.miles }
-    print(
-      "long life: a chain of \(count) aliases entered in \(entering), "
-        + "read in \(reading)")
-    #expect(miles == 1)
-  }
-
   @Test func aResolvedConflictIsNotKept() throws {
     let (a, b) = (Replica.empty(1), Replica.empty(2))
     try a.edit { $0.name = "a" }

@@ -27,7 +27,7 @@ import Testing
     let a = Replica.empty(1)
     try a.edit { $0.name = "a" }
     let dot = try a.edit { $0.delete() }.dot
-    let marks = a.fetch(Sailor.ada).existence
+    let marks = a.recordForEditing(Sailor.ada)[.existence]
     #expect(marks.write?.dot == dot)
     #expect(marks.value == .bool(false))
     #expect(a.record(Sailor.ada)?.provenance(of: "name")?.dot.sequence == 1)

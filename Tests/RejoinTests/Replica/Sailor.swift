@@ -10,7 +10,7 @@ struct Sailor: Entity {
   let rank = lww("rank", of: String.self)
   let miles = counter("miles")
   let tags = set("tags", of: String.self)
-  let roles = removeWinsSet("roles", of: String.self)
+  let roles = set("roles", of: String.self)
   let pay = ledger("pay")
   let mentor = toOne("mentor", Sailor.self)
   let crew = toMany("crew", Sailor.self)

@@ -7,29 +7,16 @@ import Testing
 @Suite struct SaveOfSeveralElementsTests {
   @Test func eachElementIsRemovedByItself() {
     let dot = Dot(DeviceID(1), 1)
-    var field = Causal<DotMap<AddMark>>()
+    var field = Causal<DotMap>()
     field.update(at: dot) {
-      $0.mark(.string("a"), AddMark(), at: dot, seen: Everything())
-      $0.mark(.string("b"), AddMark(), at: dot, seen: Everything())
+      $0.mark(.string("a"), isIn: true, at: dot, seen: Everything())
+      $0.mark(.string("b"), isIn: true, at: dot, seen: Everything())
     }
     var other = field
     _ = other.update(at: Dot(DeviceID(2), 1)) {
-      $0.mark(.string("a"), nil, at: dot, seen: Everything())
+      $0.mark(.string("a"), isIn: false, at: dot, seen: Everything())
     }
     #expect(field.merging(other).store.elements == [.string("b")])
     #expect(other.merging(field).store.elements == [.string("b")])
-  }
-
-  @Test func theGreaterPayloadOfOneDotStays() {
-    let dot = Dot(DeviceID(1), 1)
-    var (a, b) = (Causal<DotMap<SetMark>>(), Causal<DotMap<SetMark>>())
-    _ = a.update(at: dot) {
-      $0.mark(.null, .added, at: dot, seen: Everything())
-    }
-    _ = b.update(at: dot) {
-      $0.mark(.null, .removed, at: dot, seen: Everything())
-    }
-    #expect(a.merging(b) == b)
-    #expect(b.merging(a) == b)
   }
 }

@@ -79,15 +79,6 @@ enum RandomChanges {
       ? set.remove(word, by: device) : set.insert(word, by: device)
   }
 
-  static func removeWinsSet(
-    _ set: inout RemoveWinsSet<String>, _ device: DeviceID,
-    _ random: inout SeededRandom
-  ) -> RemoveWinsSet<String> {
-    let word = random.pick(words)
-    return random.below(3) == 0
-      ? set.remove(word, by: device) : set.insert(word, by: device)
-  }
-
   /// Folds have no delta: other replicas need not learn of them.
   static func ledger(
     _ ledger: inout Ledger, _ device: DeviceID, _ random: inout SeededRandom

@@ -23,11 +23,11 @@ enum RandomEdits {
   ) -> FieldEdit {
     let number = Int64(random.below(9)) - 4
     switch kind {
-    case .register, .lww:
+    case .register:
       return .write(number == 0 ? nil : .int(number))
     case .counter:
       return .count(CounterEdit(by: number, isReset: random.below(5) == 0))
-    case .set, .removeWinsSet:
+    case .set:
       if random.below(6) == 0 { return .members(.clearing) }
       return .members(
         SetEdit(
@@ -45,14 +45,14 @@ enum RandomEdits {
   /// Keys that one save put in share its dot. A delta that takes out one of them
   /// says that the dot was seen, and so must say of the others that they stay.
   static func map(
-    _ map: inout Causal<DotMap<AddMark>>, _ device: DeviceID,
+    _ map: inout Causal<DotMap>, _ device: DeviceID,
     _ random: inout SeededRandom
-  ) -> Causal<DotMap<AddMark>> {
+  ) -> Causal<DotMap> {
     let keys = (0..<3).map { _ in Value.int(Int64(random.below(4))) }
     _ = map.updateNext(of: device) { store, dot in
-      store.mark(keys[0], nil, at: dot, seen: Everything())
+      store.mark(keys[0], isIn: false, at: dot, seen: Everything())
       for key in keys[1...] {
-        store.mark(key, AddMark(), at: dot, seen: Everything())
+        store.mark(key, isIn: true, at: dot, seen: Everything())
       }
     }
     return map

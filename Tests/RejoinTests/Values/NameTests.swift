@@ -29,8 +29,7 @@ import Testing
 
   @Test func fieldsGoByNameAndKind() {
     let keys = [
-      FieldKey("a", .register), FieldKey("a", .lww), FieldKey("a", .counter),
-      FieldKey("a", .set), FieldKey("a", .removeWinsSet),
+      FieldKey("a", .register), FieldKey("a", .counter), FieldKey("a", .set),
       FieldKey("a", .ledger), FieldKey("e\u{301}", .register),
       FieldKey("\u{e9}", .register),
     ]

@@ -36,22 +36,22 @@ import Testing
   }
 
   private func encodedAgain(_ bytes: [UInt8]) throws -> [UInt8] {
-    switch try WireSummary(of: bytes).kind {
-    case "delta":
+    switch try #require(WireKind(rawValue: bytes[1])) {
+    case .delta:
       let delta = try Delta(decoding: bytes)
       return Delta(changes: delta.changes, intervals: delta.intervals)
         .encoded()
-    case "snapshot":
+    case .snapshot:
       let delta = try Snapshot(decoding: bytes).delta
       return Delta(
         MessageContent(delta.changes), delta.intervals, as: .snapshot
       ).bytes
-    case "record": return try Delta.Change(decoding: bytes).encoded()
-    case "vector clock": return try VectorClock(decoding: bytes).encoded()
-    case "stored replica":
+    case .record: return try Delta.Change(decoding: bytes).encoded()
+    case .vectorClock: return try VectorClock(decoding: bytes).encoded()
+    case .stored, .patch:
       return try StoredReplica(decoding: bytes).encoded()
-    case "restore token": return try RestoreToken(decoding: bytes).encoded()
-    default:
+    case .token: return try RestoreToken(decoding: bytes).encoded()
+    case .replicaVersion:
       return try ReplicaVersion(decoding: bytes).encoded()
     }
   }

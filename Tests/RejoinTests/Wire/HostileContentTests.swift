@@ -124,14 +124,14 @@ import Testing
       let replica = Replica.empty(1)
       let keys = ["", "x", stranger.hexadecimal, DeviceID(0).hexadecimal]
       for entity in [
-        BuiltIn.retirement, BuiltIn.roster, BuiltIn.alias, BuiltIn.pulled,
+        BuiltIn.retirement, BuiltIn.roster, BuiltIn.pulled,
       ] {
         let changes = keys.map {
           Delta.Change(
             id: RecordID(entity, $0),
             fields: [
               .existence: register, BuiltIn.last: register,
-              BuiltIn.names: set, BuiltIn.server: register,
+              FieldKey("names", .set): set, BuiltIn.server: register,
               BuiltIn.device: register, BuiltIn.name: register,
             ])
         }

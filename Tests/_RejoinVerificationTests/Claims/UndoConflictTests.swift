@@ -16,16 +16,14 @@ import _RejoinVerification
   private func contents(_ replica: Replica) -> Contents {
     var contents: Contents = [:]
     for path in UndoLawTests.universe.paths {
-      let record = replica.fetch(path.id)
+      let record = replica.recordForEditing(path.id)
       let state = record[path.key]
       contents[path] =
         switch path.key.kind {
         case .register:
           state.writes.map { "\($0.payload.value as Value?)" }.sorted()
-        // One that was never written is as good as unset.
-        case .lww: state.writes.compactMap { $0.payload.value }.map { "\($0)" }
         case .counter: ["\(state.count)"]
-        case .set, .removeWinsSet: state.elements.map { "\($0)" }
+        case .set: state.elements.map { "\($0)" }
         case .ledger: ["\(state.total)"]
         }
     }
@@ -44,7 +42,7 @@ import _RejoinVerification
 
   /// A save, beside one of another device, which has heard of all before.
   private func savesBesideEachOther(
-    _ past: UndoPast, through shown: [RecordID: RecordSnapshot]? = nil
+    _ past: UndoPast, through shown: [RecordID: Record]? = nil
   ) throws -> (mine: SaveReport, theirs: SaveReport)? {
     guard let theirs = try? laws.save(past.saves[1], on: past.other),
       let mine = try? save(past.saves[0], on: past.one, through: shown)
@@ -55,7 +53,7 @@ import _RejoinVerification
   /// Saves what can be undone, as it was shown to an author.
   private func save(
     _ verbs: [ScriptVerb], on replica: Replica,
-    through shown: [RecordID: RecordSnapshot]?
+    through shown: [RecordID: Record]?
   ) throws -> SaveReport {
     guard let shown else { return try laws.save(verbs, on: replica) }
     return try replica.save { transaction in
@@ -63,12 +61,14 @@ import _RejoinVerification
       for (id, verbs) in Dictionary(grouping: verbs, by: \.id) {
         guard let record = shown[id] else { continue }
         if case .delete = verbs.last {
-          transaction.delete(id, observed: record.existence)
+          transaction.delete(id, observed: record[.existence])
           continue
         }
+        let fields = record.fields.map { ($0, record[$0]) }
         transaction.upsert(
-          id, observed: record.existence,
-          creatingAgain: record.isDead ? record.fields : nil)
+          id, observed: record[.existence],
+          creatingAgain: record.isDead
+            ? Dictionary(uniqueKeysWithValues: fields) : nil)
         for case .edit(_, let key, let edit) in verbs {
           transaction.apply(edit, to: key, of: id, observed: record[key])
         }
@@ -76,10 +76,10 @@ import _RejoinVerification
     }
   }
 
-  private func snapshots(_ replica: Replica) -> [RecordID: RecordSnapshot] {
+  private func snapshots(_ replica: Replica) -> [RecordID: Record] {
     Dictionary(
       uniqueKeysWithValues: UndoLawTests.universe.records.map {
-        ($0, replica.fetch($0))
+        ($0, replica.recordForEditing($0))
       })
   }
 

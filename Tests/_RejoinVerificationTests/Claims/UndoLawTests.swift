@@ -24,14 +24,12 @@ import _RejoinVerification
       guard let record = replica.record(path.id), record.exists else {
         continue
       }
-      let (name, kind) = (path.key.name, path.key.kind)
+      let name = path.key.name
       readings[path] =
-        switch kind {
-        case .register, .lww:
-          ["\(record.value(of: name, kind) as Value?)"]
+        switch path.key.kind {
+        case .register: ["\(record.value(of: name) as Value?)"]
         case .counter: ["\(record.count(of: name))"]
-        case .set, .removeWinsSet:
-          record.elements(of: name, kind).map { "\($0)" }
+        case .set: record.elements(of: name).map { "\($0)" }
         case .ledger: ["\(record.total(of: name))"]
         }
     }

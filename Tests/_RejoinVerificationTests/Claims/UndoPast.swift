@@ -83,11 +83,7 @@ extension UndoLawTests {
     return Set(
       universe.paths.filter { path in
         let (ours, others) = (edits(mine, path), edits(theirs, path))
-        // Of two concurrent writes a field of this kind keeps one.
-        let isLost =
-          path.key.kind == .lww && !others.isEmpty
-          && (!ours.isEmpty || drops(mine, path.id))
-        return isLost || drops(theirs, path.id)
+        return drops(theirs, path.id)
           || (drops(mine, path.id) || supersedes(ours, byInserting: true))
             && supersedes(others, byInserting: false)
       })

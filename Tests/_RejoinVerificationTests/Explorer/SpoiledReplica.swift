@@ -100,10 +100,10 @@ struct SpoiledReplica<How: Spoiling>: TestedReplica {
     try base.save(verbs, now: now)
   }
 
-  func fetch(_ id: RecordID) -> RecordSnapshot { base.fetch(id) }
+  func fetch(_ id: RecordID) -> Record { base.fetch(id) }
 
   mutating func save(
-    _ edits: [FieldKey: FieldEdit], of id: RecordID, shown: RecordSnapshot,
+    _ edits: [FieldKey: FieldEdit], of id: RecordID, shown: Record,
     now: Int64
   ) throws -> Dot? {
     try base.save(edits, of: id, shown: shown, now: now)
@@ -147,15 +147,9 @@ struct SpoiledReplica<How: Spoiling>: TestedReplica {
   }
 
   mutating func delete(
-    _ id: RecordID, shown: RecordSnapshot, now: Int64
+    _ id: RecordID, shown: Record, now: Int64
   ) throws -> Dot? {
     try base.delete(id, shown: shown, now: now)
-  }
-
-  mutating func alias(
-    _ a: RecordID, _ b: RecordID, now: Int64
-  ) throws -> Dot? {
-    try base.alias(a, b, now: now)
   }
 
   mutating func bringIn(_ rows: [ScriptVerb], now: Int64) throws -> Dot? {

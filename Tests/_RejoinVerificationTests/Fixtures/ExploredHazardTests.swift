@@ -9,7 +9,7 @@ import Testing
 /// It meets two thousand configurations at most until then, most often fifty.
 @Suite struct ExploredHazardTests {
   @Test(arguments: [
-    ExplorerProgram.toyRegister, .toyLatest, .toyCounter, .toySet, .toyDeletion,
+    ExplorerProgram.toyRegister, .toyTimes, .toyCounter, .toySet, .toyDeletion,
   ])
   func soundReplicaPasses(program: ExplorerProgram) throws {
     var explorer = Explorer<ToyReplica>(program)

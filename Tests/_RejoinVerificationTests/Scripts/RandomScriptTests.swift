@@ -71,7 +71,7 @@ import Testing
 
   /// Created again, edited and deleted in one save: what was edited can be restored.
   @Test func whatIsEditedIsNotPurged() throws {
-    let (id, key) = (RecordID("Task", "a"), FieldKey("lww", .lww))
+    let (id, key) = (RecordID("Task", "a"), FieldKey("lww", .register))
     func save(on i: Int, _ value: Value?) -> ScriptStep {
       .save(on: i, [.edit(id, key, .write(value))])
     }
@@ -90,7 +90,7 @@ import Testing
     let (id, register) = (
       RecordID("Task", "a"), FieldKey("register", .register)
     )
-    let write = ScriptVerb.edit(id, FieldKey("lww", .lww), .write("x"))
+    let write = ScriptVerb.edit(id, FieldKey("lww", .register), .write("x"))
     let script = Script(
       deviceCount: 2,
       steps: [

@@ -32,7 +32,6 @@ private struct FaultCounts {
       case .storeToken: "tokens"
       case .bringIn: "imports"
       case .pull: "pulls"
-      case .alias: "aliases"
       case .discard: "deletions in contexts"
       case .save(_, let verbs) where verbs.contains { $0.isUndeletion }:
         "undeletions"
@@ -90,7 +89,7 @@ extension ScriptVerb {
         "splits", "merges", "clones", "restores", "unnoticed restores",
         "crashes", "retirements", "purges", "folds", "absences of months",
         "duplicates", "late messages", "lost messages", "tokens",
-        "states opened with a token", "imports", "pulls", "aliases",
+        "states opened with a token", "imports", "pulls",
         "deletions in contexts", "undeletions", "undoings", "redoings",
       ] + SimulatedClock.Fault.allCases.map { "a clock that is \($0)" }
     for kind in kinds {

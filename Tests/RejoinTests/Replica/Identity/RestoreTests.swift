@@ -136,7 +136,7 @@ import Testing
     #expect(try a.purge().dot != nil)
     b.tell(a)
     #expect(!a.exists(berth))
-    #expect(a.fetch(berth)[Berth().name.key].value == "late")
+    #expect(a.recordForEditing(berth)[Berth().name.key].value == "late")
     #expect(throws: SaveError.purged(berth)) {
       try a.save { $0.restore(berth) }
     }
@@ -164,17 +164,6 @@ import Testing
     }
     #expect(a.ada?.name == "new")
     #expect(a.ada?.miles == 3)
-  }
-
-  @Test func itComesBackUnderAllItsIDs() throws {
-    let eve = RecordID("Sailor", "eve")
-    try fill()
-    try a.save { $0[Sailor.self, "eve"].miles.increment(by: 10) }
-    try a.alias(Sailor.ada, eve)
-    try a.edit { $0.delete() }
-    #expect(!a.exists(eve))
-    try a.save { $0.restore(eve) }
-    #expect(a.ada?.miles == 13)
   }
 
   @Test func aConcurrentDeletionOfTheRestoredIsAnOrdinaryOne() throws {

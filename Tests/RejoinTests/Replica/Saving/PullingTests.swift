@@ -82,14 +82,14 @@ import Testing
     #expect(a.ada?.rank == "mate")
   }
 
-  /// An `lww` field keeps no loser, of pulls neither.
-  @Test func ofALastWriteTheLaterIsKept() throws {
+  @Test func pulledQuietRegisterShowsLaterWriteAndListsNoConflict() throws {
     try pull(a, at: 1_000, rank: "mate")
     try a.edit { $0.rank = "cook" }
     try pull(a, at: 2_000, rank: "master")
     #expect(a.ada?.rank == "cook")
     try pull(a, at: 2_000_000, rank: "captain")
     #expect(a.ada?.rank == "captain")
+    #expect(a.ada?.conflicts(\.rank) == [])
   }
 
   // A pull writes only what differs from the latest pull known here, whoever made

@@ -51,16 +51,18 @@ import Testing
     try a.save { $0.apply(.write(.string("old")), to: name, of: berth) }
     a.tell(b)
     try a.save { $0.delete(berth) }
-    let fetched = a.fetch(berth)
+    let fetched = a.recordForEditing(berth)
     try b.save { $0.apply(.write(.string("new")), to: note, of: berth) }
     b.tell(a)
     try a.save { transaction in
       transaction.upsert(
-        berth, observed: fetched.existence, creatingAgain: fetched.fields)
+        berth, observed: fetched[.existence],
+        creatingAgain: Dictionary(
+          uniqueKeysWithValues: fetched.fields.map { ($0, fetched[$0]) }))
     }
     #expect(a.exists(berth))
-    #expect(a.fetch(berth)[name].value == nil)
-    #expect(a.fetch(berth)[note].value == .string("new"))
+    #expect(a.recordForEditing(berth)[name].value == nil)
+    #expect(a.recordForEditing(berth)[note].value == .string("new"))
   }
 
   @Test func whatIsWrittenWithItStays() throws {
@@ -143,13 +145,13 @@ import Testing
 
   @Test func anEditWithoutSeeingTheDeletionIsNoRecreation() throws {
     try fill(a)
-    let shown = a.fetch(Sailor.ada)
+    let shown = a.recordForEditing(Sailor.ada)
     try a.save { $0[Sailor.self, "ada"].delete() }
     try a.save {
       $0.upsert(
-        Sailor.ada, observed: shown.existence, creatingAgain: nil)
+        Sailor.ada, observed: shown[.existence], creatingAgain: nil)
     }
     #expect(a.ada?.name == "old")
-    #expect(a.fetch(Sailor.ada).existence.writes.count == 2)
+    #expect(a.recordForEditing(Sailor.ada)[.existence].writes.count == 2)
   }
 }

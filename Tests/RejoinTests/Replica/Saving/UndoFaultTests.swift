@@ -33,7 +33,7 @@ import Testing
     let b = try clone.undo(#require(mine.undo))
     #expect(a.dot == b.dot)
     func writes(_ r: Replica) -> Int {
-      r.fetch(ada)[Sailor().name.key].writes.filter { $0.dot == a.dot }.count
+      r.recordForEditing(ada)[Sailor().name.key].writes.filter { $0.dot == a.dot }.count
     }
     #expect(writes(phone) == 0 && writes(clone) == 1)
     let (x, y) = (
@@ -85,13 +85,13 @@ import Testing
 
   /// The second save was made in a context that knew of no record.
   @Test func bothSavesOfOneHistoryAreUndone() throws {
-    let shown = phone.fetch(ada)
+    let shown = phone.recordForEditing(ada)
     var history = UndoHistory()
     history.append(try save { $0.name = "Ada" })
     history.append(
       try phone.save { transaction in
         transaction.isUndoable = true
-        transaction.upsert(ada, observed: shown.existence, creatingAgain: nil)
+        transaction.upsert(ada, observed: shown[.existence], creatingAgain: nil)
         transaction.apply(
           .count(CounterEdit(by: 1)), to: Sailor().miles.key, of: ada)
       })
@@ -117,7 +117,7 @@ import Testing
   @Test func undoneAtOnceWhatWasShownIsShown() throws {
     let key = Sailor().name.key
     try phone.edit { $0.name = "Ada" }
-    let shown = phone.fetch(ada)
+    let shown = phone.recordForEditing(ada)
     let other = Replica.empty(2, wallClock: ManualClock(2_000_000))
     try other.edit { $0.name = "Countess" }
     phone.merge(other)
@@ -135,13 +135,13 @@ import Testing
   @Test func clearingWhatWasSeen() throws {
     let key = Sailor().roles.key
     try phone.edit { $0.roles.insert("x") }
-    let shown = phone.fetch(ada)
+    let shown = phone.recordForEditing(ada)
     try phone.save { transaction in  // created again: no marks of x
       transaction.delete(ada)
       transaction[Sailor.self, "ada"].name = "Ada"
     }
     settle(phone, watch)
-    let before = phone.fetch(ada)[key]
+    let before = phone.recordForEditing(ada)[key]
     let mine = try phone.save { transaction in
       transaction.isUndoable = true
       transaction.apply(
@@ -238,42 +238,6 @@ import Testing
     #expect(report.left.map(\.field.name) == ["miles"])
   }
 
-  /// One field that cannot be written does not keep the others.
-  @Test func anExhaustedRegister() throws {
-    let device = DeviceID(7)
-    let dot = Dot(device, 1)
-    let seen = CausalContext(VectorClock(dot))
-    let time = Timestamp(rawValue: .max - 1)
-    phone.apply(
-      Delta(
-        changes: [
-          .init(
-            id: ada,
-            fields: [
-              .existence: .register(
-                Causal(
-                  store: Siblings(Stamped(.bool(true), at: .zero), at: dot),
-                  context: seen)),
-              Sailor().rank.key: .lww(
-                Causal(
-                  store: Latest(
-                    .init(dot: dot, payload: Stamped("x", at: time))),
-                  context: seen)),
-            ])
-        ],
-        intervals: [
-          device: .init(
-            from: 0, to: DeviceSave(sequence: 1, time: time, digest: 5))
-        ]))
-    let mine = try save { ($0.rank, $0.name) = ("y", "Ada") }
-    #expect(phone.ada?.rank == "y")
-    #expect(throws: Never.self) {
-      let report = try phone.undo(#require(mine.undo))
-      #expect(report.left.map(\.field.name) == ["rank"])
-    }
-    #expect(phone.ada?.name == nil)
-  }
-
   /// Saves of one record are undone in another order, which leaves no mark each.
   @Test func marksDoNotPileUp() throws {
     let saves = try (0..<20).map { i in
@@ -281,7 +245,7 @@ import Testing
     }
     for save in saves.dropLast() { try phone.undo(#require(save.undo)) }
     #expect(phone.ada?.tags == ["19"])
-    #expect(phone.fetch(ada).existence.writes.count == 1)
+    #expect(phone.recordForEditing(ada)[.existence].writes.count == 1)
   }
 
   /// The save that took the number need not be the last one.

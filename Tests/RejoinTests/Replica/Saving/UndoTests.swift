@@ -134,7 +134,7 @@ import Testing
   /// A context that saw only some of the amounts has reset only those.
   @Test func aResetOfWhatWasSeen() throws {
     _ = try save { $0.miles.increment(by: 5) }
-    let shown = phone.fetch(ada)
+    let shown = phone.recordForEditing(ada)
     let key = Sailor().miles.key
     _ = try save { $0.miles.increment(by: 2) }
     let reset = try phone.save { transaction in
@@ -161,7 +161,7 @@ import Testing
     #expect(phone[Sailor.self, "ada"]?.name == "Byron")
     #expect(phone.record(ada)?.conflicts(of: "name") == ["Countess"])
     #expect(
-      phone.fetch(ada).existence.writes.map(\.dot.device)
+      phone.recordForEditing(ada)[.existence].writes.map(\.dot.device)
         == [2, 3].map { DeviceID($0) })
   }
 
@@ -342,7 +342,7 @@ import Testing
     let report = try save { $0.pay.append(5) }
     #expect(try undo(report) == [])
     #expect(phone.ada == nil)
-    #expect(phone.fetch(ada).existence.writes.isEmpty)
+    #expect(phone.recordForEditing(ada)[.existence].writes.isEmpty)
     try phone.edit { $0.name = "Ada" }
     #expect(phone.record(ada)?.total(of: "pay") == 0)
   }

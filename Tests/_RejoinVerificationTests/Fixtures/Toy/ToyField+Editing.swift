@@ -16,12 +16,6 @@ extension ToyField {
   /// Does what one save does to the field, or drops what its author saw.
   mutating func change(_ edit: FieldEdit?, in save: ToySave) {
     switch edit {
-    case _ where kind == .lww:
-      if case .write(let value) = edit {
-        write(value, in: save)
-      } else {
-        write(nil, in: save)
-      }
     case nil where kind == .counter: reset(in: save)
     case nil: drop(in: save)
     case .write(let value): write(value, in: save)
@@ -44,14 +38,9 @@ extension ToyField {
   private mutating func write(_ value: Value?, in save: ToySave) {
     var entry = Entry(
       dot: save.dot, time: save.time, value: value, seen: clock)
-    if kind == .lww {
-      if let winner { entry.rise(above: winner, orEqual: true, hazard) }
-      entries = []
-    } else {
-      drop(in: save)
-      if let winner, !outranks(entry, winner) {
-        entry.rise(above: winner, orEqual: false, hazard)
-      }
+    drop(in: save)
+    if let winner, !outranks(entry, winner) {
+      entry.rise(above: winner, hazard)
     }
     entries.append(entry)
   }
@@ -83,11 +72,11 @@ extension ToyField {
 extension ToyField.Entry {
   /// Takes a later time than `other`, so that the author sees what was written.
   fileprivate mutating func rise(
-    above other: ToyField.Entry, orEqual: Bool, _ hazard: Hazard?
+    above other: ToyField.Entry, _ hazard: Hazard?
   ) {
     if hazard == .wallClockStamps || hazard == .clockThenTimeThenDevice {
       return
     }
-    if orEqual ? time <= other.time : true { time = other.time.next ?? .max }
+    time = other.time.next ?? .max
   }
 }

@@ -60,19 +60,16 @@ extension ToyField {
   var count: Int128 { entries.reduce(0) { $0 + $1.amount } }
 
   /// Whether there is anything that creating the record again must drop.
-  var hasContent: Bool {
-    kind == .lww ? winner?.value != nil : !entries.isEmpty
-  }
+  var hasContent: Bool { !entries.isEmpty }
 
   var reading: FieldReading {
     var reading = FieldReading()
     switch kind {
-    case .register, .lww:
+    case .register:
       let winner = winner
       reading.value = winner?.value
       reading.author = winner?.dot
-      let others = kind == .lww ? [] : elements
-      reading.conflicts = others.filter { $0 != winner?.value }.sorted()
+      reading.conflicts = elements.filter { $0 != winner?.value }.sorted()
     case .counter: reading.count = Int64(clamping: count)
     default: reading.elements = elements.sorted()
     }
@@ -84,15 +81,10 @@ extension ToyField {
 extension ToyField {
   /// Keeps what both have, and of the rest what the other has not heard of.
   mutating func join(_ other: ToyField, at device: DeviceID) {
-    if kind == .lww {
-      entries = [entries.first, other.entries.first].compactMap(\.self)
-      entries = winner.map { [$0] } ?? []
-    } else {
-      let theirs = other.entries.filter {
-        confirms($0) && !entries.contains($0)
-      }
-      entries = entries.filter { other.confirms($0) } + theirs
+    let theirs = other.entries.filter {
+      confirms($0) && !entries.contains($0)
     }
+    entries = entries.filter { other.confirms($0) } + theirs
     clock.merge(other.clock)
     if kind == .register { prune(at: device) }
   }

@@ -25,8 +25,9 @@ extension ExplorerProgram {
 
   static let toyRegister = about(
     .register, [.write(.int(1)), .write(.int(2))])
-  static let toyLatest = about(
-    .lww, times: [0, 1], [.write(.int(1)), .write(.int(2)), .write(.int(3))])
+  static let toyTimes = about(
+    .register, times: [0, 1],
+    [.write(.int(1)), .write(.int(2)), .write(.int(3))])
   static let toyCounter = about(
     .counter, [.count(.init(by: 1)), .count(reset), .count(reset)])
   static let toySet = about(
@@ -47,7 +48,7 @@ extension Hazard {
   /// nothing, and no time passes in it.
   var program: ExplorerProgram? {
     switch self {
-    case .clockThenTimeThenDevice, .wallClockStamps, .deafClock: .toyLatest
+    case .clockThenTimeThenDevice, .wallClockStamps, .deafClock: .toyTimes
     case .tiesByArrival, .losingSiblingsPruned, .mineWinsOnReceive,
       .deltaTakenAsReceived, .fieldClockTakenAsReceived, .identityTravels:
       .toyRegister

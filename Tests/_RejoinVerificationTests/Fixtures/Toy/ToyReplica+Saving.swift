@@ -132,7 +132,7 @@ extension ToyReplica {
     }
     if hazard == .equalFieldsOverwritten {
       for (key, field) in shown where edits[key] == nil {
-        let isWritten = key.kind == .register || key.kind == .lww
+        let isWritten = key.kind == .register
         guard isWritten, key != .existence, let write = field.winner else {
           continue
         }

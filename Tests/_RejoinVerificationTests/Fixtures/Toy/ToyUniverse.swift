@@ -7,7 +7,7 @@ extension ScriptUniverse {
   /// Two records that an update brings back and one that it does not, with a
   /// field of each kind that a toy replica has.
   static let toy: ScriptUniverse = {
-    let kinds: [FieldKind] = [.register, .lww, .counter, .set]
+    let kinds: [FieldKind] = [.register, .counter, .set]
     let fields = kinds.map { FieldKey($0.rawValue, $0) }
     return ScriptUniverse(
       schema: Schema([
