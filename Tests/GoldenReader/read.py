@@ -21,7 +21,7 @@ KINDS = {
     "d": "delta", "s": "snapshot", "r": "record", "v": "vector clock",
     "c": "replica clock", "p": "stored replica", "t": "restore token",
 }
-SHAPES = ["register", "lww", "counter", "set", "removeWinsSet", "ledger"]
+SHAPES = {0: "register", 2: "counter", 3: "set", 5: "ledger"}
 
 
 class Refused(Exception):
@@ -286,7 +286,7 @@ class Message(Bytes):
         fields, previous = [], None
         for _ in range(count):
             shape, length = self.pair()
-            check(shape & 7 < len(SHAPES) and shape < 32, "a newer shape")
+            check(shape & 7 in SHAPES and shape < 32, "a newer shape")
             check(shape < 16 or shape & 7 > 1
                   and self.kind in ("delta", "record"), "a fragment")
             name, variant = self.text(length), None
@@ -456,14 +456,13 @@ class Message(Bytes):
     def readField(self, name, shape, variant):
         head, isFragment = self.varint(), shape & 16
         shape &= 7
-        if shape < 2:
-            check(shape == 0 or head >> 2 < 2, "one write")
+        if shape == 0:
             content = self.readWrites(head >> 2, head >> 1 & 1)
             dots = content
         elif shape == 2:
             content = dots = self.readEntries(head >> 1)
-        elif shape < 5:
-            content = self.readElements(head >> 1, shape == 4)
+        elif shape == 3:
+            content = self.readElements(head >> 1)
             dots = [mark for element in content for mark in element["marks"]]
         else:
             content = self.readLines(head >> 1, isFragment)
@@ -477,7 +476,7 @@ class Message(Bytes):
         return field
 
     def readBasis(self, field, shape, content):
-        whole = shape in (3, 4) or any(
+        whole = shape == 3 or any(
             entry.get("cancelled") for entry in content)
         seen = {entry["device"] for entry in field["clock"]}
         check(shape != 5 or all(line["device"] in seen for line in content),
@@ -544,7 +543,7 @@ class Message(Bytes):
             content.append(entry)
         return content
 
-    def readElements(self, count, hasRemovals):
+    def readElements(self, count):
         content = []
         for _ in range(count):
             element = self.value()
@@ -555,12 +554,8 @@ class Message(Bytes):
             marks, more = [], True
             while more:
                 code = self.varint()
-                more, code = code & 1, code >> 1
-                mark = {}
-                if hasRemovals:
-                    mark["removed"], code = bool(code & 1), code >> 1
-                mark.update(self.dot(self.reference(code, not marks)))
-                marks.append(mark)
+                marks.append(self.dot(self.reference(code >> 1, not marks)))
+                more = code & 1
             content.append({"element": element, "marks": marks})
         return content
 
@@ -666,7 +661,7 @@ class Message(Bytes):
                 clock = {entry["device"]: int(entry["n"])
                          for entry in fields[place]["clock"]}
                 horizon = readClock(part)
-                check(SHAPES.index(fields[place]["kind"]) > 1, "a shape")
+                check(fields[place]["kind"] != "register", "a shape")
                 check(all(int(entry["n"]) <= clock.get(entry["device"], 0)
                           for entry in horizon), "a horizon")
                 check(horizon != fields[place]["clock"], "another horizon")

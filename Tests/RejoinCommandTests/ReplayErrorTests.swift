@@ -242,7 +242,9 @@ struct BrokenScript: Sendable, CustomTestStringConvertible {
   @Test(arguments: [
     (#"{"entities": []}"#, "must be an object"),
     (#"{"entities": {"E": 1}}"#, "must be an object"),
-    (#"{"entities": {"E": {"fields": {"f": "list"}}}}"#, "counter, ledger, lww"),
+    (
+      #"{"entities": {"E": {"fields": {"f": "list"}}}}"#, "counter, ledger, lww"
+    ),
     (#"{"entities": {"E": {"fields": {"f": 1}}}}"#, "counter, ledger, lww"),
     (#"{"entities": {"E": {"fields": {"": "set"}}}}"#, "needs a name"),
     (#"{"entities": {"E": {"deletion": "x"}}}"#, "updateWins or deleteWins"),

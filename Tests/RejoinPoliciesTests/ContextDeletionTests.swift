@@ -121,7 +121,8 @@ import Testing
     let context = scene.context(.merge)
     try scene.mine.save { $0[Item.self, "1"].delete() }
     try context.save()
-    #expect(scene.mine.recordForEditing(Scene.item)[.existence].writes.count == 2)
+    #expect(
+      scene.mine.recordForEditing(Scene.item)[.existence].writes.count == 2)
   }
 
   @Test func recordDeadAtTheFetchIsCreatedAgain() throws {

@@ -148,6 +148,7 @@ import Testing
     let scene = try Scene.withItem()
     let context = try queuedContext(scene)
     try context.resolve(Scene.item, [Item().name.key: "settled"])
-    #expect(scene.mine.recordForEditing(Scene.item)[.existence].writes.count == 1)
+    #expect(
+      scene.mine.recordForEditing(Scene.item)[.existence].writes.count == 1)
   }
 }

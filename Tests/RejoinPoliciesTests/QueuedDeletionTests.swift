@@ -135,7 +135,8 @@ import Testing
     try scene.otherDeletes()
     try later.resolve(Scene.item, [Key.name: "settled"])
     #expect(scene.item?.note == "n", "concurrent, not a creation")
-    #expect(scene.mine.recordForEditing(Scene.item)[.existence].writes.count == 2)
+    #expect(
+      scene.mine.recordForEditing(Scene.item)[.existence].writes.count == 2)
   }
 
   @Test func equalQueuesAreEqualBytes() throws {

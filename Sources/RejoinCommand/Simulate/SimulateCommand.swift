@@ -73,26 +73,44 @@ struct SimulateCommand {
 
   private func explore() async -> SimulateResult.Explored {
     var result = SimulateResult.Explored()
-    explore(
+    let special = isNightly ? ExplorerProgram.nightlySpecial.count : 0
+    let fragments =
       isNightly
-        ? ExplorerProgram.nightlyFragments : ExplorerProgram.quickFragments,
-      FragmentingReplica.self, &result)
-    explore(programs, ReplicaUnderTest.self, &result)
+      ? ExplorerProgram.nightlyFragments : ExplorerProgram.quickFragments
+    // Half of the time is for the programs that come first, in equal parts.
+    for (number, program) in programs.prefix(special).enumerated() {
+      let now = ContinuousClock.now
+      let end = deadline.map {
+        now + now.duration(to: $0) / (2 * special - number)
+      }
+      explore(program, ReplicaUnderTest.self, until: end, &result)
+    }
+    for program in fragments {
+      explore(program, FragmentingReplica.self, until: deadline, &result)
+    }
+    for program in programs.dropFirst(special) {
+      explore(program, ReplicaUnderTest.self, until: deadline, &result)
+    }
     return result
   }
 
   private func explore<Replica: TestedReplica>(
-    _ programs: [ExplorerProgram], _: Replica.Type,
+    _ program: ExplorerProgram, _: Replica.Type,
+    until end: ContinuousClock.Instant?,
     _ result: inout SimulateResult.Explored
   ) {
-    for program in programs where result.violation == nil {
-      if let deadline, .now > deadline { break }
-      var explorer = Explorer<Replica>(program)
-      do {
-        result.counts += try explorer.search()
-        result.programs.append(program.name)
-      } catch { result.violation = error }
-    }
+    func isEarly() -> Bool { end.map { .now < $0 } ?? true }
+    guard result.violation == nil, isEarly() else { return }
+    var explorer = Explorer<Replica>(program)
+    do {
+      let counts = try explorer.search(while: isEarly)
+      result.counts += counts
+      result.programs.append(
+        counts.isComplete
+          ? program.name
+          : "\(program.name) (\(counts.configurations) configurations, "
+            + "not complete)")
+    } catch { result.violation = error }
   }
 
   /// Runs the seeds twice: with fields sent as the library has it, and with

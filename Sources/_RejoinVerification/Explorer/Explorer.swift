@@ -58,27 +58,41 @@ public struct Explorer<Replica: TestedReplica> {
 
   /// Meets every configuration, those with fewer steps first.
   ///
-  /// - Parameter limit: How many configurations are met at most.
+  /// - Parameters:
+  ///   - limit: The maximum number of configurations.
+  ///   - goesOn: Returns whether to continue, asked every few thousand
+  ///     configurations.
   /// - Returns: What was done.
   /// - Throws: The first violation, with a script that leads to it.
   public mutating func search(
-    atMost limit: Int = .max
+    atMost limit: Int = .max, while goesOn: () -> Bool = { true }
   ) throws(ExplorerViolation) -> ExplorerCounts {
     var place = 0
+    /// The first configuration in which a law fails.
+    var broken: (place: Int, mismatch: ScriptMismatch)?
     do throws(ScriptMismatch) {
       try Premises.check()
       let start = ExplorerConfiguration(
         try replicas.empty(0), try replicas.empty(1), try replicas.empty(2))
       _ = table.insert(start, from: 0)
       while place < table.count {
+        if place % 4096 == 4095, !goesOn() {
+          counts.isComplete = false
+          break
+        }
         try expand(place, limit)
+        if broken == nil {
+          do throws(ScriptMismatch) { try checkLaws(table[place]) } catch {
+            broken = (place, error)
+          }
+        }
         place += 1
       }
-      // Afterwards, because what a search meets can be told as a script, whereas
-      // some laws are about clocks that no device has.
-      for met in 0..<table.count {
-        place = met
-        try checkLaws(table[met])
+      // A violation that the search meets can be printed as a script. Some laws
+      // are about clocks that no device has, so they are reported last.
+      if let broken {
+        place = broken.place
+        throw broken.mismatch
       }
     } catch {
       throw ExplorerViolation(

@@ -33,7 +33,7 @@ extension ExplorerProgram {
   /// What devices do besides saving verbs.
   private static func special(kept: Int) -> [ExplorerProgram] {
     [
-      purges.reduced(savers: [[0], [1], [0], [2]], times: [0], kept: 0),
+      purges.reduced(savers: [[0], [1], [0], [1, 2]], times: [0], kept: 0),
       retirement.reduced(
         savers: [[0], [1], [0], [2]], times: [0], kept: kept),
       imports.reduced(savers: [[0], [1], [2], [0]], times: [0], kept: kept),
@@ -48,19 +48,26 @@ extension ExplorerProgram {
 
   /// The programs for a night: more than ten million configurations.
   ///
-  /// Any device makes any save here.
+  /// The programs about purges, retirement, undo and restoring come first. They
+  /// are the largest, so a night with a deadline gives each a part of its time.
+  /// In the others, any device makes any save.
   public static let nightly: [ExplorerProgram] =
-    menu.map { $0.reduced(times: [0], kept: 3) }
+    nightlySpecial
+    + menu.map { $0.reduced(times: [0], kept: 3) }
     + menu.map { $0.reduced(times: [0, 1], kept: 1) }
     + menu.map { $0.splitting(savers: [[0], [1], [0, 2]]) }
     + menu.map { $0.first(2).splitting(savers: [[0, 1, 2], [0, 1, 2]]) }
-    + special(kept: 2)
     + [
-      purges.reduced(
-        savers: [[0], [1], [0, 1, 2], [1, 2]], times: [0], kept: 1),
       registers.reduced(
-        savers: [[0], [1], [2]], times: [0, 1, 3_600_000], kept: 3),
+        savers: [[0], [1], [2]], times: [0, 1, 3_600_000], kept: 3)
     ]
+
+  /// The programs of a night that come first.
+  public static let nightlySpecial: [ExplorerProgram] =
+    [
+      purges.reduced(
+        savers: [[0], [1], [0, 1, 2], [1, 2]], times: [0], kept: 1)
+    ] + special(kept: 2)
 
   /// The program with fewer devices for each save, other times, and so many kept
   /// messages, all of them whole.

@@ -48,6 +48,9 @@ public struct ScriptWeights: Sendable {
   public var lostHalves = 3
   /// Saves that are undone or redone.
   public var undoings = 8
+  /// Saves of contexts, and undone saves, before which a device purges a record or
+  /// retires another device, in percent.
+  public var housekeeping = 20
 
   /// Weights that let everything happen.
   public init() {}
@@ -81,7 +84,13 @@ public struct ScriptGenerator {
   private var backups: [Int: Int] = [:]
   private var contexts = 0
   /// The contexts that have not been saved.
-  private var openContexts: [Int] = []
+  private var openContexts: [OpenContext] = []
+
+  private struct OpenContext {
+    let number: Int
+    let device: Int
+    let record: RecordID
+  }
 
   /// Creates a generator.
   ///
@@ -159,7 +168,9 @@ public struct ScriptGenerator {
     case .pull: return [pull(on: i, at: clocks[i])]
     case .token: return open(i)
     case .loseHalf: return loseHalf(from: i, to: other(than: i))
-    case .undo: return [.undo(on: i, again: random.chance(30))]
+    case .undo:
+      return housekeeping(on: i, about: random.pick(universe.records))
+        + [.undo(on: i, again: random.chance(30))]
     }
   }
 
@@ -243,16 +254,39 @@ public struct ScriptGenerator {
   }
 
   private mutating func openContext(on i: Int) -> [ScriptStep] {
-    openContexts.append(contexts)
-    contexts += 1
     let id = random.pick(universe.records)
+    openContexts.append(OpenContext(number: contexts, device: i, record: id))
+    contexts += 1
     return [.fetch(on: i, id, context: contexts - 1)]
+  }
+
+  /// Chooses a context to save, which may meet a purge or a retirement.
+  private mutating func closeContext() -> (k: Int, before: [ScriptStep]) {
+    let context = openContexts.remove(at: random.below(openContexts.count))
+    return (
+      context.number,
+      housekeeping(on: context.device, about: context.record)
+    )
   }
 
   private mutating func discard(on i: Int) -> [ScriptStep] {
     if openContexts.isEmpty || random.chance(30) { return openContext(on: i) }
-    let k = openContexts.remove(at: random.below(openContexts.count))
-    return [.discard(context: k)]
+    let (k, before) = closeContext()
+    return before + [.discard(context: k)]
+  }
+
+  /// Now and then, a device retires another, or deletes a record, hears from all
+  /// others that they know, and purges it.
+  mutating func housekeeping(
+    on i: Int, of count: Int? = nil, about id: RecordID
+  ) -> [ScriptStep] {
+    guard random.chance(weights.housekeeping) else { return [] }
+    if random.chance(35) { return [.retire(on: i, other(than: i))] }
+    // A cut rises to what all had at the time of the cut before it.
+    let round = (0..<(count ?? devices)).filter { $0 != i }.map {
+      ScriptStep.sync(from: i, to: $0)
+    }
+    return [.save(on: i, [.delete(id)])] + round + round + [.purge(i)]
   }
 
   private mutating func context(on i: Int) -> [ScriptStep] {
@@ -265,7 +299,7 @@ public struct ScriptGenerator {
       let key = random.pick(isPlain ? universe.fields : registers)
       edits[key] = edit(of: key.kind)
     }
-    let k = openContexts.remove(at: random.below(openContexts.count))
-    return [.commit(context: k, edits)]
+    let (k, before) = closeContext()
+    return before + [.commit(context: k, edits)]
   }
 }

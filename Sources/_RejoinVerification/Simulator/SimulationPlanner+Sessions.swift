@@ -19,6 +19,7 @@ extension SimulationPlanner {
       }
     }
     while random.chance(faults.undoings) {
+      keepHouse(on: i, about: random.pick(universe.records))
       add(.undo(on: i, again: random.chance(30)), by: i)
     }
     keepHouse(on: i)
@@ -36,12 +37,14 @@ extension SimulationPlanner {
   private mutating func fetch(on i: Int) {
     let k = contexts
     contexts += 1
-    add(.fetch(on: i, random.pick(universe.records), context: k), by: i)
+    let id = random.pick(universe.records)
+    add(.fetch(on: i, id, context: k), by: i)
     let span = random.chance(60) ? Self.minute : 10 * Self.day
-    timeline.plan(.commit(context: k, on: i), at: later(upTo: span))
+    timeline.plan(.commit(context: k, on: i, id), at: later(upTo: span))
   }
 
-  mutating func commit(_ k: Int, on i: Int) {
+  mutating func commit(_ k: Int, on i: Int, about id: RecordID) {
+    keepHouse(on: i, about: id)
     if random.chance(15) { return add(.discard(context: k), by: i) }
     var edits: [FieldKey: FieldEdit] = [:]
     for _ in 0...random.below(2) {
@@ -58,6 +61,14 @@ extension SimulationPlanner {
     }
     guard faults.housekeeping > 0, random.chance(25) else { return }
     add(random.chance(70) ? .purge(i) : .fold(i), by: i)
+  }
+
+  /// What is edited, or undone, may meet a purge or a retirement.
+  private mutating func keepHouse(on i: Int, about id: RecordID) {
+    if faults.housekeeping == 0 { return }
+    for step in verbs.housekeeping(on: i, of: deviceCount, about: id) {
+      add(step, by: i)
+    }
   }
 
   /// Somebody has the rows of a server, or those that everybody has, brought in.

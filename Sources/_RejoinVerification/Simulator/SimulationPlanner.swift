@@ -11,7 +11,7 @@ struct SimulationPlanner {
     /// A message arrives.
     case arrival(message: Int, at: Int)
     /// Somebody saves what was being edited.
-    case commit(context: Int, on: Int)
+    case commit(context: Int, on: Int, RecordID)
     /// A backup is put back.
     case restore(Int, from: Int, with: ScriptToken)
     /// The network changes.
@@ -89,7 +89,7 @@ struct SimulationPlanner {
     switch event {
     case .session(let i): use(i)
     case .arrival(let k, let i): arrive(k, at: i)
-    case .commit(let k, let i): commit(k, on: i)
+    case .commit(let k, let i, let id): commit(k, on: i, about: id)
     case .restore(let i, let k, let token):
       add(.restore(i, from: k, with: token), by: i)
     case .dawn:

@@ -16,6 +16,7 @@ extension World {
     } expecting: {
       $0.save(verbs, now: now)
     }
+    peers[i].lastSaved = peers[i].model.clock
     try peers[i].replica.checkReadBack(verbs, named: name(i))
     return i
   }
@@ -61,7 +62,10 @@ extension World {
     } expecting: {
       $0.purge(below: cut, now: now)
     }
-    counts.purges += counts.saves - saves
+    if counts.saves > saves, let place = peers[i].chain.last {
+      purges.insert(place)
+      counts.purges += 1
+    }
     return i
   }
 
@@ -72,6 +76,7 @@ extension World {
     } expecting: {
       $0.retire(device, now: now)
     }
+    if let place = peers[i].chain.last { retirements.insert(place) }
     return i
   }
 
@@ -101,6 +106,8 @@ extension World {
     } expecting: {
       $0.save(changes, of: id, seen: context.model.held, now: now)
     }
+    counts.contextSaves += 1
+    countMeetings(of: i, since: context.model.clock)
     try peers[i].replica.checkReadBack(
       changes.map { ScriptVerb.edit(id, $0.key, $0.value) }, named: name(i))
     return i
@@ -112,12 +119,27 @@ extension World {
     let (i, id, now) = (context.peer, context.id, peers[context.peer].now)
     if isUndecidable(id) { return nil }
     contexts[k] = nil
+    let saves = counts.saves
     try note(i, "a deletion in a context") { (replica) throws in
       try replica.delete(id, shown: context.shown, now: now)
     } expecting: {
       $0.delete(id, seen: context.model.held, now: now)
     }
+    if counts.saves > saves {
+      counts.contextSaves += 1
+      countMeetings(of: i, since: context.model.clock)
+    }
     return i
+  }
+
+  /// Counts a save if a purge or a retirement has become known to its author since.
+  private mutating func countMeetings(of i: Int, since before: VectorClock) {
+    func isMet(_ place: Int) -> Bool {
+      let dot = history.saves[place].dot
+      return peers[i].model.clock.contains(dot) && !before.contains(dot)
+    }
+    counts.metPurges += purges.contains(where: isMet) ? 1 : 0
+    counts.metRetirements += retirements.contains(where: isMet) ? 1 : 0
   }
 
   mutating func undo(
@@ -131,7 +153,10 @@ extension World {
     } expecting: {
       $0.save(undone.undoings, now: now)
     }
-    counts.undoings += undone.dot == nil ? 0 : 1
+    if undone.dot != nil {
+      counts.undoings += 1
+      countMeetings(of: i, since: peers[i].lastSaved)
+    }
     return i
   }
 

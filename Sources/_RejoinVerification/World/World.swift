@@ -22,6 +22,8 @@ public struct World<Replica: TestedReplica> {
     var chain: [Int] = []
     /// The places of the saves that were made in this storage.
     var authored: Set<Int> = []
+    /// The saves that were here at the last save that can be undone.
+    var lastSaved = VectorClock()
   }
 
   /// A token, and the saves of the device up to the one that it names.
@@ -74,6 +76,10 @@ public struct World<Replica: TestedReplica> {
   var undecidable: Set<RecordID> = []
   /// For each device, what it had when a backup replaced its storage.
   var forgotten: [DeviceID: VectorClock] = [:]
+  /// The places of the saves that purged records.
+  var purges: Set<Int> = []
+  /// The places of the saves that retired devices.
+  var retirements: Set<Int> = []
   /// The records that the step in hand has touched.
   var touched: Set<RecordID> = []
   /// What has been done so far.
@@ -135,6 +141,15 @@ public struct WorldCounts: Hashable, Sendable {
   public internal(set) var saves = 0
   /// Those that undo another, or redo it.
   public internal(set) var undoings = 0
+  /// Those that an editing context made.
+  public internal(set) var contextSaves = 0
+  /// Those of the last two that met a purge.
+  ///
+  /// The device made it, or learned of it, after the record was fetched, or after
+  /// the save that was undone.
+  public internal(set) var metPurges = 0
+  /// Those that met a retirement.
+  public internal(set) var metRetirements = 0
   /// The messages that were applied.
   public internal(set) var deliveries = 0
   /// The messages that left a gap.
@@ -177,6 +192,9 @@ public struct WorldCounts: Hashable, Sendable {
   public static func += (a: inout WorldCounts, b: WorldCounts) {
     a.saves += b.saves
     a.undoings += b.undoings
+    a.contextSaves += b.contextSaves
+    a.metPurges += b.metPurges
+    a.metRetirements += b.metRetirements
     a.deliveries += b.deliveries
     a.gaps += b.gaps
     a.fragments += b.fragments

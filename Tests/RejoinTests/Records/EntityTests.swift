@@ -111,7 +111,8 @@ private struct Pet: Entity {
       let id = RecordID("Empty", "a")
       try replica.save {
         $0.upsert(
-          id, observed: replica.recordForEditing(id)[.existence], creatingAgain: nil)
+          id, observed: replica.recordForEditing(id)[.existence],
+          creatingAgain: nil)
       }
     }
     await #expect(processExitsWith: .failure) {
@@ -135,7 +136,9 @@ private struct Pet: Entity {
     let size: Int? = replica[Pet.self, "a"]?.size
     #expect((age, size) == (3, 4))
     try replica.save { $0[Pet.self, "a"].age = nil }
-    #expect(replica.recordForEditing(RecordID("Pet", "a"))[Pet().age.key].value == nil)
+    #expect(
+      replica.recordForEditing(RecordID("Pet", "a"))[Pet().age.key].value == nil
+    )
     #expect(replica[Pet.self, "a"]?.age == nil)
     #expect(Pet().age.key == FieldKey("age", .register))
     #expect(Pet().size.key == FieldKey("size", .register))

@@ -7,7 +7,7 @@ import Testing
 /// A checker that lets everything pass proves nothing.
 ///
 /// Random scripts must find each mistake that a replica can make, and nothing in a
-/// replica without any. They need eighteen scripts at most, most often one.
+/// replica without any. They need at most four scripts, most often one.
 @Suite struct HazardTests {
   @Test(arguments: 0..<4)
   func soundReplicaPasses(block: UInt64) {

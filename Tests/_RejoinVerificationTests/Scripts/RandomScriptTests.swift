@@ -15,6 +15,18 @@ import Testing
     }
   }
 
+  /// At least one in twenty meets either, and some meet each.
+  @Test func contextsAndUndoMeetPurgesAndRetirements() throws {
+    var counts = WorldCounts()
+    for seed in 0..<100 as Range<UInt64> {
+      let script = ScriptGenerator.script(seed: seed, steps: 80)
+      counts += try World<ReplicaUnderTest>.run(script)
+    }
+    let saves = counts.contextSaves + counts.undoings
+    #expect(20 * (counts.metPurges + counts.metRetirements) >= saves)
+    #expect(counts.metPurges > 0 && counts.metRetirements > 0)
+  }
+
   /// A copy that nobody noticed finds out first, and tells the original.
   @Test func whoIsToldOfACopyTakesANewDevice() throws {
     let id = RecordID("Note", "a")

@@ -15,6 +15,8 @@ struct ContextBody {
   private let other: Replica
   /// The draft that is edited instead of the context, if the bytes choose one.
   private var draft: RecordDraft?
+  /// What undoes the last save of each replica.
+  private var undo: [DeviceID: SaveUndo] = [:]
 
   init(_ bytes: [UInt8]) {
     var source = ByteSource(bytes)
@@ -67,14 +69,47 @@ struct ContextBody {
     try table.check(context, draft, store)
   }
 
-  /// A replica writes some of the fields, or deletes the record.
+  /// A replica writes some of the fields, undoes its last save, deletes the
+  /// record, purges it, or retires the other device.
   private mutating func change(_ replica: Replica) throws(SaveError) {
-    let isDeletion = source.below(6) == 0
+    switch source.below(16) {
+    case 0, 1: try save(on: replica) { $0.delete(PolicyTable.card) }
+    case 2, 3: try purge(on: replica)
+    case 4:
+      try replica.retire(replica === store ? other.device : store.device)
+    case 5:
+      guard let undo = undo[replica.device] else { return }
+      self.undo[replica.device] = try replica.undo(undo).undo
+    default: try write(on: replica)
+    }
+  }
+
+  private mutating func save(
+    on replica: Replica, _ body: (Transaction) -> Void
+  ) throws(SaveError) {
+    let report = try replica.save { transaction in
+      transaction.isUndoable = true
+      body(transaction)
+    }
+    undo[replica.device] = report.undo
+  }
+
+  /// A replica deletes the record, and purges it once the other knows.
+  private mutating func purge(on replica: Replica) throws(SaveError) {
+    try save(on: replica) { $0.delete(PolicyTable.card) }
+    for (a, b) in [(store, other), (other, store), (store, other)] {
+      a.merge(b)
+      a.acknowledge(b.version, by: b.device)
+      b.acknowledge(a.version, by: a.device)
+    }
+    try replica.purge()
+  }
+
+  private mutating func write(on replica: Replica) throws(SaveError) {
     var values: [(FieldKey, Value?)] = []
     for key in keys where source.flag() { values.append((key, source.value())) }
     let extras = source.byte()
-    try replica.save { transaction in
-      if isDeletion { return transaction.delete(PolicyTable.card) }
+    try save(on: replica) { transaction in
       for (key, value) in values {
         transaction.apply(.write(value), to: key, of: PolicyTable.card)
       }

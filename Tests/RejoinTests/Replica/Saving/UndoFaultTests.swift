@@ -33,7 +33,9 @@ import Testing
     let b = try clone.undo(#require(mine.undo))
     #expect(a.dot == b.dot)
     func writes(_ r: Replica) -> Int {
-      r.recordForEditing(ada)[Sailor().name.key].writes.filter { $0.dot == a.dot }.count
+      r.recordForEditing(ada)[Sailor().name.key].writes.filter {
+        $0.dot == a.dot
+      }.count
     }
     #expect(writes(phone) == 0 && writes(clone) == 1)
     let (x, y) = (

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import RejoinTesting
+
+@testable import Rejoin
+import Testing
+
+@Suite struct UniqueKeyTests {
+  @Test func keyContainsTypeLengthAndText() {
+    #expect(
+      RecordID("Contact", key: "ada@example.com")
+        == RecordID("Contact", "s15:ada@example.com"))
+    #expect(RecordID("Seat", key: 12, "A").key == "i2:12s1:A")
+    #expect(RecordID("Seat", key: "12A").key == "s3:12A")
+    // Lengths are in bytes.
+    #expect(RecordID("Word", key: "é").key == "s2:é")
+  }
+
+  @Test func swiftTypesHaveKeysOfTheirValues() {
+    enum Row: String, FieldValue { case front }
+    #expect(RecordID("Seat", key: Row.front, true).key == "s5:frontb1:1")
+    #expect(RecordID("Seat", key: UInt8(7)) == RecordID("Seat", key: 7))
+    #expect(
+      RecordID("Price", key: -0.0, Double.nan)
+        == RecordID("Price", key: 0.0, -Double.nan))
+  }
+
+  /// Values that run together, look alike or contain what separates them.
+  @Test func differentValuesGiveDifferentKeys() {
+    let values: [Value] = [
+      .null, "", "1", "s1:1", "1s1:", "n0:", 1, 11, .bool(true), .bool(false),
+      .double(1), .double(0), .date(1), .bytes([]), .bytes([1]), .bytes([16]),
+      .reference(RecordID("a", "b")), .reference(RecordID("ab", "")),
+      .reference(RecordID("", "ab")), "é", "e\u{301}",
+    ]
+    var keys: [String] = values.map { RecordID("E", key: $0).key }
+    for a in values {
+      for b in values {
+        keys.append(RecordID("E", key: a, b).key)
+        for c in values { keys.append(RecordID("E", key: a, b, c).key) }
+      }
+    }
+    let different = Set(keys.map { Array($0.utf8) })
+    #expect(different.count == keys.count)
+  }
+
+  /// The parts can be read back, so no two lists have one key.
+  @Test func partsCanBeReadBack() throws {
+    var random = SeededRandom(seed: 3)
+    for _ in 0..<500 {
+      let texts = (0..<1 + random.below(4)).map { _ in
+        String(
+          (0..<random.below(6)).map { _ in random.pick(["s", "1", ":", "é"]) }
+            .joined())
+      }
+      let key =
+        switch texts.count {
+        case 1: RecordID("E", key: texts[0]).key
+        case 2: RecordID("E", key: texts[0], texts[1]).key
+        case 3: RecordID("E", key: texts[0], texts[1], texts[2]).key
+        default:
+          RecordID("E", key: texts[0], texts[1], texts[2], texts[3]).key
+        }
+      var (rest, read) = (Array(key.utf8)[...], [String]())
+      while !rest.isEmpty {
+        #expect(rest.removeFirst() == UInt8(ascii: "s"))
+        let colon = try #require(rest.firstIndex(of: UInt8(ascii: ":")))
+        let count = try #require(
+          Int(String(decoding: rest[..<colon], as: UTF8.self)))
+        let part = rest[(colon + 1)...].prefix(count)
+        read.append(String(decoding: part, as: UTF8.self))
+        rest = rest[part.endIndex...]
+      }
+      #expect(read == texts)
+    }
+  }
+
+  @Test func creationsWithOneKeyMeet() throws {
+    let (a, b) = (Replica.empty(1), Replica.empty(2))
+    let key = RecordID("Sailor", key: "ada@example.com").key
+    try a.save { $0[Sailor.self, key].miles.increment(by: 2) }
+    try b.save { $0[Sailor.self, key].miles.increment(by: 3) }
+    settle(a, b)
+    #expect(a.recordIDs(of: "Sailor").count == 1)
+    #expect(a[Sailor.self, key]?.miles == 5)
+  }
+}
