@@ -44,7 +44,6 @@ import Testing
       #expect(conflict.loser.value == "mine")
     }
     #expect(a.ada?.provenance(\.name)?.dot.device == late.device)
-    #expect(a.ada?.provenance(\.rank)?.dot.device == late.device)
   }
 
   @Test func nineteenInnocentFieldsAreKept() throws {

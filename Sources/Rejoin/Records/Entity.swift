@@ -74,8 +74,8 @@ extension Entity {
   /// If clocks differ by more than the maximum clock skew, a write that lost can
   /// show again after the winner is overwritten. A transfer carries up to one
   /// write for each device. If a server is the authority for the field, declare
-  /// a ``register(_:of:readingAlso:)``: a pull does not overwrite a local edit,
-  /// and a quiet register does not list the conflict.
+  /// it with `register`: a pull does not overwrite a local edit, and a quiet
+  /// register does not list the conflict.
   public static func lww<V: FieldValue>(
     _ name: String, of type: V.Type = V.self,
     readingAlso older: OlderField<V>...

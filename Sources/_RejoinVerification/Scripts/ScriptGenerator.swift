@@ -281,7 +281,9 @@ public struct ScriptGenerator {
     on i: Int, of count: Int? = nil, about id: RecordID
   ) -> [ScriptStep] {
     guard random.chance(weights.housekeeping) else { return [] }
-    if random.chance(35) { return [.retire(on: i, other(than: i))] }
+    if weights.retirements > 0, random.chance(35) {
+      return [.retire(on: i, other(than: i))]
+    }
     // A cut rises to what all had at the time of the cut before it.
     let round = (0..<(count ?? devices)).filter { $0 != i }.map {
       ScriptStep.sync(from: i, to: $0)

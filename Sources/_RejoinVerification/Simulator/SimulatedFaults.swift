@@ -56,7 +56,7 @@ struct SimulatedFaults: Hashable {
     partitions = weight(60)
     wrongClocks = weight(80)
     restores = weight(25)
-    unnoticedRestores = random.chance(50) ? 0 : weight(25)
+    unnoticedRestores = random.chance(40) ? 0 : weight(25)
     clones = weight(8)
     retirements = weight(6)
     lostHalves = weight(30)
