@@ -69,8 +69,10 @@ extension LWWRegister: Lattice {
 }
 
 extension LWWRegister.Write: Comparable {
-  /// Orders writes by time, then device. Only by equivocation are there two of
-  /// one time and device; their values then decide.
+  /// Orders writes by time, then device.
+  ///
+  /// Two writes of one time and device differ only by equivocation. Then their
+  /// values decide.
   static func < (a: Self, b: Self) -> Bool {
     if a.content.time != b.content.time {
       return a.content.time < b.content.time
