@@ -1,22 +1,22 @@
 #!/usr/bin/env python3
-"""Finds the places of Swift sources that can be broken by one token.
+"""Finds the places where a Swift source can be broken by one small change.
 
-Comments, texts, attributes, generics, arrows and the checks of invariants, which
-only checked builds have, are left alone. An operator counts where spaces are on
-both of its sides, as the formatter writes all that have two operands. What does not
-compile all the same is for the caller to throw away.
+The change replaces a token, negates a condition, drops an operand or a clause of it,
+or deletes a statement. Texts, generics and arrows stay as they are. An operator
+counts if spaces surround it, as the formatter writes all binary operators. The caller
+must discard the changes that do not compile.
 
     python3 Tests/Mutants/places.py             checks this file
-    python3 Tests/Mutants/places.py FILE…       lists the places of files
 """
 
-import re
-import sys
 from collections import namedtuple
 
-# What replaces the text from `start` to `end`; `options` are different mutants.
+from syntax import (
+    CLOSING, OPENING, TYPES, begins_line, bodies, end_of_statement, is_spaced, pairs,
+    tokens, top)
+
+# What replaces the text from `start` to `end`. Each option is a mutant of its own.
 Place = namedtuple("Place", "start end options")
-Token = namedtuple("Token", "kind start end text")
 
 BINARY = {
     "<": ["<=", ">"], "<=": ["<", ">="], ">": [">=", "<"], ">=": [">", "<="],
@@ -32,76 +32,20 @@ RANGES = {"..<": ["..."], "...": ["..<"]}
 WORDS = {
     "true": ["false"], "false": ["true"], "min": ["max"], "max": ["min"],
 }
-LEXICON = re.compile(r"""
-    (?P<space>\s+)
-  | (?P<comment>//[^\n]*)
-  | (?P<checked>\#if\ REJOIN_CHECK_INVARIANTS\b[\s\S]*?\#(?:else|endif)\b)
-  | (?P<directive>\#(?:if|elseif|else|endif)\b[^\n]*)
-  | (?P<attribute>@\w+)
-  | (?P<real>\d[\d_]*\.\d[\d_]*)
-  | (?P<number>0[xob][0-9a-fA-F_]+|\d[\d_]*)
-  | (?P<word>[`$\#]?\w+`?)
-  | (?P<operator>[-+*/%<>=!&|^~?.]+)
-  | (?P<other>.)
-""", re.VERBOSE)
-TEXT = re.compile(r'(#*)("""|")')
-
-
-def end_of_comment(source, start):
-    """Where a comment between /* and */ ends; they nest."""
-    depth = 0
-    for found in re.compile(r"/\*|\*/").finditer(source, start):
-        depth += 1 if found[0] == "/*" else -1
-        if depth == 0:
-            return found.end()
-    return len(source)
-
-
-def end_of_text(source, opening):
-    """Where a literal ends, and with it all that is put into it by \\(…)."""
-    at, closing = opening.end(), opening[2] + opening[1]
-    escape = "\\" + opening[1]
-    while at < len(source) and not source.startswith(closing, at):
-        if source.startswith(escape + "(", at):
-            at = end_of_parentheses(source, at + len(escape))
-        else:
-            at += 2 if source.startswith(escape, at) else 1
-    return at + len(closing)
-
-
-def end_of_parentheses(source, start):
-    depth, at = 0, start
-    while at < len(source):
-        opening = TEXT.match(source, at)
-        if opening:
-            at = end_of_text(source, opening)
-            continue
-        depth += {"(": 1, ")": -1}.get(source[at], 0)
-        at += 1
-        if depth == 0:
-            break
-    return at
-
-
-def tokens(source):
-    """The tokens that may matter."""
-    at, result = 0, []
-    while at < len(source):
-        opening = TEXT.match(source, at)
-        if opening:
-            end = end_of_text(source, opening)
-            result.append(Token("text", at, end, ""))
-        elif source.startswith("/*", at):
-            end = end_of_comment(source, at)
-        else:
-            found = LEXICON.match(source, at)
-            end, kind = found.end(), found.lastgroup
-            if kind == "attribute" and source.startswith("(", end):
-                end = end_of_parentheses(source, end)
-            elif kind in ("real", "number", "word", "operator", "other"):
-                result.append(Token(kind, at, end, found[0]))
-        at = end
-    return result
+ASSIGNMENTS = {
+    "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "&+=", "&-="}
+BINDINGS = ("let", "var", "case", "#available", "#unavailable")
+# An operand of a condition lies between two of these.
+BOUNDS = (
+    *ASSIGNMENTS, *OPENING, *CLOSING, ",", ":", "->", "return", "throw", "try",
+    "await", "yield", "if", "guard", "while", "else", "in", "where", "case")
+# Statements that stay: those that bind, return or branch, and declarations.
+KEPT = (
+    "let", "var", "return", "guard", "case", "default", "throw", "break", "continue",
+    "fallthrough", "for", "while", "repeat", "switch", "do", "func", "typealias",
+    *TYPES)
+# Statements that change nothing in an ordinary build.
+IDLE = {"_checkInvariants", "reserveCapacity"}
 
 
 def changed_number(text):
@@ -109,11 +53,6 @@ def changed_number(text):
     digits = text.replace("_", "")
     number = int(digits, 0 if digits[1:2] in ("x", "o", "b") else 10)
     return [str(n) for n in (number + 1, number - 1) if n >= 0]
-
-
-def is_spaced(source, token):
-    return (source[token.start - 1:token.start].isspace()
-            and source[token.end:token.end + 1].isspace())
 
 
 def single(source, before, token, after):
@@ -150,40 +89,113 @@ def clauses(all, first):
             begin = i + 1
             if text == ends:
                 return parts
-        depth += (text in ("(", "[", "{")) - (text in (")", "]", "}"))
+        depth += (text in OPENING) - (text in CLOSING)
         if depth < 0:
             break
     return []
 
 
-def negations(source, all):
-    """The conditions that can be turned round."""
+def conditions(all):
+    """The clauses of each `if`, `guard` and `while`."""
     for i, token in enumerate(all[:-1]):
         before = all[i - 1].text if i else ""
-        if token.text not in ("if", "guard", "while") or before == "." or (
+        if token.text in ("if", "guard", "while") and before != "." and not (
                 token.text == "while" and before == "}"):
+            yield clauses(all, i + 1)
+
+
+def negations(source, all):
+    """The conditions that can be negated."""
+    for begin, end in (clause for parts in conditions(all) for clause in parts):
+        inside = {token.text for token in all[begin:end]}
+        # Of one comparison, the other comparison is the same mutant.
+        isKnown = inside & {"==", "!="} and not inside & {"&&", "||"}
+        if begin == end or all[begin].text in (*BINDINGS, "!") or isKnown:
             continue
-        for begin, end in clauses(all, i + 1):
-            words = ("let", "var", "case", "!", "#available", "#unavailable")
-            inside = {token.text for token in all[begin:end]}
-            # Of one comparison, the other comparison is the same mutant.
-            isKnown = inside & {"==", "!="} and not inside & {"&&", "||"}
-            if begin == end or all[begin].text in words or isKnown:
+        start, stop = all[begin].start, all[end - 1].end
+        yield Place(start, stop, ["!(" + source[start:stop] + ")"])
+
+
+def clause_drops(all):
+    """The clauses that other clauses stand next to, each with its comma."""
+    for parts in conditions(all):
+        for i, (begin, end) in enumerate(parts):
+            if len(parts) == 1 or all[begin].text in BINDINGS:
                 continue
-            start, stop = all[begin].start, all[end - 1].end
-            yield Place(start, stop, ["!(" + source[start:stop] + ")"])
+            if i + 1 < len(parts):
+                yield Place(all[begin].start, all[end + 1].start, [""])
+            else:
+                yield Place(all[begin - 2].end, all[end - 1].end, [""])
+
+
+def operand_drops(source, all, pair):
+    """The operands of `&&` and `||`."""
+    blocks = {top(all, pair, i, len(all), "{") for i, token in enumerate(all)
+              if token.text in ("if", "guard", "while", "for", "switch", "catch")}
+
+    def end_of_operand(i, step, bounds):
+        while 0 <= (j := i + step) < len(all):
+            isGroup = all[j].text in (*OPENING, *CLOSING) and j not in blocks and (
+                pair[j] - j) * step > 0
+            isBound = not isGroup and all[j].text in bounds or (
+                all[j].text == "?" and is_spaced(source, all[j]))
+            if isBound or begins_line(source, all, max(i, j)):
+                break
+            i = pair[j] if isGroup else j
+        return i
+
+    for i, token in enumerate(all):
+        if token.text in ("&&", "||") and is_spaced(source, token):
+            bounds = (*BOUNDS, "||", token.text)
+            begin = end_of_operand(i, -1, bounds)
+            end = end_of_operand(i, 1, bounds)
+            left = source[all[begin].start:all[i - 1].end]
+            right = source[all[i + 1].start:all[end].end]
+            # The operator before this one drops the left operand.
+            isFirst = all[begin - 1].text != token.text
+            yield Place(all[begin].start, all[end].end,
+                        [left, right] if isFirst else [left])
+
+
+def deletions(source, all, pair):
+    """The statements in bodies that stand on lines of their own."""
+    inside = [body for body in bodies(source, all, pair) if body.isBlock]
+    for i, token in enumerate(all):
+        while inside and inside[0].end <= token.start:
+            inside.pop(0)
+        if (not inside or token.start < inside[0].start or token.text in KEPT
+                or not begins_line(source, all, i)):
+            continue
+        end, outer, j = end_of_statement(source, all, pair, i), [], i
+        while j < end:
+            outer.append(all[j])
+            j = pair[j] if all[j].text in OPENING else j + 1
+        texts = [each.text for each in outer]
+        operators = {each.text for each in outer
+                     if each.kind == "operator" and is_spaced(source, each)}
+        isCall = texts[-1] in (")", "}") and not operators and ":" not in texts[:2]
+        isStatement = "else" not in texts if token.text == "if" else (
+            token.text == "defer" or operators & ASSIGNMENTS or isCall)
+        isAlone = end < len(all) and "\n" in source[all[end - 1].end:all[end].start]
+        if isStatement and isAlone and IDLE.isdisjoint(texts):
+            # A case must not be empty.
+            new = "()" if all[i - 1].text == ":" else ""
+            yield Place(token.start, all[end - 1].end, [new])
 
 
 def places(source):
     """Every place, in order."""
     all, result = tokens(source), []
+    pair = pairs(all)
     for i, token in enumerate(all):
         options = single(
             source, all[i - 1] if i else None, token,
             all[i + 1] if i + 1 < len(all) else None)
         if options:
             result.append(Place(token.start, token.end, options))
-    return sorted(result + list(negations(source, all)))
+    return sorted([
+        *result, *negations(source, all), *clause_drops(all),
+        *operand_drops(source, all, pair), *deletions(source, all, pair)])
 
 
 def self_test():
@@ -193,39 +205,76 @@ def self_test():
         ("// a < b\n/* 1 /* 2 */ 3 */", []),
         ('"1 \\(f("2" + 3)) \\" 4" #"5 " 6"# """\n7 " 8\n"""', []),
         ("@available(macOS 15, *)\n@inlinable", []),
-        ("func < (a: Int)", []),
+        ("func < (a: Int) { }", []),
         ("t.0 + x", ["t.0 - x"]),
         ("0..<9", ["1..<9", "0...9", "0..<10", "0..<8"]),
         ("1.5 0x1f", ["1.5 32", "1.5 30"]),
         ("max(a, b.max ?? c)", ["min(a, b.max ?? c)", "max(a, b.min ?? c)"]),
         ("min: Int", []),
-        ("if !a, let b { }", ["if a, let b { }"]),
-        ("if a, let b = c, d(e, f) { }",
-         ["if !(a), let b = c, d(e, f) { }",
-          "if a, let b = c, !(d(e, f)) { }"]),
+        ("if !a { }", ["if a { }"]),
         ("guard a.contains(where: { $0 }) else { }",
          ["guard !(a.contains(where: { $0 })) else { }"]),
         ("guard x else { return true }",
          ["guard !(x) else { return true }", "guard x else { return false }"]),
         ("if a == b { }", ["if a != b { }"]),
         ("repeat { } while a\nif b { }", ["repeat { } while a\nif !(b) { }"]),
-        ("a &&\n  b", ["a ||\n  b"]),
         ("a! != b", ["a! == b"]),
         ("#if swift(>=6)\n#endif", []),
         ("#if REJOIN_CHECK_INVARIANTS\na < b\n#endif\ntrue", [
             "#if REJOIN_CHECK_INVARIANTS\na < b\n#endif\nfalse"]),
+        # Clauses, but not those that bind.
+        ("if !a, let b { }", ["if a, let b { }", "if let b { }"]),
+        ("if a, let b = c, d(e, f) { }",
+         ["if let b = c, d(e, f) { }", "if !(a), let b = c, d(e, f) { }",
+          "if a, let b = c { }", "if a, let b = c, !(d(e, f)) { }"]),
+        ("if case .a = b, #available(macOS) { }", []),
+        # Operands.
+        ("a &&\n  b", ["a", "b", "a ||\n  b"]),
+        ("x = a || b && c",
+         ["x = a", "x = b && c", "x = a && b && c", "x = a || b", "x = a || c",
+          "x = a || b || c"]),
+        ("return f { $0 } && b[i]\n  && c ? d : e",
+         ["return f { $0 }\n  && c ? d : e", "return b[i]\n  && c ? d : e",
+          "return f { $0 } || b[i]\n  && c ? d : e",
+          "return f { $0 } && b[i] ? d : e",
+          "return f { $0 } && b[i]\n  || c ? d : e"]),
+        ("f(x: a || b) { }",
+         ["f(x: a) { }", "f(x: b) { }", "f(x: a && b) { }"]),
+        ("a\nb && c\nd", ["a\nb\nd", "a\nc\nd", "a\nb || c\nd"]),
+        ("for a in b where c || d { e }",
+         ["for a in b where c { e }", "for a in b where d { e }",
+          "for a in b where c && d { e }"]),
     ]:
-        found = [source[:p.start] + new + source[p.end:]
-                 for p in places(source) for new in p.options]
-        assert found == expected, (source, found)
+        check(source, source, expected)
+    # Statements in a body.
+    for source, expected in [
+        ("f(a)\nx += a", ["\nx += a", "f(a)\n", "f(a)\nx -= a"]),
+        ("a.b = c {\n  $0\n}\n.d()\nx", ["\nx"]),
+        ("defer { f() }\ntry a.forEach { x in\n  g(x)\n}",
+         ["\ntry a.forEach { x in\n  g(x)\n}", "defer { f() }\n",
+          "defer { f() }\ntry a.forEach { x in\n  \n}"]),
+        ("if let a {\n  f()\n}\nx", ["\nx", "if let a {\n  \n}\nx"]),
+        ("if let a {\n} else {\n}\nlet b = f()\nvar c = b\nreturn c", []),
+        ("guard let a else { return }\nfor let b in a {\n}\nfunc g() { }", []),
+        ("switch a {\ncase .b:\n  f()\ndefault: g()\n}",
+         ["switch a {\ncase .b:\n  ()\ndefault: g()\n}"]),
+        ("f(\n  g(a)\n); return\nh()!\na.b()\n  ?? c(d)\nx", []),
+        ("a.reserveCapacity(b)\n_checkInvariants()\nx", []),
+        ("f() // a\n/* b */\nx", [" // a\n/* b */\nx"]),
+    ]:
+        for before, after in [
+            ("func f() {\n", "\n}"), ("var a: Int {\n  get {\n", "\n}\n}"),
+        ]:
+            check(source, before + source + after,
+                  [before + each + after for each in expected])
+    check("no body", "struct A {\n  f(a)\n  x\n}", [])
+
+
+def check(name, source, expected):
+    found = [source[:p.start] + new + source[p.end:]
+             for p in places(source) for new in p.options]
+    assert sorted(found) == sorted(expected), (name, found)
 
 
 if __name__ == "__main__":
     self_test()
-    for name in sys.argv[1:]:
-        with open(name, encoding="utf-8") as file:
-            text = file.read()
-        for place in places(text):
-            line = text.count("\n", 0, place.start) + 1
-            print(f"{name}:{line}: {text[place.start:place.end]!r} "
-                  f"{place.options}")
