@@ -1,7 +1,6 @@
 """Builds mutants in a copy of the package, and runs the tests on them."""
 
-import hashlib
-import json
+import itertools
 import os
 import re
 import resource
@@ -12,22 +11,19 @@ import sys
 import time
 from collections import namedtuple
 
-ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
-# A mutant that allocates without end must not take the machine with it.
+from mutant import ROOT, applied
+from schemata import schemata
+
+# The memory of a process. A mutant may allocate without end.
 MEMORY = 12 << 30
+BUILD_LIMIT = 3 * 60 * 60
+# The modules without tests of their own, and those that test them.
+TESTED_BY = {"RejoinSQL": "RejoinStore"}
+ERROR = re.compile(r"^(/.*?):(\d+):\d+: error: (.*)")
 FAILED = re.compile(r"^\S+ Test (.*?) (?:recorded an issue|failed after)")
 CRASHED = re.compile(r"unexpected signal code \d+")
 
-# Replaces `start..<end` of the source at `path` by `new`. The tests that match
-# `nearest` run first, for at most `limit` seconds if it is not None. `what` tells
-# what a survivor breaks.
-Mutant = namedtuple("Mutant", "label what path start end new nearest limit")
 Outcome = namedtuple("Outcome", "status test log")
-
-
-def read(path):
-    with open(os.path.join(ROOT, path), encoding="utf-8") as file:
-        return file.read()
 
 
 def write(path, content):
@@ -37,42 +33,42 @@ def write(path, content):
 
 
 def files():
-    """The files of the working tree that the tests may depend on."""
+    """The content of the files in the working tree that the tests may depend on."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT, check=True, capture_output=True).stdout.decode()
-    return {name for name in listed.split("\0")
-            if os.path.isfile(os.path.join(ROOT, name))
-            and not name.startswith("Tests/Mutants/")}
-
-
-def synchronize(copy):
-    """Makes the copy equal to the working tree, and returns its digest.
-
-    Equal files are left alone, so that the next build is quick.
-    """
-    digest, known = hashlib.sha256(), files()
-    for name in sorted(known):
-        with open(os.path.join(ROOT, name), "rb") as file:
-            content = file.read()
-        digest.update(repr((name, len(content))).encode() + content)
-        path = os.path.join(copy, name)
-        if os.path.isfile(path):
+    result = {}
+    for name in listed.split("\0"):
+        path = os.path.join(ROOT, name)
+        if os.path.isfile(path) and not name.startswith("Tests/Mutants/"):
             with open(path, "rb") as file:
-                if file.read() == content:
-                    continue
-        write(path, content)
+                result[name] = file.read()
+    return result
+
+
+def synchronize(copy, changed):
+    """Makes the copy equal to the working tree, except for the changed sources.
+
+    Equal files stay untouched, which keeps the next build short.
+    """
+    known = files() | {name: text.encode() for name, text in changed.items()}
     for folder, names, inside in os.walk(copy):
         names[:] = [name for name in names if name != ".build"]
         for name in inside:
             path = os.path.join(folder, name)
-            if os.path.relpath(path, copy) not in known:
+            with open(path, "rb") as file:
+                content = known.pop(os.path.relpath(path, copy), None)
+                isEqual = content == file.read()
+            if content is None:
                 os.remove(path)
-    return digest.hexdigest()
+            elif not isEqual:
+                write(path, content)
+    for name, content in known.items():
+        write(os.path.join(copy, name), content)
 
 
 def descendants(pid):
-    """The processes that one has started, in whatever group they are."""
+    """The processes that a process has started, in any process group."""
     listed = subprocess.run(
         ["ps", "-axo", "pid=,ppid="], capture_output=True, text=True).stdout
     children = {}
@@ -86,10 +82,10 @@ def descendants(pid):
 
 
 def run(command, limit, stops=False):
-    """Runs a command for at most `limit` seconds, and ends all that it started: a
-    mutant may never end by itself.
+    """Runs a command for at most `limit` seconds, and ends every process that it
+    started. A mutant may never end by itself.
 
-    With `stops`, ends it at the first test that fails.
+    With `stops`, the first test that fails ends the command.
     """
     process = subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -127,61 +123,111 @@ def run(command, limit, stops=False):
 
 
 class Judge:
-    def __init__(self, name):
-        self.folder = os.path.join(ROOT, ".build-mutants")
-        self.copy = os.path.join(self.folder, name)
-        self.limit = 1800
+    """A copy of the package, in which mutants are built and tested."""
 
-    def prepare(self):
-        """Builds the copy and runs all tests in it, once for equal trees."""
-        digest = synchronize(self.copy)
-        path = os.path.join(self.folder, "baseline.json")
-        self.expect(self.build(), "the package does not compile")
-        known = json.loads(read(path)) if os.path.isfile(path) else {}
-        if known.get("tree") != digest:
-            start = time.monotonic()
-            self.expect(self.test(self.limit), "the tests fail")
-            known = {"tree": digest, "seconds": time.monotonic() - start}
-            write(path, json.dumps(known).encode())
-        self.limit = 30 + 5 * known["seconds"]
-        return known["seconds"]
+    def __init__(self):
+        self.copy = os.path.join(ROOT, ".build-mutants", "copy")
+        self.selector = os.path.join(self.copy, ".build", "mutant")
+        # The time of all tests without a mutant.
+        self.seconds = 1800
+
+    def compiled(self, pool, count):
+        """Builds the next `count` mutants of the pool together, and runs the tests
+        without a mutant.
+
+        Returns the mutants by their numbers, and those that do not compile, with the
+        reasons. The next mutants of the pool replace these.
+        """
+        pool = enumerate(pool, 1)
+        chosen, failed = dict(itertools.islice(pool, count)), []
+        while blamed := self.blamed(chosen):
+            failed += [(chosen.pop(number), why) for number, why in blamed.items()]
+            chosen.update(itertools.islice(pool, len(blamed)))
+        start = time.monotonic()
+        self.expect(self.test(0, self.seconds), "the tests fail")
+        self.seconds = time.monotonic() - start
+        return chosen, failed
+
+    def blamed(self, numbered):
+        """Builds mutants, and returns the errors of those that do not compile."""
+        built, owners = self.build_together(numbered)
+        if built.status == "passed":
+            return {}
+        errors = [found.groups() for found in map(ERROR.match, built.log) if found]
+        blamed, suspects = {}, set()
+        for path, line, message in errors:
+            numbers = min((owner.numbers
+                           for owner in owners.get(os.path.relpath(path, self.copy), [])
+                           if owner.first <= int(line) <= owner.last),
+                          key=len, default=[])
+            suspects.update(numbers)
+            if len(numbers) == 1:
+                blamed.setdefault(numbers[0], message)
+        if blamed:
+            return blamed
+        suspects = sorted(suspects or numbered)
+        while len(suspects) > 1:
+            half = {each: numbered[each] for each in suspects[len(suspects) // 2:]}
+            isGuilty = self.build_together(half)[0].status != "passed"
+            suspects = [each for each in suspects if (each in half) == isGuilty]
+        alone = {number: numbered[number] for number in suspects}
+        if self.build_together(alone)[0].status == "passed" or not alone:
+            self.expect(built, "the package does not compile")
+        return dict.fromkeys(alone, errors[0][2] if errors else built.status)
 
     def expect(self, outcome, otherwise):
         if outcome.status != "passed":
             sys.exit("\n".join(outcome.log[-20:])
                      + f"\n{otherwise} without a mutant, in {self.copy}")
 
-    def build(self):
-        return run(["swift", "build", "--build-tests",
-                    "--package-path", self.copy], 1800)
+    def build_together(self, numbered):
+        sources, owners = schemata(numbered, self.selector)
+        return self.build(sources), owners
 
-    def test(self, limit, *options):
-        return run(["swift", "test", "--skip-build", "--disable-xctest",
-                    "--package-path", self.copy, *options], limit, stops=True)
+    def build(self, changed):
+        synchronize(self.copy, changed)
+        # `swift test` enables testing by itself.
+        return run(["swift", "build", "--build-tests", "-c", "release",
+                    "-Xswiftc", "-enable-testing", "--package-path", self.copy],
+                   BUILD_LIMIT)
 
-    def verdict(self, mutant):
-        """Whether the mutant is killed, SURVIVED or in error, and why."""
-        path = os.path.join(self.copy, mutant.path)
-        source = read(path)
-        broken = source[:mutant.start] + mutant.new + source[mutant.end:]
-        module = rf"^{mutant.path.split('/')[1]}Tests\."
-        try:
-            write(path, broken.encode())
-            built = self.build()
-            if built.status != "passed":
-                errors = [line for line in built.log if "error:" in line]
-                return "error", "does not compile: " + "".join(errors[:1])
-            for tests, limit, *options in [
-                ("nearest", mutant.limit, "--filter", mutant.nearest),
-                ("near", None, "--filter", module, "--skip", mutant.nearest),
-                ("other", None, "--skip", module),
-            ]:
-                tested = self.test(limit or self.limit, *options)
-                if tested.status != "passed":
-                    return "killed", f"{tests} tests: {reason(tested)}"
-            return "SURVIVED", mutant.what
-        finally:
-            write(path, source.encode())
+    def test(self, number, limit, *options):
+        write(self.selector, str(number).encode())
+        return run(["swift", "test", "-c", "release", "--skip-build",
+                    "--disable-xctest", "--package-path", self.copy, *options],
+                   limit, stops=True)
+
+    def verdict(self, mutant, number):
+        """Whether a mutant in the build is killed or SURVIVED, and why."""
+        nearest, module = tests_near(mutant.path)
+        for tests, times, *options in [
+            ("nearest", 0.5, "--filter", nearest),
+            ("near", 0.5, "--filter", module, "--skip", nearest),
+            ("other", 3, "--skip", module, "--skip", nearest),
+        ]:
+            tested = self.test(number, 30 + times * self.seconds, *options)
+            if tested.status != "passed":
+                return "killed", f"{tests} tests: {reason(tested)}"
+        return "SURVIVED", mutant.what
+
+    def verdict_alone(self, mutant):
+        """The verdict on a mutant in a build of its own, or that it is in error."""
+        built = self.build({mutant.path: applied(mutant)})
+        if built.status != "passed":
+            errors = [line for line in built.log if "error:" in line]
+            return "error", "does not compile: " + "".join(errors[:1])
+        return self.verdict(mutant, 0)
+
+
+def tests_near(path):
+    """The tests of a source's folder, if it has any, and those of its module."""
+    _, module, *folders, _ = path.split("/")
+    tests = TESTED_BY.get(module, module) + "Tests"
+    folder = os.path.join(ROOT, "Tests", tests, *folders)
+    names = os.listdir(folder) if folders and os.path.isdir(folder) else []
+    suites = sorted(n[:-6] for n in names if n.endswith("Tests.swift"))
+    module = rf"^{tests}\."
+    return (rf"\.({'|'.join(suites)})/" if suites else module), module
 
 
 def reason(outcome):

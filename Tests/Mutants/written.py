@@ -1,31 +1,27 @@
-"""Reads the mutants that are written down, one file for each source.
+"""Reads the list of mutants, one file for each source.
 
-`Rejoin/Sets/ORSet.mutants` breaks the source `ORSet.swift`, wherever it is:
+`Rejoin/Sets/Marking.mutants` breaks the source `Marking.swift`:
 
-    nearest: ORSetTests, OwnDeltaTests
+    # remove-takes-the-unseen
+    A removal removes insertions that it has not observed (§5).
+    - marks.drop(seen: seen)
+    + marks = Siblings()
 
-    # insert-keeps-the-seen
-    Inserting an element again keeps the dots that it has observed.
-    - remove(element, seen: seen)
-    +
-
-After its ID, a mutant says what is broken, in a sentence. `-` lines are whole lines
-of the source, one below the other, without their indentation; `+` lines take their
-place. They must occur once in the source, or else below a line that does:
+A sentence after the ID names what the mutant breaks: a section of the semantics, a row
+of a policy table, or a rule of fragments or storage. The `+` lines replace the `-`
+lines, which are whole lines of the source without their indentation. The `-` lines must
+occur once in the source, or below a line that occurs once:
 
     after: mutating func insert(_ element: Element) {
 
-The suites of `nearest:` are those that should notice; a mutant may have its own.
+Each mutant must stand for a hazard or a rule that no other mutant covers. The drawn
+mutants cover the rest.
 """
 
 import os
 import pathlib
-import re
 
-from judge import ROOT, Mutant, read
-
-# Seconds for the nearest tests: some mutants do not end.
-LIMIT = 60
+from mutant import ROOT, Mutant, read
 
 
 class Fault(Exception):
@@ -33,48 +29,46 @@ class Fault(Exception):
 
 
 class Entry:
-    """A mutant as it is written."""
+    """A mutant as the list states it."""
 
-    def __init__(self, id, place, nearest):
-        self.id, self.place, self.nearest = id, place, nearest
+    def __init__(self, id, place):
+        self.id, self.place = id, place
         self.what, self.after, self.old, self.new = [], None, [], []
 
 
 def entries(path):
-    header = Entry("", "", "")
-    all = [header]
+    all = []
     for number, line in enumerate(read(path).split("\n"), 1):
         mark, _, rest = line.partition(" ")
-        rest, entry = rest.strip(), all[-1]
+        rest = rest.strip()
         if mark == "#":
-            all.append(Entry(rest, f"{path}:{number}", header.nearest))
+            all.append(Entry(rest, f"{path}:{number}"))
         elif mark == "nearest:":
-            entry.nearest = rest
+            continue
         elif mark == "after:":
-            entry.after = rest
+            all[-1].after = rest
         elif mark in ("-", "+"):
-            (entry.old if mark == "-" else entry.new).append(rest)
+            (all[-1].old if mark == "-" else all[-1].new).append(rest)
         elif line:
-            entry.what.append(line.strip())
-    return all[1:]
+            all[-1].what.append(line.strip())
+    return all
 
 
 def replacement(entry, source):
-    """What the mutant replaces in the source, from where to where, by what."""
+    """The range of the source that the mutant replaces, and the new text."""
     lines = source.split("\n")
     bare = [line.strip() for line in lines]
     begin, count = 0, len(entry.old)
     if entry.after:
         if bare.count(entry.after) != 1:
-            raise Fault(f"expected the `after:` line once in the source, found it"
-                        f" {bare.count(entry.after)} times: {entry.after}")
+            raise Fault(f"the source contains the `after:` line"
+                        f" {bare.count(entry.after)} times instead of once")
         begin = bare.index(entry.after) + 1
     found = [i for i in range(begin, len(lines))
              if bare[i:i + count] == entry.old]
     if not found or len(found) > 1 and not entry.after:
-        raise Fault(f"expected the `-` lines once in the source, found them"
-                    f" {len(found)} times; quote them as they are now, or add a"
-                    f" line that is above them as `after:`")
+        raise Fault(f"the source contains the `-` lines {len(found)} times instead of"
+                    f" once; quote the present lines, or add an `after:` line")
     start = sum(len(line) + 1 for line in lines[:found[0]])
     old = "\n".join(lines[found[0]:found[0] + count])
     indentation = old[:len(old) - len(old.lstrip())]
@@ -82,22 +76,16 @@ def replacement(entry, source):
     return start, start + len(old), new
 
 
-def mutant(entry, sources, suites):
-    if not (entry.what and entry.old and entry.new and entry.nearest):
-        raise Fault("expected a sentence, `-` and `+` lines, and `nearest:` here"
-                    " or at the top of the file")
-    unknown = set(entry.nearest.split(", ")) - suites
-    if unknown:
-        raise Fault(f"expected suites of Tests after `nearest:`, found"
-                    f" {', '.join(sorted(unknown))}")
+def mutant(entry, sources):
+    if not (entry.what and entry.old and entry.new):
+        raise Fault("a sentence, the `-` lines or the `+` lines are missing")
     name = os.path.basename(entry.place).split(".mutants")[0] + ".swift"
     paths = [path for path in sources if os.path.basename(path) == name]
     if len(paths) != 1:
-        raise Fault(f"expected one source named {name}, found {len(paths)};"
-                    f" rename the file of the mutants after its source")
-    nearest = rf"\.({'|'.join(entry.nearest.split(', '))})/"
+        raise Fault(f"{len(paths)} sources have the name {name} instead of one; rename"
+                    f" the file of the mutants after its source")
     return Mutant(entry.id, " ".join(entry.what), paths[0],
-                  *replacement(entry, read(paths[0])), nearest, LIMIT)
+                  *replacement(entry, read(paths[0])))
 
 
 def below(folder, pattern):
@@ -106,13 +94,11 @@ def below(folder, pattern):
 
 
 def written(names):
-    """The mutants of the folders, sources and IDs that are named, or all.
+    """The mutants of the named folders, sources and IDs, or all without a name.
 
-    Returns those that apply, and the reasons why others do not, with their places.
+    Returns the mutants that apply, and why the others do not, with their places.
     """
     sources = below("Sources", "*.swift")
-    suites = {name for path in below("Tests", "*.swift") for name in re.findall(
-        r"\b(?:struct|class|actor|enum) (\w+)", read(path))}
     mutants, faults, ids, used = [], [], {}, set()
     for path in below("Tests/Mutants", "*.mutants"):
         for entry in entries(path):
@@ -123,12 +109,11 @@ def written(names):
                 continue
             try:
                 if ids.setdefault(entry.id, entry.place) != entry.place:
-                    raise Fault(f"its ID is taken at {ids[entry.id]}; give it"
-                                f" another")
-                mutants.append(mutant(entry, sources, suites))
+                    raise Fault(f"{ids[entry.id]} has the same ID; choose another ID")
+                mutants.append(mutant(entry, sources))
             except Fault as fault:
                 faults.append(f"{entry.place}: {entry.id}: {fault}")
-    for name in [name for name in names if name not in used]:
-        faults.append(f"{name}: expected a folder or file of Tests/Mutants, or an"
-                      f" ID")
+    for name in names:
+        if name not in used:
+            faults.append(f"{name}: no folder, file or ID has this name")
     return mutants, faults
