@@ -43,8 +43,6 @@ def entries(path):
         rest = rest.strip()
         if mark == "#":
             all.append(Entry(rest, f"{path}:{number}"))
-        elif mark == "nearest:":
-            continue
         elif mark == "after:":
             all[-1].after = rest
         elif mark in ("-", "+"):
