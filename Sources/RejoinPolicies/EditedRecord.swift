@@ -69,8 +69,8 @@ struct EditedRecord: Sendable {
     isDeleted || changes.edits[key] != nil || value(of: key) != base(key)
   }
 
-  /// The values that the context wrote to registers which never cause a
-  /// conflict, as far as they differ from what these showed before.
+  /// The values that the context wrote to quiet registers, without those that
+  /// they showed before.
   var quietWrites: [FieldKey: Value?] {
     changes.values.filter {
       quiet.contains($0.key) && $0.value != stored($0.key).value

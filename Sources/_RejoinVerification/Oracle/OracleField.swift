@@ -101,8 +101,7 @@ extension OracleField {
 
 // Sets.
 extension OracleField {
-  /// The elements of which an insertion is left that no save which observed it
-  /// supersedes.
+  /// The elements with an insertion that no save supersedes.
   var elements: [Value] {
     var elements: Set<Value> = []
     for save in heard {

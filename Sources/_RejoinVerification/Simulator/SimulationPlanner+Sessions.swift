@@ -63,7 +63,7 @@ extension SimulationPlanner {
     add(random.chance(70) ? .purge(i) : .fold(i), by: i)
   }
 
-  /// What is edited, or undone, may meet a purge or a retirement.
+  /// Makes edits and undoings meet purges and retirements.
   private mutating func keepHouse(on i: Int, about id: RecordID) {
     if faults.housekeeping == 0 { return }
     for step in verbs.housekeeping(on: i, of: deviceCount, about: id) {

@@ -141,14 +141,13 @@ public struct WorldCounts: Hashable, Sendable {
   public internal(set) var saves = 0
   /// Those that undo another, or redo it.
   public internal(set) var undoings = 0
-  /// Those that an editing context made.
+  /// The saves of an editing context.
   public internal(set) var contextSaves = 0
-  /// Those of the last two that met a purge.
-  ///
-  /// The device made it, or learned of it, after the record was fetched, or after
-  /// the save that was undone.
+  /// The saves of contexts and undoings that met a purge: the device made it, or
+  /// learned of it, after the record was fetched, or after the save that was
+  /// undone.
   public internal(set) var metPurges = 0
-  /// Those that met a retirement.
+  /// The saves of contexts and undoings that met a retirement.
   public internal(set) var metRetirements = 0
   /// The messages that were applied.
   public internal(set) var deliveries = 0

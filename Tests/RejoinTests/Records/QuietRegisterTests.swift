@@ -28,7 +28,7 @@ private struct Plain: Entity {
       makeDeviceID: { DeviceID(99) })
   }
 
-  /// Two replicas that have written the field concurrently and met.
+  /// Two replicas that wrote the field concurrently and merged.
   private func contested(
     _ schema: Schema
   ) throws -> (replicas: [Replica], reports: [MergeReport]) {

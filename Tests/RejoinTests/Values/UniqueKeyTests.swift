@@ -44,7 +44,7 @@ import Testing
     #expect(different.count == keys.count)
   }
 
-  /// The parts can be read back, so no two lists have one key.
+  /// Different lists of parts have different keys, because a key can be read back.
   @Test func partsCanBeReadBack() throws {
     var random = SeededRandom(seed: 3)
     for _ in 0..<500 {
