@@ -201,8 +201,8 @@ class Judge:
         """Whether a mutant in the build is killed or SURVIVED, and why."""
         nearest, module = tests_near(mutant.path)
         for tests, times, *options in [
-            ("nearest", 0.5, "--filter", nearest),
-            ("near", 0.5, "--filter", module, "--skip", nearest),
+            ("nearest", 1, "--filter", nearest),
+            ("near", 1, "--filter", module, "--skip", nearest),
             ("other", 3, "--skip", module, "--skip", nearest),
         ]:
             tested = self.test(number, 30 + times * self.seconds, *options)

@@ -37,7 +37,7 @@ CONTINUING = (
 
 
 def end_of_comment(source, start):
-    """Where a comment between /* and */ ends. Comments nest."""
+    """The end of a comment between /* and */. Comments nest."""
     depth = 0
     for found in re.compile(r"/\*|\*/").finditer(source, start):
         depth += 1 if found[0] == "/*" else -1
@@ -47,7 +47,7 @@ def end_of_comment(source, start):
 
 
 def end_of_text(source, opening):
-    """Where a literal ends, including all that \\(…) inserts into it."""
+    """The end of a literal, including all that \\(…) inserts into it."""
     at, closing = opening.end(), opening[2] + opening[1]
     escape = "\\" + opening[1]
     while at < len(source) and not source.startswith(closing, at):
