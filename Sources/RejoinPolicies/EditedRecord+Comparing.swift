@@ -31,8 +31,21 @@ extension EditedRecord {
   /// equal value, is a change that its author wants to keep.
   func isContested(by now: Record) -> Bool {
     guard isDeleted else { return wasDeleted(in: now) }
-    return seenFields.union(now.fields).union([.existence])
-      .subtracting(quiet).contains { hasMoved($0, in: now) }
+    return isMarked(in: now)
+      || seenFields.union(now.fields).subtracting(quiet)
+        .contains { hasMoved($0, in: now) }
+  }
+
+  /// Whether the record's existence has changed since the fetch.
+  ///
+  /// Every save marks the record as existing, and the mark of a save that writes
+  /// a quiet register does not count.
+  private func isMarked(in now: Record) -> Bool {
+    guard hasMoved(.existence, in: now) else { return false }
+    let (before, marks) = (seen(.existence).clock, now[.existence].writes)
+    let new = marks.map(\.dot).filter { !before.contains($0) }
+    let quietSaves = Set(quiet.flatMap { now[$0].writes.map(\.dot) })
+    return new.isEmpty || !quietSaves.isSuperset(of: new)
   }
 
   private func hasMoved(_ key: FieldKey, in now: Record) -> Bool {

@@ -149,8 +149,8 @@ extension EditedRecord {
     changes.values[key] ?? stored(key).value
   }
 
-  /// What a register or a counter shows: `nil` if nobody has written it, and
-  /// `.some(nil)` if a write has unset it.
+  /// The visible value of a register or a counter: `nil` if there is no write,
+  /// and `.some(nil)` if a write unset it.
   func written(_ key: FieldKey) -> Value?? {
     if let value = changes.values[key] { return .some(value) }
     return stored(key).shown

@@ -7,8 +7,8 @@ extension EditingContext {
   ///
   /// The write supersedes the siblings that were displayed: with the queued
   /// conflict, or else when the record was fetched. Siblings that arrived later
-  /// stay. A queued deletion is resolved once all its fields are; the record is
-  /// then kept.
+  /// stay, except those of a field declared with `lww`. A queued deletion is
+  /// resolved once all its fields are, and the record is then kept.
   ///
   /// - Parameters:
   ///   - id: The record.

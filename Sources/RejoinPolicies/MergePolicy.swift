@@ -8,8 +8,9 @@ import Rejoin
 /// The names are Core Data's, and so is the granularity: a record is in
 /// conflict if the context edited any of its fields and any of its fields has
 /// changed in the store, even if these are different fields. Without a
-/// conflict, every policy writes what the context edited. Counters, sets and
-/// ledgers merge without conflict, unless the record is deleted by one side.
+/// conflict, every policy writes what the context edited. Counters, sets,
+/// ledgers, and registers declared with `lww` cause no conflict, unless the
+/// record is deleted by one side.
 ///
 /// A policy decides once per save, between a context and its own replica, and
 /// turns the edits into ordinary writes. It is never consulted when a delta is
@@ -29,8 +30,8 @@ public enum MergePolicy: Sendable {
   /// that the context had not shown.
   case mergeByPropertyObjectTrump
   /// Writes every field whose value in the context differs from the store's,
-  /// even those that the context did not edit. Counters and sets are set to
-  /// mine.
+  /// even those that the context did not edit. Counters, sets, and registers
+  /// declared with `lww` are set to mine, too.
   case overwrite
   /// Writes nothing. All edits are dropped, and the context takes the store's
   /// values.
@@ -43,8 +44,8 @@ public enum MergePolicy: Sendable {
   /// Derive a record's ID from its unique key, and two insertions under one key
   /// become one record, with the values of both.
   case mergeNonNil
-  /// Writes nothing if anything in the record has changed in the store. All
-  /// edits of the record are then dropped.
+  /// Writes nothing if any register of the record has changed in the store,
+  /// except those declared with `lww`. All edits of the record are then dropped.
   case serverWins
   /// Writes every field that the context changed. Where both sides changed a
   /// field, the later write wins, by timestamp and then by device; the other is

@@ -31,7 +31,8 @@ public struct PolicyDecision: Sendable {
   /// Whether the save must throw and write nothing.
   public var isRefused = false
 
-  /// Whether the context's edits of counters, sets and ledgers are dropped.
+  /// Whether the context's edits of counters, sets, ledgers and quiet registers
+  /// are dropped.
   public var dropsEdits = false
 }
 

@@ -63,7 +63,7 @@ public struct RecordDraft: Sendable {
 
 /// Drafts of records.
 extension Replica {
-  /// Makes a draft of the current state of a record.
+  /// Creates a draft of the current state of a record.
   ///
   /// Editing the draft of a record that does not exist inserts it.
   public func draft(_ id: RecordID) -> RecordDraft {

@@ -74,11 +74,6 @@ extension SavePlan {
     }
   }
 
-  /// The value of a register in the store.
-  private func shown(_ key: FieldKey) -> Value? {
-    now.exists ? now[key].value : nil
-  }
-
   /// The edits of counters, sets and ledgers, and a `touch`, as dropped
   /// changes.
   private func edits(of changes: EditedRecord.Changes) -> [DroppedChange] {

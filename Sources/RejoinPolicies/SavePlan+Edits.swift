@@ -11,8 +11,7 @@ extension SavePlan {
   var editsToApply: [FieldKey: (edit: FieldEdit, supersedesAll: Bool)] {
     if decision.dropsEdits { return [:] }
     let mine = record.changes.edits
-    guard case .overwrite = policy, decision.isConflict, !record.isDeleted
-    else { return mine.mapValues { ($0, false) } }
+    guard overwrites else { return mine.mapValues { ($0, false) } }
     var edits: [FieldKey: (edit: FieldEdit, supersedesAll: Bool)] = [:]
     for key in record.seenFields.union(now.fields).union(mine.keys) {
       if let edit = overwriting(key) {

@@ -7,7 +7,7 @@ struct SavePlan {
   let record: EditedRecord
   /// The record in the store now.
   let now: Record
-  /// The registers that may be in conflict; never two of one name.
+  /// The registers that may be in conflict, never two of one name.
   let differences: [FieldKey: FieldDifference]
   let decision: PolicyDecision
   let policy: MergePolicy
@@ -49,10 +49,25 @@ struct SavePlan {
     return names
   }
 
-  /// The values to write to registers that never cause a conflict.
+  /// The values to write to quiet registers.
   private var quietWrites: [FieldKey: Value?] {
-    decision.dropsEdits ? [:] : record.quietWrites
+    if decision.dropsEdits { return [:] }
+    var values = record.quietWrites
+    guard overwrites else { return values }
+    for key in record.quiet where record.value(of: key) != shown(key) {
+      values[key] = .some(record.value(of: key))
+    }
+    return values
   }
+
+  /// Whether the policy sets every field to what the context shows.
+  var overwrites: Bool {
+    guard case .overwrite = policy else { return false }
+    return decision.isConflict && !record.isDeleted
+  }
+
+  /// The value of a register in the store.
+  func shown(_ key: FieldKey) -> Value? { now.exists ? now[key].value : nil }
 
   var conflict: Conflict {
     Conflict(
@@ -99,7 +114,7 @@ struct SavePlan {
       record.id, observed: (seesAll ? now : record.fetched)[.existence],
       creatingAgain: creatingAgain)
     for key in differences.keys.sorted() { write(key, in: transaction) }
-    for (key, value) in quietWrites {
+    for (key, value) in quietWrites.sorted(by: { $0.key < $1.key }) {
       transaction.apply(
         .write(value), to: key, of: record.id, observed: now[key])
     }
@@ -126,8 +141,9 @@ struct SavePlan {
 extension [FieldKey: FieldDifference] {
   /// One field of each name.
   ///
-  /// If a field's kind changed between versions of the schema, there are two
-  /// fields of its name, and outcomes go by name. The other one is not written.
+  /// A newer version of the app may declare a variant of a register. There are
+  /// then two registers of one name, and outcomes go by name. The other one is
+  /// not written.
   fileprivate func oneOfEachName(
     preferring isMeant: (FieldKey) -> Bool
   ) -> Self {

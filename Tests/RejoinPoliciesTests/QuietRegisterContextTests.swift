@@ -86,6 +86,41 @@ import Testing
     #expect(!scene.mine.exists(Scene.item))
   }
 
+  @Test(arguments: MergePolicy.named)
+  func deletionBesideChangeInStoreCausesNoConflict(
+    _ policy: MergePolicy
+  ) throws {
+    let scene = try Scene.withItem()
+    let context = EditingContext(scene.mine, mergePolicy: policy)
+    context.delete(Scene.item)
+    try scene.otherEdits { $0.theme = "theirs" }
+    let report = try context.save()
+    #expect(report.conflicts.isEmpty && report.dropped.isEmpty)
+    // The save did not see the change, and an update wins.
+    #expect(report.survivors.keys.first == Scene.item)
+    #expect(scene.item?.theme == "theirs")
+  }
+
+  @Test func deletionBesideChangeOfCounterConflicts() throws {
+    let scene = try Scene.withItem()
+    let context = EditingContext(scene.mine)
+    context.delete(Scene.item)
+    try scene.otherEdits {
+      $0.theme = "theirs"
+      $0.qty.increment()
+    }
+    #expect(throws: ContextSaveError.self) { try context.save() }
+  }
+
+  @Test func overwritingSetsToWhatTheContextShows() throws {
+    let scene = try Scene.withItem()
+    let context = scene.context(.overwrite)
+    try scene.otherEdits { ($0.name, $0.theme) = ("theirs", "theirs") }
+    let report = try context.save()
+    #expect(report.names == ["name", "theme"])
+    #expect(scene.item?.theme == "light")
+  }
+
   @Test func refreshingMovesCleanFieldForward() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.error)

@@ -68,8 +68,10 @@ extension Entity {
   /// Use it for a position, a cursor or a last-seen time: only the latest write
   /// matters. The field is stored, joined and read like any other register, so
   /// a later version of the app can change the declaration without a migration.
-  /// A write in an editing context supersedes all concurrent writes and never
-  /// causes a conflict.
+  /// In an editing context, a write of the field supersedes all concurrent
+  /// writes that have arrived, and neither the write nor theirs causes a
+  /// conflict. If another field or a deletion causes one, the policies `error`,
+  /// `rollback` and `serverWins` treat the write like any other edit.
   ///
   /// If clocks differ by more than the maximum clock skew, a write that lost can
   /// show again after the winner is overwritten. A transfer carries up to one

@@ -21,7 +21,7 @@ public struct Schema: Sendable, ExpressibleByArrayLiteral {
 
     /// Creates the definition of an entity.
     ///
-    /// - Precondition: `quietFields` are registers among `fields`.
+    /// A schema requires that `quietFields` are registers among `fields`.
     public init(
       fields: Set<FieldKey> = [], quietFields: Set<FieldKey> = [],
       deletion: DeletionRule = .updateWins

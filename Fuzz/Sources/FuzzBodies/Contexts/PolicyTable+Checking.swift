@@ -3,6 +3,7 @@
 import Foundation
 import Rejoin
 import RejoinPolicies
+import _RejoinVerification
 
 extension PolicyTable {
   /// Saves the context, or the draft instead of it, and compares the result
@@ -20,7 +21,7 @@ extension PolicyTable {
       "\(policy.name): in conflict", !report.conflicts.isEmpty,
       isConflict(store))
     try require(report.failures.isEmpty, "\(policy.name): a failure")
-    let after = replica.recordForEditing(PolicyTable.card)
+    let after = replica.fetched(PolicyTable.card)
     if isDeletion {
       return try checkDeletion(context, report, store, replica)
     }
@@ -71,7 +72,7 @@ extension PolicyTable {
       "\(name): written", report.written[PolicyTable.card] ?? [],
       Set(row.written.keys.map { Name($0.name) }))
     try equal("\(name): dropped", droppedValues(report), row.dropped)
-    let hidden = fetched.isDead && store.record.isDead
+    let hidden = isDeleted(fetched) && isDeleted(store.record)
     for key in keys {
       if let value = row.written[key] {
         try equal("\(name): \(key)", after[key].value, value)
@@ -81,6 +82,10 @@ extension PolicyTable {
       }
       try checkSiblings(key, row, store, after)
     }
+  }
+
+  private func isDeleted(_ record: Record) -> Bool {
+    !record.exists && !record[.existence].clock.isEmpty
   }
 
   func droppedValues(_ report: ContextReport) -> Set<PolicyRow.Dropped> {
@@ -146,7 +151,7 @@ extension PolicyTable {
     try later.resolve(
       PolicyTable.card, Dictionary(uniqueKeysWithValues: values))
     for key in row.queued {
-      let field = replica.recordForEditing(PolicyTable.card)[key]
+      let field = replica.fetched(PolicyTable.card)[key]
       try equal("\(key) settled", field.value, .string("settled"))
       try equal("\(key) has siblings", field.writes.count, 1)
     }

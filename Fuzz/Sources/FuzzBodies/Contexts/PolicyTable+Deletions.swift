@@ -2,6 +2,7 @@
 
 import Rejoin
 import RejoinPolicies
+import _RejoinVerification
 
 // Checking a deletion, and the edits before and after it.
 extension PolicyTable {
@@ -16,7 +17,7 @@ extension PolicyTable {
     let written = Set(
       isRefused ? [] : keys.filter { myValue($0) != nil }.map { Name($0.name) })
     try equal("\(name): written", report.written[card] ?? [], written)
-    let after = replica.recordForEditing(card)
+    let after = replica.fetched(card)
     if isRefused {
       try checkRefused(report, outcome, store, after)
       try checkQueuedDeletion(context, outcome, replica)

@@ -2,6 +2,7 @@
 
 import Rejoin
 import RejoinPolicies
+import _RejoinVerification
 
 /// What a save must do by the table.
 struct PolicyRow {
@@ -32,7 +33,7 @@ extension PolicyTable {
     let next: Timestamp
 
     init(_ replica: Replica, since fetched: Record) throws {
-      let now = replica.recordForEditing(PolicyTable.card)
+      let now = replica.fetched(PolicyTable.card)
       let other = replica.fork(as: DeviceID(99))
       try other.save { $0.touch(RecordID("Card", "time")) }
       next = other.version[DeviceID(99)].time
@@ -62,24 +63,35 @@ extension PolicyTable {
   func known(_ store: Store) -> [FieldKey] {
     keys.filter {
       !quiet.contains($0)
-        && (isTouched($0) || store.record.isTouched($0) || mine[$0] != nil)
+        && (isTouched($0) || store.record.fields.contains($0)
+          || mine[$0] != nil)
     }
-  }
-
-  /// The quiet registers that the context has edited.
-  private var quietEdits: [FieldKey] {
-    keys.filter { quiet.contains($0) && isDirty($0) }
   }
 
   func isConflict(_ store: Store) -> Bool {
     if isDeletion {
-      return (keys + PolicyTable.extras + [.existence]).contains {
-        !quiet.contains($0) && store.record[$0].clock != seen($0).clock
-      }
+      return isMarked(store)
+        || (keys + PolicyTable.extras).contains {
+          !quiet.contains($0) && store.record[$0].clock != seen($0).clock
+        }
     }
-    return store.wasDeleted && !(edits.isEmpty && quietEdits.isEmpty)
+    let editsQuietly = keys.contains { quiet.contains($0) && isDirty($0) }
+    return store.wasDeleted && (!edits.isEmpty || editsQuietly)
       || keys.contains { !quiet.contains($0) && isDirty($0) }
         && known(store).contains { isChanged($0, store) }
+  }
+
+  /// Whether a mark of the record's existence is new, and its save did not just
+  /// write a quiet register.
+  private func isMarked(_ store: Store) -> Bool {
+    let (before, now) = (seen(.existence), store.record[.existence])
+    let quietSaves = quiet.flatMap { store.record[$0].writes.map(\.dot) }
+    let isQuiet = now.writes.allSatisfy {
+      before.clock.contains($0.dot)
+        || $0.payload.value == .bool(true) && quietSaves.contains($0.dot)
+    }
+    let isNew = now.writes.contains { !before.clock.contains($0.dot) }
+    return !isQuiet || now.clock != before.clock && !isNew
   }
 
   /// What the save does with the deletion, if the policy does not refuse the
@@ -112,7 +124,12 @@ extension PolicyTable {
     } else {
       for key in keys where isDirty(key) { row.written[key] = myValue(key) }
     }
-    for key in quietEdits {
+    for key in keys where quiet.contains(key) {
+      let isSet: Bool =
+        if case .overwrite = policy {
+          isConflict(store) && myValue(key) != store.value(key)
+        } else { false }
+      guard isDirty(key) || isSet else { continue }
       if !row.dropsEdits {
         row.written[key] = myValue(key)
         row.supersedes.insert(key)

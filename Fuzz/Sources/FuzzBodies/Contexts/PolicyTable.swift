@@ -2,6 +2,7 @@
 
 import Rejoin
 import RejoinPolicies
+import _RejoinVerification
 
 /// A second implementation of the table of merge policies, in terms of what a
 /// record shows: what a save must write, show afterwards, and drop.
@@ -42,7 +43,7 @@ struct PolicyTable {
     quiet: Set<FieldKey>
   ) {
     (self.policy, self.keys, self.quiet) = (policy, keys, quiet)
-    fetched = store.recordForEditing(PolicyTable.card)
+    fetched = store.fetched(PolicyTable.card)
     wasShown = fetched.exists
     if fetched.exists {
       for key in fetched.fields { base[key] = fetched[key] }
@@ -100,16 +101,16 @@ struct PolicyTable {
       return
     }
     if isDeletion { return }
-    let now = store.recordForEditing(PolicyTable.card)
+    let now = store.fetched(PolicyTable.card)
     for key in keys where !isDirty(key) {
-      if !now.isTouched(key), !isTouched(key) { continue }
+      if !now.fields.contains(key), !isTouched(key) { continue }
       mine[key] = nil
-      base[key] = now.exists && now.isTouched(key) ? now[key] : nil
+      base[key] = now.exists && now.fields.contains(key) ? now[key] : nil
       wasShown = wasShown || now.exists
       refreshed[key] = now[key]
     }
     for key in PolicyTable.extras where !edits.contains(key) {
-      if !now.isTouched(key), !isTouched(key) { continue }
+      if !now.fields.contains(key), !isTouched(key) { continue }
       wasShown = wasShown || now.exists
       refreshed[key] = now[key]
     }
@@ -117,7 +118,7 @@ struct PolicyTable {
 
   /// Whether any save had touched a field.
   func isTouched(_ key: FieldKey) -> Bool {
-    fetched.isTouched(key) || refreshed[key] != nil
+    fetched.fields.contains(key) || refreshed[key] != nil
   }
 
   func baseValue(_ key: FieldKey) -> Value? { base[key]?.value }

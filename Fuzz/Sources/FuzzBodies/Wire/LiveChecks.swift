@@ -142,7 +142,7 @@ extension LiveChecks {
         default: throw FuzzFailure("a save throws \(error)")
         }
       }
-      let record = replica.recordForEditing(id)
+      let record = replica.fetched(id)
       try require(record.exists, "\(id) is missing after a save")
       try checkReading(record[key], key)
     }
