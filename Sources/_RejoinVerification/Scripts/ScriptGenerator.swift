@@ -275,8 +275,8 @@ public struct ScriptGenerator {
     return before + [.discard(context: k)]
   }
 
-  /// Now and then, a device retires another, or deletes a record, hears from all
-  /// others that they know, and purges it.
+  /// Sometimes a retirement, or a deletion that all devices learn of before the
+  /// record is purged.
   mutating func housekeeping(
     on i: Int, of count: Int? = nil, about id: RecordID
   ) -> [ScriptStep] {

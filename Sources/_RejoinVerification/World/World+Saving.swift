@@ -106,8 +106,7 @@ extension World {
     } expecting: {
       $0.save(changes, of: id, seen: context.model.held, now: now)
     }
-    counts.contextSaves += 1
-    countMeetings(of: i, since: context.model.clock)
+    counts.contextSaves += lateSave(of: i, since: context.model.clock)
     try peers[i].replica.checkReadBack(
       changes.map { ScriptVerb.edit(id, $0.key, $0.value) }, named: name(i))
     return i
@@ -126,20 +125,23 @@ extension World {
       $0.delete(id, seen: context.model.held, now: now)
     }
     if counts.saves > saves {
-      counts.contextSaves += 1
-      countMeetings(of: i, since: context.model.clock)
+      counts.contextSaves += lateSave(of: i, since: context.model.clock)
     }
     return i
   }
 
-  /// Counts a save if a purge or a retirement has become known to its author since.
-  private mutating func countMeetings(of i: Int, since before: VectorClock) {
+  /// One save, and the purges and retirements that its author learned of since.
+  private func lateSave(of i: Int, since before: VectorClock) -> LateSaves {
     func isMet(_ place: Int) -> Bool {
       let dot = history.saves[place].dot
       return peers[i].model.clock.contains(dot) && !before.contains(dot)
     }
-    counts.metPurges += purges.contains(where: isMet) ? 1 : 0
-    counts.metRetirements += retirements.contains(where: isMet) ? 1 : 0
+    let metPurge = purges.contains(where: isMet)
+    let metRetirement = retirements.contains(where: isMet)
+    return LateSaves(
+      count: 1, metPurges: metPurge ? 1 : 0,
+      metRetirements: metRetirement ? 1 : 0,
+      met: metPurge || metRetirement ? 1 : 0)
   }
 
   mutating func undo(
@@ -154,8 +156,7 @@ extension World {
       $0.save(undone.undoings, now: now)
     }
     if undone.dot != nil {
-      counts.undoings += 1
-      countMeetings(of: i, since: peers[i].lastSaved)
+      counts.undoings += lateSave(of: i, since: peers[i].lastSaved)
     }
     return i
   }

@@ -135,20 +135,41 @@ public struct World<Replica: TestedReplica> {
   }
 }
 
+/// Saves that are based on an earlier state: that of a fetch, or of the save that
+/// is undone.
+public struct LateSaves: Hashable, Sendable {
+  /// All of them.
+  public internal(set) var count = 0
+  /// Those before which the device made a purge, or learned of one.
+  public internal(set) var metPurges = 0
+  /// Those before which the device learned of a retirement.
+  public internal(set) var metRetirements = 0
+  /// Those that met either.
+  public internal(set) var met = 0
+
+  static func += (a: inout LateSaves, b: LateSaves) {
+    a.count += b.count
+    a.metPurges += b.metPurges
+    a.metRetirements += b.metRetirements
+    a.met += b.met
+  }
+}
+
+extension LateSaves: CustomStringConvertible {
+  /// The counts as part of a line.
+  public var description: String {
+    "\(count) (\(metPurges) met a purge, \(metRetirements) a retirement)"
+  }
+}
+
 /// What has been done and checked.
 public struct WorldCounts: Hashable, Sendable {
   /// The saves.
   public internal(set) var saves = 0
   /// Those that undo another, or redo it.
-  public internal(set) var undoings = 0
-  /// The saves of an editing context.
-  public internal(set) var contextSaves = 0
-  /// The saves of contexts and undoings that met a purge: the device made it, or
-  /// learned of it, after the record was fetched, or after the save that was
-  /// undone.
-  public internal(set) var metPurges = 0
-  /// The saves of contexts and undoings that met a retirement.
-  public internal(set) var metRetirements = 0
+  public internal(set) var undoings = LateSaves()
+  /// Those of an editing context.
+  public internal(set) var contextSaves = LateSaves()
   /// The messages that were applied.
   public internal(set) var deliveries = 0
   /// The messages that left a gap.
@@ -192,8 +213,6 @@ public struct WorldCounts: Hashable, Sendable {
     a.saves += b.saves
     a.undoings += b.undoings
     a.contextSaves += b.contextSaves
-    a.metPurges += b.metPurges
-    a.metRetirements += b.metRetirements
     a.deliveries += b.deliveries
     a.gaps += b.gaps
     a.fragments += b.fragments
