@@ -84,7 +84,7 @@ struct FieldSlot: Sendable {
     }
   }
 
-  /// The writes of a register; none of another kind.
+  /// The writes of a register. A field of another kind has none.
   var siblings: Siblings<Stamped> {
     switch content {
     case .register(let value):

@@ -23,23 +23,15 @@ public struct Record: Sendable {
     state.slots.filter { $0.name != 0 }.map { names[$0.name] }.sorted()
   }
 
-  /// The state of a field; empty if no save has touched it.
+  /// The state of a field, which is empty if no save has touched it.
   ///
   ///     let name = record[FieldKey("name", .register)]
   ///     name.writes  // the visible write and its siblings, sorted by dot
   ///
   /// The state also shows references to records that do not exist.
   public subscript(key: FieldKey) -> FieldState {
-    touched(key) ?? FieldState(key.kind)
+    names.number(of: key).flatMap { state[$0] } ?? FieldState(key.kind)
   }
-
-  /// The state of a field; `nil` if no save has touched it.
-  private func touched(_ key: FieldKey) -> FieldState? {
-    names.number(of: key).flatMap { state[$0] }
-  }
-
-  /// Whether any save has changed a field.
-  package func isTouched(_ key: FieldKey) -> Bool { touched(key) != nil }
 
   /// The visible write of a register.
   private func write(of key: FieldKey) -> Siblings<Stamped>.Element? {
@@ -72,7 +64,7 @@ extension Record {
   /// The values of concurrent writes that differ from the visible one, each
   /// once, sorted.
   ///
-  /// A record knows no schema, so that it also lists those of a field that the
+  /// A record knows no schema, so it also lists those of a field that the
   /// schema declares as `lww`.
   public func conflicts(of name: String) -> [Value] {
     self[FieldKey(name, .register)].conflicts.filter { visible($0) != nil }

@@ -18,8 +18,9 @@ public struct TypedRecord<Owner: Entity>: Sendable {
     Kind.read(fields[field], of: record)
   }
 
-  /// The values of concurrent writes that differ from the visible one; none of
-  /// an `lww` field.
+  /// The values of concurrent writes that differ from the visible one.
+  ///
+  /// A field declared with `lww` lists none.
   ///
   ///     replica[Profile.self, "ada"]?.conflicts(\.name)  // ["Ada L."]
   public func conflicts<V: FieldValue>(

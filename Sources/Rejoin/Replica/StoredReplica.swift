@@ -6,7 +6,8 @@
 /// ``Replica/init(opening:token:schema:wallClock:makeDeviceID:)``.
 ///
 /// The records and the version are the state. The indexes (`positions`,
-/// `index`, `ahead`, `shared`) are derived from them and rebuilt on decoding; `_checkInvariants()` checks that they agree.
+/// `index`, `ahead`, `shared`) are derived from them and rebuilt on decoding, and
+/// `_checkInvariants()` checks that they agree.
 public struct StoredReplica: Sendable {
   /// The device under which the replica saves.
   ///

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension DotMap {
-  /// Inserts an element or removes it, in place of the marks of it that `seen`
+  /// Inserts an element or removes it, and drops the marks of it that `seen`
   /// contains.
   ///
   /// - Returns: The marks that were there before.

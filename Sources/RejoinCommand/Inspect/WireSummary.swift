@@ -14,7 +14,9 @@ struct WireSummary {
   /// The parts that are present, in their order in the message.
   private(set) var sections: [Section] = []
 
-  /// Measures a message, whose sections after the records are not read.
+  /// Measures the sections of a message.
+  ///
+  /// Those after the records are not read.
   init(of bytes: [UInt8]) throws(WireError) {
     self = try withBytes(of: bytes) { bytes throws(WireError) in
       try WireSummary(reading: bytes)

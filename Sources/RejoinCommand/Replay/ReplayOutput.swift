@@ -38,7 +38,8 @@ enum ReplayOutput {
     guard let record = replica.record(id) else { return .object([:]) }
     let entity = replica.schema[id.entity]
     return .object(
-      entity.fields.filter(record.isTouched).reduce(into: [:]) { members, key in
+      entity.fields.intersection(record.fields).reduce(into: [:]) {
+        members, key in
         members[Name(key.name)] = field(
           key, of: record, isQuiet: entity.quietFields.contains(key))
       })

@@ -31,7 +31,7 @@ struct ScriptSchema {
     try line.finish()
   }
 
-  /// What a script can declare a field to be.
+  /// The names by which a script declares the kind of a field.
   private static let declarations: [String: (kind: FieldKind, isQuiet: Bool)] =
     [
       "counter": (.counter, false), "ledger": (.ledger, false),

@@ -122,7 +122,7 @@ public final class Transaction {
 
   /// Deletes a record.
   ///
-  /// Deleting a record that does not exist is no edit.
+  /// Deleting a record that does not exist changes nothing.
   ///
   /// - Precondition: The schema declares the record's entity.
   public func delete(_ id: RecordID) {

@@ -51,7 +51,8 @@ extension Replica {
   /// Hands out the records that have changed since ``keepFormerRecords()``, and
   /// stops to keep any.
   ///
-  /// The references that lead nowhere are those of now, also before the change.
+  /// References are filtered by the records that exist now, in the old states,
+  /// too.
   package func takeDifferences() -> [RecordID: Difference] {
     let former = stored.formerRecords?.states ?? [:]
     stored.formerRecords = nil
