@@ -84,7 +84,7 @@ struct FieldSlot: Sendable {
     }
   }
 
-  /// The writes of a register. A field of another kind has none.
+  /// The writes of a register; none for a field of another kind.
   var siblings: Siblings<Stamped> {
     switch content {
     case .register(let value):
