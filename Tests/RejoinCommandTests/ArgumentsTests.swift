@@ -49,6 +49,14 @@ import Testing
     #expect(error?.exitCode == 2)
   }
 
+  @Test func theSmallestParametersAreAccepted() throws {
+    let words = [
+      "--seed", "0", "--episodes", "1", "--devices", "1", "--edits", "0",
+      "--fields", "1", "--contact", "0", "--skew", "0",
+    ]
+    _ = try CompareCommand(Arguments(words, options: CompareCommand.options))
+  }
+
   @Test func aMissingFileFails() throws {
     let arguments = try Arguments(
       ["no/such/file"], options: CompareCommand.options)

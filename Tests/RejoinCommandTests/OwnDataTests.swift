@@ -11,13 +11,21 @@ import Testing
   init() throws { folder = try Folder() }
 
   private static let versions = [
-    "base": [("1", "Milk", "open"), ("2", "Bread", "open"), ("3", "Salt", "")],
-    "mine": [("1", "Milk", "bought"), ("2", "Rye", "open"), ("3", "Salt", "")],
-    "theirs": [("1", "Oat milk", "open"), ("2", "Toast", "open")],
+    "base": [
+      ("1", "Milk", "open"), ("2", "Bread", "open"), ("3", "Salt", ""),
+      ("4", "Tea", ""),
+    ],
+    "mine": [
+      ("1", "Milk", "bought"), ("2", "Rye", "open"), ("3", "Salt", ""),
+      ("4", "Tea", "bought"),
+    ],
+    "theirs": [
+      ("1", "Oat milk", "open"), ("2", "Toast", "open"), ("4", "Tea", ""),
+    ],
   ]
 
-  /// Of three records, both sides have changed two: one in different fields, and
-  /// one in the same.
+  /// Both sides have changed two records: one in different fields, and one in the
+  /// same. Each has changed another record alone.
   private func check(_ printed: Printed) {
     #expect(printed.code == 0, "\(printed.text)")
     #expect(printed.counts(of: "recordByServerTime") == ["2", "2", "0"])

@@ -56,7 +56,7 @@ struct BrokenScript: Sendable, CustomTestStringConvertible {
     BrokenScript("no verb", #"{"on":"A"}"#, says: "\"do\" is missing"),
     BrokenScript("unknown verb", #"{"do":"sing","on":"A"}"#, says: "\"sing\""),
     BrokenScript(
-      "unknown key", #"{"do":"show","on":"A","loud":true}"#,
+      "unknown key", #"{"do":"show","on":"A","shown":1,"loud":true}"#,
       says: "unknown key \"loud\"; remove it, or correct its spelling"),
     BrokenScript(
       "doubled key", #"{"do":"show","on":"A","on":"B"}"#,

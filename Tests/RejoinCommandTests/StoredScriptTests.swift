@@ -34,15 +34,18 @@ import Testing
   @Test func theFilesAreStores() throws {
     let text = """
       \(Self.schema)
-      {"do":"save","on":"A","at":1,"record":"Item/1","set":{"name":"x"}}
-      {"do":"save","on":"B/ ü","at":1,"record":"Item/2","set":{"name":"y"}}
-      {"do":"crash","on":"A","at":2}
+      {"do":"save","on":"-09AZaz","at":1,"record":"Item/1","set":{"name":"x"}}
+      {"do":"save","on":"/:@[`{","at":1,"record":"Item/2","set":{"name":"y"}}
+      {"do":"save","on":"B ü","at":1,"record":"Item/3","set":{"name":"z"}}
+      {"do":"crash","on":"-09AZaz","at":2}
       """
     _ = try lines(of: text, in: ScriptStores(in: folder.path))
     let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
       .filter { $0.hasSuffix(".sqlite") }.sorted()
-    #expect(names == ["A.sqlite", "_422f20c3bc.sqlite"])
-    for (name, openings) in zip(names, [2, 1] as [Int64]) {
+    #expect(names == [
+      "-09AZaz.sqlite", "_2f3a405b607b.sqlite", "_4220c3bc.sqlite",
+    ])
+    for (name, openings) in zip(names, [2, 1, 1] as [Int64]) {
       let summary = try StoreSummary(
         of: SQLiteConnection(
           opening: folder.appending(path: name).path, .reading),

@@ -121,4 +121,13 @@ import Testing
         "\(episode.id)")
     }
   }
+
+  /// The only field is not chosen a second time.
+  @Test func contentionChoosesNoFieldTwice() {
+    var workload = Workload.busy
+    (workload.fields, workload.contention) = (1, 1e-9)
+    let chosenOnce = workload.generate().map(\.edits)
+    workload.contention = 1
+    #expect(workload.generate().map(\.edits) == chosenOnce)
+  }
 }

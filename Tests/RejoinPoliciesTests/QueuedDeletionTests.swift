@@ -51,6 +51,17 @@ import Testing
     #expect(scene.item?.qty == 11 && context.conflicts.isEmpty)
   }
 
+  @Test func aQueuedChangeIsNoDeletion() throws {
+    let scene = try Scene.withItem()
+    let context = EditingContext(scene.mine, mergePolicy: .manual)
+    context.apply(.write("mine"), to: Key.name, in: Scene.item)
+    try scene.otherEdits(Key.name, .write("theirs"))
+    try context.save()
+    let report = try context.resolveDeletion(of: Scene.item, deletes: true)
+    #expect(report.dot == nil && scene.mine.exists(Scene.item))
+    #expect(context.conflicts.map(\.contestedNames) == [["name"]])
+  }
+
   @Test func withoutAQueuedDeletionNothingHappens() throws {
     let scene = try Scene.withItem()
     let context = EditingContext(scene.mine)

@@ -209,6 +209,18 @@ import Testing
     #expect((error as? SQLError)?.code == .cannotOpen)
   }
 
+  /// Cutting the power in a test cannot lose what the system has written.
+  @Test func everyCommitIsSynced() async throws {
+    let store = try ReplicaStore(
+      at: path, schema: [Note.self], wallClock: .system,
+      makeDeviceID: DeviceID.random)
+    try await store.save(writing: { connection in
+      let synchronous = try connection.integer("PRAGMA synchronous")
+      let syncsFully = try connection.integer("PRAGMA fullfsync")
+      #expect(synchronous == 2 && syncsFully == 1)
+    }) { $0[Note.self, "1"].title = "Milk" }
+  }
+
   @Test func theAppsTablesAreWrittenWithTheSaveOrNot() async throws {
     struct Refused: Error {}
     let store = try ReplicaStore(

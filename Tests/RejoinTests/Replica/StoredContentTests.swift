@@ -8,23 +8,23 @@ import Testing
   private let own = DeviceID(1)
 
   /// The device section of a replica that needs no new device ID.
-  private var device: WireWriter {
+  private func device(skew: Int64 = 0) -> WireWriter {
     var section = WireWriter()
     section.raw(own.bytes)
     section.fixed(0)
-    section.signed(0)
+    section.signed(skew)
     section.byte(0)
     return section
   }
 
   private func fault(
     _ changes: [Delta.Change] = [],
-    _ intervals: [DeviceID: Delta.Interval] = [:],
+    _ intervals: [DeviceID: Delta.Interval] = [:], skew: Int64 = 0,
     sections: (inout WireWriter) -> Void = { _ in }
   ) -> WireError? {
     var message = MessageWriter(
       MessageContent(changes), intervals, as: .stored)
-    message.out.section(.device, device)
+    message.out.section(.device, device(skew: skew))
     sections(&message.out)
     let bytes = message.out.sealed()
     do throws(WireError) {
@@ -32,6 +32,11 @@ import Testing
       #expect(read.encoded() == bytes)
       return nil
     } catch { return error }
+  }
+
+  @Test func theMaximumClockSkewIsNotNegative() {
+    #expect(fault() == nil)
+    #expect(fault(skew: -1)?.code == .invalid)
   }
 
   @Test func ownSavesDoNotOutnumberTheVersion() {

@@ -28,6 +28,32 @@ import Testing
     return try delta(.ledger(field), of: FieldKey("log", .ledger))
   }
 
+  /// Even if all of them are zero.
+  @Test func noMoreEntriesAreFoldedOrCancelledThanTheLimit() {
+    let limit = Limits.foldedEntries
+    for (folded, cancelled) in [(limit + 1, 0), (1, limit + 1)] {
+      let line = DeviceEntries(
+        folded: folded, sum: 0, cancelled: cancelled, cancelledSum: 0, tail: [])
+      let field = Causal(
+        store: LedgerLines(lines: [stranger: line]),
+        context: CausalContext([stranger: 3]))
+      #expect(throws: WireError.self) {
+        try delta(.ledger(field), of: FieldKey("log", .ledger))
+      }
+    }
+  }
+
+  /// Memory for as many devices would not be there.
+  @Test func aCountThatTheBytesCannotHoldIsNotBelieved() {
+    var message = WireWriter(.vectorClock)
+    message.varint(1 << 58)
+    let bytes = message.sealed()
+    let error = #expect(throws: WireError.self) {
+      try VectorClock(decoding: bytes)
+    }
+    #expect(error?.code == .truncated && error?.offset == 3)
+  }
+
   @Test func aCounterHasOneEntryOfADevice() {
     let entries = [1, 2].map { n in
       Tally.Entry(

@@ -83,6 +83,28 @@ import Testing
     #expect(phone.encoded() == before)
   }
 
+  /// The part of a cancelled total that nobody has cancelled again comes back.
+  @Test func whatALaterCancellationLeavesComesBack() throws {
+    func cancel(_ replica: Replica) throws -> SaveReport {
+      try replica.save { transaction in
+        transaction.isUndoable = true
+        transaction.apply(
+          .append(.cancelling), to: Sailor().pay.key, of: Sailor.ada)
+      }
+    }
+    _ = try save { $0.pay.append(1) }
+    try watch.save { $0[Sailor.self, "ada"].pay.append(5) }
+    settle(phone, watch)
+    let cancelled = try cancel(phone)
+    try watch.save { $0[Sailor.self, "ada"].pay.append(7) }
+    settle(phone, watch)
+    _ = try cancel(watch)
+    settle(phone, watch)
+    #expect(phone.ada?.pay == 0)
+    #expect(try undo(cancelled) == ["pay"])
+    #expect(phone.ada?.pay == 1)
+  }
+
   @Test func nothingToSaveIsNoSave() throws {
     _ = try save { $0.name = "Ada" }
     let touched = try phone.save { transaction in
