@@ -24,8 +24,9 @@ import Testing
     ],
   ]
 
-  /// Both sides have changed two records: one in different fields, and one in the
-  /// same. Each has changed another record alone.
+  /// Both sides have changed two records, and each has changed another one.
+  ///
+  /// Of the first two, they changed one in different fields.
   private func check(_ printed: Printed) {
     #expect(printed.code == 0, "\(printed.text)")
     #expect(printed.counts(of: "recordByServerTime") == ["2", "2", "0"])
@@ -88,6 +89,10 @@ import Testing
       "--theirs", paths["theirs"] ?? "", "--explain", "my notes#x/1")
     #expect(story.text.contains("first: mine sets state to \"bought\""))
     #expect(story.text.contains("  weight 0.1\n"))
+    let alone = try rejoin(
+      "compare", "--base", paths["base"] ?? "", "--mine", paths["mine"] ?? "",
+      "--theirs", paths["theirs"] ?? "", "--explain", "my notes#x/4")
+    #expect(alone.code == 2 && alone.text.contains("; there are 2,"))
   }
 
   /// Names and keys that look alike, or that other text could be made of.

@@ -32,20 +32,17 @@ import Testing
     #"{"entities": {"Item": {"fields": {"name": "register"}}}}"#
 
   @Test func theFilesAreStores() throws {
-    let text = """
-      \(Self.schema)
-      {"do":"save","on":"-09AZaz","at":1,"record":"Item/1","set":{"name":"x"}}
-      {"do":"save","on":"/:@[`{","at":1,"record":"Item/2","set":{"name":"y"}}
-      {"do":"save","on":"B ü","at":1,"record":"Item/3","set":{"name":"z"}}
-      {"do":"crash","on":"-09AZaz","at":2}
-      """
+    let saves = ["-09AZaz", "/", ":", "@", "B ü", "[", "`", "{"].map {
+      #"{"do":"save","on":"\#($0)","at":1,"record":"Item/1","set":{"name":"x"}}"#
+    }
+    let crash = #"{"do":"crash","on":"-09AZaz","at":2}"#
+    let text = ([Self.schema] + saves + [crash]).joined(separator: "\n")
     _ = try lines(of: text, in: ScriptStores(in: folder.path))
     let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
       .filter { $0.hasSuffix(".sqlite") }.sorted()
-    #expect(names == [
-      "-09AZaz.sqlite", "_2f3a405b607b.sqlite", "_4220c3bc.sqlite",
-    ])
-    for (name, openings) in zip(names, [2, 1, 1] as [Int64]) {
+    let escaped = ["_2f", "_3a", "_40", "_4220c3bc", "_5b", "_60", "_7b"]
+    #expect(names == (["-09AZaz"] + escaped).map { $0 + ".sqlite" })
+    for (name, openings) in zip(names, [2] + escaped.map { _ in 1 as Int64 }) {
       let summary = try StoreSummary(
         of: SQLiteConnection(
           opening: folder.appending(path: name).path, .reading),
