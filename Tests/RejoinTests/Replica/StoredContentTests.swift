@@ -49,6 +49,24 @@ import Testing
     #expect(fault([change]) != nil)
   }
 
+  @Test func aRowIsOneRecordThatNoOtherRowHas() throws {
+    let replica = Replica.empty(1)
+    try replica.save { transaction in
+      for key in ["ada", "bob"] { transaction[Sailor.self, key].name = "A" }
+    }
+    let rows = (0..<2).map { replica.state.encodedRecord(at: $0) }
+    let both = MessageWriter(
+      MessageContent(try #require(replica.delta()).changes), [:], as: .stored)
+    for row in [rows[0], both.out.sealed()] {
+      var assembly = try StoredAssembly(head: replica.state.encodedHead())
+      _ = try rows[0].withUnsafeBytes { try assembly.add(record: $0) }
+      let error = #expect(throws: WireError.self) {
+        try row.withUnsafeBytes { try assembly.add(record: $0) }
+      }
+      #expect(error?.code == .invalid && error?.offset == 0)
+    }
+  }
+
   @Test func savesForAServerDoNotOutnumberTheVersion() throws {
     let (a, b) = (Replica.empty(1) { DeviceID(11) }, Replica.empty(2))
     try a.pull(from: "crm", modifiedAt: 1) { $0[Sailor.self, "ada"].name = "A" }
