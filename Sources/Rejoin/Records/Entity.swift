@@ -73,11 +73,12 @@ extension Entity {
   /// conflict. If another field or a deletion causes one, the policies `error`,
   /// `rollback` and `serverWins` treat the write like any other edit.
   ///
-  /// If clocks differ by more than the maximum clock skew, a write that lost can
-  /// show again after the winner is overwritten. A transfer carries up to one
-  /// write for each device. If a server is the authority for the field, declare
-  /// it with `register`: a pull does not overwrite a local edit, and a quiet
-  /// register does not list the conflict.
+  /// The field stores and sends its concurrent writes, up to one of each device.
+  /// If a clock is ahead by more than the maximum skew, a write that lost can be
+  /// shown again after the winner is overwritten. If a server is the authority
+  /// for the field, declare it with `register`: a pull of the server's value
+  /// does not overwrite a local edit, and a quiet register does not list the
+  /// conflict.
   public static func lww<V: FieldValue>(
     _ name: String, of type: V.Type = V.self,
     readingAlso older: OlderField<V>...
