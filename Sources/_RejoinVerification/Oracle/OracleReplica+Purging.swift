@@ -37,8 +37,20 @@ extension OracleReplica {
           // A part of a field that was refused has not arrived with the mark.
           field.id == id && field != path
             && held[field]?.contains(Int(place)) == true
-            && isMeant(edit)
+            && isLast(save.dot, in: field) && isMeant(edit)
         }
+    }
+  }
+
+  /// Whether no later save of the device has edited the field.
+  ///
+  /// Such a save hides the drop: a field keeps only the last save of each device.
+  /// It is one of a context that had not seen the purge, because every other save
+  /// supersedes the mark of the purge.
+  private func isLast(_ dot: Dot, in field: FieldPath) -> Bool {
+    !(held[field]?.members ?? []).contains { place in
+      let later = history.saves[Int(place)].dot
+      return later.device == dot.device && later.sequence > dot.sequence
     }
   }
 
