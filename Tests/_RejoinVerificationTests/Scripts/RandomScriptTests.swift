@@ -30,6 +30,21 @@ import Testing
     }
   }
 
+  /// A context that has not seen the purge saves the field that it emptied.
+  @Test func aLaterSaveOfTheDeviceHidesAPurge() throws {
+    let (id, tags) = (RecordID("Task", "a"), FieldKey("set", .set))
+    let steps: [ScriptStep] = [
+      .fetch(on: 0, id, context: 0),
+      .save(on: 0, [.edit(id, tags, .members(SetEdit(inserting: ["y"])))]),
+      .save(on: 0, [.delete(id)]), .purge(0),
+      .commit(context: 0, [tags: .members(.clearing)]),
+      .save(on: 0, [.undelete(id)]),
+    ]
+    let world = try World<ReplicaUnderTest>.ran(
+      Script(deviceCount: 1, steps: steps))
+    #expect(world.counts.purges == 1 && world.counts.contextSaves.met == 1)
+  }
+
   /// A copy that nobody noticed finds out first, and tells the original.
   @Test func whoIsToldOfACopyTakesANewDevice() throws {
     let id = RecordID("Note", "a")
