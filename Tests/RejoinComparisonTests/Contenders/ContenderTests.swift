@@ -243,6 +243,14 @@ import Testing
     #expect(outcome.kept == ["x": ["A"], "y": ["B"]])
   }
 
+  @Test func theHistoryOfEntriesBeginsWithTheBase() {
+    let episode = Episode(
+      ["x": .text("base")], ("a", { $0.set["x"] = "A" }),
+      ("b", { $0.set["x"] = "B" }))
+    let outcome = AppendOnlyEntries().outcome(of: episode)
+    #expect(outcome.kept == ["x": ["base", "A", "B"]])
+  }
+
   @Test func everyPolicyWithANameContends() {
     let names = Strategies.all.map(\.name)
     #expect(Set(names).count == names.count)

@@ -133,6 +133,34 @@ import Testing
     #expect(scene.people.first?["phone"] == "two")
   }
 
+  @Test func aNewObjectIsMergedIntoTheSavedOneOfItsKey() throws {
+    let scene = Scene(.mergeByPropertyObjectTrump)
+    let new = scene.insert(
+      scene.person, in: scene.mine, ["email": "b", "name": "new"])
+    let saved = scene.insert(
+      scene.person, in: scene.other, ["email": "a", "name": "saved"])
+    try scene.other.save()
+    let mine = scene.mine.object(with: saved.objectID)
+    mine.setValue("b", forKey: "email")
+    try scene.mine.save()
+    #expect(scene.people.map { $0["name"] } == ["new"])
+    #expect(new.managedObjectContext == nil && !mine.isDeleted)
+  }
+
+  @Test func aNewObjectFollowsTheOneThatTookTheKey() throws {
+    let scene = Scene(.mergeByPropertyObjectTrump)
+    let people = ["a", "b"].map {
+      scene.insert(scene.person, in: scene.mine, ["email": $0, "name": $0])
+    }
+    try scene.mine.save()
+    people[1].setValue("a", forKey: "email")
+    _ = scene.insert(
+      scene.person, in: scene.mine, ["email": "a", "phone": "3"])
+    try scene.mine.save()
+    #expect(scene.people.map { $0["name"] } == ["b"])
+    #expect(scene.people.first?["phone"] == "3")
+  }
+
   @Test(arguments: MergePolicy.named)
   func renamingOntoAnotherKeyLosesNothing(_ policy: MergePolicy) throws {
     let scene = Scene(policy)
