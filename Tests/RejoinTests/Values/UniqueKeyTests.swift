@@ -16,6 +16,18 @@ import Testing
     #expect(RecordID("Word", key: "é").key == "s2:é")
   }
 
+  /// Two versions of an app that made different keys would create two records.
+  @Test(
+    arguments: [
+      (.null, "n0:"), (.bool(false), "b1:0"), (-7, "i2:-7"),
+      (.double(1.5), "d16:3ff8000000000000"), ("a:b", "s3:a:b"),
+      (.bytes([0x0a, 0xff]), "x4:0aff"), (.date(-1_000_000), "t8:-1000000"),
+      (.reference(RecordID("Team", "é")), "r8:4:Teamé"),
+    ] as [(Value, String)])
+  func aKeyNeverChanges(value: Value, key: String) {
+    #expect(RecordID("E", key: value).key == key)
+  }
+
   @Test func swiftTypesHaveKeysOfTheirValues() {
     enum Row: String, FieldValue { case front }
     #expect(RecordID("Seat", key: Row.front, true).key == "s5:frontb1:1")
