@@ -39,6 +39,12 @@ import Testing
     #expect(fault(skew: -1)?.code == .invalid)
   }
 
+  @Test func whoseReplicaItIsMustBeSaid() {
+    let bytes = MessageWriter(MessageContent([]), [:], as: .stored).out.sealed()
+    #expect(throws: WireError.self) { try StoredReplica(decoding: bytes) }
+    #expect(throws: WireError.self) { try StoredAssembly(head: bytes) }
+  }
+
   @Test func ownSavesDoNotOutnumberTheVersion() {
     let register = FieldState.register(
       Causal(

@@ -33,6 +33,10 @@ import Testing
         try RestoreToken(decoding: bytes[..<i])
       }
     }
+    let longer = bytes.dropLast(4) + [0] + bytes.suffix(4)
+    #expect(throws: WireError.self) {
+      try RestoreToken(decoding: Array(longer).resealed)
+    }
   }
 
   /// A crash after the state was persisted and before its token was.
