@@ -46,6 +46,14 @@ import Testing
     #expect(areEqual(a, b))
   }
 
+  @Test func anElementThatIsThereAlreadyIsNoChange() throws {
+    try fill()
+    for replica in [a, b] { try replica.edit { $0.tags.insert("new") } }
+    #expect(try fragment(of: tags, since: b.version) != nil)
+    let report = a.tell(b)
+    #expect(report.records == [Sailor.ada] && report.changedFields.isEmpty)
+  }
+
   @Test func aSmallFieldIsSentAsAWhole() throws {
     try a.edit { $0.tags.insert("x") }
     b.merge(a)
