@@ -29,6 +29,8 @@ import Testing
     try b.enroll(DeviceID(9), name: "spare")
     b.tell(a)
     #expect(a.roster == [a.device, b.device, d.device, DeviceID(9)])
+    let entry = RecordID(BuiltIn.roster, DeviceID(9).hexadecimal)
+    #expect(a.record(entry)?.value(of: "\(BuiltIn.name.name)") == "spare")
   }
 
   /// Of whom a part of a message has arrived has saved, too.
