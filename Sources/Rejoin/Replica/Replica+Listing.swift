@@ -26,8 +26,9 @@ extension Replica {
     result.reserveCapacity(min(all.order.count - start, limit))
     for position in all.order[start...] {
       if result.count >= limit { break }
-      let record = records[Int(position)]
-      if record.exists(rule) { result.append(record.id) }
+      // Binding the record would copy it.
+      let place = Int(position)
+      if records[place].exists(rule) { result.append(records[place].id) }
     }
     return result
   }
