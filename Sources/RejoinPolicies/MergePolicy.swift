@@ -30,8 +30,8 @@ public enum MergePolicy: Sendable {
   /// that the context had not shown.
   case mergeByPropertyObjectTrump
   /// Writes every field whose value in the context differs from the store's,
-  /// even those that the context did not edit. Counters, sets, and registers
-  /// declared with `lww` are set to mine, too.
+  /// even those that the context did not edit. This includes counters, sets, and
+  /// registers declared with `lww`.
   case overwrite
   /// Writes nothing. All edits are dropped, and the context takes the store's
   /// values.

@@ -24,9 +24,9 @@ import Testing
     ],
   ]
 
-  /// Both sides have changed two records, and each has changed another one.
+  /// Both sides changed records 1, in different fields, and 2, in the same one.
   ///
-  /// Of the first two, they changed one in different fields.
+  /// Only one side deleted record 3, and only the other changed record 4.
   private func check(_ printed: Printed) {
     #expect(printed.code == 0, "\(printed.text)")
     #expect(printed.counts(of: "recordByServerTime") == ["2", "2", "0"])
@@ -85,14 +85,15 @@ import Testing
       paths[name] = path
     }
     check(try compare(paths))
-    let story = try rejoin(
-      "compare", "--base", paths["base"] ?? "", "--mine", paths["mine"] ?? "",
-      "--theirs", paths["theirs"] ?? "", "--explain", "my notes#x/1")
+    func explain(_ id: String) throws -> Printed {
+      try rejoin(
+        "compare", "--base", paths["base"] ?? "", "--mine",
+        paths["mine"] ?? "", "--theirs", paths["theirs"] ?? "", "--explain", id)
+    }
+    let story = try explain("my notes#x/1")
     #expect(story.text.contains("first: mine sets state to \"bought\""))
     #expect(story.text.contains("  weight 0.1\n"))
-    let alone = try rejoin(
-      "compare", "--base", paths["base"] ?? "", "--mine", paths["mine"] ?? "",
-      "--theirs", paths["theirs"] ?? "", "--explain", "my notes#x/4")
+    let alone = try explain("my notes#x/4")
     #expect(alone.code == 2 && alone.text.contains("; there are 2,"))
   }
 

@@ -209,7 +209,7 @@ import Testing
     #expect((error as? SQLError)?.code == .cannotOpen)
   }
 
-  /// Cutting the power in a test cannot lose what the system has written.
+  /// No kill shows a missing sync, because the system still writes its buffers.
   @Test func everyCommitIsSynced() async throws {
     let store = try ReplicaStore(
       at: path, schema: [Note.self], wallClock: .system,

@@ -138,13 +138,13 @@ public struct World<Replica: TestedReplica> {
 /// Saves that are based on an earlier state: that of a fetch, or of the save that
 /// is undone.
 public struct LateSaves: Hashable, Sendable {
-  /// All of them.
+  /// The number of saves.
   public internal(set) var count = 0
-  /// Those before which the device made a purge, or learned of one.
+  /// The saves whose device made a purge, or learned of one, in between.
   public internal(set) var metPurges = 0
-  /// Those before which the device learned of a retirement.
+  /// The saves whose device learned of a retirement in between.
   public internal(set) var metRetirements = 0
-  /// Those that met either.
+  /// The saves that met a purge, a retirement or both.
   public internal(set) var met = 0
 
   static func += (a: inout LateSaves, b: LateSaves) {
@@ -168,7 +168,7 @@ public struct WorldCounts: Hashable, Sendable {
   public internal(set) var saves = 0
   /// Those that undo another, or redo it.
   public internal(set) var undoings = LateSaves()
-  /// Those of an editing context.
+  /// The saves of editing contexts.
   public internal(set) var contextSaves = LateSaves()
   /// The messages that were applied.
   public internal(set) var deliveries = 0

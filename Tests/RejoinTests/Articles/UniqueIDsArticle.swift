@@ -16,7 +16,7 @@ import Testing
     let partner = toOne("partner", Contact.self)
   }
 
-  /// Contacts of which a deletion wins.
+  /// Contacts whose deletion wins over a concurrent update.
   struct Guest: Entity {
     static let deletion = DeletionRule.deleteWins
     let visits = counter("visits")

@@ -22,6 +22,10 @@ import Testing
     let line = DeviceEntries(
       folded: Limits.foldedEntries, sum: -(1 << 100), cancelled: 0,
       cancelledSum: 0, tail: [entry, entry])
+    return try ledger(line)
+  }
+
+  private func ledger(_ line: DeviceEntries) throws -> Delta {
     let field = Causal(
       store: LedgerLines(lines: [stranger: line]),
       context: CausalContext([stranger: 3]))
@@ -32,11 +36,7 @@ import Testing
     let limit = Limits.foldedEntries
     let line = DeviceEntries(
       folded: limit, sum: 0, cancelled: limit, cancelledSum: 0, tail: [])
-    let field = Causal(
-      store: LedgerLines(lines: [stranger: line]),
-      context: CausalContext([stranger: 3]))
-    let delta = try delta(.ledger(field), of: FieldKey("log", .ledger))
-    let bytes = delta.encoded()
+    let bytes = try ledger(line).encoded()
     var count = WireWriter()
     count.varint(limit)
     let places = bytes.indices.filter {
@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  /// Memory for as many devices would not be there.
+  /// The count alone must not make the reader allocate.
   @Test func aCountThatTheBytesCannotHoldIsNotBelieved() {
     var message = WireWriter(.vectorClock)
     message.varint(1 << 58)

@@ -83,7 +83,7 @@ import Testing
     #expect(phone.encoded() == before)
   }
 
-  /// The part of a cancelled total that nobody has cancelled again comes back.
+  /// Undoing brings back the amounts of those devices that no later save cancelled.
   @Test func whatALaterCancellationLeavesComesBack() throws {
     func cancel(_ replica: Replica) throws -> SaveReport {
       try replica.save { transaction in
