@@ -31,17 +31,19 @@ extension SavePlan {
     }
   }
 
-  /// Reports those of the fields that have changed in the store since they were
-  /// fetched.
+  /// Reports the fields that a save has touched since the context showed them.
   ///
-  /// Of a field that is written, each superseded write is reported instead.
+  /// The clocks decide, not the shown values: an unseen write may lose to the
+  /// shown one, or unseen increments may cancel each other. If a field is
+  /// written, each superseded write is reported instead.
   private func overwritten(
     _ keys: some Sequence<FieldKey>
   ) -> [DroppedChange] {
-    guard decision.isConflict, now.exists else { return [] }
+    guard decision.isConflict else { return [] }
     return keys.sorted()
       .filter { !written.contains(Name($0.name)) }
-      .filter { !now[$0].shows(sameAs: record.seen($0)) }
+      .filter { now[$0].clock != record.seen($0).clock }
+      .filter { now.exists || record.isCreatedAgain && now[$0].hasContent }
       .map { drop($0, .overwritten(now[$0])) }
   }
 

@@ -87,6 +87,54 @@ import Testing
     #expect(report.dropped.first?.field == Item().name.key)
   }
 
+  @Test(arguments: [
+    MergePolicy.mergeByPropertyObjectTrump, .overwrite, .mergeNonNil,
+    .lastWriteWins,
+  ])
+  func contextDeletionReportsUnseenWrite(_ policy: MergePolicy) throws {
+    let scene = try Scene.withItem()
+    let context = EditingContext(scene.mine, mergePolicy: policy)
+    context.fetch(Item.self, "1").delete()
+    context.fetch(Item.self, "1").note = "again"
+    try thirdWrites("loser", to: scene, at: 1)
+    #expect(scene.item?.name == "base", "the unseen write is not shown")
+    let report = try context.save()
+    #expect(scene.item?.name == nil && scene.nameConflicts == [])
+    let dropped = report.dropped.filter { $0.field == Key.name }
+    guard case .overwritten(let state)? = dropped.first?.content else {
+      Issue.record("the superseded write is not in the report")
+      return
+    }
+    #expect(state.writes.map(\.payload.value) == ["base", "loser"])
+  }
+
+  @Test(arguments: [MergePolicy.mergeByPropertyObjectTrump, .overwrite])
+  func contextDeletionReportsUnseenChangesThatCancelOut(
+    _ policy: MergePolicy
+  ) throws {
+    let scene = try Scene.withItem()
+    let context = EditingContext(scene.mine, mergePolicy: policy)
+    context.fetch(Item.self, "1").delete()
+    context.fetch(Item.self, "1").note = "again"
+    try scene.otherEdits(Key.qty, .count(by: 3))
+    try scene.otherEdits(Key.qty, .count(by: -3))
+    let report = try context.save()
+    #expect(report.dropped.contains { $0.field == Key.qty })
+    #expect(!report.dropped.contains { $0.field == Key.tags })
+  }
+
+  @Test func creatingAgainReportsUnseenWriteOfDeletedRecord() throws {
+    let scene = try Scene.withItem()
+    let context = EditingContext(
+      scene.mine, mergePolicy: .mergeByPropertyObjectTrump)
+    context.fetch(Item.self, "1").delete()
+    context.fetch(Item.self, "1").note = "again"
+    try scene.otherEdits(Key.name, .write("theirs"))
+    try scene.otherDeletes()
+    let report = try context.save()
+    #expect(report.dropped.map(\.field) == [Key.name])
+  }
+
   @Test func writeIsShownThoughTheClockOfTheUnseenIsAhead() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.merge)

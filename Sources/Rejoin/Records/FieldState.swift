@@ -65,7 +65,7 @@ public enum FieldState: Hashable, Sendable {
   }
 
   /// Whether the field has content that creating the record again must drop.
-  var hasContent: Bool {
+  package var hasContent: Bool {
     switch self {
     case .register(let field): !field.store.isEmpty
     case .counter(let field): field.store.hasUncancelled

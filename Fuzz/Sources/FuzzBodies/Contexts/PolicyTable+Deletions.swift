@@ -23,7 +23,11 @@ extension PolicyTable {
       try checkQueuedDeletion(context, outcome, replica)
     } else if isCreatedAgain {
       try checkCreatedAgain(outcome, store, after)
+      if outcome == .delete { try checkSuperseded(report, store) }
     } else {
+      if outcome == .delete, store.record.exists {
+        try checkSuperseded(report, store)
+      }
       let isUnseen = hasUnseenMark(store)
       try equal(
         "\(name): exists after a deletion", after.exists,
@@ -106,6 +110,42 @@ extension PolicyTable {
       case .set: try equal("\(name): elements", after[key].elements, elements)
       default: try equal("\(name): total", after[key].total, amount)
       }
+    }
+  }
+
+  /// If a deletion supersedes what the context had not shown, the report lists
+  /// it: a field that holds an unseen write must be there, and only a field that
+  /// an unseen save touched may be.
+  private func checkSuperseded(
+    _ report: ContextReport, _ store: Store
+  ) throws(FuzzFailure) {
+    let reported = Set(report.dropped.compactMap(\.field))
+    for key in keys + PolicyTable.extras
+    where !quiet.contains(key) && myValue(key) == nil {
+      let isTouched = store.record[key].clock != seen(key).clock
+      if holdsUnseenWrite(key, store) {
+        try require(
+          reported.contains(key),
+          "\(policy.name): an unseen write of \(key) is gone without report")
+      }
+      try require(
+        isTouched || !reported.contains(key),
+        "\(policy.name): \(key) is reported, and no unseen save touched it")
+    }
+  }
+
+  private func holdsUnseenWrite(_ key: FieldKey, _ store: Store) -> Bool {
+    let (now, clock) = (store.record, seen(key).clock)
+    return switch key.kind {
+    case .register: now[key].writes.contains { !clock.contains($0.dot) }
+    case .set:
+      now.insertions(of: key.name).values.joined()
+        .contains { !clock.contains($0) }
+    case .ledger:
+      now.entries(of: key.name).contains { !clock.contains($0.dot) }
+    case .counter:
+      // A counter names no saves. A value remains after an unseen save.
+      now[key].clock != clock && now[key].count != 0
     }
   }
 
