@@ -22,8 +22,8 @@ extension FieldState {
   }
 
   /// The values of a register's other writes that differ from the visible one,
-  /// each once, sorted.
-  var conflicts: [Value] {
+  /// each once, sorted; `nil` stands for a write that unset the register.
+  var conflicts: [Value?] {
     if case .register(let field) = self { field.store.conflicts } else { [] }
   }
 

@@ -62,12 +62,13 @@ extension Record {
   }
 
   /// The values of concurrent writes that differ from the visible one, each
-  /// once, sorted.
+  /// once, sorted; `nil` comes first and stands for a write that unset the field.
   ///
   /// A record knows no schema, so it also lists those of a field that the
   /// schema declares as `lww`.
-  public func conflicts(of name: String) -> [Value] {
-    self[FieldKey(name, .register)].conflicts.filter { visible($0) != nil }
+  public func conflicts(of name: String) -> [Value?] {
+    self[FieldKey(name, .register)].conflicts
+      .filter { $0 == nil || visible($0) != nil }
   }
 
   /// The value of a counter.

@@ -47,13 +47,13 @@ extension Siblings<Stamped> {
   }
 
   /// The values of the other writes that differ from the visible one, each
-  /// once, sorted.
-  ///
-  /// Writes that unset the register are not listed.
-  public var conflicts: [Value] {
+  /// once, sorted; `nil` comes first and stands for a write that unset the
+  /// register.
+  public var conflicts: [Value?] {
     guard count > 1, let winner else { return [] }
-    let losers = Set(compactMap(\.payload.value))
-    return losers.filter { $0 != winner.payload.value }.sorted()
+    let losers = Set(map(\.payload.value))
+    return losers.filter { $0 != winner.payload.value }
+      .sorted { $0.isBefore($1) }
   }
 
   /// Writes a value that supersedes the siblings in `observed`.

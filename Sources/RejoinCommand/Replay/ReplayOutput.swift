@@ -56,8 +56,10 @@ enum ReplayOutput {
       var members: [Name: JSONValue] = [:]
       members["value"] = record.value(of: name).map { JSONValue($0) }
       let conflicts = record.conflicts(of: name)
-      if !conflicts.isEmpty {
-        members["conflicts"] = .array(conflicts.map { JSONValue($0) })
+      let values = conflicts.compactMap(\.self).map { JSONValue($0) }
+      if !values.isEmpty { members["conflicts"] = .array(values) }
+      if conflicts.contains(nil) {
+        members["unsetConflict"] = JSONValue(.bool(true))
       }
       return members.isEmpty ? nil : .object(members)
     case .counter: return .int(record.count(of: name))
@@ -168,6 +170,7 @@ extension SaveError {
     case .numbersExhausted: "numbersExhausted"
     case .counterOverflow: "counterOverflow"
     case .purged: "purged"
+    case .observedKind: "observedKind"
     case .identityInUse: "identityInUse"
     }
   }

@@ -66,10 +66,12 @@ extension OracleField {
     greatestSibling(outside: SaveSet())
   }
 
-  /// The values that are not shown.
-  var conflicts: [Value] {
-    let shown = write?.value
-    return Set(siblings.compactMap(\.value)).filter { $0 != shown }.sorted()
+  /// The values that are not shown; `nil` if a write unset the register.
+  var conflicts: [Value?] {
+    guard let write else { return [] }
+    let others = Set(siblings.map(\.value)).filter { $0 != write.value }
+    return (others.contains(nil) ? [nil] : [])
+      + others.compactMap(\.self).sorted()
   }
 }
 

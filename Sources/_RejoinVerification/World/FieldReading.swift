@@ -5,8 +5,9 @@ import Rejoin
 public struct FieldReading: Hashable, Sendable {
   /// The shown value of a register.
   public var value: Value?
-  /// The values of concurrent writes that are not shown, sorted.
-  public var conflicts: [Value] = []
+  /// The values of concurrent writes that are not shown, sorted; `nil` for one that
+  /// unset the register.
+  public var conflicts: [Value?] = []
   /// The value of a counter.
   public var count: Int64 = 0
   /// The elements of a set, sorted.

@@ -6,7 +6,10 @@ import Rejoin
 extension World {
   mutating func observe(_ reading: FieldReading) {
     trace.add(reading.value)
-    for value in reading.conflicts { trace.add(value) }
+    for value in reading.conflicts {
+      trace.add(value == nil ? 1 : 2)
+      trace.add(value)
+    }
     trace.add(UInt64(bitPattern: reading.count))
     for element in reading.elements { trace.add(element) }
     trace.add(UInt64(bitPattern: reading.total))

@@ -31,8 +31,8 @@ extension Known<Write> {
       return "shows \(register.value as Any)"
     }
     if register.author != shown?.device { return "wrong author" }
-    let losers = Set(siblings.compactMap(\.act.value))
-      .subtracting([shown?.act.value].compactMap { $0 })
+    let losers = Set(siblings.map(\.act.value))
+      .filter { $0 != shown?.act.value }
     return Set(register.conflicts) == losers
       ? nil : "conflicts \(register.conflicts), not \(losers)"
   }

@@ -176,7 +176,7 @@ private func at(_ milliseconds: Int64) -> Timestamp {
     var third = MVRegister<String>()
     third.write("\u{e9}", by: tablet, at: at(1))
     #expect(
-      theirs.merging(third).conflicts.map { Array($0.utf8) }
+      theirs.merging(third).conflicts.map { $0.map { Array($0.utf8) } }
         == [Array("e\u{301}".utf8)])
   }
 }

@@ -69,7 +69,10 @@ extension ToyField {
       let winner = winner
       reading.value = winner?.value
       reading.author = winner?.dot
-      reading.conflicts = elements.filter { $0 != winner?.value }.sorted()
+      let isUnset = winner?.value != nil && entries.contains { $0.value == nil }
+      reading.conflicts =
+        (isUnset ? [nil] : [])
+        + elements.filter { $0 != winner?.value }.sorted()
     case .counter: reading.count = Int64(clamping: count)
     default: reading.elements = elements.sorted()
     }
