@@ -25,6 +25,16 @@ public enum FieldState: Hashable, Sendable {
       }
   }
 
+  /// The kind of the field.
+  var kind: FieldKind {
+    switch self {
+    case .register: .register
+    case .counter: .counter
+    case .set: .set
+    case .ledger: .ledger
+    }
+  }
+
   /// The saves that the field has seen.
   public var clock: VectorClock {
     switch self {

@@ -6,12 +6,34 @@ struct OraclePending {
   var mark: Bool?
   var drops = false
   var verbs: [FieldKey: [FieldEdit]] = [:]
-  /// What the author was shown, where that is older than what is here.
-  var seen: [FieldPath: SaveSet]?
+  /// The saves that the author was shown of some fields.
+  ///
+  /// Of any other field, these are all that are here.
+  var shown: [FieldKey: SaveSet] = [:]
   /// Of sets, the saves whose marks of an element are taken back.
   var retracted: [FieldKey: [Value: Int]] = [:]
   /// The times of writes that come back.
   var times: [FieldKey: Timestamp] = [:]
+}
+
+extension OraclePending {
+  /// Notes what the author of a verb was shown of a field: the save has seen
+  /// whatever any of its verbs has.
+  fileprivate mutating func show(
+    _ saves: SaveSet?, of key: FieldKey, isFirst: Bool
+  ) {
+    if isFirst {
+      shown[key] = saves ?? SaveSet()
+    } else if let saves {
+      shown[key]?.formUnion(saves)
+    }
+  }
+
+  /// Marks the record, as its author sees it.
+  fileprivate mutating func write(mark: Bool) {
+    self.mark = mark
+    shown[.existence] = nil
+  }
 }
 
 extension OracleReplica {
@@ -27,17 +49,29 @@ extension OracleReplica {
   /// Saves edits of a record that was fetched earlier, when `seen` was held.
   mutating func save(
     _ edits: [FieldKey: FieldEdit], of id: RecordID,
-    seen: [FieldPath: SaveSet], now: Int64
+    seen: [FieldPath: SaveSet], with company: ScriptCompany, now: Int64
   ) -> Int? {
     if edits.isEmpty { return nil }
-    var seen = seen
-    // A quiet register is written plainly.
-    for key in history.schema[id.entity].quietFields {
-      seen[FieldPath(id, key)] = held[FieldPath(id, key)]
+    var pending: [RecordID: OraclePending] = [:]
+    for verb in company.before { note(verb, in: &pending) }
+    var record = pending[id] ?? OraclePending()
+    if record.mark == false { record = OraclePending(mark: true, drops: true) }
+    record.show(
+      seen[FieldPath(id, .existence)], of: .existence,
+      isFirst: record.mark == nil)
+    record.mark = true
+    let quiet = history.schema[id.entity].quietFields
+    for (key, edit) in edits {
+      let path = FieldPath(id, key)
+      // A quiet register is written plainly.
+      record.show(
+        quiet.contains(key) ? held[path] : seen[path], of: key,
+        isFirst: record.verbs[key] == nil)
+      record.verbs[key, default: []].append(edit)
     }
-    let record = OraclePending(
-      mark: true, verbs: edits.mapValues { [$0] }, seen: seen)
-    return commit([id: record], now: now)
+    pending[id] = record
+    for verb in company.after { note(verb, in: &pending) }
+    return commit(pending, now: now)
   }
 
   /// Saves what an undoing does, whose author has seen of each register and element
@@ -48,16 +82,12 @@ extension OracleReplica {
     var pending: [RecordID: OraclePending] = [:]
     for (id, undoing) in undoings {
       var record = OraclePending(
-        mark: undoing.mark, verbs: undoing.edits.mapValues { [$0] }, seen: [:])
-      for key in undoing.edits.keys {
-        record.seen?[FieldPath(id, key)] = held[FieldPath(id, key)]
-      }
+        mark: undoing.mark, verbs: undoing.edits.mapValues { [$0] })
       for (key, retraction) in undoing.retractions {
         let path = FieldPath(id, key)
         record.verbs[key, default: []] += []
-        record.seen?[path] = place(of: retraction.dot, in: path).map {
-          SaveSet($0)
-        }
+        record.shown[key] =
+          place(of: retraction.dot, in: path).map { SaveSet($0) } ?? SaveSet()
         record.times[key] = retraction.time
         record.retracted[key] = retraction.elements.compactMapValues {
           place(of: $0, in: path)
@@ -83,10 +113,21 @@ extension OracleReplica {
 
   /// Deletes a record that was fetched earlier, when `seen` was held.
   mutating func delete(
-    _ id: RecordID, seen: [FieldPath: SaveSet], now: Int64
+    _ id: RecordID, seen: [FieldPath: SaveSet], with company: ScriptCompany,
+    now: Int64
   ) -> Int? {
-    if !exists(id) { return nil }
-    return commit([id: OraclePending(mark: false, seen: seen)], now: now)
+    var pending: [RecordID: OraclePending] = [:]
+    for verb in company.before { note(verb, in: &pending) }
+    if pending[id]?.mark ?? exists(id) {
+      var record = pending[id] ?? OraclePending()
+      record.show(
+        seen[FieldPath(id, .existence)], of: .existence,
+        isFirst: record.mark == nil)
+      record.mark = false
+      pending[id] = record
+    }
+    for verb in company.after { note(verb, in: &pending) }
+    return commit(pending, now: now)
   }
 
   /// Adds what a verb does.
@@ -97,17 +138,18 @@ extension OracleReplica {
     case .touch(let id): touch(id, in: &pending)
     case .delete(let id):
       if pending[id]?.mark ?? exists(id) {
-        pending[id, default: OraclePending(mark: false)].mark = false
+        pending[id, default: OraclePending()].write(mark: false)
       }
     case .undelete(let id):
       if pending[id]?.mark ?? exists(id) {
         return touch(id, in: &pending)
       }
       if pending[id] != nil || isDead(id) && !isPurged(id) {
-        pending[id, default: OraclePending(mark: true)].mark = true
+        pending[id, default: OraclePending()].write(mark: true)
       }
     case .edit(let id, let key, let edit):
       touch(id, in: &pending)
+      pending[id]?.shown[key] = nil
       pending[id]?.verbs[key, default: []].append(edit)
     }
   }
@@ -115,7 +157,16 @@ extension OracleReplica {
   private func touch(
     _ id: RecordID, in pending: inout [RecordID: OraclePending]
   ) {
-    if pending[id]?.mark == true { return }
+    if pending[id]?.mark == true {
+      // Its author sees a deletion that a context had not shown.
+      let isUnseen = pending[id]?.shown[.existence] != nil
+      pending[id]?.shown[.existence] = nil
+      if isUnseen, isDead(id) {
+        pending[id]?.shown = [:]
+        pending[id]?.drops = true
+      }
+      return
+    }
     let isAgain = pending[id] != nil || isDead(id)
     pending[id] = OraclePending(mark: true, drops: isAgain)
   }
@@ -124,7 +175,7 @@ extension OracleReplica {
     _ pending: [RecordID: OraclePending], now: Int64
   ) -> Int? {
     if pending.isEmpty { return nil }
-    var pending = pending
+    var pending = forgettingPulls(pending)
     if let old = knowledge.predecessor {
       note(retirement(of: old), in: &pending)
       knowledge.predecessor = nil
@@ -166,7 +217,7 @@ extension OracleReplica {
     in save: OracleSave
   ) -> OracleEdit {
     let field = field(path)
-    let seen = record.seen.map { $0[path] ?? SaveSet() } ?? held[path]
+    let seen = record.shown[path.key] ?? held[path]
     return OracleEdit(
       seen: seen ?? SaveSet(), drops: record.drops, verbs: verbs,
       stamp: record.times[path.key]

@@ -15,14 +15,16 @@ extension Script {
       case .split(let k, let a, let b):
         (authors[a], authors[b]) = (authors[k], authors[k])
       case .fetch(let i, let id, let k): contexts[k] = (i, id)
-      case .commit(let k, let edits):
+      case .commit(let k, let edits, let company):
         guard let (i, id) = contexts[k] else { continue }
         let verbs = edits.sorted { $0.key < $1.key }
           .map { ScriptVerb.edit(id, $0.key, $0.value) }
-        result.append(replacing(place, by: .save(on: i, verbs)))
-      case .discard(let k):
+        result.append(
+          replacing(place, by: .save(on: i, company.around(verbs))))
+      case .discard(let k, let company):
         guard let (i, id) = contexts[k] else { continue }
-        result.append(replacing(place, by: .save(on: i, [.delete(id)])))
+        result.append(
+          replacing(place, by: .save(on: i, company.around([.delete(id)]))))
       case .merge(let i, let j):
         result.append(replacing(place, by: .sync(from: i, to: j)))
       case .deliver(let k, let j):
@@ -98,6 +100,7 @@ extension ScriptStep {
     case .fork(let i): .fork(new(i))
     case .purge(let i): .purge(new(i))
     case .fold(let i): .fold(new(i))
+    case .mislead(let i, let j): .mislead(new(i), with: new(j))
     case .retire(let i, let j): .retire(on: new(i), new(j))
     case .fetch(let i, let id, let k): .fetch(on: new(i), id, context: k)
     case .split, .commit, .discard: self

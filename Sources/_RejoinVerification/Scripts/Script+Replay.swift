@@ -29,20 +29,30 @@ extension Script {
       switch step {
       case .save(_, let verbs), .bringIn(_, let verbs),
         .pull(_, _, _, let verbs):
-        for case .edit(let id, let key, _) in verbs {
-          paths.insert(FieldPath(id, key))
-        }
-        for verb in verbs { paths.insert(FieldPath(verb.id, .existence)) }
+        paths.formUnion(verbs.paths)
       case .fetch(_, let id, let context):
         records[context] = id
         paths.insert(FieldPath(id, .existence))
-      case .commit(let context, let edits):
+      case .commit(let context, let edits, let company):
         guard let id = records[context] else { continue }
         for key in edits.keys { paths.insert(FieldPath(id, key)) }
+        paths.formUnion(company.around([]).paths)
+      case .discard(_, let company): paths.formUnion(company.around([]).paths)
       default: break
       }
     }
     return paths
+  }
+}
+
+extension [ScriptVerb] {
+  /// The fields that the verbs name, existence among them.
+  fileprivate var paths: [FieldPath] {
+    flatMap { verb in
+      let existence = FieldPath(verb.id, .existence)
+      guard case .edit(let id, let key, _) = verb else { return [existence] }
+      return [existence, FieldPath(id, key)]
+    }
   }
 }
 
@@ -149,7 +159,7 @@ private struct ReplayPrinter {
       add("fork", "on", i, [("as", name(copy))])
     case .purge(let i) where isThere(i): add("purge", "on", i)
     case .fold(let i) where isThere(i): add("fold", "on", i)
-    case .retire(let i, let j) where isThere(i, j):
+    case .retire(let i, let j) where isThere(i) && isThere(j):
       add("retire", "on", i, [("device", name(j))])
     case .fetch(let i, let id, let k) where isThere(i):
       contexts[k] = i
@@ -159,12 +169,12 @@ private struct ReplayPrinter {
           ("context", "\"c\(k)\""), ("record", ReplayJSON.text("\(id)")),
           ("policy", "\"merge\""),
         ])
-    case .commit(let k, let edits): commit(k, edits)
-    case .discard(let k):
-      guard let i = contexts.removeValue(forKey: k) else { return }
-      let context = [("context", "\"c\(k)\"")]
-      add("delete", nil, nil, context)
-      add("commit", nil, nil, context + [("at", "\(now[i] ?? 0)")])
+    case .commit(let k, let edits, let company):
+      commit(k, company) {
+        $0.add("edit", nil, nil, $1 + ReplayJSON.members(edits))
+      }
+    case .discard(let k, let company):
+      commit(k, company) { $0.add("delete", nil, nil, $1) }
     case .bringIn(let i, let rows) where isThere(i):
       add("import", "on", i, [("records", records(rows))])
     case .pull(let i, let server, let time, let rows) where isThere(i):
@@ -180,11 +190,21 @@ private struct ReplayPrinter {
     }
   }
 
-  private mutating func commit(_ k: Int, _ edits: [FieldKey: FieldEdit]) {
+  private mutating func commit(
+    _ k: Int, _ company: ScriptCompany,
+    _ edit: (inout ReplayPrinter, [(String, String)]) -> Void
+  ) {
     guard let i = contexts.removeValue(forKey: k) else { return }
+    let isShared = company != ScriptCompany()
+    if isShared {
+      lines.append("# What follows up to the next comment was one save.")
+    }
+    save(i, company.before)
     let context = [("context", "\"c\(k)\"")]
-    add("edit", nil, nil, context + ReplayJSON.members(edits))
+    edit(&self, context)
     add("commit", nil, nil, context + [("at", "\(now[i] ?? 0)")])
+    save(i, company.after)
+    if isShared { lines.append("#") }
   }
 
   /// The rows that some verbs make.

@@ -9,6 +9,14 @@ extension ScriptGenerator {
     (0...random.below(5)).map { _ in verb() }
   }
 
+  /// Sometimes verbs before those of a context, and after them.
+  mutating func company() -> ScriptCompany {
+    guard random.chance(weights.company) else { return ScriptCompany() }
+    return ScriptCompany(
+      before: random.chance(70) ? verbs() : [],
+      after: random.chance(40) ? verbs() : [])
+  }
+
   private mutating func verb() -> ScriptVerb {
     let id = random.pick(universe.records)
     switch random.below(20) {

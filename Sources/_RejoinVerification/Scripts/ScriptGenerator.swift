@@ -48,6 +48,10 @@ public struct ScriptWeights: Sendable {
   public var lostHalves = 3
   /// Saves that are undone or redone.
   public var undoings = 8
+  /// Versions whose digests no device made.
+  public var deceptions = 2
+  /// Saves of contexts that share their save with other verbs, in percent.
+  public var company = 25
   /// Saves of contexts, and undone saves, before which a device purges a record or
   /// retires another device, in percent.
   public var housekeeping = 20
@@ -61,7 +65,7 @@ public struct ScriptWeights: Sendable {
       saves, syncs, messages, deliveries, merges, backups, restores,
       unnoticedRestores, reopenings, forks, clockJumps, purges, folds,
       contexts, retirements, discards, undeletions, imports, pulls, tokens,
-      lostHalves, undoings,
+      lostHalves, undoings, deceptions,
     ]
   }
 }
@@ -72,7 +76,7 @@ public struct ScriptGenerator {
   enum Happening: Int, CaseIterable {
     case save, sync, write, deliver, merge, backUp, restore, forget, reopen
     case fork, jump, purge, fold, context, retire, discard, undelete
-    case bringIn, pull, token, loseHalf, undo
+    case bringIn, pull, token, loseHalf, undo, mislead
   }
 
   var random: SeededRandom
@@ -154,7 +158,8 @@ public struct ScriptGenerator {
     case .purge: return [.purge(i)]
     case .fold: return [.fold(i)]
     case .context: return context(on: i)
-    case .retire: return [.retire(on: i, other(than: i))]
+    case .retire:
+      return [.retire(on: i, random.chance(25) ? i : other(than: i))]
     case .discard: return discard(on: i)
     case .undelete:
       let isEdited = random.chance(30)
@@ -171,6 +176,7 @@ public struct ScriptGenerator {
     case .undo:
       return housekeeping(on: i, about: random.pick(universe.records))
         + [.undo(on: i, again: random.chance(30))]
+    case .mislead: return [.mislead(i, with: other(than: i))]
     }
   }
 
@@ -272,7 +278,7 @@ public struct ScriptGenerator {
   private mutating func discard(on i: Int) -> [ScriptStep] {
     if openContexts.isEmpty || random.chance(30) { return openContext(on: i) }
     let (k, before) = closeContext()
-    return before + [.discard(context: k)]
+    return before + [.discard(context: k, with: company())]
   }
 
   /// Sometimes a retirement, or a deletion that all devices learn of before the
@@ -282,7 +288,7 @@ public struct ScriptGenerator {
   ) -> [ScriptStep] {
     guard random.chance(weights.housekeeping) else { return [] }
     if weights.retirements > 0, random.chance(35) {
-      return [.retire(on: i, other(than: i))]
+      return [.retire(on: i, random.chance(25) ? i : other(than: i))]
     }
     // A cut rises to what all had at the time of the cut before it.
     let round = (0..<(count ?? devices)).filter { $0 != i }.map {
@@ -302,6 +308,6 @@ public struct ScriptGenerator {
       edits[key] = edit(of: key.kind)
     }
     let (k, before) = closeContext()
-    return before + [.commit(context: k, edits)]
+    return before + [.commit(context: k, edits, with: company())]
   }
 }

@@ -39,19 +39,45 @@ public enum ScriptStep: Hashable, Sendable {
   case purge(Int)
   /// A device folds its ledgers.
   case fold(Int)
+  /// A device is shown a version with the numbers of another and with digests that
+  /// no device made.
+  case mislead(Int, with: Int)
   /// A device retires another.
   case retire(on: Int, Int)
   /// An editing context fetches a record.
   case fetch(on: Int, RecordID, context: Int)
   /// An editing context saves edits of its record.
-  case commit(context: Int, [FieldKey: FieldEdit])
+  case commit(
+    context: Int, [FieldKey: FieldEdit], with: ScriptCompany = .init())
   /// An editing context deletes its record.
-  case discard(context: Int)
+  case discard(context: Int, with: ScriptCompany = .init())
   /// A device imports rows that every device already has.
   case bringIn(on: Int, [ScriptVerb])
   /// A device pulls rows that a server modified at a time, in milliseconds since
   /// 1970.
   case pull(on: Int, from: String, at: Int64, [ScriptVerb])
+}
+
+/// The verbs that share the save of a context, by an author who sees the current
+/// state.
+public struct ScriptCompany: Hashable, Sendable {
+  /// The verbs before those of the context.
+  public var before: [ScriptVerb]
+  /// The verbs after those of the context.
+  public var after: [ScriptVerb]
+
+  /// Creates the company of a context, by default none.
+  public init(before: [ScriptVerb] = [], after: [ScriptVerb] = []) {
+    (self.before, self.after) = (before, after)
+  }
+
+  /// All verbs of the save.
+  func around(_ verbs: [ScriptVerb]) -> [ScriptVerb] { before + verbs + after }
+
+  func filter(_ isIncluded: (ScriptVerb) -> Bool) -> ScriptCompany {
+    ScriptCompany(
+      before: before.filter(isIncluded), after: after.filter(isIncluded))
+  }
 }
 
 /// The token with which a stored state is opened.

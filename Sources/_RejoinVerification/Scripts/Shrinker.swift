@@ -91,7 +91,9 @@ extension ScriptStep {
     case .save(_, let verbs), .bringIn(_, let verbs),
       .pull(_, _, _, let verbs):
       verbs.count > 1 ? verbs.count : 0
-    case .commit(_, let edits): edits.count > 1 ? edits.count : 0
+    case .commit(_, let edits, let company):
+      company.count + (edits.count > 1 ? edits.count : 0)
+    case .discard(_, let company): company.count
     default: 0
     }
   }
@@ -104,12 +106,28 @@ extension ScriptStep {
       return .bringIn(on: device, verbs.without(i))
     case .pull(let device, let server, let time, let verbs):
       return .pull(on: device, from: server, at: time, verbs.without(i))
-    case .commit(let context, var edits):
+    case .commit(let context, var edits, let company):
+      if i < company.count {
+        return .commit(context: context, edits, with: company.without(i))
+      }
       let keys = edits.keys.sorted()
-      edits[keys[min(i, keys.count - 1)]] = nil
-      return .commit(context: context, edits)
+      edits[keys[min(i - company.count, keys.count - 1)]] = nil
+      return .commit(context: context, edits, with: company)
+    case .discard(let context, let company):
+      return .discard(context: context, with: company.without(i))
     default: return self
     }
+  }
+}
+
+extension ScriptCompany {
+  fileprivate var count: Int { before.count + after.count }
+
+  fileprivate func without(_ i: Int) -> ScriptCompany {
+    i < before.count
+      ? ScriptCompany(before: before.without(i), after: after)
+      : ScriptCompany(
+        before: before, after: after.without(i - before.count))
   }
 }
 

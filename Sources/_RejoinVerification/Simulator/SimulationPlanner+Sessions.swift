@@ -45,19 +45,24 @@ extension SimulationPlanner {
 
   mutating func commit(_ k: Int, on i: Int, about id: RecordID) {
     keepHouse(on: i, about: id)
-    if random.chance(15) { return add(.discard(context: k), by: i) }
+    if random.chance(15) {
+      return add(.discard(context: k, with: verbs.company()), by: i)
+    }
     var edits: [FieldKey: FieldEdit] = [:]
     for _ in 0...random.below(2) {
       let key = random.pick(universe.fields)
       edits[key] = verbs.edit(of: key.kind)
     }
-    add(.commit(context: k, edits), by: i)
+    add(.commit(context: k, edits, with: verbs.company()), by: i)
   }
 
   private mutating func keepHouse(on i: Int) {
     if random.chance(8) {
       let id = random.pick(universe.records)
       add(.save(on: i, [.undelete(id)]), by: i)
+    }
+    if random.chance(3), deviceCount > 1 {
+      add(.mislead(i, with: (i + 1) % deviceCount), by: i)
     }
     guard faults.housekeeping > 0, random.chance(25) else { return }
     add(random.chance(70) ? .purge(i) : .fold(i), by: i)

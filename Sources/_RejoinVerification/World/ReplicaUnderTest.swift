@@ -91,7 +91,7 @@ public struct TestedLibrary<Size: FragmentSize>: TestedReplica {
 
   public var restoreToken: RestoreToken { replica.restoreToken }
 
-  public mutating func tokenStored(_ token: RestoreToken) {
+  public mutating func tokenStored(_ token: RestoreToken) -> Bool {
     replica.tokenStored(token)
   }
 
@@ -159,25 +159,32 @@ extension TestedLibrary {
 
   public mutating func save(
     _ edits: [FieldKey: FieldEdit], of id: RecordID, shown: Record,
-    now: Int64
+    with company: ScriptCompany, now: Int64
   ) throws -> Dot? {
     hand.now = now
     return try replica.save { transaction in
+      for verb in company.before { transaction.perform(verb) }
       transaction.upsert(
         id, observed: shown[.existence], creatingAgain: nil)
       for (key, change) in edits {
         let isQuiet = replica.schema.isQuiet(key, in: id.entity)
         transaction.apply(
-          change, to: key, of: id, observed: isQuiet ? nil : shown[key])
+          change, to: key, of: id,
+          observed: isQuiet ? replica.recordForEditing(id)[key] : shown[key])
       }
+      for verb in company.after { transaction.perform(verb) }
     }.dot
   }
 
   public mutating func delete(
-    _ id: RecordID, shown: Record, now: Int64
+    _ id: RecordID, shown: Record, with company: ScriptCompany, now: Int64
   ) throws -> Dot? {
     hand.now = now
-    return try replica.save { $0.delete(id, observed: shown[.existence]) }.dot
+    return try replica.save { transaction in
+      for verb in company.before { transaction.perform(verb) }
+      transaction.delete(id, observed: shown[.existence])
+      for verb in company.after { transaction.perform(verb) }
+    }.dot
   }
 
   public mutating func bringIn(
@@ -286,6 +293,27 @@ extension TestedLibrary {
       try ReplicaVersion(decoding: other.version.encoded())
     }
     replica.acknowledge(clock, by: other.device)
+  }
+}
+
+extension TestedLibrary {
+  public mutating func acknowledge(
+    _ version: ReplicaVersion, by device: DeviceID, now: Int64
+  ) {
+    hand.now = now
+    replica.acknowledge(version, by: device)
+  }
+}
+
+extension ReplicaVersion {
+  /// A version with the numbers of a clock, and with digests that no device made.
+  public init(forging clock: VectorClock) {
+    self.init()
+    for entry in clock.entries {
+      let save = DeviceSave(
+        sequence: entry.count, time: .zero, digest: entry.count << 32 | 0xbad)
+      insert(save, of: entry.device)
+    }
   }
 }
 

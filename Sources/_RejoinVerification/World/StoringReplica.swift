@@ -147,15 +147,17 @@ extension StoringReplica {
 
   public mutating func save(
     _ edits: [FieldKey: FieldEdit], of id: RecordID, shown: Record,
-    now: Int64
+    with company: ScriptCompany, now: Int64
   ) throws -> Dot? {
-    try update { try $0.save(edits, of: id, shown: shown, now: now) }
+    try update {
+      try $0.save(edits, of: id, shown: shown, with: company, now: now)
+    }
   }
 
   public mutating func delete(
-    _ id: RecordID, shown: Record, now: Int64
+    _ id: RecordID, shown: Record, with company: ScriptCompany, now: Int64
   ) throws -> Dot? {
-    try update { try $0.delete(id, shown: shown, now: now) }
+    try update { try $0.delete(id, shown: shown, with: company, now: now) }
   }
 
   public mutating func undo(again: Bool, now: Int64) throws -> UndoneSave {
@@ -206,9 +208,17 @@ extension StoringReplica {
     try result.get()
   }
 
-  public mutating func tokenStored(_ token: RestoreToken) {
-    shelf.keeper.bytes = token.encoded()
-    surely { $0.tokenStored(token) }
+  public mutating func acknowledge(
+    _ version: ReplicaVersion, by device: DeviceID, now: Int64
+  ) {
+    shelf.hub.acknowledge(version, by: device)
+    surely { $0.acknowledge(version, by: device, now: now) }
+  }
+
+  public mutating func tokenStored(_ token: RestoreToken) -> Bool {
+    let isBelieved = surely { $0.tokenStored(token) }
+    if isBelieved { shelf.keeper.bytes = token.encoded() }
+    return isBelieved
   }
 }
 

@@ -64,7 +64,8 @@ public protocol TestedReplica {
   func fetch(_ id: RecordID) -> Fetched
   /// Saves edits of a record as it was shown.
   mutating func save(
-    _ edits: [FieldKey: FieldEdit], of id: RecordID, shown: Fetched, now: Int64
+    _ edits: [FieldKey: FieldEdit], of id: RecordID, shown: Fetched,
+    with company: ScriptCompany, now: Int64
   ) throws -> Dot?
 
   /// The changes in this replica that `basis` has not seen.
@@ -83,6 +84,9 @@ public protocol TestedReplica {
   ///
   /// - Throws: What is wrong with the bytes.
   mutating func acknowledge(_ other: Self, now: Int64) throws(ScriptMismatch)
+  /// Acknowledges a version that may be forged.
+  mutating func acknowledge(
+    _ version: ReplicaVersion, by device: DeviceID, now: Int64)
 
   /// The saves that every device is known to have.
   var stabilityCut: VectorClock { get }
@@ -94,7 +98,9 @@ public protocol TestedReplica {
   var restoreToken: Token { get }
 
   /// Says that a token is stored where no backup reaches.
-  mutating func tokenStored(_ token: Token)
+  ///
+  /// - Returns: Whether the replica's history contains the token's save.
+  mutating func tokenStored(_ token: Token) -> Bool
 
   /// Opens again, as another device unless the token belongs to the replica's
   /// history.
@@ -104,7 +110,7 @@ public protocol TestedReplica {
 
   /// Deletes a record as it was shown.
   mutating func delete(
-    _ id: RecordID, shown: Fetched, now: Int64
+    _ id: RecordID, shown: Fetched, with company: ScriptCompany, now: Int64
   ) throws -> Dot?
 
   /// Undoes the last save that can be undone, or redoes it.
@@ -142,6 +148,11 @@ extension TestedReplica {
 
   /// Nothing.
   public var stored: [UInt8] { [] }
+
+  /// Does nothing.
+  public mutating func acknowledge(
+    _ version: ReplicaVersion, by device: DeviceID, now: Int64
+  ) {}
 
   /// Does nothing.
   public func checkListing(

@@ -77,6 +77,9 @@ extension World {
       $0.retire(device, now: now)
     }
     if let place = peers[i].chain.last { retirements.insert(place) }
+    try agree(
+      "\(name(j)) is on the roster of \(name(i)) that retired it",
+      peers[i].model.roster.contains(device), false)
     return i
   }
 
@@ -89,7 +92,7 @@ extension World {
 
   /// Saves the edits of a context that make a difference to what it shows.
   mutating func commit(
-    _ k: Int, _ edits: [FieldKey: FieldEdit]
+    _ k: Int, _ edits: [FieldKey: FieldEdit], _ company: ScriptCompany
   ) throws(ScriptMismatch) -> Int? {
     guard let context = contexts[k] else { return nil }
     let (i, id) = (context.peer, context.id)
@@ -101,28 +104,35 @@ extension World {
         ?? nil
     }
     if changes.isEmpty { return nil }
+    let company = company.filter { !dependsOnDoubt($0, i) }
     try note(i, "a commit") { (replica) throws in
-      try replica.save(changes, of: id, shown: context.shown, now: now)
+      try replica.save(
+        changes, of: id, shown: context.shown, with: company, now: now)
     } expecting: {
-      $0.save(changes, of: id, seen: context.model.held, now: now)
+      $0.save(
+        changes, of: id, seen: context.model.held, with: company, now: now)
     }
     counts.contextSaves += lateSave(of: i, since: context.model.clock)
     try peers[i].replica.checkReadBack(
-      changes.map { ScriptVerb.edit(id, $0.key, $0.value) }, named: name(i))
+      company.around(
+        changes.map { ScriptVerb.edit(id, $0.key, $0.value) }), named: name(i))
     return i
   }
 
   /// Deletes the record that a context shows.
-  mutating func discard(_ k: Int) throws(ScriptMismatch) -> Int? {
+  mutating func discard(
+    _ k: Int, _ company: ScriptCompany
+  ) throws(ScriptMismatch) -> Int? {
     guard let context = contexts[k] else { return nil }
     let (i, id, now) = (context.peer, context.id, peers[context.peer].now)
     if isUndecidable(id) { return nil }
     contexts[k] = nil
     let saves = counts.saves
+    let company = company.filter { !dependsOnDoubt($0, i) }
     try note(i, "a deletion in a context") { (replica) throws in
-      try replica.delete(id, shown: context.shown, now: now)
+      try replica.delete(id, shown: context.shown, with: company, now: now)
     } expecting: {
-      $0.delete(id, seen: context.model.held, now: now)
+      $0.delete(id, seen: context.model.held, with: company, now: now)
     }
     if counts.saves > saves {
       counts.contextSaves += lateSave(of: i, since: context.model.clock)

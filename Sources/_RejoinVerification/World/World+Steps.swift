@@ -51,7 +51,7 @@ extension World {
       let token = peer.replica.restoreToken
       tokens[i] = StoredToken(
         token: token, device: peer.model.device, chain: peer.chain)
-      peers[i].replica.tokenStored(token)
+      try checkTokens(i)
       return nil
     case .reopen(let i):
       let token = peers[i].replica.restoreToken
@@ -65,12 +65,16 @@ extension World {
     case .bringIn(let i, let rows): return try bringIn(i, rows)
     case .pull(let i, let server, let time, let rows):
       return try pull(i, rows, from: server, modifiedAt: time)
+    case .mislead(let i, let j):
+      try mislead(i, with: j)
+      return i
     case .retire(let i, let j): return try retire(j, on: i)
     case .fetch(let i, let id, let k):
       fetch(id, on: i, as: k)
       return nil
-    case .commit(let k, let edits): return try commit(k, edits)
-    case .discard(let k): return try discard(k)
+    case .commit(let k, let edits, let company):
+      return try commit(k, edits, company)
+    case .discard(let k, let company): return try discard(k, company)
     }
   }
 
@@ -89,8 +93,9 @@ extension World {
       .purge(let i), .fold(let i), .fetch(let i, _, _), .storeToken(let i),
       .undo(let i, _), .bringIn(let i, _), .pull(let i, _, _, _):
       [i]
-    case .sync(let i, let j), .merge(let i, let j), .retire(let i, let j):
+    case .sync(let i, let j), .merge(let i, let j), .mislead(let i, let j):
       i == j ? [-1] : [i, j]
+    case .retire(let i, let j): [i, j]
     case .write(let i, let j, _): [i, j ?? i]
     case .split, .commit, .discard: []
     }

@@ -42,8 +42,8 @@ enum ClaimedClocks: Spoiling {
 /// Of concurrent values the least is shown.
 enum WrongWinners: Spoiling {
   static func reading(_ reading: FieldReading) -> FieldReading {
-    guard let least = reading.conflicts.first, let shown = reading.value,
-      least < shown
+    guard let least = reading.conflicts.compactMap(\.self).first,
+      let shown = reading.value, least < shown
     else { return reading }
     var copy = reading
     copy.value = least
@@ -104,9 +104,9 @@ struct SpoiledReplica<How: Spoiling>: TestedReplica {
 
   mutating func save(
     _ edits: [FieldKey: FieldEdit], of id: RecordID, shown: Record,
-    now: Int64
+    with company: ScriptCompany, now: Int64
   ) throws -> Dot? {
-    try base.save(edits, of: id, shown: shown, now: now)
+    try base.save(edits, of: id, shown: shown, with: company, now: now)
   }
 
   func message(since basis: ReplicaVersion) -> Delta? {
@@ -138,7 +138,9 @@ struct SpoiledReplica<How: Spoiling>: TestedReplica {
 
   var restoreToken: RestoreToken { base.restoreToken }
 
-  mutating func tokenStored(_ token: RestoreToken) { base.tokenStored(token) }
+  mutating func tokenStored(_ token: RestoreToken) -> Bool {
+    base.tokenStored(token)
+  }
 
   mutating func reopen(
     with token: RestoreToken?, now: Int64
@@ -147,9 +149,9 @@ struct SpoiledReplica<How: Spoiling>: TestedReplica {
   }
 
   mutating func delete(
-    _ id: RecordID, shown: Record, now: Int64
+    _ id: RecordID, shown: Record, with company: ScriptCompany, now: Int64
   ) throws -> Dot? {
-    try base.delete(id, shown: shown, now: now)
+    try base.delete(id, shown: shown, with: company, now: now)
   }
 
   mutating func bringIn(_ rows: [ScriptVerb], now: Int64) throws -> Dot? {

@@ -225,7 +225,7 @@ extension TokenSchedules {
     if mistake == .tellsNothing { return next }
     next.memory = execute([1, here.memory, token]) { run in
       var replica = run.states[here.memory].replica.copy()
-      replica.tokenStored(run.tokens[token])
+      _ = replica.tokenStored(run.tokens[token])
       return run.intern(replica, run.states[here.memory].history)
     }
     return next

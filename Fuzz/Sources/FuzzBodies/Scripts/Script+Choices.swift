@@ -59,10 +59,18 @@ extension ByteSource {
     case 34, 35: .retire(on: device(), device())
     case 36: .storeToken(device())
     case 37: .restore(device(), from: number(), with: pick([.last, .fitting]))
-    case 38: .discard(context: number())
+    case 38: .discard(context: number(), with: company())
     case 39: .save(on: device(), [.undelete(record())])
     case 40, 41: .undo(on: device(), again: flag())
-    default: .commit(context: number(), edits())
+    default: .commit(context: number(), edits(), with: company())
+    }
+  }
+
+  private mutating func company() -> ScriptCompany {
+    switch below(4) {
+    case 0: ScriptCompany(before: verbs())
+    case 1: ScriptCompany(after: verbs())
+    default: ScriptCompany()
     }
   }
 

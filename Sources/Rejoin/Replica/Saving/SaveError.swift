@@ -14,6 +14,8 @@ public enum SaveError: Error, Hashable, Sendable {
   case counterOverflow(RecordID, field: String)
   /// The record cannot be restored, because its contents have been purged.
   case purged(RecordID)
+  /// The state that an edit observed is of another kind than the field.
+  case observedKind(RecordID, field: String)
   /// A new device ID is needed, and `makeDeviceID` returned this one, which has
   /// been used.
   case identityInUse(DeviceID)
@@ -34,6 +36,9 @@ extension SaveError: CustomStringConvertible {
     case .purged(let id):
       "\(id) was deleted, and what it held has been purged: write to it to "
         + "create it anew"
+    case .observedKind(let id, let field):
+      "The state observed of the field \"\(field)\" of \(id) is of another kind. "
+        + "Pass the state of that field, as a record shows it."
     case .identityInUse(let device):
       "a new device ID is needed, and `makeDeviceID` returned \(device), which "
         + "has been used: it must return an ID that is new each time"

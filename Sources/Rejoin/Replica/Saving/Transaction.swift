@@ -46,8 +46,11 @@ public final class Transaction {
   ///   - edit: The edit, which must fit the field's kind.
   ///   - key: The field.
   ///   - id: The record.
-  ///   - observed: The field as it was shown to the author; `nil` means as it
-  ///     is now. The edit supersedes only what this state has seen.
+  ///   - observed: The field as it was shown to the author, or `nil` if the
+  ///     author sees its current state. The edit supersedes only what this
+  ///     state has seen. If several edits of a save name one field, they
+  ///     supersede what any of them has seen. A state of another kind makes the
+  ///     save throw ``SaveError/observedKind(_:field:)``.
   /// - Precondition: The schema declares the record's entity, and `edit` fits
   ///   the field's kind.
   public func apply(
@@ -60,9 +63,12 @@ public final class Transaction {
         + "its kind, \(key.kind)")
     let edit = edit.canonical
     let field = replica.stored.names.intern(key)
+    if let observed { checkKind(of: observed, as: key, of: id) }
     let fits = pending.update(id, default: fresh(id)) {
-      $0.revive()
-      if let observed { $0.observed[key] = observed }
+      keepAlive(id, &$0, asShown: observed != nil)
+      if observed != nil || !$0.observed.isEmpty {
+        $0.observe(observed, of: key, isFirst: $0.edits.place(of: field) == nil)
+      }
       return $0.add(edit, to: field, of: key.kind)
     }
     if !fits { fail(.counterOverflow(id, field: key.name)) }
@@ -80,7 +86,32 @@ public final class Transaction {
   ///
   /// - Precondition: The schema declares the record's entity.
   public func touch(_ id: RecordID) {
-    pending.update(id, default: fresh(id)) { $0.revive() }
+    pending.update(id, default: fresh(id)) { keepAlive(id, &$0) }
+  }
+
+  /// Keeps a record alive, also if this save has deleted it.
+  ///
+  /// - Parameter asShown: Whether an earlier verb may have named the marks that
+  ///   the author was shown. Otherwise the author sees all of them.
+  @inline(__always)
+  private func keepAlive(
+    _ id: RecordID, _ record: inout PendingRecord, asShown: Bool = false
+  ) {
+    if record.mark != true {
+      record.createAgain()
+    } else if !asShown, record.observed[.existence] != nil {
+      record.observed[.existence] = nil
+      if replica.isDead(id) { record.createAgain(keepingEdits: true) }
+    }
+  }
+
+  /// Refuses the save if an observed state cannot be one of a field.
+  private func checkKind(
+    of observed: FieldState, as key: FieldKey, of id: RecordID
+  ) {
+    if observed.kind != key.kind {
+      fail(.observedKind(id, field: key.name))
+    }
   }
 
   /// A record that a save keeps alive and has not yet named.
@@ -100,7 +131,8 @@ public final class Transaction {
   /// Creates a record or keeps it alive, superseding only the marks that the
   /// author was shown.
   ///
-  /// A deletion that was not shown is concurrent with this save.
+  /// A deletion that was not shown is concurrent with this save. Earlier edits
+  /// of the save are kept. If one of them saw all marks, so does the save.
   ///
   /// - Parameters:
   ///   - id: The record.
@@ -112,12 +144,24 @@ public final class Transaction {
     creatingAgain fields: [FieldKey: FieldState]?
   ) {
     checkEntity(of: id)
-    var record = untouched(id)
-    (record.mark, record.drops) = (true, fields != nil)
-    record.observed = fields ?? [:]
-    record.observed[.existence] = existence
-    record.dropsOnlyObserved = true
-    pending.set(id, to: record)
+    checkKind(of: existence, as: .existence, of: id)
+    for (key, state) in fields ?? [:] { checkKind(of: state, as: key, of: id) }
+    change(id) { record in
+      if record.mark == false { record.createAgain() }
+      record.observe(existence, of: .existence, isFirst: record.mark == nil)
+      record.mark = true
+      // A re-creation by an author who sees the record drops all of it.
+      guard let fields, !record.drops || record.dropsOnlyObserved else {
+        return
+      }
+      (record.drops, record.dropsOnlyObserved) = (true, true)
+      for (key, state) in fields where key != .existence {
+        let name = replica.stored.names.number(of: key)
+        let isEdited = name.flatMap { record.edits.place(of: $0) } != nil
+        record.observe(
+          state, of: key, isFirst: !isEdited && record.observed[key] == nil)
+      }
+    }
   }
 
   /// Deletes a record.
@@ -128,16 +172,21 @@ public final class Transaction {
   public func delete(_ id: RecordID) {
     checkEntity(of: id)
     guard exists(id) else { return }
-    change(id) { $0.mark = false }
+    change(id) { $0.write(mark: false) }
   }
 
   /// Deletes a record, superseding only the marks that the author was shown.
+  ///
+  /// Earlier edits of the save are kept and hidden. If one of them saw all
+  /// marks, so does the save.
   public func delete(_ id: RecordID, observed existence: FieldState) {
     checkEntity(of: id)
+    checkKind(of: existence, as: .existence, of: id)
     guard exists(id) else { return }
-    var record = untouched(id)
-    (record.mark, record.observed) = (false, [.existence: existence])
-    pending.set(id, to: record)
+    change(id) {
+      $0.observe(existence, of: .existence, isFirst: $0.mark == nil)
+      $0.mark = false
+    }
   }
 
   /// Restores a deleted record with its contents.
@@ -153,14 +202,15 @@ public final class Transaction {
     guard isDead(id) else { return }
     // What this save has deleted still has its contents.
     if pending[id] == nil, replica.isPurged(id) { return fail(.purged(id)) }
-    change(id) { $0.mark = true }
+    change(id) { $0.write(mark: true) }
   }
 
   /// Drops the contents of a dead record.
   func purge(_ id: RecordID) {
-    var record = untouched(id)
-    (record.mark, record.drops) = (false, true)
-    pending.set(id, to: record)
+    change(id) {
+      $0.write(mark: false)
+      $0.drops = true
+    }
   }
 
   /// The rule for deletions of a record's entity, which must be declared.
@@ -207,72 +257,6 @@ public final class Transaction {
   }
 }
 
-/// The edits that a save makes of one record.
-struct PendingRecord {
-  /// The record's position in the replica; `nil` if it is new.
-  let position: Int?
-  /// The mark that the save writes: true for alive, false for dead; `nil` for
-  /// none.
-  var mark: Bool?
-  /// Whether the observed contents are dropped before the edits, by a
-  /// re-creation (`mark` is true) or a purge (`mark` is false).
-  var drops = false
-  /// The observed state of some fields, existence among them; that of any other
-  /// is the replica's.
-  var observed: [FieldKey: FieldState] = [:]
-  /// Whether dropping leaves the fields that are not in `observed`.
-  var dropsOnlyObserved = false
-  /// What an undoing takes out of some fields, existence among them, by their
-  /// numbers; it has observed nothing else of them.
-  var retractions: [UInt32: Retraction] = [:]
-  /// One edit for each field: all verbs that the save named for it, combined.
-  ///
-  /// ``Transaction/delete(_:)`` keeps them, since a deletion hides fields and
-  /// does not drop them: a concurrent update can show them again.
-  ///
-  /// By the numbers of the fields.
-  private(set) var edits = RunMap<UInt32, FieldEdit>()
-  /// Whether an edit could overflow a counter.
-  private(set) var canFail = false
-
-  init(position: Int?, mark: Bool? = nil, drops: Bool = false) {
-    (self.position, self.mark, self.drops) = (position, mark, drops)
-  }
-
-  /// The edits and the keys of their fields, sorted.
-  ///
-  /// - Parameter names: Those of the replica that the save is of.
-  func edits(
-    named names: FieldNames
-  ) -> [(key: FieldKey, edit: FieldEdit)] {
-    edits.entries.map { (names[$0.key], $0.content) }.sorted { $0.key < $1.key }
-  }
-
-  /// Keeps the record alive.
-  ///
-  /// If it was deleted in this save, a re-creation forgets the edits before the
-  /// deletion.
-  mutating func revive() {
-    if mark != true {
-      self = PendingRecord(position: position, mark: true, drops: true)
-    }
-  }
-
-  /// Combines an edit with the earlier ones of its field.
-  ///
-  /// - Returns: `false` if a counter's sums would overflow.
-  mutating func add(
-    _ edit: FieldEdit, to field: UInt32, of kind: FieldKind
-  ) -> Bool {
-    if kind == .counter { canFail = true }
-    guard edits.place(of: field) != nil else {
-      edits.set(field, to: edit)
-      return true
-    }
-    return edits.update(field, default: edit) { $0.append(edit) }
-  }
-}
-
 extension Transaction {
   #if REJOIN_CHECK_INVARIANTS
     /// Checks that every edit fits its field and is canonical, and that what is
@@ -287,7 +271,7 @@ extension Transaction {
             "the edit of \(key) of \(id) does not fit, or is not canonical")
         }
         precondition(
-          !record.drops || record.mark != nil,
+          !record.drops || record.mark != nil || id.entity == BuiltIn.pulled,
           "the contents of \(id) are dropped without a mark")
         precondition(
           record.retractions.isEmpty || !record.drops,

@@ -8,8 +8,22 @@ private struct ToyPending {
   var mark: Bool?
   var drops = false
   var edits: [FieldKey: FieldEdit] = [:]
-  /// What the author was shown, where that is older than what is here.
-  var seen: [FieldKey: VectorClock]?
+  /// What the author was shown of some fields; of any other, it is what is here.
+  var shown: [FieldKey: VectorClock] = [:]
+
+  /// The save has seen whatever any of its verbs has.
+  mutating func show(_ clock: VectorClock?, of key: FieldKey, isFirst: Bool) {
+    if isFirst {
+      shown[key] = clock ?? VectorClock()
+    } else if let clock {
+      shown[key]?.merge(clock)
+    }
+  }
+
+  mutating func write(mark: Bool) {
+    self.mark = mark
+    shown[.existence] = nil
+  }
 }
 
 extension ToyReplica {
@@ -26,14 +40,15 @@ extension ToyReplica {
     case .touch(let id): touch(id, in: &pending)
     case .delete(let id):
       guard pending[id]?.mark ?? exists(id) else { return }
-      pending[id, default: ToyPending()].mark = false
+      pending[id, default: ToyPending()].write(mark: false)
     case .undelete(let id):
       if pending[id]?.mark ?? exists(id) { return touch(id, in: &pending) }
       if pending[id] != nil || isDead(id) {
-        pending[id, default: ToyPending()].mark = true
+        pending[id, default: ToyPending()].write(mark: true)
       }
     case .edit(let id, let key, let edit):
       touch(id, in: &pending)
+      pending[id]?.shown[key] = nil
       if pending[id]?.edits[key]?.append(edit) == nil {
         pending[id]?.edits[key] = edit
       }
@@ -43,7 +58,15 @@ extension ToyReplica {
   private func touch(
     _ id: RecordID, in pending: inout [RecordID: ToyPending]
   ) {
-    if pending[id]?.mark == true { return }
+    if pending[id]?.mark == true {
+      let isUnseen = pending[id]?.shown[.existence] != nil
+      pending[id]?.shown[.existence] = nil
+      if isUnseen, isDead(id) {
+        pending[id]?.shown = [:]
+        pending[id]?.drops = true
+      }
+      return
+    }
     let isAgain = pending[id] != nil || isDead(id)
     pending[id] = ToyPending(mark: true, drops: isAgain)
   }
@@ -68,7 +91,7 @@ extension ToyReplica {
       save.drops = record.drops
       for (key, edit) in edits {
         let path = FieldPath(id, key)
-        save.seen = record.seen.map { $0[key] ?? self[path].clock }
+        save.seen = record.shown[key]
         self[path].change(edit, in: save)
       }
     }
@@ -121,14 +144,22 @@ extension ToyReplica {
   }
 
   mutating func save(
-    _ edits: [FieldKey: FieldEdit], of id: RecordID, shown: Fetched, now: Int64
+    _ edits: [FieldKey: FieldEdit], of id: RecordID, shown: Fetched,
+    with company: ScriptCompany, now: Int64
   ) throws -> Dot? {
-    var record = ToyPending(mark: true, edits: edits)
-    var seen = shown.mapValues(\.clock)
-    for key in edits.keys {
+    var pending: [RecordID: ToyPending] = [:]
+    for verb in company.before { note(verb, in: &pending) }
+    var record = pending[id] ?? ToyPending()
+    if record.mark == false { record = ToyPending(mark: true, drops: true) }
+    record.show(
+      shown[.existence]?.clock, of: .existence, isFirst: record.mark == nil)
+    record.mark = true
+    for (key, edit) in edits {
       let isSeen = seesAll(of: key, shown: shown)
-      seen[key] =
-        isSeen ? self[FieldPath(id, key)].clock : seen[key] ?? VectorClock()
+      record.show(
+        isSeen ? self[FieldPath(id, key)].clock : shown[key]?.clock, of: key,
+        isFirst: record.edits[key] == nil)
+      if record.edits[key]?.append(edit) == nil { record.edits[key] = edit }
     }
     if hazard == .equalFieldsOverwritten {
       for (key, field) in shown where edits[key] == nil {
@@ -137,18 +168,28 @@ extension ToyReplica {
           continue
         }
         record.edits[key] = .write(write.value)
+        record.shown[key] = field.clock
       }
     }
-    record.seen = seen
-    return try commit([id: record], now: now)
+    pending[id] = record
+    for verb in company.after { note(verb, in: &pending) }
+    return try commit(pending, now: now)
   }
 
   mutating func delete(
-    _ id: RecordID, shown: Fetched, now: Int64
+    _ id: RecordID, shown: Fetched, with company: ScriptCompany, now: Int64
   ) throws -> Dot? {
-    if !exists(id) { return nil }
-    let seen = shown.mapValues(\.clock)
-    return try commit([id: ToyPending(mark: false, seen: seen)], now: now)
+    var pending: [RecordID: ToyPending] = [:]
+    for verb in company.before { note(verb, in: &pending) }
+    if pending[id]?.mark ?? exists(id) {
+      var record = pending[id] ?? ToyPending()
+      record.show(
+        shown[.existence]?.clock, of: .existence, isFirst: record.mark == nil)
+      record.mark = false
+      pending[id] = record
+    }
+    for verb in company.after { note(verb, in: &pending) }
+    return try commit(pending, now: now)
   }
 
   /// Whether a field is taken for seen as it is now, not as it was shown.

@@ -66,7 +66,9 @@ extension ToyReplica: TestedReplica {
   /// The device, and how often it has saved.
   var restoreToken: Dot { Dot(device, vector[device]) }
 
-  mutating func tokenStored(_ token: Dot) {}
+  mutating func tokenStored(_ token: Dot) -> Bool {
+    token.device == device && vector.contains(token)
+  }
 
   mutating func reopen(with token: Dot?, now: Int64) {
     hybrid = HybridClock(latest: hybrid.latest, now: now)

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The edits that a save makes of one record.
+struct PendingRecord {
+  /// The record's position in the replica; `nil` if it is new.
+  let position: Int?
+  /// The mark that the save writes: true for alive, false for dead; `nil` for
+  /// none.
+  var mark: Bool?
+  /// Whether the observed contents are dropped before the edits.
+  ///
+  /// A re-creation (`mark` is true) or a purge (`mark` is false) drops them. The
+  /// memory of a pull is dropped without a mark.
+  var drops = false
+  /// The observed state of some fields, existence among them; that of any other
+  /// is the replica's.
+  var observed: [FieldKey: FieldState] = [:]
+  /// Whether dropping leaves the fields that are not in `observed`.
+  var dropsOnlyObserved = false
+  /// What an undoing takes out of some fields, existence among them, by their
+  /// numbers; it has observed nothing else of them.
+  var retractions: [UInt32: Retraction] = [:]
+  /// One edit for each field: all verbs that the save named for it, combined.
+  ///
+  /// ``Transaction/delete(_:)`` keeps them, since a deletion hides fields and
+  /// does not drop them: a concurrent update can show them again.
+  ///
+  /// By the numbers of the fields.
+  private(set) var edits = RunMap<UInt32, FieldEdit>()
+  /// Whether an edit could overflow a counter.
+  private(set) var canFail = false
+
+  init(position: Int?, mark: Bool? = nil, drops: Bool = false) {
+    (self.position, self.mark, self.drops) = (position, mark, drops)
+  }
+
+  /// The edits and the keys of their fields, sorted.
+  ///
+  /// - Parameter names: Those of the replica that the save is of.
+  func edits(
+    named names: FieldNames
+  ) -> [(key: FieldKey, edit: FieldEdit)] {
+    edits.entries.map { (names[$0.key], $0.content) }.sorted { $0.key < $1.key }
+  }
+
+  /// Creates the record again, as an author who has seen all of it.
+  ///
+  /// - Parameter keepingEdits: Whether the earlier edits stay. If this save
+  ///   deleted the record after them, they do not.
+  mutating func createAgain(keepingEdits: Bool = false) {
+    if !keepingEdits { self = PendingRecord(position: position) }
+    (mark, observed) = (true, [:])
+    (drops, dropsOnlyObserved) = (true, false)
+  }
+
+  /// Drops the fields that a re-creation of another record drops.
+  mutating func drop(asIn record: PendingRecord) {
+    (drops, observed) = (true, record.observed)
+    dropsOnlyObserved = record.dropsOnlyObserved
+    observed[.existence] = nil
+  }
+
+  /// Marks the record, as an author who has seen all of its marks.
+  mutating func write(mark: Bool) {
+    self.mark = mark
+    observed[.existence] = nil
+  }
+
+  /// Notes what the author of a verb has observed of a field.
+  ///
+  /// The save has observed whatever any of its verbs has.
+  ///
+  /// - Parameters:
+  ///   - state: The observed state, or `nil` for the current one.
+  ///   - isFirst: Whether no earlier verb of this save names the field.
+  mutating func observe(
+    _ state: FieldState?, of key: FieldKey, isFirst: Bool
+  ) {
+    guard let state else { return observed[key] = nil }
+    if isFirst { observed[key] = state } else { observed[key]?.merge(state) }
+  }
+
+  /// Combines an edit with the earlier ones of its field.
+  ///
+  /// - Returns: `false` if a counter's sums would overflow.
+  mutating func add(
+    _ edit: FieldEdit, to field: UInt32, of kind: FieldKind
+  ) -> Bool {
+    if kind == .counter { canFail = true }
+    guard edits.place(of: field) != nil else {
+      edits.set(field, to: edit)
+      return true
+    }
+    return edits.update(field, default: edit) { $0.append(edit) }
+  }
+}
