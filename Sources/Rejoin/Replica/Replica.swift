@@ -151,13 +151,22 @@ public final class Replica {
   /// anything.
   public var restoreToken: RestoreToken { RestoreToken(stored) }
 
-  /// Tells the replica that a token has been stored outside every backup.
+  /// Records that a token is stored outside every backup.
   ///
   /// The replica then keeps what it needs to recognize the token on opening,
   /// however many saves follow.
-  public func tokenStored(_ token: RestoreToken) {
-    if token.device == device { stored.durableToken = token }
+  ///
+  /// - Parameter token: A token of this replica, as ``restoreToken`` returned it.
+  /// - Returns: Whether the token is kept. If the history of this replica does
+  ///   not contain the token's save, the token belongs to another copy of the
+  ///   device and is ignored.
+  @discardableResult
+  public func tokenStored(_ token: RestoreToken) -> Bool {
+    // The digest of a stable save may have been dropped since the token was made.
+    guard token.mayBeContained(in: stored) else { return false }
+    stored.durableToken = token
     stored._checkInvariants()
+    return true
   }
 
   /// For each device, the last save that a field has seen beyond ``version``.

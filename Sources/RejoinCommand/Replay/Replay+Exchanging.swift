@@ -9,9 +9,9 @@ extension Replay {
     let receiver = try device(&line, "to")
     let asked = sender.acknowledge(receiver.version, by: receiver.device)
     let delta = sender.delta(since: receiver.version)
-    var reports = [receiver.acknowledge(sender.version, by: sender.device)]
-    if let delta { reports.append(receiver.apply(try sent(delta, line))) }
-    print([(asked, sender)] + reports.map { ($0, receiver) })
+    var told = receiver.acknowledge(sender.version, by: sender.device)
+    if let delta { told.add(receiver.apply(try sent(delta, line))) }
+    print([(asked, sender), (told, receiver)])
   }
 
   func merge(_ line: inout ScriptLine) throws(ScriptError) {

@@ -204,6 +204,13 @@ extension ExploredReplicas {
     let old = states[state]
     var replica = old.replica.copy()
     try replica.acknowledge(states[other].replica, now: 0)
+    var misled = replica.copy()
+    misled.acknowledge(
+      ReplicaVersion(forging: misled.version.vector),
+      by: states[other].replica.device, now: 0)
+    try agree(
+      "devices that a version marks as forked",
+      misled.version.forkedDevices, old.replica.version.forkedDevices)
     counts.executions += 1
     let result = try intern(replica, old.model, before: old.clock)
     shown.insert(state, other, result)

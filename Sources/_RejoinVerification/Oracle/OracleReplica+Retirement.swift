@@ -4,13 +4,19 @@ import Rejoin
 extension OracleReplica {
   /// Retires a device at the greatest number of it that is known here.
   mutating func retire(_ retired: DeviceID, now: Int64) -> Int? {
-    save([retirement(of: retired)], now: now)
+    save([retirement(of: retired, isAuthor: retired == device)], now: now)
   }
 
-  /// What the first save of a device enters about the one in whose place it came.
-  func retirement(of retired: DeviceID) -> ScriptVerb {
+  /// What the first save of a device enters about the one in whose place it came,
+  /// or what a device enters about itself.
+  ///
+  /// - Parameter isAuthor: Whether the retired device makes the save, which is then
+  ///   its last.
+  func retirement(of retired: DeviceID, isAuthor: Bool = false) -> ScriptVerb {
     let path = path(ofRetirement: retired)
-    let last = max(lastHeard(of: retired), retiredNumber(of: retired) ?? 0)
+    let last = max(
+      lastHeard(of: retired) + (isAuthor ? 1 : 0),
+      retiredNumber(of: retired) ?? 0)
     return .edit(path.id, path.key, .write(.int(Int64(clamping: last))))
   }
 

@@ -31,6 +31,23 @@ extension World {
     }
   }
 
+  /// Shows a device a forged version: it marks no device as forked.
+  ///
+  /// It has no later own saves, which would be reason enough for a new device ID.
+  mutating func mislead(_ i: Int, with j: Int) throws(ScriptMismatch) {
+    let shown = peers[i].replica.version.vector.intersection(
+      peers[j].replica.version.vector)
+    let (before, now) = (peers[i].replica.version, peers[i].now)
+    let forged = ReplicaVersion(forging: shown)
+    peers[i].replica.acknowledge(forged, by: peers[j].model.device, now: now)
+    try agree(
+      "devices that \(name(i)) takes for forked after a forged version",
+      peers[i].replica.version.forkedDevices, before.forkedDevices)
+    try agree(
+      "clock of \(name(i)) after a forged version",
+      peers[i].replica.version.vector, before.vector)
+  }
+
   /// Records which of its own saves a device has been shown.
   private mutating func show(_ clock: VectorClock, to i: Int) {
     for own in peers[i].model.ours where clock[own] > 0 {

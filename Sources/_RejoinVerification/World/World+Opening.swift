@@ -69,6 +69,27 @@ extension World {
     if isSent { suspects.formUnion(peers[i].model.ours) }
   }
 
+  /// Checks that a device believes a token only if its history contains the save
+  /// that the token names.
+  mutating func checkTokens(_ i: Int) throws(ScriptMismatch) {
+    let peer = peers[i]
+    for (j, stored) in tokens.sorted(by: { $0.key < $1.key }) {
+      let isBelieved = peers[i].replica.tokenStored(stored.token)
+      let isContained =
+        stored.device == peer.model.device
+        && peer.chain.starts(with: stored.chain)
+      // A device forgets the digests of saves that all others hold, and then
+      // believes what it is told of them.
+      let last = UInt64(stored.chain.count)
+      if i != j, last <= peer.replica.stabilityCut[stored.device] { continue }
+      if isBelieved != isContained {
+        throw ScriptMismatch(
+          "\(name(i)) \(isBelieved ? "believes" : "ignores") the token of "
+            + "\(name(j)) for its save \(stored.chain.count)")
+      }
+    }
+  }
+
   /// Opens what a device has stored.
   ///
   /// - Parameter keeps: Whether it must stay the same device; `nil` if it may.

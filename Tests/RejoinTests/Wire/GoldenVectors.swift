@@ -168,9 +168,7 @@ enum GoldenVectors {
     }
     let half = try #require(b.delta(since: a.version)).split(into: 2)[0]
     a.apply(half)
-    let twin = Replica.empty(2)
-    try twin.edit { $0.name = "twin" }
-    a.acknowledge(twin.version, by: DeviceID(3))
+    a.stored.version.fork(b.device)
     return a.version
   }
 

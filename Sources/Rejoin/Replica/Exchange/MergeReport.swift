@@ -129,7 +129,7 @@ public struct MergeReport: Sendable {
   init() {}
 
   /// Adds the report of another step of the same exchange.
-  mutating func add(_ other: MergeReport) {
+  package mutating func add(_ other: MergeReport) {
     records.formUnion(other.records)
     changedFields.formUnion(other.changedFields)
     changes += other.changes

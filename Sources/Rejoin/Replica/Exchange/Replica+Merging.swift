@@ -26,7 +26,6 @@ extension Replica {
   public func merge(
     _ other: Replica, reporting detail: MergeReport.Detail = .full
   ) -> MergeReport {
-    // First, because it may flag a device as forked, which widens the delta.
     var report = acknowledge(other.version, by: other.device)
     if let delta = other.delta(since: version) {
       report.add(apply(delta, reporting: detail))

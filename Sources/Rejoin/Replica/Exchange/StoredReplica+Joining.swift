@@ -25,6 +25,7 @@ extension StoredReplica {
       || pullers.values.contains(where: { hasLaterSaves(of: $0, reader.saves) })
     {
       noteRollback(&report)
+      fork(ours, &report)
     }
     // Last, because they vouch for the fields.
     histories.forEachInterval(of: reader.saves) { device, interval in

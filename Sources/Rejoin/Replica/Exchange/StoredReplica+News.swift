@@ -13,11 +13,16 @@ package struct News: Hashable, Sendable {
     (known, ahead) = (basis.vector, basis.fieldsAhead)
     stored.version.forEachDifference(from: basis) { device, held, shown in
       var (from, to) = (shown.sequence, held)
-      if stored.isForked(device, as: shown) {
-        // Under the same numbers the two histories have different saves, so the
-        // receiver's number says nothing: send everything of the device.
+      if stored.mayDiffer(device, from: shown) {
+        // Under the same numbers, two histories have different saves. The
+        // receiver's number says nothing, so send everything of the device.
         (from, known[device], ahead) = (0, 0, [:])
-        to.isForked = true
+        // The receiver joins the interval and finds the fork if it sees another
+        // digest for a number that it holds. Of own saves, earlier digests are
+        // known.
+        if let own = stored.ownSave(contradicting: shown, of: device) {
+          to = own
+        }
       }
       if from < to.sequence { intervals[device] = .init(from: from, to: to) }
     }

@@ -17,19 +17,20 @@ extension Replica {
 }
 
 extension StoredReplica {
-  /// Compares the save of a device that a peer shows with the one held here,
-  /// and flags the device as forked if they belong to different histories.
+  /// Compares the last save of an interval that is joined with the one held
+  /// here, and marks the device as forked if they belong to different histories.
   ///
-  /// They do if one number has two digests. They also do if the peer shows a
-  /// later save of a device that is ours; our next save then takes a new
-  /// device.
+  /// They do if one number has two digests. They also do if the interval has a
+  /// later save of an own device than the replica holds.
   mutating func detectReusedIdentity(
     _ shown: DeviceSave, of device: DeviceID, _ report: inout MergeReport
   ) {
     let held = version[device]
-    guard isForked(device, as: shown) else { return }
-    if shown.sequence > held.sequence, isOurs(device) {
-      return noteRollback(&report)
+    let isLaterOwn = shown.sequence > held.sequence && isOurs(device)
+    guard isLaterOwn || mayDiffer(device, from: shown) else { return }
+    if isLaterOwn {
+      noteRollback(&report)
+      return fork(ours, &report)
     }
     // The flag is joined by "or" and never cleared: nothing is left to learn.
     if held.isForked { return }
@@ -46,16 +47,15 @@ extension StoredReplica {
     fork([device], &report)
   }
 
-  /// Notes that a peer has later saves under our ID: this state is a restored
-  /// backup or a clone.
+  /// Notes that a peer shows later saves of an own device: this state may be a
+  /// restored backup or a clone.
   ///
-  /// Only the first time sets ``MergeReport/rollbackDetected``: saves of ours
-  /// that are joined after it are another incarnation's.
+  /// Only the first time sets ``MergeReport/rollbackDetected``. Own saves that are
+  /// joined after it belong to another incarnation.
   mutating func noteRollback(_ report: inout MergeReport) {
     let first = rollbackDetected ?? version[device].sequence
     rollbackDetected = first
     report.rollbackDetected = Dot(device, first)
-    fork(ours, &report)
   }
 
   /// Flags devices as forked, except those that have never saved: they have no
@@ -70,20 +70,31 @@ extension StoredReplica {
     }
   }
 
-  /// Whether the shown save reveals that a device has two histories.
-  ///
-  /// A later save of a device that is ours does: only another incarnation can
-  /// have made it.
-  func isForked(_ device: DeviceID, as shown: DeviceSave) -> Bool {
+  /// Whether a shown save may belong to another history of a device than the one
+  /// held here, by its digest or by a mark that either side has.
+  func mayDiffer(_ device: DeviceID, from shown: DeviceSave) -> Bool {
     let held = version[device]
     if held.isForked || shown.isForked || held.contradicts(shown) {
       return true
     }
-    if shown.sequence > held.sequence { return isOurs(device) }
-    guard device == self.device, shown.digest != 0,
-      let own = ownDigest(of: shown.sequence)
-    else { return false }
-    return own != shown.digest
+    return ownSave(contradicting: shown, of: device) != nil
+  }
+
+  /// The own save with the number of a shown one, if its digest is known and
+  /// another.
+  ///
+  /// Only the last timestamp is known. It is later than that of the save, which
+  /// does no harm.
+  func ownSave(
+    contradicting shown: DeviceSave, of device: DeviceID
+  ) -> DeviceSave? {
+    let held = version[device]
+    guard device == self.device, !held.isForked, !shown.isForked,
+      let digest = ownDigest(of: shown.sequence)
+    else { return nil }
+    let own = DeviceSave(
+      sequence: shown.sequence, time: held.time, digest: digest)
+    return own.contradicts(shown) ? own : nil
   }
 
   /// Whether no save of a device is known, so that it can become ours.

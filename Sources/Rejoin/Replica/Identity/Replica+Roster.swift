@@ -24,7 +24,10 @@ extension Replica {
 
   /// Retires a device: stability no longer awaits it.
   ///
-  /// It means nothing else. Unseen saves of the device are joined like any
+  /// A device can retire itself, for example before its app is deleted. A later
+  /// save puts it back on the roster.
+  ///
+  /// Retiring means nothing else. Unseen saves of the device are joined like any
   /// others when they arrive; the device is then back on the roster and listed
   /// in ``MergeReport/returned``. One thing can be lost: an update that is
   /// concurrent with a purged deletion restores the record with only the fields
@@ -41,36 +44,33 @@ extension Replica {
   ///
   /// - Complexity: O(*r*) for *r* devices.
   public var roster: Set<DeviceID> {
-    var roster = Set(stored.version.vector.entries.map(\.device))
-    for (device, record) in stored.devices(in: BuiltIn.roster) {
-      // A puller has no replica of its own that could acknowledge anything.
-      if stored.write(of: BuiltIn.server, in: record) == nil {
-        roster.insert(device)
-      } else {
-        roster.remove(device)
-      }
-    }
+    var devices = Set(stored.version.vector.entries.map(\.device))
     // Devices of which only parts of deltas have arrived have saved, too.
-    roster.formUnion(stored.missingSaves.entries.map(\.device))
-    roster.subtract(retired.keys)
-    return roster.filter { !$0.isImport }
+    devices.formUnion(stored.index.devices)
+    devices.formUnion(stored.devices(in: BuiltIn.roster).map(\.device))
+    return devices.filter(isOnRoster)
+  }
+
+  /// Whether stability awaits a device, which has saved or was enrolled.
+  func isOnRoster(_ device: DeviceID) -> Bool {
+    // The device of an import or a server has no replica of its own that could
+    // acknowledge anything.
+    if device.isImport { return false }
+    let id = RecordID(BuiltIn.roster, device.hexadecimal)
+    if stored.state(of: BuiltIn.server, in: id)?.value != nil { return false }
+    return stored.retiredNumber(of: device)
+      .map { stored.version[device].sequence > $0 } ?? true
   }
 
   /// The retired devices, each with the last save that was known when it was
   /// retired.
-  public var retirements: VectorClock { VectorClock(greatest: retired) }
-
-  /// The same, with the devices that had never saved.
-  private var retired: [DeviceID: UInt64] {
+  public var retirements: VectorClock {
     var retired: [DeviceID: UInt64] = [:]
-    for (device, _) in stored.devices(in: BuiltIn.retirement) {
-      guard let last = stored.retiredNumber(of: device),
-        // A later save puts the device back, without a save of ours.
-        stored.version[device].sequence <= last
-      else { continue }
-      retired[device] = last
+    for (device, _) in stored.devices(in: BuiltIn.retirement)
+    where !isOnRoster(device) {
+      retired[device] = stored.retiredNumber(of: device)
     }
-    return retired
+    return VectorClock(greatest: retired)
   }
 }
 
@@ -79,12 +79,16 @@ extension Transaction {
   ///
   /// Saves beyond the version count: they are known, so their arrival in full
   /// is no return. So do earlier retirements, which others may have made at a
-  /// number that is not known here.
+  /// number that is not known here. If the device retires itself, this save
+  /// counts as well.
   func retire(_ device: DeviceID) {
-    let known = max(
-      replica.stored.version[device].sequence,
-      replica.stored.index.last(of: device),
-      replica.stored.retiredNumber(of: device) ?? 0)
+    let stored = replica.stored
+    let last = max(
+      stored.version[device].sequence, stored.index.last(of: device))
+    let isAuthor = device == stored.device && !stored.needsNewDeviceID
+    // Without a next number, the save is refused.
+    let saved = isAuthor && last < .max ? last + 1 : last
+    let known = max(saved, stored.retiredNumber(of: device) ?? 0)
     // A value is a signed integer: the bits keep numbers above `Int64.max`.
     apply(
       .write(.int(Int64(bitPattern: known))), to: BuiltIn.last,

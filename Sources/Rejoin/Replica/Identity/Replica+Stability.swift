@@ -3,27 +3,32 @@
 // The saves that every device on the roster is known to hold, and what can be
 // dropped because of it.
 extension Replica {
-  /// Notes the version that another device has shown.
+  /// Records the saves that another device holds.
   ///
-  /// From it the replica learns which saves are stable, and whether a device ID
-  /// is in use twice. A hub that relays between devices must pass on each
-  /// version under the ID of the device that showed it.
+  /// The replica learns which saves are stable. A hub that relays between
+  /// devices must pass on each version under the ID of the device that showed
+  /// it.
+  ///
+  /// A version is a claim, so it marks no device as forked. If it shows a later
+  /// save of this device than the replica holds, the replica takes a new device
+  /// ID before its next save.
   ///
   /// - Parameters:
   ///   - version: The version of the other device.
   ///   - device: The device that showed it.
-  /// - Returns: The devices that turned out to be forked, and whether a
-  ///   rollback was detected.
-  /// - Complexity: O(*r*) for *r* devices.
+  /// - Returns: A report that is clean, or that has
+  ///   ``MergeReport/rollbackDetected``.
+  /// - Complexity: O(*r*), where *r* is the number of devices in the version, and
+  ///   now and then O(*d*), where *d* is the number of devices on the roster.
   @discardableResult
   public func acknowledge(
     _ version: ReplicaVersion, by device: DeviceID
   ) -> MergeReport {
     var report = MergeReport()
-    for entry in version.vector.entries {
-      stored.detectReusedIdentity(
-        version[entry.device], of: entry.device, &report)
+    let isBehind = stored.ours.contains {
+      version[$0].sequence > stored.version[$0].sequence
     }
+    if isBehind { stored.noteRollback(&report) }
     // Saves that are stable but not here yet would put the cut beyond the
     // version.
     stored.raiseStabilityCut(
@@ -40,6 +45,13 @@ extension Replica {
   /// Sets the next mark if every other device on the roster has passed the
   /// last.
   func advanceStability() {
+    // Most devices have not shown a later version since. The roster need not be
+    // listed while one of them is missing.
+    if let awaited = stored.stability.awaited, awaited != device,
+      isOnRoster(awaited)
+    {
+      return stored._checkInvariants()
+    }
     var others = roster
     // We hold whatever is in our own mark.
     others.remove(device)
@@ -129,12 +141,7 @@ extension Replica {
 }
 
 extension StoredReplica {
-  /// Raises the stability cut, and drops the own digests below it.
-  ///
-  /// Every device on the roster has shown a version with these saves, so none
-  /// will show a number below the cut again.
   fileprivate mutating func raiseStabilityCut(to cut: VectorClock) {
     version.stabilityCut.merge(cut)
-    ownDigests.forget(through: version.stabilityCut[device])
   }
 }

@@ -17,6 +17,13 @@ struct Stability: Sendable {
   /// Versions only grow, so a device that has passed stays passed.
   private(set) var passed: Set<DeviceID> = []
 
+  /// A device that had not passed when the roster was listed last, or `nil` if it
+  /// has passed since.
+  ///
+  /// Any such device will do. A set lists one at random, so few devices that pass
+  /// are the awaited one, whatever their order.
+  private(set) var awaited: DeviceID?
+
   init() {}
 
   init(mark: VectorClock, passed: Set<DeviceID>) {
@@ -32,7 +39,10 @@ struct Stability: Sendable {
     // Every version contains the empty mark of a new replica: passing it would
     // prove nothing.
     if mark.isEmpty { (mark, passed) = (held, []) }
-    if mark.isContained(in: clock) { passed.insert(device) }
+    if mark.isContained(in: clock) {
+      passed.insert(device)
+      if device == awaited { awaited = nil }
+    }
   }
 
   /// Sets the next mark if every device on the roster has passed the last one.
@@ -45,8 +55,9 @@ struct Stability: Sendable {
   mutating func advance(
     _ roster: Set<DeviceID>, holding held: VectorClock
   ) -> VectorClock? {
+    awaited = roster.first { !passed.contains($0) }
     if roster.isEmpty { return held }
-    guard roster.isSubset(of: passed) else { return nil }
+    guard awaited == nil else { return nil }
     defer { (mark, passed) = (held, []) }
     return mark
   }

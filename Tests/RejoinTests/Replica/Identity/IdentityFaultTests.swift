@@ -164,6 +164,8 @@ import Testing
     try y.edit { $0.rank = "y" }
     try y.edit { $0.miles.increment() }
     x.tell(c)
+    // The first delta shows the fork, and the second one has the rest.
+    #expect(y.tell(c).forkedDevices == [DeviceID(4)])
     y.tell(c)
     y.tell(d)
     c.tell(d)
@@ -180,14 +182,20 @@ import Testing
     #expect(try x.edit { $0.rank = "x" }.dot == Dot(DeviceID(14), 1))
   }
 
-  @Test func aVersionAloneRevealsAnotherHistoryOfOwnSaves() throws {
+  /// The version flags nothing.
+  ///
+  /// It widens the delta, in which the peer finds the fork. What the peer then
+  /// sends reveals it here.
+  @Test func aVersionOfAnotherHistoryWidensTheDelta() throws {
     let (x, y) = (Replica.empty(4) { DeviceID(14) }, Replica.empty(4))
     for name in ["x", "on"] { try x.edit { $0.name = name } }
     try y.edit { $0.name = "y" }
-    #expect(
-      x.acknowledge(y.version, by: DeviceID(5)).equivocations == [
-        Dot(DeviceID(4), 1)
-      ])
+    #expect(x.acknowledge(y.version, by: DeviceID(5)).isClean)
+    #expect(x.version.forkedDevices.isEmpty)
+    let delta = try #require(x.delta(since: y.version))
+    #expect(delta.intervals[DeviceID(4)]?.from == 0)
+    #expect(y.apply(delta).forkedDevices == [DeviceID(4)])
+    #expect(y.tell(x).forkedDevices == [DeviceID(4)])
     #expect(try x.edit { $0.rank = "x" }.dot == Dot(DeviceID(14), 1))
   }
 

@@ -45,6 +45,7 @@ import Testing
       b.merge(a)
     }
     #expect(a.stabilityCut[a.device] == 50)
+    try a.edit { $0.miles.increment() }
     #expect(a.state.ownDigests.digests.count == 1)
   }
 }

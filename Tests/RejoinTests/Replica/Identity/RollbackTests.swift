@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
+import _RejoinVerification
 
 @testable import Rejoin
 
@@ -35,10 +36,44 @@ import Testing
 
   @Test func aForkIsReportedOnce() throws {
     let clone = try clone()
-    let version = a.version
-    #expect(
-      clone.acknowledge(version, by: a.device).forkedDevices == [a.device])
-    #expect(clone.acknowledge(version, by: a.device).forkedDevices.isEmpty)
+    #expect(a.tell(clone).forkedDevices == [a.device])
+    try a.edit { $0.miles.increment() }
+    #expect(a.tell(clone).forkedDevices.isEmpty)
+  }
+
+  @Test func shownLaterOwnSaveForcesNewDeviceAndForksNothing() throws {
+    let clone = try clone()
+    let report = clone.acknowledge(a.version, by: a.device)
+    #expect(report.rollbackDetected == Dot(a.device, 1))
+    #expect(report.forkedDevices.isEmpty)
+    #expect(clone.version.forkedDevices.isEmpty)
+    #expect(try clone.edit { $0.name = "x" }.dot == Dot(DeviceID(7), 1))
+  }
+
+  /// A peer that may only read shows 50 devices with digests of its own.
+  @Test func shownVersionForksNoDevice() throws {
+    let hub = Replica.empty(60)
+    let devices = (1...50).map { Replica.empty($0) }
+    for device in devices {
+      try device.edit { $0.miles.increment() }
+      device.tell(hub)
+    }
+    for device in devices { hub.tell(device) }
+    let forged = ReplicaVersion(forging: hub.version.vector)
+    for replica in [hub] + devices {
+      #expect(replica.acknowledge(forged, by: DeviceID(70)).isClean)
+      #expect(replica.version.forkedDevices.isEmpty)
+    }
+    // The delta for such a peer has everything, and marks nothing either.
+    let delta = try #require(hub.delta(since: forged))
+    #expect(delta.intervals.values.allSatisfy { $0.from == 0 })
+    #expect(delta.intervals.values.allSatisfy { !$0.to.isForked })
+    for device in devices {
+      let dot = try device.edit { $0.miles.increment() }.dot
+      #expect(dot == Dot(device.device, 2))
+      device.tell(hub)
+    }
+    #expect(hub.ada?.miles == 100)
   }
 
   @Test func aDeviceThatHasNotSavedIsNotForked() throws {
@@ -60,9 +95,11 @@ import Testing
     a.tell(b)
     let clone = try clone()
     for replica in [b, c] { clone.tell(replica) }
-    clone.acknowledge(a.version, by: a.device)
+    a.tell(clone)
     #expect(clone.version[a.device].isForked)
-    let report = c.acknowledge(clone.version, by: clone.device)
+    #expect(c.acknowledge(clone.version, by: clone.device).isClean)
+    #expect(c.version.forkedDevices.isEmpty)
+    let report = clone.tell(c)
     #expect(report.forkedDevices == [a.device])
     #expect(report.equivocations.isEmpty)
     #expect(c.version.forkedDevices == [a.device])

@@ -149,4 +149,32 @@ import Testing
     #expect(fresh.retirements.isEmpty)
     #expect(fresh.allRecordIDs == [Sailor.ada])
   }
+
+  @Test func retiredOwnDeviceIsOnNoRoster() throws {
+    try meet()
+    try a.retire(a.device)
+    #expect(!a.roster.contains(a.device))
+    for replica in [b, d] {
+      #expect(a.tell(replica).returned.isEmpty)
+      #expect(!replica.roster.contains(a.device))
+    }
+    #expect(a.retirements == [a.device: 2])
+    // A replica that hears of the retirement before the save is complete.
+    let late = Replica.empty(5)
+    for part in try #require(a.delta()).split(into: 3) { late.apply(part) }
+    #expect(a.tell(late).returned.isEmpty)
+    #expect(!late.roster.contains(a.device))
+    try a.edit { $0.miles.increment() }
+    #expect(a.tell(b).returned == [a.device])
+    #expect(b.roster.contains(a.device))
+  }
+
+  @Test func deviceWhoseIDIsInUseRetiresAtItsLastSave() throws {
+    let clone = Replica.opening(a.state, token: a.restoreToken, as: 7)
+    try a.edit { $0.miles.increment() }
+    a.tell(clone)
+    try clone.retire(a.device)
+    #expect(clone.device == DeviceID(7))
+    #expect(clone.retirements == [a.device: 1])
+  }
 }

@@ -119,7 +119,7 @@ import Testing
       opened.merge(b)
       b.merge(opened)
     }
-    try opened.purge()
+    try opened.edit { $0.name = "last" }
     #expect(opened.state.ownDigests.digests.count == 1)
     #expect(try reopen(opened.state, a.restoreToken).device == a.device)
   }
@@ -131,5 +131,16 @@ import Testing
     #expect(a.state.durableToken == nil)
     a.tokenStored(token)
     #expect(a.state.durableToken == token)
+  }
+
+  @Test func tokenStoredIgnoresTokenOfAnotherHistory() throws {
+    try a.edit { $0.name = "1" }
+    let clone = try reopen(a.state, a.restoreToken)
+    for name in ["2", "3"] { try a.edit { $0.name = name } }
+    #expect(!clone.tokenStored(a.restoreToken))
+    #expect(a.tokenStored(a.restoreToken))
+    // A backup of the clone is recognized by the token of the original.
+    let opened = try reopen(clone.state, a.restoreToken)
+    #expect(opened.device == DeviceID(7))
   }
 }
