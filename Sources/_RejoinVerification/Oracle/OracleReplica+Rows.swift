@@ -54,9 +54,7 @@ extension OracleReplica {
       save.edits[path] = edit(value, of: path, at: time, seeing: pullers)
     }
     for (id, record) in pending(rows) {
-      let memory = RecordID(
-        "rejoin.pulled",
-        "\(server.utf8.count):\(server)\(id.entity.utf8.count):\(id)")
+      let memory = Self.memory(of: id, from: server)
       var isNew = !held.keys.contains { $0.id == memory }
       for (key, verbs) in record.verbs {
         guard case .write(let value) = verbs.last else { continue }
@@ -81,6 +79,44 @@ extension OracleReplica {
     let place = history.place(of: save)
     hear(place, now: now)
     return place
+  }
+
+  /// Where the last pull of a row is remembered.
+  private static func memory(of id: RecordID, from server: String) -> RecordID {
+    RecordID(
+      "rejoin.pulled",
+      "\(server.utf8.count):\(server)\(id.entity.utf8.count):\(id)")
+  }
+
+  /// Adds what a save drops of the memory of pulls: a record that is created again
+  /// was pulled by no one whom the author has heard of.
+  func forgettingPulls(
+    _ pending: [RecordID: OraclePending]
+  ) -> [RecordID: OraclePending] {
+    var pending = pending
+    for (id, record) in pending where record.drops && record.mark == true {
+      for server in servers {
+        let memory = Self.memory(of: id, from: server)
+        if contents(of: memory).isEmpty { continue }
+        pending[memory] = OraclePending(drops: true, shown: record.shown)
+        pending[memory]?.shown[.existence] = nil
+      }
+    }
+    return pending
+  }
+
+  /// The servers of which any device is known to stand for one.
+  private var servers: Set<String> {
+    let all = held.keys.filter {
+      $0.id.entity == "rejoin.roster" && $0.key == Self.server
+    }
+    return Set(
+      all.compactMap { path in
+        guard case .string(let name)?? = field(path).write?.value else {
+          return nil
+        }
+        return name
+      })
   }
 
   private static let server = FieldKey("server", .register)

@@ -11,7 +11,9 @@ extension Replica {
   /// The changed fields become one save of a *puller*, a device of this
   /// installation that stands for the server, with the server's time. A field
   /// has changed if its value differs from the latest pull known here,
-  /// whichever installation made it, and the server's time is later.
+  /// whichever installation made it, and the server's time is later. If the
+  /// record was deleted and created again since the latest pull, every field of
+  /// the row has changed.
   ///
   /// The save has observed the earlier pulls of that server and nothing else,
   /// so it never supersedes a local edit. If a register was changed on both
@@ -73,7 +75,59 @@ extension Replica {
   }
 }
 
+extension RecordID {
+  /// The record that remembers a row of a server as it was last pulled.
+  ///
+  /// The row's own record cannot: local edits change it.
+  fileprivate init(pulling id: RecordID, from server: String) {
+    self.init(
+      BuiltIn.pulled,
+      // The lengths keep the parts from running together.
+      "\(server.utf8.count):\(server)\(id.entity.utf8.count):\(id)")
+  }
+}
+
+extension Transaction {
+  /// Drops what is remembered of the pulls of each record that this save creates
+  /// again, so the next pull of its row writes every field.
+  ///
+  /// Like the re-creation itself, this drops only what the author has seen.
+  func forgetPulls() {
+    let stored = replica.stored
+    if stored.positions[BuiltIn.pulled] == nil { return }
+    let created = pending.entries.filter {
+      $0.content.drops && $0.content.mark == true
+    }
+    if created.isEmpty { return }
+    let servers = stored.servers
+    for record in created {
+      for server in servers {
+        let memory = RecordID(pulling: record.key, from: server)
+        guard let position = stored.positions[memory],
+          stored.records[position].slots.contains(where: \.isPulledField)
+        else { continue }
+        change(memory) { $0.drop(asIn: record.content) }
+      }
+    }
+  }
+}
+
+extension FieldSlot {
+  /// Whether the slot of a row's memory holds a pulled value.
+  fileprivate var isPulledField: Bool { name != 0 && state.hasContent }
+}
+
 extension StoredReplica {
+  /// The servers from which any installation pulls.
+  fileprivate var servers: Set<String> {
+    Set(
+      devices(in: BuiltIn.roster).compactMap { entry in
+        let value = write(of: BuiltIn.server, in: entry.record)
+        guard case .string(let server) = value else { return nil }
+        return server
+      })
+  }
+
   /// The pullers of a server, of all installations.
   fileprivate func pullers(of server: String) -> Set<DeviceID> {
     Set(
@@ -104,22 +158,12 @@ private struct Pull {
     (self.time, self.digest) = (time, digest)
   }
 
-  /// The record that remembers a row as it was last pulled.
-  ///
-  /// The row's own record cannot: local edits change it.
-  private func memory(of id: RecordID) -> RecordID {
-    RecordID(
-      BuiltIn.pulled,
-      // The lengths keep the parts from running together.
-      "\(server.utf8.count):\(server)\(id.entity.utf8.count):\(id)")
-  }
-
   /// Adds the fields of a row that have changed on the server.
   mutating func take(
     _ row: [(key: FieldKey, edit: FieldEdit)], of id: RecordID,
     from stored: StoredReplica
   ) {
-    let memory = memory(of: id)
+    let memory = RecordID(pulling: id, from: server)
     var isNew = stored.positions[memory] == nil
     // Sorted, so that the digest is the same wherever the rows are pulled.
     for (key, edit) in row {

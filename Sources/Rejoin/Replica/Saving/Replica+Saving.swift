@@ -64,6 +64,7 @@ extension Replica {
 
   /// Carries out a transaction, and finds out how to undo it, if it can be.
   func commit(_ transaction: Transaction) throws(SaveError) -> SaveReport {
+    transaction.forgetPulls()
     guard transaction.isUndoable else { return try carryOut(transaction) }
     let before = PlacesBefore(transaction)
     var report = try carryOut(transaction)
@@ -134,6 +135,18 @@ extension Replica {
     stored.needsNewDeviceID ? try unusedDevice() : stored.device
   }
 
+  /// Whether a save made now can edit a field without overflow.
+  package func accepts(
+    _ edit: FieldEdit, of key: FieldKey, in id: RecordID
+  ) -> Bool {
+    // A new device has no sums yet.
+    guard case .count(let edit) = edit, !stored.needsNewDeviceID,
+      case .counter(let field)? = stored.state(of: key, in: id)
+    else { return true }
+    return field.store.canAdd(
+      edit.increments, edit.decrements, by: stored.device)
+  }
+
   /// Throws if an edit of a record would overflow.
   private func check(
     _ record: PendingRecord, of id: RecordID, by device: DeviceID
@@ -187,6 +200,10 @@ extension StoredReplica {
     // device, so it must not be added before.
     predecessor = nil
     ownDigests.append(digest.value)
+    // Every device on the roster has shown a version with these saves, so none
+    // will show a number below the cut again. They go with the next save and not
+    // when the cut rises: the version that raises it may be of another history.
+    ownDigests.forget(through: version.stabilityCut[device])
     _checkInvariants()
     return report
   }

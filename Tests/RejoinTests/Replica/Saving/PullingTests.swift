@@ -397,4 +397,66 @@ import Testing
     }
     #expect(poor.delta() == nil)
   }
+
+  // A record that was deleted and created again since the latest pull.
+
+  @Test func pullFillsRecordCreatedAgain() throws {
+    try pull(a, at: 1_000, name: "Ada", rank: "mate")
+    try a.edit { $0.delete() }
+    #expect(try pull(a, at: 1_000, name: "Ada", rank: "mate").records.isEmpty)
+    #expect(a.ada == nil)
+    try a.edit { $0.touch() }
+    #expect(a.ada?.name == nil)
+    try pull(a, at: 1_000, name: "Ada", rank: "mate")
+    #expect(a.ada?.name == "Ada" && a.ada?.rank == "mate")
+    #expect(a.ada?.conflicts(\.name) == [])
+    #expect(try pull(a, at: 1_000, name: "Ada", rank: "mate").records.isEmpty)
+  }
+
+  @Test func pullAfterCreatingAgainConflictsWithEdit() throws {
+    try pull(a, at: 1_000, name: "Ada")
+    try a.edit { $0.delete() }
+    try a.edit { $0.name = "Countess" }
+    try pull(a, at: 1_000, name: "Ada")
+    #expect(a.ada?.name == "Countess")
+    #expect(a.ada?.conflicts(\.name) == ["Ada"])
+  }
+
+  @Test func pullFillsRecordThatAnotherDeviceCreatedAgain() throws {
+    try pull(a, at: 1_000, name: "Ada")
+    try pull(b, at: 1_000, from: "erp", name: "Ada")
+    settle(a, b)
+    try a.edit { $0.delete() }
+    try a.edit { $0.touch() }
+    #expect(try pull(b, at: 1_000, from: "erp", name: "Ada").records.isEmpty)
+    a.tell(b)
+    try pull(b, at: 1_000, from: "erp", name: "Ada")
+    #expect(b.ada?.name == "Ada")
+    try pull(b, at: 1_000, name: "Ada")
+    #expect(try pull(b, at: 1_000, name: "Ada").records.isEmpty)
+  }
+
+  @Test func pullKeepsRowThatReCreationHadNotSeen() throws {
+    try pull(a, at: 1_000, name: "Ada")
+    settle(a, b)
+    try pull(b, at: 2_000, name: "Lady")
+    try a.edit { $0.delete() }
+    try a.edit { $0.touch() }
+    settle(a, b)
+    #expect(a.ada?.name == "Lady")
+    #expect(try pull(a, at: 2_000, name: "Lady").records.isEmpty)
+  }
+
+  @Test func undoingReCreationRestoresWhatWasPulled() throws {
+    try pull(a, at: 1_000, name: "Ada")
+    try a.edit { $0.delete() }
+    let report = try a.save { transaction in
+      transaction.isUndoable = true
+      transaction[Sailor.self, "ada"].touch()
+    }
+    try a.undo(try #require(report.undo))
+    try a.save { $0.restore(Sailor.ada) }
+    #expect(a.ada?.name == "Ada")
+    #expect(try pull(a, at: 1_000, name: "Ada").records.isEmpty)
+  }
 }
