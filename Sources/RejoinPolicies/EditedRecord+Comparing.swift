@@ -10,7 +10,8 @@ extension EditedRecord {
   ) -> [FieldKey: FieldDifference] {
     let keys = seenFields.union(now.fields).union(changes.values.keys)
     var differences: [FieldKey: FieldDifference] = [:]
-    for key in keys.subtracting(quiet) where key.kind == .register {
+    for key in keys.subtracting(quiet)
+    where key.kind == .register && changes.resolved[key] == nil {
       differences[key] = FieldDifference(
         field: key.name, base: base(key), mine: value(of: key),
         store: now.exists ? now[key].value : nil,
@@ -61,12 +62,28 @@ extension EditedRecord {
       }
     }
     guard wasDeleted(in: now) else { return [] }
-    return (Array(changes.edits.keys) + quietWrites.keys).sorted()
+    return
+      (Array(changes.edits.keys) + quietWrites.keys
+      + changes.resolved.keys).sorted()
   }
 
   /// The states that the edits are based on.
   var seenStates: [FieldKey: FieldState] {
     seenFields.reduce(into: [:]) { $0[$1] = seen($1) }
+  }
+
+  /// The saves that the record has seen and that a replica's fields have not.
+  func savesMissing(in replica: Replica) -> VectorClock {
+    let now = replica.recordForEditing(id)
+    var missing = VectorClock()
+    for key in seenFields.union([.existence]) {
+      let held = now[key].clock
+      for entry in seen(key).clock.entries
+      where entry.count > held[entry.device] {
+        missing.insert(Dot(entry.device, entry.count))
+      }
+    }
+    return missing
   }
 
   /// What creating the record again drops: the fields as fetched, if the record

@@ -8,12 +8,19 @@ struct EditedRecord: Sendable {
   struct Changes: Sendable {
     /// The values written to registers; `nil` unsets.
     var values: [FieldKey: Value?] = [:]
+    /// The values that settle registers, also if they equal the shown ones.
+    var resolved: [FieldKey: Value?] = [:]
     /// The edits of counters, sets and ledgers, combined per field.
     var edits: [FieldKey: FieldEdit] = [:]
     /// Whether `touch` creates the record or keeps it alive.
     var isTouched = false
 
-    var isEmpty: Bool { values.isEmpty && edits.isEmpty && !isTouched }
+    var isEmpty: Bool {
+      values.isEmpty && resolved.isEmpty && edits.isEmpty && !isTouched
+    }
+
+    /// The last value that was written to each register.
+    var written: [FieldKey: Value?] { values.merging(resolved) { $1 } }
   }
 
   let id: RecordID
@@ -66,7 +73,8 @@ struct EditedRecord: Sendable {
   func base(_ key: FieldKey) -> Value? { shown(key).value }
 
   func isDirty(_ key: FieldKey) -> Bool {
-    isDeleted || changes.edits[key] != nil || value(of: key) != base(key)
+    isDeleted || changes.edits[key] != nil || changes.resolved[key] != nil
+      || value(of: key) != base(key)
   }
 
   /// The values that the context wrote to quiet registers, without those that
@@ -80,6 +88,7 @@ struct EditedRecord: Sendable {
   /// Whether there is anything to save, or a failure to report.
   var hasChanges: Bool {
     isDeleted || changes.isTouched || failure != nil || !changes.edits.isEmpty
+      || !changes.resolved.isEmpty
       || changes.values.keys.contains(where: isDirty)
   }
 
@@ -115,16 +124,28 @@ extension EditedRecord {
   mutating func perform(_ edit: FieldEdit, on key: FieldKey) -> Bool {
     let edit = edit.canonical
     if case .write(let value) = edit {
-      changes.values[key] = .some(value)
+      if changes.resolved[key] == nil {
+        changes.values[key] = .some(value)
+      } else {
+        changes.resolved[key] = .some(value)
+      }
       return true
     }
-    guard var earlier = changes.edits[key] else {
+    guard let place = changes.edits.index(forKey: key) else {
       changes.edits[key] = edit
       return true
     }
-    guard earlier.append(edit) else { return false }
-    changes.edits[key] = earlier
-    return true
+    // In place: a copy would have all earlier edits.
+    return changes.edits.values[place].append(edit)
+  }
+
+  /// Settles a register with a value, which may be the shown one.
+  ///
+  /// A record that is created again has no siblings that were shown.
+  mutating func resolve(_ key: FieldKey, with value: Value?) {
+    changes.values[key] = .some(value?.canonical)
+    if isDeleted { return }
+    changes.resolved[key] = changes.values.removeValue(forKey: key)
   }
 
   /// Deletes the record.
@@ -146,13 +167,15 @@ extension EditedRecord {
   }
 
   func value(of key: FieldKey) -> Value? {
-    changes.values[key] ?? stored(key).value
+    changes.resolved[key] ?? changes.values[key] ?? stored(key).value
   }
 
   /// The visible value of a register or a counter: `nil` if there is no write,
   /// and `.some(nil)` if a write unset it.
   func written(_ key: FieldKey) -> Value?? {
-    if let value = changes.values[key] { return .some(value) }
+    if let value = changes.resolved[key] ?? changes.values[key] {
+      return .some(value)
+    }
     return stored(key).shown
   }
 

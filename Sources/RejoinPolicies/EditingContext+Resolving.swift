@@ -20,7 +20,7 @@ extension EditingContext {
     _ id: RecordID, _ values: [FieldKey: Value?]
   ) throws(SaveError) -> SaveReport {
     if values.isEmpty { return SaveReport() }
-    let queued = conflicts.filter { $0.record == id }
+    let queued = queue[id]
     // If the conflict was stored and this context has not fetched the record,
     // only the conflict was displayed. Fetching now would supersede unseen
     // changes.
@@ -44,9 +44,7 @@ extension EditingContext {
       }
     }
     let settled = Set(values.keys.map { Name($0.name) })
-    conflicts = conflicts.compactMap {
-      $0.record == id ? $0.without(settled.contains) : $0
-    }
+    queue.update(id) { $0.without(settled.contains) }
     records[id]?.settle(values.keys, from: replica)
     return report
   }
@@ -68,7 +66,7 @@ extension EditingContext {
     of id: RecordID, deletes: Bool
   ) throws(SaveError) -> ContextReport {
     var report = ContextReport()
-    let queued = conflicts.filter { $0.record == id && $0.isDeletion }
+    let queued = queue[id].filter(\.isDeletion)
     if deletes, !queued.isEmpty {
       let marks = queued.reduce(VectorClock()) { $0.merging($1.marks) }
       report.dot = try replica.save {
@@ -77,7 +75,7 @@ extension EditingContext {
       report.deleted = [id]
       reportSurvival(of: id, in: &report)
     }
-    conflicts.removeAll { $0.record == id && $0.isDeletion }
+    queue.update(id) { $0.isDeletion ? nil : $0 }
     records[id]?.refresh(from: replica)
     return report
   }

@@ -38,36 +38,29 @@ extension EditingContext {
     }
     var report = ContextReport()
     for record in edited { report.failures[record.id] = record.failure }
-    try carryOut(&plans, into: &report)
+    plans.removeAll { plan in
+      // A save is all or nothing, so a record that would fail it is left out.
+      guard let failure = plan.failure(in: replica) else { return false }
+      report.failures[plan.record.id] = failure
+      return true
+    }
+    try carryOut(plans, into: &report)
     for plan in plans { finish(plan, into: &report) }
     return (report, plans.map(\.record.id))
   }
 
-  /// Saves every plan that can be saved, and removes those that cannot.
   private func carryOut(
-    _ plans: inout [SavePlan], into report: inout ContextReport
+    _ plans: [SavePlan], into report: inout ContextReport
   ) throws(ContextSaveError) {
-    // A save is all or nothing. Each failed attempt removes one plan, so that
-    // the loop ends.
-    while true {
-      do {
-        let saved = try replica.save { transaction in
-          for plan in plans { plan.carryOut(in: transaction) }
-        }
-        report.dot = saved.dot
-        report.dropped = saved.superseded.compactMap { superseded in
-          plans.first { $0.record.id == superseded.record }?
-            .dropped(superseded)
-        }
-        return
-      } catch {
-        guard let culprit = error.record,
-          let i = plans.firstIndex(where: { $0.record.id == culprit })
-        else { throw .save(error) }
-        report.failures[culprit] = error
-        plans.remove(at: i)
+    do {
+      let saved = try replica.save { transaction in
+        for plan in plans { plan.carryOut(in: transaction) }
       }
-    }
+      report.dot = saved.dot
+      report.dropped = saved.superseded.compactMap { superseded in
+        plans.first { $0.record.id == superseded.record }?.dropped(superseded)
+      }
+    } catch { throw .save(error) }
   }
 
   private func finish(_ plan: SavePlan, into report: inout ContextReport) {
@@ -76,7 +69,7 @@ extension EditingContext {
     report.dropped += plan.dropped
     if plan.decision.isConflict { report.conflicts.append(plan.conflict) }
     if let queued = plan.queued {
-      conflicts.append(queued.displayed(after: report.dot))
+      queue.append(queued.displayed(after: report.dot))
     }
     guard plan.deletes else { return }
     report.deleted.insert(id)

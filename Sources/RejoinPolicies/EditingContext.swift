@@ -28,7 +28,14 @@ public final class EditingContext {
   ///
   /// They are `Codable`. To resolve them after another launch, store them, and
   /// set them on a context of the same replica.
-  public var conflicts: [Conflict] = []
+  ///
+  /// - Complexity: O(*n*), where *n* is the number of conflicts.
+  public var conflicts: [Conflict] {
+    get { queue.all }
+    set { queue = ConflictQueue(newValue) }
+  }
+
+  var queue = ConflictQueue()
 
   let replica: Replica
   var records: [RecordID: EditedRecord] = [:]
@@ -99,19 +106,24 @@ public final class EditingContext {
   }
 
   func current(_ id: RecordID) -> EditedRecord {
+    prepare(id)
+    return records[id] ?? EditedRecord(id, from: replica)
+  }
+
+  /// Fetches a record, or moves it forward if it follows the replica.
+  private func prepare(_ id: RecordID) {
     fetch(id)
     if automaticallyMergesChangesFromParent {
       records[id]?.refresh(from: replica)
     }
-    return records[id] ?? EditedRecord(id, from: replica)
   }
 
   private func update<Result>(
     _ id: RecordID, _ change: (inout EditedRecord) -> Result
   ) -> Result {
-    var record = current(id)
-    defer { records[id] = record }
-    return change(&record)
+    prepare(id)
+    // In place: a copy of the record would copy its edits.
+    return change(&records[id, default: EditedRecord(id, from: replica)])
   }
 }
 

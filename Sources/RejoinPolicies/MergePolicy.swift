@@ -47,9 +47,10 @@ public enum MergePolicy: Sendable {
   /// Writes nothing if any register of the record has changed in the store,
   /// except those declared with `lww`. All edits of the record are then dropped.
   case serverWins
-  /// Writes every field that the context changed. Where both sides changed a
-  /// field, the later write wins, by timestamp and then by device; the other is
-  /// dropped.
+  /// Writes every field that the context changed. If both sides changed a field,
+  /// the later write wins, by timestamp and then by device. The other is dropped
+  /// and reported. If the context's write wins, it supersedes every sibling, also
+  /// those that the context had not shown.
   ///
   /// A hybrid logical clock runs ahead of every timestamp it has seen, so the
   /// save is nearly always the later write. The store's is later only if its

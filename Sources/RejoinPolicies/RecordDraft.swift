@@ -8,12 +8,15 @@ import Rejoin
 ///
 ///     var draft = replica.draft(RecordID("Profile", "ada"))
 ///     draft.set("Ada", for: FieldKey("name", .register))  // on any actor
-///     let report = try context.commit(draft)              // with the replica
+///     let report = try context.commit(&draft)             // with the replica
 ///
 /// A draft remembers the state that it was made from. Committing it supersedes
 /// that state only, and the context's policy decides about later changes.
 public struct RecordDraft: Sendable {
   var record: EditedRecord
+
+  /// Whether the draft was committed, so that committing it again throws.
+  public internal(set) var isCommitted = false
 
   /// The record.
   public var id: RecordID { record.id }
@@ -36,6 +39,28 @@ public struct RecordDraft: Sendable {
   /// Sets a register; `nil` unsets it.
   public mutating func set(_ value: Value?, for key: FieldKey) {
     apply(.write(value), to: key)
+  }
+
+  /// Settles registers in conflict with values of the user's choice.
+  ///
+  ///     draft.resolve([FieldKey("name", .register): draft.value(of: name)])
+  ///
+  /// Setting a field to the value that it shows is not an edit. Resolving it with
+  /// this value is: committing the draft supersedes the siblings that the draft
+  /// has seen, under every policy that keeps the edits of counters. A sibling
+  /// that arrives later stays in conflict. A later ``set(_:for:)`` changes the
+  /// value and still resolves the field.
+  ///
+  /// - Parameter values: The values by field; `nil` unsets a field.
+  /// - Precondition: The fields are registers.
+  public mutating func resolve(_ values: [FieldKey: Value?]) {
+    for (key, value) in values {
+      precondition(
+        key.kind == .register,
+        "`resolve` needs registers, and \"\(key.name)\" is a "
+          + "\(key.kind.rawValue). Edit it instead.")
+      record.resolve(key, with: value)
+    }
   }
 
   /// Edits a field.
@@ -72,28 +97,63 @@ extension Replica {
 }
 
 extension EditingContext {
-  /// Saves drafts under one dot and under the context's policy.
+  /// Saves a draft under the context's policy.
   ///
-  /// Pending edits in the context are not saved.
+  ///     var draft = replica.draft(RecordID("Profile", "ada"))
+  ///     draft.set("Ada", for: FieldKey("name", .register))
+  ///     let report = try context.commit(&draft)
+  ///     draft.isCommitted  // true
   ///
-  /// A draft that cannot be saved is in ``ContextReport/failures``, and the
-  /// others are saved. The caller still has the drafts.
+  /// Pending edits in the context are not saved. If the draft cannot be saved, it
+  /// is listed in ``ContextReport/failures`` and can be committed later.
   ///
-  /// - Returns: What was written, what the policy dropped, and what was in
-  ///   conflict.
-  /// - Throws: The same errors as ``save()``. No draft is then saved.
+  /// - Parameter draft: The draft, which can be committed once.
+  /// - Returns: The report of the save.
+  /// - Throws: ``DraftError``. If an error is thrown, nothing is saved.
+  @discardableResult
+  public func commit(
+    _ draft: inout RecordDraft
+  ) throws(DraftError) -> ContextReport {
+    var drafts = [draft]
+    defer { draft = drafts[0] }
+    return try commit(&drafts)
+  }
+
+  /// Saves drafts of different records under one dot and under the context's
+  /// policy.
+  ///
+  /// A draft that cannot be saved is listed in ``ContextReport/failures``. The
+  /// others are saved.
+  ///
+  /// - Parameter drafts: The drafts, each of which can be committed once.
+  /// - Returns: The report of the save.
+  /// - Throws: ``DraftError``. If an error is thrown, no draft is saved.
   /// - Precondition: The drafts are of different records.
   @discardableResult
   public func commit(
-    _ drafts: RecordDraft...
-  ) throws(ContextSaveError) -> ContextReport {
+    _ drafts: inout [RecordDraft]
+  ) throws(DraftError) -> ContextReport {
     precondition(
       Set(drafts.map(\.id)).count == drafts.count,
-      "two of the drafts are of one record: commit them one after the other")
-    let (report, saved) = try save(drafts.map(\.record))
+      "Two of the drafts are of one record. Commit them one after the other.")
+    for draft in drafts { try check(draft) }
+    let (report, saved): (ContextReport, [RecordID])
+    do { (report, saved) = try save(drafts.map(\.record)) } catch {
+      throw DraftError(error)
+    }
+    for i in drafts.indices where saved.contains(drafts[i].id) {
+      drafts[i].isCommitted = true
+    }
     for id in saved where records[id]?.hasChanges == false {
       records[id]?.refresh(from: replica)
     }
     return report
+  }
+
+  /// Throws unless a draft can be committed to the replica.
+  private func check(_ draft: RecordDraft) throws(DraftError) {
+    if draft.isCommitted { throw .committed(draft.id) }
+    let missing = draft.record.savesMissing(in: replica)
+    if !missing.isEmpty { throw .missingSaves(draft.id, missing) }
   }
 }

@@ -12,7 +12,9 @@ extension SavePlan {
     }
     if decision.dropsEdits {
       dropped +=
-        values(record.quietWrites.filter { $1 != shown($0) })
+        values(
+          record.quietWrites.merging(record.changes.resolved) { $1 }
+            .filter { $1 != shown($0) })
         + edits(of: record.changes)
     }
     return dropped
@@ -61,7 +63,7 @@ extension SavePlan {
   private var takenAlong: [DroppedChange] {
     let undone = record.undone ?? []
     var values: [FieldKey: Value?] = [:]
-    for changes in undone { values.merge(changes.values) { $1 } }
+    for changes in undone { values.merge(changes.written) { $1 } }
     let lost = values.filter { key, value in
       record.changes.values[key] == nil && value != record.base(key)
         && value != shown(key)

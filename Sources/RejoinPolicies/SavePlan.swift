@@ -39,7 +39,8 @@ struct SavePlan {
 
   /// The names of the registers to write.
   var written: Set<Name> {
-    var names = Set(quietWrites.keys.map { Name($0.name) })
+    var names = Set(
+      (Array(quietWrites.keys) + resolved.keys).map { Name($0.name) })
     for (field, outcome) in decision.outcomes {
       switch outcome {
       case .write, .writeConcurrently: names.insert(field)
@@ -47,6 +48,11 @@ struct SavePlan {
       }
     }
     return names
+  }
+
+  /// The values that settle registers, whatever the policy.
+  private var resolved: [FieldKey: Value?] {
+    decision.dropsEdits ? [:] : record.changes.resolved
   }
 
   /// The values to write to quiet registers.
@@ -64,6 +70,13 @@ struct SavePlan {
   var overwrites: Bool {
     guard case .overwrite = policy else { return false }
     return decision.isConflict && !record.isDeleted
+  }
+
+  /// The reason the record cannot be saved, or `nil` if it can.
+  func failure(in replica: Replica) -> SaveError? {
+    editsToApply.sorted { $0.key < $1.key }
+      .first { !replica.accepts($0.value.edit, of: $0.key, in: record.id) }
+      .map { .counterOverflow(record.id, field: $0.key.name) }
   }
 
   /// The value of a register in the store.
@@ -114,6 +127,12 @@ struct SavePlan {
       record.id, observed: (seesAll ? now : record.fetched)[.existence],
       creatingAgain: creatingAgain)
     for key in differences.keys.sorted() { write(key, in: transaction) }
+    for (key, value) in resolved.sorted(by: { $0.key < $1.key }) {
+      let isQuiet = record.quiet.contains(key)
+      transaction.apply(
+        .write(value), to: key, of: record.id,
+        observed: isQuiet ? now[key] : record.seen(key))
+    }
     for (key, value) in quietWrites.sorted(by: { $0.key < $1.key }) {
       transaction.apply(
         .write(value), to: key, of: record.id, observed: now[key])
@@ -122,14 +141,15 @@ struct SavePlan {
       let seen = seesAll ? now[key] : record.seen(key)
       transaction.apply(
         change.edit, to: key, of: record.id,
-        observed: change.supersedesAll ? nil : seen)
+        observed: change.supersedesAll ? now[key] : seen)
     }
   }
 
   private func write(_ key: FieldKey, in transaction: Transaction) {
     switch decision.outcomes[Name(key.name)] {
     case .write(let value):
-      transaction.apply(.write(value), to: key, of: record.id)
+      transaction.apply(
+        .write(value), to: key, of: record.id, observed: now[key])
     case .writeConcurrently(let value):
       transaction.apply(
         .write(value), to: key, of: record.id, observed: record.seen(key))

@@ -8,7 +8,7 @@ import Rejoin
 ///     draft.name = "Ada"
 ///     draft.edit { $0.steps.increment(by: 1200) }
 ///     draft.steps  // 1200
-///     let report = try context.commit(draft)
+///     let report = try context.commit(&draft)
 @dynamicMemberLookup
 public struct TypedDraft<Owner: Entity>: Sendable {
   /// The draft without types.
@@ -39,6 +39,19 @@ public struct TypedDraft<Owner: Entity>: Sendable {
     dynamicMember field: KeyPath<Owner, Field<Owner, Entries>>
   ) -> Int64 { editor[dynamicMember: field].total }
 
+  /// Settles a register in conflict with a value, which may be the shown one.
+  ///
+  ///     draft.resolve(\.name, with: draft.name)
+  ///
+  /// - Parameters:
+  ///   - field: The field.
+  ///   - value: The value, or `nil` to unset the field.
+  public mutating func resolve<V: FieldValue>(
+    _ field: KeyPath<Owner, Field<Owner, Register<V>>>, with value: V?
+  ) {
+    draft.resolve([fields[field].key: value?.fieldValue])
+  }
+
   /// Edits the draft with the verbs of a save.
   ///
   /// - Returns: What `body` returns.
@@ -46,6 +59,8 @@ public struct TypedDraft<Owner: Entity>: Sendable {
     _ body: (RecordEditor<Owner>) -> Result
   ) -> Result {
     let target = DraftTarget(draft)
+    // Released, so the edits are changed in place.
+    draft.record.changes = EditedRecord.Changes()
     defer { draft = target.draft }
     return body(RecordEditor(id: draft.id, target: target, fields: fields))
   }
@@ -76,14 +91,14 @@ extension EditingContext {
   ///
   /// Pending edits in the context are not saved.
   ///
-  /// - Returns: What was written, what the policy dropped, and what was in
-  ///   conflict.
-  /// - Throws: The same errors as ``save()``. The caller still has the draft.
+  /// - Parameter draft: The draft, which can be committed once.
+  /// - Returns: The report of the save.
+  /// - Throws: ``DraftError``. If an error is thrown, nothing is saved.
   @discardableResult
   public func commit<E: Entity>(
-    _ draft: TypedDraft<E>
-  ) throws(ContextSaveError) -> ContextReport {
-    try commit(draft.draft)
+    _ draft: inout TypedDraft<E>
+  ) throws(DraftError) -> ContextReport {
+    try commit(&draft.draft)
   }
 }
 

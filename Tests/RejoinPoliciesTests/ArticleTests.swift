@@ -42,7 +42,7 @@ import Testing
 
   private var phone: String? { replica[Contact.self, "ada"]?.phone }
 
-  private var phones: [String]? {
+  private var phones: [String?]? {
     replica[Contact.self, "ada"]?.conflicts(\.phone)
   }
 
@@ -107,10 +107,15 @@ import Testing
     draft.name = "Ada"
     draft.edit { $0.calls.increment(by: 1) }
     let calls = draft.calls  // 1, not in the replica yet
-    let report = try EditingContext(replica).commit(draft)
+    let report = try EditingContext(replica).commit(&draft)
     #expect(calls == 1)
     #expect(report.written.values.first == ["name"])
     #expect(replica[Contact.self, "ada"]?.calls == 1)
+
+    var choice = replica.draft(Contact.self, "ada")
+    choice.resolve(\.phone, with: choice.phone)
+    try EditingContext(replica).commit(&choice)
+    #expect(phones == [] && choice.draft.isCommitted)
   }
 
   @Test func aRuleDecidesFieldByField() throws {

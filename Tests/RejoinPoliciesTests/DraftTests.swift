@@ -8,7 +8,7 @@ import Testing
   @Test func isEditedOnTheMainActorAndCommittedLater() async throws {
     let scene = try Scene.withItem()
     let draft = scene.mine.draft(Scene.item)
-    let edited = await Task { @MainActor in
+    var edited = await Task { @MainActor in
       var draft = draft
       draft.set("mine", for: Key.name)
       draft.apply(.count(by: 5), to: Key.qty)
@@ -16,7 +16,7 @@ import Testing
     }.value
     #expect(!draft.hasChanges && edited.hasChanges)
     #expect(scene.item?.name == "base", "nothing is saved yet")
-    let report = try EditingContext(scene.mine).commit(edited)
+    let report = try EditingContext(scene.mine).commit(&edited)
     #expect(report.names == ["name"])
     #expect(scene.item?.name == "mine" && scene.item?.qty == 15)
   }
@@ -27,7 +27,7 @@ import Testing
     draft.set("mine", for: Key.name)
     try scene.otherEdits(Key.name, .write("theirs"))
     let context = EditingContext(scene.mine, mergePolicy: .merge)
-    let report = try context.commit(draft)
+    let report = try context.commit(&draft)
     #expect(report.conflicts.count == 1)
     #expect(scene.item?.name == "mine")
     #expect(scene.nameConflicts == ["theirs"])
@@ -39,10 +39,10 @@ import Testing
     draft.set("mine", for: Key.name)
     try scene.otherEdits(Key.name, .write("theirs"))
     let context = EditingContext(scene.mine)
-    #expect(throws: ContextSaveError.self) { try context.commit(draft) }
+    #expect(throws: DraftError.self) { try context.commit(&draft) }
     #expect(!context.hasChanges && scene.item?.name == "theirs")
     context.mergePolicy = .mergeByPropertyObjectTrump
-    try context.commit(draft)
+    try context.commit(&draft)
     #expect(scene.item?.name == "mine")
   }
 
@@ -60,17 +60,16 @@ import Testing
     #expect(draft.value(of: Key.note) == nil)
     #expect(draft.elements(of: Key.tags) == [])
     draft.touch()
-    try EditingContext(scene.mine).commit(draft)
+    try EditingContext(scene.mine).commit(&draft)
     #expect(scene.mine.exists(Scene.item) && scene.item?.note == nil)
   }
 
   @Test func severalAreSavedUnderOneDot() throws {
     let scene = try Scene.withItem()
-    var first = scene.mine.draft(Scene.item)
-    first.set("mine", for: Key.name)
-    var second = scene.mine.draft(RecordID("Item", "2"))
-    second.set("new", for: Key.name)
-    let report = try EditingContext(scene.mine).commit(first, second)
+    var drafts = ["1", "2"].map { scene.mine.draft(RecordID("Item", $0)) }
+    for i in drafts.indices { drafts[i].set("new", for: Key.name) }
+    let report = try EditingContext(scene.mine).commit(&drafts)
+    #expect(drafts.allSatisfy { $0.isCommitted })
     #expect(report.dot == Dot(DeviceID(1), 2))
     #expect(report.written.count == 2)
   }
@@ -83,13 +82,13 @@ import Testing
     context.set("pending", for: Key.name, in: other)
     var draft = scene.mine.draft(Scene.item)
     draft.set("mine", for: Key.name)
-    try context.commit(draft)
+    try context.commit(&draft)
     #expect(context.value(of: Key.name, in: Scene.item) == "mine")
     #expect(context.hasChanges && !scene.mine.exists(other))
     context.set("later", for: Key.name, in: Scene.item)
     var again = scene.mine.draft(Scene.item)
     again.set("other", for: Key.note)
-    try context.commit(again)
+    try context.commit(&again)
     #expect(context.value(of: Key.name, in: Scene.item) == "later")
   }
 
@@ -108,14 +107,14 @@ import Testing
     }
     #expect(count == 15 && draft.qty == 15)
     #expect(draft.name == "mine" && draft.tags == ["b"] && draft.log == 6)
-    let report = try EditingContext(scene.mine).commit(draft)
+    let report = try EditingContext(scene.mine).commit(&draft)
     #expect(report.names == ["name", "theme"])
     #expect(scene.item?.tags == ["b"] && scene.item?.theme == nil)
     draft = scene.mine.draft(Item.self, "1")
     draft.edit { $0.delete() }
     draft.edit { $0.touch() }
     #expect(draft.name == nil)
-    try EditingContext(scene.mine).commit(draft)
+    try EditingContext(scene.mine).commit(&draft)
     #expect(scene.item != nil && scene.item?.name == nil)
   }
 
@@ -126,13 +125,118 @@ import Testing
       for _ in 0..<3 { item.qty.increment(by: .max) }
       item.name = "mine"
     }
-    let report = try EditingContext(scene.mine).commit(draft)
+    let report = try EditingContext(scene.mine).commit(&draft)
     #expect(
       report.failures
         == [Scene.item: .counterOverflow(Scene.item, field: "qty")])
     #expect(report.dot == nil && draft.draft.hasChanges)
     draft.edit { $0.delete() }
-    try EditingContext(scene.mine).commit(draft)
+    try EditingContext(scene.mine).commit(&draft)
     #expect(scene.item == nil)
+  }
+
+  @Test func committingDraftTwiceThrows() throws {
+    let scene = try Scene.withItem()
+    var draft = scene.mine.draft(Scene.item)
+    draft.apply(.count(by: 5), to: Key.qty)
+    let context = EditingContext(scene.mine)
+    try context.commit(&draft)
+    #expect(draft.isCommitted)
+    let error = #expect(throws: DraftError.self) {
+      try context.commit(&draft)
+    }
+    guard case .committed(Scene.item)? = error else {
+      Issue.record("another error: \(String(describing: error))")
+      return
+    }
+    #expect(scene.item?.qty == 15)
+  }
+
+  @Test func refusedDraftCanBeCommittedLater() throws {
+    let scene = try Scene.withItem()
+    var draft = scene.mine.draft(Scene.item)
+    draft.apply(.count(by: 5), to: Key.qty)
+    draft.set("mine", for: Key.name)
+    try scene.otherEdits(Key.name, .write("theirs"))
+    #expect(throws: DraftError.self) {
+      try EditingContext(scene.mine).commit(&draft)
+    }
+    #expect(!draft.isCommitted)
+    let context = EditingContext(scene.mine, mergePolicy: .merge)
+    try context.commit(&draft)
+    #expect(draft.isCommitted && scene.item?.qty == 15)
+  }
+
+  @Test func committingDraftToReplicaThatLacksItsSavesThrows() throws {
+    let scene = try Scene.withItem()
+    try scene.mine.save { $0[Item.self, "1"].name = "shown" }
+    var draft = scene.mine.draft(Scene.item)
+    draft.set("mine", for: Key.name)
+    let state = scene.other.encoded()
+    let error = #expect(throws: DraftError.self) {
+      try EditingContext(scene.other).commit(&draft)
+    }
+    guard case .missingSaves(Scene.item, let saves)? = error else {
+      Issue.record("another error: \(String(describing: error))")
+      return
+    }
+    #expect(saves == [DeviceID(1): 2])
+    #expect(scene.other.encoded() == state && !draft.isCommitted)
+    scene.send()
+    try EditingContext(scene.other).commit(&draft)
+    #expect(scene.other[Item.self, "1"]?.name == "mine")
+  }
+
+  @Test func draftResolvesConflictWithShownValue() throws {
+    let scene = try Scene.withItem()
+    try scene.other.save { $0[Item.self, "1"].name = "theirs" }
+    try scene.mine.save { $0[Item.self, "1"].name = "shown" }
+    scene.receive()
+    let shown = try #require(scene.item?.name)
+    #expect(scene.nameConflicts.count == 1)
+    var draft = scene.mine.draft(Item.self, "1")
+    draft.name = shown
+    #expect(!draft.draft.hasChanges, "writing a shown value back is no edit")
+    draft.resolve(\.name, with: shown)
+    draft.name = shown
+    #expect(draft.draft.hasChanges)
+    let report = try EditingContext(scene.mine).commit(&draft)
+    #expect(report.names == ["name"] && report.conflicts.isEmpty)
+    #expect(scene.item?.name == shown && scene.nameConflicts == [])
+  }
+
+  @Test func resolvingDraftKeepsSiblingThatArrivedLater() throws {
+    let scene = try Scene.withItem()
+    var draft = scene.mine.draft(Item.self, "1")
+    draft.resolve(\.name, with: "mine")
+    try scene.otherEdits { $0.name = "later" }
+    let report = try EditingContext(scene.mine).commit(&draft)
+    #expect(report.conflicts.isEmpty && report.dropped.isEmpty)
+    #expect(scene.item?.name == "mine")
+    #expect(scene.nameConflicts == ["later"])
+  }
+
+  @Test func policyThatDropsEditsReportsResolution() throws {
+    let scene = try Scene.withItem()
+    var draft = scene.mine.draft(Item.self, "1")
+    draft.resolve(\.name, with: "mine")
+    draft.note = "n2"
+    try scene.otherEdits { $0.note = "theirs" }
+    let context = EditingContext(scene.mine, mergePolicy: .rollback)
+    let report = try context.commit(&draft)
+    #expect(report.dropped.compactMap(\.field) == [Key.note, Key.name])
+    #expect(scene.item?.name == "base")
+  }
+
+  @Test func resolutionOfRecordDeletedMeanwhileConflicts() throws {
+    let scene = try Scene.withItem()
+    var draft = scene.mine.draft(Item.self, "1")
+    draft.resolve(\.name, with: "mine")
+    try scene.otherDeletes()
+    let context = EditingContext(scene.mine, mergePolicy: .error)
+    #expect(throws: DraftError.self) { try context.commit(&draft) }
+    draft.edit { $0.delete() }
+    draft.resolve(\.name, with: "again")
+    #expect(draft.name == "again")
   }
 }

@@ -56,6 +56,36 @@ import Testing
     #expect(scene.item?.note == "mine")
   }
 
+  @Test func lastWriteWinsSupersedesUnseenSiblingAndReportsIt() throws {
+    let scene = try Scene.withItem(otherClock: 9000)
+    let context = scene.context(.lastWriteWins)
+    let third = Scene.replica(3, at: 1)
+    try third.save { $0[Item.self, "1"].name = "loser" }
+    scene.mine.merge(third)
+    try scene.otherEdits(Key.name, .write("theirs"))
+    let report = try context.save()
+    #expect(scene.item?.name == "mine" && scene.nameConflicts == [])
+    let dropped = report.dropped.compactMap { change -> Value? in
+      guard case .value(let side, _) = change.content else { return nil }
+      return side.value
+    }
+    #expect(Set(dropped) == ["loser", "theirs"])
+  }
+
+  @Test func lastWriteWinsKeepsUnseenSiblingOfFieldThatOnlyOneSideChanged()
+    throws
+  {
+    let scene = try Scene.withItem()
+    let context = scene.context(.lastWriteWins)
+    let third = Scene.replica(3, at: 1)
+    try third.save { $0[Item.self, "1"].name = "loser" }
+    scene.mine.merge(third)
+    try scene.otherEdits { $0.note = "theirs" }
+    let report = try context.save()
+    #expect(scene.item?.name == "mine" && scene.nameConflicts == ["loser"])
+    #expect(report.dropped.isEmpty)
+  }
+
   @Test func equalTimesAreDecidedByTheDevice() {
     for (store, device) in [(true, "later"), (false, "earlier")] {
       let field = FieldDifference(

@@ -154,7 +154,7 @@ import Testing
     var draft = scene.mine.draft(Item.self, "1")
     draft.theme = "mine"
     try scene.otherEdits { $0.theme = "theirs" }
-    try EditingContext(scene.mine).commit(draft)
+    try EditingContext(scene.mine).commit(&draft)
     #expect(scene.stored(Key.theme).writes.map(\.payload.value) == ["mine"])
   }
 }

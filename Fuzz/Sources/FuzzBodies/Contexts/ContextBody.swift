@@ -49,7 +49,9 @@ struct ContextBody {
   }
 
   private mutating func run() throws {
+    let blank = store.fork(as: DeviceID(51))
     if source.below(4) > 0 { try change(store) }
+    let shown = store.fork(as: DeviceID(52))
     other.merge(store)
     let context = EditingContext(store, mergePolicy: policy)
     if source.below(3) == 0 {
@@ -66,7 +68,10 @@ struct ContextBody {
       table.refresh(from: store)
       edit(context, &table)
     }
-    try table.check(context, draft, store)
+    if let draft {
+      try table.checkPlaces(of: draft, without: blank, with: shown)
+    }
+    try table.check(context, &draft, store)
   }
 
   /// A replica writes some of the fields, undoes its last save, deletes the
@@ -129,9 +134,15 @@ struct ContextBody {
     for key in keys where source.flag() {
       let value = source.value()
       perform(.write(value), on: key, in: context)
-      table.mine[key] = .some(value)
+      table.write(value, to: key)
     }
     let extras = source.byte()
+    if draft != nil, extras >> 4 & 1 != 0 {
+      let value: Value? =
+        extras >> 5 & 1 != 0 ? "settled" : draft?.value(of: keys[0])
+      draft?.resolve([keys[0]: value])
+      table.resolve(keys[0], with: value)
+    }
     for (bit, key) in PolicyTable.extras.enumerated()
     where extras >> bit & 1 != 0 && table.edits.insert(key).inserted {
       perform(PolicyTable.edit(key, by: 5), on: key, in: context)

@@ -9,14 +9,15 @@ extension PolicyTable {
   /// Saves the context, or the draft instead of it, and compares the result
   /// with the row of the policy.
   func check(
-    _ context: EditingContext, _ draft: RecordDraft?, _ replica: Replica
+    _ context: EditingContext, _ draft: inout RecordDraft?, _ replica: Replica
   ) throws {
     let store = try Store(replica, since: fetched)
     let clock = replica.version
     guard let row = row(store) else {
-      return try checkRefusal(context, draft, replica, clock)
+      return try checkRefusal(context, &draft, replica, clock)
     }
-    let report = try draft.map { try context.commit($0) } ?? context.save()
+    let report = try save(context, &draft)
+    if draft != nil { try checkSecondCommit(context, &draft, replica) }
     try equal(
       "\(policy.name): in conflict", !report.conflicts.isEmpty,
       isConflict(store))
@@ -30,17 +31,61 @@ extension PolicyTable {
     try checkQueue(context, row, replica)
   }
 
+  private func save(
+    _ context: EditingContext, _ draft: inout RecordDraft?
+  ) throws -> ContextReport {
+    guard var copy = draft else { return try context.save() }
+    defer { draft = copy }
+    return try context.commit(&copy)
+  }
+
+  /// A draft counts once.
+  private func checkSecondCommit(
+    _ context: EditingContext, _ draft: inout RecordDraft?, _ replica: Replica
+  ) throws(FuzzFailure) {
+    guard draft?.isCommitted == true else { return }
+    let clock = replica.version
+    var isRefused = false
+    do { _ = try save(context, &draft) } catch DraftError.committed {
+      isRefused = true
+    } catch { throw FuzzFailure("a second commit throws \(error)") }
+    try require(isRefused, "a draft is committed twice")
+    try equal("version after a second commit", replica.version, clock)
+  }
+
+  /// A draft can be committed where the saves are that it showed, and nowhere
+  /// else.
+  func checkPlaces(
+    of draft: RecordDraft, without blank: Replica, with shown: Replica
+  ) throws(FuzzFailure) {
+    let keys = fetched.fields + [.existence]
+    let isOfNothing = keys.allSatisfy { fetched[$0].clock.isEmpty }
+    for (replica, isHeld) in [(blank, isOfNothing), (shown, true)] {
+      var copy = draft
+      var isRefused = false
+      let context = EditingContext(replica, mergePolicy: policy)
+      do { try context.commit(&copy) } catch DraftError.missingSaves {
+        isRefused = true
+      } catch {
+        throw FuzzFailure("a draft that is elsewhere throws \(error)")
+      }
+      try equal("a draft is refused elsewhere", isRefused, !isHeld)
+    }
+  }
+
   /// If the policy refuses, nothing is written, and the edits stay.
   private func checkRefusal(
-    _ context: EditingContext, _ draft: RecordDraft?, _ replica: Replica,
-    _ clock: ReplicaVersion
+    _ context: EditingContext, _ draft: inout RecordDraft?,
+    _ replica: Replica, _ clock: ReplicaVersion
   ) throws(FuzzFailure) {
     do {
-      _ = try draft.map { try context.commit($0) } ?? context.save()
+      _ = try save(context, &draft)
       throw FuzzFailure("\(policy.name): a conflict is not refused")
     } catch let error as FuzzFailure {
       throw error
-    } catch ContextSaveError.conflict(let conflict) {
+    } catch ContextSaveError.conflict(let conflict),
+      DraftError.conflict(let conflict)
+    {
       let fields = conflict.conflicts.flatMap(\.fields)
       for field in fields {
         let key = keys.first { $0.name == field.field }

@@ -62,7 +62,7 @@ extension PolicyTable {
   /// The registers that may be in conflict and have a state on any side.
   func known(_ store: Store) -> [FieldKey] {
     keys.filter {
-      !quiet.contains($0)
+      !quiet.contains($0) && resolved[$0] == nil
         && (isTouched($0) || store.record.fields.contains($0)
           || mine[$0] != nil)
     }
@@ -76,7 +76,8 @@ extension PolicyTable {
         }
     }
     let editsQuietly = keys.contains { quiet.contains($0) && isDirty($0) }
-    return store.wasDeleted && (!edits.isEmpty || editsQuietly)
+    return store.wasDeleted
+      && (!edits.isEmpty || editsQuietly || !resolved.isEmpty)
       || keys.contains { !quiet.contains($0) && isDirty($0) }
         && known(store).contains { isChanged($0, store) }
   }
@@ -124,7 +125,15 @@ extension PolicyTable {
     } else {
       for key in keys where isDirty(key) { row.written[key] = myValue(key) }
     }
-    for key in keys where quiet.contains(key) {
+    for (key, value) in resolved {
+      if !row.dropsEdits {
+        row.written[key] = value
+        if quiet.contains(key) { row.supersedes.insert(key) }
+      } else if value != store.value(key) {
+        row.dropped.insert(.init(field: key, value: value))
+      }
+    }
+    for key in keys where quiet.contains(key) && resolved[key] == nil {
       let isSet: Bool =
         if case .overwrite = policy {
           isConflict(store) && myValue(key) != store.value(key)

@@ -20,6 +20,8 @@ struct PolicyTable {
   let quiet: Set<FieldKey>
   /// The values that the context has written since its last deletion.
   var mine: [FieldKey: Value?] = [:]
+  /// The values that settle registers, whatever the policy.
+  private(set) var resolved: [FieldKey: Value?] = [:]
   /// The counters, sets and ledgers that the context has edited since its last
   /// deletion.
   var edits: Set<FieldKey> = []
@@ -64,9 +66,25 @@ struct PolicyTable {
     if wasShown {
       isDeletion = true
       undone.values.merge(mine) { $1 }
+      undone.values.merge(resolved) { $1 }
       undone.edits += edits
     }
-    (mine, edits) = ([:], [])
+    (mine, resolved, edits) = ([:], [:], [])
+  }
+
+  /// Writes a value in the context.
+  mutating func write(_ value: Value?, to key: FieldKey) {
+    if resolved[key] == nil {
+      mine[key] = .some(value)
+    } else {
+      resolved[key] = .some(value)
+    }
+  }
+
+  /// Settles a register in a draft.
+  mutating func resolve(_ key: FieldKey, with value: Value?) {
+    mine[key] = isDeletion ? .some(value) : nil
+    if !isDeletion { resolved[key] = .some(value) }
   }
 
   /// An edit of a field that never conflicts.
@@ -123,7 +141,9 @@ struct PolicyTable {
 
   func baseValue(_ key: FieldKey) -> Value? { base[key]?.value }
   func myValue(_ key: FieldKey) -> Value? {
-    mine[key] ?? (isDeletion ? nil : baseValue(key))
+    resolved[key] ?? mine[key] ?? (isDeletion ? nil : baseValue(key))
   }
-  func isDirty(_ key: FieldKey) -> Bool { myValue(key) != baseValue(key) }
+  func isDirty(_ key: FieldKey) -> Bool {
+    resolved[key] == nil && myValue(key) != baseValue(key)
+  }
 }

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Rejoin
+
+/// Conflicts in the order in which they were queued, found by their record.
+struct ConflictQueue: Sendable {
+  /// A settled conflict leaves an empty slot, so the others need not move.
+  private var slots: [Conflict?] = []
+  /// The inverse of `slots`, each list in ascending order.
+  private var places: [RecordID: [Int]] = [:]
+  private var count = 0
+
+  init(_ conflicts: [Conflict] = []) {
+    for conflict in conflicts { append(conflict) }
+  }
+
+  /// All conflicts, in order.
+  ///
+  /// - Complexity: O(*n*), where *n* is the number of conflicts.
+  var all: [Conflict] { slots.compactMap(\.self) }
+
+  mutating func append(_ conflict: Conflict) {
+    places[conflict.record, default: []].append(slots.count)
+    slots.append(conflict)
+    count += 1
+  }
+
+  /// The conflicts of a record, in order.
+  subscript(id: RecordID) -> [Conflict] {
+    (places[id] ?? []).compactMap { slots[$0] }
+  }
+
+  /// Replaces each conflict of a record, or removes it if `change` returns `nil`.
+  ///
+  /// - Complexity: O(*k*), amortized, where *k* is the number of conflicts of the
+  ///   record.
+  mutating func update(_ id: RecordID, _ change: (Conflict) -> Conflict?) {
+    for place in places.removeValue(forKey: id) ?? [] {
+      slots[place] = slots[place].flatMap(change)
+      if slots[place] == nil {
+        count -= 1
+      } else {
+        places[id, default: []].append(place)
+      }
+    }
+    if slots.count > 2 * count + 16 { self = ConflictQueue(all) }
+  }
+}
