@@ -10,7 +10,7 @@ extension Replica {
   /// - Parameters:
   ///   - entity: The name of the entity.
   ///   - key: The list begins with the first record after this key.
-  ///   - limit: The most records to list; `nil` for all.
+  ///   - limit: The maximum number of IDs to return, or `nil` for no limit.
   /// - Complexity: O(*k*) for *k* IDs that are listed or belong to deleted
   ///   records between them, and O(log *n*) for *n* records. Once after records
   ///   were added out of order, O(*n* log *n*).
@@ -18,6 +18,8 @@ extension Replica {
     of entity: String, after key: String? = nil, limit: Int? = nil
   ) -> [RecordID] {
     let limit = limit ?? .max
+    precondition(
+      limit >= 0, "`limit` must not be negative. Pass `nil` for no limit.")
     let (rule, records) = (schema.deletion(of: entity), stored.records)
     stored.sortRecords(of: entity)
     guard let all = stored.positions[entity] else { return [] }
