@@ -122,7 +122,7 @@ public struct Schema: Sendable, ExpressibleByArrayLiteral {
   }
 
   /// The rule of a declared entity; `nil` if it is not declared.
-  private func declaredDeletion(of entity: String) -> DeletionRule? {
+  func declaredDeletion(of entity: String) -> DeletionRule? {
     declared.place(of: Name(entity)).map {
       declared.entries[$0].content.definition.deletion
     }

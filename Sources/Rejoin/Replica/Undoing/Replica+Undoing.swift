@@ -21,6 +21,9 @@ extension Replica {
   /// - A counter is changed by the opposite amount, and a ledger gets the opposite
   ///   entries.
   ///
+  /// Records of the library itself, such as enrolled devices, stay. So do records of
+  /// entities that the schema does not declare.
+  ///
   /// What somebody has superseded, removed or reset since stays as it is, and so does a
   /// record that has been deleted. The report has a list of it, ``SaveReport/left``,
   /// and how to undo the undoing, ``SaveReport/undo``, which is to redo. Use an

@@ -17,7 +17,9 @@ extension Transaction {
     _ changes: [(key: SaveUndo.Place, value: SaveUndo.Change)],
     of id: RecordID
   ) {
-    let rule = replica.schema.deletionIfEditable(id.entity)
+    // The library's own records stay: a decoded undo can come from anywhere, and
+    // must not enroll or retire devices.
+    let rule = replica.schema.declaredDeletion(of: id.entity)
     var fields: [FieldKey: FieldUndoing] = [:]
     for (place, change) in changes {
       var field = fields[place.field] ?? FieldUndoing()
