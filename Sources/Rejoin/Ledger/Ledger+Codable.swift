@@ -8,8 +8,7 @@ private struct CodedLine: Codable {
     let sum: String
 
     var value: (UInt64, Int128)? {
-      // `Int128(_:)` also accepts signs and leading zeros.
-      guard let value = Int128(sum), "\(value)" == sum,
+      guard let value = Int128(digits: sum),
         DeviceEntries.isSum(value, of: count)
       else { return nil }
       return (count, value)

@@ -5,6 +5,11 @@
 /// A ``SaveReport`` has it if the transaction was ``Transaction/isUndoable``.
 /// Pass it to ``Replica/undo(_:)``, or keep it in an ``UndoHistory``, so that
 /// earlier saves can be undone after it.
+///
+/// A `SaveUndo` is `Codable`. If the app stores it, the user can undo the save after
+/// the app starts again. Decoding throws `DecodingError` for content that no save
+/// has. Any other undo can be passed to any replica, including one that lacks the
+/// save.
 public struct SaveUndo: Hashable, Sendable {
   /// What a save changes at once: a field, or one element of a set.
   struct Place: Hashable, Sendable {
@@ -14,7 +19,7 @@ public struct SaveUndo: Hashable, Sendable {
   }
 
   /// A save, and the digest that tells it from another of the same number.
-  struct Point: Hashable, Sendable {
+  struct Point: Hashable, Codable, Sendable {
     let dot: Dot
     let digest: UInt64
   }
@@ -48,8 +53,12 @@ public struct SaveUndo: Hashable, Sendable {
     /// element was there.
     case value(Value?, at: Timestamp)
     /// The opposite of a counter's change, and what was cancelled of each device.
+    ///
+    /// The sum of any of these numbers is in the range of `Int128`.
     case amount(Int128, cancelled: [DeviceID: Int128])
     /// The opposites of a ledger's entries, and what was cancelled of each device.
+    ///
+    /// The sum of any of the cancelled numbers is in the range of `Int128`.
     case entries([LedgerEdit.Entry], cancelled: [DeviceID: Int128])
   }
 

@@ -22,12 +22,31 @@
 /// written itself. The history knows which that is, so that those can be undone as
 /// well: the linear undo of "Undo and Redo Support for Replicated Registers"
 /// (Stewen, Kleppmann, 2024), for all kinds of fields.
+///
+/// An `UndoHistory` is `Codable`. If the app stores it after each save, the user can
+/// undo and redo after the app starts again.
+///
+///     let data = try JSONEncoder().encode(history)
+///     history = try JSONDecoder().decode(UndoHistory.self, from: data)
+///
+/// An app that restores a backup of the replica must restore the history of that
+/// backup, too. Otherwise an undo leaves the changes that the replica lacks.
 public struct UndoHistory: Hashable, Sendable {
-  private var done: [SaveUndo] = []
-  private var undone: [SaveUndo] = []
+  /// The saves that can be undone, the latest one last.
+  ///
+  /// Each has changes.
+  private(set) var done: [SaveUndo] = []
+  /// The saves that can be redone, the next one last.
+  ///
+  /// Each has changes, and has undone another.
+  private(set) var undone: [SaveUndo] = []
 
   /// Creates an empty history.
   public init() {}
+
+  init(done: [SaveUndo], undone: [SaveUndo]) {
+    (self.done, self.undone) = (done, undone)
+  }
 
   /// What undoes the last save; `nil` if there is none.
   public var undo: SaveUndo? { done.last }

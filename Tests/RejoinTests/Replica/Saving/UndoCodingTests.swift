@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+@testable import Rejoin
+
+/// Undo after a relaunch, from what the app has stored.
+@Suite(.encodes) struct UndoCodingTests {
+  private let phone = Replica.empty(1)
+  private let watch = Replica.empty(2)
+  private let ada = Sailor.ada
+
+  private func text(_ value: some Encodable) throws -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return String(decoding: try encoder.encode(value), as: UTF8.self)
+  }
+
+  private func relaunched<T: Codable>(_ value: T) throws -> T {
+    try JSONDecoder().decode(T.self, from: Data(text(value).utf8))
+  }
+
+  private func save(
+    on replica: Replica, _ body: (RecordEditor<Sailor>) -> Void
+  ) throws -> SaveReport {
+    try replica.save { transaction in
+      transaction.isUndoable = true
+      body(transaction[Sailor.self, "ada"])
+    }
+  }
+
+  /// Edits a field of every kind over what another device has written.
+  private func editEverything() throws -> SaveReport {
+    try watch.edit { ada in
+      (ada.name, ada.rank) = ("Countess", "light")
+      ada.tags.insert("x")
+      ada.miles.increment(by: 7)
+      ada.pay.append(9)
+    }
+    settle(phone, watch)
+    return try phone.save { transaction in
+      transaction.isUndoable = true
+      let ada = transaction[Sailor.self, "ada"]
+      (ada.name, ada.rank) = ("Ada", nil)
+      ada.tags.remove("x")
+      ada.roles.insert("y")
+      ada.miles.reset()
+      ada.miles.increment(by: 2)
+      var pay = LedgerEdit.cancelling
+      pay.append(.min, memo: "gift")
+      transaction.apply(.append(pay), to: Sailor().pay.key, of: Sailor.ada)
+    }
+  }
+
+  /// Writes a field without having seen what two other devices have written.
+  private func editBesideOthers() throws -> SaveReport {
+    let shown = phone.recordForEditing(ada)[Sailor().name.key]
+    let tablet = Replica.empty(3)
+    for (replica, name) in [(watch, "Countess"), (tablet, "Byron")] {
+      try replica.edit { $0.name = name }
+    }
+    settle(phone, watch, tablet)
+    return try phone.save { transaction in
+      transaction.isUndoable = true
+      transaction.apply(
+        .write("Ada"), to: Sailor().name.key, of: ada, observed: shown)
+    }
+  }
+
+  @Test func decodedUndoUndoesAfterRelaunch() throws {
+    let undo = try #require(editEverything().undo)
+    let again = Replica.opening(
+      try StoredReplica(decoding: phone.state.encoded()),
+      token: phone.restoreToken, as: 9)
+    let report = try again.undo(relaunched(undo))
+    #expect(report.left == [])
+    #expect(again.ada?.name == "Countess" && again.ada?.rank == "light")
+    #expect(again.ada?.tags == ["x"] && again.ada?.roles == [])
+    #expect(again.ada?.miles == 7 && again.ada?.pay == 9)
+    try phone.undo(undo)
+    #expect(again.encoded() == phone.encoded())
+  }
+
+  @Test func decodedHistoryUndoesAndRedoesAfterRelaunch() throws {
+    var history = UndoHistory()
+    let names = ["Ada", "Lovelace", "Byron"]
+    for name in names {
+      history.append(try save(on: phone) { $0.name = name })
+    }
+    var shown: [String?] = []
+    for isRedo in [false, false, true, false, false, true, true, true] {
+      history = try relaunched(history)
+      let next = try #require(isRedo ? history.redo : history.undo)
+      history.append(try phone.undo(next))
+      shown.append(phone.ada?.name)
+    }
+    #expect(
+      shown == [
+        "Lovelace", "Ada", "Lovelace", "Ada", nil, "Ada", "Lovelace", "Byron",
+      ])
+  }
+
+  @Test func undoRoundTrips() throws {
+    var history = UndoHistory()
+    #expect(try relaunched(history) == history)
+    history.append(try editEverything())
+    for _ in 0..<3 {
+      history.append(try save(on: phone) { $0.miles.reset() })
+    }
+    for _ in 0..<2 {
+      let undo = try #require(history.undo)
+      #expect(try relaunched(undo) == undo)
+      history.append(try phone.undo(undo))
+      #expect(try relaunched(history) == history)
+    }
+    let beside = try #require(editBesideOthers().undo)
+    #expect(
+      beside.changes.values.map(\.beside.count).sorted() == [0, 2])
+    #expect(try relaunched(beside) == beside)
+    let nothing = try #require(
+      try phone.save { $0.isUndoable = true }.undo)
+    #expect(try relaunched(nothing) == nothing)
+    #expect(try text(nothing) == #"{"changes":[]}"#)
+  }
+
+  @Test func encodedUndoIsReadable() throws {
+    _ = try save(on: phone) { $0.tags.insert("x") }
+    let report = try save(on: phone) { ada in
+      ada.name = "Ada"
+      ada.tags.remove("x")
+    }
+    let device = DeviceID(1).hexadecimal
+    let first = #"{"device":"\#(device)","sequence":1}"#
+    let dot = #"{"device":"\#(device)","sequence":2}"#
+    let digest = phone.version[DeviceID(1)].digest
+    let common =
+      #""record":{"entity":"Sailor","key":"ada"},"#
+      + #""save":{"digest":\#(digest),"dot":\#(dot)},"siblings":"#
+    let superseded = #"{"dot":\#(first),"value":{"bool":true}}"#
+    #expect(
+      try text(#require(report.undo))
+        == #"{"changes":[{\#(common){"before":\#(superseded),"beside":[],"#
+        + #""isThere":true}},"#
+        + #"{"field":{"kind":"register","name":"name"},"#
+        + #"\#(common){"beside":[],"isThere":true}},"#
+        + #"{"element":{"string":"x"},"field":{"kind":"set","name":"tags"},"#
+        + #"\#(common){"before":\#(superseded),"beside":[],"isThere":false}}],"#
+        + #""dot":\#(dot)}"#)
+  }
+
+  /// No undo enrolls or retires a device.
+  @Test func undoLeavesRecordsOfTheLibrary() throws {
+    let id = RecordID(BuiltIn.retirement, watch.device.hexadecimal)
+    try watch.edit { $0.name = "Ada" }
+    settle(phone, watch)
+    let report = try phone.save { transaction in
+      transaction.isUndoable = true
+      transaction.apply(.write(.int(1)), to: BuiltIn.last, of: id)
+    }
+    #expect(!phone.roster.contains(watch.device))
+    let undo = try relaunched(#require(report.undo))
+    let undone = try phone.undo(undo)
+    #expect(undone.dot == nil)
+    #expect(undone.left.map(\.record) == [id, id])
+    #expect(!phone.roster.contains(watch.device))
+  }
+}

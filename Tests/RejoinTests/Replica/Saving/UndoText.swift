@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+@testable import Rejoin
+
+/// Encoded undos that are accepted, in parts that a test can replace.
+protocol UndoText {}
+
+extension UndoText {
+  var one: String {
+    #"{"device":"\#(DeviceID(1).hexadecimal)","sequence":1}"#
+  }
+  var two: String {
+    #"{"device":"\#(DeviceID(1).hexadecimal)","sequence":2}"#
+  }
+  var zero: String {
+    #"{"device":"\#(DeviceID(1).hexadecimal)","sequence":0}"#
+  }
+
+  // Contents of changes.
+  var write: String {
+    #""siblings":{"before":{"dot":\#(one),"time":5,"value":{"int":1}},"#
+      + #""beside":[],"isThere":true}"#
+  }
+  var mark: String {
+    #""siblings":{"before":{"dot":\#(one),"value":{"bool":true}},"#
+      + #""beside":[],"isThere":false}"#
+  }
+  var count: String {
+    #""counter":{"amount":"-7","cancelled":\#(cancelled)}"#
+  }
+  var entries: String {
+    #""ledger":{"line":3,"entries":[{"amount":5}],"cancelled":\#(cancelled)}"#
+  }
+  var cancelled: String {
+    #"[{"device":"\#(DeviceID(1).hexadecimal)","before":2,"after":4,"#
+      + #""latest":6,"sum":"12"}]"#
+  }
+  var element: String {
+    #""element":{"int":1},"#
+  }
+
+  func field(_ kind: FieldKind, _ name: String = "f") -> String {
+    #""field":{"kind":"\#(kind)","name":"\#(name)"},"#
+  }
+
+  /// A change of a record, or of a field.
+  func change(
+    _ content: String, of place: String = "", in entity: String = "E"
+  ) -> String {
+    #"{"record":{"entity":"\#(entity)","key":"k"},\#(place)"#
+      + #""save":{"digest":9,"dot":\#(two)},\#(content)}"#
+  }
+
+  func undo(_ changes: String...) -> String {
+    let changes = changes.joined(separator: ",")
+    return #"{"dot":\#(two),"undone":\#(one),"changes":[\#(changes)]}"#
+  }
+
+  func read(
+    _ text: String, _ type: any Decodable.Type = SaveUndo.self
+  ) throws {
+    _ = try JSONDecoder().decode(type, from: Data(text.utf8))
+  }
+
+  /// Expects that a text is accepted, and refused with a part replaced.
+  ///
+  /// - Parameter reason: A part of the error's description.
+  func expect(
+    _ text: String,
+    refusing part: String, as changed: String, because reason: String,
+    reading type: any Decodable.Type = SaveUndo.self,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    try read(text, type)
+    let new = text.replacing(part, with: changed, maxReplacements: 1)
+    #expect(new != text, sourceLocation: sourceLocation)
+    let error = #expect(
+      throws: DecodingError.self, sourceLocation: sourceLocation
+    ) { try read(new, type) }
+    guard case .dataCorrupted(let context)? = error else {
+      Issue.record("\(error as Any)", sourceLocation: sourceLocation)
+      return
+    }
+    #expect(
+      context.debugDescription.contains(reason), sourceLocation: sourceLocation)
+  }
+}
