@@ -11,10 +11,17 @@ struct Replay {
   let print: (String) -> Void
   /// The deltas kept, by name; `.some(nil)` is a delta without changes.
   var deltas: [String: Delta?] = [:]
-  /// The encoded states kept, by name.
-  var backups: [String: [UInt8]] = [:]
+  /// The backups, by name.
+  var backups: [String: Backup] = [:]
   /// The editing contexts, by name.
   var contexts: [String: ScriptContext] = [:]
+
+  struct Backup {
+    /// The encoded state.
+    let state: [UInt8]
+    /// The saves that can be undone.
+    let history: UndoHistory?
+  }
 
   struct ScriptContext {
     let device: String

@@ -28,7 +28,9 @@ final class ScriptDevices {
   /// The names of all device IDs in use, those of earlier incarnations
   /// included.
   private(set) var names: [DeviceID: String] = [:]
-  /// The saves that can be undone in a process that still runs, by name.
+  /// The saves that can be undone, by name.
+  ///
+  /// They are stored with the replica, so that they survive a crash.
   var histories: [String: UndoHistory] = [:]
   /// The token that was stored last, by name.
   private var tokens: [String: RestoreToken] = [:]
@@ -130,7 +132,10 @@ final class ScriptDevices {
         name, schema: schema, wallClock: clock.wallClock,
         makeDeviceID: newDevices(for: name))
     }
-    if let stored { return begin(name, with: stored) }
+    if let stored {
+      replicas[name] = stored
+      return
+    }
     try open(name, state, RestoreToken(state), in: line)
   }
 
@@ -151,13 +156,8 @@ final class ScriptDevices {
       ?? Replica(
         opening: state, token: token, schema: schema,
         wallClock: clock.wallClock, makeDeviceID: newDevices(for: name))
-    begin(name, with: replica)
+    replicas[name] = replica
     return replica
-  }
-
-  /// Begins a process, in which nothing can be undone yet.
-  private func begin(_ name: String, with replica: Replica) {
-    (replicas[name], histories[name]) = (replica, nil)
   }
 
   private func newDevices(for name: String) -> () -> DeviceID {

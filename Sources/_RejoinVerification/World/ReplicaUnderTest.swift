@@ -106,11 +106,13 @@ public struct TestedLibrary<Size: FragmentSize>: TestedReplica {
         try RestoreToken(decoding: token.encoded())
       }
     }
+    let history = try history.readBack()
     let opened = Replica(
       opening: stored, token: token, schema: replica.schema,
       wallClock: ManualClock(now).wall, makeDeviceID: makeDeviceID)
     self = Self(
       resuming: opened.state, replica.schema, makeDeviceID)
+    self.history = history
   }
 
   public var device: DeviceID { replica.device }

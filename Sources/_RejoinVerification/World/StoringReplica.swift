@@ -88,7 +88,9 @@ public struct StoringReplica: TestedReplica {
     shelf.hand.now = now
     shelf.keeper.bytes = token?.encoded()
     shelf.reopen()
+    let history = try history.readBack()
     self = Self(shelf)
+    library.history = history
   }
 
   public func checkListing(

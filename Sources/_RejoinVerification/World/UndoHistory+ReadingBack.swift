@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Rejoin
+
+extension UndoHistory {
+  /// Returns the history as an app reads it after it starts again.
+  ///
+  /// - Throws: The difference between the history and the one that is read.
+  func readBack() throws(ScriptMismatch) -> UndoHistory {
+    let (bytes, read, again): (Data, UndoHistory, Data)
+    do {
+      bytes = try Self.encoder.encode(self)
+      read = try JSONDecoder().decode(UndoHistory.self, from: bytes)
+      again = try Self.encoder.encode(read)
+    } catch {
+      throw ScriptMismatch(
+        "the library does not read an undo history it wrote: \(error)")
+    }
+    try agree("the undo history that is read back", read, self)
+    try agree("the undo history is encoded alike", again == bytes, true)
+    return read
+  }
+
+  private static var encoder: JSONEncoder {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = .sortedKeys
+    return encoder
+  }
+}
