@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import RejoinTesting
+
+/// Random changes of encoded undos, such that many are still accepted.
+struct UndoMutation {
+  private let pool: JSONPool
+  /// The changes of all saves.
+  private let changes: [JSONTree]
+
+  private static let contents = ["siblings", "counter", "ledger"]
+  private static let texts: [JSONTree] = [
+    .text("0"), .text("-1"), .text("\(Int128.max)"), .text("\(Int128.min)"),
+  ]
+
+  init(_ undos: [JSONTree]) {
+    pool = JSONPool(undos)
+    changes = pool.parts.filter { $0["save"] != nil }
+  }
+
+  /// Changes an undo.
+  func mutate(_ undo: inout JSONTree, _ random: inout SeededRandom) {
+    guard random.chance(70), case .list(var list)? = undo["changes"],
+      !list.isEmpty
+    else { return undo.mutate(with: pool, &random) }
+    let i = random.below(list.count)
+    mutateChange(&list[i], &random)
+    // A change alone is not hidden behind the effects of others.
+    undo["changes"] = .list(random.chance(30) ? [list[i]] : list)
+  }
+
+  private func mutateChange(
+    _ change: inout JSONTree, _ random: inout SeededRandom
+  ) {
+    let other = random.pick(changes)
+    switch random.below(4) {
+    case 0:
+      let key = random.pick(["element", "element", "field", "save"])
+      change[key] = random.chance(30) ? nil : other[key]
+    case 1:
+      for key in Self.contents where random.chance(70) {
+        change[key] = other[key]
+      }
+    default:
+      for key in Self.contents {
+        if var content = change[key] {
+          mutateContent(&content, &random)
+          change[key] = content
+        }
+      }
+    }
+  }
+
+  private func mutateContent(
+    _ content: inout JSONTree, _ random: inout SeededRandom
+  ) {
+    switch random.below(4) {
+    case 0: content["before"] = nil
+    case 1: content["isThere"]?.mutate(with: pool, &random)
+    case 2:
+      for key in ["beside", "cancelled", "entries"] where content[key] != nil {
+        if random.chance(50) { content[key] = .list([]) }
+      }
+    default:
+      if content["amount"] != nil {
+        content["amount"] = random.pick(Self.texts)
+      }
+      guard case .list(var list)? = content["cancelled"], !list.isEmpty else {
+        return
+      }
+      list[0]["sum"] = random.pick(Self.texts)
+      content["cancelled"] = .list(list)
+    }
+  }
+}
+
+extension JSONTree {
+  /// A member of an object.
+  subscript(key: String) -> JSONTree? {
+    get {
+      if case .object(let parts) = self { parts[key] } else { nil }
+    }
+    set {
+      guard case .object(var parts) = self else { return }
+      parts[key] = newValue
+      self = .object(parts)
+    }
+  }
+}
