@@ -87,6 +87,12 @@ import Testing
     #expect(await store.read { $0[Note.self, "1"]?.title } == "Milk")
     #expect(history.redo != nil)
 
+    let data = try JSONEncoder().encode(history)
+    history = try JSONDecoder().decode(UndoHistory.self, from: data)
+    let redo = try #require(history.redo)
+    history.append(try await store.update { try $0.undo(redo) })
+    #expect(await store.read { $0[Note.self, "1"]?.title } == "Cheese")
+
     try SQLiteConnection(opening: path).run(
       "CREATE TABLE search (key BLOB, title BLOB)")
     try await store.save(writing: { connection in
