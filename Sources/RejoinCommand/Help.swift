@@ -165,7 +165,7 @@ enum Help {
                                device; with `"unnoticed": true`, under the same
                                ID; with `"token": true`, as its token decides
       crash                    end a device's process and start it again, with
-                               the stored replica and its undo history
+                               nothing but what is stored
       token                    store a device's token
       fetch, edit, refresh,    edit a record in a context under a merge policy
       commit, resolve

@@ -6,10 +6,8 @@ extension Replay {
   mutating func backup(
     _ line: inout ScriptLine
   ) throws(ScriptError) {
-    let name = try line.text("on")
-    let replica = try device(named: name, &line)
-    backups[try line.text("as")] = Backup(
-      state: replica.state.encoded(), history: devices.histories[name])
+    let replica = try device(&line)
+    backups[try line.text("as")] = replica.state.encoded()
   }
 
   func token(_ line: inout ScriptLine) throws(ScriptError) {
@@ -27,14 +25,13 @@ extension Replay {
     _ = try devices.replica(name, in: line)
     devices.set(name, time: try line.time())
     let backup = try line.text("from")
-    guard let kept = backups[backup] else {
+    guard let state = backups[backup] else {
       throw line.error(
         "no backup is kept as \"\(backup)\"; keep one with \"backup\"")
     }
     let stored = try read(line) { () throws(WireError) in
-      try StoredReplica(decoding: kept.state)
+      try StoredReplica(decoding: state)
     }
-    devices.histories[name] = kept.history
     let isUnnoticed = try line.flag("unnoticed")
     if try line.flag("token") {
       if isUnnoticed {

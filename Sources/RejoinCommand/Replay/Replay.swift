@@ -11,17 +11,10 @@ struct Replay {
   let print: (String) -> Void
   /// The deltas kept, by name; `.some(nil)` is a delta without changes.
   var deltas: [String: Delta?] = [:]
-  /// The backups, by name.
-  var backups: [String: Backup] = [:]
+  /// The encoded states kept, by name.
+  var backups: [String: [UInt8]] = [:]
   /// The editing contexts, by name.
   var contexts: [String: ScriptContext] = [:]
-
-  struct Backup {
-    /// The encoded state.
-    let state: [UInt8]
-    /// The saves that can be undone.
-    let history: UndoHistory?
-  }
 
   struct ScriptContext {
     let device: String

@@ -28,9 +28,7 @@ final class ScriptDevices {
   /// The names of all device IDs in use, those of earlier incarnations
   /// included.
   private(set) var names: [DeviceID: String] = [:]
-  /// The saves that can be undone, by name.
-  ///
-  /// They are stored with the replica, so that they survive a crash.
+  /// The saves that can be undone in a process that still runs, by name.
   var histories: [String: UndoHistory] = [:]
   /// The token that was stored last, by name.
   private var tokens: [String: RestoreToken] = [:]
@@ -132,10 +130,7 @@ final class ScriptDevices {
         name, schema: schema, wallClock: clock.wallClock,
         makeDeviceID: newDevices(for: name))
     }
-    if let stored {
-      replicas[name] = stored
-      return
-    }
+    if let stored { return begin(name, with: stored) }
     try open(name, state, RestoreToken(state), in: line)
   }
 
@@ -156,8 +151,13 @@ final class ScriptDevices {
       ?? Replica(
         opening: state, token: token, schema: schema,
         wallClock: clock.wallClock, makeDeviceID: newDevices(for: name))
-    replicas[name] = replica
+    begin(name, with: replica)
     return replica
+  }
+
+  /// Begins a process, in which nothing can be undone yet.
+  private func begin(_ name: String, with replica: Replica) {
+    (replicas[name], histories[name]) = (replica, nil)
   }
 
   private func newDevices(for name: String) -> () -> DeviceID {
