@@ -32,6 +32,7 @@ import Testing
     var world = World<ReplicaUnderTest>(deviceCount: script.deviceCount)
     var result = Script(deviceCount: script.deviceCount)
     var empty: Set<Int> = []
+    var reopened: Set<Int> = []
     var hasWritten = false
     for step in script.steps where isSayable(step) {
       switch step {
@@ -40,6 +41,9 @@ import Testing
         if model.isDead(id) { continue }
         if model.exists(id) { empty.remove(k) } else { empty.insert(k) }
       case .discard(let k, _) where empty.contains(k): continue
+      // A replayed device does not store its undo history.
+      case .undo(let i, _) where reopened.contains(i): continue
+      case .reopen(let i), .restore(let i, _, _): reopened.insert(i)
       // The oracle does not judge what two histories of one device ID deleted.
       case .purge where hasWritten: continue
       case .save, .undo, .purge, .discard, .pull:
