@@ -18,8 +18,11 @@ extension Transaction {
     of id: RecordID
   ) {
     // The library's own records stay: a decoded undo can come from anywhere, and
-    // must not enroll or retire devices.
-    let rule = replica.schema.declaredDeletion(of: id.entity)
+    // must not enroll or retire devices. Only the memory of a pull comes back with
+    // the record that it belongs to.
+    let isMemory = id.entity == BuiltIn.pulled
+    let rule =
+      isMemory ? .updateWins : replica.schema.declaredDeletion(of: id.entity)
     var fields: [FieldKey: FieldUndoing] = [:]
     for (place, change) in changes {
       var field = fields[place.field] ?? FieldUndoing()
@@ -39,7 +42,9 @@ extension Transaction {
     let isHidden = isMarkLeft && !replica.exists(id)
     for (key, field) in fields {
       let isLeft = isHidden && key != .existence
-      if field.isLeft || isLeft { left.append(.init(record: id, field: key)) }
+      if field.isLeft || isLeft, !isMemory {
+        left.append(.init(record: id, field: key))
+      }
       if !isLeft { pend(field, of: key, in: id) }
     }
   }
