@@ -19,6 +19,7 @@ let package = Package(
         "CAllocations", "Harness",
         .product(name: "Rejoin", package: rejoin),
         .product(name: "RejoinComparison", package: rejoin),
+        .product(name: "RejoinPolicies", package: rejoin),
         .product(name: "RejoinSQL", package: rejoin),
         .product(name: "RejoinStore", package: rejoin),
         .product(name: "RejoinTesting", package: rejoin),

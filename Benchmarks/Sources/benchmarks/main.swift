@@ -34,6 +34,7 @@ func run(_ arguments: Arguments) throws {
   suite.addLargeFields()
   suite.addReading()
   suite.addLongLives()
+  suite.addGrowth()
   suite.addStores()
   suite.addHubs()
   suite.addStrategies()
