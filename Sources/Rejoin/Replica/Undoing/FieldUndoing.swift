@@ -111,9 +111,10 @@ struct FieldUndoing {
     _ value: Value??, over dot: Dot?, _ element: Value?,
     at time: Timestamp? = nil
   ) {
-    var retraction = retraction ?? Retraction()
+    // Changed in place: a save may have changed many elements of one set.
+    if retraction == nil { retraction = Retraction() }
     if let element {
-      retraction.elements[element] = dot
+      retraction?.elements[element] = dot
       if let value {
         var members = SetEdit()
         if case .members(let edit) = edit { members = edit }
@@ -122,10 +123,10 @@ struct FieldUndoing {
         edit = .members(members)
       }
     } else {
-      (retraction.dot, retraction.time) = (dot, time)
+      retraction?.dot = dot
+      retraction?.time = time
       if let value { edit = .write(value) }
     }
-    self.retraction = retraction
   }
 }
 

@@ -91,31 +91,3 @@ public struct SaveUndo: Hashable, Sendable {
   /// What the save has changed.
   var changes: [Place: Change] = [:]
 }
-
-extension [SaveUndo] {
-  /// Takes into account that the save after these was undone: what that has brought
-  /// back of their changes is now where the undoing has put it.
-  ///
-  /// - Parameters:
-  ///   - last: The save after these.
-  ///   - undo: The save that has undone it.
-  /// - Complexity: O(*n* · *c*) for *c* changes of the last one.
-  mutating func follow(_ last: SaveUndo, undoneBy undo: SaveUndo) {
-    for (place, change) in last.changes {
-      guard let new = undo.changes[place], new.isThere else { continue }
-      for i in indices {
-        guard let own = self[i].changes[place] else { continue }
-        if change.superseded.contains(own) {
-          self[i].changes[place]?.save = new.save
-          self[i].changes[place]?.line = new.line
-        }
-        guard case .sums(let before, _) = change.superseded else { continue }
-        for entry in own.cancelled.entries
-        where entry.count == before[entry.device] {
-          self[i].changes[place]?.cancelled.insert(
-            Dot(entry.device, change.cancelled[entry.device]))
-        }
-      }
-    }
-  }
-}

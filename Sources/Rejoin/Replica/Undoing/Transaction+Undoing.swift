@@ -25,17 +25,14 @@ extension Transaction {
       isMemory ? .updateWins : replica.schema.declaredDeletion(of: id.entity)
     var fields: [FieldKey: FieldUndoing] = [:]
     for (place, change) in changes {
-      var field = fields[place.field] ?? FieldUndoing()
       // A restored backup, or another replica, may lack the save.
-      if let rule, replica.stored.holds(change.save) {
-        field.take(
-          change, of: place.element,
-          from: replica.stored.content(of: place, deletion: rule),
-          as: replica.device)
-      } else {
-        field.isLeft = true
+      guard let rule, replica.stored.holds(change.save) else {
+        fields[place.field, default: FieldUndoing()].isLeft = true
+        continue
       }
-      fields[place.field] = field
+      let now = replica.stored.content(of: place, deletion: rule)
+      fields[place.field, default: FieldUndoing()]
+        .take(change, of: place.element, from: now, as: replica.device)
     }
     // Nobody would see what is done to a record that stays deleted.
     let isMarkLeft = fields[.existence]?.isEmpty ?? true

@@ -6,8 +6,8 @@ extension UndoHistory: Codable {
   /// Encodes the saves that can be undone, and those that can be redone.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(done, forKey: .done)
-    try container.encode(undone, forKey: .undone)
+    try container.encode(done.saves, forKey: .done)
+    try container.encode(undone.saves, forKey: .undone)
   }
 
   /// Decodes the saves that can be undone, and those that can be redone.

@@ -32,20 +32,20 @@
 /// An app that restores a backup of the replica must restore the history of that
 /// backup, too. Otherwise an undo leaves the changes that the replica lacks.
 public struct UndoHistory: Hashable, Sendable {
-  /// The saves that can be undone, the latest one last.
+  /// The saves that can be undone.
   ///
   /// Each has changes.
-  private(set) var done: [SaveUndo] = []
-  /// The saves that can be redone, the next one last.
+  private(set) var done = UndoStack()
+  /// The saves that can be redone.
   ///
   /// Each has changes, and has undone another.
-  private(set) var undone: [SaveUndo] = []
+  private(set) var undone = UndoStack()
 
   /// Creates an empty history.
   public init() {}
 
   init(done: [SaveUndo], undone: [SaveUndo]) {
-    (self.done, self.undone) = (done, undone)
+    (self.done, self.undone) = (UndoStack(done), UndoStack(undone))
   }
 
   /// What undoes the last save; `nil` if there is none.
@@ -60,21 +60,24 @@ public struct UndoHistory: Hashable, Sendable {
   /// save can be undone next, and leaves nothing to redo. A save that was not
   /// ``Transaction/isUndoable`` counts as one of somebody else.
   ///
-  /// - Complexity: O(*n* · *c*) for a history of *n* saves and a save of *c* changes
-  ///   that undoes one, O(1) for others.
+  /// - Complexity: O(*c*), where *c* is the number of changes of the save. If
+  ///   the save undoes one that has cancelled a counter or a ledger, or has
+  ///   superseded writes of others, O(*c* · *n*), where *n* is the number of
+  ///   saves in the history that changed the same places: each may have to
+  ///   follow what comes back.
   public mutating func append(_ report: SaveReport) {
     guard let save = report.undo else { return }
     // If nothing was there any more of the save, it cannot be redone either.
-    let new = save.changes.isEmpty ? [] : [save]
+    let isEmpty = save.changes.isEmpty
     if let dot = save.undone, dot == undo?.dot {
-      done.follow(done.removeLast(), undoneBy: save)
-      undone += new
+      done.removeLast(undoneBy: save)
+      if !isEmpty { undone.append(save) }
     } else if let dot = save.undone, dot == redo?.dot {
-      undone.follow(undone.removeLast(), undoneBy: save)
-      done += new
-    } else if !new.isEmpty {
-      done += new
-      undone = []
+      undone.removeLast(undoneBy: save)
+      if !isEmpty { done.append(save) }
+    } else if !isEmpty {
+      done.append(save)
+      undone = UndoStack()
     }
   }
 }

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Saves of which the last is undone first.
+struct UndoStack: Hashable, Sendable {
+  /// The saves, the last one at the end.
+  private(set) var saves: [SaveUndo] = []
+  /// For each place, the indices of the saves that changed it, in order.
+  private var indices: [SaveUndo.Place: [Int]] = [:]
+
+  /// Creates a stack of saves, the last one at the end.
+  init(_ saves: [SaveUndo] = []) {
+    for save in saves { append(save) }
+  }
+
+  /// The save that is undone first, or `nil` if the stack is empty.
+  var last: SaveUndo? { saves.last }
+
+  /// Adds a save that is undone before the others.
+  mutating func append(_ save: SaveUndo) {
+    for place in save.changes.keys {
+      indices[place, default: []].append(saves.count)
+    }
+    saves.append(save)
+    _checkInvariants()
+  }
+
+  /// Removes the last save, which `undo` has undone.
+  ///
+  /// What it had superseded of the changes of earlier saves is now where `undo`
+  /// has put it.
+  ///
+  /// - Complexity: O(*c* + *m*), where *c* is the number of changes of the last
+  ///   save. *m* is the number of earlier changes of a counter or a ledger that
+  ///   it has cancelled, or of a place from which it superseded a write of
+  ///   another device.
+  mutating func removeLast(undoneBy undo: SaveUndo) {
+    let last = saves.removeLast()
+    for (place, change) in last.changes {
+      indices[place]?.removeLast()
+      if indices[place]?.isEmpty == true { indices[place] = nil }
+      if let new = undo.changes[place], new.isThere {
+        follow(change, to: new, at: place)
+      }
+    }
+    _checkInvariants()
+  }
+
+  private mutating func follow(
+    _ change: SaveUndo.Change, to new: SaveUndo.Change,
+    at place: SaveUndo.Place
+  ) {
+    // The save has cancelled nothing of a counter or a ledger.
+    if case .sums(let cancelled, let all) = change.superseded,
+      cancelled == all, change.cancelled == all
+    {
+      return
+    }
+    for i in (indices[place] ?? []).reversed() {
+      guard let own = saves[i].changes[place] else { continue }
+      let isSuperseded = change.superseded.contains(own)
+      if isSuperseded {
+        saves[i].changes[place]?.save = new.save
+        saves[i].changes[place]?.line = new.line
+      }
+      guard case .sums(let before, _) = change.superseded else {
+        // No two saves have left a change under one dot.
+        if isSuperseded { return }
+        continue
+      }
+      for entry in own.cancelled.entries
+      where entry.count == before[entry.device] {
+        saves[i].changes[place]?.cancelled.insert(
+          Dot(entry.device, change.cancelled[entry.device]))
+      }
+    }
+  }
+}
+
+extension UndoStack {
+  #if REJOIN_CHECK_INVARIANTS
+    /// Checks that `indices` lists each change of each save once.
+    func _checkInvariants() {
+      var expected: [SaveUndo.Place: [Int]] = [:]
+      for (i, save) in saves.enumerated() {
+        for place in save.changes.keys {
+          expected[place, default: []].append(i)
+        }
+      }
+      precondition(indices == expected, "a save is not listed at its places")
+    }
+  #else
+    func _checkInvariants() {}
+  #endif
+}
