@@ -31,10 +31,10 @@ struct RecordIndex: Sendable {
 struct EntityRecords: Sendable {
   /// The position of each record, by its key.
   fileprivate(set) var positions: [Name: UInt32] = [:]
-  /// The positions in the order of keys, and then those that were added since
-  /// they were sorted.
-  private(set) var order: [UInt32] = []
-  private var sorted = 0
+  /// The positions in the order of keys, without those in `added`.
+  private var sorted = KeyOrder()
+  /// The positions that were added out of order since they were sorted.
+  private var added: [UInt32] = []
   /// How many of the records exist, under each rule for deletions.
   private var existing = (updateWins: 0, deleteWins: 0)
 
@@ -42,23 +42,39 @@ struct EntityRecords: Sendable {
   mutating func add(_ key: String, at position: Int, _ records: [RecordState]) {
     positions[Name(key)] = UInt32(position)
     let isNext =
-      sorted == order.count
-      && order.last.map {
+      added.isEmpty
+      && sorted.last.map {
         UTF8Order.compare(records[Int($0)].id.key, key) < 0
       } ?? true
-    if isNext { sorted += 1 }
-    order.append(UInt32(position))
+    if isNext {
+      sorted.append(UInt32(position))
+    } else {
+      added.append(UInt32(position))
+    }
   }
 
+  /// The positions, sorted by key if ``isSorted``.
+  var order: [UInt32] { sorted.all + added }
+
   /// Whether the positions are sorted by key.
-  var isSorted: Bool { sorted == order.count }
+  var isSorted: Bool { added.isEmpty }
 
   /// Sorts the positions by key.
+  ///
+  /// - Complexity: O(*k* log *n*), where *k* is the number of records that were
+  ///   added out of order.
   mutating func sort(_ records: [RecordState]) {
-    order.sort {
-      UTF8Order.compare(records[Int($0)].id.key, records[Int($1)].id.key) < 0
+    // Sorting all of them takes about as long as inserting one in sixteen.
+    if added.count > positions.count / 16 {
+      var all = order
+      all.sort {
+        UTF8Order.compare(records[Int($0)].id.key, records[Int($1)].id.key) < 0
+      }
+      sorted = KeyOrder(all)
+    } else {
+      for position in added { sorted.insert(position, records) }
     }
-    sorted = order.count
+    added = []
   }
 
   /// The number of records that exist under a rule.
@@ -75,13 +91,15 @@ struct EntityRecords: Sendable {
     existing.deleteWins += (new.deleteWins ? 1 : 0) - (old.deleteWins ? 1 : 0)
   }
 
-  /// The place in `order` of the first record after a key.
+  /// Calls `body` with the positions of the records after a key, in order,
+  /// until it returns `false`.
   ///
+  /// - Parameter key: The key, or `nil` for all records.
   /// - Precondition: The positions are sorted.
-  func place(after key: String, _ records: [RecordState]) -> Int {
-    order.partitioningIndex {
-      UTF8Order.compare(records[Int($0)].id.key, key) > 0
-    }
+  func forEach(
+    after key: String?, _ records: [RecordState], _ body: (Int) -> Bool
+  ) {
+    sorted.forEach(after: key, records) { body(Int($0)) }
   }
 }
 
@@ -108,10 +126,11 @@ struct EntityRecords: Sendable {
           && expected.allSatisfy {
             positions[Name(records[$0].id.key)] == UInt32($0)
           }, "a record of \(entity) is not at its position")
+      sorted._checkInvariants()
       precondition(
         order.sorted() == expected.map { UInt32($0) },
         "`order` does not list each record of \(entity) once")
-      let keys = order[..<sorted].map { Name(records[Int($0)].id.key) }
+      let keys = sorted.all.map { Name(records[Int($0)].id.key) }
       precondition(
         zip(keys, keys.dropFirst()).allSatisfy(<),
         "the records of \(entity) are not in order")

@@ -11,9 +11,10 @@ extension Replica {
   ///   - entity: The name of the entity.
   ///   - key: The list begins with the first record after this key.
   ///   - limit: The maximum number of IDs to return, or `nil` for no limit.
-  /// - Complexity: O(*k*) for *k* IDs that are listed or belong to deleted
-  ///   records between them, and O(log *n*) for *n* records. Once after records
-  ///   were added out of order, O(*n* log *n*).
+  /// - Complexity: O(*k* + log *n*), where *k* is the number of IDs that are
+  ///   listed or belong to deleted records between them, and *n* that of all
+  ///   records. For each record that was added out of order since the last
+  ///   listing, another O(log *n*).
   public func recordIDs(
     of entity: String, after key: String? = nil, limit: Int? = nil
   ) -> [RecordID] {
@@ -23,14 +24,13 @@ extension Replica {
     let (rule, records) = (schema.deletion(of: entity), stored.records)
     stored.sortRecords(of: entity)
     guard let all = stored.positions[entity] else { return [] }
-    let start = key.map { all.place(after: $0, records) } ?? 0
     var result: [RecordID] = []
-    result.reserveCapacity(min(all.order.count - start, limit))
-    for position in all.order[start...] {
-      if result.count >= limit { break }
+    result.reserveCapacity(min(all.count(rule), limit))
+    all.forEach(after: key, records) { position in
+      if result.count >= limit { return false }
       // Binding the record would copy it.
-      let place = Int(position)
-      if records[place].exists(rule) { result.append(records[place].id) }
+      if records[position].exists(rule) { result.append(records[position].id) }
+      return true
     }
     return result
   }

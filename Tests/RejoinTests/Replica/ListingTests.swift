@@ -54,6 +54,25 @@ import _RejoinVerification
     )
   }
 
+  /// One list after each record, and one after many.
+  @Test(arguments: [1, 700])
+  func recordsBetweenOthersAreListedInOrder(_ step: Int) throws {
+    var random = SeededRandom(seed: UInt64(step))
+    let replica = replica(1)
+    var ids: [RecordID] = []
+    for number in 0..<2_800 {
+      let key = String(random.next() >> 40, radix: 32) + "-\(number)"
+      ids.append(RecordID("Kept", key))
+      try replica.save { $0.touch(ids[number]) }
+      guard number % step == 0 else { continue }
+      let next = ids.filter { ids[0] < $0 }.min()
+      #expect(
+        replica.recordIDs(of: "Kept", after: ids[0].key, limit: 1)
+          == (next.map { [$0] } ?? []))
+    }
+    #expect(replica.recordIDs(of: "Kept") == ids.sorted())
+  }
+
   /// Whatever was created, deleted, restored and joined.
   @Test(arguments: 0..<40 as Range<UInt64>)
   func listsArePagesOfWhatExists(_ seed: UInt64) throws {
