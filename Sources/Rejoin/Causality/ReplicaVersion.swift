@@ -20,6 +20,9 @@ public struct ReplicaVersion: Hashable, Sendable {
   /// same sequence numbers.
   private var saves: [DeviceSave] = []
 
+  /// Whether any device is forked.
+  private(set) var hasForks = false
+
   /// The saves that every device on the roster is known to hold.
   ///
   /// In a replica's own version, contained in ``vector``.
@@ -92,8 +95,10 @@ public struct ReplicaVersion: Hashable, Sendable {
     guard save.sequence > 0 else { return }
     if let place = place(of: device) {
       saves[place] = saves[place].joined(save)
+      hasForks = hasForks || saves[place].isForked
     } else {
       saves.insert(save, at: vector.entries.position(of: device))
+      hasForks = hasForks || save.isForked
     }
     vector.insert(Dot(device, save.sequence))
     _checkInvariants()
@@ -101,7 +106,9 @@ public struct ReplicaVersion: Hashable, Sendable {
 
   /// Marks a device as forked; has no effect on one without saves.
   mutating func fork(_ device: DeviceID) {
-    if let place = place(of: device) { saves[place].isForked = true }
+    guard let place = place(of: device) else { return }
+    saves[place].isForked = true
+    hasForks = true
   }
 
   /// Advances past an interval of saves that have been applied.
@@ -137,6 +144,9 @@ extension ReplicaVersion {
       precondition(
         saves.map(\.sequence) == vector.entries.map(\.count),
         "the saves differ from the vector clock \(self)")
+      precondition(
+        hasForks == saves.contains(where: \.isForked),
+        "`hasForks` is \(hasForks)")
     #endif
   }
 }

@@ -66,11 +66,11 @@ public struct StoredReplica: Sendable {
   var rollbackDetected: UInt64?
   /// The device that `device` replaced, until a save has retired it.
   var predecessor: DeviceID?
-  /// The devices under which this installation pulls, by the server's name.
+  /// The devices under which this installation pulls.
   ///
   /// Unless `needsNewDeviceID`, they are distinct, none of them is `device`,
   /// and no field here has seen a later save of them than `version`.
-  var pullers: [Name: DeviceID] = [:]
+  var pullers = Pullers()
 
   #if REJOIN_CHECK_INVARIANTS
     /// The number of mutations since the invariants were last checked.
@@ -85,13 +85,13 @@ public struct StoredReplica: Sendable {
   /// Whether another incarnation is known to use our ID.
   @inline(__always)
   var needsNewDeviceID: Bool {
-    rollbackDetected != nil || version[device].isForked
-      || pullers.values.contains { version[$0].isForked }
+    rollbackDetected != nil
+      || version.hasForks && ours.contains { version[$0].isForked }
   }
 
   /// Whether only this replica saves under a device.
   func isOurs(_ device: DeviceID) -> Bool {
-    device == self.device || pullers.values.contains(device)
+    device == self.device || pullers.contains(device)
   }
 
   /// The devices under which only this replica saves.
@@ -102,7 +102,7 @@ public struct StoredReplica: Sendable {
     self.device = device
     // All of this is about saves under the old ID. The pullers go, too:
     // whatever gave the old ID to two replicas gave theirs to both as well.
-    (rollbackDetected, durableToken, pullers) = (nil, nil, [:])
+    (rollbackDetected, durableToken, pullers) = (nil, nil, Pullers())
     ownDigests = OwnDigests()
   }
 

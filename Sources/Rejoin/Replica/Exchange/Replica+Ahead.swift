@@ -51,11 +51,16 @@ extension StoredReplica {
 
   /// Updates `ahead` after some fields, the version or both have changed.
   ///
-  /// - Parameter changed: The fields whose clocks have grown. No other can have
-  ///   got ahead, since the version only grows.
-  mutating func noteAhead(_ changed: [JoinedField]) {
+  /// - Parameters:
+  ///   - changed: The fields whose clocks have grown. No other can have got
+  ///     ahead, since the version only grows.
+  ///   - hasAdvanced: Whether the version has grown. Otherwise, no field has
+  ///     been caught up with.
+  /// - Complexity: O(*k*), where *k* is the number of changed fields and, if
+  ///   the version has grown, of fields ahead.
+  mutating func noteAhead(_ changed: [JoinedField], hasAdvanced: Bool) {
     for field in changed { noteAhead(field) }
-    if !ahead.isEmpty { ahead = ahead.filter { isAhead($0) } }
+    if hasAdvanced, !ahead.isEmpty { ahead = ahead.filter { isAhead($0) } }
   }
 
   /// Notes a field whose clock has grown, if it is ahead of the version.

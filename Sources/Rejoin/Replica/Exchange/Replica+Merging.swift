@@ -8,8 +8,12 @@ extension Replica {
   ///
   /// - Parameter basis: The receiver's ``version``, or any earlier one.
   /// - Returns: The delta; `nil` if `basis` contains everything.
-  /// - Complexity: O(*k* log *k*) for *k* changed fields, whatever the size of
-  ///   the replica.
+  /// - Complexity: O(*k* log *k*), where *k* is the number of changed fields,
+  ///   whatever the size of the replica. A large set, counter or ledger adds
+  ///   only its new part. If an element was removed from a set since `basis`,
+  ///   the set is sent as a whole, which adds O(*n* log *n*), where *n* is the
+  ///   number of its elements: a removal leaves nothing in the set that a part
+  ///   could name.
   public func delta(since basis: ReplicaVersion) -> Delta? {
     stored.delta(of: stored.news(since: basis))
   }
@@ -45,8 +49,8 @@ extension Replica {
   ///   - delta: A delta of another replica, or a part of it.
   ///   - detail: How much to report.
   /// - Returns: What changed, and what went wrong.
-  /// - Complexity: O(*k*) for *k* fields that are in the delta or ahead of the
-  ///   version.
+  /// - Complexity: O(*k*), where *k* is the number of fields in the delta. If
+  ///   the version advances, *k* includes the fields ahead of it.
   @discardableResult
   public func apply(
     _ delta: Delta, reporting detail: MergeReport.Detail = .full

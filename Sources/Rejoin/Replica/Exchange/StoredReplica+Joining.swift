@@ -21,12 +21,11 @@ extension StoredReplica {
       if let histories { histories } else { try reader.readSections() }
     // Before the version advances: afterwards it may contain saves of another
     // incarnation. Fields count, too, since a part of a delta has no intervals.
-    if hasLaterSaves(of: device, reader.saves)
-      || pullers.values.contains(where: { hasLaterSaves(of: $0, reader.saves) })
-    {
+    if hasLaterSavesOfOurs(reader.saves) {
       noteRollback(&report)
       fork(ours, &report)
     }
+    var hasAdvanced = false
     // Last, because they vouch for the fields.
     histories.forEachInterval(of: reader.saves) { device, interval in
       // Only unseen saves: delivered twice, a delta must change nothing.
@@ -34,39 +33,58 @@ extension StoredReplica {
         hybrid.receive(interval.to.time, now: now)
       }
       // What was refused is missing from what the interval vouches for.
-      if !waits(interval, of: device, for: refused) {
+      if !waits(interval, of: device, for: refused),
         advance(device, interval, into: &report)
+      {
+        hasAdvanced = true
       }
     }
-    noteAhead(joined)
+    noteAhead(joined, hasAdvanced: hasAdvanced)
     _checkInvariants()
     report._checkInvariants()
     return report
   }
 
-  /// Whether a message has later saves of a device than the version.
-  private func hasLaterSaves(of device: DeviceID, _ saves: SaveTable) -> Bool {
-    saves.latest(of: device) > version[device].sequence
+  /// Whether a message has later saves of a device that is ours than the
+  /// version.
+  ///
+  /// - Complexity: O(*d* log *d*), where *d* is the number of devices in the
+  ///   message.
+  private func hasLaterSavesOfOurs(_ saves: SaveTable) -> Bool {
+    func hasLaterSaves(of device: DeviceID) -> Bool {
+      saves.latest(of: device) > version[device].sequence
+    }
+    if hasLaterSaves(of: device) { return true }
+    // A message may be of few devices, and an installation pull from many
+    // servers.
+    return pullers.count < saves.lineCount
+      ? pullers.values.contains(where: hasLaterSaves)
+      : (0..<saves.lineCount).lazy.map(saves.device)
+        .contains { pullers.contains($0) && hasLaterSaves(of: $0) }
   }
 
   /// Advances the version by an interval, whose fields have been joined.
+  ///
+  /// - Returns: Whether the version has grown.
   private mutating func advance(
     _ device: DeviceID, _ interval: SaveInterval,
     into report: inout MergeReport
-  ) {
+  ) -> Bool {
     // Before advancing: an interval of a forked device counts only from zero.
     detectReusedIdentity(interval.to, of: device, &report)
     let held = version[device].sequence
     guard version.advance(by: interval, of: device) else {
       // Some saves between may have touched fields that are not in the delta.
-      return report.gaps.append(
+      report.gaps.append(
         .init(device: device, held: held, assumed: interval.from))
+      return false
     }
     if let last = retiredNumber(of: device), held <= last,
       interval.to.sequence > last
     {
       report.returned.insert(device)
     }
+    return interval.to.sequence > held
   }
 
   /// Joins the records of a validated message.
@@ -80,6 +98,7 @@ extension StoredReplica {
     var joined: [JoinedField] = []
     // Known if the message has just been validated.
     joined.reserveCapacity(reader.fieldCount)
+    if records.isEmpty { records.reserveCapacity(reader.recordCount) }
     reader.begin(isBuilding: true)
     while try reader.nextEntity() {
       let entity = reader.table.name

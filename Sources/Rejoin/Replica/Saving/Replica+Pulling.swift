@@ -30,7 +30,8 @@ extension Replica {
   /// - Returns: What changed.
   /// - Throws: ``SaveError``. On error, the replica is unchanged.
   /// - Precondition: `body` writes only registers.
-  /// - Complexity: That of the rows, and O(*d*) for *d* devices on the roster.
+  /// - Complexity: That of saving the rows, and O(*d*) for each field, where *d*
+  ///   is the number of devices that have written it.
   @discardableResult
   public func pull(
     from server: String, modifiedAt time: Int64, _ body: (Transaction) -> Void
@@ -42,8 +43,7 @@ extension Replica {
     let last = stored.version[puller]
     guard last.sequence < .max else { throw .numbersExhausted(puller) }
     var pull = Pull(
-      server: server, devices: stored.pullers(of: server).union([puller]),
-      dot: Dot(puller, last.sequence + 1),
+      server: server, dot: Dot(puller, last.sequence + 1),
       time: Timestamp(milliseconds: time), digest: Digest(seed: last.digest))
     pull.digest.add(pull.dot.sequence)
     pull.digest.add(pull.time.rawValue)
@@ -128,20 +128,16 @@ extension StoredReplica {
       })
   }
 
-  /// The pullers of a server, of all installations.
-  fileprivate func pullers(of server: String) -> Set<DeviceID> {
-    Set(
-      devices(in: BuiltIn.roster).filter {
-        write(of: BuiltIn.server, in: $0.record) == .string(server)
-      }.map(\.device))
+  /// Whether a device pulls from a server, for any installation.
+  fileprivate func isPuller(_ device: DeviceID, of server: String) -> Bool {
+    let id = RecordID(BuiltIn.roster, device.hexadecimal)
+    return state(of: BuiltIn.server, in: id)?.value == .string(server)
   }
 }
 
 /// The save of one pull, in the making.
 private struct Pull {
   let server: String
-  /// The pullers of the server, whose saves this one has observed.
-  let devices: Set<DeviceID>
   let dot: Dot
   let time: Timestamp
   /// The digest of the save so far; it depends on the order of the writes.
@@ -149,13 +145,14 @@ private struct Pull {
   /// The changed fields, each in the state after this save, as far as the
   /// pullers have written it.
   private(set) var changes: [RecordID: [FieldKey: FieldState]] = [:]
+  /// Whether a device is a puller of the server, whose saves this one has
+  /// observed.
+  private var isPuller: [DeviceID: Bool]
 
-  init(
-    server: String, devices: Set<DeviceID>, dot: Dot, time: Timestamp,
-    digest: Digest
-  ) {
-    (self.server, self.devices, self.dot) = (server, devices, dot)
+  init(server: String, dot: Dot, time: Timestamp, digest: Digest) {
+    (self.server, self.dot) = (server, dot)
     (self.time, self.digest) = (time, digest)
+    isPuller = [dot.device: true]
   }
 
   /// Adds the fields of a row that have changed on the server.
@@ -191,7 +188,7 @@ private struct Pull {
     from stored: StoredReplica
   ) {
     var state =
-      stored.state(of: key, in: id)?.restricted(to: devices)
+      stored.state(of: key, in: id).map { part(of: $0, stored) }
       ?? FieldState(key.kind)
     _ = state.change(.write(value), in: EditContext(dot: dot, time: time))
     changes[id, default: [:]][key] = state
@@ -199,6 +196,23 @@ private struct Pull {
     digest.add(id.key)
     digest.add(key)
     digest.add(value)
+  }
+
+  /// The part of a register that the pullers wrote and have seen.
+  private mutating func part(
+    of state: FieldState, _ stored: StoredReplica
+  ) -> FieldState {
+    let entries = state.clock.entries.filter { entry in
+      let isPuller =
+        isPuller[entry.device] ?? stored.isPuller(entry.device, of: server)
+      self.isPuller[entry.device] = isPuller
+      return isPuller
+    }
+    let writes = state.writes.filter { isPuller[$0.dot.device] == true }
+    return .register(
+      Causal(
+        store: Siblings(sorted: writes),
+        context: CausalContext(VectorClock(sorted: entries))))
   }
 
   /// The save as a delta.
@@ -217,18 +231,5 @@ private struct Pull {
     return Delta(
       changes: changes.map { .init(id: $0.key, fields: $0.value) },
       intervals: [dot.device: .init(from: last.sequence, to: save)])
-  }
-}
-
-extension FieldState {
-  /// The part of a register that the given devices wrote and have seen.
-  fileprivate func restricted(to devices: Set<DeviceID>) -> FieldState {
-    .register(
-      Causal(
-        store: Siblings(
-          sorted: writes.filter { devices.contains($0.dot.device) }),
-        context: CausalContext(
-          VectorClock(
-            sorted: clock.entries.filter { devices.contains($0.device) }))))
   }
 }

@@ -9,7 +9,7 @@ package struct StoredHead: Equatable, Sendable {
   private let rollbackDetected: UInt64?
   private let predecessor: DeviceID?
   private let durableToken: RestoreToken?
-  private let pullers: [Name: DeviceID]
+  private let pullers: Pullers
   private let stabilityCut: VectorClock
   private let mark: VectorClock
   private let passed: Set<DeviceID>

@@ -42,7 +42,7 @@ extension StoredReplica {
           "digests, servers, horizons and a stability cut that agree with the "
           + "saves")
     }
-    stored.noteAhead(joined)
+    stored.noteAhead(joined, hasAdvanced: false)
     self = stored
   }
 

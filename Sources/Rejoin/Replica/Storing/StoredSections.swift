@@ -43,7 +43,7 @@ extension StoredReplica {
     }
     if !pullers.isEmpty {
       var section = WireWriter()
-      for (server, device) in pullers.sorted(by: { $0.key < $1.key }) {
+      for (server, device) in pullers.sorted {
         section.varint(server.text.utf8.count)
         section.raw(server.text.utf8)
         section.raw(device.bytes)
