@@ -8,8 +8,9 @@ struct FieldContent {
   private var moreWrites: [Siblings<Stamped>.Element] = []
   private var entries: [Tally.Entry] = []
   private var cancelled: [Tally.Entry] = []
-  private var elements: [Value] = []
-  private var marks: [[Siblings<AddMark>.Element]] = []
+  private var elements: [(key: Value, siblings: Siblings<AddMark>)] = []
+  /// The marks of the last element, if it has more than one.
+  private var marks: [Siblings<AddMark>.Element] = []
   private var lines: [DeviceID: DeviceEntries] = [:]
 
   init(isBuilding: Bool) { self.isBuilding = isBuilding }
@@ -28,26 +29,38 @@ struct FieldContent {
     if let cancelled { self.cancelled.append(cancelled) }
   }
 
+  /// Makes room for the elements of a set.
+  mutating func reserve(elements count: Int) {
+    if isBuilding { elements.reserveCapacity(count) }
+  }
+
   /// Begins an element, to which the following marks belong.
   mutating func add(element: Value) {
     guard isBuilding else { return }
-    elements.append(element)
-    marks.append([])
+    endElement()
+    elements.append((element, Siblings()))
   }
 
   mutating func addMark(at dot: Dot) {
     guard isBuilding else { return }
-    marks[marks.count - 1].append(.init(dot: dot, payload: AddMark()))
+    let last = elements.count - 1
+    // Nearly always there is one, which needs no array.
+    if elements[last].siblings.isEmpty {
+      return elements[last].siblings = Siblings(AddMark(), at: dot)
+    }
+    if marks.isEmpty { marks = Array(elements[last].siblings) }
+    marks.append(.init(dot: dot, payload: AddMark()))
+  }
+
+  private mutating func endElement() {
+    if marks.isEmpty { return }
+    elements[elements.count - 1].siblings = Siblings(sorted: marks)
+    marks = []
   }
 
   mutating func add(_ line: DeviceEntries, of device: DeviceID) {
     guard isBuilding else { return }
     lines[device] = line
-  }
-
-  mutating func add(_ entry: DeviceEntries.Entry, of device: DeviceID) {
-    guard isBuilding else { return }
-    lines[device]?.append(entry)
   }
 
   /// The field.
@@ -62,14 +75,15 @@ struct FieldContent {
             moreWrites.isEmpty ? writes : Siblings(sorted: moreWrites), clock))
       case .counter:
         .counter(Causal(Tally(entries: entries, cancelled: cancelled), clock))
-      case .set: .set(Causal(members, clock))
+      case .set: .set(Causal(members(), clock))
       case .ledger: .ledger(Causal(LedgerLines(lines: lines), clock))
       }
     state._checkInvariants()
     return state
   }
 
-  private var members: DotMap {
-    DotMap(zip(elements, marks).map { ($0, Siblings(sorted: $1)) })
+  private mutating func members() -> DotMap {
+    endElement()
+    return DotMap(elements)
   }
 }

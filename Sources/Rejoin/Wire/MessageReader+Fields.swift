@@ -217,6 +217,9 @@ extension MessageReader {
     _ head: UInt64, into content: inout FieldContent, _ start: Int
   ) throws(WireError) {
     var previous: Value?
+    // Of each element, two bytes at least are left to read.
+    content.reserve(
+      elements: Int(min(head >> 1, UInt64(reader.remaining / 2))))
     try each(head, size: 2, start) { reader, _ throws(WireError) in
       let start = reader.reader.offset
       let element = try reader.reader.element()
@@ -271,14 +274,17 @@ extension MessageReader {
         .invalid,
         "at least one entry, and no more cancelled than folded", at: start)
     }
+    var tail: [DeviceEntries.Entry] = []
+    if content.isBuilding { tail.reserveCapacity(count) }
+    var place = saves.places(of: line).lowerBound
+    for _ in 0..<count {
+      let entry = try readEntry(after: &place, line)
+      if content.isBuilding { tail.append(entry) }
+    }
     content.add(
       DeviceEntries(
         folded: folded.0, sum: folded.1, cancelled: cancelled.0,
-        cancelledSum: cancelled.1, tail: []), of: saves.device(of: line))
-    var place = saves.places(of: line).lowerBound
-    for _ in 0..<count {
-      place = try readEntry(after: place, line, into: &content)
-    }
+        cancelledSum: cancelled.1, tail: tail), of: saves.device(of: line))
     return (line, isContinued, cancelled.0 > 0)
   }
 
@@ -306,11 +312,11 @@ extension MessageReader {
   }
 
   private mutating func readEntry(
-    after place: Int, _ line: Int, into content: inout FieldContent
-  ) throws(WireError) -> Int {
+    after place: inout Int, _ line: Int
+  ) throws(WireError) -> DeviceEntries.Entry {
     let start = reader.offset
     let code = try reader.varint()
-    let place = try self.place(
+    place = try self.place(
       place, movedBy: Int64(zigzag: code >> 1), at: start)
     let extra = code & 1 == 0 ? 0 : try reader.varint()
     guard code & 1 == 0 || extra > 0 else {
@@ -325,12 +331,9 @@ extension MessageReader {
     }
     let dot = saves.dot(at: place).dot
     dots.insert(dot.sequence, line)
-    content.add(
-      DeviceEntries.Entry(
-        sequence: dot.sequence, time: time, amount: try reader.signed(),
-        memo: try reader.value(isBuilding: content.isBuilding)),
-      of: dot.device)
-    return place
+    return DeviceEntries.Entry(
+      sequence: dot.sequence, time: time, amount: try reader.signed(),
+      memo: try reader.value(isBuilding: isBuilding))
   }
 }
 

@@ -23,11 +23,11 @@ package struct MessageReader {
   /// keys.
   package private(set) var sizes = (tables: 0, keys: 0)
   private(set) var fieldCount = 0
+  private(set) var recordCount = 0
 
   private let entityCount: Int
   private let start: Int
   private var entitiesLeft = 0
-  private var recordCount = 0
 
   /// Reads up to the first record.
   package init(

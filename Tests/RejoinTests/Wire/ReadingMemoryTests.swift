@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux) && compiler(>=6.2)
-  import Foundation
-  import Glibc
   @testable import Rejoin
   import Testing
   import _RejoinVerification
@@ -10,33 +8,6 @@
   /// How much memory reading takes, in a process that does nothing else: at most
   /// 16 times the bytes and 64 KiB, whatever the bytes are.
   @Suite struct ReadingMemoryTests {
-    private static func memory(_ key: String) throws -> Int {
-      let status = try String(
-        contentsOfFile: "/proc/self/status", encoding: .utf8)
-      let line = status.split(separator: "\n").first { $0.hasPrefix(key) }
-      return try #require(Int((line ?? "").filter(\.isNumber))) * 1_024
-    }
-
-    /// How much more memory than before there was at most while `body` ran.
-    private static func peak(_ body: () -> Void) throws -> Int {
-      // The greatest amount so far becomes what there is now.
-      try "5".write(
-        toFile: "/proc/self/clear_refs", atomically: false, encoding: .utf8)
-      let before = try memory("VmRSS:")
-      body()
-      return try memory("VmHWM:") - before
-    }
-
-    /// Has the allocator take large blocks from the system and give them back, so
-    /// that none that is free is taken again without being seen.
-    private static func returnMemory() throws {
-      typealias Option = @convention(c) (CInt, CInt) -> CInt
-      let symbol = try #require(dlsym(nil, "mallopt"))
-      let mmapThreshold: CInt = -3
-      let mallopt = unsafeBitCast(symbol, to: Option.self)
-      #expect(mallopt(mmapThreshold, 4_096) == 1)
-    }
-
     /// Whether the bytes are a snapshot, which is kept until they are.
     private static func read(_ bytes: [UInt8]) -> Bool {
       guard let snapshot = try? Snapshot(decoding: bytes) else { return false }
@@ -44,14 +15,14 @@
     }
 
     private static func report() throws {
-      try returnMemory()
+      try PeakMemory.returnMemory()
       for message in LargeMessage.allCases {
         // Code and tables that are needed once come into memory.
         _ = read(message.bytes(1 << 12))
         for size in Tier.isNightly ? [1 << 20, 1 << 22] : [1 << 18] {
           let bytes = message.bytes(size)
           var isRead = false
-          let peak = try peak { isRead = read(bytes) }
+          let peak = try PeakMemory.of { isRead = read(bytes) }
           print(
             "memory", message, isRead ? "read" : "refused", bytes.count, peak)
         }
