@@ -2,7 +2,7 @@
 
 import Rejoin
 
-/// Conflicts in the order in which they were queued, found by their record.
+/// Queued conflicts in their order, found by their record.
 struct ConflictQueue: Sendable {
   /// A settled conflict leaves an empty slot, so the others need not move.
   private var slots: [Conflict?] = []

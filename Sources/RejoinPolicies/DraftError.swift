@@ -27,7 +27,7 @@ extension DraftError {
 }
 
 extension DraftError: CustomStringConvertible {
-  /// What failed, and what to do about it.
+  /// The failure and its remedy.
   public var description: String {
     switch self {
     case .conflict(let conflict): conflict.description

@@ -77,11 +77,7 @@ extension EditedRecord {
     let now = replica.recordForEditing(id)
     var missing = VectorClock()
     for key in seenFields.union([.existence]) {
-      let held = now[key].clock
-      for entry in seen(key).clock.entries
-      where entry.count > held[entry.device] {
-        missing.insert(Dot(entry.device, entry.count))
-      }
+      missing.merge(seen(key).clock.saves(beyond: now[key].clock))
     }
     return missing
   }

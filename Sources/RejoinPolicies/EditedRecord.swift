@@ -8,7 +8,7 @@ struct EditedRecord: Sendable {
   struct Changes: Sendable {
     /// The values written to registers; `nil` unsets.
     var values: [FieldKey: Value?] = [:]
-    /// The values that settle registers, also if they equal the shown ones.
+    /// The values that settle registers, which may equal the shown ones.
     var resolved: [FieldKey: Value?] = [:]
     /// The edits of counters, sets and ledgers, combined per field.
     var edits: [FieldKey: FieldEdit] = [:]

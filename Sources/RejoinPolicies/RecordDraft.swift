@@ -51,7 +51,7 @@ public struct RecordDraft: Sendable {
   /// that arrives later stays in conflict. A later ``set(_:for:)`` changes the
   /// value and still resolves the field.
   ///
-  /// - Parameter values: The values by field; `nil` unsets a field.
+  /// - Parameter values: The values by field, or `nil` for a field to unset.
   /// - Precondition: The fields are registers.
   public mutating func resolve(_ values: [FieldKey: Value?]) {
     for (key, value) in values {

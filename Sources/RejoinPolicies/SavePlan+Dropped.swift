@@ -33,7 +33,7 @@ extension SavePlan {
     }
   }
 
-  /// Reports the fields that a save has touched since the context showed them.
+  /// Reports the fields that saves touched after the context showed them.
   ///
   /// The clocks decide, not the shown values: an unseen write may lose to the
   /// shown one, or unseen increments may cancel each other. If a field is

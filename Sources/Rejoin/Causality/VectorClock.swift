@@ -120,6 +120,11 @@ extension VectorClock {
     return true
   }
 
+  /// The last save of each device that `other` has not seen.
+  package func saves(beyond other: VectorClock) -> VectorClock {
+    VectorClock(sorted: entries.filter { $0.count > other[$0.device] })
+  }
+
   /// The saves that both clocks have seen.
   public func intersection(_ other: VectorClock) -> VectorClock {
     var meet = VectorClock()

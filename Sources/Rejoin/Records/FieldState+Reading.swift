@@ -22,7 +22,9 @@ extension FieldState {
   }
 
   /// The values of a register's other writes that differ from the visible one,
-  /// each once, sorted; `nil` stands for a write that unset the register.
+  /// each once, sorted.
+  ///
+  /// The first is `nil` if a write unset the register.
   var conflicts: [Value?] {
     if case .register(let field) = self { field.store.conflicts } else { [] }
   }

@@ -46,8 +46,7 @@ extension FieldState {
     _ known: VectorClock, _ continued: Set<DeviceID> = [],
     _ state: (VectorClock) -> FieldState
   ) -> Fragment {
-    let news = VectorClock(
-      sorted: clock.entries.filter { $0.count > known[$0.device] })
+    let news = clock.saves(beyond: known)
     return Fragment(
       state: state(news), basis: news.intersection(known), continued: continued)
   }

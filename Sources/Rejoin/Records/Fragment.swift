@@ -36,10 +36,7 @@ public struct Fragment: Hashable, Sendable {
   }
 
   /// The last save of each device that has new ones.
-  public var news: VectorClock {
-    VectorClock(
-      sorted: state.clock.entries.filter { $0.count > basis[$0.device] })
-  }
+  public var news: VectorClock { state.clock.saves(beyond: basis) }
 
   /// The part of some devices.
   ///

@@ -62,9 +62,9 @@ extension Record {
   }
 
   /// The values of concurrent writes that differ from the visible one, each
-  /// once, sorted; `nil` comes first and stands for a write that unset the field.
+  /// once, sorted.
   ///
-  /// A record knows no schema, so it also lists those of a field that the
+  /// The first is `nil` if a write unset the field. A record knows no schema, so it also lists those of a field that the
   /// schema declares as `lww`.
   public func conflicts(of name: String) -> [Value?] {
     self[FieldKey(name, .register)].conflicts

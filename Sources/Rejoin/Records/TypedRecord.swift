@@ -18,20 +18,19 @@ public struct TypedRecord<Owner: Entity>: Sendable {
     Kind.read(fields[field], of: record)
   }
 
-  /// The values of concurrent writes that differ from the visible one, sorted;
-  /// `nil` comes first and stands for a write that unset the field.
+  /// The values of concurrent writes that differ from the visible one, sorted.
   ///
   ///     replica[Profile.self, "ada"]?.conflicts(\.name)  // [nil, "Ada L."]
   ///
-  /// A field declared with `lww` lists none.
+  /// The first is `nil` if a write unset the field. A field declared with `lww`
+  /// lists none.
   public func conflicts<V: FieldValue>(
     _ field: KeyPath<Owner, Field<Owner, Register<V>>>
   ) -> [V?] {
     let field = fields[field]
     if field.isQuiet { return [] }
-    return record.conflicts(of: field.key.name).compactMap { value -> V?? in
-      guard let value else { return .some(nil) }
-      return field.element(value, of: field.key).map { .some($0) }
+    return record.conflicts(of: field.key.name).converted {
+      field.element($0, of: field.key)
     }
   }
 }

@@ -31,13 +31,11 @@ public struct MVRegister<Element: FieldValue>: Hashable, Sendable {
   }
 
   /// The values of concurrent writes that differ from the visible one, each
-  /// once, sorted; `nil` comes first and stands for a write that unset the
-  /// register.
+  /// once, sorted.
+  ///
+  /// The first is `nil` if a write unset the register.
   public var conflicts: [Element?] {
-    state.store.conflicts.compactMap { value -> Element?? in
-      guard let value else { return .some(nil) }
-      return Element(value).map { .some($0) }
-    }
+    state.store.conflicts.converted { Element($0) }
   }
 
   /// The device that wrote the visible value.

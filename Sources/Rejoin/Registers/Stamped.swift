@@ -30,6 +30,16 @@ extension Stamped: Comparable {
   }
 }
 
+extension [Value?] {
+  /// Converts each value, and leaves out those that cannot be converted.
+  func converted<Kind>(_ convert: (Value) -> Kind?) -> [Kind?] {
+    compactMap { value -> Kind?? in
+      guard let value else { return .some(nil) }
+      return convert(value).map { .some($0) }
+    }
+  }
+}
+
 extension Siblings<Stamped> {
   /// The index of the visible write: the one with the greatest timestamp, ties
   /// broken by device.
@@ -47,8 +57,9 @@ extension Siblings<Stamped> {
   }
 
   /// The values of the other writes that differ from the visible one, each
-  /// once, sorted; `nil` comes first and stands for a write that unset the
-  /// register.
+  /// once, sorted.
+  ///
+  /// The first is `nil` if a write unset the register.
   public var conflicts: [Value?] {
     guard count > 1, let winner else { return [] }
     let losers = Set(map(\.payload.value))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The devices under which an installation pulls, by the server's name.
+/// The pull devices of an installation, by the server's name.
 struct Pullers: Equatable, Sendable {
   private var devices: [Name: DeviceID] = [:]
   /// The inverse of `devices`.

@@ -162,7 +162,7 @@ public final class Replica {
   ///   device and is ignored.
   @discardableResult
   public func tokenStored(_ token: RestoreToken) -> Bool {
-    // The digest of a stable save may have been dropped since the token was made.
+    // The token may name a stable save whose digest is already dropped.
     guard token.mayBeContained(in: stored) else { return false }
     stored.durableToken = token
     stored._checkInvariants()

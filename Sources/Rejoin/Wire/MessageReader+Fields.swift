@@ -217,7 +217,7 @@ extension MessageReader {
     _ head: UInt64, into content: inout FieldContent, _ start: Int
   ) throws(WireError) {
     var previous: Value?
-    // Of each element, two bytes at least are left to read.
+    // Each element takes at least two of the bytes that are left.
     content.reserve(
       elements: Int(min(head >> 1, UInt64(reader.remaining / 2))))
     try each(head, size: 2, start) { reader, _ throws(WireError) in

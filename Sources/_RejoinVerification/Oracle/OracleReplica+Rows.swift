@@ -81,21 +81,21 @@ extension OracleReplica {
     return place
   }
 
-  /// Where the last pull of a row is remembered.
+  /// The record that remembers the last pull of a row.
   private static func memory(of id: RecordID, from server: String) -> RecordID {
     RecordID(
       "rejoin.pulled",
       "\(server.utf8.count):\(server)\(id.entity.utf8.count):\(id)")
   }
 
-  /// Adds what a save drops of the memory of pulls: a record that is created again
-  /// was pulled by no one whom the author has heard of.
+  /// Adds the memory of pulls that a save drops, because it creates their records
+  /// again.
   func forgettingPulls(
     _ pending: [RecordID: OraclePending]
   ) -> [RecordID: OraclePending] {
     var pending = pending
     for (id, record) in pending where record.drops && record.mark == true {
-      for server in servers {
+      for server in Set(serverNames.values) {
         let memory = Self.memory(of: id, from: server)
         if contents(of: memory).isEmpty { continue }
         pending[memory] = OraclePending(drops: true, shown: record.shown)
@@ -103,20 +103,6 @@ extension OracleReplica {
       }
     }
     return pending
-  }
-
-  /// The servers of which any device is known to stand for one.
-  private var servers: Set<String> {
-    let all = held.keys.filter {
-      $0.id.entity == "rejoin.roster" && $0.key == Self.server
-    }
-    return Set(
-      all.compactMap { path in
-        guard case .string(let name)?? = field(path).write?.value else {
-          return nil
-        }
-        return name
-      })
   }
 
   private static let server = FieldKey("server", .register)
@@ -137,13 +123,19 @@ extension OracleReplica {
 
   /// The devices known to stand for a server, or for any.
   func pullers(of server: String? = nil) -> Set<DeviceID> {
-    let all = held.keys.filter {
-      $0.id.entity == "rejoin.roster" && $0.key == Self.server
+    Set(serverNames.filter { server == nil || $0.value == server }.keys)
+  }
+
+  /// The servers that the known devices stand for.
+  private var serverNames: [DeviceID: String] {
+    var names: [DeviceID: String] = [:]
+    for path in held.keys
+    where path.id.entity == "rejoin.roster" && path.key == Self.server {
+      guard case .string(let name)?? = field(path).write?.value,
+        let device = DeviceID(hexadecimal: path.id.key)
+      else { continue }
+      names[device] = name
     }
-    return Set(
-      all.filter { path in
-        let name = field(path).write?.value ?? nil
-        return name != nil && (server == nil || name == .string(server ?? ""))
-      }.compactMap { DeviceID(hexadecimal: $0.id.key) })
+    return names
   }
 }

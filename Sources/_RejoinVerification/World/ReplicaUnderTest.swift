@@ -163,9 +163,7 @@ extension TestedLibrary {
     _ edits: [FieldKey: FieldEdit], of id: RecordID, shown: Record,
     with company: ScriptCompany, now: Int64
   ) throws -> Dot? {
-    hand.now = now
-    return try replica.save { transaction in
-      for verb in company.before { transaction.perform(verb) }
+    try save(with: company, now: now) { transaction in
       transaction.upsert(
         id, observed: shown[.existence], creatingAgain: nil)
       for (key, change) in edits {
@@ -174,17 +172,24 @@ extension TestedLibrary {
           change, to: key, of: id,
           observed: isQuiet ? replica.recordForEditing(id)[key] : shown[key])
       }
-      for verb in company.after { transaction.perform(verb) }
-    }.dot
+    }
   }
 
   public mutating func delete(
     _ id: RecordID, shown: Record, with company: ScriptCompany, now: Int64
   ) throws -> Dot? {
+    try save(with: company, now: now) {
+      $0.delete(id, observed: shown[.existence])
+    }
+  }
+
+  private func save(
+    with company: ScriptCompany, now: Int64, _ body: (Transaction) -> Void
+  ) throws -> Dot? {
     hand.now = now
     return try replica.save { transaction in
       for verb in company.before { transaction.perform(verb) }
-      transaction.delete(id, observed: shown[.existence])
+      body(transaction)
       for verb in company.after { transaction.perform(verb) }
     }.dot
   }

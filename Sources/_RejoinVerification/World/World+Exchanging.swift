@@ -49,14 +49,17 @@ extension World {
   }
 
   /// Records which of its own saves a device has been shown.
-  private mutating func show(_ clock: VectorClock, to i: Int) {
+  ///
+  /// - Returns: Whether one of them is later than those that the device has.
+  @discardableResult
+  private mutating func show(_ clock: VectorClock, to i: Int) -> Bool {
+    var isBehind = false
     for own in peers[i].model.ours where clock[own] > 0 {
       peers[i].shownOwn.insert(Dot(own, clock[own]))
-      if clock[own] > peers[i].model.clock[own] {
-        peers[i].needsNewDeviceID = true
-        exposed.formUnion(peers[i].model.ours)
-      }
+      isBehind = isBehind || clock[own] > peers[i].model.clock[own]
     }
+    if isBehind { peers[i].needsNewDeviceID = true }
+    return isBehind
   }
 
   /// The changes of a device that another has not seen, or all of them; `nil` if
@@ -66,11 +69,6 @@ extension World {
   ) throws(ScriptMismatch) -> Letter? {
     let basis = j.map { peers[$0].replica.version } ?? ReplicaVersion()
     sent.merge(peers[i].model.clock)
-    // The message says that the device is forked, to whoever reads it.
-    let (ours, clock) = (peers[i].model.ours, peers[i].model.clock)
-    if ours.contains(where: { basis.vector[$0] > clock[$0] }) {
-      exposed.formUnion(ours)
-    }
     if !suspects.isEmpty {
       return peers[i].replica.message(since: basis).map { letter(from: i, $0) }
     }
@@ -120,7 +118,10 @@ extension World {
     let now = peers[i].now
     let message = try Replica.arrival(of: letter.message)
     let receipt = peers[i].replica.apply(message, now: now)
-    show(letter.model.saves(in: history), to: i)
+    // A delta also marks the device as forked, which a version does not.
+    if show(letter.model.saves(in: history), to: i) {
+      exposed.formUnion(peers[i].model.ours)
+    }
     touched.formUnion(letter.model.fields.keys.map(\.id))
     let (before, times) = (
       peers[i].model.clock, peers[i].model.knowledge.times

@@ -29,9 +29,7 @@ extension StoredReplica {
   private func savesBeyondVersion(
     _ location: FieldLocation
   ) -> VectorClock {
-    let entries = self[location]?.clock.entries ?? []
-    return VectorClock(
-      sorted: entries.filter { $0.count > version.vector[$0.device] })
+    self[location]?.clock.saves(beyond: version.vector) ?? VectorClock()
   }
 
   /// The digest that identifies a field in ``ReplicaVersion/fieldsAhead``.
@@ -52,12 +50,12 @@ extension StoredReplica {
   /// Updates `ahead` after some fields, the version or both have changed.
   ///
   /// - Parameters:
-  ///   - changed: The fields whose clocks have grown. No other can have got
-  ///     ahead, since the version only grows.
-  ///   - hasAdvanced: Whether the version has grown. Otherwise, no field has
-  ///     been caught up with.
+  ///   - changed: The fields whose clocks grew. No other field can get ahead,
+  ///     since the version only grows.
+  ///   - hasAdvanced: Whether the version grew. Otherwise no field ahead falls
+  ///     behind it.
   /// - Complexity: O(*k*), where *k* is the number of changed fields and, if
-  ///   the version has grown, of fields ahead.
+  ///   the version grew, of fields ahead.
   mutating func noteAhead(_ changed: [JoinedField], hasAdvanced: Bool) {
     for field in changed { noteAhead(field) }
     if hasAdvanced, !ahead.isEmpty { ahead = ahead.filter { isAhead($0) } }

@@ -14,12 +14,11 @@ package struct News: Hashable, Sendable {
     stored.version.forEachDifference(from: basis) { device, held, shown in
       var (from, to) = (shown.sequence, held)
       if stored.mayDiffer(device, from: shown) {
-        // Under the same numbers, two histories have different saves. The
-        // receiver's number says nothing, so send everything of the device.
+        // Two histories have different saves under the same numbers. The
+        // receiver's number proves nothing, so send everything of the device.
         (from, known[device], ahead) = (0, 0, [:])
-        // The receiver joins the interval and finds the fork if it sees another
-        // digest for a number that it holds. Of own saves, earlier digests are
-        // known.
+        // The receiver finds the fork if the interval ends at a number that it
+        // holds with another digest. The digests of earlier own saves are known.
         if let own = stored.ownSave(contradicting: shown, of: device) {
           to = own
         }

@@ -70,9 +70,7 @@ struct LargeField: Sendable {
   ///
   /// - Parameter known: What the field here had seen before.
   mutating func noteJoin(_ clock: VectorClock, over known: VectorClock) {
-    horizon.merge(
-      VectorClock(
-        sorted: clock.entries.filter { $0.count > known[$0.device] }))
+    horizon.merge(clock.saves(beyond: known))
     (marks, unwritten) = (nil, nil)
   }
 

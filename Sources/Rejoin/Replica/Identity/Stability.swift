@@ -17,10 +17,10 @@ struct Stability: Sendable {
   /// Versions only grow, so a device that has passed stays passed.
   private(set) var passed: Set<DeviceID> = []
 
-  /// A device that had not passed when the roster was listed last, or `nil` if it
-  /// has passed since.
+  /// A device on the roster that must still pass, or `nil` if the roster must be
+  /// listed to find one.
   ///
-  /// Any such device will do. A set lists one at random, so few devices that pass
+  /// The choice does not matter. A set chooses at random, so few devices that pass
   /// are the awaited one, whatever their order.
   private(set) var awaited: DeviceID?
 

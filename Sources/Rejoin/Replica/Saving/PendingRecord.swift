@@ -66,9 +66,9 @@ struct PendingRecord {
     observed[.existence] = nil
   }
 
-  /// Notes what the author of a verb has observed of a field.
+  /// Notes the state of a field that the author of a verb observed.
   ///
-  /// The save has observed whatever any of its verbs has.
+  /// The save observes everything that any of its verbs observes.
   ///
   /// - Parameters:
   ///   - state: The observed state, or `nil` for the current one.

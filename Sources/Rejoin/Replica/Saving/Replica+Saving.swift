@@ -200,9 +200,9 @@ extension StoredReplica {
     // device, so it must not be added before.
     predecessor = nil
     ownDigests.append(digest.value)
-    // Every device on the roster has shown a version with these saves, so none
-    // will show a number below the cut again. They go with the next save and not
-    // when the cut rises: the version that raises it may be of another history.
+    // Every device on the roster holds the saves below the cut, so none will show
+    // a lower number again. Their digests go with the next save and not when the
+    // cut rises, because the version that raises it may be of another history.
     ownDigests.forget(through: version.stabilityCut[device])
     _checkInvariants()
     return report

@@ -89,10 +89,10 @@ public final class Transaction {
     pending.update(id, default: fresh(id)) { keepAlive(id, &$0) }
   }
 
-  /// Keeps a record alive, also if this save has deleted it.
+  /// Keeps a record alive, or creates it again if this save deleted it.
   ///
-  /// - Parameter asShown: Whether an earlier verb may have named the marks that
-  ///   the author was shown. Otherwise the author sees all of them.
+  /// - Parameter asShown: Whether the marks that an earlier verb named stay the
+  ///   ones that the author saw. Otherwise the author sees all marks.
   @inline(__always)
   private func keepAlive(
     _ id: RecordID, _ record: inout PendingRecord, asShown: Bool = false

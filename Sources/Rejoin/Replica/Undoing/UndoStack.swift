@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Saves of which the last is undone first.
+/// Saves that are undone in reverse order.
 struct UndoStack: Hashable, Sendable {
   /// The saves, the last one at the end.
   private(set) var saves: [SaveUndo] = []
@@ -24,10 +24,10 @@ struct UndoStack: Hashable, Sendable {
     _checkInvariants()
   }
 
-  /// Removes the last save, which `undo` has undone.
+  /// Removes the last save after `undo` undid it.
   ///
-  /// What it had superseded of the changes of earlier saves is now where `undo`
-  /// has put it.
+  /// The undo brings back changes of earlier saves under its own dot. The stack
+  /// notes where they are now.
   ///
   /// - Complexity: O(*c* + *m*), where *c* is the number of changes of the last
   ///   save. *m* is the number of earlier changes of a counter or a ledger that
@@ -49,7 +49,7 @@ struct UndoStack: Hashable, Sendable {
     _ change: SaveUndo.Change, to new: SaveUndo.Change,
     at place: SaveUndo.Place
   ) {
-    // The save has cancelled nothing of a counter or a ledger.
+    // The save cancelled nothing of a counter or a ledger.
     if case .sums(let cancelled, let all) = change.superseded,
       cancelled == all, change.cancelled == all
     {
