@@ -62,8 +62,10 @@ public struct World<Replica: TestedReplica> {
   var imports: [OracleSave: DeviceID] = [:]
   /// The devices whose storage was restored or copied without being detected.
   var suspects: Set<DeviceID> = []
-  /// The devices of which a delta showed later saves to a replica that saves under
-  /// them. From then on, its deltas mark them as forked.
+  /// The devices of which a delta showed later saves to a replica that saves as
+  /// them.
+  ///
+  /// From then on, its deltas mark them as forked.
   var exposed: Set<DeviceID> = []
   /// The saves with each dot, to find equivocations.
   var places: [Dot: Set<Int>] = [:]
