@@ -76,7 +76,11 @@ public struct Delta: Sendable {
 
   /// The changed records, sorted by ID.
   ///
-  /// - Complexity: O(*n*) for *n* bytes.
+  /// The values are much larger than the bytes, see <doc:WireFormat>. To join
+  /// a delta, pass it to ``Replica/apply(_:reporting:)``, which builds none of
+  /// them.
+  ///
+  /// - Complexity: O(*n*), where *n* is the number of bytes.
   public var changes: [Change] {
     read { reader throws(WireError) in
       var changes: [Change] = []
@@ -84,7 +88,9 @@ public struct Delta: Sendable {
       while try reader.nextEntity() {
         while try reader.nextRecord() {
           let table = reader.table
-          var change = Change(id: RecordID(table.name, table.text), fields: [:])
+          var change = Change(
+            id: RecordID(table.name, table.text),
+            fields: Dictionary(minimumCapacity: table.fieldCount))
           while let (place, state) = try reader.nextField() {
             let key = place < 0 ? .existence : table.columns[place].key
             if let fragment = reader.fragment(state) {

@@ -9,6 +9,9 @@ public struct MergeReport: Sendable {
     case faults
     /// Also changes and conflicts, for which every field is compared before and
     /// after the join.
+    ///
+    /// For a delta of many records, ``faults`` takes much less memory, see
+    /// <doc:WireFormat>.
     case full
     /// Also the old and the new state of every changed field.
     case values

@@ -3,8 +3,10 @@
 extension StoredReplica {
   /// Reads what ``encoded()`` wrote.
   ///
+  /// The replica is much larger than the bytes, see <doc:WireFormat>.
+  ///
   /// - Throws: ``WireError``, with the offset and what was expected there.
-  /// - Complexity: O(*n*) for *n* bytes.
+  /// - Complexity: O(*n*), where *n* is the number of bytes.
   public init(
     decoding bytes: some Sequence<UInt8>
   ) throws(WireError) {
