@@ -66,7 +66,7 @@ public struct StoredReplica: Sendable {
   var rollbackDetected: UInt64?
   /// The device that `device` replaced, until a save has retired it.
   var predecessor: DeviceID?
-  /// The devices under which this installation pulls.
+  /// The devices that stand for servers in the pulls of this installation.
   ///
   /// Unless `needsNewDeviceID`, they are distinct, none of them is `device`,
   /// and no field here has seen a later save of them than `version`.

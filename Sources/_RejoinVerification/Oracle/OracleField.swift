@@ -66,7 +66,7 @@ extension OracleField {
     greatestSibling(outside: SaveSet())
   }
 
-  /// The values that are not shown; `nil` if a write unset the register.
+  /// The values that are not shown, with `nil` if a write unset the register.
   var conflicts: [Value?] {
     guard let write else { return [] }
     let others = Set(siblings.map(\.value)).filter { $0 != write.value }

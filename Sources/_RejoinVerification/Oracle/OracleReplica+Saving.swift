@@ -8,7 +8,7 @@ struct OraclePending {
   var verbs: [FieldKey: [FieldEdit]] = [:]
   /// The saves that the author was shown of some fields.
   ///
-  /// Of any other field, these are all that are here.
+  /// The author was shown all saves of every other field here.
   var shown: [FieldKey: SaveSet] = [:]
   /// Of sets, the saves whose marks of an element are taken back.
   var retracted: [FieldKey: [Value: Int]] = [:]

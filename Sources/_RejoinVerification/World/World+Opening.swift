@@ -78,8 +78,8 @@ extension World {
       let isContained =
         stored.device == peer.model.device
         && peer.chain.starts(with: stored.chain)
-      // A device forgets the digests of saves that all others hold, and then
-      // believes what it is told of them.
+      // A device forgets the digests of saves that all others hold. From then on,
+      // it accepts any token for them.
       let last = UInt64(stored.chain.count)
       if i != j, last <= peer.replica.stabilityCut[stored.device] { continue }
       if isBelieved != isContained {

@@ -13,7 +13,7 @@
   /// fields. No multiple of the bytes bounds what is built. The numbers of
   /// records, fields and elements do, in addition to the bound of reading.
   @Suite struct BuildingMemoryTests {
-    /// What a message holds much of.
+    /// The parts of which a message has many.
     private enum Content: String, CaseIterable {
       case records, fields, elements, entries
 
@@ -61,7 +61,7 @@
       }
     }
 
-    /// What is built.
+    /// The values that are built.
     private enum Building: String, CaseIterable {
       case storedReplica, changes, report
 
@@ -121,8 +121,8 @@
           _ = try building.peak(building.message(content, 100))
         }
       }
-      // Arrays and tables double: these are just above a size at which an array
-      // does, and a table.
+      // Arrays and tables double. The first count is just above a size of an
+      // array, the second of a table.
       for count in [66_000, 99_000] {
         for building in Building.allCases {
           for content in Content.allCases {
@@ -134,7 +134,7 @@
       }
     }
 
-    /// What one process has built, and what it took at most.
+    /// The memory that building one value took in one process.
     private struct Reading {
       let building: Building
       let content: Content

@@ -6,13 +6,15 @@ import RejoinTesting
 import Testing
 import _RejoinVerification
 
-/// Undo of saves in random histories, from what an app has stored.
+/// Undo of decoded saves in random histories.
 @Suite struct DecodedUndoTests {
   private let laws = UndoLawTests()
 
   init() throws { try Premises.check() }
 
-  /// The saves of a past, of which the last one is undone.
+  /// The saves of a history.
+  ///
+  /// The last one is undone.
   private func saves(of past: UndoPast) throws -> [SaveUndo] {
     var history = UndoHistory()
     var undos: [SaveUndo?] = []
@@ -37,7 +39,7 @@ import _RejoinVerification
 
   /// Expects that a replica is as sound after an undo as before it.
   ///
-  /// - Returns: Whether the undo has saved anything.
+  /// - Returns: Whether the undo saved anything.
   private func check(
     _ undo: SaveUndo, on replica: Replica, _ comment: Comment
   ) throws -> Bool {

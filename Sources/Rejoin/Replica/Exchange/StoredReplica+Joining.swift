@@ -65,7 +65,7 @@ extension StoredReplica {
 
   /// Advances the version by an interval, whose fields have been joined.
   ///
-  /// - Returns: Whether the version has grown.
+  /// - Returns: Whether the version grew.
   private mutating func advance(
     _ device: DeviceID, _ interval: SaveInterval,
     into report: inout MergeReport

@@ -51,7 +51,7 @@ extension Replica {
     return devices.filter(isOnRoster)
   }
 
-  /// Whether stability awaits a device, which has saved or was enrolled.
+  /// Whether stability awaits a device, because it saved or was enrolled.
   func isOnRoster(_ device: DeviceID) -> Bool {
     // The device of an import or a server has no replica of its own that could
     // acknowledge anything.

@@ -2,9 +2,9 @@
 
 /// The edits that a save makes of one record.
 struct PendingRecord {
-  /// The record's position in the replica; `nil` if it is new.
+  /// The record's position in the replica, or `nil` if it is new.
   let position: Int?
-  /// The mark that the save writes: true for alive, false for dead; `nil` for
+  /// The mark that the save writes: true for alive, false for dead, or `nil` for
   /// none.
   var mark: Bool?
   /// Whether the observed contents are dropped before the edits.
@@ -12,20 +12,21 @@ struct PendingRecord {
   /// A re-creation (`mark` is true) or a purge (`mark` is false) drops them. The
   /// memory of a pull is dropped without a mark.
   var drops = false
-  /// The observed state of some fields, existence among them; that of any other
-  /// is the replica's.
+  /// The states that the author was shown of some fields, existence included.
+  ///
+  /// The author sees every other field as it is in the replica.
   var observed: [FieldKey: FieldState] = [:]
   /// Whether dropping leaves the fields that are not in `observed`.
   var dropsOnlyObserved = false
-  /// What an undoing takes out of some fields, existence among them, by their
-  /// numbers; it has observed nothing else of them.
+  /// The changes that an undo takes out of some fields, existence included, by
+  /// the numbers of the fields.
+  ///
+  /// The undo observes nothing else there.
   var retractions: [UInt32: Retraction] = [:]
-  /// One edit for each field: all verbs that the save named for it, combined.
+  /// One edit for the number of each field: all its verbs in this save, combined.
   ///
   /// ``Transaction/delete(_:)`` keeps them, since a deletion hides fields and
   /// does not drop them: a concurrent update can show them again.
-  ///
-  /// By the numbers of the fields.
   private(set) var edits = RunMap<UInt32, FieldEdit>()
   /// Whether an edit could overflow a counter.
   private(set) var canFail = false

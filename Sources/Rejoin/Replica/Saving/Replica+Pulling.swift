@@ -31,7 +31,7 @@ extension Replica {
   /// - Throws: ``SaveError``. On error, the replica is unchanged.
   /// - Precondition: `body` writes only registers.
   /// - Complexity: That of saving the rows, and O(*d*) for each field, where *d*
-  ///   is the number of devices that have written it.
+  ///   is the number of devices that wrote it.
   @discardableResult
   public func pull(
     from server: String, modifiedAt time: Int64, _ body: (Transaction) -> Void
@@ -118,7 +118,7 @@ extension FieldSlot {
 }
 
 extension StoredReplica {
-  /// The servers from which any installation pulls.
+  /// The servers that any installation pulls from.
   fileprivate var servers: Set<String> {
     Set(
       devices(in: BuiltIn.roster).compactMap { entry in
@@ -155,7 +155,7 @@ private struct Pull {
     isPuller = [dot.device: true]
   }
 
-  /// Adds the fields of a row that have changed on the server.
+  /// Adds the fields of a row that changed on the server.
   mutating func take(
     _ row: [(key: FieldKey, edit: FieldEdit)], of id: RecordID,
     from stored: StoredReplica

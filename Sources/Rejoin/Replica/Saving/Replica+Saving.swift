@@ -201,8 +201,9 @@ extension StoredReplica {
     predecessor = nil
     ownDigests.append(digest.value)
     // Every device on the roster holds the saves below the cut, so none will show
-    // a lower number again. Their digests go with the next save and not when the
-    // cut rises, because the version that raises it may be of another history.
+    // a lower number again. The digests of these saves go with the next save. When
+    // the cut rises is too early: the version that raises it may be of another
+    // history.
     ownDigests.forget(through: version.stabilityCut[device])
     _checkInvariants()
     return report

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A change of a save, as it is encoded: its place, and one of three contents.
+/// The encoded form of a change of a save: its place, and one of three contents.
 struct CodedChange: Codable {
   private let record: RecordID
   /// The field, or `nil` for the existence of the record.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A change of a register, an element or the existence of a record, as it is
-/// encoded.
+/// The encoded form of a change of a register, an element or the existence of a
+/// record.
 struct CodedSiblings: Codable {
-  /// What the save has superseded.
+  /// The siblings that the save superseded.
   private struct Before: Codable {
     let value: Value?
     /// The time of the write, or `nil` for marks.

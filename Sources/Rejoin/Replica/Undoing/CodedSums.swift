@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A change of a counter, as it is encoded.
+/// The encoded form of a change of a counter.
 struct CodedAmount: Codable {
-  /// The opposite of what the save has added, in decimal digits.
+  /// The opposite of the sum that the save added, in decimal digits.
   private let amount: String
   private let cancelled: [CodedCancellation]
 
@@ -30,9 +30,9 @@ struct CodedAmount: Codable {
   }
 }
 
-/// A change of a ledger, as it is encoded.
+/// The encoded form of a change of a ledger.
 struct CodedEntries: Codable {
-  /// The opposite of an entry that the save has appended.
+  /// The opposite of an entry that the save appended.
   private struct Entry: Codable {
     let amount: Int64
     let memo: Value?
@@ -78,7 +78,7 @@ struct CodedEntries: Codable {
   }
 }
 
-/// The cancelled changes of one device, as they are encoded.
+/// The encoded form of the cancelled changes of one device.
 struct CodedCancellation: Codable {
   fileprivate let device: DeviceID
   /// How many were cancelled before the save.
@@ -87,8 +87,8 @@ struct CodedCancellation: Codable {
   fileprivate let after: UInt64
   /// How many were cancelled after the save and those undone since.
   fileprivate let latest: UInt64
-  /// The sum that the save has cancelled, in decimal digits, or `nil` if it has
-  /// cancelled none.
+  /// The sum that the save cancelled, in decimal digits, or `nil` if it cancelled
+  /// none.
   fileprivate let sum: String?
 
   /// The sum, or `nil` if these numbers do not allow it.
@@ -108,7 +108,7 @@ struct CodedCancellation: Codable {
 }
 
 extension [CodedCancellation] {
-  /// What a change has cancelled, sorted by device.
+  /// The cancelled changes of a save, sorted by device.
   static func cancelled(
     _ sums: [DeviceID: Int128], _ change: SaveUndo.Change
   ) -> Self {
@@ -121,7 +121,7 @@ extension [CodedCancellation] {
     }
   }
 
-  /// The sums that the save has cancelled.
+  /// The sums that the save cancelled.
   fileprivate func sums(
     _ decoder: any Decoder, upTo bound: (CodedCancellation) -> UInt128
   ) throws -> [DeviceID: Int128] {

@@ -111,7 +111,7 @@ struct FieldUndoing {
     _ value: Value??, over dot: Dot?, _ element: Value?,
     at time: Timestamp? = nil
   ) {
-    // Changed in place: a save may have changed many elements of one set.
+    // Changed in place, because a save may change many elements of one set.
     if retraction == nil { retraction = Retraction() }
     if let element {
       retraction?.elements[element] = dot

@@ -18,9 +18,8 @@
 ///     }
 ///     phone[Profile.self, "ada"]?.name  // "Ada"
 ///
-/// An undone save leaves what earlier saves had written in the place of what it has
-/// written itself. The history knows which that is, so that those can be undone as
-/// well: the linear undo of "Undo and Redo Support for Replicated Registers"
+/// An undo brings back what earlier saves wrote in the same places. The history notes
+/// where that is now, so those saves can be undone as well: the linear undo of "Undo and Redo Support for Replicated Registers"
 /// (Stewen, Kleppmann, 2024), for all kinds of fields.
 ///
 /// An `UndoHistory` is `Codable`. If the app stores it after each save, the user can
@@ -38,7 +37,7 @@ public struct UndoHistory: Hashable, Sendable {
   private(set) var done = UndoStack()
   /// The saves that can be redone.
   ///
-  /// Each has changes, and has undone another.
+  /// Each has changes, and undid another save.
   private(set) var undone = UndoStack()
 
   /// Creates an empty history.
@@ -56,13 +55,13 @@ public struct UndoHistory: Hashable, Sendable {
 
   /// Adds a save.
   ///
-  /// A save that has carried out ``undo`` or ``redo`` moves it to the other. Any other
+  /// A save that carried out ``undo`` or ``redo`` moves it to the other. Any other
   /// save can be undone next, and leaves nothing to redo. A save that was not
-  /// ``Transaction/isUndoable`` counts as one of somebody else.
+  /// ``Transaction/isUndoable`` counts as one of another user.
   ///
   /// - Complexity: O(*c*), where *c* is the number of changes of the save. If
-  ///   the save undoes one that has cancelled a counter or a ledger, or has
-  ///   superseded writes of others, O(*c* · *n*), where *n* is the number of
+  ///   the save undoes one that cancelled a counter or a ledger, or superseded
+  ///   writes of other devices, O(*c* · *n*), where *n* is the number of
   ///   saves in the history that changed the same places: each may have to
   ///   follow what comes back.
   public mutating func append(_ report: SaveReport) {

@@ -31,8 +31,8 @@ struct UndoStack: Hashable, Sendable {
   ///
   /// - Complexity: O(*c* + *m*), where *c* is the number of changes of the last
   ///   save. *m* is the number of earlier changes of a counter or a ledger that
-  ///   it has cancelled, or of a place from which it superseded a write of
-  ///   another device.
+  ///   it cancelled, or of a place where it superseded a write of another
+  ///   device.
   mutating func removeLast(undoneBy undo: SaveUndo) {
     let last = saves.removeLast()
     for (place, change) in last.changes {

@@ -184,8 +184,8 @@ import Testing
 
   /// The version flags nothing.
   ///
-  /// It widens the delta, in which the peer finds the fork. What the peer then
-  /// sends reveals it here.
+  /// It widens the delta, and the peer finds the fork there. The fork is found
+  /// here when the peer sends a delta.
   @Test func aVersionOfAnotherHistoryWidensTheDelta() throws {
     let (x, y) = (Replica.empty(4) { DeviceID(14) }, Replica.empty(4))
     for name in ["x", "on"] { try x.edit { $0.name = name } }

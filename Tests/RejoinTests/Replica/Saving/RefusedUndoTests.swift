@@ -146,7 +146,7 @@ import Testing
     try expect(
       undo(change(mark, of: field(.set) + element)), refusing: value,
       as: #"{"bool":false}"#, because: reason)
-    // A record can have been marked as deleted.
+    // The save may find the record deleted.
     try read(undo(change(mark)).replacing(value, with: #"{"bool":false}"#))
   }
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Rejoin
 
-/// Undo after a relaunch, from what the app has stored.
+/// Undo after a relaunch, of saves that the app stored.
 @Suite(.encodes) struct UndoCodingTests {
   private let phone = Replica.empty(1)
   private let watch = Replica.empty(2)
@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  /// Edits a field of every kind over what another device has written.
+  /// Edits a field of every kind after another device wrote it.
   private func editEverything() throws -> SaveReport {
     try watch.edit { ada in
       (ada.name, ada.rank) = ("Countess", "light")
@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  /// Writes a field without having seen what two other devices have written.
+  /// Writes a field concurrently with two other devices.
   private func editBesideOthers() throws -> SaveReport {
     let shown = phone.recordForEditing(ada)[Sailor().name.key]
     let tablet = Replica.empty(3)

@@ -8,7 +8,9 @@ private struct ToyPending {
   var mark: Bool?
   var drops = false
   var edits: [FieldKey: FieldEdit] = [:]
-  /// What the author was shown of some fields; of any other, it is what is here.
+  /// The clocks that the author was shown of some fields.
+  ///
+  /// The author sees every other field as it is here.
   var shown: [FieldKey: VectorClock] = [:]
 
   /// The save has seen whatever any of its verbs has.
