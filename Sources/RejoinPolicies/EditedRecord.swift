@@ -154,7 +154,8 @@ extension EditedRecord {
   mutating func delete() {
     failure = nil
     if fetched.exists || refreshed.values.contains(where: \.exists) {
-      undone = (undone ?? []) + [changes]
+      undone = undone ?? []
+      undone?.append(changes)
     }
     changes = Changes()
   }

@@ -15,6 +15,8 @@ extension EditingContext {
   ///   - values: The values to write; `nil` unsets a field.
   /// - Returns: The report of the save.
   /// - Throws: `SaveError`. The context and the replica are then unchanged.
+  /// - Complexity: O(*f*), where *f* is the number of fields of the record and of
+  ///   its queued conflicts.
   @discardableResult
   public func resolve(
     _ id: RecordID, _ values: [FieldKey: Value?]

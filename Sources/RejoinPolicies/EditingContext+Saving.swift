@@ -28,7 +28,7 @@ extension EditingContext {
   /// - Returns: The report, and the records whose edits are no longer pending.
   func save(
     _ edited: [EditedRecord]
-  ) throws(ContextSaveError) -> (ContextReport, [RecordID]) {
+  ) throws(ContextSaveError) -> (ContextReport, Set<RecordID>) {
     var plans = edited.filter { $0.hasChanges && $0.failure == nil }
       .sorted { $0.id < $1.id }
       .map { SavePlan($0, in: replica, under: mergePolicy) }
@@ -46,7 +46,7 @@ extension EditingContext {
     }
     try carryOut(plans, into: &report)
     for plan in plans { finish(plan, into: &report) }
-    return (report, plans.map(\.record.id))
+    return (report, Set(plans.map(\.record.id)))
   }
 
   private func carryOut(
@@ -57,8 +57,11 @@ extension EditingContext {
         for plan in plans { plan.carryOut(in: transaction) }
       }
       report.dot = saved.dot
-      report.dropped = saved.superseded.compactMap { superseded in
-        plans.first { $0.record.id == superseded.record }?.dropped(superseded)
+      if saved.superseded.isEmpty { return }
+      let plans = Dictionary(
+        uniqueKeysWithValues: plans.map { ($0.record.id, $0) })
+      report.dropped = saved.superseded.compactMap {
+        plans[$0.record]?.dropped($0)
       }
     } catch { throw .save(error) }
   }

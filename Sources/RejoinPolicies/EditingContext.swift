@@ -26,6 +26,10 @@ public final class EditingContext {
   /// The conflicts to resolve, which ``MergePolicy/manual`` and custom rules
   /// queue.
   ///
+  ///     for conflict in context.conflicts {
+  ///       try context.resolve(conflict.record, choices(conflict))
+  ///     }
+  ///
   /// They are `Codable`. To resolve them after another launch, store them, and
   /// set them on a context of the same replica.
   ///

@@ -43,7 +43,8 @@ public struct RecordDraft: Sendable {
 
   /// Settles registers in conflict with values of the user's choice.
   ///
-  ///     draft.resolve([FieldKey("name", .register): draft.value(of: name)])
+  ///     let name = FieldKey("name", .register)
+  ///     draft.resolve([name: draft.value(of: name)])
   ///
   /// Setting a field to the value that it shows is not an edit. Resolving it with
   /// this value is: committing the draft supersedes the siblings that the draft
@@ -104,8 +105,9 @@ extension EditingContext {
   ///     let report = try context.commit(&draft)
   ///     draft.isCommitted  // true
   ///
-  /// Pending edits in the context are not saved. If the draft cannot be saved, it
-  /// is listed in ``ContextReport/failures`` and can be committed later.
+  /// Pending edits in the context are not saved. If an edit of the draft would
+  /// overflow a counter, the draft is listed in ``ContextReport/failures`` and is
+  /// not committed.
   ///
   /// - Parameter draft: The draft, which can be committed once.
   /// - Returns: The report of the save.
@@ -137,7 +139,7 @@ extension EditingContext {
       Set(drafts.map(\.id)).count == drafts.count,
       "Two of the drafts are of one record. Commit them one after the other.")
     for draft in drafts { try check(draft) }
-    let (report, saved): (ContextReport, [RecordID])
+    let (report, saved): (ContextReport, Set<RecordID>)
     do { (report, saved) = try save(drafts.map(\.record)) } catch {
       throw DraftError(error)
     }

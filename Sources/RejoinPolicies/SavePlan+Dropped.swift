@@ -13,8 +13,8 @@ extension SavePlan {
     if decision.dropsEdits {
       dropped +=
         values(
-          record.quietWrites.merging(record.changes.resolved) { $1 }
-            .filter { $1 != shown($0) })
+          record.quietWrites.filter { $1 != shown($0) }
+            .merging(record.changes.resolved) { $1 })
         + edits(of: record.changes)
     }
     return dropped
@@ -42,6 +42,7 @@ extension SavePlan {
     _ keys: some Sequence<FieldKey>
   ) -> [DroppedChange] {
     guard decision.isConflict else { return [] }
+    let written = written
     return keys.sorted()
       .filter { !written.contains(Name($0.name)) }
       .filter { now[$0].clock != record.seen($0).clock }
@@ -130,10 +131,16 @@ extension SavePlan {
   /// No later timestamp exists, so that it is superseded even by a concurrent
   /// write.
   func dropped(_ write: SaveReport.Superseded) -> DroppedChange? {
-    guard
-      case .writeConcurrently(let value) =
-        decision.outcomes[Name(write.field.name)]
-    else { return nil }
+    let value: Value?
+    if let choice = resolved[write.field] {
+      value = choice
+    } else if case .writeConcurrently(let written) =
+      decision.outcomes[Name(write.field.name)]
+    {
+      value = written
+    } else {
+      return nil
+    }
     return drop(
       write.field,
       .value(dropped: .init(write.write), kept: mine(value)))

@@ -51,7 +51,7 @@ struct SavePlan {
   }
 
   /// The values that settle registers, whatever the policy.
-  private var resolved: [FieldKey: Value?] {
+  var resolved: [FieldKey: Value?] {
     decision.dropsEdits ? [:] : record.changes.resolved
   }
 

@@ -228,6 +228,17 @@ import Testing
     #expect(scene.item?.name == "base")
   }
 
+  @Test func policyThatDropsEditsReportsResolutionWithShownValue() throws {
+    let scene = try Scene.withItem()
+    var draft = scene.mine.draft(Item.self, "1")
+    draft.resolve(\.name, with: "base")
+    draft.note = "n2"
+    try scene.otherEdits { $0.note = "theirs" }
+    let context = EditingContext(scene.mine, mergePolicy: .rollback)
+    let report = try context.commit(&draft)
+    #expect(report.dropped.compactMap(\.field) == [Key.note, Key.name])
+  }
+
   @Test func resolutionOfRecordDeletedMeanwhileConflicts() throws {
     let scene = try Scene.withItem()
     var draft = scene.mine.draft(Item.self, "1")

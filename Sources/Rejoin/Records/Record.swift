@@ -64,11 +64,13 @@ extension Record {
   /// The values of concurrent writes that differ from the visible one, each
   /// once, sorted.
   ///
-  /// The first is `nil` if a write unset the field. A record knows no schema, so it also lists those of a field that the
-  /// schema declares as `lww`.
+  /// The first is `nil` if the field shows a value and a write unset it. A record
+  /// knows no schema, so it also lists the values of a field that the schema
+  /// declares as `lww`.
   public func conflicts(of name: String) -> [Value?] {
-    self[FieldKey(name, .register)].conflicts
-      .filter { $0 == nil || visible($0) != nil }
+    let showsValue = value(of: name) != nil
+    return self[FieldKey(name, .register)].conflicts
+      .filter { $0 == nil ? showsValue : visible($0) != nil }
   }
 
   /// The value of a counter.

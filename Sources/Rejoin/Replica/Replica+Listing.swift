@@ -25,7 +25,10 @@ extension Replica {
     stored.sortRecords(of: entity)
     guard let all = stored.positions[entity] else { return [] }
     var result: [RecordID] = []
-    result.reserveCapacity(min(all.count(rule), limit))
+    let count = all.count(rule)
+    if key == nil || limit < count {
+      result.reserveCapacity(min(count, limit))
+    }
     all.forEach(after: key, records) { position in
       if result.count >= limit { return false }
       // Binding the record would copy it.

@@ -149,6 +149,8 @@ public final class Replica {
   ///
   /// Store it outside every backup, after the ``state`` and before sending
   /// anything.
+  ///
+  /// - Complexity: O(*s*), where *s* is the number of servers pulled from.
   public var restoreToken: RestoreToken { RestoreToken(stored) }
 
   /// Records that a token is stored outside every backup.
@@ -157,13 +159,12 @@ public final class Replica {
   /// however many saves follow.
   ///
   /// - Parameter token: A token of this replica, as ``restoreToken`` returned it.
-  /// - Returns: Whether the token is kept. If the history of this replica does
-  ///   not contain the token's save, the token belongs to another copy of the
-  ///   device and is ignored.
+  /// - Returns: Whether the token is kept. It is ignored if this replica's history
+  ///   does not contain its save, because it belongs to another copy of the device.
+  ///   It is also ignored if it is thousands of saves old.
   @discardableResult
   public func tokenStored(_ token: RestoreToken) -> Bool {
-    // The token may name a stable save whose digest is already dropped.
-    guard token.mayBeContained(in: stored) else { return false }
+    guard token.isContained(in: stored) else { return false }
     stored.durableToken = token
     stored._checkInvariants()
     return true

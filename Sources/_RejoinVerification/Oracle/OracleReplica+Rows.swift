@@ -85,7 +85,8 @@ extension OracleReplica {
   private static func memory(of id: RecordID, from server: String) -> RecordID {
     RecordID(
       "rejoin.pulled",
-      "\(server.utf8.count):\(server)\(id.entity.utf8.count):\(id)")
+      "\(id.entity.utf8.count):\(id.key.utf8.count):\(id.entity)\(id.key)"
+        + server)
   }
 
   /// Adds the memory of pulls that a save drops, because it creates their records

@@ -78,11 +78,11 @@ extension World {
       let isContained =
         stored.device == peer.model.device
         && peer.chain.starts(with: stored.chain)
-      // A device forgets the digests of saves that all others hold. From then on,
-      // it accepts any token for them.
+      // A device forgets the digests of saves that all others hold.
       let last = UInt64(stored.chain.count)
-      if i != j, last <= peer.replica.stabilityCut[stored.device] { continue }
-      if isBelieved != isContained {
+      let isForgotten =
+        i != j && last <= peer.replica.stabilityCut[stored.device]
+      if isBelieved != isContained, isBelieved || !isForgotten {
         throw ScriptMismatch(
           "\(name(i)) \(isBelieved ? "believes" : "ignores") the token of "
             + "\(name(j)) for its save \(stored.chain.count)")

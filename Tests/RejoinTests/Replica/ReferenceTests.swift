@@ -21,6 +21,22 @@ import Testing
     #expect(a.ada?.crew == [Reference("bob")])
   }
 
+  /// Both writes show nothing.
+  @Test func danglingReferenceDoesNotConflictWithUnset() throws {
+    let b = Replica.empty(2)
+    try a.edit { $0.mentor = Reference("bob") }
+    a.tell(b)
+    try b.edit { $0.mentor = nil }
+    try a.edit { $0.mentor = nil }
+    try a.edit { $0.mentor = Reference("eve") }
+    settle(a, b)
+    #expect(a.ada?.mentor == nil && a.ada?.conflicts(\.mentor) == [])
+    #expect(a.conflicts(of: "Sailor").isEmpty)
+    try a.save { $0[Sailor.self, "eve"].touch() }
+    #expect(a.ada?.conflicts(\.mentor) == [nil])
+    #expect(a.conflicts(of: "Sailor").count == 1)
+  }
+
   @Test func aDanglingReferenceIsNotShownWhereItArrives() throws {
     try a.edit { $0.mentor = Reference("eve") }
     let opened = Replica.opening(a.state, token: a.restoreToken, as: 7)

@@ -48,8 +48,6 @@ struct TokenSchedules {
     case equality
     /// It sends before it stores the token.
     case sendsFirst
-    /// It does not say that a token is stored.
-    case tellsNothing
   }
 
   /// The next device that nobody has used.
@@ -222,7 +220,6 @@ extension TokenSchedules {
     if token == here.token, here.outbox == here.disk { return nil }
     var next = here
     (next.token, next.outbox) = (token, here.disk)
-    if mistake == .tellsNothing { return next }
     next.memory = execute([1, here.memory, token]) { run in
       var replica = run.states[here.memory].replica.copy()
       _ = replica.tokenStored(run.tokens[token])

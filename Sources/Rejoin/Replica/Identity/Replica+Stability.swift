@@ -18,8 +18,9 @@ extension Replica {
   ///   - device: The device that showed it.
   /// - Returns: A report that is clean, or that has
   ///   ``MergeReport/rollbackDetected``.
-  /// - Complexity: O(*r*), where *r* is the number of devices in the version, and
-  ///   now and then O(*d*), where *d* is the number of devices on the roster.
+  /// - Complexity: O(*r* + *s*), where *r* is the number of devices in the version
+  ///   and *s* the number of servers pulled from, and now and then O(*d*), where *d*
+  ///   is the number of devices on the roster.
   @discardableResult
   public func acknowledge(
     _ version: ReplicaVersion, by device: DeviceID
@@ -31,8 +32,8 @@ extension Replica {
     if isBehind { stored.noteRollback(&report) }
     // Saves that are stable but not here yet would put the cut beyond the
     // version.
-    stored.raiseStabilityCut(
-      to: version.stabilityCut.intersection(stored.version.vector))
+    stored.version.stabilityCut.merge(
+      version.stabilityCut.intersection(stored.version.vector))
     // Stability awaits only the others.
     if device != self.device {
       stored.stability.note(
@@ -58,7 +59,7 @@ extension Replica {
     if let stable = stored.stability.advance(
       others, holding: stored.version.vector)
     {
-      stored.raiseStabilityCut(to: stable)
+      stored.version.stabilityCut.merge(stable)
     }
     stored._checkInvariants()
   }
@@ -137,11 +138,5 @@ extension Replica {
     }
     stored._checkInvariants()
     return count
-  }
-}
-
-extension StoredReplica {
-  fileprivate mutating func raiseStabilityCut(to cut: VectorClock) {
-    version.stabilityCut.merge(cut)
   }
 }

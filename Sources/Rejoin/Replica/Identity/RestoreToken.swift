@@ -37,14 +37,6 @@ public struct RestoreToken: Hashable, Sendable, Codable {
     self.pulls = pulls
   }
 
-  /// Whether a stored replica's history contains the token's save, as far as the
-  /// digests of its saves are kept.
-  func mayBeContained(in stored: StoredReplica) -> Bool {
-    device == stored.device && pulls <= stored.pullCount
-      && sequence <= stored.version[device].sequence
-      && stored.ownDigest(of: sequence).map { $0 == digest } ?? true
-  }
-
   /// Whether a stored replica's history contains the token's save.
   func isContained(in stored: StoredReplica) -> Bool {
     guard device == stored.device, pulls <= stored.pullCount else {

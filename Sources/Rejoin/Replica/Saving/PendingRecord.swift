@@ -73,12 +73,24 @@ struct PendingRecord {
   ///
   /// - Parameters:
   ///   - state: The observed state, or `nil` for the current one.
-  ///   - isFirst: Whether no earlier verb of this save names the field.
+  ///   - number: The number of the field, or `nil` for existence and for a field
+  ///     without edits.
   mutating func observe(
-    _ state: FieldState?, of key: FieldKey, isFirst: Bool
+    _ state: FieldState?, of key: FieldKey, numbered number: UInt32?
   ) {
     guard let state else { return observed[key] = nil }
-    if isFirst { observed[key] = state } else { observed[key]?.merge(state) }
+    guard let clock = observed[key]?.clock else {
+      // Without a state here, an earlier verb of the field saw all of it.
+      if !isNamed(key, number) { observed[key] = state }
+      return
+    }
+    if !state.clock.isContained(in: clock) { observed[key]?.merge(state) }
+  }
+
+  /// Whether a verb of this save changes a field or the existence of the record.
+  private func isNamed(_ key: FieldKey, _ number: UInt32?) -> Bool {
+    if key == .existence { return mark != nil }
+    return number.map { edits.place(of: $0) != nil } ?? false
   }
 
   /// Combines an edit with the earlier ones of its field.

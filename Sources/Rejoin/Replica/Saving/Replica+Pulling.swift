@@ -80,10 +80,13 @@ extension RecordID {
   ///
   /// The row's own record cannot: local edits change it.
   fileprivate init(pulling id: RecordID, from server: String) {
-    self.init(
-      BuiltIn.pulled,
-      // The lengths keep the parts from running together.
-      "\(server.utf8.count):\(server)\(id.entity.utf8.count):\(id)")
+    self.init(BuiltIn.pulled, id.pulledKey + server)
+  }
+
+  /// The beginning of the keys of the records that remember the pulls of a row.
+  fileprivate var pulledKey: String {
+    // The lengths keep the parts from running together.
+    "\(entity.utf8.count):\(key.utf8.count):\(entity)\(key)"
   }
 }
 
@@ -93,19 +96,14 @@ extension Transaction {
   ///
   /// Like the re-creation itself, this drops only what the author has seen.
   func forgetPulls() {
-    let stored = replica.stored
-    if stored.positions[BuiltIn.pulled] == nil { return }
+    if replica.stored.positions[BuiltIn.pulled] == nil { return }
     let created = pending.entries.filter {
       $0.content.drops && $0.content.mark == true
     }
     if created.isEmpty { return }
-    let servers = stored.servers
+    replica.stored.sortRecords(of: BuiltIn.pulled)
     for record in created {
-      for server in servers {
-        let memory = RecordID(pulling: record.key, from: server)
-        guard let position = stored.positions[memory],
-          stored.records[position].slots.contains(where: \.isPulledField)
-        else { continue }
+      for memory in replica.stored.memories(ofPulling: record.key) {
         change(memory) { $0.drop(asIn: record.content) }
       }
     }
@@ -118,14 +116,21 @@ extension FieldSlot {
 }
 
 extension StoredReplica {
-  /// The servers that any installation pulls from.
-  fileprivate var servers: Set<String> {
-    Set(
-      devices(in: BuiltIn.roster).compactMap { entry in
-        let value = write(of: BuiltIn.server, in: entry.record)
-        guard case .string(let server) = value else { return nil }
-        return server
-      })
+  /// The records that hold values of a row as servers had them.
+  ///
+  /// - Precondition: The records of ``BuiltIn/pulled`` are sorted.
+  fileprivate func memories(ofPulling id: RecordID) -> [RecordID] {
+    let start = id.pulledKey
+    var memories: [RecordID] = []
+    positions[BuiltIn.pulled]?.forEach(after: start, records) { position in
+      let memory = records[position].id
+      guard memory.key.utf8.starts(with: start.utf8) else { return false }
+      if records[position].slots.contains(where: \.isPulledField) {
+        memories.append(memory)
+      }
+      return true
+    }
+    return memories
   }
 
   /// Whether a device pulls from a server, for any installation.

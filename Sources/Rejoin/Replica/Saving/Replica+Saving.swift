@@ -201,10 +201,12 @@ extension StoredReplica {
     predecessor = nil
     ownDigests.append(digest.value)
     // Every device on the roster holds the saves below the cut, so none will show
-    // a lower number again. The digests of these saves go with the next save. When
-    // the cut rises is too early: the version that raises it may be of another
-    // history.
-    ownDigests.forget(through: version.stabilityCut[device])
+    // a lower number again. A token that was taken since the last one was stored
+    // may still name one. The digests go with the next save. When the cut rises is
+    // too early: the version that raises it may be of another history.
+    ownDigests.forget(
+      through: min(
+        version.stabilityCut[device], durableToken?.sequence ?? 0))
     _checkInvariants()
     return report
   }

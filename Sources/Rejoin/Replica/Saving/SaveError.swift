@@ -37,8 +37,10 @@ extension SaveError: CustomStringConvertible {
       "\(id) was deleted, and what it held has been purged: write to it to "
         + "create it anew"
     case .observedKind(let id, let field):
-      "The state observed of the field \"\(field)\" of \(id) is of another kind. "
-        + "Pass the state of that field, as a record shows it."
+      "The state observed of "
+        + (field.isEmpty ? "the existence" : "the field \"\(field)\"")
+        + " of \(id) is of another kind. Pass the state of that field, as a record "
+        + "shows it."
     case .identityInUse(let device):
       "a new device ID is needed, and `makeDeviceID` returned \(device), which "
         + "has been used: it must return an ID that is new each time"

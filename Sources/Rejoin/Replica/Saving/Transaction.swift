@@ -67,7 +67,7 @@ public final class Transaction {
     let fits = pending.update(id, default: fresh(id)) {
       keepAlive(id, &$0, asShown: observed != nil)
       if observed != nil || !$0.observed.isEmpty {
-        $0.observe(observed, of: key, isFirst: $0.edits.place(of: field) == nil)
+        $0.observe(observed, of: key, numbered: field)
       }
       return $0.add(edit, to: field, of: key.kind)
     }
@@ -148,18 +148,17 @@ public final class Transaction {
     for (key, state) in fields ?? [:] { checkKind(of: state, as: key, of: id) }
     change(id) { record in
       if record.mark == false { record.createAgain() }
-      record.observe(existence, of: .existence, isFirst: record.mark == nil)
+      record.observe(existence, of: .existence, numbered: nil)
       record.mark = true
-      // A re-creation by an author who sees the record drops all of it.
-      guard let fields, !record.drops || record.dropsOnlyObserved else {
-        return
-      }
-      (record.drops, record.dropsOnlyObserved) = (true, true)
+      guard let fields else { return }
+      // A re-creation by an author who sees the record drops all that no verb
+      // names as it was shown.
+      let dropsRest = record.drops && !record.dropsOnlyObserved
+      if !dropsRest { (record.drops, record.dropsOnlyObserved) = (true, true) }
       for (key, state) in fields where key != .existence {
-        let name = replica.stored.names.number(of: key)
-        let isEdited = name.flatMap { record.edits.place(of: $0) } != nil
+        if dropsRest, record.observed[key] == nil { continue }
         record.observe(
-          state, of: key, isFirst: !isEdited && record.observed[key] == nil)
+          state, of: key, numbered: replica.stored.names.number(of: key))
       }
     }
   }
@@ -184,7 +183,7 @@ public final class Transaction {
     checkKind(of: existence, as: .existence, of: id)
     guard exists(id) else { return }
     change(id) {
-      $0.observe(existence, of: .existence, isFirst: $0.mark == nil)
+      $0.observe(existence, of: .existence, numbered: nil)
       $0.mark = false
     }
   }

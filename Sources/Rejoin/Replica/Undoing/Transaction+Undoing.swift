@@ -17,9 +17,9 @@ extension Transaction {
     _ changes: [(key: SaveUndo.Place, value: SaveUndo.Change)],
     of id: RecordID
   ) {
-    // The library's own records stay: a decoded undo can come from anywhere, and
-    // must not enroll or retire devices. Only the memory of a pull comes back with
-    // the record that it belongs to.
+    // A decoded undo can come from anywhere, and must not enroll or retire devices.
+    // Of the library's own records, only the memory of a pull comes back, which the
+    // save dropped because it created the row's record again.
     let isMemory = id.entity == BuiltIn.pulled
     let rule =
       isMemory ? .updateWins : replica.schema.declaredDeletion(of: id.entity)

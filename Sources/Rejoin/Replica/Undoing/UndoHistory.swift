@@ -18,9 +18,10 @@
 ///     }
 ///     phone[Profile.self, "ada"]?.name  // "Ada"
 ///
-/// An undo brings back what earlier saves wrote in the same places. The history notes
-/// where that is now, so those saves can be undone as well: the linear undo of "Undo and Redo Support for Replicated Registers"
-/// (Stewen, Kleppmann, 2024), for all kinds of fields.
+/// An undo brings back what earlier saves wrote in the same places. The history
+/// notes where that is now, so those saves can be undone as well: the linear undo of
+/// "Undo and Redo Support for Replicated Registers" (Stewen, Kleppmann, 2024), for
+/// all kinds of fields.
 ///
 /// An `UndoHistory` is `Codable`. If the app stores it after each save, the user can
 /// undo and redo after the app starts again.

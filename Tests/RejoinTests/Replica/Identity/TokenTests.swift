@@ -120,8 +120,40 @@ import Testing
       b.merge(opened)
     }
     try opened.edit { $0.name = "last" }
-    #expect(opened.state.ownDigests.digests.count == 1)
+    #expect(opened.state.ownDigests.floor == 3)
     #expect(try reopen(opened.state, a.restoreToken).device == a.device)
+  }
+
+  @Test func tokenOfStableSaveIsKept() throws {
+    let b = Replica.empty(2)
+    try a.edit { $0.name = "1" }
+    let token = a.restoreToken
+    for _ in 0..<3 {
+      a.merge(b)
+      b.merge(a)
+    }
+    try a.edit { $0.name = "2" }
+    #expect(a.stabilityCut.contains(Dot(a.device, 1)))
+    #expect(a.tokenStored(token))
+    #expect(try reopen(a.state, token).device == a.device)
+  }
+
+  /// The digest of the save with the token's number is dropped.
+  @Test func tokenStoredIgnoresCloneTokenOfDroppedNumber() throws {
+    try a.edit { $0.name = "1" }
+    let clone = try reopen(a.state, a.restoreToken)
+    let b = Replica.empty(2)
+    for n in 2...3 { try a.edit { $0.name = "\(n)" } }
+    for _ in 0..<3 {
+      a.merge(b)
+      b.merge(a)
+    }
+    #expect(a.tokenStored(a.restoreToken))
+    try a.edit { $0.name = "4" }
+    try clone.edit { $0.name = "the clone's 2" }
+    #expect(a.state.ownDigests.floor == 3)
+    #expect(!a.tokenStored(clone.restoreToken))
+    #expect(try reopen(a.state, clone.restoreToken).device != a.device)
   }
 
   @Test func theTokenOfAnotherDeviceIsNotKept() throws {

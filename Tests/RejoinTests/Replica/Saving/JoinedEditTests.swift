@@ -59,6 +59,32 @@ import Testing
     #expect(a.ada?.name == nil && a.ada?.miles == 5)
   }
 
+  /// The write as shown alone would leave the sibling.
+  @Test(arguments: [false, true])
+  func creatingAgainAsShownDropsSiblingThatWriteHadNotSeen(
+    isLast: Bool
+  ) throws {
+    try a.edit { $0.name = "shown" }
+    a.tell(b)
+    let earlier = a.recordForEditing(Sailor.ada)[name]
+    try b.edit { $0.name = "sibling" }
+    try a.edit { $0.name = "mine" }
+    b.tell(a)
+    let fields = [name: a.recordForEditing(Sailor.ada)[name]]
+    try a.edit { $0.delete() }
+    let deleted = existence
+    try a.save { transaction in
+      func write() {
+        transaction.apply(
+          .write("new"), to: name, of: Sailor.ada, observed: earlier)
+      }
+      if isLast { write() }
+      transaction.upsert(Sailor.ada, observed: deleted, creatingAgain: fields)
+      if !isLast { write() }
+    }
+    #expect(a.ada?.name == "new" && a.ada?.conflicts(\.name) == [])
+  }
+
   @Test func plainEditAfterUpsertCreatesDeletedRecordAgain() throws {
     try a.edit { $0.name = "old" }
     let shown = existence
