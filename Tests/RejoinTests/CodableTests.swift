@@ -134,6 +134,11 @@ import Testing
         #"{"entries":[\#(entry.replacing("1,", with: "0,", maxReplacements: 1))]}"#
       )
     }
+    #expect(throws: Never.self) {
+      try read(
+        Ledger.self,
+        #"[{"device":"\#(one)","folded":{"count":1,"sum":"5"},"entries":[]}]"#)
+    }
     let line = #"[{"device":"\#(one)","folded":{"count":2,"sum":"5"},"#
     for cancelled in [#"{"count":3,"sum":"4"}"#, #"{"count":2,"sum":"6"}"#] {
       #expect(throws: DecodingError.self) {

@@ -8,23 +8,24 @@ import Testing
   private let own = DeviceID(1)
 
   /// The device section of a replica that needs no new device ID.
-  private func device(skew: Int64 = 0) -> WireWriter {
+  private func device(skew: Int64, flags: UInt8) -> WireWriter {
     var section = WireWriter()
     section.raw(own.bytes)
     section.fixed(0)
     section.signed(skew)
-    section.byte(0)
+    section.byte(flags)
     return section
   }
 
   private func fault(
     _ changes: [Delta.Change] = [],
     _ intervals: [DeviceID: Delta.Interval] = [:], skew: Int64 = 0,
+    flags: UInt8 = 0,
     sections: (inout WireWriter) -> Void = { _ in }
   ) -> WireError? {
     var message = MessageWriter(
       MessageContent(changes), intervals, as: .stored)
-    message.out.section(.device, device(skew: skew))
+    message.out.section(.device, device(skew: skew, flags: flags))
     sections(&message.out)
     let bytes = message.out.sealed()
     do throws(WireError) {
@@ -37,6 +38,20 @@ import Testing
   @Test func theMaximumClockSkewIsNotNegative() {
     #expect(fault() == nil)
     #expect(fault(skew: -1)?.code == .invalid)
+  }
+
+  @Test func unknownFlagsAreRefused() {
+    #expect(fault(flags: 0x80)?.code == .invalid)
+  }
+
+  @Test func horizonBelongsToLargeField() {
+    let error = fault {
+      var horizons = WireWriter()
+      horizons.varint(0)
+      horizons.clock([own: 1])
+      $0.section(.horizons, horizons)
+    }
+    #expect(error != nil)
   }
 
   @Test func whoseReplicaItIsMustBeSaid() {

@@ -50,6 +50,24 @@ import Testing
     }
   }
 
+  @Test func clockBeyondDotHasNumberOf64Bits() throws {
+    let field = FieldState.register(
+      Causal(
+        store: Siblings(Stamped(.null, at: .zero), at: Dot(stranger, 1)),
+        context: CausalContext([stranger: 102])))
+    let bytes = try delta(field, of: FieldKey("f", .register)).encoded()
+    var greatest = WireWriter()
+    greatest.varint(UInt64.max)
+    let errors = bytes.indices.filter { bytes[$0] == 100 }.map { place in
+      var changed = bytes
+      changed.replaceSubrange(place...place, with: greatest.bytes)
+      return #expect(throws: WireError.self) {
+        try Delta(decoding: changed.resealed)
+      }
+    }
+    #expect(errors.contains { "\($0!)".contains("a number of 64 bits") })
+  }
+
   /// The count alone must not make the reader allocate.
   @Test func aCountThatTheBytesCannotHoldIsNotBelieved() {
     var message = WireWriter(.vectorClock)

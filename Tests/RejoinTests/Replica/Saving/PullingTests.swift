@@ -413,6 +413,20 @@ import Testing
     #expect(try pull(a, at: 1_000, name: "Ada", rank: "mate").records.isEmpty)
   }
 
+  /// The first re-creation dropped the memory of the pull.
+  @Test func creatingAgainOnceMoreTouchesNoMemory() throws {
+    try pull(a, at: 1_000, name: "Ada")
+    var ids: [Set<String>] = []
+    for _ in 0..<2 {
+      try a.edit { $0.delete() }
+      let version = a.version
+      try a.edit { $0.touch() }
+      let delta = try #require(a.delta(since: version))
+      ids.append(Set(delta.recordIDs.map(\.entity)))
+    }
+    #expect(ids == [["Sailor", BuiltIn.pulled], ["Sailor"]])
+  }
+
   @Test func pullAfterCreatingAgainConflictsWithEdit() throws {
     try pull(a, at: 1_000, name: "Ada")
     try a.edit { $0.delete() }
