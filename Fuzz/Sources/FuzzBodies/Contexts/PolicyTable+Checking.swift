@@ -191,16 +191,46 @@ extension PolicyTable {
       "\(policy.name): queued", Set(queued),
       Set(row.queued.map { Name($0.name) }))
     if row.queued.isEmpty { return }
-    let values = row.queued.map { ($0, Value?.some(.string("settled"))) }
+    let values = Dictionary(
+      uniqueKeysWithValues: row.queued.map {
+        ($0, Value?.some(.string("settled")))
+      })
+    try checkResolvingDeleted(context, values, replica)
     let later = try Self.reopened(context, replica)
-    try later.resolve(
-      PolicyTable.card, Dictionary(uniqueKeysWithValues: values))
+    try later.resolve(PolicyTable.card, values)
     for key in row.queued {
       let field = replica.fetched(PolicyTable.card)[key]
       try equal("\(key) settled", field.value, .string("settled"))
       try equal("\(key) has siblings", field.writes.count, 1)
     }
     try require(later.conflicts.isEmpty, "a resolved conflict stays queued")
+  }
+
+  /// A context that shows the record deleted creates it again to resolve an
+  /// earlier conflict, and drops the siblings that it shows.
+  private func checkResolvingDeleted(
+    _ context: EditingContext, _ values: [FieldKey: Value?], _ replica: Replica
+  ) throws {
+    let replicas = [61, 62].map { replica.fork(as: DeviceID($0)) }
+    for (replica, value) in zip(replicas, ["mine", "sibling"]) {
+      try replica.save { transaction in
+        for key in values.keys {
+          transaction.apply(
+            .write(.string(value)), to: key, of: PolicyTable.card)
+        }
+      }
+    }
+    let mine = replicas[0]
+    mine.merge(replicas[1])
+    try mine.save { $0.delete(PolicyTable.card) }
+    let later = try Self.reopened(context, mine)
+    later.fetch(PolicyTable.card)
+    try later.resolve(PolicyTable.card, values)
+    for key in values.keys {
+      try equal(
+        "\(key) has siblings after its record is created again",
+        mine.fetched(PolicyTable.card)[key].writes.count, 1)
+    }
   }
 
   /// Another context, with the queue of conflicts encoded and decoded.
