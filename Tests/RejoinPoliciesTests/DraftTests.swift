@@ -216,27 +216,18 @@ import Testing
     #expect(scene.nameConflicts == ["later"])
   }
 
-  @Test func policyThatDropsEditsReportsResolution() throws {
+  /// Also one with the shown value, which the user chose.
+  @Test(arguments: ["mine", "base"])
+  func policyThatDropsEditsReportsResolution(with choice: String) throws {
     let scene = try Scene.withItem()
     var draft = scene.mine.draft(Item.self, "1")
-    draft.resolve(\.name, with: "mine")
+    draft.resolve(\.name, with: choice)
     draft.note = "n2"
     try scene.otherEdits { $0.note = "theirs" }
     let context = EditingContext(scene.mine, mergePolicy: .rollback)
     let report = try context.commit(&draft)
     #expect(report.dropped.compactMap(\.field) == [Key.note, Key.name])
     #expect(scene.item?.name == "base")
-  }
-
-  @Test func policyThatDropsEditsReportsResolutionWithShownValue() throws {
-    let scene = try Scene.withItem()
-    var draft = scene.mine.draft(Item.self, "1")
-    draft.resolve(\.name, with: "base")
-    draft.note = "n2"
-    try scene.otherEdits { $0.note = "theirs" }
-    let context = EditingContext(scene.mine, mergePolicy: .rollback)
-    let report = try context.commit(&draft)
-    #expect(report.dropped.compactMap(\.field) == [Key.note, Key.name])
   }
 
   @Test func resolutionOfRecordDeletedMeanwhileConflicts() throws {

@@ -13,7 +13,7 @@
   /// fields. No multiple of the bytes bounds what is built. The numbers of
   /// records, fields and elements do, in addition to the bound of reading.
   @Suite struct BuildingMemoryTests {
-    /// The parts of which a message has many.
+    /// The parts that fill a message.
     private enum Content: String, CaseIterable {
       case records, fields, elements, entries
 

@@ -18,8 +18,8 @@ extension Transaction {
     of id: RecordID
   ) {
     // A decoded undo can come from anywhere, and must not enroll or retire devices.
-    // Of the library's own records, only the memory of a pull comes back, which the
-    // save dropped because it created the row's record again.
+    // So the library's own records stay, except the memory of a pull, which a save
+    // drops when it creates the row's record again.
     let isMemory = id.entity == BuiltIn.pulled
     let rule =
       isMemory ? .updateWins : replica.schema.declaredDeletion(of: id.entity)

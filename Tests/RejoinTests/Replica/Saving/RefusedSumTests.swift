@@ -30,7 +30,8 @@ import Testing
       counter.replacing(#""before":2"#, with: #""before":0"#)
         .replacing(#""12""#, with: #""\#(UInt64.max)""#),
       refusing: "\(UInt64.max)", as: "18446744073709551616", because: reason)
-    // Twice UInt64.max, and six amounts of 2⁶³. Those before the save count, too.
+    // The limits are twice UInt64.max, and six amounts of 2⁶³, with the amounts
+    // before the save.
     let bounds = [
       (counter, "36893488147419103230", "36893488147419103231"),
       (ledger, "55340232221128654848", "55340232221128654849"),
