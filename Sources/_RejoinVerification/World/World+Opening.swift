@@ -78,11 +78,13 @@ extension World {
       let isContained =
         stored.device == peer.model.device
         && peer.chain.starts(with: stored.chain)
-      // A device forgets the digests of saves that all others hold.
+      // A device forgets the digests of saves that all others hold. It has none of
+      // the saves that another incarnation sent back to it.
       let last = UInt64(stored.chain.count)
       let isForgotten =
         i != j && last <= peer.replica.stabilityCut[stored.device]
-      if isBelieved != isContained, isBelieved || !isForgotten {
+      let mayIgnore = isForgotten || peer.needsNewDeviceID
+      if isBelieved != isContained, isBelieved || !mayIgnore {
         throw ScriptMismatch(
           "\(name(i)) \(isBelieved ? "believes" : "ignores") the token of "
             + "\(name(j)) for its save \(stored.chain.count)")
