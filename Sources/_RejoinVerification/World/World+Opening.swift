@@ -78,12 +78,12 @@ extension World {
       let isContained =
         stored.device == peer.model.device
         && peer.chain.starts(with: stored.chain)
-      // A device forgets the digests of saves that all others hold. It has none of
-      // the saves that another incarnation sent back to it.
+      // A device forgets the digests of saves that all others hold. If its storage
+      // was copied, it lacks those of the other incarnation.
       let last = UInt64(stored.chain.count)
       let isForgotten =
         i != j && last <= peer.replica.stabilityCut[stored.device]
-      let mayIgnore = isForgotten || peer.needsNewDeviceID
+      let mayIgnore = isForgotten || isSuspect(i)
       if isBelieved != isContained, isBelieved || !mayIgnore {
         throw ScriptMismatch(
           "\(name(i)) \(isBelieved ? "believes" : "ignores") the token of "
