@@ -89,6 +89,14 @@ extension OracleReplica {
         + server)
   }
 
+  /// Returns whether a record remembers pulls of the rows of another record.
+  static func isMemory(_ memory: RecordID, of id: RecordID) -> Bool {
+    // The server's name ends the key.
+    let anyServer = Self.memory(of: id, from: "")
+    return memory.entity == anyServer.entity
+      && memory.key.utf8.starts(with: anyServer.key.utf8)
+  }
+
   /// Adds the memory of pulls that a save drops, because it creates their records
   /// again.
   func forgettingPulls(

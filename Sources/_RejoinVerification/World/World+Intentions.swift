@@ -13,7 +13,7 @@ extension World {
       let save = history.saves[place]
       if isUndecidable(save.dot) { continue }
       for path in save.edits.keys.sorted()
-      where !undecidable.contains(path.id) {
+      where !isUndecidable(path.id) {
         for i in ring where peers[i].model.held[path]?.contains(place) != true {
           throw ScriptMismatch("\(save.dot) of \(path) is lost on \(name(i))")
         }

@@ -33,7 +33,14 @@ extension World {
   }
 
   /// Whether a record may show either of two saves with one dot.
-  func isUndecidable(_ id: RecordID) -> Bool { undecidable.contains(id) }
+  ///
+  /// A save drops the memories of pulls with a record that it creates again. So a
+  /// memory is as uncertain as the existence of its record.
+  func isUndecidable(_ id: RecordID) -> Bool {
+    undecidable.contains {
+      $0 == id || OracleReplica.isMemory(id, of: $0)
+    }
+  }
 
   /// Checks that a save which would restore a purged record is refused and has no
   /// effect.

@@ -86,6 +86,20 @@ import Testing
     try World<ReplicaUnderTest>.run(script)
   }
 
+  /// One save of a shared dot deletes the record, so a later one may create it anew.
+  @Test func pullMemoryIsAsUncertainAsItsRecord() throws {
+    let (id, lww) = (RecordID("Task", "a"), FieldKey("lww", .register))
+    let script = Script(
+      deviceCount: 2,
+      steps: [
+        .pull(on: 1, from: "S", at: 1, [.edit(id, lww, .write(nil))]),
+        .backUp(1, as: 0), .save(on: 1, [.delete(id)]), .sync(from: 1, to: 0),
+        .restore(1, from: 0, with: .fitting), .save(on: 1, [.touch(id)]),
+        .sync(from: 1, to: 0), .save(on: 0, [.touch(id)]),
+      ])
+    try World<ReplicaUnderTest>.run(script)
+  }
+
   /// The time of a save that a forked device's version cannot take is not relayed.
   @Test func aSaveThatDoesNotCountHasNoTime() throws {
     let script = Script(
