@@ -123,9 +123,7 @@ extension World {
       exposed.formUnion(peers[i].model.ours)
     }
     touched.formUnion(letter.model.fields.keys.map(\.id))
-    let (before, times) = (
-      peers[i].model.clock, peers[i].model.knowledge.times
-    )
+    let before = peers[i].model.clock
     let expected = peers[i].model.apply(
       letter.model, now: now, suspects: suspects, refusals: receipt.refusals)
     let gaps = expected.gaps
@@ -141,11 +139,10 @@ extension World {
     try agree(
       "gaps", receipt.gaps.subtracting(suspects), gaps.subtracting(suspects))
     for device in suspects {
-      let held = peers[i].replica.version.vector[device]
-      peers[i].model.knowledge.clock[device] = held
-      if held == before[device] {
-        peers[i].model.knowledge.times[device] = times[device]
-      }
+      let held = peers[i].replica.version[device]
+      peers[i].model.knowledge.clock[device] = held.sequence
+      // The time of a forked device is that of the later of two histories.
+      peers[i].model.knowledge.times[device] = held.time
     }
     for dot in receipt.equivocations where !isUndecidable(dot) {
       throw ScriptMismatch("\(dot) is reported and is only one save")
