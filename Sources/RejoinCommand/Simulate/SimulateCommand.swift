@@ -41,8 +41,8 @@ struct SimulateCommand {
     // Written first, so that a standard output that cannot be written to is
     // noticed before the long work.
     Terminal.write(
-      "exploring \(programs.count) programs, simulating \(seeds.count) seeds "
-        + "from \(seeds.lowerBound)\n")
+      "exploring \(programs.count + fragments.count) programs, "
+        + "simulating \(seeds.count) seeds from \(seeds.lowerBound)\n")
     async let simulated = simulate()
     async let explored = explore()
     let result = SimulateResult(
@@ -71,12 +71,14 @@ struct SimulateCommand {
     isNightly ? ExplorerProgram.nightly : ExplorerProgram.quick
   }
 
+  private var fragments: [ExplorerProgram] {
+    isNightly
+      ? ExplorerProgram.nightlyFragments : ExplorerProgram.quickFragments
+  }
+
   private func explore() async -> SimulateResult.Explored {
     var result = SimulateResult.Explored()
     let special = isNightly ? ExplorerProgram.nightlySpecial.count : 0
-    let fragments =
-      isNightly
-      ? ExplorerProgram.nightlyFragments : ExplorerProgram.quickFragments
     // Half of the time is for the programs that come first, in equal parts.
     for (number, program) in programs.prefix(special).enumerated() {
       let now = ContinuousClock.now
