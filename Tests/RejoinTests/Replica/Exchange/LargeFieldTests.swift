@@ -228,6 +228,33 @@ import Testing
     #expect(areEqual(opened, b))
   }
 
+  /// A part of a delta brings the field without the record's mark, which would
+  /// otherwise be its first field.
+  @Test func horizonOfFirstFieldIsStored() throws {
+    var parts: [Delta] = []
+    var basis = a.version
+    for elements in [(0..<100).map { "\($0)" }, ["new"]] {
+      let version = a.version
+      try a.edit { sailor in
+        for element in elements { sailor.tags.insert(element) }
+      }
+      let delta = try #require(a.delta(since: version))
+      parts += delta.split(into: 2).filter {
+        $0.changes.allSatisfy { $0.fields[.existence] == nil }
+      }
+      basis = version
+    }
+    for part in parts { b.apply(part) }
+    let opened = Replica.opening(
+      try StoredReplica(decoding: b.state.encoded()), token: b.restoreToken,
+      as: 9)
+    for replica in [b, opened] {
+      let delta = try #require(replica.delta(since: basis))
+      #expect(delta.changes.map(\.id) == [Sailor.ada])
+      #expect(delta.changes[0].fragments[tags]?.state.elements == ["new"])
+    }
+  }
+
   @Test func valuesAreReportedWithTheWholeField() throws {
     try fill()
     try a.edit { $0.tags.insert("new") }
