@@ -1,35 +1,84 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
 /// A connection to a PostgreSQL server.
 ///
 ///     let connection = try PostgreSQLConnection("host=localhost dbname=notes")
 ///     try connection.integer("SELECT 1::bigint + 1")  // 2
 ///
-/// Integers are `BIGINT` and bytes are `BYTEA`. A call blocks its thread until the
-/// server has answered.
+/// Integers are `BIGINT`, other numbers `DOUBLE PRECISION`, texts `TEXT` and bytes
+/// `BYTEA`. A call blocks its thread until the server has answered.
+///
+/// No statement has a name at the server, so that a connection works through a
+/// pooler that gives each transaction another session.
 public final class PostgreSQLConnection: SQLConnection {
   public var dialect: SQLDialect { .postgresql }
+  public var isIdle: Bool {
+    !isUncertain && library.status(connection) == 0
+      && library.transactionStatus(connection) == 0
+  }
 
   private let library: PostgreSQLLibrary
   private let connection: OpaquePointer?
-  /// The names of the statements that have been prepared, by their texts.
-  private var statements: [String: String] = [:]
+  /// Whether a request to cancel may be under way, which could meet a later
+  /// statement.
+  private var isUncertain = false
 
   /// Connects to a server.
   ///
-  /// - Parameter parameters: What libpq calls a connection string: either
-  ///   `host=… dbname=…` or a `postgresql://` URL. What it leaves out comes from
-  ///   the environment.
+  /// - Parameters:
+  ///   - parameters: What libpq calls a connection string: either `host=… dbname=…`
+  ///     or a `postgresql://` URL. What it leaves out comes from the environment.
+  ///   - timeout: How long to wait for the server.
   /// - Throws: ``SQLError``
-  public init(_ parameters: String) throws(SQLError) {
+  public init(
+    _ parameters: String, timeout: Duration = .seconds(10)
+  ) throws(SQLError) {
     library = try PostgreSQLLibrary.shared.get()
-    connection = library.connect(parameters)
+    try SQLError.check(parameters)
+    connection = library.connectStart(parameters)
     // Also of a connection that failed there is something to finish, by deinit.
-    guard library.status(connection) == 0 else {
+    guard library.status(connection) != 1 else {
       throw SQLError(.cannotOpen, "PostgreSQL: \(message)")
     }
     // A library prints nothing, and an error tells what a notice would.
     _ = library.setNoticeProcessor(connection, { _, _ in }, nil)
+    // Only so does the error have a code, after its severity.
+    let verbosity = library.setVerbosity(connection, 2)
+    try connect(within: timeout)
+    _ = library.setVerbosity(connection, verbosity)
+  }
+
+  private func connect(within timeout: Duration) throws(SQLError) {
+    let end = ContinuousClock.now + timeout
+    // 1 and 2: it waits to read, or to write. 3: it is connected.
+    var step: Int32 = 2
+    while step == 1 || step == 2 {
+      let isReady = waits(for: Int16(step == 1 ? POLLIN : POLLOUT))
+      if isCanceled {
+        throw SQLError(.canceled, "PostgreSQL: connecting was cancelled")
+      }
+      if ContinuousClock.now > end {
+        throw SQLError(
+          .unavailable, "PostgreSQL: the server did not answer in \(timeout)")
+      }
+      if isReady { step = library.connectPoll(connection) }
+    }
+    guard step != 3 else { return }
+    let state = message.split(separator: ":").dropFirst().first.map {
+      String($0.drop { $0 == " " })
+    }
+    let hasState = state.map { $0.utf8.count == 5 } ?? false
+    throw SQLError(
+      hasState ? .init(connecting: state ?? "") : .unavailable,
+      "PostgreSQL: \(message)")
   }
 
   deinit { library.finish(connection) }
@@ -37,26 +86,34 @@ public final class PostgreSQLConnection: SQLConnection {
   public func run(
     _ sql: String, _ values: [SQLValue], _ body: (any SQLRow) throws -> Void
   ) throws {
-    let name = try prepared(sql, values)
-    let contents = values.map(PostgreSQLConnection.content)
-    let lengths = contents.map { Int32(clamping: $0.count) }
-    let formats = [Int32](repeating: 1, count: values.count)
-    let result = withAddresses(of: contents) { addresses in
-      library.execute(
-        connection, name, Int32(values.count), addresses, lengths, formats, 1)
+    try SQLError.check(sql)
+    try send(sql, values)
+    // Whose outcome has to be known.
+    let isEnd = sql == "COMMIT" || sql == "ROLLBACK"
+    let wasCanceled = try wait(for: sql, cancels: !isEnd)
+    // One statement has one result; the end of the list has to be read.
+    var result = library.result(connection)
+    while let next = library.result(connection) {
+      library.clear(result)
+      result = next
     }
     defer { library.clear(result) }
-    try check(result, sql)
+    try check(result, sql, wasCanceled: wasCanceled)
+    if sql == "COMMIT",
+      library.command(result).map({ $0[0] }) == CChar(UInt8(ascii: "R"))
+    {
+      throw SQLError(
+        .other("25P02"),
+        "PostgreSQL: the transaction was rolled back, since a statement of it "
+          + "had failed (COMMIT)")
+    }
     for row in 0..<library.rowCount(result) {
       try body(PostgreSQLRow(library: library, result: result, row: row))
     }
   }
 
-  private func prepared(
-    _ sql: String, _ values: [SQLValue]
-  ) throws(SQLError) -> String {
-    if let name = statements[sql] { return name }
-    let name = "rejoin_\(statements.count)"
+  private func send(_ sql: String, _ values: [SQLValue]) throws(SQLError) {
+    // Each place gets a number, as PostgreSQL wants.
     var (text, count) = ("", 0)
     for character in sql.unicodeScalars {
       if character == "?" {
@@ -66,40 +123,67 @@ public final class PostgreSQLConnection: SQLConnection {
         text.unicodeScalars.append(character)
       }
     }
-    // The numbers of the types BIGINT and BYTEA.
-    let types = values.map { value -> UInt32 in
-      switch value {
-      case .integer: 20
-      case .bytes: 17
+    guard count == values.count else {
+      throw SQLError(
+        .misused,
+        "\(values.count) values for \(count) places of a statement (\(sql))")
+    }
+    let contents = values.map(\.content)
+    let isSent = withAddresses(of: contents) { addresses in
+      library.send(
+        connection, text, Int32(values.count), values.map(\.type), addresses,
+        contents.map { Int32(clamping: $0?.count ?? 0) },
+        [Int32](repeating: 1, count: values.count), 1)
+    }
+    if isSent == 0 { throw failure(nil, sql) }
+  }
+
+  /// Waits for the answer.
+  ///
+  /// - Returns: Whether the server was asked to cancel.
+  private func wait(for sql: String, cancels: Bool) throws(SQLError) -> Bool {
+    var end: ContinuousClock.Instant?
+    while library.isBusy(connection) == 1 {
+      if waits(for: Int16(POLLIN)), library.consumeInput(connection) == 0 {
+        throw failure(nil, sql)
+      }
+      if let end, ContinuousClock.now > end {
+        throw SQLError(.canceled, "PostgreSQL: no answer (\(sql))")
+      }
+      if cancels, end == nil, isCanceled {
+        cancel()
+        end = ContinuousClock.now + .seconds(5)
       }
     }
-    let result = library.prepare(
-      connection, name, text, Int32(types.count), types)
-    defer { library.clear(result) }
-    try check(result, sql)
-    statements[sql] = name
-    return name
+    return end != nil
   }
 
-  private static func content(_ value: SQLValue) -> [UInt8] {
-    switch value {
-    case .integer(let number):
-      withUnsafeBytes(of: number.bigEndian) { Array($0) }
-    case .bytes(let bytes): bytes
-    }
+  private func cancel() {
+    isUncertain = true
+    let request = library.getCancel(connection)
+    var reason = [CChar](repeating: 0, count: 256)
+    _ = library.cancel(request, &reason, 256)
+    library.freeCancel(request)
   }
 
-  /// Calls `body` with the address of each content; none of them is null, which
-  /// would mean NULL.
+  /// Waits a moment for the socket.
+  private func waits(for events: Int16) -> Bool {
+    var socket = pollfd(
+      fd: library.socket(connection), events: events, revents: 0)
+    return poll(&socket, 1, 50) != 0
+  }
+
+  /// Calls `body` with the address of each content; that of NULL is null.
   private func withAddresses<Value>(
-    of contents: [[UInt8]],
+    of contents: [[UInt8]?],
     _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Value
   ) -> Value {
     // One copy, whose parts do not move.
-    let bytes = Array(contents.joined()) + [0]
+    let bytes = Array(contents.compactMap { $0 }.joined()) + [0]
     return bytes.withUnsafeBytes { bytes in
       var offset = 0
-      let addresses = contents.map { content in
+      let addresses = contents.map { content -> UnsafePointer<CChar>? in
+        guard let content else { return nil }
         defer { offset += content.count }
         return bytes.baseAddress.map {
           ($0 + offset).assumingMemoryBound(to: CChar.self)
@@ -109,19 +193,28 @@ public final class PostgreSQLConnection: SQLConnection {
     }
   }
 
-  private func check(_ result: OpaquePointer?, _ sql: String) throws(SQLError) {
+  private func check(
+    _ result: OpaquePointer?, _ sql: String, wasCanceled: Bool
+  ) throws(SQLError) {
     switch library.resultStatus(result) {
     // A command without rows, and one with.
     case 1, 2: return
-    default: break
+    default: throw failure(result, sql, wasCanceled: wasCanceled)
     }
+  }
+
+  private func failure(
+    _ result: OpaquePointer?, _ sql: String, wasCanceled: Bool = false
+  ) -> SQLError {
     // The five characters of the SQLSTATE; none if the server did not answer.
     let state = library.resultField(result, Int32(UInt8(ascii: "C")))
       .map { String(cString: $0) }
-    throw SQLError(
-      library.status(connection) == 0
-        ? SQLError.Code(postgreSQL: state ?? "") : .disconnected,
-      "PostgreSQL: \(message) (\(sql))")
+    let code: SQLError.Code =
+      library.status(connection) != 0
+      ? .disconnected
+      : wasCanceled && state == "57014"
+        ? .canceled : SQLError.Code(postgreSQL: state ?? "")
+    return SQLError(code, "PostgreSQL: \(message) (\(sql))")
   }
 
   private var message: String {
@@ -131,10 +224,52 @@ public final class PostgreSQLConnection: SQLConnection {
   }
 }
 
+extension SQLValue {
+  /// The number of its type in PostgreSQL; zero lets the server find it.
+  fileprivate var type: UInt32 {
+    switch self {
+    case .null: 0
+    case .integer: 20
+    case .double: 701
+    case .text: 25
+    case .bytes: 17
+    }
+  }
+
+  /// What is sent for it; `nil` for NULL.
+  fileprivate var content: [UInt8]? {
+    switch self {
+    case .null: nil
+    case .integer(let number): withUnsafeBytes(of: number.bigEndian, Array.init)
+    case .double(let number):
+      withUnsafeBytes(of: number.bitPattern.bigEndian, Array.init)
+    case .text(let text): Array(text.utf8)
+    case .bytes(let bytes): bytes
+    }
+  }
+}
+
 private struct PostgreSQLRow: SQLRow {
   let library: PostgreSQLLibrary
   let result: OpaquePointer?
   let row: Int32
+
+  func value(_ column: Int) -> SQLValue {
+    if library.isNull(result, row, Int32(column)) != 0 { return .null }
+    switch library.type(result, Int32(column)) {
+    // BIGINT, SMALLINT, INTEGER.
+    case 20, 21, 23: return .integer(integer(column))
+    // REAL and DOUBLE PRECISION.
+    case 700:
+      return .double(
+        Double(Float(bitPattern: UInt32(truncatingIfNeeded: bits(column)))))
+    case 701: return .double(Double(bitPattern: bits(column)))
+    // TEXT, VARCHAR, CHAR, NAME.
+    case 25, 1043, 1042, 19:
+      return .text(String(decoding: bytes(column), as: UTF8.self))
+    default: return .bytes(bytes(column))
+    }
+  }
 
   func integer(_ column: Int) -> Int64 {
     withBytes(column) { bytes in
@@ -163,13 +298,32 @@ extension SQLError.Code {
   fileprivate init(postgreSQL state: String) {
     self =
       switch state {
-      // Serialization failure, deadlock, lock not available.
-      case "40001", "40P01", "55P03": .busy
+      // Serialization failure, deadlock, lock not available; a statement that took
+      // too long or that somebody canceled.
+      case "40001", "40P01", "55P03", "57014": .busy
       case "53100": .full
       case "25006": .readOnly
       case "58030": .inputOutput
       case "XX001", "XX002": .corrupted
-      default: .other(state)
+      // The session is over.
+      case "57P01", "57P02", "57P05", "25P03": .disconnected
+      case "57P03": .unavailable
+      default:
+        switch state.prefix(2) {
+        case "08": .disconnected
+        // Transactions that were taken back, and resources that ran out.
+        case "40": .busy
+        case "53": .unavailable
+        default: .other(state)
+        }
       }
+  }
+
+  /// By the SQLSTATE with which a server refuses a connection.
+  fileprivate init(connecting state: String) {
+    switch SQLError.Code(postgreSQL: state) {
+    case .unavailable, .busy, .disconnected: self = .unavailable
+    default: self = .cannotOpen
+    }
   }
 }

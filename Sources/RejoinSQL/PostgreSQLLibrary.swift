@@ -4,12 +4,17 @@
 struct PostgreSQLLibrary: @unchecked Sendable {
   typealias Connection = OpaquePointer
   typealias Result = OpaquePointer
+  typealias Cancel = OpaquePointer
   typealias Text = UnsafePointer<CChar>
 
-  let connect: @convention(c) (Text) -> Connection?
+  let connectStart: @convention(c) (Text) -> Connection?
+  let connectPoll: @convention(c) (Connection?) -> Int32
   let finish: @convention(c) (Connection?) -> Void
   let status: @convention(c) (Connection?) -> Int32
+  let transactionStatus: @convention(c) (Connection?) -> Int32
+  let socket: @convention(c) (Connection?) -> Int32
   let message: @convention(c) (Connection?) -> Text?
+  let setVerbosity: @convention(c) (Connection?, Int32) -> Int32
   /// Takes the server's notices, which are printed otherwise.
   let setNoticeProcessor:
     @convention(c) (
@@ -17,19 +22,25 @@ struct PostgreSQLLibrary: @unchecked Sendable {
       (@convention(c) (UnsafeMutableRawPointer?, Text?) -> Void)?,
       UnsafeMutableRawPointer?
     ) -> UnsafeRawPointer?
-  let prepare:
+  let send:
     @convention(c) (
-      Connection?, Text, Text, Int32, UnsafePointer<UInt32>?
-    ) -> Result?
-  let execute:
-    @convention(c) (
-      Connection?, Text, Int32, UnsafePointer<Text?>?, UnsafePointer<Int32>?,
-      UnsafePointer<Int32>?, Int32
-    ) -> Result?
+      Connection?, Text, Int32, UnsafePointer<UInt32>?, UnsafePointer<Text?>?,
+      UnsafePointer<Int32>?, UnsafePointer<Int32>?, Int32
+    ) -> Int32
+  let consumeInput: @convention(c) (Connection?) -> Int32
+  let isBusy: @convention(c) (Connection?) -> Int32
+  let result: @convention(c) (Connection?) -> Result?
+  let getCancel: @convention(c) (Connection?) -> Cancel?
+  let cancel:
+    @convention(c) (Cancel?, UnsafeMutablePointer<CChar>?, Int32) -> Int32
+  let freeCancel: @convention(c) (Cancel?) -> Void
   let resultStatus: @convention(c) (Result?) -> Int32
   let resultField: @convention(c) (Result?, Int32) -> Text?
+  let command: @convention(c) (Result?) -> Text?
   let clear: @convention(c) (Result?) -> Void
   let rowCount: @convention(c) (Result?) -> Int32
+  let type: @convention(c) (Result?, Int32) -> UInt32
+  let isNull: @convention(c) (Result?, Int32, Int32) -> Int32
   let value: @convention(c) (Result?, Int32, Int32) -> UnsafeMutableRawPointer?
   let length: @convention(c) (Result?, Int32, Int32) -> Int32
 
@@ -45,17 +56,29 @@ struct PostgreSQLLibrary: @unchecked Sendable {
         "/opt/homebrew/opt/libpq/lib/libpq.dylib",
         "libpq.so",
       ], title: "PostgreSQL's client library (libpq)", package: "libpq5")
-    connect = try library.function("PQconnectdb")
+    connectStart = try library.function("PQconnectStart")
+    connectPoll = try library.function("PQconnectPoll")
     finish = try library.function("PQfinish")
     status = try library.function("PQstatus")
+    transactionStatus = try library.function("PQtransactionStatus")
+    socket = try library.function("PQsocket")
     message = try library.function("PQerrorMessage")
+    setVerbosity = try library.function("PQsetErrorVerbosity")
     setNoticeProcessor = try library.function("PQsetNoticeProcessor")
-    prepare = try library.function("PQprepare")
-    execute = try library.function("PQexecPrepared")
+    send = try library.function("PQsendQueryParams")
+    consumeInput = try library.function("PQconsumeInput")
+    isBusy = try library.function("PQisBusy")
+    result = try library.function("PQgetResult")
+    getCancel = try library.function("PQgetCancel")
+    cancel = try library.function("PQcancel")
+    freeCancel = try library.function("PQfreeCancel")
     resultStatus = try library.function("PQresultStatus")
     resultField = try library.function("PQresultErrorField")
+    command = try library.function("PQcmdStatus")
     clear = try library.function("PQclear")
     rowCount = try library.function("PQntuples")
+    type = try library.function("PQftype")
+    isNull = try library.function("PQgetisnull")
     value = try library.function("PQgetvalue")
     length = try library.function("PQgetlength")
   }

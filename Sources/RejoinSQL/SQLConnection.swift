@@ -8,14 +8,20 @@ public protocol SQLConnection: AnyObject {
   /// The SQL that the database speaks.
   var dialect: SQLDialect { get }
 
+  /// Whether the connection can begin a transaction: it is open, and none is under
+  /// way.
+  var isIdle: Bool { get }
+
   /// Runs one statement, and calls `body` with each row of its result.
   ///
-  /// A connection keeps the statements that it has prepared: pass the same text
-  /// again, and other values.
+  /// A connection may keep the statements that it has prepared: pass the same text
+  /// again, and other values. If the task that calls it is cancelled while it waits
+  /// for a lock or for the server, the statement has no effect, and the error has
+  /// the code ``SQLError/Code/canceled``. `COMMIT` and `ROLLBACK` are not cancelled.
   ///
   /// - Parameters:
   ///   - sql: The statement, with `?` in place of each value.
-  ///   - values: The values, in order.
+  ///   - values: As many values as places, in order.
   ///   - body: Reads a row, which is valid during the call only.
   /// - Throws: ``SQLError``, or what `body` throws.
   func run(
@@ -45,15 +51,17 @@ extension SQLConnection {
   public func transaction<Value>(
     _ begin: String = "BEGIN", _ body: () throws -> Value
   ) throws -> Value {
-    try run(begin)
+    let wasIdle = isIdle
     do {
+      // Its answer may be lost, and the transaction under way all the same.
+      try run(begin)
       let value = try body()
       try run("COMMIT")
       return value
     } catch {
       // A connection that is lost, or has done so itself, cannot; nothing is
       // committed either way.
-      try? run("ROLLBACK")
+      if wasIdle { try? run("ROLLBACK") }
       throw error
     }
   }
@@ -65,44 +73,4 @@ public enum SQLDialect: Hashable, Sendable {
   case sqlite
   /// That of PostgreSQL.
   case postgresql
-}
-
-/// A value of a statement.
-public enum SQLValue: Hashable, Sendable {
-  /// An integer.
-  case integer(Int64)
-  /// Bytes; texts are kept as bytes, too.
-  case bytes([UInt8])
-
-  /// The bit pattern of an integer.
-  public static func bits(_ number: UInt64) -> SQLValue {
-    .integer(Int64(bitPattern: number))
-  }
-
-  /// The bytes of a text.
-  public static func text(_ text: String) -> SQLValue {
-    .bytes(Array(text.utf8))
-  }
-}
-
-/// A row of a result.
-public protocol SQLRow {
-  /// The integer in a column; zero if there is none.
-  func integer(_ column: Int) -> Int64
-  /// Calls `body` with the bytes in a column, which has none if it is absent.
-  func withBytes<Value>(
-    _ column: Int, _ body: (UnsafeRawBufferPointer) throws -> Value
-  ) rethrows -> Value
-}
-
-extension SQLRow {
-  /// The integer in a column, as a bit pattern.
-  public func bits(_ column: Int) -> UInt64 {
-    UInt64(bitPattern: integer(column))
-  }
-
-  /// The bytes in a column.
-  public func bytes(_ column: Int) -> [UInt8] {
-    withBytes(column) { Array($0) }
-  }
 }

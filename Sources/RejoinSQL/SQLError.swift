@@ -6,13 +6,20 @@ public struct SQLError: Error, Hashable, Sendable {
   public enum Code: Hashable, Sendable {
     /// The database's library is not installed.
     case libraryMissing
-    /// Another connection holds a lock, for longer than is waited for.
+    /// A lock is held elsewhere, or a statement took longer than it may.
+    ///
+    /// Nothing has changed, and the same statement may succeed a moment later.
     case busy
+    /// The task was cancelled before the statement had any effect.
+    case canceled
+    /// The server does not take connections now: it is down, starts up, or has as
+    /// many as it can have.
+    case unavailable
     /// The disk, or the room given to the database, is full.
     case full
     /// The file or its folder cannot be written.
     case readOnly
-    /// The file cannot be opened or created.
+    /// The file cannot be opened or created, or the server refuses to be used.
     case cannotOpen
     /// The file is damaged, or no database.
     case corrupted
@@ -22,6 +29,9 @@ public struct SQLError: Error, Hashable, Sendable {
     ///
     /// If that happened while a transaction was committed, it may have been.
     case disconnected
+    /// The statement cannot be run as it was passed: it has another number of
+    /// values, it is more than one, or it may not be run here.
+    case misused
     /// Any other, by the database's own code.
     case other(String)
   }
@@ -45,13 +55,28 @@ extension SQLError: CustomStringConvertible {
     switch code {
     case .libraryMissing: "install the package that has it"
     case .busy: "try again, or close the other connection"
+    case .canceled: "nothing has changed"
+    case .unavailable: "check that the server runs, and try again"
     case .full: "make room on the disk"
     case .readOnly: "open the file where it can be written"
-    case .cannotOpen: "check that its folder exists and may be entered"
+    case .cannotOpen: "check the name, and whether it may be opened"
     case .corrupted: "restore the file from a backup"
     case .inputOutput: "check the disk"
     case .disconnected: "connect again"
+    case .misused: "change the statement"
     case .other(let code): "see code \(code) in the database's manual"
     }
   }
+
+  /// What a text that ends at its first NUL would say is not what was passed.
+  static func check(_ sql: String) throws(SQLError) {
+    if sql.utf8.contains(0) {
+      throw SQLError(.misused, "a statement has a NUL (\(sql))")
+    }
+  }
 }
+
+/// Whether the task that runs this code is cancelled.
+///
+/// What waits here has no point of suspension: it asks now and then.
+var isCanceled: Bool { withUnsafeCurrentTask { $0?.isCancelled ?? false } }

@@ -1,5 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
 /// A connection to an SQLite file.
 ///
 ///     let connection = try SQLiteConnection(opening: "notes.sqlite")
@@ -14,11 +22,17 @@ public final class SQLiteConnection: SQLConnection {
   }
 
   public var dialect: SQLDialect { .sqlite }
+  public var isIdle: Bool {
+    database != nil && library.isAutomatic(database) != 0
+  }
 
   private let library: SQLiteLibrary
-  private let database: OpaquePointer?
-  /// The statements that have been prepared, by their texts.
-  private var statements: [String: OpaquePointer] = [:]
+  /// `nil` once it is closed.
+  private var database: OpaquePointer?
+  private let hooks: Hooks
+  private var statements = SQLiteStatements()
+  /// Those that were prepared while statements were restricted.
+  private var restricted = SQLiteStatements()
 
   /// Opens a file.
   ///
@@ -32,6 +46,7 @@ public final class SQLiteConnection: SQLConnection {
     timeout: Duration = .seconds(5)
   ) throws(SQLError) {
     library = try SQLiteLibrary.shared.get()
+    hooks = Hooks(timeout)
     // No mutex, since there is one owner at a time; extended result codes.
     let flags: Int32 =
       switch mode {
@@ -45,25 +60,50 @@ public final class SQLiteConnection: SQLConnection {
       // What was made has to be closed, even so; that is done by deinit.
       throw failure(code, path)
     }
-    let (seconds, fraction) = timeout.components
-    let milliseconds = seconds * 1000 + fraction / 1_000_000_000_000_000
-    _ = library.setTimeout(database, Int32(clamping: milliseconds))
+    let context = Unmanaged.passUnretained(hooks).toOpaque()
+    _ = library.setBusyHandler(
+      database, { context, _ in Hooks.at(context).waits() ? 1 : 0 }, context)
+    _ = library.setAuthorizer(
+      database,
+      { context, action, first, second, _, _ in
+        // 1 is SQLITE_DENY.
+        Hooks.at(context).allows(action, [first, second]) ? 0 : 1
+      }, context)
   }
 
-  deinit {
-    for statement in statements.values { _ = library.finalize(statement) }
+  deinit { close() }
+
+  /// Closes the connection, which cannot be used afterwards.
+  ///
+  /// The last connection to a file writes the log into the file, and removes it.
+  public func close() {
+    for statement in statements.takeAll() + restricted.takeAll() {
+      _ = library.finalize(statement)
+    }
     _ = library.close(database)
+    database = nil
   }
 
   public func run(
     _ sql: String, _ values: [SQLValue], _ body: (any SQLRow) throws -> Void
   ) throws {
     let statement = try prepared(sql)
-    // Frees the locks of a statement that did not end.
-    defer { _ = library.reset(statement) }
+    defer {
+      // Frees the locks of a statement that did not end, and the values.
+      _ = library.reset(statement)
+      _ = library.clearBindings(statement)
+      keep(statement, of: sql)
+    }
+    guard Int(library.placeCount(statement)) == values.count else {
+      throw SQLError(
+        .misused,
+        "\(values.count) values for \(library.placeCount(statement)) "
+          + "places of a statement (\(sql))")
+    }
     for (i, value) in values.enumerated() {
       try check(bind(value, at: Int32(i + 1), of: statement), sql)
     }
+    hooks.beginStatement()
     while true {
       switch library.step(statement) {
       case 100: try body(SQLiteRow(library: library, statement: statement))
@@ -73,31 +113,86 @@ public final class SQLiteConnection: SQLConnection {
     }
   }
 
+  /// Runs `body`, which may not end the transaction, change how it is made durable,
+  /// or change some tables.
+  ///
+  /// - Parameter tables: Their names.
+  package func restricted<Value>(
+    protecting tables: Set<String>, _ body: () throws -> Value
+  ) rethrows -> Value {
+    hooks.protected = tables
+    defer { hooks.protected = nil }
+    return try body()
+  }
+
   private func prepared(_ sql: String) throws(SQLError) -> OpaquePointer {
-    if let statement = statements[sql] { return statement }
-    var statement: OpaquePointer?
-    // 1: it will be used often.
-    try check(library.prepare(database, sql, -1, 1, &statement, nil), sql)
-    guard let statement else {
-      throw SQLError(.other("0"), "\"\(sql)\" is no statement")
+    if let statement =
+      hooks.protected == nil ? statements.take(sql) : restricted.take(sql)
+    {
+      return statement
     }
-    statements[sql] = statement
+    guard database != nil else {
+      throw SQLError(.misused, "the connection is closed (\(sql))")
+    }
+    try SQLError.check(sql)
+    var (statement, other): (OpaquePointer?, OpaquePointer?)
+    let (code, isOne) = sql.withCString { text in
+      var end: UnsafePointer<CChar>?
+      // 1: it will be used often.
+      let code = library.prepare(database, text, -1, 1, &statement, &end)
+      guard code == 0, let end, end.pointee != 0 else { return (code, true) }
+      // What follows may be a space or a comment; else it would never run.
+      let isOne = library.prepare(database, end, -1, 0, &other, nil) == 0
+      return (code, isOne && other == nil)
+    }
+    try check(code, sql)
+    guard let statement, isOne else {
+      _ = library.finalize(statement)
+      _ = library.finalize(other)
+      throw SQLError(
+        .misused,
+        statement == nil
+          ? "\"\(sql)\" is no statement" : "more than one statement (\(sql))")
+    }
     return statement
+  }
+
+  private func keep(_ statement: OpaquePointer, of sql: String) {
+    let dropped =
+      hooks.protected == nil
+      ? statements.keep(statement, of: sql)
+      : restricted.keep(statement, of: sql)
+    _ = library.finalize(dropped)
   }
 
   private func bind(
     _ value: SQLValue, at place: Int32, of statement: OpaquePointer
   ) -> Int32 {
     switch value {
-    case .integer(let number): library.bindInteger(statement, place, number)
+    case .null: return library.bindNull(statement, place)
+    case .integer(let number):
+      return library.bindInteger(statement, place, number)
+    case .double(let number):
+      return library.bindDouble(statement, place, number)
+    case .text(var text):
+      return text.withUTF8 {
+        library.bindText(
+          statement, place, address($0), Int32(clamping: $0.count), -1)
+      }
     case .bytes(let bytes):
-      bytes.withUnsafeBytes {
-        // Of an empty array there may be no address, which would bind NULL.
-        let start = $0.baseAddress ?? UnsafeRawPointer(bitPattern: 8)
-        return library.bindBytes(
-          statement, place, start, Int32(clamping: $0.count), -1)
+      return bytes.withUnsafeBufferPointer {
+        library.bindBytes(
+          statement, place, address($0), Int32(clamping: $0.count), -1)
       }
     }
+  }
+
+  /// Of nothing there may be no address, which would bind NULL.
+  private func address(
+    _ bytes: UnsafeBufferPointer<UInt8>
+  ) -> UnsafeRawPointer? {
+    bytes.baseAddress.map { UnsafeRawPointer($0) }
+      ?? UnsafeRawPointer(bitPattern: 8)
   }
 
   private func check(_ code: Int32, _ sql: String) throws(SQLError) {
@@ -105,15 +200,84 @@ public final class SQLiteConnection: SQLConnection {
   }
 
   private func failure(_ code: Int32, _ what: String) -> SQLError {
+    // 23 is SQLITE_AUTH.
+    if code & 0xff == 23, hooks.protected != nil {
+      return SQLError(
+        .misused,
+        "what ends the store's transaction, changes its settings or "
+          + "changes its tables is not allowed in it (\(what))")
+    }
     let message = library.message(database).map { String(cString: $0) }
+    let isCanceled = [5, 6].contains(code & 0xff) && isCanceled
     return SQLError(
-      .init(sqlite: code), "SQLite: \(message ?? "no memory") (\(what))")
+      isCanceled ? .canceled : .init(sqlite: code),
+      "SQLite: \(message ?? "no memory") (\(what))")
+  }
+}
+
+/// What SQLite asks a connection while it runs a statement.
+private final class Hooks {
+  /// The tables that nobody may change; `nil` if everything is allowed.
+  var protected: Set<String>?
+  private let timeout: Duration
+  /// When the statement has begun to wait; `nil` if it has not.
+  private var start: ContinuousClock.Instant?
+
+  init(_ timeout: Duration) { self.timeout = timeout }
+
+  static func at(_ context: UnsafeMutableRawPointer?) -> Hooks {
+    guard let context else { preconditionFailure("hooks without a context") }
+    return Unmanaged.fromOpaque(context).takeUnretainedValue()
+  }
+
+  func beginStatement() { start = nil }
+
+  /// Waits a moment for a lock, unless that was long enough.
+  func waits() -> Bool {
+    let now = ContinuousClock.now
+    let start = self.start ?? now
+    self.start = start
+    if isCanceled || now - start >= timeout { return false }
+    usleep(2_000)
+    return true
+  }
+
+  /// Whether a statement may do something, by its numbers in SQLite.
+  func allows(_ action: Int32, _ names: [UnsafePointer<CChar>?]) -> Bool {
+    guard let protected else { return true }
+    switch action {
+    // PRAGMA, BEGIN or COMMIT or ROLLBACK, ATTACH, DETACH, SAVEPOINT or RELEASE.
+    case 19, 22, 24, 25, 32: return false
+    // Reading, and the statements and functions that read.
+    case 20, 21, 31, 33: return true
+    default:
+      return !names.contains { name in
+        name.map { protected.contains(String(cString: $0).lowercased()) }
+          ?? false
+      }
+    }
   }
 }
 
 private struct SQLiteRow: SQLRow {
   let library: SQLiteLibrary
   let statement: OpaquePointer
+
+  func value(_ column: Int) -> SQLValue {
+    switch library.kind(statement, Int32(column)) {
+    case 1: .integer(integer(column))
+    case 2: .double(library.double(statement, Int32(column)))
+    case 3:
+      .text(
+        String(
+          decoding: UnsafeRawBufferPointer(
+            start: library.text(statement, Int32(column)),
+            count: Int(library.count(statement, Int32(column)))),
+          as: UTF8.self))
+    case 4: .bytes(bytes(column))
+    default: .null
+    }
+  }
 
   func integer(_ column: Int) -> Int64 {
     library.integer(statement, Int32(column))

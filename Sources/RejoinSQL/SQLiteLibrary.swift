@@ -5,30 +5,54 @@
 struct SQLiteLibrary: @unchecked Sendable {
   typealias Database = OpaquePointer
   typealias Statement = OpaquePointer
+  typealias Text = UnsafePointer<CChar>
+  typealias Context = UnsafeMutableRawPointer
 
   let open:
     @convention(c) (
-      UnsafePointer<CChar>, UnsafeMutablePointer<Database?>, Int32,
-      UnsafePointer<CChar>?
+      Text, UnsafeMutablePointer<Database?>, Int32, Text?
     ) -> Int32
   let close: @convention(c) (Database?) -> Int32
+  /// The last parameter is given where the first statement ends.
   let prepare:
     @convention(c) (
-      Database?, UnsafePointer<CChar>, Int32, UInt32,
-      UnsafeMutablePointer<Statement?>, UnsafeMutableRawPointer?
+      Database?, Text, Int32, UInt32, UnsafeMutablePointer<Statement?>,
+      UnsafeMutablePointer<Text?>?
     ) -> Int32
   let step: @convention(c) (Statement?) -> Int32
   let reset: @convention(c) (Statement?) -> Int32
   let finalize: @convention(c) (Statement?) -> Int32
+  let placeCount: @convention(c) (Statement?) -> Int32
+  let clearBindings: @convention(c) (Statement?) -> Int32
+  let bindNull: @convention(c) (Statement?, Int32) -> Int32
   let bindInteger: @convention(c) (Statement?, Int32, Int64) -> Int32
+  let bindDouble: @convention(c) (Statement?, Int32, Double) -> Int32
   /// The last parameter tells who frees the bytes: −1 has them copied.
   let bindBytes:
     @convention(c) (Statement?, Int32, UnsafeRawPointer?, Int32, Int) -> Int32
+  let bindText:
+    @convention(c) (Statement?, Int32, UnsafeRawPointer?, Int32, Int) -> Int32
+  let kind: @convention(c) (Statement?, Int32) -> Int32
   let integer: @convention(c) (Statement?, Int32) -> Int64
+  let double: @convention(c) (Statement?, Int32) -> Double
+  let text: @convention(c) (Statement?, Int32) -> UnsafeRawPointer?
   let bytes: @convention(c) (Statement?, Int32) -> UnsafeRawPointer?
   let count: @convention(c) (Statement?, Int32) -> Int32
-  let message: @convention(c) (Database?) -> UnsafePointer<CChar>?
-  let setTimeout: @convention(c) (Database?, Int32) -> Int32
+  let message: @convention(c) (Database?) -> Text?
+  /// Not zero unless a transaction is under way.
+  let isAutomatic: @convention(c) (Database?) -> Int32
+  /// Has a function asked, each time that a lock is busy, whether to try again.
+  let setBusyHandler:
+    @convention(c) (
+      Database?, (@convention(c) (Context?, Int32) -> Int32)?, Context?
+    ) -> Int32
+  /// Has a function asked whether a statement that is prepared may do something.
+  let setAuthorizer:
+    @convention(c) (
+      Database?,
+      (@convention(c) (Context?, Int32, Text?, Text?, Text?, Text?) -> Int32)?,
+      Context?
+    ) -> Int32
 
   /// The library, or why there is none.
   static let shared = Result { () throws(SQLError) in try SQLiteLibrary() }
@@ -43,12 +67,22 @@ struct SQLiteLibrary: @unchecked Sendable {
     step = try library.function("sqlite3_step")
     reset = try library.function("sqlite3_reset")
     finalize = try library.function("sqlite3_finalize")
+    placeCount = try library.function("sqlite3_bind_parameter_count")
+    clearBindings = try library.function("sqlite3_clear_bindings")
+    bindNull = try library.function("sqlite3_bind_null")
     bindInteger = try library.function("sqlite3_bind_int64")
+    bindDouble = try library.function("sqlite3_bind_double")
     bindBytes = try library.function("sqlite3_bind_blob")
+    bindText = try library.function("sqlite3_bind_text")
+    kind = try library.function("sqlite3_column_type")
     integer = try library.function("sqlite3_column_int64")
+    double = try library.function("sqlite3_column_double")
+    text = try library.function("sqlite3_column_text")
     bytes = try library.function("sqlite3_column_blob")
     count = try library.function("sqlite3_column_bytes")
     message = try library.function("sqlite3_errmsg")
-    setTimeout = try library.function("sqlite3_busy_timeout")
+    isAutomatic = try library.function("sqlite3_get_autocommit")
+    setBusyHandler = try library.function("sqlite3_busy_handler")
+    setAuthorizer = try library.function("sqlite3_set_authorizer")
   }
 }

@@ -20,7 +20,7 @@ import Testing
       at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
     let path = folder.appending(path: "notes.sqlite").path
-    let store = try ReplicaStore(
+    let store = try await ReplicaStore(
       at: path, schema: [Note.self], wallClock: ManualClock().wall,
       makeDeviceID: { DeviceID(name: "phone") ?? DeviceID(1) })
     for title in ["Milk", "Bread"] {

@@ -23,9 +23,6 @@ extension RecordTable {
     } catch {
       throw Failure(path, "\(error)", "an SQLite file")
     }
-    guard try connection.texts("PRAGMA encoding") == ["UTF-8"] else {
-      throw Failure(path, "its texts are UTF-16", "UTF-8")
-    }
     // Not those that belong to virtual tables.
     let names = try connection.texts(
       "SELECT name FROM pragma_table_list WHERE schema = 'main' "
@@ -63,24 +60,21 @@ extension RecordTable {
   ) throws -> RecordTable? {
     var (columns, keys) = ([String](), [(place: Int64, column: Int)]())
     try connection.run(
-      "SELECT name, pk FROM pragma_table_info(CAST(? AS TEXT))", [.text(name)]
+      "SELECT name, pk FROM pragma_table_info(?)", [.text(name)]
     ) { row in
       let place = row.integer(1)
       if place > 0 { keys.append((place, columns.count)) }
-      columns.append(String(decoding: row.bytes(0), as: UTF8.self))
+      columns.append(row.text(0) ?? "")
     }
     if keys.isEmpty { return nil }
     keys.sort { $0.place < $1.place }
-    let selected = columns.map { column in
-      "typeof(\(column.quoted)), CASE typeof(\(column.quoted)) WHEN 'real' "
-        + "THEN printf('%!.17g', \(column.quoted)) ELSE \(column.quoted) END"
-    }
     let left = left.union(keys.map { columns[$0.column] })
     var table = RecordTable()
     try connection.run(
-      "SELECT \(selected.joined(separator: ", ")) FROM \(name.quoted)", []
+      "SELECT \(columns.map(\.quoted).joined(separator: ", ")) "
+        + "FROM \(name.quoted)", []
     ) { row in
-      let values = columns.indices.map { row.value($0 * 2) }
+      let values = columns.indices.map { JSONValue(row.value($0)) }
       let parts = keys.map { values[$0.column]?.keyText ?? "NULL" }
       let fields = zip(columns, values).compactMap { column, value in
         left.contains(column)
@@ -101,7 +95,7 @@ extension SQLiteConnection {
   fileprivate func texts(_ sql: String) throws -> [String] {
     var texts: [String] = []
     try run(sql, []) { row in
-      texts.append(String(decoding: row.bytes(0), as: UTF8.self))
+      texts.append(row.text(0) ?? "")
     }
     return texts
   }
@@ -127,25 +121,18 @@ extension String {
   }
 }
 
-extension SQLRow {
-  /// The value in the second of two columns, whose type is in the first; `nil` for
-  /// NULL.
-  fileprivate func value(_ column: Int) -> JSONValue? {
-    switch String(decoding: bytes(column), as: UTF8.self) {
-    case "null": nil
-    case "integer": .scalar(.int(integer(column + 1)))
-    case "real":
-      .scalar(
-        .double(
-          Double(String(decoding: bytes(column + 1), as: UTF8.self)) ?? .nan))
-    case "text":
-      .scalar(.string(String(decoding: bytes(column + 1), as: UTF8.self)))
-    default: .scalar(.bytes(bytes(column + 1)))
+extension JSONValue {
+  /// The value of a column; `nil` for NULL.
+  fileprivate init?(_ value: SQLValue) {
+    switch value {
+    case .null: return nil
+    case .integer(let number): self = .scalar(.int(number))
+    case .double(let number): self = .scalar(.double(number))
+    case .text(let text): self = .scalar(.string(text))
+    case .bytes(let bytes): self = .scalar(.bytes(bytes))
     }
   }
-}
 
-extension JSONValue {
   fileprivate var keyText: String {
     if case .scalar(.string(let text)) = self { text } else { description }
   }
