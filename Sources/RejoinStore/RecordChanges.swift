@@ -4,7 +4,7 @@ import Rejoin
 
 /// Records that have changed, each before and after.
 ///
-///     for await changes in store.changes {
+///     for try await changes in store.changes {
 ///       for change in changes.of(Note.self) {
 ///         print(change.key, change.old?.title, change.new?.title)
 ///       }
@@ -68,7 +68,17 @@ public struct RecordChanges: Sendable {
     changes[id].map { $0.new?.typed(schema.fields(of: entity)) }
   }
 
-  var isEmpty: Bool { changes.isEmpty }
+  /// Whether nothing has changed.
+  public var isEmpty: Bool { changes.isEmpty }
+
+  var ids: some Sequence<RecordID> { changes.keys }
+
+  /// The change of one record alone.
+  func only(_ id: RecordID) -> RecordChanges {
+    var only = self
+    only.changes = changes[id].map { [id: $0] } ?? [:]
+    return only
+  }
 
   /// Adds later changes: of each record, what was before all of them stays.
   mutating func add(_ later: RecordChanges) {

@@ -7,7 +7,9 @@ extension ReplicaStore {
   ///
   /// An observer that is slower than the changes misses none: it is told of each
   /// record once, as it was before all of them, and as it is. The sequence ends with
-  /// the store. It is made for one observer, who iterates it once.
+  /// the store, and it throws ``StoreError/superseded`` or ``StoreError/closed`` if
+  /// the store can change no more. It is made for one observer, who iterates it
+  /// once.
   ///
   /// To begin with what there is, ask for both at once:
   ///
@@ -21,59 +23,67 @@ extension ReplicaStore {
   /// - Complexity: While anybody observes, a change copies the fields that it
   ///   changes.
   public nonisolated var changes:
-    some AsyncSequence<RecordChanges, Never> & Sendable
+    some AsyncSequence<RecordChanges, StoreError> & Sendable
   {
-    observers.changes()
+    ObservedChanges(observers)
   }
 
   /// A record as it is, and then as it is after each change.
   ///
-  ///     for await note in store.values(of: Note.self, "1") {
+  ///     for try await note in store.values(of: Note.self, "1") {
   ///       title = note?.title
   ///     }
   ///
-  /// It is `nil` while the record does not exist. The sequence ends with the store.
-  /// It is made for one observer, who iterates it once.
+  /// It is `nil` while the record does not exist. The sequence ends like
+  /// ``changes``. It is made for one observer, who iterates it once.
+  ///
+  /// - Complexity: A change of another record costs nothing, however many observe
+  ///   this one.
   public nonisolated func values<E: Entity>(
     of entity: E.Type, _ key: String
-  ) -> some AsyncSequence<TypedRecord<E>?, Never> & Sendable {
-    let id = RecordID(E.entityName, key)
-    let changes = observers.changes(withOld: false).compactMap {
-      changes -> TypedRecord<E>?? in changes.new(id, entity)
-    }
-    return CurrentThenLater(changes) { [weak self] in
-      await self?.read { $0[entity, key] }
-    }
+  ) -> some AsyncSequence<TypedRecord<E>?, StoreError> & Sendable {
+    ObservedValues(
+      changes: ObservedChanges(observers, of: RecordID(E.entityName, key)),
+      id: RecordID(E.entityName, key)
+    ) { [weak self] in await self?.read { $0[entity, key] } }
   }
 }
 
-/// A value, and then those of a sequence.
-private struct CurrentThenLater<Later: AsyncSequence & Sendable>: AsyncSequence,
-  Sendable
-where Later.Element: Sendable, Later.Failure == Never {
-  let later: Later
-  let current: @Sendable () async -> Later.Element?
+/// The values of a record, which begin with the current one.
+private struct ObservedValues<E: Entity>: AsyncSequence, Sendable {
+  typealias Element = TypedRecord<E>?
+  typealias Failure = StoreError
 
-  init(
-    _ later: Later, _ current: @escaping @Sendable () async -> Later.Element?
-  ) {
-    (self.later, self.current) = (later, current)
-  }
+  let changes: ObservedChanges
+  let id: RecordID
+  /// Nothing if the store is gone.
+  let current: @Sendable () async -> TypedRecord<E>??
 
   struct Iterator: AsyncIteratorProtocol {
-    var later: Later.AsyncIterator
-    var current: (@Sendable () async -> Later.Element?)?
+    fileprivate var changes: ObservedChanges.Iterator
+    fileprivate let id: RecordID
+    fileprivate var current: (@Sendable () async -> TypedRecord<E>??)?
 
-    mutating func next() async -> Later.Element? {
-      guard let current else { return try? await later.next() }
-      self.current = nil
-      if let value = await current() { return value }
-      // The store is gone; what it has told is still there.
-      return try? await later.next()
+    mutating func next(
+      isolation actor: isolated (any Actor)?
+    ) async throws(StoreError) -> TypedRecord<E>?? {
+      if let current {
+        self.current = nil
+        if let value = await current() { return value }
+        // What the store has told is still there.
+      }
+      while let changes = try await changes.next(isolation: actor) {
+        if let value = changes.new(id, E.self) { return value }
+      }
+      return nil
+    }
+
+    mutating func next() async throws(StoreError) -> TypedRecord<E>?? {
+      try await next(isolation: nil)
     }
   }
 
   func makeAsyncIterator() -> Iterator {
-    Iterator(later: later.makeAsyncIterator(), current: current)
+    Iterator(changes: changes.makeAsyncIterator(), id: id, current: current)
   }
 }

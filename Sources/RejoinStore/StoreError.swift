@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Rejoin
 import RejoinSQL
 
 /// Why a store could not be opened, read or written.
@@ -8,10 +9,17 @@ public enum StoreError: Error, Hashable, Sendable {
   case cannotOpen(SQLError)
   /// A part of the store is missing, or has other content than was written.
   case damaged(String)
+  /// A token tells that there was a store, and there is none; the token is `nil` if
+  /// it is damaged.
+  case missing(RestoreToken?)
   /// The store was written by a later version of this library.
   case newerFormat(Int)
   /// Another connection holds the database's lock; nothing has changed.
   case busy(SQLError)
+  /// The database's server takes no connections now; nothing has changed.
+  case unavailable(SQLError)
+  /// The task was cancelled while the call waited; nothing has changed.
+  case canceled
   /// The database cannot be written; nothing has changed.
   case readOnly(SQLError)
   /// What was done could not be made durable; it is undone.
@@ -28,8 +36,12 @@ public enum StoreError: Error, Hashable, Sendable {
   case tokenUnreadable(String)
   /// The token could not be stored, and therefore nothing was handed out.
   case tokenNotStored(String)
+  /// The file could not be copied.
+  case notCopied(SQLError)
+  /// The store was closed; nothing has changed.
+  case closed
   /// A change could be neither made durable nor undone.
-  case closed(SQLError)
+  case outOfStep(SQLError)
 }
 
 extension StoreError: CustomStringConvertible {
@@ -40,10 +52,22 @@ extension StoreError: CustomStringConvertible {
     case .damaged(let what):
       "the store is damaged, \(what): restore it from a backup, or create "
         + "another and receive the records from the other devices"
+    case .missing(let token):
+      "the store is missing, "
+        + (token.map {
+          "of which save \($0.sequence) of device \($0.device) may have been sent"
+        } ?? "and its token is damaged")
+        + ": put the file back, with its log, or open the store with "
+        + "`recovering: .asNewDevice` and receive the records from the other "
+        + "devices"
     case .newerFormat(let format):
       "the store has format \(format), and this version of the library knows "
         + "\(Tables.format): update the app"
     case .busy(let error): "the store is busy: \(error)"
+    case .unavailable(let error): "the store cannot be reached: \(error)"
+    case .canceled:
+      "the call was cancelled while it waited, and nothing has changed: make it "
+        + "again if it is still wanted"
     case .readOnly(let error): "the store cannot be written: \(error)"
     case .notDurable(let error):
       "the change could not be made durable and is undone: \(error)"
@@ -62,7 +86,9 @@ extension StoreError: CustomStringConvertible {
     case .tokenNotStored(let why):
       "the restore token cannot be stored, and nothing was handed out: \(why): "
         + "try again"
-    case .closed(let error):
+    case .notCopied(let error): "the store could not be copied: \(error)"
+    case .closed: "the store was closed: open it again"
+    case .outOfStep(let error):
       "a change could be neither made durable nor undone: \(error); open the "
         + "store again"
     }

@@ -22,8 +22,8 @@ package final class StoredScope {
   /// Whom this is as a writer of the scope.
   private let writer: Int64
   private var rows: ScopeRows
-  /// Why rows and replica no longer agree.
-  private var closing: SQLError?
+  /// Why nothing can be changed any more.
+  private var failure: StoreError?
   /// The token that the keeper has.
   private var kept: RestoreToken?
 
@@ -34,45 +34,51 @@ package final class StoredScope {
   /// - Parameter patching: When a record gets patches.
   package init(
     _ name: String, on connection: any SQLConnection,
-    from initial: StoredReplica? = nil,
+    from initial: StoredReplica? = nil, recovering: StoreRecovery? = nil,
     patching: Patching = Patching(), schema: Schema,
     wallClock: WallClock, token keeper: any TokenKeeper,
     makeDeviceID: @escaping () -> DeviceID
   ) throws(StoreError) {
     let name = Array(name.utf8)
-    let token: RestoreToken?
+    let found = try FoundToken(of: keeper)
+    let isNew: Bool
     do {
-      // A damaged one is like one that is lost.
-      token = try keeper.load().flatMap { try? RestoreToken(decoding: $0) }
-    } catch { throw .tokenUnreadable("\(error)") }
-    do {
-      (replica, rows, writer) = try connection.changing {
+      (replica, rows, writer, isNew) = try connection.changing {
         try Tables.create(on: connection)
-        guard let row = try ScopeRow.find(name, on: connection) else {
+        let row = try ScopeRow.find(name, on: connection)
+        guard let row else {
+          // Whatever the token tells of, it is not here.
+          if initial == nil, recovering == nil, found.tellsOfStore {
+            throw StoreError.missing(found.token)
+          }
           let replica =
             if let initial {
               Replica(
-                opening: initial, token: token, schema: schema,
+                opening: initial, token: found.token, schema: schema,
                 wallClock: wallClock, makeDeviceID: makeDeviceID)
             } else {
               Replica(
                 device: makeDeviceID(), schema: schema, wallClock: wallClock,
                 makeDeviceID: makeDeviceID)
             }
-          let rows = try ScopeRows.create(
+          if initial == nil, let token = found.token {
+            replica.noteLoss(of: token)
+          }
+          let rows = ScopeRows.new(
             name, for: replica.stored, patching: patching,
             on: connection)
-          try StoredScope.keepToken(of: replica, by: keeper)
+          try FoundToken.keepCreating(by: keeper)
           replica.noteAllRecords()
+          replica.tokenStored(replica.restoreToken)
           try rows.write(replica)
-          return (replica, rows, try rows.claim())
+          return (replica, rows, try rows.claim(), true)
         }
         if row.isOfHub { throw StoreError.ofHub }
         let (rows, stored) = try ScopeRows.read(
           row, patching: patching, on: connection)
         let replica = Replica(
-          opening: stored, token: token, schema: schema, wallClock: wallClock,
-          makeDeviceID: makeDeviceID)
+          opening: stored, token: found.token(of: stored), schema: schema,
+          wallClock: wallClock, makeDeviceID: makeDeviceID)
         if replica.deviceChange != nil {
           // Before the commit: the other way round, a crash in between would
           // cost another device ID.
@@ -80,12 +86,17 @@ package final class StoredScope {
         }
         // A new device is a change that is kept, too, and so is the token.
         try rows.write(replica)
-        return (replica, rows, try rows.claim())
+        return (replica, rows, try rows.claim(), false)
       }
     } catch { throw StoreError(opening: error) }
     (self.connection, self.keeper, self.name) = (connection, keeper, name)
     self.patching = patching
     deviceChange = replica.deviceChange
+    if isNew || found == .creating {
+      // After the commit: from now on, a scope that is not there is missing.
+      try StoredScope.keepToken(of: replica, by: keeper)
+    }
+    let token = found.token
     kept = token?.device == replica.device ? token : replica.restoreToken
     replica.noteChangedRecords()
   }
@@ -98,20 +109,49 @@ package final class StoredScope {
   @discardableResult
   package func update<Value>(_ body: (Replica) throws -> Value) throws -> Value
   {
+    try change(body) { _ in }
+  }
+
+  /// Carries out a change of the replica, and writes other tables in the same
+  /// transaction.
+  ///
+  /// - Parameters:
+  ///   - tables: Writes them, and is told what has changed.
+  ///   - body: Changes the replica.
+  /// - Returns: What `body` returns.
+  /// - Throws: What `body` and `tables` throw, or ``StoreError``. On error, replica
+  ///   and scope are as before.
+  @discardableResult
+  package func update<Value>(
+    writing tables: (RecordChanges) throws -> Void,
+    _ body: (Replica) throws -> Value
+  ) throws -> Value {
+    try change(body, tells: true, tables)
+  }
+
+  private func change<Value>(
+    _ body: (Replica) throws -> Value, tells: Bool = false,
+    _ tables: (RecordChanges) throws -> Void
+  ) throws -> Value {
     try begin()
     let (head, version) = (StoredHead(replica.stored), replica.stored.version)
-    if !observers.isEmpty {
-      replica.keepFormerRecords(withStates: observers.wantOld)
+    if tells || !observers.isEmpty {
+      replica.keepFormerRecords(withStates: tells || observers.wantOld)
     }
     do {
       let value = try body(replica)
+      let changes = RecordChanges(replica.takeDifferences(), replica.schema)
+      try tables(changes)
       do {
+        // SQLite ends a transaction by itself after some errors.
+        if connection.isIdle {
+          throw SQLError(.misused, "the store's transaction was ended in it")
+        }
         try rows.write(replica)
         try connection.run("COMMIT")
       } catch { throw StoreError(writing: error) }
       if let change = replica.deviceChange { deviceChange = change }
-      observers.tell(
-        RecordChanges(replica.takeDifferences(), replica.schema))
+      observers.tell(changes)
       return value
     } catch {
       // Whether or not the connection has done so itself.
@@ -126,7 +166,7 @@ package final class StoredScope {
 
   /// Begins a transaction, in which nobody else can write.
   private func begin() throws(StoreError) {
-    if let closing { throw .closed(closing) }
+    if let failure { throw failure }
     do {
       try connection.run("BEGIN IMMEDIATE")
       do { try checkWriter() } catch {
@@ -136,12 +176,40 @@ package final class StoredScope {
     } catch { throw StoreError(writing: error) }
   }
 
+  /// Changes nothing any more.
+  ///
+  /// - Parameter close: Closes the connection.
+  package func close(_ close: () throws -> Void) throws(StoreError) {
+    if failure == .closed { return }
+    do { try close() } catch { throw StoreError(writing: error) }
+    failure = .closed
+    observers.end(.closed)
+  }
+
+  /// Writes a complete copy of the database into a file that does not exist.
+  package func copy(to path: String) throws(StoreError) {
+    if failure == .closed { throw .closed }
+    let file = DurableFile(path: path)
+    if path.isEmpty || file.exists {
+      throw .notCopied(
+        SQLError(.cannotOpen, "\"\(path)\" exists, or is no path of a file"))
+    }
+    do {
+      try connection.run("VACUUM INTO ?", .text(path))
+      try file.sync()
+    } catch {
+      file.remove()
+      throw .notCopied(
+        error as? SQLError ?? SQLError(.inputOutput, "\(error)"))
+    }
+  }
+
   /// Makes what is handed out, and may have saves that have not left before.
   ///
   /// The token is kept first: else a backup that is restored later could give
   /// their numbers to other saves.
   package func send<Value>(_ body: (Replica) throws -> Value) throws -> Value {
-    if let closing { throw StoreError.closed(closing) }
+    if let failure { throw failure }
     if replica.restoreToken != kept {
       do { try checkWriter() } catch { throw StoreError(writing: error) }
       try StoredScope.keepToken(of: replica, by: keeper)
@@ -163,7 +231,9 @@ package final class StoredScope {
   }
 
   private func checkWriter() throws {
-    if try rows.writer() != writer { throw StoreError.superseded }
+    if try rows.writer() == writer { return }
+    observers.end(.superseded)
+    throw StoreError.superseded
   }
 
   private static func keepToken(
@@ -192,8 +262,8 @@ package final class StoredScope {
       if let kept { replica.tokenStored(kept) }
     } catch {
       let error = error as? SQLError ?? SQLError(.corrupted, "\(error)")
-      closing = error
-      throw .closed(error)
+      failure = .outOfStep(error)
+      throw .outOfStep(error)
     }
   }
 
@@ -218,6 +288,9 @@ extension StoreError {
     case let error as SQLError where error.code == .corrupted:
       self = .damaged("as the database says: \(error.message)")
     case let error as SQLError where error.code == .busy: self = .busy(error)
+    case let error as SQLError where error.code == .canceled: self = .canceled
+    case let error as SQLError where error.code == .unavailable:
+      self = .unavailable(error)
     case let error as SQLError where error.code == .readOnly:
       self = .readOnly(error)
     case let error as SQLError where error.code == .disconnected:
@@ -234,7 +307,8 @@ extension StoreError {
       return
     }
     switch error.code {
-    case .busy, .readOnly, .disconnected: self.init(opening: error)
+    case .busy, .canceled, .unavailable, .readOnly, .disconnected:
+      self.init(opening: error)
     default: self = .notDurable(error)
     }
   }

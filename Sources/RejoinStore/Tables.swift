@@ -64,6 +64,12 @@ enum Tables {
     "CREATE INDEX rejoin_since ON rejoin_touch (scope, device, n, record)",
   ]
 
+  /// The names of the tables, by which they are told from those of the app.
+  static let names = [
+    "rejoin_scope", "rejoin_device", "rejoin_record", "rejoin_patch",
+    "rejoin_digest", "rejoin_touch",
+  ]
+
   /// The same in the words of SQLite, where the number of a row is its place.
   private static func sqlite(_ definition: String) -> String {
     var text = definition
@@ -111,9 +117,10 @@ enum Tables {
       case .postgresql:
         "pg_tables WHERE schemaname = current_schema() AND tablename"
       }
+    let list = Tables.names.map { "'\($0)'" }.joined(separator: ", ")
     let count = try connection.integer(
-      "SELECT count(*) FROM \(names) LIKE 'rejoin%'")
-    if count == Int64(definitions.count - 1) { return true }
+      "SELECT count(*) FROM \(names) IN (\(list))")
+    if count == Int64(Tables.names.count) { return true }
     if count == 0 { return false }
     // A later version may have other tables.
     let format = try? connection.integer(

@@ -39,8 +39,7 @@ public struct TokenFile: TokenKeeper {
     public let description: String
 
     fileprivate init(_ what: String, _ path: String) {
-      description =
-        "\(path) cannot be \(what): \(String(cString: strerror(errno)))"
+      description = DurableFile.Failure(what, path).description
     }
   }
 
@@ -68,17 +67,9 @@ public struct TokenFile: TokenKeeper {
     guard close(file) == 0, isSynced else { throw Failure("written", new) }
     exclude(new)
     guard rename(new, path) == 0 else { throw Failure("replaced", path) }
-    try syncFolder()
-  }
-
-  /// Makes the new name durable.
-  private func syncFolder() throws {
-    let end = path.lastIndex(of: "/")
-    let folder = end.map { $0 == path.startIndex ? "/" : String(path[..<$0]) }
-    let file = open(folder ?? ".", O_RDONLY | O_CLOEXEC)
-    guard file >= 0 else { throw Failure("opened", folder ?? ".") }
-    defer { close(file) }
-    guard fsync(file) == 0 else { throw Failure("synced", folder ?? ".") }
+    do { try DurableFile(path: path).syncFolder() } catch {
+      throw Failure("replaced durably", path)
+    }
   }
 
   private func exclude(_ path: String) {

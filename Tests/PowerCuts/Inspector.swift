@@ -49,7 +49,7 @@ struct Inspector {
   private func openingFaults(
     _ last: Acknowledgement?, _ next: Acknowledgement?, _ sent: UInt64?
   ) async throws -> [String] {
-    let store = try ReplicaStore(
+    let store = try await ReplicaStore(
       at: path, schema: [], wallClock: .system, makeDeviceID: DeviceID.random)
     let (number, bytes) = await store.read {
       ($0.version[$0.device].sequence, $0.state.encoded())

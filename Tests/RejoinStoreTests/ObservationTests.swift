@@ -9,8 +9,8 @@ import Testing
 
 /// Who observes a store is told what changes.
 @Suite final class ObservationTests: StoreSuite {
-  private func store() throws -> ReplicaStore {
-    try ReplicaStore(
+  private func store() async throws -> ReplicaStore {
+    try await ReplicaStore(
       at: path, schema: [Note.self], wallClock: ManualClock().wall,
       token: keeper, makeDeviceID: { DeviceID(1) })
   }
@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test func savesAndMergesAreTold() async throws {
-    let store = try store()
+    let store = try await store()
     var changes = store.changes.makeAsyncIterator()
     try await store.save { $0[Note.self, "1"].title = "first" }
     var told = try #require(try await changes.next()).of(Note.self)
@@ -55,7 +55,7 @@ import Testing
     struct Draft: Entity {
       let title = register("title", of: String.self)
     }
-    let store = try ReplicaStore(
+    let store = try await ReplicaStore(
       at: path, schema: [Note.self, Draft.self],
       wallClock: ManualClock().wall, token: keeper,
       makeDeviceID: { DeviceID(1) })
@@ -95,7 +95,7 @@ import Testing
 
   /// Whoever asks late is told all of it at once.
   @Test func changesArePutTogetherUntilAskedFor() async throws {
-    let store = try store()
+    let store = try await store()
     try await store.save { $0[Note.self, "1"].title = "before" }
     var changes = store.changes.makeAsyncIterator()
     for i in 0..<100 {
@@ -113,7 +113,7 @@ import Testing
 
   @Test func whatFailsIsNotTold() async throws {
     struct Failure: Error {}
-    let store = try store()
+    let store = try await store()
     var changes = store.changes.makeAsyncIterator()
     await #expect(throws: Failure.self) {
       try await store.update { replica in
@@ -129,7 +129,7 @@ import Testing
   }
 
   @Test func everyObserverIsToldUntilItLeaves() async throws {
-    let store = try store()
+    let store = try await store()
     let (one, other) = (store.changes, store.changes)
     try await store.save { $0[Note.self, "1"].title = "title" }
     for changes in [one, other] {
@@ -143,7 +143,7 @@ import Testing
   }
 
   @Test func nothingIsKeptForThoseWhoHaveLeft() async throws {
-    let store = try store()
+    let store = try await store()
     do {
       var changes = store.changes.makeAsyncIterator()
       try await store.save { $0[Note.self, "1"].title = "title" }
@@ -155,7 +155,7 @@ import Testing
   }
 
   @Test func itEndsWithTheStore() async throws {
-    var store: ReplicaStore? = try store()
+    var store: ReplicaStore? = try await store()
     var changes = try #require(store?.changes).makeAsyncIterator()
     let values = try #require(store?.values(of: Note.self, "1"))
     try await store?.save { $0[Note.self, "1"].title = "last" }
@@ -164,13 +164,13 @@ import Testing
     #expect(try await changes.next()?.all.count == 1)
     #expect(try await changes.next() == nil)
     var titles: [String?] = []
-    for await value in values { titles.append(value?.title) }
+    for try await value in values { titles.append(value?.title) }
     #expect(titles == ["last"])
   }
 
   /// Keys are compared as bytes.
   @Test func valuesAreOfOneRecord() async throws {
-    let store = try store()
+    let store = try await store()
     let (composed, decomposed) = ("caf\u{e9}", "cafe\u{301}")
     var values = store.values(of: Note.self, composed).makeAsyncIterator()
     _ = try await values.next()
@@ -180,20 +180,20 @@ import Testing
   }
 
   @Test func theCurrentValueIsToldOnce() async throws {
-    var store: ReplicaStore? = try store()
+    var store: ReplicaStore? = try await store()
     let values = try #require(store?.values(of: Note.self, "1"))
     let count = Task {
       var count = 0
-      for await _ in values where count < 1000 { count += 1 }
+      for try await _ in values where count < 1000 { count += 1 }
       return count
     }
     for _ in 0..<10_000 { await Task.yield() }
     store = nil
-    #expect(await count.value <= 1)
+    #expect(try await count.value <= 1)
   }
 
   @Test func whatIsNotFoldedIsNotTold() async throws {
-    let store = try store()
+    let store = try await store()
     try await store.save { $0[Note.self, "1"].log.append(1) }
     #expect(try await store.update { $0.fold() } == 1)
     var changes = store.changes.makeAsyncIterator()
@@ -203,7 +203,7 @@ import Testing
   }
 
   @Test func valuesBeginWithTheCurrentOne() async throws {
-    let store = try store()
+    let store = try await store()
     var values = store.values(of: Note.self, "1").makeAsyncIterator()
     func isMissing() async throws -> Bool {
       if case .some(.none) = try await values.next() { true } else { false }

@@ -16,7 +16,7 @@ struct Profile: Entity {
   @Test func resultsAreThoseOfTheReadme() async throws {
     let folder = self.folder.path
     // On the phone
-    let phone = try ReplicaStore(
+    let phone = try await ReplicaStore(
       at: folder + "/phone.sqlite", schema: [Profile.self], wallClock: .system,
       makeDeviceID: DeviceID.random)
 
@@ -27,7 +27,7 @@ struct Profile: Entity {
     }
 
     // On the tablet, offline at the same time
-    let tablet = try ReplicaStore(
+    let tablet = try await ReplicaStore(
       at: folder + "/tablet.sqlite", schema: [Profile.self], wallClock: .system,
       makeDeviceID: DeviceID.random)
 

@@ -12,19 +12,19 @@ import Testing
 @Suite final class StoreTests: StoreSuite {
   @Test func aSaveIsThereWhenTheStoreIsOpenedAgain() async throws {
     let folder = try Folder()
-    func store() throws -> ReplicaStore {
-      try ReplicaStore(
+    func store() async throws -> ReplicaStore {
+      try await ReplicaStore(
         at: folder.file("notes.sqlite"), schema: [Note.self],
         wallClock: ManualClock().wall, makeDeviceID: { DeviceID(1) })
     }
-    let first = try store()
+    let first = try await store()
     let saved = try await first.save { transaction in
       transaction[Note.self, "1"].title = "Milk"
       return transaction[Note.self, "1"].title
     }
     #expect(saved.value == "Milk")
     #expect(saved.report.dot == Dot(DeviceID(1), 1))
-    let second = try store()
+    let second = try await store()
     #expect(await second.read { $0[Note.self, "1"]?.title } == "Milk")
     #expect(await second.deviceChange == nil)
     #expect(await second.version == first.version)
@@ -211,24 +211,23 @@ import Testing
 
   /// No kill shows a missing sync, because the system still writes its buffers.
   @Test func everyCommitIsSynced() async throws {
-    let store = try ReplicaStore(
+    let store = try await ReplicaStore(
       at: path, schema: [Note.self], wallClock: .system,
       makeDeviceID: DeviceID.random)
-    try await store.save(writing: { connection in
-      let synchronous = try connection.integer("PRAGMA synchronous")
-      let syncsFully = try connection.integer("PRAGMA fullfsync")
-      #expect(synchronous == 2 && syncsFully == 1)
-    }) { $0[Note.self, "1"].title = "Milk" }
+    #expect(try await store.setting("synchronous") == 2)
+    #expect(try await store.setting("fullfsync") == 1)
   }
 
   @Test func theAppsTablesAreWrittenWithTheSaveOrNot() async throws {
     struct Refused: Error {}
-    let store = try ReplicaStore(
+    let store = try await ReplicaStore(
       at: path, schema: [Note.self], wallClock: .system,
       makeDeviceID: DeviceID.random)
     let other = try SQLiteConnection(opening: path)
     try other.run("CREATE TABLE search (title BLOB UNIQUE)")
-    @Sendable func index(_ connection: any SQLConnection) throws {
+    @Sendable func index(
+      _ connection: any SQLConnection, _ changes: RecordChanges
+    ) throws {
       try connection.run("INSERT INTO search VALUES (?)", .text("Milk"))
     }
     func rows() throws -> Int64? {
@@ -242,8 +241,8 @@ import Testing
       }
     }
     await #expect(throws: Refused.self) {
-      try await store.save(writing: { connection in
-        try index(connection)
+      try await store.save(writing: { connection, changes in
+        try index(connection, changes)
         throw Refused()
       }) { $0[Note.self, "1"].title = "Milk" }
     }
@@ -264,7 +263,7 @@ import Testing
 
   /// A save is not interrupted: who cancels a task learns whether it was made.
   @Test func aCancelledTaskHasSavedOrNot() async throws {
-    let store = try ReplicaStore(
+    let store = try await ReplicaStore(
       at: path, schema: [Note.self], wallClock: .system,
       makeDeviceID: DeviceID.random)
     var acknowledged = 0

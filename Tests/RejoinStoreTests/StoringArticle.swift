@@ -38,7 +38,7 @@ import Testing
   @Test func article() async throws {
     let folder = try Folder()
     let path = folder.file("notes.sqlite")
-    let store = try ReplicaStore(
+    let store = try await ReplicaStore(
       at: path, schema: [Note.self], wallClock: .system,
       makeDeviceID: DeviceID.random)
 
@@ -55,10 +55,12 @@ import Testing
     }
     @Sendable func hide(_ key: String) { screen.add("hides \(key)") }
     let values = Task {
-      for await note in store.values(of: Note.self, "1") { show(note?.title) }
+      for try await note in store.values(of: Note.self, "1") {
+        show(note?.title)
+      }
     }
     let changes = Task {
-      for await changes in store.changes {
+      for try await changes in store.changes {
         for change in changes.of(Note.self) where change.new == nil {
           hide(change.key)
         }
@@ -94,17 +96,23 @@ import Testing
     #expect(await store.read { $0[Note.self, "1"]?.title } == "Cheese")
 
     try SQLiteConnection(opening: path).run(
-      "CREATE TABLE search (key BLOB, title BLOB)")
-    try await store.save(writing: { connection in
-      try connection.run(
-        "INSERT INTO search VALUES (?, ?)", .text("1"), .text("Bread"))
-    }) { $0[Note.self, "1"].title = "Bread" }
+      "CREATE TABLE search (key TEXT PRIMARY KEY, title TEXT)")
+    @Sendable func index(
+      _ connection: any SQLConnection, _ changes: RecordChanges
+    ) throws {
+      for note in changes.of(Note.self) {
+        try connection.run(
+          "REPLACE INTO search VALUES (?, ?)", .text(note.key),
+          note.new?.title.map { .text($0) } ?? .null)
+      }
+    }
+    try await store.save(writing: index) { $0[Note.self, "1"].title = "Bread" }
     #expect(await store.read { $0[Note.self, "1"]?.title } == "Bread")
     #expect(
       try SQLiteConnection(opening: path).integer(
         "SELECT count(*) FROM search") == 1)
 
-    let other = try ReplicaStore(
+    let other = try await ReplicaStore(
       at: folder.file("other.sqlite"), schema: [Note.self],
       wallClock: .system, token: Keychain(), makeDeviceID: DeviceID.random)
     let itsVersion = await other.version

@@ -38,7 +38,7 @@ private struct Writer {
 
   init(_ path: String, seed: UInt64) async throws {
     random = SeededRandom(seed: seed)
-    store = try ReplicaStore(
+    store = try await ReplicaStore(
       at: path, schema: [Note.self], wallClock: .system,
       makeDeviceID: DeviceID.random)
     other = Replica(
@@ -51,10 +51,9 @@ private struct Writer {
   /// Has the log written into the file often, and shortened when it begins anew;
   /// and the record that changes in each save so long that patches are kept of it.
   func keepBusy() async throws {
-    try await store.save(writing: { connection in
-      try connection.run("PRAGMA wal_autocheckpoint = 30")
-      try connection.run("PRAGMA journal_size_limit = 60000")
-    }) { transaction in
+    _ = try await store.setting("wal_autocheckpoint = 30")
+    _ = try await store.setting("journal_size_limit = 60000")
+    try await store.save { transaction in
       transaction[Note.self, "own"].saves.increment(by: 1)
       for i in 0..<200 {
         transaction[Note.self, "own"].tags.insert("one of many tags, \(i)")

@@ -31,6 +31,15 @@ public final class Replica {
     public let old: DeviceID
     /// The ID under which no save has been made before.
     public let new: DeviceID
+    /// The number of the last save under the old ID that was stored here; zero if
+    /// there was none.
+    public let lastStored: UInt64
+    /// The number of the last save under the old ID that may have been sent; `nil`
+    /// if the token is lost.
+    ///
+    /// If it is greater than ``lastStored``, the saves in between are missing here.
+    /// They come back from the devices that have them.
+    public let lastSent: UInt64?
   }
 
   /// The last change of the device ID since the replica was opened.
@@ -109,7 +118,7 @@ public final class Replica {
         self.stored.isUnused(device),
         "`makeDeviceID` returned \(device), which has been used: it must "
           + "return an ID that is new each time")
-      takeDevice(device)
+      takeDevice(device, of: token)
     }
     self.stored._checkInvariants()
   }

@@ -10,9 +10,27 @@ extension Replica {
   }
 
   /// Replaces the device by one that has never saved.
-  func takeDevice(_ device: DeviceID) {
-    deviceChange = DeviceChange(old: stored.device, new: device)
+  ///
+  /// - Parameter token: The last token that was stored.
+  func takeDevice(_ device: DeviceID, of token: RestoreToken?) {
+    noteChange(to: device, of: token)
     stored.replaceDevice(by: device)
+  }
+
+  /// Notes a change of the device ID before it is made.
+  func noteChange(to device: DeviceID, of token: RestoreToken?) {
+    let old = stored.device
+    deviceChange = DeviceChange(
+      old: old, new: device,
+      lastStored: stored.rollbackDetected ?? stored.version[old].sequence,
+      lastSent: token?.device == old ? token?.sequence : nil)
+  }
+
+  /// Notes that this replica begins anew because everything that its installation
+  /// had stored is lost, except the token.
+  package func noteLoss(of token: RestoreToken) {
+    deviceChange = DeviceChange(
+      old: token.device, new: device, lastStored: 0, lastSent: token.sequence)
   }
 }
 

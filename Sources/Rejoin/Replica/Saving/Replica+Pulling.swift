@@ -67,7 +67,7 @@ extension Replica {
     if stored.needsNewDeviceID {
       let (device, puller) = (try unusedDevice(), try unusedDevice())
       guard puller != device else { throw .identityInUse(puller) }
-      takeDevice(device)
+      takeDevice(device, of: stored.durableToken)
       return puller
     }
     if let device = stored.pullers[Name(server)] { return device }

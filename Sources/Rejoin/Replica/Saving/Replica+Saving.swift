@@ -106,7 +106,7 @@ extension Replica {
     }
     stored.hybrid = hybrid
     if device != stored.device {
-      deviceChange = DeviceChange(old: stored.device, new: device)
+      noteChange(to: device, of: stored.durableToken)
     }
     return stored.commit(records, in: order, at: dot, time: time)
   }

@@ -30,7 +30,10 @@ import _RejoinVerification
     #expect(a.tell(clone).rollbackDetected == Dot(a.device, 1))
     #expect(clone.deviceChange == nil)
     #expect(try clone.edit { $0.name = "x" }.dot == Dot(DeviceID(7), 1))
-    #expect(clone.deviceChange == .init(old: a.device, new: DeviceID(7)))
+    #expect(
+      clone.deviceChange
+        == .init(
+          old: a.device, new: DeviceID(7), lastStored: 1, lastSent: 1))
     #expect(clone.merge(b).rollbackDetected == nil)
   }
 

@@ -123,7 +123,10 @@ import Testing
   @Test func theFirstSaveUnderANewDeviceRetiresTheOldOne() throws {
     try meet()
     let reopened = Replica.opening(d.state, token: nil, as: 7)
-    #expect(reopened.deviceChange == .init(old: d.device, new: DeviceID(7)))
+    #expect(
+      reopened.deviceChange
+        == .init(
+          old: d.device, new: DeviceID(7), lastStored: 1, lastSent: nil))
     #expect(reopened.retirements.isEmpty)
     try reopened.edit { $0.name = "again" }
     #expect(reopened.retirements == [d.device: 1])

@@ -58,7 +58,10 @@ import Testing
     let backup = a.state
     try a.edit { $0.name = "lost" }
     let opened = try reopen(backup, a.restoreToken)
-    #expect(opened.deviceChange == .init(old: a.device, new: DeviceID(7)))
+    #expect(
+      opened.deviceChange
+        == .init(
+          old: a.device, new: DeviceID(7), lastStored: 1, lastSent: 2))
     #expect(opened.device == DeviceID(7))
   }
 

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// A file whose content and name outlive a power cut.
+struct DurableFile {
+  let path: String
+
+  /// A failure of the file system.
+  struct Failure: Error, CustomStringConvertible {
+    /// What failed, where and why.
+    let description: String
+
+    init(_ what: String, _ path: String) {
+      description =
+        "\(path) cannot be \(what): \(String(cString: strerror(errno)))"
+    }
+  }
+
+  /// Whether there is something of that name.
+  var exists: Bool {
+    var status = stat()
+    return lstat(path, &status) == 0
+  }
+
+  func remove() { unlink(path) }
+
+  /// Makes durable what others have written.
+  func sync() throws {
+    try DurableFile.sync(path)
+    try syncFolder()
+  }
+
+  /// Makes the name durable.
+  func syncFolder() throws {
+    let end = path.lastIndex(of: "/")
+    let folder = end.map { $0 == path.startIndex ? "/" : String(path[..<$0]) }
+    try DurableFile.sync(folder ?? ".")
+  }
+
+  private static func sync(_ path: String) throws {
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { throw Failure("opened", path) }
+    defer { close(file) }
+    guard fsync(file) == 0 else { throw Failure("synced", path) }
+  }
+}

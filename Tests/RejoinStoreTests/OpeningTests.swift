@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Rejoin
+import RejoinFoundation
+import RejoinSQL
+import RejoinTesting
+import Testing
+
+@testable import RejoinStore
+
+/// A store opens with what it had, or says what is missing.
+@Suite final class OpeningTests: StoreSuite {
+  private func store(
+    _ name: String = "notes.sqlite", scope: String = "main",
+    recovering recovery: StoreRecovery? = nil, as device: UInt64 = 1
+  ) async throws -> ReplicaStore {
+    try await ReplicaStore(
+      at: folder.file(name), scope: scope, schema: [Note.self],
+      wallClock: ManualClock().wall, recovering: recovery,
+      makeDeviceID: { DeviceID(device) })
+  }
+
+  private func remove(_ names: String...) throws {
+    for name in names {
+      try FileManager.default.removeItem(atPath: folder.file(name))
+    }
+  }
+
+  /// Saves twice, and sends what there is.
+  private func fill(_ scope: String = "main") async throws {
+    let store = try await store(scope: scope)
+    try await store.save { $0[Note.self, "1"].title = "Milk" }
+    try await store.save { $0[Note.self, "1"].title = "Bread" }
+    _ = try await store.delta(since: ReplicaVersion())
+    try await store.close()
+  }
+
+  @Test func openingWithoutTheFileThrows() async throws {
+    try await fill()
+    try remove("notes.sqlite")
+    for _ in 0..<2 {
+      // Nor does the attempt leave a store that is empty.
+      let error = await #expect(throws: StoreError.self) {
+        _ = try await self.store(as: 2)
+      }
+      guard case .missing(let token?) = error else {
+        Issue.record("\(String(describing: error))")
+        return
+      }
+      #expect(token.device == DeviceID(1) && token.sequence == 2)
+      #expect("\(StoreError.missing(token))".contains("save 2"))
+      #expect("\(StoreError.missing(token))".contains("recovering"))
+    }
+    let again = try await store(recovering: .asNewDevice, as: 2)
+    let change = try #require(await again.deviceChange)
+    #expect(change.old == DeviceID(1) && change.new == DeviceID(2))
+    #expect(change.lastStored == 0 && change.lastSent == 2)
+    try await again.save { $0[Note.self, "2"].title = "Butter" }
+    try await again.close()
+    let device = try await store(as: 3).device
+    #expect(device == DeviceID(2))
+  }
+
+  @Test func openingWithoutTheScopeThrows() async throws {
+    try await fill("b")
+    try SQLiteConnection(opening: path).run("DELETE FROM rejoin_scope")
+    await #expect {
+      _ = try await self.store(scope: "b", as: 2)
+    } throws: { error in
+      if case StoreError.missing(.some) = error { true } else { false }
+    }
+    // One that has never been is created.
+    let other = try await store(scope: "c", as: 2)
+    #expect(await other.deviceChange == nil)
+  }
+
+  @Test func openingWithoutTheFileAndWithADamagedTokenThrows() async throws {
+    try await fill()
+    try remove("notes.sqlite")
+    try Data([1, 2, 3]).write(to: URL(filePath: path + ".token"))
+    await #expect(throws: StoreError.missing(nil)) {
+      _ = try await self.store(as: 2)
+    }
+    let again = try await store(recovering: .asNewDevice, as: 2)
+    #expect(await again.device == DeviceID(2))
+  }
+
+  @Test func anEarlierStateSaysWhatIsMissing() async throws {
+    let first = try await store()
+    try await first.save { $0[Note.self, "1"].title = "Milk" }
+    try folder.copy("notes.sqlite", to: "backup.sqlite")
+    try await first.save { $0[Note.self, "1"].title = "Bread" }
+    let sent = try #require(try await first.delta(since: ReplicaVersion()))
+    try await first.close()
+    for end in ["", "-wal"] where DurableFile(path: path + end).exists {
+      try remove("notes.sqlite" + end)
+    }
+    try folder.copy("backup.sqlite", to: "notes.sqlite")
+    let again = try await store(as: 2)
+    let change = try #require(await again.deviceChange)
+    #expect(change.lastStored == 1 && change.lastSent == 2)
+    try await again.apply(sent)
+    #expect(await again.read { $0[Note.self, "1"]?.title } == "Bread")
+  }
+
+  /// The process ends before the tables are there, and before the token is.
+  @Test func aStoreThatIsBeingCreatedIsNotMissing() throws {
+    final class Keeper: TokenKeeper, @unchecked Sendable {
+      var bytes: [UInt8]?
+      /// How many tokens are kept before the process ends.
+      var left = 2
+      struct Ended: Error {}
+      func load() -> [UInt8]? { bytes }
+      func keep(_ bytes: [UInt8]) throws {
+        if left == 0 { throw Ended() }
+        left -= 1
+        self.bytes = bytes
+      }
+    }
+    for count in 0..<2 {
+      let (path, keeper) = (folder.file("\(count).sqlite"), Keeper())
+      keeper.left = count
+      #expect(throws: StoreError.self) { try open(path, token: keeper) }
+      keeper.left = 2
+      let store = try open(path, token: keeper, as: 2)
+      #expect(store.deviceChange == nil)
+      try store.write("Milk")
+      #expect(try open(path, token: keeper, as: 3).title == "Milk")
+    }
+  }
+
+  @Test func aDatabaseWithoutAFileLeavesNoToken() async throws {
+    let before = FileManager.default.currentDirectoryPath
+    for path in ["", ":memory:"] {
+      await #expect(throws: StoreError.self) {
+        _ = try await ReplicaStore(
+          at: path, schema: [Note.self], wallClock: .system,
+          makeDeviceID: DeviceID.random)
+      }
+    }
+    let store = try await ReplicaStore.inMemory(
+      schema: [Note.self], wallClock: .system, makeDeviceID: DeviceID.random)
+    try await store.save { $0[Note.self, "1"].title = "Milk" }
+    #expect(try await store.delta(since: ReplicaVersion()) != nil)
+    #expect(await store.read { $0[Note.self, "1"]?.title } == "Milk")
+    let files = try FileManager.default.contentsOfDirectory(atPath: before)
+    #expect(!files.contains { $0.hasSuffix(".token") || $0 == ":memory:" })
+  }
+
+  @Test func closingLeavesOneFile() async throws {
+    let store = try await store()
+    var changes = store.changes.makeAsyncIterator()
+    try await store.save { $0[Note.self, "1"].title = "Milk" }
+    try await store.close()
+    try await store.close()
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+        == ["notes.sqlite", "notes.sqlite.token"])
+    await #expect(throws: StoreError.closed) {
+      try await store.save { $0[Note.self, "1"].title = "Bread" }
+    }
+    await #expect(throws: StoreError.closed) {
+      try await store.delta(since: ReplicaVersion())
+    }
+    await #expect(throws: StoreError.closed) {
+      try await store.backup(to: self.folder.file("backup.sqlite"))
+    }
+    #expect(await store.read { $0[Note.self, "1"]?.title } == "Milk")
+    // What was not asked for yet is told first.
+    #expect(try await changes.next()?.all.count == 1)
+    await #expect(throws: StoreError.closed) { _ = try await changes.next() }
+    let again = try await self.store(as: 2)
+    #expect(await again.deviceChange == nil)
+    #expect(await again.read { $0[Note.self, "1"]?.title } == "Milk")
+  }
+
+  @Test func aBackupIsOneCompleteFile() async throws {
+    let store = try await store()
+    for i in 0..<50 {
+      try await store.save { $0[Note.self, "\(i)"].title = "\(i)" }
+    }
+    let backup = folder.file("backup.sqlite")
+    try await store.backup(to: backup)
+    // The store is in use, before and after.
+    try await store.save { $0[Note.self, "later"].title = "later" }
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        .filter { $0.hasPrefix("backup") } == ["backup.sqlite"])
+    await #expect {
+      try await store.backup(to: backup)
+    } throws: { error in
+      if case StoreError.notCopied = error { true } else { false }
+    }
+    await #expect(throws: StoreError.self) {
+      try await store.backup(to: self.folder.file("none/backup.sqlite"))
+    }
+    let copy = try await self.store("backup.sqlite", as: 2)
+    #expect(await copy.device == DeviceID(2))
+    #expect(await copy.deviceChange?.lastSent == nil)
+    #expect(await copy.read { $0.recordIDs(of: "Note").count } == 50)
+    #expect(await store.read { $0.recordIDs(of: "Note").count } == 51)
+  }
+
+  @Test func whoIsSupersededIsTold() async throws {
+    let first = try await store()
+    try await first.save { $0[Note.self, "1"].title = "Milk" }
+    var changes = first.changes.makeAsyncIterator()
+    var values = first.values(of: Note.self, "1").makeAsyncIterator()
+    #expect(try await values.next()??.title == "Milk")
+    #expect(!first.isSuperseded)
+    // By another name of the same file.
+    try FileManager.default.createSymbolicLink(
+      atPath: folder.file("link.sqlite"), withDestinationPath: path)
+    let token = TokenFile(beside: path)
+    let second = try await ReplicaStore(
+      at: folder.file("link.sqlite"), schema: [Note.self],
+      wallClock: ManualClock().wall, token: token,
+      makeDeviceID: { DeviceID(2) })
+    try await second.save { $0[Note.self, "1"].title = "Bread" }
+    #expect(first.isSuperseded && !second.isSuperseded)
+    await #expect(throws: StoreError.superseded) {
+      _ = try await changes.next()
+    }
+    await #expect(throws: StoreError.superseded) { _ = try await values.next() }
+    var late = first.changes.makeAsyncIterator()
+    await #expect(throws: StoreError.superseded) { _ = try await late.next() }
+    #expect(await first.read { $0[Note.self, "1"]?.title } == "Milk")
+    await #expect(throws: StoreError.superseded) {
+      try await first.save { $0[Note.self, "1"].title = "Butter" }
+    }
+    // Another scope of the file is another replica.
+    _ = try await store(scope: "b", as: 3)
+    #expect(!second.isSuperseded)
+  }
+
+  /// As if by another process.
+  @Test func whoIsSupersededElsewhereIsToldAtTheNextChange() throws {
+    let first = try open(path, token: keeper)
+    let (pending, signals) = first.observers.observe()
+    _ = try open(path, token: keeper)
+    #expect(first.observers.failure == nil)
+    #expect(throws: StoreError.superseded) { try first.write("lost") }
+    #expect(first.observers.failure == .superseded)
+    #expect(pending.failure == .superseded)
+    _ = signals
+  }
+}
