@@ -3,6 +3,14 @@
 import Rejoin
 import RejoinSQL
 
+/// What a request changes of a scope of a hub.
+package enum HubChange: Sendable {
+  /// To join a delta, if a function that is told what that does allows it.
+  case join(Delta, check: @Sendable (Hub.Write) throws -> Void)
+  /// To note the version that a device has shown.
+  case acknowledge(ReplicaVersion, by: DeviceID)
+}
+
 /// The replicas of a hub, none of which is in memory.
 ///
 /// A request reads the saves of its scope and the records that it is about, makes
@@ -26,43 +34,25 @@ package final class HubScopes {
     } catch { throw StoreError(opening: error) }
   }
 
+  /// Whether the connection can be used for another request.
+  var isIdle: Bool { connection.isIdle }
+
+  /// The saves of a scope, without the fields ahead of them.
   package func version(of scope: String) throws(StoreError) -> ReplicaVersion {
-    try read(scope, choosing: { try $0.readAhead() }) { $0.version }
+    try read(scope, choosing: { _ in }) { replica, _ in replica.version }
   }
 
-  package func apply(
-    _ delta: Delta, in scope: String
-  ) throws(StoreError) -> MergeReport {
-    try change(scope) { reader in
-      try reader.readBuiltIn()
-      for id in delta.recordIDs { try reader.read(id) }
-    } body: {
-      $0.apply(delta, reporting: .faults)
-    }
-  }
-
-  package func acknowledge(
-    _ version: ReplicaVersion, by device: DeviceID, in scope: String
-  ) throws(StoreError) -> MergeReport {
-    try change(scope) { reader in
-      try reader.readBuiltIn()
-      try reader.readAhead()
-    } body: {
-      $0.acknowledge(version, by: device)
-    }
-  }
-
+  /// What a scope has beyond a version.
+  ///
+  /// Fields ahead of the hub's own version are sent with the saves that make them
+  /// complete, or with others that have touched them.
   package func delta(
     since basis: ReplicaVersion, in scope: String
   ) throws(StoreError) -> Delta? {
     try read(scope) { reader in
-      try reader.readAhead()
-      let news = reader.news(since: basis)
-      for device in news.intervals.keys.sorted() {
-        try reader.readTouched(by: device, after: news.known[device])
-      }
-    } body: {
-      $0.delta(since: basis)
+      try reader.readTouched(since: reader.news(since: basis))
+    } body: { replica, _ in
+      replica.deltaOfIntervals(since: basis)
     }
   }
 
@@ -75,7 +65,7 @@ package final class HubScopes {
       try reader.readPage(after: cursor?.record ?? 0, limit: limit)
       news = news ?? reader.news(since: basis)
       numbers = reader.numbers
-    } body: { replica in
+    } body: { replica, _ in
       // A scope that is not there has no news.
       let news = news ?? replica.state.news(since: basis)
       let isLast = numbers.count < limit
@@ -86,58 +76,103 @@ package final class HubScopes {
           ? nil : .init(news: news, record: numbers.last ?? 0))
     }
   }
-}
 
-extension HubScopes {
-  /// Changes a scope, which is added if there is none.
-  private func change<Value>(
-    _ scope: String, choosing choose: (inout RecordReader) throws -> Void,
-    body: (Replica) -> Value
-  ) throws(StoreError) -> Value {
+  /// The report of a version that is shown, if that changes nothing.
+  ///
+  /// Nearly always it does not, and nobody has to wait.
+  package func acknowledgeIfKnown(
+    _ version: ReplicaVersion, by device: DeviceID, in scope: String
+  ) throws(StoreError) -> MergeReport? {
+    try read(scope, choosing: { try $0.readBuiltIn() }) { replica, devices in
+      let head = StoredHead(replica.state)
+      let report = replica.acknowledge(version, by: device, beside: devices)
+      return head == StoredHead(replica.state) ? report : nil
+    }
+  }
+
+  /// Makes changes of a scope in one transaction.
+  ///
+  /// The scope is added if there is none.
+  ///
+  /// - Returns: Of each change the report, or why it was refused, which has changed
+  ///   nothing.
+  /// - Throws: ``StoreError``, with which none of them was made.
+  package func make(
+    _ changes: [HubChange], in scope: String
+  ) throws(StoreError) -> [Result<MergeReport, any Error>] {
+    let name = Array(scope.utf8)
     do {
       return try connection.changing {
-        let row = try locked(Array(scope.utf8))
-        let (rows, stored) = try ScopeRows.read(
-          row, on: connection, choosing: choose)
+        try ScopeRow.lock(name, on: connection)
+        let (rows, stored) = try read(name) { reader in
+          for change in changes { try reader.read(change) }
+        }
         rows.noteTouches(of: stored)
         let replica = replica(stored)
         replica.noteChangedRecords()
-        let value = body(replica)
-        try rows.write(replica)
-        return value
+        let results = changes.map { make($0, in: replica, of: rows) }
+        if rows.differ(from: replica) { try rows.write(replica) }
+        return results
       }
     } catch { throw StoreError(writing: error) }
+  }
+
+  private func make(
+    _ change: HubChange, in replica: Replica, of rows: ScopeRows
+  ) -> Result<MergeReport, any Error> {
+    switch change {
+    case .acknowledge(let version, let device):
+      return .success(
+        replica.acknowledge(
+          version, by: device, beside: rows.devices.keys))
+    case .join(let delta, let check):
+      let before = replica.state
+      // Only what this change does.
+      let changed = replica.takeChangedRecords()
+      let report = replica.apply(delta, reporting: .faults)
+      let intervals = delta.intervals.keys
+      let devices = replica.state.authors(since: before)
+        .union(intervals).union(report.forkedDevices)
+        .union(report.equivocations.map(\.device))
+      let write = Hub.Write(
+        devices: devices,
+        newDevices: devices.count {
+          rows.devices[$0] == nil && before.version[$0].sequence == 0
+        }, hasIntervals: !intervals.isEmpty)
+      do { try check(write) } catch {
+        replica.takeBack(to: before)
+        return .failure(error)
+      }
+      replica.noteChanged(changed)
+      return .success(report)
+    }
   }
 
   /// Reads from a scope, as of one moment.
   private func read<Value>(
     _ scope: String, choosing choose: (inout RecordReader) throws -> Void,
-    body: (Replica) -> Value
+    body: (Replica, Set<DeviceID>) -> Value
   ) throws(StoreError) -> Value {
     do {
       return try connection.reading {
-        let row = try ScopeRow.findOnHub(
-          Array(scope.utf8), locks: false, on: connection)
-        guard let row else { return body(empty()) }
-        return body(
-          replica(
-            try ScopeRows.read(row, on: connection, choosing: choose).stored))
+        let (rows, stored) = try read(Array(scope.utf8), choosing: choose)
+        return body(replica(stored), Set(rows.devices.keys))
       }
     } catch { throw StoreError(opening: error) }
   }
 
-  private func locked(_ name: [UInt8]) throws -> ScopeRow {
-    func find() throws -> ScopeRow? {
-      try ScopeRow.findOnHub(name, locks: true, on: connection)
+  /// Reads a scope, or begins one.
+  private func read(
+    _ name: [UInt8], choosing choose: (inout RecordReader) throws -> Void
+  ) throws -> (rows: ScopeRows, stored: StoredReplica) {
+    if let row = try ScopeRow.findOnHub(name, on: connection) {
+      return try ScopeRows.read(row, on: connection, choosing: choose)
     }
-    if let row = try find() { return row }
-    var row = ScopeRow(name: name, head: empty().state.encodedHead())
-    if try row.insert(on: connection) { return row }
-    // Somebody else has added it in the meantime.
-    guard let row = try find() else {
-      throw StoreError.damaged("in the names of the scopes")
-    }
-    return row
+    let empty = Replica(
+      device: makeDeviceID(), schema: [], wallClock: WallClock { 0 },
+      makeDeviceID: makeDeviceID
+    ).state
+    return (ScopeRows.new(name, for: empty, on: connection), empty)
   }
 
   /// A replica that never saves, and needs neither a schema nor a clock.
@@ -146,59 +181,68 @@ extension HubScopes {
       resuming: stored, schema: [], wallClock: WallClock { 0 },
       makeDeviceID: makeDeviceID)
   }
-
-  private func empty() -> Replica {
-    Replica(
-      device: makeDeviceID(), schema: [], wallClock: WallClock { 0 },
-      makeDeviceID: makeDeviceID)
-  }
 }
 
 // What a request reads of a scope.
 extension RecordReader {
-  fileprivate mutating func read(_ id: RecordID) throws {
+  fileprivate mutating func read(_ change: HubChange) throws {
+    switch change {
+    case .acknowledge: try readBuiltIn()
+    case .join(let delta, _):
+      for id in delta.recordIDs { try read(id) }
+      // Whether a device has come back.
+      for device in delta.intervals.keys {
+        try read(RecordID(BuiltIn.retirement, device.hexadecimal))
+      }
+    }
+  }
+
+  private mutating func read(_ id: RecordID) throws {
     try read(
       "rejoin_record r WHERE scope = ? AND entity = ? AND key = ?",
-      .integer(row.scope), .text(id.entity), .text(id.key))
+      .integer(row.scope), .utf8(id.entity), .utf8(id.key))
   }
 
   /// The devices that are enrolled or retired.
   fileprivate mutating func readBuiltIn() throws {
     try read(
       "rejoin_record r WHERE scope = ? AND entity IN (?, ?)",
-      .integer(row.scope), .text(BuiltIn.roster), .text(BuiltIn.retirement))
+      .integer(row.scope), .utf8(BuiltIn.roster), .utf8(BuiltIn.retirement))
   }
 
-  /// The records with saves beyond the version.
-  fileprivate mutating func readAhead() throws {
-    // Numbers are bit patterns in one table and clamped in the other: of a
-    // device with a number that they cannot tell, every record is found.
-    // SQLite keeps the order of a cross join.
-    try readTouched(
-      "rejoin_device d CROSS JOIN rejoin_touch t WHERE t.scope = d.scope "
-        + "AND t.device = d.device "
-        + "AND t.n > CASE WHEN d.n = 9223372036854775807 "
-        + "THEN 9223372036854775806 ELSE d.n END AND d.scope = ?",
-      .integer(row.scope))
+  /// The records that devices with news have touched in new saves.
+  fileprivate mutating func readTouched(since news: News) throws {
+    // One statement for all devices, which are numbers in a list.
+    let list = news.intervals.keys.compactMap { device in
+      devices[device].map { number in
+        // Greater numbers than a database has are all its greatest one.
+        let known = min(Int64(clamping: news.known[device]), .max - 1)
+        return "[\(number),\(known)]"
+      }
+    }
+    if list.isEmpty { return }
+    try readRows(
+      foundBy: RecordReader.touched(connection.dialect),
+      [.text("[\(list.joined(separator: ","))]"), .integer(row.scope)])
   }
 
-  /// The records that a device has touched in a later save than that with a
-  /// number.
-  fileprivate mutating func readTouched(
-    by device: DeviceID, after number: UInt64
-  ) throws {
-    try readTouched(
-      "rejoin_touch t WHERE t.scope = ? AND t.n > ? AND t.device = "
-        + "(SELECT device FROM rejoin_device WHERE scope = ? AND id = ?)",
-      .integer(row.scope), .integer(Int64(clamping: number)),
-      .integer(row.scope), .bytes(Array(device.bytes)))
-  }
-
-  /// The records of the rows `t` of a source.
-  private mutating func readTouched(
-    _ source: String, _ values: SQLValue...
-  ) throws {
-    try readRows(foundBy: "SELECT DISTINCT t.record FROM " + source, values)
+  /// The numbers of the records that devices of a list have touched in later saves
+  /// than those in the list.
+  ///
+  /// Device by device, by the index: no plan reads the touches of the scope.
+  static func touched(_ dialect: SQLDialect) -> String {
+    switch dialect {
+    // It keeps the order of a cross join.
+    case .sqlite:
+      "SELECT DISTINCT t.record FROM json_each(?) d CROSS JOIN rejoin_touch t "
+        + "WHERE t.scope = ? AND t.device = json_extract(d.value, '$[0]') "
+        + "AND t.n > json_extract(d.value, '$[1]')"
+    // What has an OFFSET is planned by itself.
+    case .postgresql:
+      "SELECT DISTINCT f.record FROM json_array_elements(?::json) d, "
+        + "LATERAL (SELECT t.record FROM rejoin_touch t WHERE t.scope = ? "
+        + "AND t.device = (d->>0)::bigint AND t.n > (d->>1)::bigint OFFSET 0) f"
+    }
   }
 
   fileprivate mutating func readPage(

@@ -7,20 +7,25 @@ import RejoinSQL
 struct RecordReader {
   /// The scope.
   let row: ScopeRow
+  /// The number of each device's row.
+  let devices: [DeviceID: Int64]
   /// The number of each record's row, in the order in which they were read.
   private(set) var numbers: [Int64] = []
   private var seen: Set<Int64> = []
+  /// The rows as they were read, on a hub.
+  private var bodies: [[UInt8]] = []
   /// The records that get patches, by their positions.
   private var patches: [Int: RecordRows.Patches] = [:]
   private var assembly: StoredAssembly
   private let patching: Patching
-  private let connection: any SQLConnection
+  let connection: any SQLConnection
 
   init(
-    _ row: ScopeRow, _ assembly: StoredAssembly,
+    _ row: ScopeRow, _ devices: [DeviceID: Int64], _ assembly: StoredAssembly,
     patching: Patching, on connection: any SQLConnection
   ) {
-    (self.row, self.assembly, self.connection) = (row, assembly, connection)
+    (self.row, self.devices, self.assembly) = (row, devices, assembly)
+    self.connection = connection
     self.patching = patching
     numbers.reserveCapacity(Int(clamping: min(row.records, 1 << 16)))
   }
@@ -40,7 +45,9 @@ struct RecordReader {
       do {
         let id = try row.withBytes(3) { body in
           // A hub reads only what a request needs, and has no patches.
-          if !self.row.isOfHub, body.count >= patching.least {
+          if self.row.isOfHub {
+            bodies.append(Array(body))
+          } else if body.count >= patching.least {
             patches[numbers.count] = RecordRows.Patches(body: body.count)
           }
           return try assembly.add(record: body)
@@ -118,7 +125,7 @@ struct RecordReader {
 
   /// The rows that were read.
   var rows: RecordRows {
-    RecordRows(row, numbers, patches, patching: patching)
+    RecordRows(row, numbers, patches, bodies, patching: patching)
   }
 
   /// What is here and not in a version.

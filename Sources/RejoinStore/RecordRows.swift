@@ -51,14 +51,17 @@ struct RecordRows {
   private(set) var patchCount: Int64
   /// The large records, by their positions.
   private var patches: [Int: Patches]
+  /// The rows as they were read, on a hub: many requests arrive twice, and what has
+  /// not changed is not written.
+  private let bodies: [[UInt8]]
   private let patching: Patching
 
   /// What was read of a scope.
   init(
     _ row: ScopeRow, _ numbers: [Int64] = [], _ patches: [Int: Patches] = [:],
-    patching: Patching
+    _ bodies: [[UInt8]] = [], patching: Patching
   ) {
-    (self.numbers, self.patches) = (numbers, patches)
+    (self.numbers, self.patches, self.bodies) = (numbers, patches, bodies)
     (count, patchCount) = (row.records, row.patches)
     self.patching = patching
   }
@@ -92,6 +95,7 @@ struct RecordRows {
       try add(patch, position, known, in: scope, on: connection)
     } else {
       let body = replica.stored.encodedRecord(at: position)
+      if position < bodies.count, body == bodies[position] { return }
       try write(body, position, of: replica, in: scope, on: connection)
       try dropPatches(position, in: scope, on: connection)
       if body.count >= patching.least {
@@ -116,7 +120,7 @@ struct RecordRows {
         try connection.integer(
           "INSERT INTO rejoin_record (scope, entity, key, body) "
             + "VALUES (?, ?, ?, ?) RETURNING record",
-          .integer(scope), .text(id.entity), .text(id.key), .bytes(body))
+          .integer(scope), .utf8(id.entity), .utf8(id.key), .bytes(body))
         ?? 0
       count += 1
     }

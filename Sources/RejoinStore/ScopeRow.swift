@@ -57,18 +57,33 @@ struct ScopeRow {
 
   /// Finds a scope of a hub, which can have many.
   ///
-  /// - Parameter locks: Whether no other transaction may change the scope before
-  ///   the end of this one.
+  /// In PostgreSQL it also has the transaction take an index where there is one:
+  /// statistics of how the rows are distributed would have it read all of them.
   static func findOnHub(
-    _ name: [UInt8], locks: Bool, on connection: any SQLConnection
+    _ name: [UInt8], on connection: any SQLConnection
   ) throws -> ScopeRow? {
-    // A transaction of SQLite that writes has locked the file.
-    let end = locks && connection.dialect == .postgresql ? " FOR UPDATE" : ""
+    let setting =
+      connection.dialect == .sqlite
+      ? "" : "AND set_config('enable_seqscan', 'off', true) IS NOT NULL"
     let row = try read(
-      "WHERE name = ?" + end, [.bytes(name)], on: connection
+      "WHERE name = ? " + setting, [.bytes(name)], on: connection
     ).first
     if let row, !row.isOfHub { throw StoreError.ofDevice }
     return row
+  }
+
+  /// Waits until no other transaction changes a scope of a hub, which need not be
+  /// there, and has others wait until the end of this one.
+  ///
+  /// Unlike the lock of a row it is not written, so that a request that changes
+  /// nothing has nothing to be synced.
+  static func lock(_ name: [UInt8], on connection: any SQLConnection) throws {
+    // A transaction of SQLite that writes has locked the file.
+    if connection.dialect == .sqlite { return }
+    // Two names of one number wait for each other, which does no harm.
+    let number = name.withUnsafeBytes { Int64(WireChecksum.of($0)) }
+    try connection.run(
+      "SELECT pg_advisory_xact_lock(?)", .integer(0x7265_6a6f << 32 | number))
   }
 
   /// Whether nobody opens the scope as one replica.

@@ -34,13 +34,12 @@ final class ScopeRows {
     head = StoredHead(stored)
   }
 
-  /// Adds a scope that has an empty replica.
-  static func create(
-    _ name: [UInt8], for stored: StoredReplica, patching: Patching,
-    on connection: any SQLConnection
-  ) throws -> ScopeRows {
-    var row = ScopeRow(name: name, head: stored.encodedHead())
-    try row.insert(on: connection)
+  /// The rows of a scope that is added as soon as something is written.
+  static func new(
+    _ name: [UInt8], for stored: StoredReplica,
+    patching: Patching = Patching(), on connection: any SQLConnection
+  ) -> ScopeRows {
+    let row = ScopeRow(name: name, head: stored.encodedHead())
     return ScopeRows(
       row, RecordRows(row, patching: patching), stored, on: connection)
   }
@@ -73,8 +72,19 @@ extension ScopeRows {
     touched = records.numbers.indices.map { stored.lastSaves(ofRecordAt: $0) }
   }
 
+  /// Whether anything has changed of a replica since the last time.
+  func differ(from replica: Replica) -> Bool {
+    replica.hasChangedRecords || head != StoredHead(replica.stored)
+      || version != replica.stored.version
+  }
+
   /// Writes what has changed of a replica since the last time.
   func write(_ replica: Replica) throws {
+    if row.scope == 0 {
+      guard try row.insert(on: connection) else {
+        throw StoreError.damaged("in the names of the scopes")
+      }
+    }
     for position in replica.takeChangedRecords() {
       try records.write(
         position, of: replica, in: row.scope, on: connection)
@@ -222,7 +232,7 @@ extension ScopeRows {
           "with \(devices.count) rows of devices in place of \(row.devices)")
       }
       var reader = RecordReader(
-        row, assembly, patching: patching, on: connection)
+        row, devices, assembly, patching: patching, on: connection)
       try choose(&reader)
       let records = reader.rows
       var stored = try reader.finished()

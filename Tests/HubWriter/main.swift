@@ -21,7 +21,7 @@ struct Account: Entity {
   let log = set("log", of: Int.self)
 }
 
-func connect(_ database: String) throws -> any SQLConnection {
+@Sendable func connect(_ database: String) throws -> any SQLConnection {
   guard database.hasPrefix("sqlite:") else {
     return try PostgreSQLConnection(database)
   }
@@ -32,28 +32,12 @@ func connect(_ database: String) throws -> any SQLConnection {
   return connection
 }
 
-/// Serves a request, and connects again as long as the server is away.
-///
-/// A request whose answer got lost is made again: it may arrive twice.
-func serve<Value>(
-  _ database: String, _ hub: inout HubScopes?,
-  _ request: (HubScopes) throws -> Value
-) throws -> Value {
+/// Makes a request as long as the server is away, for longer than a hub waits.
+func serve<Value>(_ request: () async throws -> Value) async throws -> Value {
   while true {
-    do {
-      let open =
-        try hub
-        ?? HubScopes(connect(database), makeDeviceID: DeviceID.random)
-      hub = open
-      return try request(open)
-    } catch StoreError.disconnected, StoreError.busy {
-      hub = nil
-    } catch let error as SQLError
-      where error.code == .cannotOpen || error.code == .busy
-    {
-      hub = nil
-    }
-    Thread.sleep(forTimeInterval: 0.05)
+    do { return try await request() } catch StoreError.disconnected,
+      StoreError.busy, StoreError.unavailable
+    {}
   }
 }
 
@@ -62,12 +46,16 @@ let database = CommandLine.arguments[1]
 let replica = Replica(
   device: .random(), schema: [Account.self], wallClock: .system,
   makeDeviceID: DeviceID.random)
-var hub: HubScopes?
+let hub = try await serve {
+  try await Hub(connections: 2) { try connect(database) }
+}
+let session = hub.session { _ in }
 
 var cursor: HubPage.Cursor?
 repeat {
-  let page = try serve(database, &hub) {
-    try $0.page(of: cursor, since: replica.version, in: scope, limit: 2)
+  let page = try await serve {
+    try await session.page(
+      after: cursor, since: replica.version, in: scope, limit: 2)
   }
   if let delta = page.delta { replica.apply(delta) }
   cursor = page.next
@@ -91,17 +79,18 @@ while true {
     account.visits.increment()
     account.log.insert(total)
   }
-  try serve(database, &hub) { hub in
-    let version = try hub.version(of: scope)
+  try await serve {
+    let version = try await session.version(of: scope)
     if let delta = replica.delta(since: version) {
-      _ = try hub.apply(delta, in: scope)
+      try await session.apply(delta, in: scope)
     }
   }
   // In one write and past all buffers, so that a line is there or not.
   FileHandle.standardOutput.write(Data("\(total)\n".utf8))
-  try serve(database, &hub) { hub in
-    _ = try hub.acknowledge(replica.version, by: replica.device, in: scope)
-    if let delta = try hub.delta(since: replica.version, in: scope) {
+  try await serve {
+    try await session.acknowledge(
+      replica.version, by: replica.device, in: scope)
+    if let delta = try await session.delta(since: replica.version, in: scope) {
       replica.apply(delta)
     }
   }

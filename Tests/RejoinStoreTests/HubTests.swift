@@ -9,6 +9,20 @@ import Testing
 @testable import Rejoin
 @testable import RejoinStore
 
+extension HubScopes {
+  func apply(_ delta: Delta, in scope: String) throws -> MergeReport {
+    try make([.join(delta) { _ in }], in: scope)[0].get()
+  }
+
+  func acknowledge(
+    _ version: ReplicaVersion, by device: DeviceID, in scope: String
+  ) throws -> MergeReport {
+    let known = try acknowledgeIfKnown(version, by: device, in: scope)
+    return try known
+      ?? make([.acknowledge(version, by: device)], in: scope)[0].get()
+  }
+}
+
 /// A hub on SQLite and, where `REJOIN_POSTGRESQL` says how to connect, on PostgreSQL.
 ///
 /// `Tests/Hub/run` starts a server and says so.
@@ -161,8 +175,13 @@ import Testing
     let page = try hub.page(
       of: nil, since: ReplicaVersion(), in: scope, limit: 5)
     newcomer.apply(try #require(page.delta))
-    #expect(newcomer.version == (try hub.version(of: scope)))
     #expect(newcomer.version.fieldsAhead.count == 1)
+    // Else they are not sent, nor named, before the saves are complete.
+    #expect(try hub.version(of: scope) == ReplicaVersion())
+    #expect(try hub.delta(since: ReplicaVersion(), in: scope) == nil)
+    _ = try hub.apply(try #require(phone.delta()), in: scope)
+    #expect(
+      try hub.delta(since: ReplicaVersion(), in: scope) == phone.delta())
   }
 
   @Test(arguments: Database.available)
@@ -206,13 +225,9 @@ import Testing
       let known = try hub.version(of: scope)
       _ = try hub.apply(#require(saver.delta(since: before)), in: scope)
       #expect(try hub.version(of: scope).vector == known.vector)
-      #expect(
-        try hub.delta(since: known, in: scope)?.recordIDs.map(\.key) == ["\(n)"]
-      )
-      #expect(try hub.version(of: scope).fieldsAhead.count == 2)
       _ = try hub.apply(#require(saver.delta()), in: scope)
       let held = try hub.version(of: scope)
-      #expect(held[DeviceID(9)].sequence == n && held.fieldsAhead.isEmpty)
+      #expect(held[DeviceID(9)].sequence == n)
       #expect(
         try hub.delta(since: before, in: scope)?.recordIDs.map(\.key) == [
           "\(n)"
@@ -309,52 +324,5 @@ import Testing
     try other.run("COMMIT")
     _ = try hub.apply(delta, in: scope)
     #expect(try hub.delta(since: ReplicaVersion(), in: scope) == delta)
-  }
-
-  @Test func nobodyDoesWhatTheyMayNot() async throws {
-    struct Refused: Error {}
-    let hub = try Hub(
-      SQLiteConnection(opening: path), makeDeviceID: DeviceID.random)
-    let phone = replica(1)
-    try write(phone, "1")
-    let (own, device) = ("mine", phone.device)
-    // Somebody who may use one scope, as one device.
-    let session = hub.session { access in
-      switch access {
-      case .read(own), .write(own, devices: [device]),
-        .acknowledge(own, device):
-        break
-      default: throw Refused()
-      }
-    }
-    let delta = try #require(phone.delta())
-    try await session.apply(delta, in: own)
-    try await session.acknowledge(phone.version, by: device, in: own)
-    #expect(try await session.version(of: own).vector == phone.version.vector)
-    #expect(
-      try await session.delta(since: ReplicaVersion(), in: own) == delta)
-    #expect(
-      try await session.page(since: ReplicaVersion(), in: own).delta == delta)
-    await #expect(throws: Refused.self) {
-      try await session.version(of: "theirs")
-    }
-    await #expect(throws: Refused.self) {
-      try await session.delta(since: ReplicaVersion(), in: "theirs")
-    }
-    await #expect(throws: Refused.self) {
-      try await session.page(since: ReplicaVersion(), in: "theirs")
-    }
-    await #expect(throws: Refused.self) {
-      try await session.apply(delta, in: "theirs")
-    }
-    await #expect(throws: Refused.self) {
-      try await session.acknowledge(
-        phone.version, by: DeviceID(2), in: own)
-    }
-    let tablet = replica(2)
-    try write(tablet, "1")
-    await #expect(throws: Refused.self) {
-      try await session.apply(#require(tablet.delta()), in: own)
-    }
   }
 }

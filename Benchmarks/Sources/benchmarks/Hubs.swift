@@ -66,7 +66,7 @@ extension Suite {
   }
 }
 
-private enum HubDatabase: String, CaseIterable {
+enum HubDatabase: String, CaseIterable {
   case sqlite = "SQLite"
   case postgresql = "PostgreSQL"
 
@@ -74,6 +74,18 @@ private enum HubDatabase: String, CaseIterable {
 
   static var available: [HubDatabase] {
     server == nil ? [.sqlite] : allCases
+  }
+
+  /// - Parameter file: The path of the file of SQLite.
+  func connect(_ file: String) throws -> any SQLConnection {
+    switch self {
+    case .sqlite:
+      let connection = try SQLiteConnection(opening: file)
+      try connection.run("PRAGMA journal_mode = WAL")
+      try connection.run("PRAGMA synchronous = FULL")
+      return connection
+    case .postgresql: return try PostgreSQLConnection(HubDatabase.server ?? "")
+    }
   }
 }
 
@@ -89,24 +101,12 @@ private final class FilledHub {
   init(fields: Int, _ database: HubDatabase) throws {
     (data, folder) = (Dataset(fields: fields), try Folder())
     replica = try data.replica()
-    let hub: Hub
-    switch database {
-    case .sqlite:
-      let connection = try SQLiteConnection(opening: folder.file("hub.sqlite"))
-      try connection.run("PRAGMA journal_mode = WAL")
-      try connection.run("PRAGMA synchronous = FULL")
-      hub = try Hub(connection, makeDeviceID: { Dataset.device(7) })
-    case .postgresql:
-      hub = try Hub(
-        PostgreSQLConnection(HubDatabase.server ?? ""),
-        makeDeviceID: { Dataset.device(7) })
+    let file = folder.file("hub.sqlite")
+    let hub = try blocking {
+      try await Hub(connections: 1) { try database.connect(file) }
     }
     session = hub.session { _ in }
     try send(since: ReplicaVersion())
-    if database == .postgresql {
-      // As after any load of much at once; the server does it later by itself.
-      try PostgreSQLConnection(HubDatabase.server ?? "").run("ANALYZE")
-    }
   }
 
   func version() throws -> ReplicaVersion {

@@ -100,11 +100,13 @@ extension Suite {
     ) { scale in
       let (folder, count) = (try Folder(), scale(1000))
       let (key, id) = (FieldKey("tags", .set), RecordID("Item", "1"))
-      let store = try ReplicaStore(
-        at: folder.file("store.sqlite"),
-        schema: Schema(["Item": .init(fields: [key])]),
-        wallClock: WallClock { 1_750_000_000_000 },
-        makeDeviceID: { Dataset.device(7) })
+      let store = try blocking {
+        try await ReplicaStore(
+          at: folder.file("store.sqlite"),
+          schema: Schema(["Item": .init(fields: [key])]),
+          wallClock: WallClock { 1_750_000_000_000 },
+          makeDeviceID: { Dataset.device(7) })
+      }
       func insert(_ elements: Range<Int>) throws -> Int {
         let values = elements.map { Value.string("element \($0)") }
         return try blocking {
@@ -226,10 +228,12 @@ private struct StoreFile {
   }
 
   func store() throws -> ReplicaStore {
-    try ReplicaStore(
-      at: path, schema: Dataset.schema,
-      wallClock: WallClock { 1_750_000_000_000 },
-      makeDeviceID: { Dataset.device(7) })
+    try blocking { [path] in
+      try await ReplicaStore(
+        at: path, schema: Dataset.schema,
+        wallClock: WallClock { 1_750_000_000_000 },
+        makeDeviceID: { Dataset.device(7) })
+    }
   }
 
   /// The bytes of the file, with nothing left in the log.

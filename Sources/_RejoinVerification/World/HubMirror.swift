@@ -34,17 +34,23 @@ final class HubMirror {
   func apply(_ delta: Delta) {
     let report = replica.apply(delta, reporting: .faults)
     compare("the report of a delta") {
-      try hub.apply(delta, in: HubMirror.name).faults == report.faults
+      try make(.join(delta) { _ in }).faults == report.faults
     }
   }
 
   func acknowledge(_ version: ReplicaVersion, by device: DeviceID) {
     let report = replica.acknowledge(version, by: device)
     compare("the report of a version") {
-      try hub.acknowledge(version, by: device, in: HubMirror.name).faults
+      let known = try hub.acknowledgeIfKnown(
+        version, by: device, in: HubMirror.name)
+      return try (known ?? make(.acknowledge(version, by: device))).faults
         == report.faults
     }
     bases = bases.suffix(3) + [version]
+  }
+
+  private func make(_ change: HubChange) throws -> MergeReport {
+    try hub.make([change], in: HubMirror.name)[0].get()
   }
 
   /// Compares the hub with the replica.
@@ -65,12 +71,15 @@ final class HubMirror {
     steps += 1
     if steps % 5 == 0, let delta = send(replica.version) { apply(delta) }
     compare("the version") {
-      try hub.version(of: HubMirror.name) == replica.version
+      var version = replica.version
+      // These cost a hub too much.
+      version.fieldsAhead = [:]
+      return try hub.version(of: HubMirror.name) == version
     }
     let basis = bases[steps % bases.count]
     compare("the delta since \(basis)") {
       try hub.delta(since: basis, in: HubMirror.name)
-        == replica.delta(since: basis)
+        == replica.deltaOfIntervals(since: basis)
     }
     // All of it is read, which takes most of the time.
     guard steps % 4 == 0 else { return }

@@ -297,6 +297,7 @@ private final class FailingConnection: SQLConnection {
   private let connection: SQLiteConnection
   private var count = 0
   var dialect: SQLDialect { connection.dialect }
+  var isIdle: Bool { connection.isIdle }
   var fails = false
 
   init(_ connection: SQLiteConnection) { self.connection = connection }

@@ -42,11 +42,17 @@ extension StoredReplica {
   }
 
   /// Makes the delta with some news.
-  package mutating func delta(of news: News) -> Delta? {
+  ///
+  /// - Parameter withAhead: Whether also with the fields that have seen no other new
+  ///   saves than those beyond the version.
+  package mutating func delta(
+    of news: News, withAhead: Bool = true
+  ) -> Delta? {
     // A field ahead of the version may have seen saves of any device.
     let locations = locations(
       since: news.known,
-      of: ahead.isEmpty ? Array(news.intervals.keys) : index.devices)
+      of: !withAhead || ahead.isEmpty
+        ? Array(news.intervals.keys) : index.devices)
     if news.ahead.isEmpty {
       return delta(at: locations, since: news.known, news.intervals)
     }

@@ -15,7 +15,8 @@ extension Replica {
   ///
   /// - Parameters:
   ///   - version: The version of the other device.
-  ///   - device: The device that showed it.
+  ///   - device: The device that showed it; `nil` for a hub, which keeps saves for
+  ///     others and has none of its own. What is stable there is then stable here.
   /// - Returns: A report that is clean, or that has
   ///   ``MergeReport/rollbackDetected``.
   /// - Complexity: O(*r* + *s*), where *r* is the number of devices in the version
@@ -23,7 +24,17 @@ extension Replica {
   ///   is the number of devices on the roster.
   @discardableResult
   public func acknowledge(
-    _ version: ReplicaVersion, by device: DeviceID
+    _ version: ReplicaVersion, by device: DeviceID? = nil
+  ) -> MergeReport {
+    acknowledge(version, by: device, beside: [])
+  }
+
+  /// Records the saves that another device holds, in a replica that lacks records.
+  ///
+  /// - Parameter devices: Those that have saves in records which are not here.
+  package func acknowledge(
+    _ version: ReplicaVersion, by device: DeviceID?,
+    beside devices: some Collection<DeviceID>
   ) -> MergeReport {
     var report = MergeReport()
     let isBehind = stored.ours.contains {
@@ -35,17 +46,19 @@ extension Replica {
     stored.version.stabilityCut.merge(
       version.stabilityCut.intersection(stored.version.vector))
     // Stability awaits only the others.
-    if device != self.device {
+    if let device, device != self.device {
       stored.stability.note(
         version.vector, of: device, holding: stored.version.vector)
     }
-    advanceStability()
+    advanceStability(beside: devices)
     return report
   }
 
   /// Sets the next mark if every other device on the roster has passed the
   /// last.
-  func advanceStability() {
+  ///
+  /// - Parameter devices: Those that have saves in records which are not here.
+  func advanceStability(beside devices: some Collection<DeviceID> = []) {
     // Most devices have not shown a later version since. The roster need not be
     // listed while one of them is missing.
     if let awaited = stored.stability.awaited, awaited != device,
@@ -53,7 +66,7 @@ extension Replica {
     {
       return stored._checkInvariants()
     }
-    var others = roster
+    var others = roster.union(devices.filter(isOnRoster))
     // We hold whatever is in our own mark.
     others.remove(device)
     if let stable = stored.stability.advance(

@@ -5,6 +5,11 @@ extension Replica {
   /// Begins to note which records change.
   package func noteChangedRecords() { stored.changedRecords = [] }
 
+  /// Notes that records have changed which were handed out before.
+  package func noteChanged(_ positions: [Int]) {
+    stored.changedRecords?.formUnion(positions.map { UInt32($0) })
+  }
+
   /// Notes every record as changed.
   package func noteAllRecords() {
     stored.changedRecords = Set(0..<UInt32(stored.records.count))
@@ -27,6 +32,12 @@ extension Replica {
   /// ``StoredReplica/noteWritten(_:)``.
   package func noteWritten(_ position: Int, isPatched: Bool = true) {
     stored.noteWritten(position, isPatched: isPatched)
+  }
+
+  /// What is here beyond a version, without the fields that have seen no other new
+  /// saves than those beyond the version of this replica.
+  package func deltaOfIntervals(since basis: ReplicaVersion) -> Delta? {
+    stored.delta(of: stored.news(since: basis), withAhead: false)
   }
 
   /// Takes the replica back to what a store has of it.

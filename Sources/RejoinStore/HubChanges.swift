@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Rejoin
+import Synchronization
+
+/// The requests that change scopes, in a line for each scope.
+///
+/// They would wait for each other in the database. Those that wait here are made in
+/// one transaction, which is synced once.
+final class HubChanges: Sendable {
+  /// How many are made in one transaction, so that nobody waits for a long one.
+  private static let limit = 64
+
+  private typealias Outcome = Result<MergeReport, any Error>
+
+  private struct Request {
+    let number: Int
+    let change: HubChange
+    let continuation: CheckedContinuation<Outcome, Never>
+  }
+
+  private struct State {
+    /// Those that wait; a scope is listed while somebody serves its line.
+    var lines: [String: [Request]] = [:]
+    /// Those who stopped waiting before they began.
+    var canceled: Set<Int> = []
+    var count = 0
+  }
+
+  private let pool: HubPool
+  private let state = Mutex(State())
+
+  init(_ pool: HubPool) { self.pool = pool }
+
+  /// Makes a change.
+  ///
+  /// If the task is cancelled while it waits for its turn, nothing has changed.
+  /// Afterwards, the change is made.
+  func make(_ change: HubChange, in scope: String) async throws -> MergeReport {
+    let number = state.withLock { state in
+      state.count += 1
+      return state.count
+    }
+    let outcome: Outcome = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        add(
+          Request(
+            number: number, change: change, continuation: continuation),
+          in: scope)
+      }
+    } onCancel: {
+      stopWaiting(number, in: scope)
+    }
+    state.withLock { _ = $0.canceled.remove(number) }
+    return try outcome.get()
+  }
+
+  private func add(_ request: Request, in scope: String) {
+    enum Turn { case canceled, waits, serves }
+    let turn = state.withLock { state -> Turn in
+      if state.canceled.contains(request.number) { return .canceled }
+      defer { state.lines[scope, default: []].append(request) }
+      return state.lines[scope] == nil ? .serves : .waits
+    }
+    switch turn {
+    case .canceled:
+      request.continuation.resume(returning: .failure(StoreError.canceled))
+    case .waits: break
+    case .serves: Task { await serve(scope) }
+    }
+  }
+
+  private func stopWaiting(_ number: Int, in scope: String) {
+    let request = state.withLock { state -> Request? in
+      if let i = state.lines[scope]?.firstIndex(where: { $0.number == number })
+      {
+        return state.lines[scope]?.remove(at: i)
+      }
+      // It has not begun to wait, or is being made.
+      state.canceled.insert(number)
+      return nil
+    }
+    request?.continuation.resume(returning: .failure(StoreError.canceled))
+  }
+
+  /// Makes what waits for a scope until nothing does.
+  private func serve(_ scope: String) async {
+    while let requests = next(in: scope) { await make(requests, in: scope) }
+  }
+
+  private func next(in scope: String) -> [Request]? {
+    state.withLock { state in
+      guard let line = state.lines[scope], !line.isEmpty else {
+        state.lines[scope] = nil
+        return nil
+      }
+      let requests = Array(line.prefix(HubChanges.limit))
+      state.lines[scope]?.removeFirst(requests.count)
+      return requests
+    }
+  }
+
+  private func make(_ requests: [Request], in scope: String) async {
+    let changes = requests.map(\.change)
+    do {
+      let outcomes = try await pool.run { try $0.make(changes, in: scope) }
+      for (request, outcome) in zip(requests, outcomes) {
+        request.continuation.resume(returning: outcome)
+      }
+    } catch let error as StoreError where requests.count > 1 && !error.mayPass {
+      // One of them may be the reason, and the others should not suffer.
+      for request in requests { await make([request], in: scope) }
+    } catch {
+      for request in requests {
+        request.continuation.resume(returning: .failure(error))
+      }
+    }
+  }
+}

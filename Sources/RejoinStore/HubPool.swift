@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Rejoin
+import RejoinSQL
+import Synchronization
+
+/// The connections of a hub, each on a thread of its own.
+///
+/// Requests wait for one in the order in which they came.
+final class HubPool: Sendable {
+  private struct Waiter {
+    let number: Int
+    let continuation: CheckedContinuation<HubWorker?, Never>
+  }
+
+  private struct State {
+    var idle: [HubWorker]
+    var waiters: [Waiter] = []
+    /// Those who stopped waiting before they began.
+    var canceled: Set<Int> = []
+    var count = 0
+  }
+
+  private let state: Mutex<State>
+
+  init(
+    connections: Int,
+    _ connect: @escaping @Sendable () throws -> any SQLConnection,
+    makeDeviceID: @escaping @Sendable () -> DeviceID
+  ) {
+    state = Mutex(
+      State(
+        idle: (0..<connections).map { _ in
+          HubWorker(connect, makeDeviceID: makeDeviceID)
+        }))
+  }
+
+  /// Does something with a connection, and again if it met one that was lost.
+  func run<Value: Sendable>(
+    _ body: @Sendable (HubScopes) throws -> Value
+  ) async throws -> Value {
+    guard let worker = await take() else { throw StoreError.canceled }
+    defer { give(worker) }
+    return try await worker.run(body)
+  }
+
+  /// Waits for a connection.
+  ///
+  /// - Returns: `nil` if the task is cancelled first.
+  private func take() async -> HubWorker? {
+    let number = state.withLock { state in
+      state.count += 1
+      return state.count
+    }
+    let worker = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let (isReady, worker) = state.withLock { state in
+          if state.canceled.contains(number) {
+            return (true, nil as HubWorker?)
+          }
+          if let worker = state.idle.popLast() { return (true, worker) }
+          state.waiters.append(
+            Waiter(number: number, continuation: continuation))
+          return (false, nil)
+        }
+        if isReady { continuation.resume(returning: worker) }
+      }
+    } onCancel: {
+      stopWaiting(number)
+    }
+    state.withLock { _ = $0.canceled.remove(number) }
+    return worker
+  }
+
+  private func stopWaiting(_ number: Int) {
+    let waiter = state.withLock { state -> Waiter? in
+      guard let i = state.waiters.firstIndex(where: { $0.number == number })
+      else {
+        state.canceled.insert(number)
+        return nil
+      }
+      return state.waiters.remove(at: i)
+    }
+    waiter?.continuation.resume(returning: nil)
+  }
+
+  private func give(_ worker: HubWorker) {
+    let waiter = state.withLock { state -> Waiter? in
+      if state.waiters.isEmpty {
+        state.idle.append(worker)
+        return nil
+      }
+      return state.waiters.removeFirst()
+    }
+    waiter?.continuation.resume(returning: worker)
+  }
+}
+
+/// A connection of a hub, which is made when it is needed and again when it is
+/// lost.
+actor HubWorker {
+  /// How long a request is tried again that may pass.
+  private static let patience = Duration.seconds(10)
+
+  private let queue = SerialQueue("rejoin.hub")
+  private let connect: @Sendable () throws -> any SQLConnection
+  private let makeDeviceID: @Sendable () -> DeviceID
+  private var scopes: HubScopes?
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor {
+    queue.asUnownedSerialExecutor()
+  }
+
+  init(
+    _ connect: @escaping @Sendable () throws -> any SQLConnection,
+    makeDeviceID: @escaping @Sendable () -> DeviceID
+  ) {
+    (self.connect, self.makeDeviceID) = (connect, makeDeviceID)
+  }
+
+  /// Does something, which has to be safe to do twice.
+  func run<Value: Sendable>(
+    _ body: @Sendable (HubScopes) throws -> Value
+  ) async throws -> Value {
+    let end = ContinuousClock.now + HubWorker.patience
+    var pause = Duration.milliseconds(10)
+    while true {
+      do {
+        let open = try scopes ?? open()
+        scopes = open
+        // One in an unknown state is replaced.
+        defer { if !open.isIdle { scopes = nil } }
+        return try body(open)
+      } catch let error as StoreError where error.mayPass {
+        guard ContinuousClock.now + pause < end else { throw error }
+      }
+      do { try await Task.sleep(for: pause) } catch {
+        throw StoreError.canceled
+      }
+      pause = min(pause * 2, .seconds(1))
+    }
+  }
+
+  private func open() throws(StoreError) -> HubScopes {
+    let connection: any SQLConnection
+    do { connection = try connect() } catch let error as SQLError {
+      throw StoreError(opening: error)
+    } catch { throw .cannotOpen(SQLError(.cannotOpen, "\(error)")) }
+    return try HubScopes(connection, makeDeviceID: makeDeviceID)
+  }
+}
+
+extension StoreError {
+  /// Whether the same request may succeed a moment later.
+  var mayPass: Bool {
+    switch self {
+    case .busy, .unavailable, .disconnected: true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import RejoinFoundation
+import RejoinSQL
+import RejoinTesting
+import Synchronization
+import Testing
+
+@testable import Rejoin
+@testable import RejoinStore
+
+/// Who may do what at a hub.
+@Suite final class HubAccessTests: StoreSuite {
+  private struct Refused: Error {}
+  private let scope = "mine"
+
+  private func hub() async throws -> Hub {
+    let path = self.path
+    return try await Hub(connections: 2) {
+      let connection = try SQLiteConnection(opening: path)
+      try connection.run("PRAGMA journal_mode = WAL")
+      return connection
+    }
+  }
+
+  private func replica(_ device: UInt64) -> Replica {
+    Replica(
+      device: DeviceID(device), schema: [Note.self],
+      wallClock: ManualClock().wall, makeDeviceID: DeviceID.random)
+  }
+
+  /// A session that may write as some devices, and is told what is written.
+  private func session(
+    _ hub: Hub, as devices: DeviceID...
+  ) -> (HubSession, Writes) {
+    let writes = Writes()
+    let session = hub.session { access in
+      guard case .write(_, let write) = access else { return }
+      writes.add(write)
+      if !write.devices.isSubset(of: devices) { throw Refused() }
+    }
+    return (session, writes)
+  }
+
+  private final class Writes: Sendable {
+    private let writes = Mutex<[Hub.Write]>([])
+    var last: Hub.Write? { writes.withLock { $0.last } }
+    func add(_ write: Hub.Write) { writes.withLock { $0.append(write) } }
+  }
+
+  @Test func nobodyDoesWhatTheyMayNot() async throws {
+    let hub = try await hub()
+    let phone = replica(1)
+    try phone.save { $0[Note.self, "1"].title = "Milk" }
+    let (own, device) = (scope, phone.device)
+    // Somebody who may use one scope, as one device.
+    let session = hub.session { access in
+      switch access {
+      case .read(own), .acknowledge(own, device): break
+      case .write(own, let write) where write.devices == [device]: break
+      default: throw Refused()
+      }
+    }
+    let delta = try #require(phone.delta())
+    try await session.apply(delta, in: own)
+    try await session.acknowledge(phone.version, by: device, in: own)
+    #expect(try await session.version(of: own).vector == phone.version.vector)
+    #expect(
+      try await session.delta(since: ReplicaVersion(), in: own) == delta)
+    #expect(
+      try await session.page(since: ReplicaVersion(), in: own).delta == delta)
+    await #expect(throws: Refused.self) {
+      try await session.version(of: "theirs")
+    }
+    await #expect(throws: Refused.self) {
+      try await session.delta(since: ReplicaVersion(), in: "theirs")
+    }
+    await #expect(throws: Refused.self) {
+      try await session.page(since: ReplicaVersion(), in: "theirs")
+    }
+    await #expect(throws: Refused.self) {
+      try await session.apply(delta, in: "theirs")
+    }
+    await #expect(throws: Refused.self) {
+      try await session.acknowledge(
+        phone.version, by: DeviceID(2), in: own)
+    }
+    let tablet = replica(2)
+    try tablet.save { $0[Note.self, "1"].title = "Bread" }
+    await #expect(throws: Refused.self) {
+      try await session.apply(#require(tablet.delta()), in: own)
+    }
+    // A refusal leaves nothing, not even a scope.
+    let connection = try SQLiteConnection(opening: path)
+    #expect(try connection.integer("SELECT count(*) FROM rejoin_scope") == 1)
+    #expect(try connection.integer("SELECT count(*) FROM rejoin_device") == 1)
+  }
+
+  @Test func aDeltaWithoutIntervalsNamesTheDevicesOfItsFields() async throws {
+    let hub = try await hub()
+    let (phone, tablet) = (replica(1), replica(2))
+    try phone.save { $0[Note.self, "1"].title = "Milk" }
+    try tablet.save { transaction in
+      transaction[Note.self, "1"].title = "forged"
+      transaction[Note.self, "2"].views.increment(by: 7)
+    }
+    let (session, writes) = session(hub, as: phone.device)
+    let parts = try #require(tablet.delta()).split(into: 3)
+    for part in parts {
+      await #expect(throws: Refused.self) {
+        try await session.apply(part, in: self.scope)
+      }
+      #expect(writes.last?.devices == [tablet.device])
+      #expect(writes.last?.newDevices == 1)
+      #expect(writes.last?.hasIntervals == false)
+    }
+    try await session.apply(#require(phone.delta()), in: scope)
+    #expect(writes.last?.devices == [phone.device])
+    #expect(writes.last?.hasIntervals == true)
+    #expect(
+      try await session.delta(since: ReplicaVersion(), in: scope)
+        == phone.delta())
+  }
+
+  /// Who relays the saves of another device writes in its name.
+  @Test func aRelayedSaveNamesItsDevice() async throws {
+    let hub = try await hub()
+    let (phone, tablet) = (replica(1), replica(2))
+    try tablet.save { $0[Note.self, "1"].title = "Bread" }
+    phone.merge(tablet)
+    try phone.save { $0[Note.self, "2"].title = "Milk" }
+    let delta = try #require(phone.delta())
+    let (own, _) = session(hub, as: phone.device)
+    await #expect(throws: Refused.self) {
+      try await own.apply(delta, in: self.scope)
+    }
+    let (both, writes) = session(hub, as: phone.device, tablet.device)
+    try await both.apply(delta, in: scope)
+    #expect(writes.last?.devices == [phone.device, tablet.device])
+    #expect(writes.last?.newDevices == 2)
+    // What the hub has is not written again.
+    try phone.save { $0[Note.self, "1"].title = "Butter" }
+    let held = try await own.version(of: scope)
+    try await own.apply(#require(phone.delta(since: held)), in: scope)
+  }
+
+  /// What a message changes without a save, or of another device.
+  @Test(arguments: 0..<6)
+  func aForgedFieldNamesWhomItForges(_ forgery: Int) async throws {
+    let hub = try await hub()
+    let (phone, tablet) = (replica(1), replica(2))
+    try tablet.save { transaction in
+      let note = transaction[Note.self, "1"]
+      note.title = "Milk"
+      note.tags.insert("a")
+      note.views.increment(by: 3)
+      note.log.append(5)
+    }
+    // A later save that changes no number, so that numbers are free.
+    try tablet.save { transaction in
+      transaction[Note.self, "1"].views.reset()
+    }
+    try tablet.save { transaction in
+      transaction[Note.self, "1"].views.increment(by: 3)
+      transaction[Note.self, "1"].log.append(5)
+      transaction[Note.self, "1"].title = "Bread"
+    }
+    let (all, _) = session(hub, as: tablet.device, phone.device)
+    try await all.apply(#require(tablet.delta()), in: scope)
+    phone.merge(tablet)
+    try phone.save { transaction in
+      transaction[Note.self, "1"].views.increment(by: 1)
+      transaction[Note.self, "1"].log.append(1)
+    }
+    let held = try await all.version(of: scope)
+    try await all.apply(#require(phone.delta(since: held)), in: scope)
+    let before = try await all.delta(since: ReplicaVersion(), in: scope)
+    let id = RecordID("Note", "1")
+    func state(_ name: String, _ kind: FieldKind) throws -> FieldState {
+      let change = try #require(phone.delta()?.changes.first { $0.id == id })
+      return try #require(change.fields[FieldKey(name, kind)])
+    }
+    var fields: [FieldKey: FieldState] = [:]
+    switch forgery {
+    case 0:
+      // A removal without a save.
+      let clock = try state("title", .register).clock
+      fields[FieldKey("title", .register)] = .register(
+        Causal(Siblings(), clock))
+    case 1:
+      let clock = try state("tags", .set).clock
+      fields[FieldKey("tags", .set)] = .set(
+        Causal(DotMap(), clock))
+    case 2:
+      // Another payload under a known dot.
+      guard case .register(let field) = try state("title", .register),
+        let sibling = Array(field.store).first
+      else { return }
+      let forged = Stamped(.string("forged"), at: sibling.payload.time)
+      fields[FieldKey("title", .register)] = .register(
+        Causal(Siblings(forged, at: sibling.dot), field.clock))
+    case 3, 4:
+      guard case .counter(let field) = try state("views", .counter) else {
+        return
+      }
+      var (entries, clock) = (field.store.entries, field.clock)
+      for i in entries.indices where entries[i].device == tablet.device {
+        entries[i].increments += 1000
+      }
+      if forgery == 4 {
+        // Beside a save of its own.
+        clock.insert(Dot(phone.device, 9))
+        for i in entries.indices where entries[i].device == phone.device {
+          entries[i].sequence = 9
+        }
+      }
+      fields[FieldKey("views", .counter)] = .counter(
+        Causal(Tally(entries: entries), clock))
+    default:
+      guard case .ledger(let field) = try state("log", .ledger),
+        let line = field.store.lines[tablet.device]
+      else { return }
+      var (lines, clock) = (field.store.lines, field.clock)
+      lines[tablet.device] = DeviceEntries(
+        folded: line.count, sum: line.sum + 1000, cancelled: line.cancelled,
+        cancelledSum: line.cancelledSum, tail: [])
+      clock.insert(Dot(phone.device, 9))
+      lines[phone.device]?.append(
+        .init(sequence: 9, time: .zero, amount: 1, memo: nil))
+      fields[FieldKey("log", .ledger)] = .ledger(
+        Causal(LedgerLines(lines: lines), clock))
+    }
+    let forged = Delta([RecordChange(id: id, fields: fields)])
+    let (session, writes) = session(hub, as: phone.device)
+    await #expect(throws: Refused.self) {
+      try await session.apply(forged, in: self.scope)
+    }
+    #expect(writes.last?.devices.contains(tablet.device) == true)
+    #expect(
+      try await all.delta(since: ReplicaVersion(), in: scope) == before)
+  }
+
+  /// One that is refused does not take those along that are made with it.
+  @Test func aRefusalConcernsOneRequest() async throws {
+    let scopes = try HubScopes(
+      SQLiteConnection(opening: path), makeDeviceID: DeviceID.random)
+    let replicas = (1...4).map { replica(UInt64($0)) }
+    let changes = try replicas.enumerated().map { i, replica in
+      try replica.save { $0[Note.self, "\(i % 2)"].views.increment(by: 1) }
+      let device = replica.device
+      return HubChange.join(try #require(replica.delta())) { write in
+        if i == 1 { throw Refused() }
+        #expect(write.devices == [device])
+      }
+    }
+    let results = try scopes.make(changes, in: scope)
+    #expect(throws: Refused.self) { try results[1].get() }
+    for i in [0, 2, 3] { #expect(try results[i].get().isClean) }
+    let expected = replica(9)
+    for i in [0, 2, 3] { expected.merge(replicas[i]) }
+    #expect(
+      try scopes.delta(since: ReplicaVersion(), in: scope)
+        == expected.delta())
+  }
+}
