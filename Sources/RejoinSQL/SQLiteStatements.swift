@@ -6,7 +6,7 @@
 /// A statement that runs is not here, so that the same text can be run while its
 /// rows are read.
 struct SQLiteStatements {
-  /// How many are kept. A store has about twenty of its own.
+  /// How many are kept; a store has about twenty of its own.
   private static let limit = 100
 
   private var kept: [String: (statement: OpaquePointer, use: UInt64)] = [:]

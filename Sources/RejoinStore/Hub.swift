@@ -44,12 +44,14 @@ public final class Hub: Sendable {
     /// whose saves it declares complete, or of which it shows two saves under one
     /// number.
     public let devices: Set<DeviceID>
-    /// How many of them the scope does not know. A scope keeps every device for
-    /// good.
+    /// How many of them the scope does not know.
+    ///
+    /// A scope keeps every device for good.
     public let newDevices: Int
     /// Whether it declares the saves of any device complete, as every delta does that
-    /// a replica makes. Fields of other deltas wait in the scope until it has what
-    /// they are a part of.
+    /// a replica makes.
+    ///
+    /// Fields of other deltas wait in the scope until it has what they are a part of.
     public let hasIntervals: Bool
   }
 

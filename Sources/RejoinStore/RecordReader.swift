@@ -90,14 +90,39 @@ struct RecordReader {
     }
   }
 
+  /// Reads one row, with its patches.
+  mutating func readRow(_ number: Int64) throws {
+    try read(
+      "rejoin_record r WHERE scope = ? AND record = ?", .integer(row.scope),
+      .integer(number))
+    if row.patches == 0 { return }
+    _ = try readPatches("AND record = ?", .integer(number))
+  }
+
+  /// Reads the digests of the own saves.
+  mutating func readDigests() throws -> OwnDigestRows {
+    try OwnDigestRows.read(into: &assembly, row, connection)
+  }
+
   /// Reads the patches of the records, all of which have been read.
   mutating func readPatches() throws {
     if row.patches == 0 { return }
+    let count = try readPatches("")
+    guard count == row.patches else {
+      throw StoreError.damaged(
+        "with \(count) patches in place of \(row.patches)")
+    }
+  }
+
+  private mutating func readPatches(
+    _ condition: String, _ values: SQLValue...
+  ) throws -> Int64 {
     let positions = Dictionary(uniqueKeysWithValues: zip(numbers, 0...))
     var count: Int64 = 0
     try connection.run(
       "SELECT record, place, body, row_check FROM rejoin_patch "
-        + "WHERE scope = ? ORDER BY record, place", [.integer(row.scope)]
+        + "WHERE scope = ? \(condition) ORDER BY record, place",
+      [.integer(row.scope)] + values
     ) { row in
       let (record, place) = (row.integer(0), row.integer(1))
       let check = RecordRows.check(of: row.bytes(2), at: place, of: record)
@@ -117,10 +142,7 @@ struct RecordReader {
       }
       count += 1
     }
-    guard count == row.patches else {
-      throw StoreError.damaged(
-        "with \(count) patches in place of \(row.patches)")
-    }
+    return count
   }
 
   /// The rows that were read.
@@ -132,6 +154,9 @@ struct RecordReader {
   func news(since basis: ReplicaVersion) -> News {
     assembly.news(since: basis)
   }
+
+  /// The records that were read.
+  consuming func parts() -> StoredReplica { assembly.parts() }
 
   consuming func finished() throws -> StoredReplica {
     try assembly.finished()

@@ -54,7 +54,7 @@ struct RecordRows {
   /// The rows as they were read, on a hub: many requests arrive twice, and what has
   /// not changed is not written.
   private let bodies: [[UInt8]]
-  private let patching: Patching
+  let patching: Patching
 
   /// What was read of a scope.
   init(
@@ -81,6 +81,23 @@ struct RecordRows {
   /// The number of a record's row.
   func number(at position: Int) -> Int64? {
     position < numbers.count ? numbers[position] : nil
+  }
+
+  /// Takes the rows back to what they were before a change.
+  ///
+  /// - Parameters:
+  ///   - row: The row of the scope, as it was.
+  ///   - recordCount: How many records there were.
+  ///   - changed: The positions of the records that have changed.
+  ///   - read: Those of them that were there before, in the same order.
+  mutating func takeBack(
+    to row: ScopeRow, _ recordCount: Int, _ changed: [Int], _ read: RecordRows
+  ) {
+    numbers.removeLast(max(0, numbers.count - recordCount))
+    (count, patchCount) = (row.records, row.patches)
+    for (place, position) in changed.enumerated() {
+      patches[position] = read.patches[place]
+    }
   }
 
   /// Writes a record that has changed.

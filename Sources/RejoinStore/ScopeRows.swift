@@ -17,13 +17,17 @@ final class ScopeRows {
   private var touched: [VectorClock]?
   private var head: StoredHead
   private var version = ReplicaVersion()
-  private var digests = Digests()
+  private var digests = OwnDigestRows()
+  /// What has been written, or tried to be, since ``begin()``.
+  private var attempt = Attempt()
 
-  /// The own digests that have rows: those of the saves `floor + 1` to `last`.
-  private struct Digests: Equatable {
-    var floor: UInt64 = 0
-    var last: UInt64 = 0
-    var device: DeviceID?
+  private struct Attempt {
+    /// The records, by their positions.
+    var records: [Int] = []
+    /// The devices that got rows.
+    var devices: [DeviceID] = []
+    /// What there was before.
+    var before: (row: ScopeRow, head: StoredHead, digests: OwnDigestRows)?
   }
 
   private init(
@@ -85,7 +89,9 @@ extension ScopeRows {
         throw StoreError.damaged("in the names of the scopes")
       }
     }
-    for position in replica.takeChangedRecords() {
+    attempt.before = (row, head, digests)
+    attempt.records = replica.takeChangedRecords()
+    for position in attempt.records {
       try records.write(
         position, of: replica, in: row.scope, on: connection)
       try writeTouches(of: position, in: replica)
@@ -119,7 +125,7 @@ extension ScopeRows {
 
   private func writeDigests(of stored: StoredReplica) throws {
     let own = stored.ownDigests
-    let now = Digests(
+    let now = OwnDigestRows(
       floor: own.floor, last: own.floor + UInt64(own.digests.count),
       device: stored.device)
     guard now != digests else { return }
@@ -127,7 +133,7 @@ extension ScopeRows {
     if now.device != digests.device || now.last < digests.last {
       try connection.run(
         "DELETE FROM rejoin_digest WHERE scope = ?", .integer(row.scope))
-      digests = Digests(floor: own.floor, last: own.floor)
+      digests = OwnDigestRows(floor: own.floor, last: own.floor)
     }
     if now.floor > digests.floor {
       // Numbers are bit patterns, so that they are not compared by the database.
@@ -178,6 +184,7 @@ extension ScopeRows {
         .bits(save.time.rawValue), .bits(save.digest),
         .integer(save.isForked ? 1 : 0), .integer(save.check(of: device))) ?? 0
     devices[device] = number
+    attempt.devices.append(device)
     return number
   }
 
@@ -193,6 +200,44 @@ extension ScopeRows {
     (row.devices, row.records, row.patches) = (devices, count, patches)
     head = now
     try row.update(on: connection)
+  }
+}
+
+// Taking back what was not committed.
+extension ScopeRows {
+  /// Begins to remember what is written.
+  func begin() { attempt = Attempt() }
+
+  /// Takes a replica back to what it was, and these rows with it.
+  ///
+  /// - Returns: Whether they are taken back; if not, all rows have to be read.
+  /// - Complexity: O(*k*) for *k* changed records, and the own digests.
+  func takeBack(_ replica: Replica, to former: FormerReplica) throws -> Bool {
+    let changed = Set(attempt.records).union(replica.takeChangedRecords())
+      .sorted()
+    let row = attempt.before?.row ?? row
+    var reader = RecordReader(
+      row, devices, StoredAssembly(of: replica, former),
+      patching: records.patching, on: connection)
+    for position in changed where position < former.recordCount {
+      guard let number = records.number(at: position) else { return false }
+      try reader.readRow(number)
+    }
+    let digests = try reader.readDigests()
+    let read = reader.rows
+    var parts = reader.parts()
+    for place in read.large { parts.noteWritten(place) }
+    guard
+      read.numbers.count == changed.count(where: { $0 < former.recordCount }),
+      replica.takeBack(to: former, changed, as: parts)
+    else { return false }
+    records.takeBack(to: row, former.recordCount, changed, read)
+    for device in attempt.devices { devices[device] = nil }
+    if let before = attempt.before { (self.row, head, _) = before }
+    version = replica.stored.version
+    self.digests = digests
+    self.digests.device = replica.device
+    return true
   }
 }
 
@@ -226,7 +271,7 @@ extension ScopeRows {
     do {
       var assembly = try StoredAssembly(head: row.head)
       let devices = try readDevices(into: &assembly, row, connection)
-      let digests = try readDigests(into: &assembly, row, connection)
+      let digests = try OwnDigestRows.read(into: &assembly, row, connection)
       guard devices.count == row.devices else {
         throw StoreError.damaged(
           "with \(devices.count) rows of devices in place of \(row.devices)")
@@ -269,11 +314,18 @@ extension ScopeRows {
     }
     return devices
   }
+}
 
-  private static func readDigests(
+/// The own digests that have rows: those of the saves `floor + 1` to `last`.
+struct OwnDigestRows: Equatable {
+  var floor: UInt64 = 0
+  var last: UInt64 = 0
+  var device: DeviceID?
+
+  static func read(
     into assembly: inout StoredAssembly, _ row: ScopeRow,
     _ connection: any SQLConnection
-  ) throws -> Digests {
+  ) throws -> OwnDigestRows {
     var found: [(n: UInt64, digest: UInt64)] = []
     try connection.run(
       "SELECT n, digest, row_check FROM rejoin_digest WHERE scope = ?",
@@ -287,11 +339,11 @@ extension ScopeRows {
     }
     found.sort { $0.n < $1.n }
     guard let first = found.first, let last = found.last else {
-      return Digests()
+      return OwnDigestRows()
     }
     // With one missing between, they do not end with the last own save.
     assembly.add(ownDigests: found.map(\.digest), above: first.n - 1)
-    return Digests(floor: first.n - 1, last: last.n)
+    return OwnDigestRows(floor: first.n - 1, last: last.n)
   }
 }
 

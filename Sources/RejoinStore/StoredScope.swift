@@ -6,9 +6,8 @@ import RejoinSQL
 /// A replica in memory and its scope in a database, which agree whenever a call
 /// returns.
 ///
-/// What cannot be made durable is undone by reading the scope again. That needs
-/// no second way to change a replica, and it is rare: a lock is waited for before
-/// anything changes.
+/// What cannot be made durable is undone by reading the records again that it has
+/// changed. That needs no second way to change a replica.
 package final class StoredScope {
   package let replica: Replica
   /// The last change of the device ID since the scope was opened.
@@ -134,7 +133,9 @@ package final class StoredScope {
     _ tables: (RecordChanges) throws -> Void
   ) throws -> Value {
     try begin()
-    let (head, version) = (StoredHead(replica.stored), replica.stored.version)
+    let (former, version) = (replica.former, replica.stored.version)
+    let head = StoredHead(replica.stored)
+    rows.begin()
     if tells || !observers.isEmpty {
       replica.keepFormerRecords(withStates: tells || observers.wantOld)
     }
@@ -159,7 +160,7 @@ package final class StoredScope {
       let isChanged =
         replica.hasChangedRecords || head != StoredHead(replica.stored)
         || version != replica.stored.version
-      if isChanged || error is StoreError { try takeBack() }
+      if isChanged || error is StoreError { try takeBack(to: former) }
       throw error
     }
   }
@@ -247,8 +248,12 @@ package final class StoredScope {
   }
 
   /// Takes the replica back to what the scope has.
-  private func takeBack() throws(StoreError) {
+  private func takeBack(to former: FormerReplica) throws(StoreError) {
     do {
+      let isTakenBack = try connection.reading {
+        try rows.takeBack(replica, to: former)
+      }
+      if isTakenBack { return }
       let stored: StoredReplica
       (rows, stored) = try connection.reading {
         guard let row = try ScopeRow.find(name, on: connection) else {

@@ -167,6 +167,47 @@ import Testing
     #expect(try open(path, token: keeper).bytes == before)
   }
 
+  /// Whatever the store has beside it.
+  @Test func aFailedChangeReadsOnlyWhatItChanged() throws {
+    struct Refused: Error {}
+    let connection = CountingConnection(try SQLiteConnection(opening: path))
+    let store = try StoredScope(
+      "main", on: connection, schema: [Note.self],
+      wallClock: ManualClock().wall, token: keeper,
+      makeDeviceID: { DeviceID(1) })
+    try store.update { replica in
+      try replica.save { transaction in
+        for i in 0..<3000 { transaction[Note.self, "\(i)"].title = "\(i)" }
+        for i in 0..<2000 { transaction[Note.self, "1"].tags.insert("\(i)") }
+      }
+    }
+    try store.write("last")
+    let before = store.bytes
+    func expectTakenBack(
+      _ change: (Replica) throws -> Void
+    ) throws {
+      connection.rows = 0
+      #expect(throws: Refused.self) {
+        try store.update(writing: { _ in throw Refused() }, change)
+      }
+      #expect(store.bytes == before)
+      #expect(connection.rows < 20)
+    }
+    try expectTakenBack { replica in
+      try replica.save { transaction in
+        transaction[Note.self, "1"].title = "lost"
+        transaction[Note.self, "1"].tags.insert("lost")
+        transaction[Note.self, "2"].views.increment()
+        transaction[Note.self, "new"].log.append(1)
+      }
+      try replica.save { $0[Note.self, "another"].title = "lost" }
+    }
+    try store.write("kept", to: "1")
+    try store.write("kept", to: "3000")
+    let again = try open(path, token: keeper, as: 9)
+    #expect(again.deviceChange == nil && again.bytes == store.bytes)
+  }
+
   @Test func aFileThatCannotBeWrittenCanBeRead() throws {
     let store = try open(path, token: keeper)
     try store.write("kept")

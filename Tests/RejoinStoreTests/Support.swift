@@ -72,6 +72,25 @@ class StoreSuite {
   init() throws { folder = try Folder() }
 }
 
+/// A connection that counts the rows that are read.
+final class CountingConnection: SQLConnection {
+  private let connection: SQLiteConnection
+  var rows = 0
+  var dialect: SQLDialect { connection.dialect }
+  var isIdle: Bool { connection.isIdle }
+
+  init(_ connection: SQLiteConnection) { self.connection = connection }
+
+  func run(
+    _ sql: String, _ values: [SQLValue], _ body: (any SQLRow) throws -> Void
+  ) throws {
+    try connection.run(sql, values) { row in
+      rows += 1
+      try body(row)
+    }
+  }
+}
+
 /// Opens a scope of a file as ``ReplicaStore`` does, for one thread.
 func open(
   _ path: String, _ mode: SQLiteConnection.Mode = .writing,

@@ -35,6 +35,14 @@ struct KeyOrder: Sendable {
     }
   }
 
+  /// Removes the last positions from `count` on.
+  mutating func removeLast(from count: UInt32) {
+    while let last, last >= count {
+      runs[runs.count - 1].removeLast()
+      if runs[runs.count - 1].isEmpty { runs.removeLast() }
+    }
+  }
+
   /// Adds the position of a record.
   ///
   /// - Complexity: O(log *n*), where *n* is the number of records.

@@ -25,6 +25,35 @@ struct RecordIndex: Sendable {
   ) {
     entities.update(Name(entity), default: EntityRecords(), change)
   }
+
+  /// What it was at some moment.
+  struct Mark {
+    fileprivate let entities: [EntityRecords.Mark]
+  }
+
+  /// What it is now.
+  var mark: Mark { Mark(entities: entities.entries.map(\.content.mark)) }
+
+  /// Whether nothing has been sorted since a mark.
+  func canTakeBack(to mark: Mark) -> Bool {
+    zip(entities.entries, mark.entities).allSatisfy {
+      $0.content.mark.sorts == $1.sorts
+    }
+  }
+
+  /// Takes it back to a mark.
+  ///
+  /// - Parameter records: Those that have been added since, which end the list.
+  mutating func takeBack(
+    to mark: Mark, without records: ArraySlice<RecordState>
+  ) {
+    for record in records {
+      update(record.id.entity) { $0.positions[Name(record.id.key)] = nil }
+    }
+    entities.removeAll(after: mark.entities.count)
+    let start = UInt32(records.startIndex)
+    entities.updateAll { $1.takeBack(to: mark.entities[$0], before: start) }
+  }
 }
 
 /// The records of one entity.
@@ -37,6 +66,23 @@ struct EntityRecords: Sendable {
   private var added: [UInt32] = []
   /// How many of the records exist, under each rule for deletions.
   private var existing = (updateWins: 0, deleteWins: 0)
+  /// How often the positions have been sorted.
+  private var sorts = 0
+
+  /// What does not follow from the positions, at some moment.
+  fileprivate struct Mark {
+    let sorts: Int
+    let existing: (updateWins: Int, deleteWins: Int)
+  }
+
+  fileprivate var mark: Mark { Mark(sorts: sorts, existing: existing) }
+
+  /// Removes the positions from `count` on, unless any were sorted since a mark.
+  fileprivate mutating func takeBack(to mark: Mark, before count: UInt32) {
+    existing = mark.existing
+    while let last = added.last, last >= count { added.removeLast() }
+    sorted.removeLast(from: count)
+  }
 
   /// Adds a record.
   mutating func add(_ key: String, at position: Int, _ records: [RecordState]) {
@@ -64,6 +110,7 @@ struct EntityRecords: Sendable {
   /// - Complexity: O(*k* log *n*), where *k* is the number of records that were
   ///   added out of order.
   mutating func sort(_ records: [RecordState]) {
+    sorts += 1
     // Sorting all of them takes about as long as inserting one in sixteen.
     if added.count > positions.count / 16 {
       var all = order

@@ -233,6 +233,16 @@ public struct StoredReplica: Sendable {
     return superseded
   }
 
+  /// Lists a register if it has siblings.
+  mutating func noteShared(_ slot: FieldSlot, at location: FieldLocation) {
+    if slot.isShared { shared.insert(location) }
+  }
+
+  /// Lists a register no longer.
+  mutating func forgetShared(at location: FieldLocation) {
+    if !shared.isEmpty { shared.remove(location) }
+  }
+
   /// Changes a field in place, and counts its record and its siblings.
   private mutating func update<Result>(
     _ location: FieldLocation, kind: FieldKind, refers: Bool,

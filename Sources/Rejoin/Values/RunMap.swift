@@ -121,6 +121,19 @@ struct RunMap<Key: RunKey, Content: Sendable>: Sendable {
     return change(&entries[place].content)
   }
 
+  /// Removes the keys that came after the first `count`.
+  mutating func removeAll(after count: Int) {
+    for entry in entries[count...] { places[entry.key] = nil }
+    entries.removeSubrange(count...)
+    if count <= Self.few { places = [:] }
+    last = 0
+  }
+
+  /// Changes each content in place, given its place.
+  mutating func updateAll(_ change: (Int, inout Content) -> Void) {
+    for place in entries.indices { change(place, &entries[place].content) }
+  }
+
   /// Replaces the content under a key.
   mutating func set(_ key: Key, to content: Content) {
     update(key, default: content) { $0 = content }

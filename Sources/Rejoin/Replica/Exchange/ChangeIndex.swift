@@ -25,6 +25,21 @@ struct ChangeIndex {
     var sorted = 0
     /// How many entries are stale.
     var stale = 0
+    /// How often entries have been moved or removed.
+    var moves = 0
+  }
+
+  /// What it was at some moment.
+  struct Mark {
+    fileprivate struct Device {
+      let count: Int
+      let greatest: UInt64
+      let sorted: Int
+      let stale: Int
+      let moves: Int
+    }
+
+    fileprivate let devices: [Device]
   }
 
   /// The changes of each device that any field has seen a save of.
@@ -47,6 +62,24 @@ struct ChangeIndex {
         isReplacing: isReplacing)
       if isMostlyStale { changes.compact { last(dot.device, $0) } }
     }
+  }
+
+  /// What it is now.
+  ///
+  /// - Complexity: O(*d*) for *d* devices.
+  var mark: Mark { Mark(devices: byDevice.entries.map(\.content.mark)) }
+
+  /// Whether entries have only been added since a mark.
+  func canTakeBack(to mark: Mark) -> Bool {
+    zip(byDevice.entries, mark.devices).allSatisfy {
+      $0.content.moves == $1.moves
+    }
+  }
+
+  /// Removes what has been added since a mark.
+  mutating func takeBack(to mark: Mark) {
+    byDevice.removeAll(after: mark.devices.count)
+    byDevice.updateAll { $1.takeBack(to: mark.devices[$0]) }
   }
 
   /// The number of entries, including stale ones.
@@ -95,6 +128,18 @@ struct ChangeIndex {
 }
 
 extension ChangeIndex.DeviceChanges {
+  fileprivate var mark: ChangeIndex.Mark.Device {
+    .init(
+      count: entries.count, greatest: greatest, sorted: sorted, stale: stale,
+      moves: moves)
+  }
+
+  fileprivate mutating func takeBack(to mark: ChangeIndex.Mark.Device) {
+    if entries.count == mark.count { return }
+    entries.removeSubrange(mark.count...)
+    (greatest, sorted, stale) = (mark.greatest, mark.sorted, mark.stale)
+  }
+
   /// Adds an entry.
   ///
   /// - Returns: Whether compaction pays.
@@ -118,6 +163,7 @@ extension ChangeIndex.DeviceChanges {
   /// Removes the stale entries.
   mutating func compact(last: (FieldLocation) -> UInt64) {
     let isSorted = sorted == entries.count
+    moves += 1
     entries.removeAll { last($0.location) != $0.sequence }
     sorted = isSorted ? entries.count : 0
     stale = 0
@@ -131,6 +177,7 @@ extension ChangeIndex.DeviceChanges {
     guard let least = entries[sorted...].lazy.map(\.sequence).min() else {
       return
     }
+    moves += 1
     let last = entries[..<sorted].lastIndex { $0.sequence <= least }
     entries[(last.map { $0 + 1 } ?? 0)...].sort { $0.sequence < $1.sequence }
     sorted = entries.count

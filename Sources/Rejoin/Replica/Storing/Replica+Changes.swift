@@ -42,7 +42,9 @@ extension Replica {
 
   /// Takes the replica back to what a store has of it.
   package func takeBack(to stored: StoredReplica) {
+    let fragmentSize = fragmentSize
     self.stored = stored
+    self.fragmentSize = fragmentSize
     self.stored._checkInvariants()
   }
 }
