@@ -72,12 +72,11 @@ public final class PostgreSQLConnection: SQLConnection {
       if isReady { step = library.connectPoll(connection) }
     }
     guard step != 3 else { return }
-    let state = message.split(separator: ":").dropFirst().first.map {
-      String($0.drop { $0 == " " })
-    }
-    let hasState = state.map { $0.utf8.count == 5 } ?? false
+    // Of a server that did not answer there is no code.
+    let state = message.split(separator: ":").map { $0.drop { $0 == " " } }
+      .first { $0.utf8.count == 5 && $0.contains(where: \.isNumber) }
     throw SQLError(
-      hasState ? .init(connecting: state ?? "") : .unavailable,
+      state.map { .init(connecting: String($0)) } ?? .unavailable,
       "PostgreSQL: \(message)")
   }
 

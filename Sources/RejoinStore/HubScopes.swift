@@ -60,20 +60,18 @@ package final class HubScopes {
     of cursor: HubPage.Cursor?, since basis: ReplicaVersion, in scope: String,
     limit: Int
   ) throws(StoreError) -> HubPage {
-    var (news, numbers) = (cursor?.news, [] as [Int64])
+    var (news, last) = (cursor?.news, nil as RecordID?)
     return try read(scope) { reader in
-      try reader.readPage(after: cursor?.record ?? 0, limit: limit)
+      try reader.readPage(after: cursor?.last, limit: limit)
       news = news ?? reader.news(since: basis)
-      numbers = reader.numbers
+      last = reader.numbers.count < limit ? nil : reader.last
     } body: { replica, _ in
       // A scope that is not there has no news.
       let news = news ?? replica.state.news(since: basis)
-      let isLast = numbers.count < limit
       var stored = replica.state
       return HubPage(
-        delta: stored.page(of: news, isLast: isLast),
-        next: isLast
-          ? nil : .init(news: news, record: numbers.last ?? 0))
+        delta: stored.page(of: news, isLast: last == nil),
+        next: last.map { .init(news: news, last: $0) })
     }
   }
 
@@ -223,7 +221,7 @@ extension RecordReader {
     if list.isEmpty { return }
     try readRows(
       foundBy: RecordReader.touched(connection.dialect),
-      [.text("[\(list.joined(separator: ","))]"), .integer(row.scope)])
+      [.text("[\(list.joined(separator: ","))]")])
   }
 
   /// The numbers of the records that devices of a list have touched in later saves
@@ -235,22 +233,26 @@ extension RecordReader {
     // It keeps the order of a cross join.
     case .sqlite:
       "SELECT DISTINCT t.record FROM json_each(?) d CROSS JOIN rejoin_touch t "
-        + "WHERE t.scope = ? AND t.device = json_extract(d.value, '$[0]') "
+        + "WHERE t.device = json_extract(d.value, '$[0]') "
         + "AND t.n > json_extract(d.value, '$[1]')"
     // What has an OFFSET is planned by itself.
     case .postgresql:
       "SELECT DISTINCT f.record FROM json_array_elements(?::json) d, "
-        + "LATERAL (SELECT t.record FROM rejoin_touch t WHERE t.scope = ? "
-        + "AND t.device = (d->>0)::bigint AND t.n > (d->>1)::bigint OFFSET 0) f"
+        + "LATERAL (SELECT t.record FROM rejoin_touch t WHERE "
+        + "t.device = (d->>0)::bigint AND t.n > (d->>1)::bigint OFFSET 0) f"
     }
   }
 
+  /// Reads the records after one, in the order of their entities and keys.
   fileprivate mutating func readPage(
-    after number: Int64, limit: Int
+    after last: RecordID?, limit: Int
   ) throws {
+    let condition = last == nil ? "" : "AND (entity, key) > (?, ?) "
     try read(
-      "rejoin_record r WHERE scope = ? AND record > ? "
-        + "ORDER BY record LIMIT ?", .integer(row.scope), .integer(number),
-      .integer(Int64(limit)))
+      "rejoin_record r WHERE scope = ? \(condition)"
+        + "ORDER BY entity, key LIMIT ?",
+      [.integer(row.scope)]
+        + (last.map { [.utf8($0.entity), .utf8($0.key)] } ?? [])
+        + [.integer(Int64(limit))])
   }
 }

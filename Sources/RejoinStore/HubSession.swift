@@ -113,6 +113,6 @@ public struct HubPage: Sendable {
   /// The end of a page.
   public struct Cursor: Hashable, Sendable {
     let news: News
-    let record: Int64
+    let last: RecordID
   }
 }

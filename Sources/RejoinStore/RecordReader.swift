@@ -9,6 +9,8 @@ struct RecordReader {
   let row: ScopeRow
   /// The number of each device's row.
   let devices: [DeviceID: Int64]
+  /// The record that was read last.
+  private(set) var last: RecordID?
   /// The number of each record's row, in the order in which they were read.
   private(set) var numbers: [Int64] = []
   private var seen: Set<Int64> = []
@@ -58,6 +60,7 @@ struct RecordReader {
         guard isOwn else {
           throw StoreError.damaged("in the key of row \(number) of the records")
         }
+        last = id
       } catch let error as WireError {
         throw StoreError.damaged("in row \(number) of the records: \(error)")
       }
@@ -76,27 +79,22 @@ struct RecordReader {
         found.append(.integer(row.integer(0)))
       }
     }
-    // SQLite would take the index of all records of the scope.
-    let rows =
-      "rejoin_record r" + (connection.dialect == .sqlite ? " NOT INDEXED" : "")
     // Always as many at once, so that the statement stays the same.
     let count = 100
     let places = Array(repeating: "?", count: count).joined(separator: ", ")
     for start in stride(from: 0, to: found.count, by: count) {
       let some = (start..<start + count).map { found[min($0, found.count - 1)] }
       try read(
-        rows + " WHERE r.scope = ? AND r.record IN (\(places))",
-        [.integer(row.scope)] + some)
+        "rejoin_record r WHERE r.record IN (\(places))", some)
     }
   }
 
   /// Reads one row, with its patches.
   mutating func readRow(_ number: Int64) throws {
     try read(
-      "rejoin_record r WHERE scope = ? AND record = ?", .integer(row.scope),
-      .integer(number))
+      "rejoin_record r WHERE record = ?", .integer(number))
     if row.patches == 0 { return }
-    _ = try readPatches("AND record = ?", .integer(number))
+    _ = try readPatches("record", number)
   }
 
   /// Reads the digests of the own saves.
@@ -107,22 +105,22 @@ struct RecordReader {
   /// Reads the patches of the records, all of which have been read.
   mutating func readPatches() throws {
     if row.patches == 0 { return }
-    let count = try readPatches("")
+    let count = try readPatches("scope", row.scope)
     guard count == row.patches else {
       throw StoreError.damaged(
         "with \(count) patches in place of \(row.patches)")
     }
   }
 
+  /// Reads the patches with a number in a column.
   private mutating func readPatches(
-    _ condition: String, _ values: SQLValue...
+    _ column: String, _ number: Int64
   ) throws -> Int64 {
     let positions = Dictionary(uniqueKeysWithValues: zip(numbers, 0...))
     var count: Int64 = 0
     try connection.run(
       "SELECT record, place, body, row_check FROM rejoin_patch "
-        + "WHERE scope = ? \(condition) ORDER BY record, place",
-      [.integer(row.scope)] + values
+        + "WHERE \(column) = ? ORDER BY record, place", [.integer(number)]
     ) { row in
       let (record, place) = (row.integer(0), row.integer(1))
       let check = RecordRows.check(of: row.bytes(2), at: place, of: record)

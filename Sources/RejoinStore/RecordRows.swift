@@ -129,8 +129,8 @@ struct RecordRows {
     while numbers.count <= position { numbers.append(0) }
     if numbers[position] > 0 {
       try connection.run(
-        "UPDATE rejoin_record SET body = ? WHERE scope = ? AND record = ?",
-        .bytes(body), .integer(scope), .integer(numbers[position]))
+        "UPDATE rejoin_record SET body = ? WHERE record = ?", .bytes(body),
+        .integer(numbers[position]))
     } else {
       let id = replica.stored.recordID(at: position)
       numbers[position] =
@@ -164,8 +164,8 @@ struct RecordRows {
     guard let known = patches.removeValue(forKey: position), known.count > 0
     else { return }
     try connection.run(
-      "DELETE FROM rejoin_patch WHERE scope = ? AND record = ?",
-      .integer(scope), .integer(numbers[position]))
+      "DELETE FROM rejoin_patch WHERE record = ?",
+      .integer(numbers[position]))
     patchCount -= known.count
   }
 }

@@ -110,7 +110,7 @@ extension ScopeRows {
     for entry in clock.entries where entry.count > known[entry.device] {
       try connection.run(
         "INSERT INTO rejoin_touch (scope, record, device, n) "
-          + "VALUES (?, ?, ?, ?) ON CONFLICT (scope, record, device) "
+          + "VALUES (?, ?, ?, ?) ON CONFLICT (record, device) "
           + "DO UPDATE SET n = excluded.n",
         .integer(row.scope), .integer(record),
         .integer(number(of: entry.device)),
@@ -163,10 +163,10 @@ extension ScopeRows {
       }
       try connection.run(
         "UPDATE rejoin_device SET n = ?, time = ?, digest = ?, forked = ?, "
-          + "row_check = ? WHERE scope = ? AND device = ?",
+          + "row_check = ? WHERE device = ?",
         .bits(save.sequence), .bits(save.time.rawValue), .bits(save.digest),
         .integer(save.isForked ? 1 : 0), .integer(save.check(of: device)),
-        .integer(row.scope), .integer(number))
+        .integer(number))
     }
     version = stored.version
   }

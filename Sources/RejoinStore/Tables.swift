@@ -16,8 +16,9 @@ enum Tables {
 
   /// The statements that create them, in the words of PostgreSQL.
   ///
-  /// Every key begins with the scope, so that a database can spread scopes over
-  /// machines.
+  /// No condition fits two of the indexes, so that a database cannot take the wrong
+  /// one, whatever it knows of the rows: a row is found by its number or by the name
+  /// that it has in its scope, and a touch by its device.
   private static let definitions = [
     """
     CREATE TABLE rejoin_scope (
@@ -30,17 +31,18 @@ enum Tables {
     """,
     """
     CREATE TABLE rejoin_device (
-      scope BIGINT NOT NULL, device BIGINT GENERATED ALWAYS AS IDENTITY,
+      device BIGINT PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
+      scope BIGINT NOT NULL,
       id BYTEA NOT NULL, n BIGINT NOT NULL, time BIGINT NOT NULL,
       digest BIGINT NOT NULL, forked BIGINT NOT NULL,
-      row_check BIGINT NOT NULL, PRIMARY KEY (scope, device),
-      UNIQUE (scope, id))
+      row_check BIGINT NOT NULL, UNIQUE (scope, id))
     """,
     """
     CREATE TABLE rejoin_record (
-      scope BIGINT NOT NULL, record BIGINT GENERATED ALWAYS AS IDENTITY,
+      record BIGINT PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
+      scope BIGINT NOT NULL,
       entity BYTEA NOT NULL, key BYTEA NOT NULL, body BYTEA NOT NULL,
-      PRIMARY KEY (scope, record), UNIQUE (scope, entity, key))
+      UNIQUE (scope, entity, key))
     """,
     // A device's alone: what has changed of a large record since its row was
     // written.
@@ -48,7 +50,7 @@ enum Tables {
     CREATE TABLE rejoin_patch (
       scope BIGINT NOT NULL, record BIGINT NOT NULL, place BIGINT NOT NULL,
       body BYTEA NOT NULL, row_check BIGINT NOT NULL,
-      PRIMARY KEY (scope, record, place))
+      PRIMARY KEY (record, place))
     """,
     """
     CREATE TABLE rejoin_digest (
@@ -59,9 +61,9 @@ enum Tables {
     """
     CREATE TABLE rejoin_touch (
       scope BIGINT NOT NULL, record BIGINT NOT NULL, device BIGINT NOT NULL,
-      n BIGINT NOT NULL, PRIMARY KEY (scope, record, device))
+      n BIGINT NOT NULL, PRIMARY KEY (record, device))
     """,
-    "CREATE INDEX rejoin_since ON rejoin_touch (scope, device, n, record)",
+    "CREATE INDEX rejoin_since ON rejoin_touch (device, n, record)",
   ]
 
   /// The names of the tables, by which they are told from those of the app.
@@ -73,13 +75,6 @@ enum Tables {
   /// The same in the words of SQLite, where the number of a row is its place.
   private static func sqlite(_ definition: String) -> String {
     var text = definition
-    for name in ["scope", "device", "record"] {
-      text.replace("PRIMARY KEY (scope, \(name)), ", with: "")
-      text.replace("PRIMARY KEY (scope, \(name)),\n", with: "\n")
-      text.replace(
-        " \(name) BIGINT GENERATED ALWAYS AS IDENTITY",
-        with: " \(name) INTEGER PRIMARY KEY")
-    }
     text.replace(
       "BIGINT PRIMARY KEY GENERATED ALWAYS AS IDENTITY",
       with: "INTEGER PRIMARY KEY")

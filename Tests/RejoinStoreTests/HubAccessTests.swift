@@ -11,9 +11,8 @@ import Testing
 @testable import RejoinStore
 
 /// Who may do what at a hub.
-@Suite final class HubAccessTests: StoreSuite {
+@Suite final class HubAccessTests: HubSuite {
   private struct Refused: Error {}
-  private let scope = "mine"
 
   private func hub() async throws -> Hub {
     let path = self.path
@@ -22,12 +21,6 @@ import Testing
       try connection.run("PRAGMA journal_mode = WAL")
       return connection
     }
-  }
-
-  private func replica(_ device: UInt64) -> Replica {
-    Replica(
-      device: DeviceID(device), schema: [Note.self],
-      wallClock: ManualClock().wall, makeDeviceID: DeviceID.random)
   }
 
   /// A session that may write as some devices, and is told what is written.

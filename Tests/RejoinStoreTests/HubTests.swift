@@ -26,7 +26,7 @@ extension HubScopes {
 /// A hub on SQLite and, where `REJOIN_POSTGRESQL` says how to connect, on PostgreSQL.
 ///
 /// `Tests/Hub/run` starts a server and says so.
-@Suite class HubTests: StoreSuite {
+class HubSuite: StoreSuite {
   enum Database: CaseIterable {
     case sqlite, postgresql
 
@@ -36,39 +36,44 @@ extension HubScopes {
     static var available: [Database] {
       server == nil ? [.sqlite] : [.sqlite, .postgresql]
     }
-  }
 
-  /// Each test has scopes of its own, since they share a server.
-  private let scope = "notes \(UUID())"
-
-  private func connect(_ database: Database) throws -> any SQLConnection {
-    switch database {
-    case .sqlite:
-      let connection = try SQLiteConnection(opening: path, timeout: .zero)
-      try connection.run("PRAGMA journal_mode = WAL")
-      return connection
-    case .postgresql: return try PostgreSQLConnection(Database.server ?? "")
+    /// - Parameter path: The path of the file of SQLite.
+    func connect(_ path: String) throws -> any SQLConnection {
+      switch self {
+      case .sqlite:
+        let connection = try SQLiteConnection(opening: path, timeout: .zero)
+        try connection.run("PRAGMA journal_mode = WAL")
+        return connection
+      case .postgresql: return try PostgreSQLConnection(Database.server ?? "")
+      }
     }
   }
 
-  private func hub(_ database: Database) throws -> HubScopes {
+  /// Each test has scopes of its own, since they share a server.
+  let scope = "notes \(UUID())"
+
+  func connect(_ database: Database) throws -> any SQLConnection {
+    try database.connect(path)
+  }
+
+  func hub(_ database: Database) throws -> HubScopes {
     try HubScopes(connect(database), makeDeviceID: DeviceID.random)
   }
 
-  private func replica(_ device: UInt64) -> Replica {
+  func replica(_ device: UInt64) -> Replica {
     Replica(
       device: DeviceID(device), schema: [Note.self],
       wallClock: ManualClock().wall, makeDeviceID: DeviceID.random)
   }
 
-  private func write(_ replica: Replica, _ keys: String...) throws {
+  func write(_ replica: Replica, _ keys: String...) throws {
     try replica.save { transaction in
       for key in keys { transaction[Note.self, key].views.increment(by: 1) }
     }
   }
 
   /// What two replicas do to hold the same, by way of a hub.
-  private func exchange(_ replica: Replica, _ hub: HubScopes) throws {
+  func exchange(_ replica: Replica, _ hub: HubScopes) throws {
     if let delta = replica.delta(since: try hub.version(of: scope)) {
       _ = try hub.apply(delta, in: scope)
     }
@@ -78,6 +83,9 @@ extension HubScopes {
     }
   }
 
+}
+
+@Suite final class HubTests: HubSuite {
   @Test(arguments: Database.available)
   func devicesMeetByWayOfAHub(_ database: Database) throws {
     let (phone, tablet) = (replica(1), replica(2))

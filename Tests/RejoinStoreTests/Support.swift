@@ -72,22 +72,37 @@ class StoreSuite {
   init() throws { folder = try Folder() }
 }
 
-/// A connection that counts the rows that are read.
+/// A connection that counts the rows that are read, and lists what is run.
 final class CountingConnection: SQLConnection {
-  private let connection: SQLiteConnection
+  private let connection: any SQLConnection
   var rows = 0
+  var statements: [String] = []
+  /// Statements whose answer is lost, although they were carried out.
+  var lost: Set<String> = []
   var dialect: SQLDialect { connection.dialect }
   var isIdle: Bool { connection.isIdle }
 
-  init(_ connection: SQLiteConnection) { self.connection = connection }
+  init(_ connection: any SQLConnection) { self.connection = connection }
+
+  /// The statements that write.
+  var writes: [String] {
+    statements.filter { statement in
+      ["INSERT", "UPDATE", "DELETE"].contains { statement.hasPrefix($0) }
+    }
+  }
+
+  /// Forgets what was counted.
+  func reset() { (rows, statements) = (0, []) }
 
   func run(
     _ sql: String, _ values: [SQLValue], _ body: (any SQLRow) throws -> Void
   ) throws {
+    statements.append(sql)
     try connection.run(sql, values) { row in
       rows += 1
       try body(row)
     }
+    if lost.contains(sql) { throw SQLError(.busy, "the answer is lost") }
   }
 }
 

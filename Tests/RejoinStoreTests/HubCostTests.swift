@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import RejoinFoundation
+import RejoinTesting
+import Testing
+
+@testable import Rejoin
+@testable import RejoinSQL
+@testable import RejoinStore
+
+/// What a request of a hub reads and writes.
+@Suite final class HubCostTests: HubSuite {
+  private func counting(
+    _ database: Database
+  ) throws -> (HubScopes, CountingConnection) {
+    let connection = CountingConnection(try connect(database))
+    let hub = try HubScopes(connection, makeDeviceID: DeviceID.random)
+    connection.reset()
+    return (hub, connection)
+  }
+
+  @Test(arguments: Database.available)
+  func theNewsOfManyDevicesAreOneStatement(_ database: Database) throws {
+    let (hub, connection) = try counting(database)
+    var counts: [Int] = []
+    for device in 1...64 {
+      let phone = replica(UInt64(device))
+      try write(phone, "\(device % 20)")
+      _ = try hub.apply(#require(phone.delta()), in: scope)
+      connection.reset()
+      let delta = try hub.delta(since: ReplicaVersion(), in: scope)
+      #expect(delta?.intervals.count == device)
+      counts.append(connection.statements.count)
+    }
+    #expect(Set(counts).count == 1, "\(counts)")
+  }
+
+  @Test(arguments: Database.available)
+  func whatChangesNothingWritesNothing(_ database: Database) throws {
+    let (hub, connection) = try counting(database)
+    let (phone, tablet) = (replica(1), replica(2))
+    try write(phone, "1", "2")
+    try write(tablet, "2")
+    for replica in [phone, tablet, phone, tablet, phone] {
+      try exchange(replica, hub)
+    }
+    let all = try #require(phone.delta())
+    connection.reset()
+    _ = try hub.apply(all, in: scope)
+    _ = try hub.acknowledge(phone.version, by: phone.device, in: scope)
+    #expect(connection.writes == [])
+    // Nor does a version that is known wait for those who write.
+    connection.reset()
+    _ = try hub.acknowledge(phone.version, by: phone.device, in: scope)
+    #expect(!connection.statements.contains { $0.contains("advisory") })
+    // Of what is partly new, only that is written.
+    try write(phone, "2")
+    connection.reset()
+    _ = try hub.apply(#require(phone.delta()), in: scope)
+    #expect(
+      connection.writes.count { $0.hasPrefix("UPDATE rejoin_record") } == 1)
+  }
+
+  /// Parts of deltas wait in the scope, and nobody else pays for them.
+  @Test(arguments: Database.available)
+  func fieldsAheadCostOnlyThoseWhomTheyConcern(_ database: Database) throws {
+    let (hub, connection) = try counting(database)
+    let (phone, stranger) = (replica(1), replica(2))
+    try stranger.save { transaction in
+      for i in 0..<500 { transaction[Note.self, "\(i)"].title = "\(i)" }
+    }
+    let all = try #require(stranger.delta())
+    for part in all.split(into: 2) { _ = try hub.apply(part, in: scope) }
+    try write(phone, "mine")
+    connection.reset()
+    try exchange(phone, hub)
+    #expect(connection.rows < 20)
+    #expect(phone.recordIDs(of: "Note").count == 1)
+    // The device is awaited all the same, and its saves come when they are whole.
+    _ = try hub.apply(all, in: scope)
+    try exchange(phone, hub)
+    #expect(phone.recordIDs(of: "Note").count == 501)
+  }
+
+  /// With few rows and with many, and whatever is known of them.
+  @Test func plansDoNotDependOnStatistics() throws {
+    guard Database.available.contains(.postgresql) else { return }
+    let connection = try connect(.postgresql)
+    let hub = try HubScopes(connection, makeDeviceID: DeviceID.random)
+    let (phone, tablet) = (replica(1), replica(2))
+    try write(tablet, "1")
+    try exchange(tablet, hub)
+    for count in [10, 3000] {
+      try phone.save { transaction in
+        for i in 0..<count { transaction[Note.self, "\(i)"].title = "\(i)" }
+      }
+      try exchange(phone, hub)
+      for statistics in ["SELECT 1", "ANALYZE", "VACUUM ANALYZE"] {
+        try connection.run(statistics)
+        let plan = try plan(of: scope, on: connection)
+        // By this index alone, whether or not rows are fetched in its order.
+        #expect(
+          plan.allSatisfy { !$0.contains("Seq Scan") && !$0.contains("_pkey") },
+          "\(statistics): \(plan)")
+        #expect(
+          plan.contains { $0.contains(" rejoin_since") },
+          "\(statistics): \(plan)")
+        let condition = plan.first { $0.contains("Index Cond") } ?? ""
+        for column in ["device", "n"] {
+          #expect(
+            condition.contains("(\(column) ")
+              || condition.contains("(t.\(column) "),
+            "\(statistics): \(plan)")
+        }
+      }
+    }
+  }
+
+  /// How PostgreSQL finds the records that a device has touched since its last save
+  /// but one, in a transaction as requests have it.
+  private func plan(
+    of scope: String, on connection: any SQLConnection
+  ) throws -> [String] {
+    var lines: [String] = []
+    try connection.reading {
+      let row = try #require(
+        try ScopeRow.findOnHub(Array(scope.utf8), on: connection))
+      let device = try connection.integer(
+        "SELECT min(device) FROM rejoin_device WHERE scope = ?",
+        .integer(row.scope))
+      try connection.run(
+        "EXPLAIN " + RecordReader.touched(.postgresql),
+        [.text("[[\(device ?? 0),1]]")]
+      ) { line in lines.append(line.text(0) ?? "") }
+    }
+    return lines
+  }
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import RejoinFoundation
+import RejoinTesting
+import Synchronization
+import Testing
+
+@testable import Rejoin
+@testable import RejoinSQL
+@testable import RejoinStore
+
+/// Many requests, few connections, and those that fail.
+@Suite final class HubServingTests: HubSuite {
+  private final class Count: Sendable {
+    private let count = Mutex(0)
+    var value: Int { count.withLock { $0 } }
+    func add() { count.withLock { $0 += 1 } }
+  }
+
+  @Test(arguments: Database.available)
+  func manyRequestsShareFewConnections(_ database: Database) async throws {
+    let (count, path, scope) = (Count(), self.path, self.scope)
+    let hub = try await Hub(connections: 3) {
+      count.add()
+      return try database.connect(path)
+    }
+    let session = hub.session { _ in }
+    let replicas = (1...40).map { replica(UInt64($0)) }
+    var deltas: [Delta] = []
+    for replica in replicas {
+      try write(replica, "1", "\(replica.device)")
+      deltas.append(try #require(replica.delta()))
+    }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for delta in deltas {
+        group.addTask { try await session.apply(delta, in: scope) }
+        group.addTask { _ = try await session.version(of: scope) }
+        group.addTask {
+          _ = try await session.delta(since: ReplicaVersion(), in: "other")
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(count.value <= 3)
+    let all = replica(99)
+    for replica in replicas { all.merge(replica) }
+    #expect(
+      try await session.delta(since: ReplicaVersion(), in: scope)
+        == all.delta())
+  }
+
+  @Test func whoWaitsForAConnectionCanBeCanceled() async throws {
+    let path = self.path
+    let hub = try await Hub(connections: 1) {
+      try SQLiteConnection(opening: path)
+    }
+    let session = hub.session { _ in }
+    let other = try SQLiteConnection(opening: path)
+    try other.run("BEGIN IMMEDIATE")
+    let phone = replica(1)
+    try write(phone, "1")
+    let delta = try #require(phone.delta())
+    let scope = self.scope
+    // One waits for the lock, one in line behind it, and one for the connection.
+    let first = Task { try await session.apply(delta, in: scope) }
+    try await Task.sleep(for: .milliseconds(30))
+    let second = Task { try await session.apply(delta, in: scope) }
+    let third = Task { try await session.version(of: scope) }
+    try await Task.sleep(for: .milliseconds(30))
+    second.cancel()
+    third.cancel()
+    await #expect(throws: StoreError.canceled) { _ = try await second.value }
+    await #expect(throws: StoreError.canceled) { _ = try await third.value }
+    try other.run("COMMIT")
+    #expect(try await first.value.isClean)
+    #expect(
+      try await session.delta(since: ReplicaVersion(), in: scope) == delta)
+  }
+
+  /// The transaction is under way, and nobody was told.
+  @Test(arguments: Database.available)
+  func anAnswerToBeginThatIsLostLeavesNoTransaction(
+    _ database: Database
+  ) throws {
+    let connection = CountingConnection(try connect(database))
+    let hub = try HubScopes(connection, makeDeviceID: DeviceID.random)
+    let phone = replica(1)
+    try write(phone, "1")
+    let delta = try #require(phone.delta())
+    let begins = connection.statements.filter { $0.hasPrefix("BEGIN") }
+    connection.lost = Set(begins + ["BEGIN", "BEGIN IMMEDIATE"])
+    for _ in 0..<2 {
+      #expect(throws: StoreError.self) {
+        try hub.apply(delta, in: self.scope)
+      }
+      #expect(throws: StoreError.self) { try hub.version(of: self.scope) }
+      #expect(hub.isIdle)
+    }
+    connection.lost = []
+    _ = try hub.apply(delta, in: scope)
+    #expect(try hub.delta(since: ReplicaVersion(), in: scope) == delta)
+  }
+
+  @Test func aConnectionInAnUnknownStateIsReplaced() async throws {
+    final class Stuck: SQLConnection {
+      let connection: SQLiteConnection
+      init(_ connection: SQLiteConnection) { self.connection = connection }
+      var dialect: SQLDialect { .sqlite }
+      var isIdle: Bool { connection.isIdle }
+      func run(
+        _ sql: String, _ values: [SQLValue],
+        _ body: (any SQLRow) throws -> Void
+      ) throws {
+        if sql == "ROLLBACK" { throw SQLError(.busy, "no answer") }
+        try connection.run(sql, values, body)
+      }
+    }
+    let (count, path, scope) = (Count(), self.path, self.scope)
+    let hub = try await Hub(connections: 1) {
+      count.add()
+      let connection = try SQLiteConnection(opening: path)
+      return count.value == 1 ? Stuck(connection) : connection
+    }
+    let session = hub.session { _ in }
+    // A scope of a device makes the request fail.
+    try open(path).write("Milk")
+    await #expect(throws: StoreError.ofDevice) {
+      try await session.version(of: "main")
+    }
+    #expect(try await session.version(of: scope) == ReplicaVersion())
+    #expect(count.value == 2)
+  }
+
+  @Test func aConnectionThatIsLostIsMadeAgain() async throws {
+    guard Database.available.contains(.postgresql) else { return }
+    let (path, scope) = (self.path, self.scope)
+    let hub = try await Hub(connections: 4) {
+      let connection = try Database.postgresql.connect(path)
+      try connection.run("SET application_name = 'to be ended'")
+      return connection
+    }
+    let session = hub.session { _ in }
+    let killer = try connect(.postgresql)
+    let phone = replica(1)
+    for i in 0..<20 {
+      try write(phone, "\(i)")
+      let held = try await session.version(of: scope)
+      try killer.run(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+          + "WHERE application_name = 'to be ended'")
+      try await session.apply(
+        #require(phone.delta(since: held)), in: scope)
+    }
+    #expect(
+      try await session.delta(since: ReplicaVersion(), in: scope)
+        == phone.delta())
+  }
+
+  @Test func errorsThatPassSaySo() async throws {
+    guard let server = Database.server else { return }
+    func code(_ parameters: String) -> SQLError.Code? {
+      do {
+        _ = try PostgreSQLConnection(parameters)
+        return nil
+      } catch { return error.code }
+    }
+    #expect(code("\(server) port=1") == .unavailable)
+    #expect(code("\(server) dbname=none") == .cannotOpen)
+    #expect(code("\(server) user=nobody_here") == .cannotOpen)
+    #expect(code("no connection string") == .cannotOpen)
+    let connection = try connect(.postgresql)
+    try connection.run(
+      "CREATE ROLE rejoin_few LOGIN CONNECTION LIMIT 0")
+    #expect(code("\(server) user=rejoin_few") == .unavailable)
+    try connection.run("DROP ROLE rejoin_few")
+
+    func failure(_ statement: String) -> SQLError.Code? {
+      do {
+        try connection.run(statement)
+        return nil
+      } catch { return (error as? SQLError)?.code }
+    }
+    try connection.run("SET statement_timeout = 20")
+    #expect(failure("SELECT pg_sleep(1)") == .busy)
+    try connection.run("SET statement_timeout = 0")
+    try connection.run("BEGIN")
+    #expect(failure("SELECT nothing") == .other("42703"))
+    // It would be rolled back, and look as if it were committed.
+    #expect(failure("COMMIT") == .other("25P02"))
+    #expect(connection.isIdle)
+    #expect(
+      failure("SELECT 1; SELECT 2") == .other("42601"))
+    // Whoever waits can be canceled, and the connection is not used again.
+    let task = Task {
+      let connection = try PostgreSQLConnection(server)
+      do {
+        try connection.run("SELECT pg_sleep(30)")
+        return nil as (SQLError.Code, Bool)?
+      } catch let error as SQLError {
+        return (error.code, connection.isIdle)
+      }
+    }
+    try await Task.sleep(for: .milliseconds(100))
+    task.cancel()
+    let canceled = try #require(try await task.value)
+    #expect(canceled == (.canceled, false))
+  }
+
+  @Test func valuesOfPostgreSQLAreReadAsTheyWereWritten() throws {
+    guard Database.available.contains(.postgresql) else { return }
+    let connection = try connect(.postgresql)
+    let values: [SQLValue] = [
+      .text("Bread\u{301}"), .double(1.5), .null, .integer(-7), .bytes([0, 1]),
+    ]
+    try connection.run(
+      "SELECT ?, ?, ?, ?, ?, 1::smallint, 2.5::real, 'a'::varchar", values
+    ) { row in
+      #expect((0..<5).map { row.value($0) } == values)
+      #expect(row.integer(5) == 1 && row.double(6) == 2.5)
+      #expect(row.text(7) == "a")
+    }
+    #expect(throws: SQLError.self) { try connection.run("SELECT ?") }
+    #expect(throws: SQLError.self) { try connection.run("SELECT 1\0") }
+  }
+}
