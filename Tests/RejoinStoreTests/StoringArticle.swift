@@ -123,6 +123,7 @@ import Testing
     let received = try #require(
       try await other.delta(since: store.version))
     try await store.apply(received)
+    try await store.apply(received, writing: index)
     #expect(await store.read { $0[Note.self, "1"]?.title } == "Butter")
     #expect(
       try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
@@ -130,13 +131,41 @@ import Testing
     withExtendedLifetime(folder) {}
   }
 
+  @Test func missingStoreIsOpenedAsNewDevice() async throws {
+    let folder = try Folder()
+    let path = folder.file("notes.sqlite")
+    let backup = folder.file("backup.sqlite")
+    @Sendable func openStore(
+      recovering recovery: StoreRecovery? = nil
+    ) async throws -> ReplicaStore {
+      try await ReplicaStore(
+        at: path, schema: [Note.self], wallClock: .system,
+        recovering: recovery, makeDeviceID: DeviceID.random)
+    }
+    var store = try await openStore()
+    try await store.save { $0[Note.self, "1"].title = "Milk" }
+    try await store.backup(to: backup)
+    try await store.close()
+    #expect(FileManager.default.fileExists(atPath: backup))
+    try FileManager.default.removeItem(atPath: path)
+    do {
+      store = try await openStore()
+    } catch StoreError.missing {
+      store = try await openStore(recovering: .asNewDevice)
+    }
+    #expect(await store.deviceChange != nil)
+    withExtendedLifetime(folder) {}
+  }
+
   @Test func aConnectionAlone() throws {
     let folder = try Folder()
     let connection = try SQLiteConnection(
       opening: folder.file("notes.sqlite"))
-    try connection.run("CREATE TABLE note (title BLOB)")
+    try connection.run("CREATE TABLE note (title TEXT)")
     try connection.run("INSERT INTO note VALUES (?)", .text("Milk"))
-    #expect(try connection.integer("SELECT count(*) FROM note") == 1)
+    #expect(
+      try connection.integer(
+        "SELECT count(*) FROM note WHERE title = 'Milk'") == 1)
     let error = #expect(throws: SQLError.self) {
       try connection.run("SELECT nothing")
     }
