@@ -24,6 +24,15 @@ let package = Package(
         .product(name: "RejoinStore", package: rejoin),
         .product(name: "RejoinTesting", package: rejoin),
       ]),
+    // Started by Load/run.
+    .executableTarget(
+      name: "hubload",
+      dependencies: [
+        .product(name: "Rejoin", package: rejoin),
+        .product(name: "RejoinFoundation", package: rejoin),
+        .product(name: "RejoinSQL", package: rejoin),
+        .product(name: "RejoinStore", package: rejoin),
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )
