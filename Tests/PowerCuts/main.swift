@@ -10,11 +10,25 @@
 // acknowledgement, and now and then in between; each time, it leaves all that was
 // written, only what was synced, and TIMES times something of the rest. SCRATCH is
 // a folder for that.
+//
+//   PowerCuts --damage SCRATCH TIMES
+//
+// Flips bytes of a store's files, truncates and deletes them, TIMES times, and opens
+// what is left.
 
 import Foundation
 import RejoinTesting
 
 let arguments = CommandLine.arguments
+if arguments.count == 4, arguments[1] == "--damage",
+  let times = Int(arguments[3])
+{
+  var damage = try await Damage(in: arguments[2])
+  try await damage.run(times)
+  print(damage.report)
+  for fault in damage.faults { print(fault) }
+  exit(damage.faults.isEmpty ? 0 : 1)
+}
 guard arguments.count > 4, let times = Int(arguments[3]) else {
   fail("PowerCuts DATABASE SCRATCH TIMES LOG…")
 }

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Rejoin
+import RejoinFoundation
+import RejoinStore
+import RejoinTesting
+
+/// Damages the files of a store, and opens what is left.
+///
+/// The store must be unharmed, or say that it is damaged or missing, or take a new
+/// device and say which saves it lacks. Every save was sent, since a log that ends
+/// with saves that were never sent looks like one after a crash.
+struct Damage {
+  private struct Note: Entity {
+    let title = register("title", of: String.self)
+    let tags = set("tags", of: String.self)
+  }
+
+  private enum Outcome: String, CaseIterable {
+    case unharmed = "unharmed"
+    case newDevice = "opened under a new device"
+    case damaged = "damaged"
+    case missing = "missing"
+    case refused = "not opened for another reason"
+  }
+
+  /// A file and what happens to it.
+  private enum Harm: String, CaseIterable {
+    case flip = "byte flipped"
+    case truncation = "file truncated"
+    case deletion = "file deleted"
+  }
+
+  private static let files = ["", "-wal", ".token"]
+  private let folder: String
+  private var random = SeededRandom(seed: 1)
+  /// The bytes of each file, and what the records were after each save.
+  private var whole: [String: [UInt8]] = [:]
+  private var states: [[UInt8]] = [[]]
+  private var outcomes: [String: Int] = [:]
+  private(set) var faults: [String] = []
+
+  init(in folder: String) async throws {
+    self.folder = folder
+    try await fill()
+  }
+
+  private func path(_ name: String) -> String { "\(folder)/\(name).sqlite" }
+
+  private static func open(_ path: String) async throws -> ReplicaStore {
+    try await ReplicaStore(
+      at: path, schema: [Note.self], wallClock: .system,
+      makeDeviceID: DeviceID.random)
+  }
+
+  /// Makes the store, part of which is in the file and part in the log.
+  private mutating func fill() async throws {
+    let store = try await Damage.open(path("whole"))
+    for i in 1...80 {
+      if i == 75 { _ = try await store.setting("wal_checkpoint(TRUNCATE)") }
+      try await store.save { transaction in
+        let note = transaction[Note.self, "\(i % 30)"]
+        note.title = "title \(i)"
+        note.tags.insert("tag \(i)")
+      }
+      _ = try await store.delta(since: ReplicaVersion())
+      states.append(await store.read { $0.delta()?.encoded() ?? [] })
+    }
+    for file in Damage.files {
+      whole[file] = Array(
+        try Data(contentsOf: URL(fileURLWithPath: path("whole") + file)))
+    }
+  }
+
+  /// Harms a file `count` times.
+  mutating func run(_ count: Int) async throws {
+    for i in 0..<count {
+      let file = Damage.files[i % 3]
+      // Deleting a file always has the same result.
+      let harm: Harm =
+        i < 30 ? .deletion : random.next() % 4 == 0 ? .truncation : .flip
+      let what = try put(file, harm)
+      let outcome: Outcome
+      do {
+        outcome = try await inspect(Damage.open(path("harmed")), what)
+      } catch StoreError.missing {
+        outcome = .missing
+      } catch StoreError.damaged {
+        outcome = .damaged
+      } catch is StoreError {
+        outcome = .refused
+      }
+      let name = file.isEmpty ? "main file" : file == "-wal" ? "log" : "token"
+      outcomes["\(name), \(harm.rawValue): \(outcome.rawValue)", default: 0] +=
+        1
+    }
+  }
+
+  /// Writes the files with one of them harmed.
+  private mutating func put(_ file: String, _ harm: Harm) throws -> String {
+    var what = "\(file), \(harm.rawValue)"
+    for name in Damage.files + ["-shm"] {
+      let url = URL(fileURLWithPath: path("harmed") + name)
+      try? FileManager.default.removeItem(at: url)
+      guard var bytes = whole[name] else { continue }
+      if name == file {
+        let place = Int(random.next() % UInt64(bytes.count))
+        switch harm {
+        case .flip: bytes[place] ^= 1 << (random.next() % 8)
+        case .truncation: bytes.removeSubrange(place...)
+        case .deletion: continue
+        }
+        what += " at \(place) of \(bytes.count)"
+      }
+      try Data(bytes).write(to: url)
+    }
+    return what
+  }
+
+  private mutating func inspect(
+    _ store: ReplicaStore, _ what: String
+  ) async throws -> Outcome {
+    let bytes = await store.read { $0.delta()?.encoded() ?? [] }
+    let change = await store.deviceChange
+    try await store.close()
+    guard let state = states.lastIndex(of: bytes) else {
+      faults.append("\(what): the content was never saved")
+      return .unharmed
+    }
+    if state == 0 { faults.append("\(what): it is empty, without an error") }
+    let last = states.count - 1
+    guard let change else {
+      if state < last {
+        faults.append("\(what): \(last - state) saves are lost")
+      }
+      return .unharmed
+    }
+    if change.lastStored != UInt64(state) {
+      faults.append("\(what): \(change.lastStored) saves, and not \(state)")
+    }
+    // The token may be the file that is harmed.
+    if let sent = change.lastSent, sent != UInt64(last) {
+      faults.append("\(what): save \(sent) was sent last, and not \(last)")
+    }
+    if state < last, change.lastSent == nil {
+      faults.append("\(what): it does not say that saves are missing")
+    }
+    return .newDevice
+  }
+
+  /// How often each outcome was met.
+  var report: String {
+    outcomes.sorted { $0.key < $1.key }
+      .map {
+        "\(String(repeating: " ", count: max(0, 5 - "\($0.value)".count)))\($0.value)  \($0.key)"
+      }
+      .joined(separator: "\n")
+  }
+}
