@@ -83,35 +83,62 @@ final class HubChanges: Sendable {
     request?.continuation.resume(returning: .failure(StoreError.canceled))
   }
 
-  /// Makes what waits for a scope until nothing does.
+  /// Makes the changes that wait for a scope until none does.
   private func serve(_ scope: String) async {
-    while let requests = next(in: scope) { await make(requests, in: scope) }
+    while isAwaited(scope) {
+      let turn = Turn()
+      // Requests join the line until there is a connection.
+      await make(in: scope) { turn.take { self.next(in: scope) } }
+    }
   }
 
-  private func next(in scope: String) -> [Request]? {
-    state.withLock { state in
-      guard let line = state.lines[scope], !line.isEmpty else {
-        state.lines[scope] = nil
-        return nil
+  /// The requests of one transaction, also if it is tried again.
+  private final class Turn: Sendable {
+    private let requests = Mutex<[Request]?>(nil)
+
+    func take(_ next: () -> [Request]) -> [Request] {
+      requests.withLock { requests in
+        let taken = requests ?? next()
+        requests = taken
+        return taken
       }
-      let requests = Array(line.prefix(HubChanges.limit))
+    }
+  }
+
+  /// Whether a request waits for a scope; if not, nobody serves its line any more.
+  private func isAwaited(_ scope: String) -> Bool {
+    state.withLock { state in
+      if state.lines[scope]?.isEmpty == false { return true }
+      state.lines[scope] = nil
+      return false
+    }
+  }
+
+  private func next(in scope: String) -> [Request] {
+    state.withLock { state in
+      let requests = Array((state.lines[scope] ?? []).prefix(HubChanges.limit))
       state.lines[scope]?.removeFirst(requests.count)
       return requests
     }
   }
 
-  private func make(_ requests: [Request], in scope: String) async {
-    let changes = requests.map(\.change)
+  private func make(
+    in scope: String, _ requests: @escaping @Sendable () -> [Request]
+  ) async {
     do {
-      let outcomes = try await pool.run { try $0.make(changes, in: scope) }
-      for (request, outcome) in zip(requests, outcomes) {
+      let outcomes = try await pool.run { scopes in
+        try scopes.make(requests().map(\.change), in: scope)
+      }
+      for (request, outcome) in zip(requests(), outcomes) {
         request.continuation.resume(returning: outcome)
       }
-    } catch let error as StoreError where requests.count > 1 && !error.mayPass {
+    } catch let error as StoreError
+      where requests().count > 1 && !error.mayPass
+    {
       // One of them may be the reason, and the others should not suffer.
-      for request in requests { await make([request], in: scope) }
+      for request in requests() { await make(in: scope) { [request] } }
     } catch {
-      for request in requests {
+      for request in requests() {
         request.continuation.resume(returning: .failure(error))
       }
     }

@@ -98,6 +98,7 @@ package final class HubScopes {
   package func make(
     _ changes: [HubChange], in scope: String
   ) throws(StoreError) -> [Result<MergeReport, any Error>] {
+    if changes.isEmpty { return [] }
     let name = Array(scope.utf8)
     do {
       return try connection.changing {

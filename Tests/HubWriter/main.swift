@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A process that serves a device at a hub, to be killed.
+// A process that syncs one device with a hub, to be killed.
 //
-//   HubWriter DATABASE            raises a counter until it is killed, and prints
-//                                 its total whenever the hub has it
+//   HubWriter DATABASE            increments a counter until it is killed, and prints
+//                                 the total each time the hub has it
 //   HubWriter DATABASE --total    prints the counter, and a digest of the bytes
 //                                 that a newcomer gets
+//   HubWriter DATABASE --tick MS  locks the database for five seconds while a hub
+//                                 has 32 requests, and fails if another task of the
+//                                 process pauses for more than MS milliseconds
 //
-// DATABASE is what libpq calls a connection string, or the path of an SQLite file
-// after `sqlite:`.
+// DATABASE is a libpq connection string, or `sqlite:` followed by the path of a file.
 
 import Foundation
 import Rejoin
@@ -36,13 +38,22 @@ struct Account: Entity {
 func serve<Value>(_ request: () async throws -> Value) async throws -> Value {
   while true {
     do { return try await request() } catch StoreError.disconnected,
-      StoreError.busy, StoreError.unavailable
-    {}
+      StoreError.busy, StoreError.unavailable, StoreError.notDurable,
+      StoreError.cannotOpen
+    {
+      // The disk may be full, or the server may be about to start.
+      try await Task.sleep(for: .milliseconds(50))
+    }
   }
 }
 
 let scope = "account"
 let database = CommandLine.arguments[1]
+if CommandLine.arguments.count == 4, CommandLine.arguments[2] == "--tick" {
+  let longest = try await tick(database)
+  print("a task paused for", longest, "at most")
+  exit(longest <= .milliseconds(Int(CommandLine.arguments[3]) ?? 50) ? 0 : 1)
+}
 let replica = Replica(
   device: .random(), schema: [Account.self], wallClock: .system,
   makeDeviceID: DeviceID.random)

@@ -61,7 +61,8 @@ struct Damage {
       if i == 75 { _ = try await store.setting("wal_checkpoint(TRUNCATE)") }
       try await store.save { transaction in
         let note = transaction[Note.self, "\(i % 30)"]
-        note.title = "title \(i)"
+        // Long, so that most of the file's bytes mean something.
+        note.title = String(repeating: "title \(i) ", count: 100)
         note.tags.insert("tag \(i)")
       }
       _ = try await store.delta(since: ReplicaVersion())

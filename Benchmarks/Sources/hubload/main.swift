@@ -50,7 +50,8 @@ let seconds = arguments.count > 3 ? Double(arguments[3]) ?? 5 : 5
   }
 #else
   func sessions(_ count: Int) async throws -> [HubSession] {
-    let hub = try await Hub(connections: 8, connect)
+    let isFile = database.hasPrefix("sqlite:")
+    let hub = try await Hub(connections: isFile ? 1 : 8, connect)
     return (0..<count).map { _ in hub.session { _ in } }
   }
 #endif

@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+"""Forwards connections to a server, and resets some of them.
+
+    proxy.py PORT SERVER_PORT SECONDS
+
+Every few hundred milliseconds, on average, one connection is reset: before the server
+gets a request, or after that and before the client gets the answer.
+"""
+import random
+import select
+import socket
+import struct
+import sys
+import threading
+import time
+
+PORT, SERVER, SECONDS = (int(a) for a in sys.argv[1:4])
+# Of the chunks that pass, so many are lost with their connection.
+RATE = 1 / 400
+
+
+def reset(*sockets):
+    for each in sockets:
+        # An interval of zero discards what is not sent yet, and resets.
+        each.setsockopt(
+            socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        each.close()
+
+
+def forward(client):
+    try:
+        server = socket.create_connection(("127.0.0.1", SERVER))
+    except OSError:
+        return reset(client)
+    for each in client, server:
+        each.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    other = {client: server, server: client}
+    try:
+        while True:
+            for source in select.select([client, server], [], [])[0]:
+                data = source.recv(65536)
+                if not data:
+                    client.close()
+                    return server.close()
+                if random.random() < RATE:
+                    if source is client and random.random() < 0.5:
+                        # The server gets the request, and nobody the answer.
+                        server.sendall(data)
+                        time.sleep(0.01)
+                    return reset(client, server)
+                other[source].sendall(data)
+    except OSError:
+        reset(client, server)
+
+
+listener = socket.create_server(("127.0.0.1", PORT), backlog=64)
+listener.settimeout(0.5)
+end = time.time() + SECONDS
+while time.time() < end:
+    try:
+        threading.Thread(
+            target=forward, args=(listener.accept()[0],), daemon=True).start()
+    except TimeoutError:
+        pass
