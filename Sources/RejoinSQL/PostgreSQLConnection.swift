@@ -21,8 +21,8 @@
 public final class PostgreSQLConnection: SQLConnection {
   public var dialect: SQLDialect { .postgresql }
   public var isIdle: Bool {
-    !isUncertain && library.status(connection) == 0
-      && library.transactionStatus(connection) == 0
+    !isUncertain && library.status(connection) == 0 && !isInTransaction
+      && unanswered.isEmpty
   }
 
   private let library: PostgreSQLLibrary
@@ -30,6 +30,10 @@ public final class PostgreSQLConnection: SQLConnection {
   /// Whether a request to cancel may be under way, which could meet a later
   /// statement.
   private var isUncertain = false
+  /// The statements that were sent, or are about to be, and whose answers were not
+  /// read.
+  private var unanswered: [String] = []
+  private var isInTransaction = false
 
   /// Connects to a server.
   ///
@@ -54,6 +58,8 @@ public final class PostgreSQLConnection: SQLConnection {
     let verbosity = library.setVerbosity(connection, 2)
     try connect(within: timeout)
     _ = library.setVerbosity(connection, verbosity)
+    // Several statements can be sent before the first answer is read.
+    _ = library.enterPipeline(connection)
   }
 
   private func connect(within timeout: Duration) throws(SQLError) {
@@ -82,22 +88,27 @@ public final class PostgreSQLConnection: SQLConnection {
 
   deinit { library.finish(connection) }
 
+  public func run(_ sql: String, _ values: [SQLValue]) throws {
+    let begins = sql.hasPrefix("BEGIN")
+    guard begins || isInTransaction, sql != "COMMIT", sql != "ROLLBACK" else {
+      return try run(sql, values) { _ in }
+    }
+    try send(sql, values)
+    isInTransaction = true
+    // The server must not have more answers to give than it can.
+    if unanswered.count > 100 { library.clear(try answer(to: sql)) }
+  }
+
   public func run(
     _ sql: String, _ values: [SQLValue], _ body: (any SQLRow) throws -> Void
   ) throws {
-    try SQLError.check(sql)
-    try send(sql, values)
-    // Whose outcome has to be known.
-    let isEnd = sql == "COMMIT" || sql == "ROLLBACK"
-    let wasCanceled = try wait(for: sql, cancels: !isEnd)
-    // One statement has one result; the end of the list has to be read.
-    var result = library.result(connection)
-    while let next = library.result(connection) {
-      library.clear(result)
-      result = next
+    if sql == "ROLLBACK", !unanswered.isEmpty {
+      // After an error, the server would skip what was sent with it.
+      if let result = try? answer(to: sql) { library.clear(result) }
     }
+    try send(sql, values)
+    let result = try answer(to: sql)
     defer { library.clear(result) }
-    try check(result, sql, wasCanceled: wasCanceled)
     if sql == "COMMIT",
       library.command(result).map({ $0[0] }) == CChar(UInt8(ascii: "R"))
     {
@@ -111,7 +122,42 @@ public final class PostgreSQLConnection: SQLConnection {
     }
   }
 
+  /// Reads all answers.
+  ///
+  /// - Parameter sql: The last statement, whose outcome has to be known if it ends a
+  ///   transaction.
+  /// - Returns: The answer to it, if none of them is an error.
+  private func answer(to sql: String) throws(SQLError) -> OpaquePointer? {
+    let statements = unanswered
+    unanswered = []
+    if library.sync(connection) == 0 { throw failure(nil, sql) }
+    var (last, failed) = (nil as OpaquePointer?, nil as SQLError?)
+    var wait = Waiting(cancels: sql != "COMMIT" && sql != "ROLLBACK")
+    for statement in statements {
+      try self.wait(&wait, for: statement)
+      let result = library.result(connection)
+      if failed == nil {
+        failed = error(result, statement, wasCanceled: wait.end != nil)
+      }
+      library.clear(last)
+      last = result
+      // Each list of results ends.
+      while let more = library.result(connection) { library.clear(more) }
+    }
+    // The answer to the sync, which tells whether a transaction is under way.
+    try self.wait(&wait, for: sql)
+    library.clear(library.result(connection))
+    let status = library.transactionStatus(connection)
+    isInTransaction = status != 0
+    if let failed {
+      library.clear(last)
+      throw failed
+    }
+    return last
+  }
+
   private func send(_ sql: String, _ values: [SQLValue]) throws(SQLError) {
+    try SQLError.check(sql)
     // Each place gets a number, as PostgreSQL wants.
     var (text, count) = ("", 0)
     for character in sql.unicodeScalars {
@@ -135,26 +181,33 @@ public final class PostgreSQLConnection: SQLConnection {
         [Int32](repeating: 1, count: values.count), 1)
     }
     if isSent == 0 { throw failure(nil, sql) }
+    unanswered.append(sql)
   }
 
-  /// Waits for the answer.
-  ///
-  /// - Returns: Whether the server was asked to cancel.
-  private func wait(for sql: String, cancels: Bool) throws(SQLError) -> Bool {
+  /// How long to wait.
+  private struct Waiting {
+    /// Whether the server is asked to cancel if the task is cancelled.
+    let cancels: Bool
+    /// When to give up, once it was asked.
     var end: ContinuousClock.Instant?
+  }
+
+  /// Waits for an answer.
+  private func wait(
+    _ waiting: inout Waiting, for sql: String
+  ) throws(SQLError) {
     while library.isBusy(connection) == 1 {
       if waits(for: Int16(POLLIN)), library.consumeInput(connection) == 0 {
         throw failure(nil, sql)
       }
-      if let end, ContinuousClock.now > end {
+      if let end = waiting.end, ContinuousClock.now > end {
         throw SQLError(.canceled, "PostgreSQL: no answer (\(sql))")
       }
-      if cancels, end == nil, isCanceled {
+      if waiting.cancels, waiting.end == nil, isCanceled {
         cancel()
-        end = ContinuousClock.now + .seconds(5)
+        waiting.end = ContinuousClock.now + .seconds(5)
       }
     }
-    return end != nil
   }
 
   private func cancel() {
@@ -192,13 +245,13 @@ public final class PostgreSQLConnection: SQLConnection {
     }
   }
 
-  private func check(
+  private func error(
     _ result: OpaquePointer?, _ sql: String, wasCanceled: Bool
-  ) throws(SQLError) {
+  ) -> SQLError? {
     switch library.resultStatus(result) {
     // A command without rows, and one with.
-    case 1, 2: return
-    default: throw failure(result, sql, wasCanceled: wasCanceled)
+    case 1, 2: nil
+    default: failure(result, sql, wasCanceled: wasCanceled)
     }
   }
 

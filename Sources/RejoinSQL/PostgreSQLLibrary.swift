@@ -27,6 +27,8 @@ struct PostgreSQLLibrary: @unchecked Sendable {
       Connection?, Text, Int32, UnsafePointer<UInt32>?, UnsafePointer<Text?>?,
       UnsafePointer<Int32>?, UnsafePointer<Int32>?, Int32
     ) -> Int32
+  let enterPipeline: @convention(c) (Connection?) -> Int32
+  let sync: @convention(c) (Connection?) -> Int32
   let consumeInput: @convention(c) (Connection?) -> Int32
   let isBusy: @convention(c) (Connection?) -> Int32
   let result: @convention(c) (Connection?) -> Result?
@@ -66,6 +68,8 @@ struct PostgreSQLLibrary: @unchecked Sendable {
     setVerbosity = try library.function("PQsetErrorVerbosity")
     setNoticeProcessor = try library.function("PQsetNoticeProcessor")
     send = try library.function("PQsendQueryParams")
+    enterPipeline = try library.function("PQenterPipelineMode")
+    sync = try library.function("PQpipelineSync")
     consumeInput = try library.function("PQconsumeInput")
     isBusy = try library.function("PQisBusy")
     result = try library.function("PQgetResult")

@@ -27,12 +27,28 @@ public protocol SQLConnection: AnyObject {
   func run(
     _ sql: String, _ values: [SQLValue], _ body: (any SQLRow) throws -> Void
   ) throws
+
+  /// Runs one statement whose rows are not read.
+  ///
+  /// Within a transaction, a connection may send it together with the next statement,
+  /// and throw its error there. `COMMIT` and `ROLLBACK` are sent immediately. By
+  /// default, every statement is.
+  ///
+  /// - Parameters:
+  ///   - sql: The statement, with `?` in place of each value.
+  ///   - values: As many values as places, in order.
+  /// - Throws: ``SQLError``
+  func run(_ sql: String, _ values: [SQLValue]) throws
 }
 
 extension SQLConnection {
-  /// Runs one statement whose result does not matter.
-  public func run(_ sql: String, _ values: SQLValue...) throws {
+  public func run(_ sql: String, _ values: [SQLValue]) throws {
     try run(sql, values) { _ in }
+  }
+
+  /// Runs one statement whose rows are not read, see ``run(_:_:)-swift.method``.
+  public func run(_ sql: String, _ values: SQLValue...) throws {
+    try run(sql, values)
   }
 
   /// The first column of a statement's first row; `nil` if there is none.

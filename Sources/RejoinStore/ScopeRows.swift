@@ -271,7 +271,10 @@ extension ScopeRows {
     do {
       var assembly = try StoredAssembly(head: row.head)
       let devices = try readDevices(into: &assembly, row, connection)
-      let digests = try OwnDigestRows.read(into: &assembly, row, connection)
+      let digests =
+        row.isOfHub
+        ? OwnDigestRows()
+        : try OwnDigestRows.read(into: &assembly, row, connection)
       guard devices.count == row.devices else {
         throw StoreError.damaged(
           "with \(devices.count) rows of devices in place of \(row.devices)")

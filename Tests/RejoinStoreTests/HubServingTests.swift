@@ -51,9 +51,31 @@ import Testing
   }
 
   @Test func whoWaitsForAConnectionCanBeCanceled() async throws {
-    let path = self.path
+    /// Tells that a transaction is about to begin.
+    final class Telling: SQLConnection {
+      let connection: SQLiteConnection
+      let begins: AsyncStream<Void>.Continuation
+      init(
+        _ connection: SQLiteConnection,
+        _ begins: AsyncStream<Void>.Continuation
+      ) {
+        (self.connection, self.begins) = (connection, begins)
+      }
+      var dialect: SQLDialect { .sqlite }
+      var isIdle: Bool { connection.isIdle }
+      func run(
+        _ sql: String, _ values: [SQLValue],
+        _ body: (any SQLRow) throws -> Void
+      ) throws {
+        if sql == "BEGIN IMMEDIATE" { begins.yield() }
+        try connection.run(sql, values, body)
+      }
+    }
+    let (path, scope) = (self.path, self.scope)
+    _ = try HubScopes(connect(.sqlite), makeDeviceID: DeviceID.random)
+    let (stream, begins) = AsyncStream.makeStream(of: Void.self)
     let hub = try await Hub(connections: 1) {
-      try SQLiteConnection(opening: path)
+      Telling(try SQLiteConnection(opening: path), begins)
     }
     let session = hub.session { _ in }
     let other = try SQLiteConnection(opening: path)
@@ -61,13 +83,11 @@ import Testing
     let phone = replica(1)
     try write(phone, "1")
     let delta = try #require(phone.delta())
-    let scope = self.scope
     // One waits for the lock, one in line behind it, and one for the connection.
     let first = Task { try await session.apply(delta, in: scope) }
-    try await Task.sleep(for: .milliseconds(30))
+    for await _ in stream { break }
     let second = Task { try await session.apply(delta, in: scope) }
     let third = Task { try await session.version(of: scope) }
-    try await Task.sleep(for: .milliseconds(30))
     second.cancel()
     third.cancel()
     await #expect(throws: StoreError.canceled) { _ = try await second.value }
@@ -177,7 +197,7 @@ import Testing
 
     func failure(_ statement: String) -> SQLError.Code? {
       do {
-        try connection.run(statement)
+        _ = try connection.integer(statement)
         return nil
       } catch { return (error as? SQLError)?.code }
     }
@@ -191,6 +211,18 @@ import Testing
     #expect(connection.isIdle)
     #expect(
       failure("SELECT 1; SELECT 2") == .other("42601"))
+    // The error of a statement that was sent with a later one is thrown there, and
+    // nothing is committed.
+    try connection.run("BEGIN")
+    try connection.run("SELECT nothing")
+    try connection.run("SELECT 1")
+    #expect(failure("COMMIT") == .other("42703"))
+    try connection.run("ROLLBACK")
+    #expect(connection.isIdle && failure("SELECT 1") == nil)
+    try connection.run("BEGIN")
+    try connection.run("SELECT nothing")
+    try connection.run("ROLLBACK")
+    #expect(connection.isIdle)
     // Whoever waits can be canceled, and the connection is not used again.
     let task = Task {
       let connection = try PostgreSQLConnection(server)
