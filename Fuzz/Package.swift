@@ -7,7 +7,7 @@ let root = Context.packageDirectory.split(separator: "/").dropLast().last
 let rejoin = root.map(String.init) ?? "Rejoin"
 
 /// The executables for libFuzzer; each has nothing but the entry point.
-let targets = ["decode", "open", "apply", "scripts", "contexts"]
+let targets = ["decode", "open", "apply", "scripts", "contexts", "forge"]
 
 let package = Package(
   name: "Fuzz",

@@ -49,6 +49,16 @@ import Testing
     }
   }
 
+  @Test func hubsRefuseWhatForgesOtherDevices() {
+    var random = SeededRandom(seed: 8)
+    for number in 0..<1_000 {
+      let bytes = (0..<60).map { _ in UInt8(random.below(256)) }
+      do { try FuzzTarget.forge.check(bytes) } catch {
+        Issue.record("input \(number): \(error)")
+      }
+    }
+  }
+
   @Test(arguments: [FuzzTarget.decode, .open, .apply])
   func damagedSeedsHold(target: FuzzTarget) throws {
     for (number, bytes) in Seeds.inputs(of: target).enumerated()

@@ -13,6 +13,9 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   /// Takes the bytes as choices of edits in a context, and checks the merge
   /// policy.
   case contexts
+  /// Takes the bytes as a message of one device, and offers it to a hub that lets
+  /// only that device write.
+  case forge
 
   /// Checks one input.
   ///
@@ -24,6 +27,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .apply: try ApplyBody(bytes).check()
     case .scripts: try ScriptBody(bytes).check()
     case .contexts: try ContextBody(bytes).check()
+    case .forge: try ForgeBody(bytes).check()
     }
   }
 

@@ -16,6 +16,7 @@ public enum Seeds {
     case .apply: messages.filter { "dsr".utf8.contains($0[1]) }
     case .scripts: choices(upTo: 300)
     case .contexts: choices(upTo: 90)
+    case .forge: choices(upTo: 60)
     }
   }
 

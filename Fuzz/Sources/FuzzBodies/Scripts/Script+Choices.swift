@@ -74,7 +74,7 @@ extension ByteSource {
     }
   }
 
-  private mutating func verbs() -> [ScriptVerb] {
+  mutating func verbs() -> [ScriptVerb] {
     (0...below(3)).map { _ in
       switch below(12) {
       case 0: .touch(record())

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Rejoin
+import RejoinSQL
+import RejoinStore
+
+/// A hub that lets a client write in the name of one device only.
+public final class GuardedHub {
+  private struct Refused: Error {}
+
+  private let hub: HubScopes
+  private let base: Delta
+  /// A new one whenever an offer was accepted.
+  private var scope = 0
+
+  /// Creates a hub that holds the saves of a delta.
+  public init(holding base: Delta) {
+    self.base = base
+    let device = DeviceID(high: .max, low: 0x6775)
+    do {
+      hub = try HubScopes(
+        SQLiteConnection(opening: ":memory:"), makeDeviceID: { device })
+    } catch { preconditionFailure("a hub could not be created: \(error)") }
+    begin()
+  }
+
+  private func begin() {
+    scope += 1
+    _ = offer(base) { _ in true }
+  }
+
+  /// The fields and the saves that the hub holds.
+  public var content: (delta: Delta?, version: ReplicaVersion) {
+    do {
+      // A page also contains the fields ahead of the version.
+      let page = try hub.page(
+        of: nil, since: ReplicaVersion(), in: "\(scope)", limit: 10_000)
+      return (page.delta, try hub.version(of: "\(scope)"))
+    } catch { preconditionFailure("the hub could not be read: \(error)") }
+  }
+
+  /// Offers a message from a client that may write as one device.
+  ///
+  /// - Returns: What the hub holds afterwards, or `nil` if it refused the message.
+  public func offer(
+    _ delta: Delta, as device: DeviceID
+  ) -> (delta: Delta?, version: ReplicaVersion)? {
+    guard offer(delta, allowing: { $0.devices.isSubset(of: [device]) }) else {
+      return nil
+    }
+    let content = content
+    begin()
+    return content
+  }
+
+  private func offer(
+    _ delta: Delta, allowing isAllowed: @escaping @Sendable (Hub.Write) -> Bool
+  ) -> Bool {
+    do {
+      let outcome = try hub.make(
+        [.join(delta) { if !isAllowed($0) { throw Refused() } }],
+        in: "\(scope)")[0]
+      switch outcome {
+      case .success: return true
+      case .failure: return false
+      }
+    } catch { preconditionFailure("the hub failed: \(error)") }
+  }
+}
