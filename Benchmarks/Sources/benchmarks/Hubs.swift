@@ -18,6 +18,8 @@ extension Suite {
           "100 records new", changing: 100, size, target: 10_000_000, database)
         addUpload(size, database)
       }
+      for devices in [2, 2_000] { addSync(devices, database) }
+      for fields in [1, 10_000] { addVersion(fields, database) }
     }
   }
 
@@ -38,6 +40,45 @@ extension Suite {
       return Work(operations: count, expecting: count, setUp: {}) { _ in
         try (0..<count).count { _ in
           try (hub.delta(since: version) == nil) == (records == 0)
+        }
+      }
+    }
+  }
+
+  /// Sends a save and asks for missing saves, in a scope with many devices.
+  private mutating func addSync(_ devices: Int, _ database: HubDatabase) {
+    add(
+      "W20", "a sync with a hub on \(database.rawValue), by devices",
+      size: devices, per: "sync"
+    ) { scale in
+      let hub = try FilledHub(fields: 100, database)
+      for device in 0..<scale(devices) {
+        try hub.meet(Dataset.device(100 + device))
+      }
+      let count = scale(100)
+      return Work(operations: count, expecting: count, setUp: {}) { _ in
+        try (0..<count).count { _ in try hub.sync() }
+      }
+    }
+  }
+
+  /// Asks for the version of a scope with fields ahead of it.
+  private mutating func addVersion(_ fields: Int, _ database: HubDatabase) {
+    add(
+      "W20", "the version of a hub on \(database.rawValue), by fields ahead",
+      size: fields, per: "request"
+    ) { scale in
+      let (hub, other) = (
+        try FilledHub(fields: 100, database),
+        try Dataset(fields: scale(fields)).replica(9)
+      )
+      for part in other.delta()?.split(into: 2) ?? [] {
+        _ = try hub.apply(part)
+      }
+      let count = scale(100)
+      return Work(operations: count, expecting: count, setUp: {}) { _ in
+        try (0..<count).count { _ in
+          try hub.version().vector == hub.replica.version.vector
         }
       }
     }
@@ -123,6 +164,23 @@ private final class FilledHub {
     try blocking { [session, scope] in
       try await session.apply(delta, in: scope).isClean
     }
+  }
+
+  /// Lets a device that has not been there send a save.
+  func meet(_ device: DeviceID) throws {
+    let other = Replica(
+      device: device, schema: Dataset.schema,
+      wallClock: WallClock { 1_750_000_000_000 }, makeDeviceID: { device })
+    try other.save { $0.touch(RecordID("Item", "met")) }
+    if let delta = other.delta() { _ = try apply(delta) }
+  }
+
+  /// Makes a save and exchanges it.
+  func sync() throws -> Bool {
+    try save(to: 1)
+    try send(since: version())
+    if let delta = try delta(since: replica.version) { replica.apply(delta) }
+    return try delta(since: replica.version) == nil
   }
 
   func send(since version: ReplicaVersion) throws {
