@@ -45,7 +45,7 @@ make_server() {
 start_server() {
   as_other "$programs/pg_ctl" -s -w -D "$folder/data" -l "$folder/data/log" \
     -o "-p $port -c listen_addresses=127.0.0.1 -c unix_socket_directories= \
-      -c max_connections=200 -c fsync=on -c synchronous_commit=on" \
+      -c max_connections=200 -c max_wal_size=64MB -c fsync=on -c synchronous_commit=on" \
     start > /dev/null
 }
 

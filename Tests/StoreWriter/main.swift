@@ -64,6 +64,7 @@ private struct Writer {
 
   mutating func step() async throws {
     switch random.next() % 8 {
+    case 0 where random.next() % 8 == 0: try await copy()
     case 0:
       _ = try await store.delta(since: ReplicaVersion())
       try await acknowledge("sent")
@@ -80,6 +81,26 @@ private struct Writer {
       }
       try await acknowledge("saved")
     }
+  }
+
+  /// Copies the store while it is in use, and compares the copy.
+  func copy() async throws {
+    let path = FileManager.default.temporaryDirectory.appending(
+      path: "rejoin-copy-\(ProcessInfo.processInfo.processIdentifier)"
+    ).path
+    defer {
+      for end in ["", ".token", "-wal", "-shm"] {
+        try? FileManager.default.removeItem(atPath: path + end)
+      }
+    }
+    try await store.backup(to: path)
+    let copy = try await ReplicaStore(
+      at: path, schema: [Note.self], wallClock: .system,
+      makeDeviceID: DeviceID.random)
+    guard await copy.read({ $0.delta() }) == store.read({ $0.delta() }) else {
+      fatalError("the copy differs from the store")
+    }
+    try await copy.close()
   }
 
   func acknowledge(_ what: String, _ end: String = "") async throws {

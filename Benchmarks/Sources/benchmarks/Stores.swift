@@ -18,6 +18,8 @@ extension Suite {
     addGrowth(
       of: "W20", "a durable insertion into a set", from: 10, to: 100_000,
       target: 1.3)
+    for size in [1000, 30_000] { addFailedSave(size) }
+    for observers in [1, 10_000] { addObservedSave(observers) }
     addWholeState()
     for size in [10_000, 1_000_000] { addOpening(size) }
     addGrowth(
@@ -123,6 +125,65 @@ extension Suite {
         defer { withExtendedLifetime(folder) {} }
         return try (0..<count).reduce(0) {
           $0 + (try insert(first + $1..<first + $1 + 1))
+        }
+      }
+    }
+  }
+
+  /// Undoes a save because the app's own statement fails.
+  private mutating func addFailedSave(_ size: Int) {
+    add(
+      "W20", "a save of one field that fails, undone", size: size, per: "save"
+    ) { scale in
+      struct Refused: Error {}
+      let file = try StoreFile(fields: scale(size))
+      let count = scale(1000)
+      let id = RecordID("Item", file.data.ids[0])
+      let store = try file.store()
+      return Work(operations: count, expecting: count, setUp: {}) { _ in
+        try blocking {
+          var failures = 0
+          for i in 0..<count {
+            do {
+              try await store.save(writing: { _, _ in throw Refused() }) {
+                $0.apply(.write(.int(Int64(i))), to: Dataset.keys[0], of: id)
+              }
+            } catch is Refused { failures += 1 }
+          }
+          return failures
+        }
+      }
+    }
+  }
+
+  /// Saves a record while many others are observed.
+  private mutating func addObservedSave(_ observers: Int) {
+    add(
+      "W20", "a durable save, by observers of other records", size: observers,
+      per: "save"
+    ) { scale in
+      struct Item: Entity { let f0 = register("f0", of: Int.self) }
+      let (folder, count) = (try Folder(), scale(1000))
+      let store = try blocking {
+        try await ReplicaStore(
+          at: folder.file("store.sqlite"), schema: [Item.self],
+          wallClock: WallClock { 1_750_000_000_000 },
+          makeDeviceID: { Dataset.device(7) })
+      }
+      let observed = (0..<scale(observers)).map {
+        store.values(of: Item.self, "\($0)")
+      }
+      return Work(operations: count, expecting: count, setUp: {}) { _ in
+        defer { withExtendedLifetime((folder, observed)) {} }
+        return try blocking {
+          var saves = 0
+          for i in 0..<count {
+            let report = try await store.save {
+              $0[Item.self, "saved"].f0 = i
+            }.report
+            saves += report.dot == nil ? 0 : 1
+          }
+          return saves
         }
       }
     }

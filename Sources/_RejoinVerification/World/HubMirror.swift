@@ -76,6 +76,13 @@ final class HubMirror {
       version.fieldsAhead = [:]
       return try hub.version(of: HubMirror.name) == version
     }
+    compare("what a device learns to be stable") {
+      // A device that has everything, and hears of the hub's version.
+      let device = newcomer()
+      if let delta = replica.delta() { device.apply(delta) }
+      device.acknowledge(try hub.version(of: HubMirror.name))
+      return device.stabilityCut == replica.stabilityCut
+    }
     let basis = bases[steps % bases.count]
     compare("the delta since \(basis)") {
       try hub.delta(since: basis, in: HubMirror.name)

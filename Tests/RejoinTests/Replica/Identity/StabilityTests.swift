@@ -59,6 +59,36 @@ import Testing
     #expect(a.stabilityCut == [a.device: 1, b.device: 1])
   }
 
+  /// A hub is on no roster, and a device need not know its ID.
+  @Test func acknowledgingTheVersionOfAHubSharesItsCut() throws {
+    let hub = Replica.empty(9)
+    try a.edit { $0.name = "a" }
+    try b.edit { $0.name = "b" }
+    for _ in 0..<3 {
+      for device in [a, b] {
+        device.tell(hub)
+        hub.tell(device)
+        hub.acknowledge(device.version, by: device.device)
+      }
+    }
+    let state = a.state.encoded()
+    var earlier = hub.version
+    earlier.stabilityCut = VectorClock()
+    #expect(a.acknowledge(earlier).isClean)
+    #expect(a.state.encoded() == state)
+    #expect(a.acknowledge(hub.version).isClean)
+    #expect(a.stabilityCut == [a.device: 1, b.device: 1])
+    #expect(a.roster == [a.device, b.device])
+    // A version with later saves of this device still reveals a restored backup.
+    let restored = Replica.opening(
+      try StoredReplica(decoding: d.state.encoded()), token: d.restoreToken,
+      as: 7)
+    try d.edit { $0.name = "d" }
+    d.tell(hub)
+    #expect(
+      restored.acknowledge(hub.version).rollbackDetected == Dot(d.device, 0))
+  }
+
   /// A peer's stability cut counts as far as its saves are here.
   @Test func theCutIsNeverBeyondTheVersion() throws {
     try a.edit { $0.name = "a" }
