@@ -81,9 +81,10 @@ package final class HubScopes {
   package func acknowledgeIfKnown(
     _ version: ReplicaVersion, by device: DeviceID, in scope: String
   ) throws(StoreError) -> MergeReport? {
-    try read(scope, choosing: { try $0.readBuiltIn() }) { replica, devices in
+    try read(scope, choosing: { try $0.readBuiltIn() }) { replica, rows in
       let head = StoredHead(replica.state)
-      let report = replica.acknowledge(version, by: device, beside: devices)
+      let report = replica.acknowledge(
+        version, by: device, beside: rows.devices.keys)
       return head == StoredHead(replica.state) ? report : nil
     }
   }
@@ -150,12 +151,12 @@ package final class HubScopes {
   /// Reads from a scope, as of one moment.
   private func read<Value>(
     _ scope: String, choosing choose: (inout RecordReader) throws -> Void,
-    body: (Replica, Set<DeviceID>) -> Value
+    body: (Replica, ScopeRows) -> Value
   ) throws(StoreError) -> Value {
     do {
       return try connection.reading {
         let (rows, stored) = try read(Array(scope.utf8), choosing: choose)
-        return body(replica(stored), Set(rows.devices.keys))
+        return body(replica(stored), rows)
       }
     } catch { throw StoreError(opening: error) }
   }

@@ -7,10 +7,20 @@ import RejoinSQL
 struct RowCheck {
   private var bytes: [UInt8] = []
 
-  init(_ words: UInt64...) { for word in words { add(word) } }
+  init(_ words: UInt64...) {
+    bytes.reserveCapacity(64)
+    for word in words { add(word) }
+  }
 
   mutating func add(_ word: UInt64) {
     withUnsafeBytes(of: word.littleEndian) { bytes += $0 }
+  }
+
+  /// Adds the bytes of a device.
+  mutating func add(_ device: DeviceID) {
+    add(16)
+    add(device.high.byteSwapped)
+    add(device.low.byteSwapped)
   }
 
   mutating func add(_ content: [UInt8]) {

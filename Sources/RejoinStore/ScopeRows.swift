@@ -300,14 +300,17 @@ extension ScopeRows {
     _ connection: any SQLConnection
   ) throws -> [DeviceID: Int64] {
     var devices: [DeviceID: Int64] = [:]
+    devices.reserveCapacity(Int(clamping: min(row.devices, 1 << 16)))
+    // In the order of a version, so that each is added at its end.
     try connection.run(
       "SELECT device, id, n, time, digest, forked, row_check "
-        + "FROM rejoin_device WHERE scope = ?", [.integer(row.scope)]
+        + "FROM rejoin_device WHERE scope = ? ORDER BY id",
+      [.integer(row.scope)]
     ) { row in
       let save = DeviceSave(
         sequence: row.bits(2), time: Timestamp(rawValue: row.bits(3)),
         digest: row.bits(4), isForked: row.integer(5) != 0)
-      guard let device = DeviceID(bytes: row.bytes(1)),
+      guard let device = row.withBytes(1, { DeviceID(raw: $0) }),
         save.check(of: device) == row.integer(6)
       else {
         throw StoreError.damaged("in row \(row.integer(0)) of the devices")
@@ -354,7 +357,18 @@ extension DeviceSave {
   /// The check of the row that has this save.
   fileprivate func check(of device: DeviceID) -> Int64 {
     var check = RowCheck(sequence, time.rawValue, digest, isForked ? 1 : 0)
-    check.add(Array(device.bytes))
+    check.add(device)
     return check.value
+  }
+}
+
+extension DeviceID {
+  /// - Returns: `nil` unless there are 16 bytes.
+  fileprivate init?(raw bytes: UnsafeRawBufferPointer) {
+    guard bytes.count == 16 else { return nil }
+    self.init(
+      high: UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
+      low: UInt64(
+        bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
   }
 }

@@ -33,8 +33,8 @@ make_server() {
   find_server || { need initdb postgresql || true; find_server; } || return 1
   port=$((20000 + RANDOM % 20000))
   chmod 755 "$folder"
-  mkdir -p "$folder/data"
-  [ "$(id -u)" != 0 ] || chown nobody:nogroup "$folder/data"
+  mkdir -p "$folder/data" "$folder/log"
+  [ "$(id -u)" != 0 ] || chown nobody:nogroup "$folder/data" "$folder/log"
   as_other "$programs/initdb" -D "$folder/data" -U rejoin -A trust \
     --no-instructions > /dev/null
   chmod 700 "$folder/data"
@@ -43,9 +43,9 @@ make_server() {
 }
 
 start_server() {
-  as_other "$programs/pg_ctl" -s -w -D "$folder/data" -l "$folder/data/log" \
+  as_other "$programs/pg_ctl" -s -w -D "$folder/data" -l "$folder/log/server" \
     -o "-p $port -c listen_addresses=127.0.0.1 -c unix_socket_directories= \
-      -c max_connections=200 -c max_wal_size=64MB -c fsync=on -c synchronous_commit=on" \
+      -c max_connections=200 -c max_wal_size=64MB -c autovacuum_naptime=5 -c fsync=on -c synchronous_commit=on" \
     start > /dev/null
 }
 
