@@ -33,16 +33,16 @@ import Testing
   private func exchange(
     _ phone: Replica, _ session: HubSession
   ) async throws {
-    // What the hub lacks, and what is stable there.
+    // Send the saves that the hub lacks, and note which saves are stable.
     let held = try await session.version(of: "list-17")
     phone.acknowledge(held)
     if let delta = phone.delta(since: held) {
       try await session.apply(delta, in: "list-17")
     }
-    // What the device holds, on which it depends what can be purged.
+    // Report the saves that this device holds.
     try await session.acknowledge(
       phone.version, by: phone.device, in: "list-17")
-    // What the device lacks.
+    // Receive the saves that this device lacks.
     if let delta = try await session.delta(since: phone.version, in: "list-17")
     {
       phone.apply(delta)

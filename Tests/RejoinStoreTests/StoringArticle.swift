@@ -100,10 +100,12 @@ import Testing
     @Sendable func index(
       _ connection: any SQLConnection, _ changes: RecordChanges
     ) throws {
-      for note in changes.of(Note.self) {
+      for change in changes.of(Note.self) {
         try connection.run(
-          "REPLACE INTO search VALUES (?, ?)", .text(note.key),
-          note.new?.title.map { .text($0) } ?? .null)
+          "DELETE FROM search WHERE key = ?", .text(change.key))
+        guard let title = change.new?.title else { continue }
+        try connection.run(
+          "INSERT INTO search VALUES (?, ?)", .text(change.key), .text(title))
       }
     }
     try await store.save(writing: index) { $0[Note.self, "1"].title = "Bread" }
