@@ -35,8 +35,12 @@ private struct Writer {
   let store: ReplicaStore
   let other: Replica
   var random: SeededRandom
+  private let path: String
+  /// Whether it copies the store now and then.
+  var copies = true
 
   init(_ path: String, seed: UInt64) async throws {
+    self.path = path
     random = SeededRandom(seed: seed)
     store = try await ReplicaStore(
       at: path, schema: [Note.self], wallClock: .system,
@@ -64,7 +68,7 @@ private struct Writer {
 
   mutating func step() async throws {
     switch random.next() % 8 {
-    case 0 where random.next() % 8 == 0: try await copy()
+    case 0 where copies && random.next() % 8 == 0: try await copy()
     case 0:
       _ = try await store.delta(since: ReplicaVersion())
       try await acknowledge("sent")
@@ -85,9 +89,8 @@ private struct Writer {
 
   /// Copies the store while it is in use, and compares the copy.
   func copy() async throws {
-    let path = FileManager.default.temporaryDirectory.appending(
-      path: "rejoin-copy-\(ProcessInfo.processInfo.processIdentifier)"
-    ).path
+    let path = self.path + ".copy"
+    try? FileManager.default.removeItem(atPath: path)
     defer {
       for end in ["", ".token", "-wal", "-shm"] {
         try? FileManager.default.removeItem(atPath: path + end)
@@ -136,6 +139,7 @@ try await run()
 private func run() async throws {
   var writer = try await Writer(arguments[1], seed: UInt64(arguments[2]) ?? 0)
   if arguments.count == 5, let steps = Int(arguments[4]) {
+    writer.copies = false
     try await writer.keepBusy()
     for _ in 0..<steps { try await writer.step() }
     return
