@@ -5,10 +5,9 @@ import Synchronization
 
 /// The observers of changes in a store.
 ///
-/// The pending changes of an observer are kept for it. Their size depends on
-/// the number of changed records and not on the number of changes. The
-/// observers of single records are indexed by record, so a change does not
-/// search them.
+/// The pending changes of an observer are kept for it. They grow with the
+/// changed records and not with the number of changes. The observers of single
+/// records are indexed by record, so a change does not search them.
 package final class ChangeObservers: Sendable {
   private struct Observer {
     let pending: PendingChanges

@@ -10,7 +10,7 @@ public final class GuardedHub {
 
   private let hub: HubScopes
   private let base: Delta
-  /// A new one whenever an offer was accepted.
+  /// The number of the scope, which changes after each accepted offer.
   private var scope = 0
 
   /// Creates a hub that holds the saves of a delta.
