@@ -41,7 +41,8 @@ public final class GuardedHub {
 
   /// Offers a message from a client that may write as one device.
   ///
-  /// - Returns: What the hub holds afterwards, or `nil` if it refused the message.
+  /// - Returns: The content of the hub afterward, or `nil` if the hub refused the
+  ///   message.
   public func offer(
     _ delta: Delta, as device: DeviceID
   ) -> (delta: Delta?, version: ReplicaVersion)? {
