@@ -13,11 +13,12 @@
 ///     let connection = try PostgreSQLConnection("host=localhost dbname=notes")
 ///     try connection.integer("SELECT 1::bigint + 1")  // 2
 ///
-/// Integers are `BIGINT`, other numbers `DOUBLE PRECISION`, texts `TEXT` and bytes
-/// `BYTEA`. A call blocks its thread until the server has answered.
+/// The connection sends integers as `BIGINT`, other numbers as `DOUBLE
+/// PRECISION`, texts as `TEXT` and bytes as `BYTEA`. A call blocks its thread
+/// until the server answers.
 ///
-/// No statement has a name at the server, so that a connection works through a
-/// pooler that gives each transaction another session.
+/// The connection does not name its statements on the server. It therefore
+/// works through a pooler that gives each transaction another session.
 public final class PostgreSQLConnection: SQLConnection {
   public var dialect: SQLDialect { .postgresql }
   public var isIdle: Bool {
@@ -27,20 +28,21 @@ public final class PostgreSQLConnection: SQLConnection {
 
   private let library: PostgreSQLLibrary
   private let connection: OpaquePointer?
-  /// Whether a request to cancel may be under way, which could meet a later
+  /// Whether a cancel request may be pending, which could stop a later
   /// statement.
   private var isUncertain = false
-  /// The statements that were sent, or are about to be, and whose answers were not
-  /// read.
+  /// The statements that were sent, or are about to be sent, and whose answers
+  /// are unread.
   private var unanswered: [String] = []
   private var isInTransaction = false
 
   /// Connects to a server.
   ///
   /// - Parameters:
-  ///   - parameters: What libpq calls a connection string: either `host=… dbname=…`
-  ///     or a `postgresql://` URL. What it leaves out comes from the environment.
-  ///   - timeout: How long to wait for the server.
+  ///   - parameters: A connection string of libpq: either `host=… dbname=…` or
+  ///     a `postgresql://` URL. The environment supplies the parameters that
+  ///     the string omits.
+  ///   - timeout: The maximum time to wait for the server.
   /// - Throws: ``SQLError``
   public init(
     _ parameters: String, timeout: Duration = .seconds(10)
@@ -54,22 +56,22 @@ public final class PostgreSQLConnection: SQLConnection {
     }
     // A library prints nothing, and an error tells what a notice would.
     _ = library.setNoticeProcessor(connection, { _, _ in }, nil)
-    // Only so does the error have a code, after its severity.
+    // With this verbosity, an error message has a code after its severity.
     let verbosity = library.setVerbosity(connection, 2)
     try connect(within: timeout)
     _ = library.setVerbosity(connection, verbosity)
-    // Several statements can be sent before the first answer is read.
+    // In this mode, several statements can be sent before an answer is read.
     _ = library.enterPipeline(connection)
   }
 
   private func connect(within timeout: Duration) throws(SQLError) {
     let end = ContinuousClock.now + timeout
-    // 1 and 2: it waits to read, or to write. 3: it is connected.
+    // 1: The connection waits to read. 2: It waits to write. 3: It is ready.
     var step: Int32 = 2
     while step == 1 || step == 2 {
       let isReady = waits(for: Int16(step == 1 ? POLLIN : POLLOUT))
       if isCanceled {
-        throw SQLError(.canceled, "PostgreSQL: connecting was cancelled")
+        throw SQLError(.canceled, "PostgreSQL: connecting was canceled")
       }
       if ContinuousClock.now > end {
         throw SQLError(
@@ -78,7 +80,7 @@ public final class PostgreSQLConnection: SQLConnection {
       if isReady { step = library.connectPoll(connection) }
     }
     guard step != 3 else { return }
-    // Of a server that did not answer there is no code.
+    // A server that did not answer sends no code.
     let state = message.split(separator: ":").map { $0.drop { $0 == " " } }
       .first { $0.utf8.count == 5 && $0.contains(where: \.isNumber) }
     throw SQLError(
@@ -95,7 +97,7 @@ public final class PostgreSQLConnection: SQLConnection {
     }
     try send(sql, values)
     isInTransaction = true
-    // The server must not have more answers to give than it can.
+    // The server can hold back only a limited number of answers.
     if unanswered.count > 100 { library.clear(try answer(to: sql)) }
   }
 
@@ -103,7 +105,7 @@ public final class PostgreSQLConnection: SQLConnection {
     _ sql: String, _ values: [SQLValue], _ body: (any SQLRow) throws -> Void
   ) throws {
     if sql == "ROLLBACK", !unanswered.isEmpty {
-      // After an error, the server would skip what was sent with it.
+      // After an error, the server skips the rest of a batch, even ROLLBACK.
       if let result = try? answer(to: sql) { library.clear(result) }
     }
     try send(sql, values)
@@ -114,8 +116,8 @@ public final class PostgreSQLConnection: SQLConnection {
     {
       throw SQLError(
         .other("25P02"),
-        "PostgreSQL: the transaction was rolled back, since a statement of it "
-          + "had failed (COMMIT)")
+        "PostgreSQL: the transaction was rolled back because one of its "
+          + "statements failed (COMMIT)")
     }
     for row in 0..<library.rowCount(result) {
       try body(PostgreSQLRow(library: library, result: result, row: row))
@@ -124,9 +126,9 @@ public final class PostgreSQLConnection: SQLConnection {
 
   /// Reads all answers.
   ///
-  /// - Parameter sql: The last statement, whose outcome has to be known if it ends a
-  ///   transaction.
-  /// - Returns: The answer to it, if none of them is an error.
+  /// - Parameter sql: The last statement. If it ends a transaction, its outcome
+  ///   must be known.
+  /// - Returns: The answer to `sql`, if no answer is an error.
   private func answer(to sql: String) throws(SQLError) -> OpaquePointer? {
     let statements = unanswered
     unanswered = []
@@ -141,10 +143,10 @@ public final class PostgreSQLConnection: SQLConnection {
       }
       library.clear(last)
       last = result
-      // Each list of results ends.
+      // Each list of results ends with a null result.
       while let more = library.result(connection) { library.clear(more) }
     }
-    // The answer to the sync, which tells whether a transaction is under way.
+    // The answer to the sync reports whether a transaction is in progress.
     try self.wait(&wait, for: sql)
     library.clear(library.result(connection))
     let status = library.transactionStatus(connection)
@@ -158,7 +160,7 @@ public final class PostgreSQLConnection: SQLConnection {
 
   private func send(_ sql: String, _ values: [SQLValue]) throws(SQLError) {
     try SQLError.check(sql)
-    // Each place gets a number, as PostgreSQL wants.
+    // PostgreSQL requires a number for each parameter.
     var (text, count) = ("", 0)
     for character in sql.unicodeScalars {
       if character == "?" {
@@ -171,7 +173,8 @@ public final class PostgreSQLConnection: SQLConnection {
     guard count == values.count else {
       throw SQLError(
         .misused,
-        "\(values.count) values for \(count) places of a statement (\(sql))")
+        "\(values.count) values for \(count) parameters of a statement (\(sql))"
+      )
     }
     let contents = values.map(\.content)
     let isSent = withAddresses(of: contents) { addresses in
@@ -184,15 +187,15 @@ public final class PostgreSQLConnection: SQLConnection {
     unanswered.append(sql)
   }
 
-  /// How long to wait.
+  /// The state of a wait for answers.
   private struct Waiting {
-    /// Whether the server is asked to cancel if the task is cancelled.
+    /// Whether to ask the server to cancel when the task is canceled.
     let cancels: Bool
-    /// When to give up, once it was asked.
+    /// The time to give up, or `nil` before the server is asked to cancel.
     var end: ContinuousClock.Instant?
   }
 
-  /// Waits for an answer.
+  /// Waits until the next answer can be read.
   private func wait(
     _ waiting: inout Waiting, for sql: String
   ) throws(SQLError) {
@@ -218,14 +221,14 @@ public final class PostgreSQLConnection: SQLConnection {
     library.freeCancel(request)
   }
 
-  /// Waits a moment for the socket.
+  /// Waits briefly for the socket, and returns whether it is ready.
   private func waits(for events: Int16) -> Bool {
     var socket = pollfd(
       fd: library.socket(connection), events: events, revents: 0)
     return poll(&socket, 1, 50) != 0
   }
 
-  /// Calls `body` with the address of each content; that of NULL is null.
+  /// Calls `body` with the address of each content, which is null for NULL.
   private func withAddresses<Value>(
     of contents: [[UInt8]?],
     _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Value
@@ -277,7 +280,7 @@ public final class PostgreSQLConnection: SQLConnection {
 }
 
 extension SQLValue {
-  /// The number of its type in PostgreSQL; zero lets the server find it.
+  /// The number of the type in PostgreSQL, or zero to let the server infer it.
   fileprivate var type: UInt32 {
     switch self {
     case .null: 0
@@ -288,7 +291,7 @@ extension SQLValue {
     }
   }
 
-  /// What is sent for it; `nil` for NULL.
+  /// The bytes to send, or `nil` for NULL.
   fileprivate var content: [UInt8]? {
     switch self {
     case .null: nil
@@ -350,8 +353,8 @@ extension SQLError.Code {
   fileprivate init(postgreSQL state: String) {
     self =
       switch state {
-      // Serialization failure, deadlock, lock not available; a statement that took
-      // too long or that somebody canceled.
+      // Serialization failures, deadlocks, locks that are not available, and
+      // statements that took too long or that another session canceled.
       case "40001", "40P01", "55P03", "57014": .busy
       case "53100": .full
       case "25006": .readOnly
@@ -363,7 +366,7 @@ extension SQLError.Code {
       default:
         switch state.prefix(2) {
         case "08": .disconnected
-        // Transactions that were taken back, and resources that ran out.
+        // Transactions that were rolled back, and exhausted resources.
         case "40": .busy
         case "53": .unavailable
         default: .other(state)
@@ -371,7 +374,7 @@ extension SQLError.Code {
       }
   }
 
-  /// By the SQLSTATE with which a server refuses a connection.
+  /// Creates a code from the SQLSTATE of a refused connection.
   fileprivate init(connecting state: String) {
     switch SQLError.Code(postgreSQL: state) {
     case .unavailable, .busy, .disconnected: self = .unavailable

@@ -8,35 +8,41 @@ public protocol SQLConnection: AnyObject {
   /// The SQL that the database speaks.
   var dialect: SQLDialect { get }
 
-  /// Whether the connection can begin a transaction: it is open, and none is under
-  /// way.
+  /// Whether the connection can begin a transaction.
+  ///
+  /// It can if it is open and no transaction is in progress.
   var isIdle: Bool { get }
 
-  /// Runs one statement, and calls `body` with each row of its result.
+  /// Runs one statement and calls `body` with each row of the result.
   ///
-  /// A connection may keep the statements that it has prepared: pass the same text
-  /// again, and other values. If the task that calls it is cancelled while it waits
-  /// for a lock or for the server, the statement has no effect, and the error has
-  /// the code ``SQLError/Code/canceled``. `COMMIT` and `ROLLBACK` are not cancelled.
+  /// A connection may keep its prepared statements. To reuse a statement, pass
+  /// the same text with other values.
+  ///
+  /// If the calling task is canceled while the statement waits for a lock or
+  /// for the server, the statement has no effect. The error then has the code
+  /// ``SQLError/Code/canceled``. Cancellation does not stop `COMMIT` and
+  /// `ROLLBACK`.
   ///
   /// - Parameters:
-  ///   - sql: The statement, with `?` in place of each value.
-  ///   - values: As many values as places, in order.
-  ///   - body: Reads a row, which is valid during the call only.
-  /// - Throws: ``SQLError``, or what `body` throws.
+  ///   - sql: The statement, with a `?` for each value.
+  ///   - values: The values, one for each `?`, in order.
+  ///   - body: A closure that reads a row. The row is valid only during the
+  ///     call.
+  /// - Throws: ``SQLError``, or the error that `body` throws.
   func run(
     _ sql: String, _ values: [SQLValue], _ body: (any SQLRow) throws -> Void
   ) throws
 
-  /// Runs one statement whose rows are not read.
+  /// Runs one statement without reading its rows.
   ///
-  /// Within a transaction, a connection may send it together with the next statement,
-  /// and throw its error there. `COMMIT` and `ROLLBACK` are sent immediately. By
-  /// default, every statement is.
+  /// Within a transaction, a connection may send the statement together with
+  /// the next one, and throw its error there. It must send `COMMIT` and
+  /// `ROLLBACK` immediately. The default implementation sends every statement
+  /// immediately.
   ///
   /// - Parameters:
-  ///   - sql: The statement, with `?` in place of each value.
-  ///   - values: As many values as places, in order.
+  ///   - sql: The statement, with a `?` for each value.
+  ///   - values: The values, one for each `?`, in order.
   /// - Throws: ``SQLError``
   func run(_ sql: String, _ values: [SQLValue]) throws
 }
@@ -46,7 +52,9 @@ extension SQLConnection {
     try run(sql, values) { _ in }
   }
 
-  /// Runs one statement whose rows are not read, see ``run(_:_:)-swift.method``.
+  /// Runs one statement without reading its rows.
+  ///
+  /// See ``run(_:_:)-swift.method``.
   public func run(_ sql: String, _ values: SQLValue...) throws {
     try run(sql, values)
   }
@@ -69,7 +77,7 @@ extension SQLConnection {
   ) throws -> Value {
     let wasIdle = isIdle
     do {
-      // Its answer may be lost, and the transaction under way all the same.
+      // If the answer is lost, the transaction may still be in progress.
       try run(begin)
       let value = try body()
       try run("COMMIT")

@@ -6,20 +6,21 @@ public struct SQLError: Error, Hashable, Sendable {
   public enum Code: Hashable, Sendable {
     /// The database's library is not installed.
     case libraryMissing
-    /// A lock is held elsewhere, or a statement took longer than it may.
+    /// Another connection holds a lock, or a statement exceeded its time limit.
     ///
-    /// Nothing has changed, and the same statement may succeed a moment later.
+    /// The statement changed no data and may succeed a moment later.
     case busy
-    /// The task was cancelled before the statement had any effect.
+    /// The task was canceled before the statement had any effect.
     case canceled
-    /// The server does not take connections now: it is down, starts up, or has as
-    /// many as it can have.
+    /// The server does not accept connections now.
+    ///
+    /// It is down, is starting, or has reached its limit of connections.
     case unavailable
     /// The disk, or the room given to the database, is full.
     case full
     /// The file or its folder cannot be written.
     case readOnly
-    /// The file cannot be opened or created, or the server refuses to be used.
+    /// The file cannot be opened or created, or the server refuses access.
     case cannotOpen
     /// The file is damaged, or no database.
     case corrupted
@@ -29,8 +30,10 @@ public struct SQLError: Error, Hashable, Sendable {
     ///
     /// If that happened while a transaction was committed, it may have been.
     case disconnected
-    /// The statement cannot be run as it was passed: it has another number of
-    /// values, it is more than one, or it may not be run here.
+    /// The statement cannot run as it was passed.
+    ///
+    /// It has the wrong number of values, it is more than one statement, or it
+    /// is not allowed in this context.
     case misused
     /// Any other, by the database's own code.
     case other(String)
@@ -56,10 +59,10 @@ extension SQLError: CustomStringConvertible {
     case .libraryMissing: "install the package that has it"
     case .busy: "try again, or close the other connection"
     case .canceled: "nothing has changed"
-    case .unavailable: "check that the server runs, and try again"
+    case .unavailable: "check that the server is running, and try again"
     case .full: "make room on the disk"
     case .readOnly: "open the file where it can be written"
-    case .cannotOpen: "check the name, and whether it may be opened"
+    case .cannotOpen: "check the name and the permissions"
     case .corrupted: "restore the file from a backup"
     case .inputOutput: "check the disk"
     case .disconnected: "connect again"
@@ -68,15 +71,18 @@ extension SQLError: CustomStringConvertible {
     }
   }
 
-  /// What a text that ends at its first NUL would say is not what was passed.
+  /// Throws an error if a text contains a NUL.
+  ///
+  /// The database would read only the part before the NUL.
   static func check(_ sql: String) throws(SQLError) {
     if sql.utf8.contains(0) {
-      throw SQLError(.misused, "a statement has a NUL (\(sql))")
+      throw SQLError(.misused, "a statement contains a NUL (\(sql))")
     }
   }
 }
 
-/// Whether the task that runs this code is cancelled.
+/// Whether the current task is canceled.
 ///
-/// What waits here has no point of suspension: it asks now and then.
+/// Code that waits in this module has no suspension points, so it checks this
+/// property repeatedly.
 var isCanceled: Bool { withUnsafeCurrentTask { $0?.isCancelled ?? false } }

@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A value of a statement, or of a column.
+/// A value in a statement or in a column.
 public enum SQLValue: Hashable, Sendable {
-  /// No value.
+  /// The null value.
   case null
   /// An integer.
   case integer(Int64)
-  /// A number with a fraction.
+  /// A floating-point number.
   case double(Double)
-  /// A text, which a database compares as one: `title = 'Bread'` finds it.
+  /// A text.
+  ///
+  /// A database compares it with texts: `title = 'Bread'` finds it.
   case text(String)
   /// Bytes.
   case bytes([UInt8])
 
-  /// The bit pattern of an integer.
+  /// Returns the integer that has the bit pattern of `number`.
   public static func bits(_ number: UInt64) -> SQLValue {
     .integer(Int64(bitPattern: number))
   }
 
-  /// The bytes of a text, for a column that keeps texts as bytes.
+  /// Returns the UTF-8 bytes of a text, for a column that stores text as bytes.
   package static func utf8(_ text: String) -> SQLValue {
     .bytes(Array(text.utf8))
   }
@@ -26,28 +28,32 @@ public enum SQLValue: Hashable, Sendable {
 
 /// A row of a result.
 public protocol SQLRow {
-  /// The value in a column, of the kind that the database has there.
+  /// Returns the value in a column, with the type that the database reports.
   ///
-  /// A kind that ``SQLValue`` does not have is given as the bytes that the database
-  /// sends.
+  /// If ``SQLValue`` does not have the type, the result is the bytes that the
+  /// database sends.
   func value(_ column: Int) -> SQLValue
 
-  /// The integer in a column; zero if there is none.
+  /// Returns the integer in a column, or zero if the column does not have one.
   func integer(_ column: Int) -> Int64
 
-  /// Calls `body` with the bytes in a column, which has none if it is absent.
+  /// Calls `body` with the bytes in a column.
+  ///
+  /// If the column has no value, `body` receives an empty buffer.
   func withBytes<Value>(
     _ column: Int, _ body: (UnsafeRawBufferPointer) throws -> Value
   ) rethrows -> Value
 }
 
 extension SQLRow {
-  /// The text in a column; `nil` if it has something else.
+  /// Returns the text in a column, or `nil` if the value has another type.
   public func text(_ column: Int) -> String? {
     if case .text(let text) = value(column) { text } else { nil }
   }
 
-  /// The number in a column, an integer or not; `nil` if it has something else.
+  /// Returns the number in a column, or `nil` if the value is not a number.
+  ///
+  /// The number may be an integer.
   public func double(_ column: Int) -> Double? {
     switch value(column) {
     case .double(let number): number
@@ -56,12 +62,12 @@ extension SQLRow {
     }
   }
 
-  /// The integer in a column, as a bit pattern.
+  /// Returns the integer in a column as a bit pattern.
   public func bits(_ column: Int) -> UInt64 {
     UInt64(bitPattern: integer(column))
   }
 
-  /// The bytes in a column.
+  /// Returns the bytes in a column.
   public func bytes(_ column: Int) -> [UInt8] {
     withBytes(column) { Array($0) }
   }

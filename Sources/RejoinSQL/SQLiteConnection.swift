@@ -27,11 +27,11 @@ public final class SQLiteConnection: SQLConnection {
   }
 
   private let library: SQLiteLibrary
-  /// `nil` once it is closed.
+  /// The open database, or `nil` after the connection is closed.
   private var database: OpaquePointer?
   private let hooks: Hooks
   private var statements = SQLiteStatements()
-  /// Those that were prepared while statements were restricted.
+  /// The statements that were prepared under restrictions.
   private var restricted = SQLiteStatements()
 
   /// Opens a file.
@@ -73,9 +73,10 @@ public final class SQLiteConnection: SQLConnection {
 
   deinit { close() }
 
-  /// Closes the connection, which cannot be used afterwards.
+  /// Closes the connection permanently.
   ///
-  /// The last connection to a file writes the log into the file, and removes it.
+  /// The last connection to a file writes the log into the file and removes the
+  /// log.
   public func close() {
     for statement in statements.takeAll() + restricted.takeAll() {
       _ = library.finalize(statement)
@@ -89,7 +90,7 @@ public final class SQLiteConnection: SQLConnection {
   ) throws {
     let statement = try prepared(sql)
     defer {
-      // Frees the locks of a statement that did not end, and the values.
+      // Release the locks of an unfinished statement, and free the values.
       _ = library.reset(statement)
       _ = library.clearBindings(statement)
       keep(statement, of: sql)
@@ -98,7 +99,7 @@ public final class SQLiteConnection: SQLConnection {
       throw SQLError(
         .misused,
         "\(values.count) values for \(library.placeCount(statement)) "
-          + "places of a statement (\(sql))")
+          + "parameters of a statement (\(sql))")
     }
     for (i, value) in values.enumerated() {
       try check(bind(value, at: Int32(i + 1), of: statement), sql)
@@ -113,10 +114,12 @@ public final class SQLiteConnection: SQLConnection {
     }
   }
 
-  /// Runs `body`, which may not end the transaction, change how it is made durable,
-  /// or change some tables.
+  /// Runs `body` with restricted statements.
   ///
-  /// - Parameter tables: Their names.
+  /// They must not end the transaction, change its durability, or change the
+  /// protected tables.
+  ///
+  /// - Parameter tables: The names of the protected tables.
   package func restricted<Value>(
     protecting tables: Set<String>, _ body: () throws -> Value
   ) rethrows -> Value {
@@ -138,10 +141,11 @@ public final class SQLiteConnection: SQLConnection {
     var (statement, other): (OpaquePointer?, OpaquePointer?)
     let (code, isOne) = sql.withCString { text in
       var end: UnsafePointer<CChar>?
-      // 1: it will be used often.
+      // 1: The statement will be used often.
       let code = library.prepare(database, text, -1, 1, &statement, &end)
       guard code == 0, let end, end.pointee != 0 else { return (code, true) }
-      // What follows may be a space or a comment; else it would never run.
+      // Only white space or a comment may follow: a second statement would
+      // never run.
       let isOne = library.prepare(database, end, -1, 0, &other, nil) == 0
       return (code, isOne && other == nil)
     }
@@ -152,7 +156,8 @@ public final class SQLiteConnection: SQLConnection {
       throw SQLError(
         .misused,
         statement == nil
-          ? "\"\(sql)\" is no statement" : "more than one statement (\(sql))")
+          ? "\"\(sql)\" is not a statement"
+          : "more than one statement (\(sql))")
     }
     return statement
   }
@@ -187,7 +192,9 @@ public final class SQLiteConnection: SQLConnection {
     }
   }
 
-  /// Of nothing there may be no address, which would bind NULL.
+  /// Returns the address of some bytes, or any address if they are empty.
+  ///
+  /// SQLite binds NULL if it receives a null pointer.
   private func address(
     _ bytes: UnsafeBufferPointer<UInt8>
   ) -> UnsafeRawPointer? {
@@ -204,8 +211,8 @@ public final class SQLiteConnection: SQLConnection {
     if code & 0xff == 23, hooks.protected != nil {
       return SQLError(
         .misused,
-        "what ends the store's transaction, changes its settings or "
-          + "changes its tables is not allowed in it (\(what))")
+        "a statement in the store's transaction must not end it, or change "
+          + "the settings or the tables of the store (\(what))")
     }
     let message = library.message(database).map { String(cString: $0) }
     let isCanceled = [5, 6].contains(code & 0xff) && isCanceled
@@ -215,12 +222,12 @@ public final class SQLiteConnection: SQLConnection {
   }
 }
 
-/// What SQLite asks a connection while it runs a statement.
+/// The answers to the questions that SQLite asks while it runs a statement.
 private final class Hooks {
-  /// The tables that nobody may change; `nil` if everything is allowed.
+  /// The tables that statements must not change, or `nil` if all is allowed.
   var protected: Set<String>?
   private let timeout: Duration
-  /// When the statement has begun to wait; `nil` if it has not.
+  /// The time at which the statement started to wait, or `nil` if it did not.
   private var start: ContinuousClock.Instant?
 
   init(_ timeout: Duration) { self.timeout = timeout }
@@ -232,7 +239,7 @@ private final class Hooks {
 
   func beginStatement() { start = nil }
 
-  /// Waits a moment for a lock, unless that was long enough.
+  /// Waits briefly for a lock, and returns `false` after the timeout.
   func waits() -> Bool {
     let now = ContinuousClock.now
     let start = self.start ?? now
@@ -242,13 +249,17 @@ private final class Hooks {
     return true
   }
 
-  /// Whether a statement may do something, by its numbers in SQLite.
+  /// Returns whether a statement may perform an action.
+  ///
+  /// - Parameters:
+  ///   - action: The number of the action in SQLite.
+  ///   - names: The names that the action is about.
   func allows(_ action: Int32, _ names: [UnsafePointer<CChar>?]) -> Bool {
     guard let protected else { return true }
     switch action {
     // PRAGMA, BEGIN or COMMIT or ROLLBACK, ATTACH, DETACH, SAVEPOINT or RELEASE.
     case 19, 22, 24, 25, 32: return false
-    // Reading, and the statements and functions that read.
+    // READ, SELECT, FUNCTION, RECURSIVE: these only read.
     case 20, 21, 31, 33: return true
     default:
       return !names.contains { name in

@@ -13,7 +13,7 @@ struct SQLiteLibrary: @unchecked Sendable {
       Text, UnsafeMutablePointer<Database?>, Int32, Text?
     ) -> Int32
   let close: @convention(c) (Database?) -> Int32
-  /// The last parameter is given where the first statement ends.
+  /// The last parameter receives the position where the first statement ends.
   let prepare:
     @convention(c) (
       Database?, Text, Int32, UInt32, UnsafeMutablePointer<Statement?>,
@@ -39,14 +39,16 @@ struct SQLiteLibrary: @unchecked Sendable {
   let bytes: @convention(c) (Statement?, Int32) -> UnsafeRawPointer?
   let count: @convention(c) (Statement?, Int32) -> Int32
   let message: @convention(c) (Database?) -> Text?
-  /// Not zero unless a transaction is under way.
+  /// Returns zero while a transaction is in progress.
   let isAutomatic: @convention(c) (Database?) -> Int32
-  /// Has a function asked, each time that a lock is busy, whether to try again.
+  /// Sets the function that decides whether to wait for a busy lock again.
   let setBusyHandler:
     @convention(c) (
       Database?, (@convention(c) (Context?, Int32) -> Int32)?, Context?
     ) -> Int32
-  /// Has a function asked whether a statement that is prepared may do something.
+  /// Sets the function that decides whether a statement may perform an action.
+  ///
+  /// SQLite calls it while it prepares the statement.
   let setAuthorizer:
     @convention(c) (
       Database?,

@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The statements that a connection has prepared, as many as are worth their
-/// memory.
+/// The prepared statements of a connection, up to a fixed number.
 ///
-/// A statement that runs is not here, so that the same text can be run while its
-/// rows are read.
+/// A running statement is not in this collection. The same text can therefore
+/// run again while its rows are read.
 struct SQLiteStatements {
-  /// How many are kept; a store has about twenty of its own.
+  /// The maximum number of statements, of which a store has about 20.
   private static let limit = 100
 
   private var kept: [String: (statement: OpaquePointer, use: UInt64)] = [:]
   private var uses: UInt64 = 0
 
-  /// Takes out the statement of a text.
+  /// Removes and returns the statement of a text.
   mutating func take(_ sql: String) -> OpaquePointer? {
     kept.removeValue(forKey: sql)?.statement
   }
 
-  /// Keeps a statement that has run.
+  /// Keeps a statement after it has run.
   ///
-  /// - Returns: One that is kept no longer, to be finalized.
+  /// - Returns: A statement that is no longer kept and must be finalized.
   mutating func keep(
     _ statement: OpaquePointer, of sql: String
   ) -> OpaquePointer? {
@@ -32,7 +31,7 @@ struct SQLiteStatements {
     return last.flatMap { take($0.key) }
   }
 
-  /// Takes out all of them.
+  /// Removes and returns all statements.
   mutating func takeAll() -> [OpaquePointer] {
     defer { kept = [:] }
     return kept.values.map(\.statement)

@@ -3,11 +3,11 @@
 import Rejoin
 import Synchronization
 
-/// Those who are told what changes in a store.
+/// The observers of changes in a store.
 ///
-/// What an observer has not asked for yet is kept for it, in a form that grows with
-/// the records that have changed and not with the number of changes. Observers of
-/// single records are found by the record, so that a change does not search them.
+/// The pending changes of an observer are kept for it. They grow with the
+/// changed records and not with the number of changes. The observers of single
+/// records are indexed by record, so a change does not search them.
 package final class ChangeObservers: Sendable {
   private struct Observer {
     let pending: PendingChanges
@@ -16,11 +16,12 @@ package final class ChangeObservers: Sendable {
   }
 
   private struct State {
-    /// Those who are told everything, and those of single records.
+    /// The observers of all records.
     var ofAll: [Int: Observer] = [:]
+    /// The observers of single records.
     var ofRecord: [RecordID: [Int: Observer]] = [:]
     var count = 0
-    /// Why nothing is told any more.
+    /// The reason why the observers ended, or `nil` if they did not.
     var failure: StoreError?
 
     var all: [Observer] {
@@ -39,16 +40,17 @@ package final class ChangeObservers: Sendable {
     state.withLock { $0.ofAll.isEmpty && $0.ofRecord.isEmpty }
   }
 
-  /// Whether anybody wants records as they were before, too: whoever is told
-  /// everything.
+  /// Whether an observer wants the former states of records.
+  ///
+  /// The observers of all records want them.
   var wantOld: Bool { state.withLock { !$0.ofAll.isEmpty } }
 
-  /// Why nothing is told any more; `nil` while it is.
+  /// The reason why the observers ended, or `nil` if they did not.
   var failure: StoreError? { state.withLock(\.failure) }
 
-  /// Adds an observer, who is told while anybody has the signals.
+  /// Adds an observer, who receives changes while its signals exist.
   ///
-  /// - Parameter record: The record that it is told of; `nil` for all.
+  /// - Parameter record: The record to observe, or `nil` for all records.
   package func observe(
     _ record: RecordID? = nil
   ) -> (PendingChanges, signals: AsyncStream<Void>) {
@@ -88,9 +90,10 @@ package final class ChangeObservers: Sendable {
     }
   }
 
-  /// Tells everybody what has changed.
+  /// Sends changes to their observers.
   ///
-  /// - Complexity: O(*k*) for *k* changes and those who observe them.
+  /// - Complexity: O(*k* + *n*), where *k* is the number of changes and *n* is
+  ///   the number of their observers.
   func tell(_ changes: RecordChanges) {
     if changes.isEmpty { return }
     let (all, single) = state.withLock { state in
@@ -114,9 +117,10 @@ package final class ChangeObservers: Sendable {
     observer.signal.yield()
   }
 
-  /// Ends all observations, those that begin later, too.
+  /// Ends all observers, including observers that are added later.
   ///
-  /// - Parameter failure: What they throw after what they have not been told yet.
+  /// - Parameter failure: The error that they throw after their pending
+  ///   changes.
   func end(_ failure: StoreError) {
     let all = state.withLock { state in
       if state.failure == nil { state.failure = failure }
@@ -158,11 +162,11 @@ package final class PendingChanges: Sendable {
     }
   }
 
-  /// Why nothing more is told.
+  /// The error to throw after the pending changes, or `nil` for none.
   var failure: StoreError? { state.withLock(\.failure) }
 }
 
-/// What an observer is told, as a sequence.
+/// The changes that an observer receives, as a sequence.
 struct ObservedChanges: AsyncSequence, Sendable {
   typealias Element = RecordChanges
   typealias Failure = StoreError

@@ -14,7 +14,7 @@ struct DurableFile {
 
   /// A failure of the file system.
   struct Failure: Error, CustomStringConvertible {
-    /// What failed, where and why.
+    /// The operation that failed, its path and its cause.
     let description: String
 
     init(_ what: String, _ path: String) {
@@ -23,7 +23,7 @@ struct DurableFile {
     }
   }
 
-  /// Whether there is something of that name.
+  /// Whether a file or a folder with this path exists.
   var exists: Bool {
     var status = stat()
     return lstat(path, &status) == 0
@@ -31,7 +31,7 @@ struct DurableFile {
 
   func remove() { unlink(path) }
 
-  /// Makes durable what others have written.
+  /// Makes the file durable after other code wrote it.
   func sync() throws {
     try DurableFile.sync(path)
     try syncFolder()

@@ -2,18 +2,18 @@
 
 import Rejoin
 
-/// What a keeper has when a scope is opened.
+/// The token that a keeper has when a scope is opened.
 enum FoundToken: Equatable {
-  /// Nothing was kept, or it is lost.
+  /// The keeper has no token, or the token is lost.
   case none
-  /// A scope is being created, and nothing has been saved in it.
+  /// The scope is being created, and has no save yet.
   case creating
   /// The token of a store that was open.
   case token(RestoreToken)
-  /// Something that is no token.
+  /// The bytes are not a valid token.
   case damaged
 
-  /// What is kept while a scope is being created: no part of a token.
+  /// Bytes, other than a token, that are kept while a scope is created.
   private static let mark = Array("rejoin: creating".utf8)
 
   init(of keeper: any TokenKeeper) throws(StoreError) {
@@ -30,25 +30,26 @@ enum FoundToken: Equatable {
       }
   }
 
-  /// Keeps that a scope is being created.
+  /// Records that a scope is being created.
   ///
-  /// If the process ends before the commit, there is no scope, and none is missing.
+  /// If the process exits before the commit, the scope does not exist, and
+  /// opening it does not report it as missing.
   static func keepCreating(by keeper: any TokenKeeper) throws(StoreError) {
     do { try keeper.keep(mark) } catch { throw .tokenNotStored("\(error)") }
   }
 
-  /// Whether there was a store.
+  /// Whether the token shows that a store existed.
   var tellsOfStore: Bool { self != .none && self != .creating }
 
-  /// The token, if there is one.
+  /// The token, or `nil` if the keeper has no valid one.
   var token: RestoreToken? {
     if case .token(let token) = self { token } else { nil }
   }
 
-  /// The token with which a replica is opened.
+  /// Returns the token for opening a replica.
   func token(of stored: StoredReplica) -> RestoreToken? {
     let own = RestoreToken(stored)
-    // The process ended between the commit and the token: no save was made yet.
+    // The process exited between the commit and the token, before any save.
     let isCreated = self == .creating && own.sequence == 0 && own.pulls == 0
     return isCreated ? own : token
   }

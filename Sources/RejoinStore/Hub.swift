@@ -3,73 +3,76 @@
 import Rejoin
 import RejoinSQL
 
-/// Replicas of many devices in a database, each in a scope, through which the
-/// devices exchange their saves.
+/// Replicas in a database, one per scope, through which devices exchange saves.
 ///
 ///     let hub = try await Hub(connections: 8) {
 ///       try PostgreSQLConnection("dbname=notes")
 ///     }
 ///     let session = hub.session { access in try user.check(access) }
 ///
-///     // What a device sends, and what it gets:
+///     // A device sends a delta, and then asks for the saves that it lacks:
 ///     try await session.apply(delta, in: "list-17")
 ///     try await session.delta(since: version, in: "list-17")
 ///
-/// A hub makes no saves and has no policy: it joins and keeps. None of its replicas is
-/// in memory, so that a request costs what it is about, and any number of
-/// processes can serve the same database.
+/// A hub makes no saves and has no policy: it joins deltas and stores the
+/// result. It keeps no replica in memory, so the cost of a request depends on
+/// the data that the request concerns. Any number of processes can serve the
+/// same database.
 ///
-/// A request waits for one of the hub's connections, each of which has a thread of its
-/// own. If its connection is lost, or the database is busy or away, the hub tries again
-/// for ten seconds, with pauses that grow: every request has the same result if it is
-/// made twice. A task that is cancelled while it waits has changed nothing, and throws
-/// ``StoreError/canceled``.
+/// A request waits for one of the hub's connections, each with its own thread.
+/// The hub retries a request for ten seconds, with growing pauses, if it loses
+/// the connection or if the database is busy or unavailable. A retry is safe,
+/// because a repeated request has the same result. If a task is canceled while
+/// it waits, the request changes nothing and throws ``StoreError/canceled``.
 public final class Hub: Sendable {
   let pool: HubPool
   let changes: HubChanges
 
-  /// What a request is about to do.
+  /// An access that a request is about to perform.
   public enum Access: Hashable, Sendable {
-    /// To read a scope.
+    /// Reading a scope.
     case read(scope: String)
-    /// To join saves into a scope.
+    /// Joining saves into a scope.
     case write(scope: String, Write)
-    /// To say what a device holds, on which it depends what can be purged.
+    /// Recording the saves that a device holds, which decides what can be
+    /// purged.
     case acknowledge(scope: String, device: DeviceID)
   }
 
-  /// What a delta would do to a scope.
+  /// The effect that a delta would have on a scope.
   public struct Write: Hashable, Sendable {
-    /// The devices in whose name it writes: those whose saves it adds to any field,
-    /// whose saves it declares complete, or of which it shows two saves under one
+    /// The devices in whose name the delta writes.
+    ///
+    /// These are the devices whose saves the delta adds to any field, whose
+    /// saves it declares complete, or of which it shows two saves under one
     /// number.
     public let devices: Set<DeviceID>
-    /// How many of them the scope does not know.
+    /// The number of these devices that the scope does not know.
     ///
-    /// A scope keeps every device for good.
+    /// A scope keeps every device permanently.
     public let newDevices: Int
-    /// Whether it declares the saves of any device complete, as every delta does that
-    /// a replica makes.
+    /// Whether the delta declares the saves of any device complete.
     ///
-    /// Fields of other deltas wait in the scope until it has what they are a part of.
+    /// Every delta that a replica makes does so. The fields of any other delta
+    /// wait in the scope until the scope has the saves that they belong to.
     public let hasIntervals: Bool
   }
 
-  /// Opens a hub, and creates its tables if there are none.
+  /// Opens a hub, and creates its tables if they do not exist.
   ///
   /// - Parameters:
-  ///   - connections: How many connections it may have; they are made when they are
-  ///     needed.
-  ///   - connect: Connects to the database.
+  ///   - connections: The maximum number of connections. The hub opens them
+  ///     when it needs them. The default is 8.
+  ///   - connect: A closure that connects to the database.
   /// - Throws: ``StoreError``
   public init(
     connections: Int = 8,
     _ connect: @escaping @Sendable () throws -> any SQLConnection
   ) async throws {
     precondition(
-      connections > 0, "\(connections) connections: expected 1 or more")
+      connections > 0, "`connections` must be 1 or more, not \(connections)")
     pool = HubPool(connections: connections, connect) {
-      // The hub saves under none; each of its scopes has one.
+      // The hub makes no saves under this ID. Each of its scopes has its own.
       var random = SystemRandomNumberGenerator()
       return DeviceID.random(using: &random)
     }
@@ -77,11 +80,12 @@ public final class Hub: Sendable {
     try await pool.run { _ in }
   }
 
-  /// Begins to serve somebody.
+  /// Returns a session that serves one client.
   ///
-  /// - Parameter check: Throws if they may not do something. What it throws is thrown by
-  ///   the request, which has then changed nothing. A write is checked in the
-  ///   middle of a transaction: do not wait for anything in it.
+  /// - Parameter check: A closure that throws an error if the client must not
+  ///   perform an access. The request then throws this error and changes
+  ///   nothing. A write is checked during a transaction, so the closure must
+  ///   not wait.
   public func session(
     _ check: @escaping @Sendable (Access) throws -> Void
   ) -> HubSession {

@@ -3,12 +3,12 @@
 import Rejoin
 import Synchronization
 
-/// The requests that change scopes, in a line for each scope.
+/// The requests that change scopes, in a queue for each scope.
 ///
-/// They would wait for each other in the database. Those that wait here are made in
-/// one transaction, which is synced once.
+/// Without queues, the requests would wait for each other in the database. The
+/// queued requests of a scope share a transaction, which is synced once.
 final class HubChanges: Sendable {
-  /// How many are made in one transaction, so that nobody waits for a long one.
+  /// The maximum number of requests per transaction, which limits their wait.
   private static let limit = 64
 
   private typealias Outcome = Result<MergeReport, any Error>
@@ -20,9 +20,11 @@ final class HubChanges: Sendable {
   }
 
   private struct State {
-    /// Those that wait; a scope is listed while somebody serves its line.
+    /// The waiting requests of each scope.
+    ///
+    /// A scope has an entry while a task serves its queue.
     var lines: [String: [Request]] = [:]
-    /// Those who stopped waiting before they began.
+    /// The requests that were canceled before they started to wait.
     var canceled: Set<Int> = []
     var count = 0
   }
@@ -32,10 +34,10 @@ final class HubChanges: Sendable {
 
   init(_ pool: HubPool) { self.pool = pool }
 
-  /// Makes a change.
+  /// Performs a change.
   ///
-  /// If the task is cancelled while it waits for its turn, nothing has changed.
-  /// Afterwards, the change is made.
+  /// If the task is canceled while the change waits for its turn, nothing
+  /// changes. After its turn starts, the change is performed.
   func make(_ change: HubChange, in scope: String) async throws -> MergeReport {
     let number = state.withLock { state in
       state.count += 1
@@ -76,23 +78,23 @@ final class HubChanges: Sendable {
       {
         return state.lines[scope]?.remove(at: i)
       }
-      // It has not begun to wait, or is being made.
+      // The request does not wait yet, or its transaction runs already.
       state.canceled.insert(number)
       return nil
     }
     request?.continuation.resume(returning: .failure(StoreError.canceled))
   }
 
-  /// Makes the changes that wait for a scope until none does.
+  /// Performs the changes of a scope until its queue is empty.
   private func serve(_ scope: String) async {
     while isAwaited(scope) {
       let turn = Turn()
-      // Requests join the line until there is a connection.
+      // More requests can join the queue until a connection is free.
       await make(in: scope) { turn.take { self.next(in: scope) } }
     }
   }
 
-  /// The requests of one transaction, also if it is tried again.
+  /// The requests of one transaction, which stay the same if it is retried.
   private final class Turn: Sendable {
     private let requests = Mutex<[Request]?>(nil)
 
@@ -105,7 +107,7 @@ final class HubChanges: Sendable {
     }
   }
 
-  /// Whether a request waits for a scope; if not, nobody serves its line any more.
+  /// Returns whether a request waits for a scope, and otherwise ends its queue.
   private func isAwaited(_ scope: String) -> Bool {
     state.withLock { state in
       if state.lines[scope]?.isEmpty == false { return true }
@@ -135,7 +137,7 @@ final class HubChanges: Sendable {
     } catch let error as StoreError
       where requests().count > 1 && !error.mayPass
     {
-      // One of them may be the reason, and the others should not suffer.
+      // One request may be the cause, and the others must not fail with it.
       for request in requests() { await make(in: scope) { [request] } }
     } catch {
       for request in requests() {

@@ -4,9 +4,9 @@ import Rejoin
 import RejoinSQL
 import Synchronization
 
-/// The connections of a hub, each on a thread of its own.
+/// The connections of a hub, each on its own thread.
 ///
-/// Requests wait for one in the order in which they came.
+/// Requests receive connections in the order in which they arrive.
 final class HubPool: Sendable {
   private struct Waiter {
     let number: Int
@@ -16,7 +16,7 @@ final class HubPool: Sendable {
   private struct State {
     var idle: [HubWorker]
     var waiters: [Waiter] = []
-    /// Those who stopped waiting before they began.
+    /// The requests that were canceled before they started to wait.
     var canceled: Set<Int> = []
     var count = 0
   }
@@ -35,7 +35,8 @@ final class HubPool: Sendable {
         }))
   }
 
-  /// Does something with a connection, and again if it met one that was lost.
+  /// Runs `body` with a connection, and runs it again if the connection was
+  /// lost.
   func run<Value: Sendable>(
     _ body: @Sendable (HubScopes) throws -> Value
   ) async throws -> Value {
@@ -46,7 +47,7 @@ final class HubPool: Sendable {
 
   /// Waits for a connection.
   ///
-  /// - Returns: `nil` if the task is cancelled first.
+  /// - Returns: The worker, or `nil` if the task is canceled first.
   private func take() async -> HubWorker? {
     let number = state.withLock { state in
       state.count += 1
@@ -96,10 +97,9 @@ final class HubPool: Sendable {
   }
 }
 
-/// A connection of a hub, which is made when it is needed and again when it is
-/// lost.
+/// A connection of a hub, which is opened on demand and reopened after a loss.
 actor HubWorker {
-  /// How long a request is tried again that may pass.
+  /// The maximum time during which a failed request is retried.
   private static let patience = Duration.seconds(10)
 
   private let queue = SerialQueue("rejoin.hub")
@@ -118,7 +118,7 @@ actor HubWorker {
     (self.connect, self.makeDeviceID) = (connect, makeDeviceID)
   }
 
-  /// Does something, which has to be safe to do twice.
+  /// Runs `body`, which must be safe to run twice.
   func run<Value: Sendable>(
     _ body: @Sendable (HubScopes) throws -> Value
   ) async throws -> Value {
@@ -128,7 +128,7 @@ actor HubWorker {
       do {
         let open = try scopes ?? open()
         scopes = open
-        // One in an unknown state is replaced.
+        // Replace a connection in an unknown state.
         defer { if !open.isIdle { scopes = nil } }
         return try body(open)
       } catch let error as StoreError where error.mayPass {
@@ -151,7 +151,7 @@ actor HubWorker {
 }
 
 extension StoreError {
-  /// Whether the same request may succeed a moment later.
+  /// Whether the same request may succeed later.
   var mayPass: Bool {
     switch self {
     case .busy, .unavailable, .disconnected: true

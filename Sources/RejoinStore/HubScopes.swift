@@ -3,11 +3,11 @@
 import Rejoin
 import RejoinSQL
 
-/// What a request changes of a scope of a hub.
+/// A change that a request makes to a scope of a hub.
 package enum HubChange: Sendable {
-  /// To join a delta, if a function that is told what that does allows it.
+  /// Joins a delta if `check` allows the effect of the delta.
   case join(Delta, check: @Sendable (Hub.Write) throws -> Void)
-  /// To note the version that a device has shown.
+  /// Records the version that a device has shown.
   case acknowledge(ReplicaVersion, by: DeviceID)
 }
 
@@ -34,18 +34,18 @@ package final class HubScopes {
     } catch { throw StoreError(opening: error) }
   }
 
-  /// Whether the connection can be used for another request.
+  /// Whether the connection can serve another request.
   var isIdle: Bool { connection.isIdle }
 
-  /// The saves of a scope, without the fields ahead of them.
+  /// Returns the saves of a scope, without the fields ahead of them.
   package func version(of scope: String) throws(StoreError) -> ReplicaVersion {
     try read(scope, choosing: { _ in }) { replica, _ in replica.version }
   }
 
-  /// What a scope has beyond a version.
+  /// Returns the saves of a scope that a version lacks.
   ///
-  /// Fields ahead of the hub's own version are sent with the saves that make them
-  /// complete, or with others that have touched them.
+  /// Fields ahead of the hub's own version are sent with the saves that
+  /// complete them, or with other saves that touch them.
   package func delta(
     since basis: ReplicaVersion, in scope: String
   ) throws(StoreError) -> Delta? {
@@ -75,9 +75,11 @@ package final class HubScopes {
     }
   }
 
-  /// The report of a version that is shown, if that changes nothing.
+  /// Returns the report of an acknowledgment that changes nothing, or `nil` if
+  /// it changes the scope.
   ///
-  /// Nearly always it does not, and nobody has to wait.
+  /// Nearly every acknowledgment changes nothing, and then no request has to
+  /// wait.
   package func acknowledgeIfKnown(
     _ version: ReplicaVersion, by device: DeviceID, in scope: String
   ) throws(StoreError) -> MergeReport? {
@@ -89,13 +91,13 @@ package final class HubScopes {
     }
   }
 
-  /// Makes changes of a scope in one transaction.
+  /// Performs changes of a scope in one transaction.
   ///
-  /// The scope is added if there is none.
+  /// The scope is created if it does not exist.
   ///
-  /// - Returns: Of each change the report, or why it was refused, which has changed
-  ///   nothing.
-  /// - Throws: ``StoreError``, with which none of them was made.
+  /// - Returns: For each change the report, or the error that refused it. A
+  ///   refused change has no effect.
+  /// - Throws: ``StoreError``, and then no change was performed.
   package func make(
     _ changes: [HubChange], in scope: String
   ) throws(StoreError) -> [Result<MergeReport, any Error>] {
@@ -127,7 +129,7 @@ package final class HubScopes {
           version, by: device, beside: rows.devices.keys))
     case .join(let delta, let check):
       let before = replica.state
-      // Only what this change does.
+      // Record only the effect of this change.
       let changed = replica.takeChangedRecords()
       let report = replica.apply(delta, reporting: .faults)
       let intervals = delta.intervals.keys
@@ -161,7 +163,7 @@ package final class HubScopes {
     } catch { throw StoreError(opening: error) }
   }
 
-  /// Reads a scope, or begins one.
+  /// Reads a scope, or returns a new one.
   private func read(
     _ name: [UInt8], choosing choose: (inout RecordReader) throws -> Void
   ) throws -> (rows: ScopeRows, stored: StoredReplica) {
@@ -190,7 +192,7 @@ extension RecordReader {
     case .acknowledge: try readBuiltIn()
     case .join(let delta, _):
       for id in delta.recordIDs { try read(id) }
-      // Whether a device has come back.
+      // The retirement shows whether a device came back.
       for device in delta.intervals.keys {
         try read(RecordID(BuiltIn.retirement, device.hexadecimal))
       }
@@ -210,12 +212,13 @@ extension RecordReader {
       .integer(row.scope), .utf8(BuiltIn.roster), .utf8(BuiltIn.retirement))
   }
 
-  /// The records that devices with news have touched in new saves.
+  /// Reads the records that devices with missing saves touch in these saves.
   fileprivate mutating func readTouched(since news: News) throws {
-    // One statement for all devices, which are numbers in a list.
+    // One statement serves all devices, whose numbers are in a list.
     let list = news.intervals.keys.compactMap { device in
       devices[device].map { number in
-        // Greater numbers than a database has are all its greatest one.
+        // A number above the greatest integer of the database counts as that
+        // integer.
         let known = min(Int64(clamping: news.known[device]), .max - 1)
         return "[\(number),\(known)]"
       }
@@ -226,18 +229,19 @@ extension RecordReader {
       [.text("[\(list.joined(separator: ","))]")])
   }
 
-  /// The numbers of the records that devices of a list have touched in later saves
-  /// than those in the list.
+  /// Returns a query for the records that devices of a list touch in later
+  /// saves than the list has.
   ///
-  /// Device by device, by the index: no plan reads the touches of the scope.
+  /// The query uses the index for each device. It must not read all touches of
+  /// the scope.
   static func touched(_ dialect: SQLDialect) -> String {
     switch dialect {
-    // It keeps the order of a cross join.
+    // SQLite keeps the order of a cross join.
     case .sqlite:
       "SELECT DISTINCT t.record FROM json_each(?) d CROSS JOIN rejoin_touch t "
         + "WHERE t.device = json_extract(d.value, '$[0]') "
         + "AND t.n > json_extract(d.value, '$[1]')"
-    // What has an OFFSET is planned by itself.
+    // PostgreSQL plans a subquery with OFFSET separately.
     case .postgresql:
       "SELECT DISTINCT f.record FROM json_array_elements(?::json) d, "
         + "LATERAL (SELECT t.record FROM rejoin_touch t WHERE "
@@ -245,7 +249,7 @@ extension RecordReader {
     }
   }
 
-  /// Reads the records after one, in the order of their entities and keys.
+  /// Reads the records that follow a record, ordered by entity and key.
   fileprivate mutating func readPage(
     after last: RecordID?, limit: Int
   ) throws {

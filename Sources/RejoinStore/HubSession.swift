@@ -2,32 +2,36 @@
 
 import Rejoin
 
-/// What somebody does at a hub, within what they may do.
+/// The requests of one client of a hub, limited to the accesses that it may
+/// make.
 public struct HubSession: Sendable {
   let hub: Hub
   let check: @Sendable (Hub.Access) throws -> Void
 
-  /// The saves that a scope has; those of none if there is no such scope.
+  /// Returns the saves that a scope has.
   ///
-  /// Its `fieldsAhead` are empty. It has the stability cut of the scope: a device
-  /// that acknowledges it, by no device, learns what it can purge.
+  /// If the scope does not exist, the version is empty. The `fieldsAhead` of
+  /// the version are always empty. The version includes the stability cut of
+  /// the scope: a device that acknowledges it, with `nil` as the device, learns
+  /// what it can purge.
   ///
-  /// - Throws: What the check throws, or ``StoreError``.
-  /// - Complexity: O(*d*) for the *d* devices of the scope.
+  /// - Throws: The error that the check throws, or ``StoreError``.
+  /// - Complexity: O(*d*), where *d* is the number of devices in the scope.
   public func version(of scope: String) async throws -> ReplicaVersion {
     try check(.read(scope: scope))
     return try await hub.pool.run { try $0.version(of: scope) }
   }
 
-  /// Joins a delta into a scope, which is added if there is none.
+  /// Joins a delta into a scope, and creates the scope if it does not exist.
   ///
-  /// The check is asked when the delta has been joined and before that is kept, since
-  /// only then it is known in whose name the delta writes.
+  /// The hub calls the check after it joins the delta and before it commits the
+  /// result. Only then does it know in whose name the delta writes.
   ///
-  /// - Returns: What went wrong.
-  /// - Throws: What the check throws, or ``StoreError``. Nothing has then changed,
-  ///   unless the connection is lost.
-  /// - Complexity: O(*k*) for *k* changed records, and the devices of the scope.
+  /// - Returns: The faults that the hub found.
+  /// - Throws: The error that the check throws, or ``StoreError``. If an error
+  ///   is thrown, the scope is unchanged, unless the connection was lost.
+  /// - Complexity: O(*k* + *d*), where *k* is the number of changed records and
+  ///   *d* is the number of devices in the scope.
   @discardableResult
   public func apply(
     _ delta: Delta, in scope: String
@@ -37,11 +41,13 @@ public struct HubSession: Sendable {
       .join(delta) { try check(.write(scope: scope, $0)) }, in: scope)
   }
 
-  /// Notes the version that a device has shown, from which it follows what is
-  /// stable and whether a device ID is in use twice.
+  /// Records the version that a device has shown.
   ///
-  /// - Throws: What the check throws, or ``StoreError``.
-  /// - Complexity: O(*d*) for the *d* devices of the scope.
+  /// The hub derives from it which saves are stable and whether two devices use
+  /// the same device ID.
+  ///
+  /// - Throws: The error that the check throws, or ``StoreError``.
+  /// - Complexity: O(*d*), where *d* is the number of devices in the scope.
   @discardableResult
   public func acknowledge(
     _ version: ReplicaVersion, by device: DeviceID, in scope: String
@@ -55,13 +61,15 @@ public struct HubSession: Sendable {
       .acknowledge(version, by: device), in: scope)
   }
 
-  /// What a scope has beyond a version.
+  /// Returns the saves of a scope that a version lacks.
   ///
-  /// - Returns: The delta; `nil` if the version contains everything.
-  /// - Throws: What the check throws, or ``StoreError``.
-  /// - Complexity: O(*k*) for *k* changed records, and the devices of the scope.
-  ///   All of them are in memory: for a newcomer, see
-  ///   ``page(after:since:in:limit:)``.
+  /// The hub holds the whole delta in memory. For a new device, use
+  /// ``page(after:since:in:limit:)``.
+  ///
+  /// - Returns: The delta, or `nil` if the version contains all saves.
+  /// - Throws: The error that the check throws, or ``StoreError``.
+  /// - Complexity: O(*k* + *d*), where *k* is the number of changed records and
+  ///   *d* is the number of devices in the scope.
   public func delta(
     since basis: ReplicaVersion, in scope: String
   ) async throws -> Delta? {
@@ -69,8 +77,9 @@ public struct HubSession: Sendable {
     return try await hub.pool.run { try $0.delta(since: basis, in: scope) }
   }
 
-  /// A part of what a scope has beyond a version, for a device that has little of
-  /// it.
+  /// Returns one page of the saves that a version lacks.
+  ///
+  /// Use pages for a device that has little of the scope.
   ///
   ///     var cursor: HubPage.Cursor?
   ///     repeat {
@@ -80,22 +89,23 @@ public struct HubSession: Sendable {
   ///       cursor = page.next
   ///     } while cursor != nil
   ///
-  /// The last page vouches for the saves that the scope had at the first one, so
-  /// that it does not matter what others save in between. Whoever stops earlier
-  /// begins again, and nothing is lost.
+  /// The last page covers the saves that the scope had at the first page, so
+  /// saves of other devices between two pages do no harm. A device that stops
+  /// early starts again from the first page, and loses no saves.
   ///
   /// - Parameters:
-  ///   - cursor: Where the page before ended; `nil` for the first one.
+  ///   - cursor: The end of the previous page, or `nil` for the first page.
   ///   - basis: The version of the device at the first page.
-  ///   - scope: The scope.
-  ///   - limit: How many records are read for a page.
-  /// - Throws: What the check throws, or ``StoreError``.
-  /// - Complexity: O(`limit`), and the devices of the scope.
+  ///   - scope: The name of the scope.
+  ///   - limit: The maximum number of records to read for the page.
+  /// - Throws: The error that the check throws, or ``StoreError``.
+  /// - Complexity: O(`limit` + *d*), where *d* is the number of devices in the
+  ///   scope.
   public func page(
     after cursor: HubPage.Cursor? = nil, since basis: ReplicaVersion,
     in scope: String, limit: Int = 1_000
   ) async throws -> HubPage {
-    precondition(limit > 0, "a page of \(limit) records: expected 1 or more")
+    precondition(limit > 0, "`limit` must be 1 or more, not \(limit)")
     try check(.read(scope: scope))
     return try await hub.pool.run {
       try $0.page(of: cursor, since: basis, in: scope, limit: limit)
@@ -103,14 +113,14 @@ public struct HubSession: Sendable {
   }
 }
 
-/// Some records of a scope.
+/// A page of the records of a scope.
 public struct HubPage: Sendable {
-  /// Their news; `nil` if they have none.
+  /// The saves that the receiver lacks, or `nil` if the page has none.
   public let delta: Delta?
-  /// Where the next page begins; `nil` if this is the last one.
+  /// The cursor for the next page, or `nil` if this page is the last one.
   public let next: Cursor?
 
-  /// The end of a page.
+  /// The position where a page ends.
   public struct Cursor: Hashable, Sendable {
     let news: News
     let last: RecordID

@@ -12,18 +12,18 @@ import Synchronization
 
 /// The scopes that this process has open for writing.
 ///
-/// Who is superseded in the same process is told at once. Another process finds it
-/// out at its next change.
+/// If a store is superseded by a store of the same process, its observers end
+/// immediately. A store in another process notices at its next change.
 final class OpenScopes: Sendable {
   static let shared = OpenScopes()
 
-  /// A scope of a file, whatever path leads to the file.
+  /// A scope of a file, independent of the path that leads to the file.
   struct Key: Hashable {
     private let device: UInt64
     private let file: UInt64
     private let scope: [UInt8]
 
-    /// - Returns: `nil` for a database that has no file.
+    /// - Returns: The key, or `nil` if the database has no file.
     init?(_ scope: String, in path: String) {
       var status = stat()
       guard stat(path, &status) == 0 else { return nil }
@@ -39,8 +39,8 @@ final class OpenScopes: Sendable {
 
   private let holders = Mutex<[Key: Holder]>([:])
 
-  /// Notes who has opened a scope, and ends those who observe by way of the one
-  /// before.
+  /// Records the observers of a scope's new writer, and ends the observers of
+  /// the previous writer.
   func open(_ key: Key, by observers: ChangeObservers) {
     let former = holders.withLock { holders in
       holders = holders.filter { $0.value.observers != nil }

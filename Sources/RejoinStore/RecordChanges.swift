@@ -68,12 +68,12 @@ public struct RecordChanges: Sendable {
     changes[id].map { $0.new?.typed(schema.fields(of: entity)) }
   }
 
-  /// Whether nothing has changed.
+  /// Whether no record changed.
   public var isEmpty: Bool { changes.isEmpty }
 
   var ids: some Sequence<RecordID> { changes.keys }
 
-  /// The change of one record alone.
+  /// Returns the change of one record, without the others.
   func only(_ id: RecordID) -> RecordChanges {
     var only = self
     only.changes = changes[id].map { [id: $0] } ?? [:]

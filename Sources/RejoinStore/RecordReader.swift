@@ -14,7 +14,7 @@ struct RecordReader {
   /// The number of each record's row, in the order in which they were read.
   private(set) var numbers: [Int64] = []
   private var seen: Set<Int64> = []
-  /// The rows as they were read, on a hub.
+  /// The bodies of the rows that were read, on a hub.
   private var bodies: [[UInt8]] = []
   /// The records that get patches, by their positions.
   private var patches: [Int: RecordRows.Patches] = [:]
@@ -89,7 +89,7 @@ struct RecordReader {
     }
   }
 
-  /// Reads one row, with its patches.
+  /// Reads one row and its patches.
   mutating func readRow(_ number: Int64) throws {
     try read(
       "rejoin_record r WHERE record = ?", .integer(number))
@@ -97,7 +97,7 @@ struct RecordReader {
     _ = try readPatches("record", number)
   }
 
-  /// Reads the digests of the own saves.
+  /// Reads the digests of the replica's own saves.
   mutating func readDigests() throws -> OwnDigestRows {
     try OwnDigestRows.read(into: &assembly, row, connection)
   }
@@ -153,7 +153,7 @@ struct RecordReader {
     assembly.news(since: basis)
   }
 
-  /// The records that were read.
+  /// Returns the records that were read.
   consuming func parts() -> StoredReplica { assembly.parts() }
 
   consuming func finished() throws -> StoredReplica {

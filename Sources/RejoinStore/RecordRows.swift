@@ -51,8 +51,9 @@ struct RecordRows {
   private(set) var patchCount: Int64
   /// The large records, by their positions.
   private var patches: [Int: Patches]
-  /// The rows as they were read, on a hub: many requests arrive twice, and what has
-  /// not changed is not written.
+  /// The bodies of the rows that were read, on a hub.
+  ///
+  /// Many requests arrive twice, and an unchanged row is not written again.
   private let bodies: [[UInt8]]
   let patching: Patching
 
@@ -83,13 +84,14 @@ struct RecordRows {
     position < numbers.count ? numbers[position] : nil
   }
 
-  /// Takes the rows back to what they were before a change.
+  /// Restores the rows to their state before a change.
   ///
   /// - Parameters:
-  ///   - row: The row of the scope, as it was.
-  ///   - recordCount: How many records there were.
-  ///   - changed: The positions of the records that have changed.
-  ///   - read: Those of them that were there before, in the same order.
+  ///   - row: The row of the scope before the change.
+  ///   - recordCount: The number of records before the change.
+  ///   - changed: The positions of the changed records.
+  ///   - read: The rows of the changed records that existed before, in the same
+  ///     order.
   mutating func takeBack(
     to row: ScopeRow, _ recordCount: Int, _ changed: [Int], _ read: RecordRows
   ) {

@@ -3,42 +3,44 @@
 import Rejoin
 
 extension ReplicaStore {
-  /// What calls change that begin from now on, deletions included.
+  /// The changes of all calls that start from now on, including deletions.
   ///
-  /// An observer that is slower than the changes misses none: it is told of each
-  /// record once, as it was before all of them, and as it is. The sequence ends with
-  /// the store, and it throws ``StoreError/superseded`` or ``StoreError/closed`` if
-  /// the store can change no more. It is made for one observer, who iterates it
-  /// once.
+  /// A slow observer misses no change. It receives each record once, with the
+  /// state before all pending changes and the current state. The sequence ends
+  /// with the store. It throws ``StoreError/superseded`` or
+  /// ``StoreError/closed`` if the store can no longer change. The sequence has
+  /// one observer, who iterates it once.
   ///
-  /// To begin with what there is, ask for both at once:
+  /// To start with the current records, read the records and `changes`
+  /// together:
   ///
   ///     let (notes, changes) = await store.read { replica in
   ///       (replica.recordIDs(of: "Note"), store.changes)
   ///     }
   ///
-  /// A reference reads as unset while its record does not exist. Only that record is
-  /// told then, not those that refer to it.
+  /// A reference reads as unset while its record does not exist. The sequence
+  /// then reports only that record, not the records that refer to it.
   ///
-  /// - Complexity: While anybody observes, a change copies the fields that it
-  ///   changes.
+  /// - Complexity: While the store has observers, each change copies the fields
+  ///   that it changes.
   public nonisolated var changes:
     some AsyncSequence<RecordChanges, StoreError> & Sendable
   {
     ObservedChanges(observers)
   }
 
-  /// A record as it is, and then as it is after each change.
+  /// Returns the current state of a record, and then its state after each
+  /// change.
   ///
   ///     for try await note in store.values(of: Note.self, "1") {
   ///       title = note?.title
   ///     }
   ///
-  /// It is `nil` while the record does not exist. The sequence ends like
-  /// ``changes``. It is made for one observer, who iterates it once.
+  /// The value is `nil` while the record does not exist. The sequence ends like
+  /// ``changes``. It has one observer, who iterates it once.
   ///
-  /// - Complexity: A change of another record costs nothing, however many observe
-  ///   this one.
+  /// - Complexity: A change of another record has no cost, regardless of the
+  ///   number of observers of this record.
   public nonisolated func values<E: Entity>(
     of entity: E.Type, _ key: String
   ) -> some AsyncSequence<TypedRecord<E>?, StoreError> & Sendable {
@@ -49,14 +51,14 @@ extension ReplicaStore {
   }
 }
 
-/// The values of a record, which begin with the current one.
+/// The values of a record, starting with the current one.
 private struct ObservedValues<E: Entity>: AsyncSequence, Sendable {
   typealias Element = TypedRecord<E>?
   typealias Failure = StoreError
 
   let changes: ObservedChanges
   let id: RecordID
-  /// Nothing if the store is gone.
+  /// Returns `nil` at the outermost level if the store no longer exists.
   let current: @Sendable () async -> TypedRecord<E>??
 
   struct Iterator: AsyncIteratorProtocol {
@@ -70,7 +72,7 @@ private struct ObservedValues<E: Entity>: AsyncSequence, Sendable {
       if let current {
         self.current = nil
         if let value = await current() { return value }
-        // What the store has told is still there.
+        // The store is gone, but its pending changes can still be read.
       }
       while let changes = try await changes.next(isolation: actor) {
         if let value = changes.new(id, E.self) { return value }

@@ -16,16 +16,17 @@ import RejoinSQL
 ///       makeDeviceID: newDevice)
 ///     await again.read { $0[Note.self, "1"]?.title }  // "Milk"
 ///
-/// The replica is kept in a scope of an SQLite file: a row for each record, and one for each
-/// device, so that a save costs what it changes. Between crashes and power cuts,
-/// nothing that was acknowledged is lost, as far as disk and file system keep
-/// what they say is synced.
+/// An SQLite file stores the replica in a scope, with one row per record and
+/// one per device. A save therefore costs what it changes. Crashes and power
+/// cuts lose no acknowledged save, if the disk and the file system keep the
+/// data that they report as synced.
 ///
-/// There is one writer for each scope. Opening a scope supersedes whoever has opened it
-/// before, whose next change throws ``StoreError/superseded``.
+/// Each scope has one writer. Opening a scope supersedes the store that opened
+/// it before, and the next change of that store throws
+/// ``StoreError/superseded``.
 ///
-/// Its calls run on a thread of the store's own, so that waiting for the disk or for a
-/// lock blocks no other task.
+/// The calls run on a thread that belongs to the store. A wait for the disk or
+/// for a lock therefore blocks no other task.
 public actor ReplicaStore {
   private let scope: StoredScope
   private let connection: SQLiteConnection
@@ -36,35 +37,37 @@ public actor ReplicaStore {
     queue.asUnownedSerialExecutor()
   }
 
-  /// Opens a scope, or creates it, and the file if there is none.
+  /// Opens a scope, and creates the scope and the file if they do not exist.
   ///
-  /// If the file turns out to be a restored backup or a copy, the replica takes a
-  /// new device ID, see ``deviceChange``.
+  /// If the file is a restored backup or a copy, the replica takes a new device
+  /// ID. See ``deviceChange``.
   ///
   /// - Parameters:
   ///   - path: The path of the file.
-  ///   - name: The name of the scope; a file can have many, each a replica.
+  ///   - name: The name of the scope. A file can have many scopes, each with
+  ///     its own replica.
   ///   - schema: The entities that the app knows.
   ///   - wallClock: The wall clock.
-  ///   - token: Keeps the restore token; by default in a ``TokenFile`` beside the
-  ///     file, with the scope in its name.
-  ///   - recovery: What to do if the token tells of a store that is not there. By
-  ///     default, opening throws ``StoreError/missing(_:)``.
-  ///   - makeDeviceID: Returns an ID that has never been used.
+  ///   - token: The keeper of the restore token, or `nil` for a ``TokenFile``
+  ///     next to the file, with the scope in its name.
+  ///   - recovery: The way to continue if the token shows that the store
+  ///     existed and the store is missing. If it is `nil`, the default, opening
+  ///     throws ``StoreError/missing(_:)``.
+  ///   - makeDeviceID: A closure that returns a device ID that was never used.
   /// - Throws: ``StoreError``
-  /// - Complexity: O(*n*) for *n* fields.
+  /// - Complexity: O(*n*), where *n* is the number of fields.
   public init(
     at path: String, scope name: String = "main", schema: Schema,
     wallClock: WallClock, token: (any TokenKeeper)? = nil,
     recovering recovery: StoreRecovery? = nil,
     makeDeviceID: @escaping @Sendable () -> DeviceID
   ) async throws(StoreError) {
-    // SQLite takes these for a database without a file.
+    // SQLite interprets these names as a database without a file.
     guard path != "", path != ":memory:" else {
       throw .cannotOpen(
         SQLError(
           .cannotOpen,
-          "\"\(path)\" is no path of a file; `inMemory` opens a store without one"
+          "\"\(path)\" is not a file path; use `inMemory` for a store without one"
         ))
     }
     let hexadecimal = name.utf8.map {
@@ -83,13 +86,14 @@ public actor ReplicaStore {
     }
   }
 
-  /// Opens a store that has no file and ends with the process, for tests and
-  /// previews.
+  /// Opens a store without a file, for tests and previews.
+  ///
+  /// The content of the store is lost when the process exits.
   ///
   /// - Parameters:
   ///   - schema: The entities that the app knows.
   ///   - wallClock: The wall clock.
-  ///   - makeDeviceID: Returns an ID that has never been used.
+  ///   - makeDeviceID: A closure that returns a device ID that was never used.
   /// - Throws: ``StoreError``
   public static func inMemory(
     schema: Schema, wallClock: WallClock,
@@ -130,7 +134,7 @@ public actor ReplicaStore {
     "PRAGMA journal_size_limit = 16777216",
   ]
 
-  /// Reads a setting of the connection, or sets one, for checkers.
+  /// Reads or changes a setting of the connection, for checkers.
   package func setting(_ text: String) throws -> Int64? {
     try connection.integer("PRAGMA " + text)
   }
@@ -144,10 +148,11 @@ public actor ReplicaStore {
   /// The saves that are fully applied here, and the fields ahead of them.
   public var version: ReplicaVersion { scope.replica.version }
 
-  /// Whether the scope has been opened for writing elsewhere, so that this store can
-  /// change no more and shows what was there before.
+  /// Whether the scope was opened for writing elsewhere.
   ///
-  /// If another process has opened the scope, it is found out at the next change.
+  /// A superseded store cannot change and still shows its last state. If
+  /// another process has opened the scope, the store notices at its next
+  /// change.
   public nonisolated var isSuperseded: Bool {
     observers.failure == .superseded
   }
@@ -164,7 +169,8 @@ public actor ReplicaStore {
     try scope.update { try $0.save(body) }
   }
 
-  /// Saves edits, and writes tables of the app in the same file: both or neither.
+  /// Saves edits and writes tables of the app, in the same file, in one
+  /// transaction.
   ///
   ///     try await store.save(writing: { connection, changes in
   ///       for note in changes.of(Note.self) {
@@ -175,13 +181,14 @@ public actor ReplicaStore {
   ///     }) { $0[Note.self, "1"].title = "Milk" }
   ///
   /// - Parameters:
-  ///   - tables: Runs statements, given what the save has changed. They cannot end
-  ///     the transaction, change how it is made durable, or change the store's own
-  ///     tables: that throws an `SQLError` with the code `misused`.
+  ///   - tables: A closure that runs statements and receives the changes of the
+  ///     save. The statements must not end the transaction, change its
+  ///     durability, or change the tables of the store. Such a statement throws
+  ///     an `SQLError` with the code `misused`.
   ///   - body: The edits.
-  /// - Returns: What `body` returns, and the report of the save.
-  /// - Throws: What `tables` and `body` throw, `SaveError` or ``StoreError``. On error,
-  ///   nothing has changed.
+  /// - Returns: The value that `body` returns, and the report of the save.
+  /// - Throws: The error that `tables` or `body` throws, `SaveError` or
+  ///   ``StoreError``. If an error is thrown, the store is unchanged.
   @discardableResult
   public func save<Value: Sendable>(
     writing tables: @Sendable (any SQLConnection, RecordChanges) throws -> Void,
@@ -198,14 +205,15 @@ public actor ReplicaStore {
     try scope.update { $0.apply(delta) }
   }
 
-  /// Joins a delta, and writes tables of the app in the same file: both or neither.
+  /// Joins a delta and writes tables of the app, in the same file, in one
+  /// transaction.
   ///
   /// - Parameters:
   ///   - delta: The delta.
-  ///   - tables: Runs statements as with ``save(writing:_:)``, given what the delta
-  ///     has changed.
-  /// - Throws: What `tables` throws, or ``StoreError``. On error, nothing has
-  ///   changed.
+  ///   - tables: A closure that runs statements, as in ``save(writing:_:)``,
+  ///     and receives the changes of the delta.
+  /// - Throws: The error that `tables` throws, or ``StoreError``. If an error
+  ///   is thrown, the store is unchanged.
   @discardableResult
   public func apply(
     _ delta: Delta,
@@ -238,16 +246,16 @@ public actor ReplicaStore {
     try scope.update(body)
   }
 
-  /// Carries out any change of the replica, and writes tables of the app in the same
-  /// file: both or neither.
+  /// Changes the replica and writes tables of the app, in the same file, in one
+  /// transaction.
   ///
   /// - Parameters:
-  ///   - tables: Runs statements as with ``save(writing:_:)``, given what has
-  ///     changed.
-  ///   - body: The change.
-  /// - Returns: What `body` returns.
-  /// - Throws: What `tables` and `body` throw, or ``StoreError``. On error, nothing
-  ///   has changed.
+  ///   - tables: A closure that runs statements, as in ``save(writing:_:)``,
+  ///     and receives the changes.
+  ///   - body: A closure that changes the replica.
+  /// - Returns: The value that `body` returns.
+  /// - Throws: The error that `tables` or `body` throws, or ``StoreError``. If
+  ///   an error is thrown, the store is unchanged.
   @discardableResult
   public func update<Value: Sendable>(
     writing tables: @Sendable (any SQLConnection, RecordChanges) throws -> Void,
@@ -288,12 +296,13 @@ public actor ReplicaStore {
     try scope.read(body)
   }
 
-  /// Closes the store, with the log written into the file.
+  /// Writes the log into the file and closes the store.
   ///
-  /// Afterwards, observers end and every change throws ``StoreError/closed``. What is
-  /// in memory can still be read. Closing it again does nothing.
+  /// After a store is closed, its observers end, every change throws
+  /// ``StoreError/closed``, and the state in memory can still be read. Closing
+  /// it again has no effect.
   ///
-  /// - Throws: ``StoreError``. On error, the store is still open.
+  /// - Throws: ``StoreError``. If an error is thrown, the store is still open.
   public func close() throws(StoreError) {
     try scope.close {
       try connection.run("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -301,17 +310,19 @@ public actor ReplicaStore {
     }
   }
 
-  /// Writes a complete copy into a file, while the store is in use.
+  /// Writes a complete copy of the store into a file, while the store is in
+  /// use.
   ///
   ///     try await store.backup(to: "notes-2026-11-25.sqlite")
   ///
-  /// The copy has every save that was acknowledged, in one file without a log, and
-  /// not the restore token: opened as a store, it takes a new device.
+  /// The copy has every acknowledged save, in one file without a log. It does
+  /// not include the restore token: if an app opens the copy as a store, the
+  /// replica takes a new device ID.
   ///
-  /// - Parameter path: The path of the copy, which must not exist.
-  /// - Throws: ``StoreError/notCopied(_:)``, and there is no copy; or
+  /// - Parameter path: The path of the copy. The file must not exist.
+  /// - Throws: ``StoreError/notCopied(_:)``, and the copy does not exist, or
   ///   ``StoreError/closed``.
-  /// - Complexity: O(*n*) for *n* bytes of the file.
+  /// - Complexity: O(*n*), where *n* is the size of the file.
   public func backup(to path: String) throws(StoreError) {
     try scope.copy(to: path)
   }

@@ -16,7 +16,7 @@ struct RowCheck {
     withUnsafeBytes(of: word.littleEndian) { bytes += $0 }
   }
 
-  /// Adds the bytes of a device.
+  /// Adds the bytes of a device ID.
   mutating func add(_ device: DeviceID) {
     add(16)
     add(device.high.byteSwapped)
@@ -67,8 +67,9 @@ struct ScopeRow {
 
   /// Finds a scope of a hub, which can have many.
   ///
-  /// In PostgreSQL it also has the transaction take an index where there is one:
-  /// statistics of how the rows are distributed would have it read all of them.
+  /// In PostgreSQL, the query also makes the transaction prefer indexes.
+  /// Otherwise, statistics about the distribution of the rows could lead to a
+  /// full scan.
   static func findOnHub(
     _ name: [UInt8], on connection: any SQLConnection
   ) throws -> ScopeRow? {
@@ -82,15 +83,15 @@ struct ScopeRow {
     return row
   }
 
-  /// Waits until no other transaction changes a scope of a hub, which need not be
-  /// there, and has others wait until the end of this one.
+  /// Locks the name of a hub's scope until the end of the transaction.
   ///
-  /// Unlike the lock of a row it is not written, so that a request that changes
-  /// nothing has nothing to be synced.
+  /// Other transactions that change the scope wait. The scope need not exist.
+  /// Unlike the lock of a row, this lock is not written, so a request without
+  /// changes needs no sync.
   static func lock(_ name: [UInt8], on connection: any SQLConnection) throws {
-    // A transaction of SQLite that writes has locked the file.
+    // In SQLite, a writing transaction locks the file already.
     if connection.dialect == .sqlite { return }
-    // Two names of one number wait for each other, which does no harm.
+    // Two names with the same number wait for each other, which does no harm.
     let number = name.withUnsafeBytes { Int64(WireChecksum.of($0)) }
     try connection.run(
       "SELECT pg_advisory_xact_lock(?)", .integer(0x7265_6a6f << 32 | number))

@@ -18,15 +18,15 @@ final class ScopeRows {
   private var head: StoredHead
   private var version = ReplicaVersion()
   private var digests = OwnDigestRows()
-  /// What has been written, or tried to be, since ``begin()``.
+  /// The rows that were written, or were about to be, since ``begin()``.
   private var attempt = Attempt()
 
   private struct Attempt {
-    /// The records, by their positions.
+    /// The positions of the records.
     var records: [Int] = []
-    /// The devices that got rows.
+    /// The devices that received rows.
     var devices: [DeviceID] = []
-    /// What there was before.
+    /// The state before the first write.
     var before: (row: ScopeRow, head: StoredHead, digests: OwnDigestRows)?
   }
 
@@ -38,7 +38,7 @@ final class ScopeRows {
     head = StoredHead(stored)
   }
 
-  /// The rows of a scope that is added as soon as something is written.
+  /// Returns the rows of a new scope, which is added with the first write.
   static func new(
     _ name: [UInt8], for stored: StoredReplica,
     patching: Patching = Patching(), on connection: any SQLConnection
@@ -76,7 +76,7 @@ extension ScopeRows {
     touched = records.numbers.indices.map { stored.lastSaves(ofRecordAt: $0) }
   }
 
-  /// Whether anything has changed of a replica since the last time.
+  /// Returns whether a replica differs from what was written last.
   func differ(from replica: Replica) -> Bool {
     replica.hasChangedRecords || head != StoredHead(replica.stored)
       || version != replica.stored.version
@@ -203,15 +203,17 @@ extension ScopeRows {
   }
 }
 
-// Taking back what was not committed.
+// Undoing what was not committed.
 extension ScopeRows {
-  /// Begins to remember what is written.
+  /// Starts to record what is written.
   func begin() { attempt = Attempt() }
 
-  /// Takes a replica back to what it was, and these rows with it.
+  /// Restores a replica and these rows to their former state.
   ///
-  /// - Returns: Whether they are taken back; if not, all rows have to be read.
-  /// - Complexity: O(*k*) for *k* changed records, and the own digests.
+  /// - Returns: Whether both are restored. Otherwise, all rows must be read
+  ///   again.
+  /// - Complexity: O(*k* + *d*), where *k* is the number of changed records and
+  ///   *d* is the number of own digests.
   func takeBack(_ replica: Replica, to former: FormerReplica) throws -> Bool {
     let changed = Set(attempt.records).union(replica.takeChangedRecords())
       .sorted()
@@ -301,7 +303,7 @@ extension ScopeRows {
   ) throws -> [DeviceID: Int64] {
     var devices: [DeviceID: Int64] = [:]
     devices.reserveCapacity(Int(clamping: min(row.devices, 1 << 16)))
-    // In the order of a version, so that each is added at its end.
+    // Read the devices in the order of a version, so each is appended.
     try connection.run(
       "SELECT device, id, n, time, digest, forked, row_check "
         + "FROM rejoin_device WHERE scope = ? ORDER BY id",
@@ -322,7 +324,7 @@ extension ScopeRows {
   }
 }
 
-/// The own digests that have rows: those of the saves `floor + 1` to `last`.
+/// The stored digests of the replica's own saves, `floor + 1` to `last`.
 struct OwnDigestRows: Equatable {
   var floor: UInt64 = 0
   var last: UInt64 = 0
@@ -363,7 +365,7 @@ extension DeviceSave {
 }
 
 extension DeviceID {
-  /// - Returns: `nil` unless there are 16 bytes.
+  /// - Returns: The device ID, or `nil` if `bytes` does not have 16 bytes.
   fileprivate init?(raw bytes: UnsafeRawBufferPointer) {
     guard bytes.count == 16 else { return nil }
     self.init(

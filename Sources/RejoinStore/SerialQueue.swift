@@ -4,8 +4,8 @@ import Dispatch
 
 /// The executor of an actor whose calls block.
 ///
-/// They block a thread of their own, and not one of those that all tasks of the
-/// process share.
+/// They block their own thread, and not a thread that all tasks of the process
+/// share.
 final class SerialQueue: SerialExecutor {
   private let queue: DispatchQueue
 
@@ -21,7 +21,7 @@ final class SerialQueue: SerialExecutor {
   }
 }
 
-/// Runs what blocks on a queue, before there is an actor that it belongs to.
+/// Runs blocking calls on a queue before its own actor exists.
 actor QueueWorker {
   private let queue: SerialQueue
 

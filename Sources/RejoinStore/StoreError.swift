@@ -9,16 +9,19 @@ public enum StoreError: Error, Hashable, Sendable {
   case cannotOpen(SQLError)
   /// A part of the store is missing, or has other content than was written.
   case damaged(String)
-  /// A token tells that there was a store, and there is none; the token is `nil` if
-  /// it is damaged.
+  /// A token shows that the store existed, but the store is missing.
+  ///
+  /// The token is `nil` if it is damaged.
   case missing(RestoreToken?)
   /// The store was written by a later version of this library.
   case newerFormat(Int)
   /// Another connection holds the database's lock; nothing has changed.
   case busy(SQLError)
-  /// The database's server takes no connections now; nothing has changed.
+  /// The server of the database does not accept connections now.
+  ///
+  /// The request changed no data.
   case unavailable(SQLError)
-  /// The task was cancelled while the call waited; nothing has changed.
+  /// The task was canceled while the call waited, and the call changed no data.
   case canceled
   /// The database cannot be written; nothing has changed.
   case readOnly(SQLError)
@@ -38,7 +41,7 @@ public enum StoreError: Error, Hashable, Sendable {
   case tokenNotStored(String)
   /// The file could not be copied.
   case notCopied(SQLError)
-  /// The store was closed; nothing has changed.
+  /// The store was closed, and the call changed no data.
   case closed
   /// A change could be neither made durable nor undone.
   case outOfStep(SQLError)
@@ -53,10 +56,10 @@ extension StoreError: CustomStringConvertible {
       "the store is damaged, \(what): restore it from a backup, or create "
         + "another and receive the records from the other devices"
     case .missing(let token):
-      "the store is missing, "
+      "the store is missing, and "
         + (token.map {
-          "of which save \($0.sequence) of device \($0.device) may have been sent"
-        } ?? "and its token is damaged")
+          "save \($0.sequence) of device \($0.device) may have been sent"
+        } ?? "its token is damaged")
         + ": put the file back, with its log, or open the store with "
         + "`recovering: .asNewDevice` and receive the records from the other "
         + "devices"
@@ -66,8 +69,8 @@ extension StoreError: CustomStringConvertible {
     case .busy(let error): "the store is busy: \(error)"
     case .unavailable(let error): "the store cannot be reached: \(error)"
     case .canceled:
-      "the call was cancelled while it waited, and nothing has changed: make it "
-        + "again if it is still wanted"
+      "the call was canceled while it waited, and nothing has changed: repeat "
+        + "the call if it is still needed"
     case .readOnly(let error): "the store cannot be written: \(error)"
     case .notDurable(let error):
       "the change could not be made durable and is undone: \(error)"

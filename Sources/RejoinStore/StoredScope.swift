@@ -3,11 +3,11 @@
 import Rejoin
 import RejoinSQL
 
-/// A replica in memory and its scope in a database, which agree whenever a call
+/// A replica in memory and its scope in a database, which agree when a call
 /// returns.
 ///
-/// What cannot be made durable is undone by reading the records again that it has
-/// changed. That needs no second way to change a replica.
+/// If a change cannot be made durable, the scope undoes it by reading the
+/// changed records again. This needs no second way to change a replica.
 package final class StoredScope {
   package let replica: Replica
   /// The last change of the device ID since the scope was opened.
@@ -21,7 +21,7 @@ package final class StoredScope {
   /// Whom this is as a writer of the scope.
   private let writer: Int64
   private var rows: ScopeRows
-  /// Why nothing can be changed any more.
+  /// The error that prevents further changes, or `nil`.
   private var failure: StoreError?
   /// The token that the keeper has.
   private var kept: RestoreToken?
@@ -46,7 +46,7 @@ package final class StoredScope {
         try Tables.create(on: connection)
         let row = try ScopeRow.find(name, on: connection)
         guard let row else {
-          // Whatever the token tells of, it is not here.
+          // The scope does not exist, although the token may show a store.
           if initial == nil, recovering == nil, found.tellsOfStore {
             throw StoreError.missing(found.token)
           }
@@ -92,7 +92,8 @@ package final class StoredScope {
     self.patching = patching
     deviceChange = replica.deviceChange
     if isNew || found == .creating {
-      // After the commit: from now on, a scope that is not there is missing.
+      // Store the token after the commit: it makes a lost scope count as
+      // missing.
       try StoredScope.keepToken(of: replica, by: keeper)
     }
     let token = found.token
@@ -111,15 +112,15 @@ package final class StoredScope {
     try change(body) { _ in }
   }
 
-  /// Carries out a change of the replica, and writes other tables in the same
+  /// Performs a change of the replica and writes other tables in one
   /// transaction.
   ///
   /// - Parameters:
-  ///   - tables: Writes them, and is told what has changed.
-  ///   - body: Changes the replica.
-  /// - Returns: What `body` returns.
-  /// - Throws: What `body` and `tables` throw, or ``StoreError``. On error, replica
-  ///   and scope are as before.
+  ///   - tables: A closure that receives the changes and writes the tables.
+  ///   - body: A closure that changes the replica.
+  /// - Returns: The value that `body` returns.
+  /// - Throws: The error that `body` or `tables` throws, or ``StoreError``. If
+  ///   an error is thrown, the replica and the scope are unchanged.
   @discardableResult
   package func update<Value>(
     writing tables: (RecordChanges) throws -> Void,
@@ -144,9 +145,9 @@ package final class StoredScope {
       let changes = RecordChanges(replica.takeDifferences(), replica.schema)
       try tables(changes)
       do {
-        // SQLite ends a transaction by itself after some errors.
+        // SQLite rolls back a transaction by itself after some errors.
         if connection.isIdle {
-          throw SQLError(.misused, "the store's transaction was ended in it")
+          throw SQLError(.misused, "a statement ended the store's transaction")
         }
         try rows.write(replica)
         try connection.run("COMMIT")
@@ -177,9 +178,9 @@ package final class StoredScope {
     } catch { throw StoreError(writing: error) }
   }
 
-  /// Changes nothing any more.
+  /// Prevents further changes.
   ///
-  /// - Parameter close: Closes the connection.
+  /// - Parameter close: A closure that closes the connection.
   package func close(_ close: () throws -> Void) throws(StoreError) {
     if failure == .closed { return }
     do { try close() } catch { throw StoreError(writing: error) }
@@ -187,13 +188,13 @@ package final class StoredScope {
     observers.end(.closed)
   }
 
-  /// Writes a complete copy of the database into a file that does not exist.
+  /// Writes a complete copy of the database into a new file.
   package func copy(to path: String) throws(StoreError) {
     if failure == .closed { throw .closed }
     let file = DurableFile(path: path)
     if path.isEmpty || file.exists {
       throw .notCopied(
-        SQLError(.cannotOpen, "\"\(path)\" exists, or is no path of a file"))
+        SQLError(.cannotOpen, "\"\(path)\" exists, or is not a file path"))
     }
     do {
       try connection.run("VACUUM INTO ?", .text(path))

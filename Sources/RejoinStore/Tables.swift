@@ -14,11 +14,11 @@ enum Tables {
   /// The `user_version` of a file belongs to the app.
   static let format = 1
 
-  /// The statements that create them, in the words of PostgreSQL.
+  /// The statements that create the tables, in PostgreSQL's dialect.
   ///
-  /// No condition fits two of the indexes, so that a database cannot take the wrong
-  /// one, whatever it knows of the rows: a row is found by its number or by the name
-  /// that it has in its scope, and a touch by its device.
+  /// No condition fits two of the indexes, so the database cannot choose the
+  /// wrong one, whatever its statistics are. A row is found by its number or by
+  /// its name within its scope, and a touch by its device.
   private static let definitions = [
     """
     CREATE TABLE rejoin_scope (
@@ -66,7 +66,7 @@ enum Tables {
     "CREATE INDEX rejoin_since ON rejoin_touch (device, n, record)",
   ]
 
-  /// The names of the tables, by which they are told from those of the app.
+  /// The names of the tables, which distinguish them from tables of the app.
   static let names = [
     "rejoin_scope", "rejoin_device", "rejoin_record", "rejoin_patch",
     "rejoin_digest", "rejoin_touch",

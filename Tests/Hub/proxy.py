@@ -4,7 +4,7 @@
     proxy.py PORT SERVER_PORT SECONDS
 
 Every few hundred milliseconds, on average, one connection is reset: before the server
-gets a request, or after that and before the client gets the answer.
+receives a request, or after that and before the client receives the answer.
 """
 import random
 import select
@@ -15,13 +15,13 @@ import threading
 import time
 
 PORT, SERVER, SECONDS = (int(a) for a in sys.argv[1:4])
-# Of the chunks that pass, so many are lost with their connection.
+# The share of the chunks that are lost with their connection.
 RATE = 1 / 400
 
 
 def reset(*sockets):
     for each in sockets:
-        # An interval of zero discards what is not sent yet, and resets.
+        # A linger time of zero discards unsent data and resets the connection.
         each.setsockopt(
             socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         each.close()
@@ -44,7 +44,7 @@ def forward(client):
                     return server.close()
                 if random.random() < RATE:
                     if source is client and random.random() < 0.5:
-                        # The server gets the request, and nobody the answer.
+                        # The server receives the request. The answer is lost.
                         server.sendall(data)
                         time.sleep(0.01)
                     return reset(client, server)

@@ -1,7 +1,8 @@
-# A PostgreSQL server of one's own on loopback, for the scripts here and in Benchmarks.
+# Functions that run a separate PostgreSQL server on loopback, for the scripts of this
+# folder and of Benchmarks.
 #
-# It runs as the user `nobody` if root starts it, because `initdb` refuses root. Set
-# `folder` first. Afterwards `port` and `database` say how to connect.
+# If root starts the server, it runs as the user `nobody`, because `initdb` refuses root.
+# Set `folder` first. Afterward, `port` and `database` have the connection parameters.
 
 as_other() {
   if [ "$(id -u)" = 0 ]; then
@@ -11,7 +12,7 @@ as_other() {
   fi
 }
 
-# Installs a package if a command is missing, by apt if that is possible.
+# Installs a package with apt, if possible, when a command is missing.
 need() {
   command -v "$1" > /dev/null && return
   if [ "$(id -u)" = 0 ] && command -v apt-get > /dev/null; then
@@ -20,7 +21,7 @@ need() {
   command -v "$1" > /dev/null
 }
 
-# Finds the programs of the server, which Debian does not put into the path.
+# Finds the server's programs, which Debian does not add to the path.
 find_server() {
   local initdb
   initdb=$(ls -d /usr/lib/postgresql/*/bin/initdb 2> /dev/null | tail -1)
@@ -28,7 +29,7 @@ find_server() {
   programs=$(dirname "$initdb")
 }
 
-# Creates a server in `$folder/data`, and starts it.
+# Creates a server in `$folder/data` and starts it.
 make_server() {
   find_server || { need initdb postgresql || true; find_server; } || return 1
   port=$((20000 + RANDOM % 20000))
@@ -49,11 +50,11 @@ start_server() {
     start > /dev/null
 }
 
-# Stops the server: smart, fast or immediate.
+# Stops the server in a mode: smart, fast or immediate.
 stop_server() { as_other "$programs/pg_ctl" -s -D "$folder/data" -m "$1" stop; }
 
-# Fails if a database lacks a save that its writers were told it has, or if two
-# newcomers differ.
+# Fails if a database lacks a save that it acknowledged to a writer, or if two new
+# devices receive different bytes.
 #
 #   check NAME DATABASE LOGS RUNS WHAT     LOGS is the folder of the writers' output
 check() {
@@ -65,7 +66,7 @@ check() {
   fi
   local log last one other total
   for log in "$logs"/*.log; do
-    # The last line may have been cut.
+    # A kill can truncate the last line.
     last=$(sed -n '$!p' "$log" | tail -1)
     expected=$((expected + ${last:-0}))
   done

@@ -6,10 +6,10 @@ import RejoinFoundation
 import RejoinSQL
 import RejoinStore
 
-/// Lets a hub wait for a locked database for five seconds.
+/// Makes a hub wait for a locked database for five seconds.
 ///
-/// - Returns: The longest pause of a task that only sleeps for a millisecond at a
-///   time.
+/// - Returns: The longest pause of a task that only sleeps for one millisecond
+///   at a time.
 func tick(_ database: String) async throws -> Duration {
   let hub = try await Hub(connections: 4) { try connect(database) }
   let session = hub.session { _ in }
@@ -19,7 +19,7 @@ func tick(_ database: String) async throws -> Duration {
   case .postgresql:
     try lock.run("BEGIN")
     try lock.run("LOCK TABLE rejoin_scope")
-    // Only now it is sent.
+    // The connection sends the lock with the next statement that has a result.
     _ = try lock.integer("SELECT 1")
   }
   let deltas = try (1...16).map { number in
@@ -45,7 +45,7 @@ func tick(_ database: String) async throws -> Duration {
       now = next
     }
     try lock.run("ROLLBACK")
-    // Every request succeeds in the end.
+    // Every request must succeed after the lock is released.
     try await group.waitForAll()
     return longest
   }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A process that syncs one device with a hub, to be killed.
+// Syncs one device with a hub until the process is killed.
 //
 //   HubWriter DATABASE            increments a counter until it is killed, and prints
 //                                 the total each time the hub has it
 //   HubWriter DATABASE --total    prints the counter, and a digest of the bytes
-//                                 that a newcomer gets
+//                                 that a new device receives
 //   HubWriter DATABASE --tick MS  locks the database for five seconds while a hub
 //                                 has 32 requests, and fails if another task of the
 //                                 process pauses for more than MS milliseconds
 //
-// DATABASE is a libpq connection string, or `sqlite:` followed by the path of a file.
+// DATABASE is a libpq connection string, or `sqlite:` and the path of a file.
 
 import Foundation
 import Rejoin
@@ -34,14 +34,14 @@ struct Account: Entity {
   return connection
 }
 
-/// Makes a request as long as the server is away, for longer than a hub waits.
+/// Repeats a request while the server is down, for longer than a hub retries.
 func serve<Value>(_ request: () async throws -> Value) async throws -> Value {
   while true {
     do { return try await request() } catch StoreError.disconnected,
       StoreError.busy, StoreError.unavailable, StoreError.notDurable,
       StoreError.cannotOpen
     {
-      // The disk may be full, or the server may be about to start.
+      // The disk may be full, or the server may be starting.
       try await Task.sleep(for: .milliseconds(50))
     }
   }

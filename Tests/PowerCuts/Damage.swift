@@ -6,11 +6,11 @@ import RejoinFoundation
 import RejoinStore
 import RejoinTesting
 
-/// Damages the files of a store, and opens what is left.
+/// Damages the files of a store and opens the rest.
 ///
-/// The store must be unharmed, or say that it is damaged or missing, or take a new
-/// device and say which saves it lacks. Every save was sent, since a log that ends
-/// with saves that were never sent looks like one after a crash.
+/// The store must be unharmed, report that it is damaged or missing, or take a
+/// new device ID and report the saves that it lacks. Every save was sent,
+/// because a log that ends with unsent saves looks like a log after a crash.
 struct Damage {
   private struct Note: Entity {
     let title = register("title", of: String.self)
@@ -25,7 +25,7 @@ struct Damage {
     case refused = "not opened for another reason"
   }
 
-  /// A file and what happens to it.
+  /// A kind of damage to a file.
   private enum Harm: String, CaseIterable {
     case flip = "byte flipped"
     case truncation = "file truncated"
@@ -35,8 +35,9 @@ struct Damage {
   private static let files = ["", "-wal", ".token"]
   private let folder: String
   private var random = SeededRandom(seed: 1)
-  /// The bytes of each file, and what the records were after each save.
+  /// The bytes of each file.
   private var whole: [String: [UInt8]] = [:]
+  /// The records after each save.
   private var states: [[UInt8]] = [[]]
   private var outcomes: [String: Int] = [:]
   private(set) var faults: [String] = []
@@ -54,14 +55,14 @@ struct Damage {
       makeDeviceID: DeviceID.random)
   }
 
-  /// Makes the store, part of which is in the file and part in the log.
+  /// Creates the store, with one part in the file and the other in the log.
   private mutating func fill() async throws {
     let store = try await Damage.open(path("whole"))
     for i in 1...80 {
       if i == 75 { _ = try await store.setting("wal_checkpoint(TRUNCATE)") }
       try await store.save { transaction in
         let note = transaction[Note.self, "\(i % 30)"]
-        // Long, so that most of the file's bytes mean something.
+        // The text is long, so most bytes of the file are significant.
         note.title = String(repeating: "title \(i) ", count: 100)
         note.tags.insert("tag \(i)")
       }
@@ -74,11 +75,11 @@ struct Damage {
     }
   }
 
-  /// Harms a file `count` times.
+  /// Damages a file `count` times.
   mutating func run(_ count: Int) async throws {
     for i in 0..<count {
       let file = Damage.files[i % 3]
-      // Deleting a file always has the same result.
+      // The deletion of a file always has the same result.
       let harm: Harm =
         i < 30 ? .deletion : random.next() % 4 == 0 ? .truncation : .flip
       let what = try put(file, harm)
@@ -98,7 +99,7 @@ struct Damage {
     }
   }
 
-  /// Writes the files with one of them harmed.
+  /// Writes the files, one of them damaged, and describes the damage.
   private mutating func put(_ file: String, _ harm: Harm) throws -> String {
     var what = "\(file), \(harm.rawValue)"
     for name in Damage.files + ["-shm"] {
@@ -140,17 +141,17 @@ struct Damage {
     if change.lastStored != UInt64(state) {
       faults.append("\(what): \(change.lastStored) saves, and not \(state)")
     }
-    // The token may be the file that is harmed.
+    // The token may be the damaged file.
     if let sent = change.lastSent, sent != UInt64(last) {
       faults.append("\(what): save \(sent) was sent last, and not \(last)")
     }
     if state < last, change.lastSent == nil {
-      faults.append("\(what): it does not say that saves are missing")
+      faults.append("\(what): it does not report that saves are missing")
     }
     return .newDevice
   }
 
-  /// How often each outcome was met.
+  /// The number of times that each outcome occurred.
   var report: String {
     outcomes.sorted { $0.key < $1.key }
       .map {

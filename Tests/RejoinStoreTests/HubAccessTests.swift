@@ -10,7 +10,7 @@ import Testing
 @testable import Rejoin
 @testable import RejoinStore
 
-/// Who may do what at a hub.
+/// The accesses that a session of a hub allows and rejects.
 @Suite final class HubAccessTests: HubSuite {
   private struct Refused: Error {}
 
@@ -23,7 +23,8 @@ import Testing
     }
   }
 
-  /// A session that may write as some devices, and is told what is written.
+  /// Returns a session that may write as some devices, and a list of its
+  /// writes.
   private func session(
     _ hub: Hub, as devices: DeviceID...
   ) -> (HubSession, Writes) {
@@ -42,12 +43,12 @@ import Testing
     func add(_ write: Hub.Write) { writes.withLock { $0.append(write) } }
   }
 
-  @Test func nobodyDoesWhatTheyMayNot() async throws {
+  @Test func sessionRejectsForbiddenAccess() async throws {
     let hub = try await hub()
     let phone = replica(1)
     try phone.save { $0[Note.self, "1"].title = "Milk" }
     let (own, device) = (scope, phone.device)
-    // Somebody who may use one scope, as one device.
+    // This client may use one scope, as one device.
     let session = hub.session { access in
       switch access {
       case .read(own), .acknowledge(own, device): break
@@ -84,13 +85,13 @@ import Testing
     await #expect(throws: Refused.self) {
       try await session.apply(#require(tablet.delta()), in: own)
     }
-    // A refusal leaves nothing, not even a scope.
+    // A refusal leaves no rows, not even a scope.
     let connection = try SQLiteConnection(opening: path)
     #expect(try connection.integer("SELECT count(*) FROM rejoin_scope") == 1)
     #expect(try connection.integer("SELECT count(*) FROM rejoin_device") == 1)
   }
 
-  @Test func aDeltaWithoutIntervalsNamesTheDevicesOfItsFields() async throws {
+  @Test func deltaWithoutIntervalsNamesDevicesOfItsFields() async throws {
     let hub = try await hub()
     let (phone, tablet) = (replica(1), replica(2))
     try phone.save { $0[Note.self, "1"].title = "Milk" }
@@ -116,8 +117,8 @@ import Testing
         == phone.delta())
   }
 
-  /// Who relays the saves of another device writes in its name.
-  @Test func aRelayedSaveNamesItsDevice() async throws {
+  /// A device that relays the saves of another device writes in its name.
+  @Test func relayedSaveNamesItsDevice() async throws {
     let hub = try await hub()
     let (phone, tablet) = (replica(1), replica(2))
     try tablet.save { $0[Note.self, "1"].title = "Bread" }
@@ -132,15 +133,15 @@ import Testing
     try await both.apply(delta, in: scope)
     #expect(writes.last?.devices == [phone.device, tablet.device])
     #expect(writes.last?.newDevices == 2)
-    // What the hub has is not written again.
+    // Saves that the hub has are not written again.
     try phone.save { $0[Note.self, "1"].title = "Butter" }
     let held = try await own.version(of: scope)
     try await own.apply(#require(phone.delta(since: held)), in: scope)
   }
 
-  /// What a message changes without a save, or of another device.
+  /// Messages that change content without a save, or of another device.
   @Test(arguments: 0..<6)
-  func aForgedFieldNamesWhomItForges(_ forgery: Int) async throws {
+  func forgedFieldNamesForgedDevice(_ forgery: Int) async throws {
     let hub = try await hub()
     let (phone, tablet) = (replica(1), replica(2))
     try tablet.save { transaction in
@@ -150,7 +151,7 @@ import Testing
       note.views.increment(by: 3)
       note.log.append(5)
     }
-    // A later save that changes no number, so that numbers are free.
+    // A later save that changes no number leaves numbers free.
     try tablet.save { transaction in
       transaction[Note.self, "1"].views.reset()
     }
@@ -177,7 +178,7 @@ import Testing
     var fields: [FieldKey: FieldState] = [:]
     switch forgery {
     case 0:
-      // A removal without a save.
+      // The field loses its value without a save.
       let clock = try state("title", .register).clock
       fields[FieldKey("title", .register)] = .register(
         Causal(Siblings(), clock))
@@ -186,7 +187,7 @@ import Testing
       fields[FieldKey("tags", .set)] = .set(
         Causal(DotMap(), clock))
     case 2:
-      // Another payload under a known dot.
+      // A known dot has another payload.
       guard case .register(let field) = try state("title", .register),
         let sibling = Array(field.store).first
       else { return }
@@ -202,7 +203,7 @@ import Testing
         entries[i].increments += 1000
       }
       if forgery == 4 {
-        // Beside a save of its own.
+        // The forgery comes with a save of the phone itself.
         clock.insert(Dot(phone.device, 9))
         for i in entries.indices where entries[i].device == phone.device {
           entries[i].sequence = 9
@@ -234,8 +235,8 @@ import Testing
       try await all.delta(since: ReplicaVersion(), in: scope) == before)
   }
 
-  /// One that is refused does not take those along that are made with it.
-  @Test func aRefusalConcernsOneRequest() async throws {
+  /// A refused request does not affect the other requests of its transaction.
+  @Test func refusalConcernsOneRequest() async throws {
     let scopes = try HubScopes(
       SQLiteConnection(opening: path), makeDeviceID: DeviceID.random)
     let replicas = (1...4).map { replica(UInt64($0)) }

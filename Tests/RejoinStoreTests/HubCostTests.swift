@@ -9,7 +9,7 @@ import Testing
 @testable import RejoinSQL
 @testable import RejoinStore
 
-/// What a request of a hub reads and writes.
+/// The statements that a hub's request runs.
 @Suite final class HubCostTests: HubSuite {
   private func counting(
     _ database: Database
@@ -21,7 +21,7 @@ import Testing
   }
 
   @Test(arguments: Database.available)
-  func theNewsOfManyDevicesAreOneStatement(_ database: Database) throws {
+  func deltaOfManyDevicesNeedsOneStatement(_ database: Database) throws {
     let (hub, connection) = try counting(database)
     var counts: [Int] = []
     for device in 1...64 {
@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test(arguments: Database.available)
-  func whatChangesNothingWritesNothing(_ database: Database) throws {
+  func requestWithoutChangesWritesNothing(_ database: Database) throws {
     let (hub, connection) = try counting(database)
     let (phone, tablet) = (replica(1), replica(2))
     try write(phone, "1", "2")
@@ -50,11 +50,11 @@ import Testing
     _ = try hub.apply(all, in: scope)
     _ = try hub.acknowledge(phone.version, by: phone.device, in: scope)
     #expect(connection.writes == [])
-    // Nor does a version that is known wait for those who write.
+    // Acknowledging a known version does not wait for writers.
     connection.reset()
     _ = try hub.acknowledge(phone.version, by: phone.device, in: scope)
     #expect(!connection.statements.contains { $0.contains("advisory") })
-    // Of what is partly new, only that is written.
+    // A partly new delta writes only its new part.
     try write(phone, "2")
     connection.reset()
     _ = try hub.apply(#require(phone.delta()), in: scope)
@@ -62,9 +62,9 @@ import Testing
       connection.writes.count { $0.hasPrefix("UPDATE rejoin_record") } == 1)
   }
 
-  /// Parts of deltas wait in the scope, and nobody else pays for them.
+  /// Incomplete deltas wait in the scope at no cost to other devices.
   @Test(arguments: Database.available)
-  func fieldsAheadCostOnlyThoseWhomTheyConcern(_ database: Database) throws {
+  func fieldsAheadCostOnlyDevicesThatTheyConcern(_ database: Database) throws {
     let (hub, connection) = try counting(database)
     let (phone, stranger) = (replica(1), replica(2))
     try stranger.save { transaction in
@@ -77,13 +77,13 @@ import Testing
     try exchange(phone, hub)
     #expect(connection.rows < 20)
     #expect(phone.recordIDs(of: "Note").count == 1)
-    // The device is awaited all the same, and its saves come when they are whole.
+    // The hub still waits for the saves, which become visible when complete.
     _ = try hub.apply(all, in: scope)
     try exchange(phone, hub)
     #expect(phone.recordIDs(of: "Note").count == 501)
   }
 
-  /// With few rows and with many, and whatever is known of them.
+  /// The plans are the same with few rows and with many, for all statistics.
   @Test func plansDoNotDependOnStatistics() throws {
     guard Database.available.contains(.postgresql) else { return }
     let connection = try connect(.postgresql)
@@ -99,7 +99,7 @@ import Testing
       for statistics in ["SELECT 1", "ANALYZE", "VACUUM ANALYZE"] {
         try connection.run(statistics)
         let plan = try plan(of: scope, on: connection)
-        // By this index alone, whether or not rows are fetched in its order.
+        // The plan must use this index alone, whatever the order of the rows.
         #expect(
           plan.allSatisfy { !$0.contains("Seq Scan") && !$0.contains("_pkey") },
           "\(statistics): \(plan)")
@@ -117,8 +117,10 @@ import Testing
     }
   }
 
-  /// How PostgreSQL finds the records that a device has touched since its last save
-  /// but one, in a transaction as requests have it.
+  /// Returns PostgreSQL's plan for finding the records that a device touched in
+  /// later saves than its first.
+  ///
+  /// The plan is made in a transaction like that of a request.
   private func plan(
     of scope: String, on connection: any SQLConnection
   ) throws -> [String] {

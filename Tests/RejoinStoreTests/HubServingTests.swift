@@ -10,7 +10,7 @@ import Testing
 @testable import RejoinSQL
 @testable import RejoinStore
 
-/// Many requests, few connections, and those that fail.
+/// Many requests, few connections, and failures.
 @Suite final class HubServingTests: HubSuite {
   private final class Count: Sendable {
     private let count = Mutex(0)
@@ -50,8 +50,8 @@ import Testing
         == all.delta())
   }
 
-  @Test func whoWaitsForAConnectionCanBeCanceled() async throws {
-    /// Tells that a transaction is about to begin.
+  @Test func cancelingStopsWaitForConnection() async throws {
+    /// Reports that a transaction is about to begin.
     final class Telling: SQLConnection {
       let connection: SQLiteConnection
       let begins: AsyncStream<Void>.Continuation
@@ -83,7 +83,7 @@ import Testing
     let phone = replica(1)
     try write(phone, "1")
     let delta = try #require(phone.delta())
-    // One waits for the lock, one in line behind it, and one for the connection.
+    // One request waits for the lock, one in its queue, one for the connection.
     let first = Task { try await session.apply(delta, in: scope) }
     for await _ in stream { break }
     let second = Task { try await session.apply(delta, in: scope) }
@@ -98,9 +98,9 @@ import Testing
       try await session.delta(since: ReplicaVersion(), in: scope) == delta)
   }
 
-  /// The transaction is under way, and nobody was told.
+  /// The transaction is in progress, but the hub lacks the answer.
   @Test(arguments: Database.available)
-  func anAnswerToBeginThatIsLostLeavesNoTransaction(
+  func lostAnswerToBeginLeavesNoTransaction(
     _ database: Database
   ) throws {
     let connection = CountingConnection(try connect(database))
@@ -122,7 +122,7 @@ import Testing
     #expect(try hub.delta(since: ReplicaVersion(), in: scope) == delta)
   }
 
-  @Test func aConnectionInAnUnknownStateIsReplaced() async throws {
+  @Test func hubReplacesConnectionInUnknownState() async throws {
     final class Stuck: SQLConnection {
       let connection: SQLiteConnection
       init(_ connection: SQLiteConnection) { self.connection = connection }
@@ -143,7 +143,7 @@ import Testing
       return count.value == 1 ? Stuck(connection) : connection
     }
     let session = hub.session { _ in }
-    // A scope of a device makes the request fail.
+    // The scope of a device makes the request fail.
     try open(path).write("Milk")
     await #expect(throws: StoreError.ofDevice) {
       try await session.version(of: "main")
@@ -152,7 +152,7 @@ import Testing
     #expect(count.value == 2)
   }
 
-  @Test func aConnectionThatIsLostIsMadeAgain() async throws {
+  @Test func hubReopensLostConnection() async throws {
     guard Database.available.contains(.postgresql) else { return }
     let (path, scope) = (self.path, self.scope)
     let hub = try await Hub(connections: 4) {
@@ -177,7 +177,7 @@ import Testing
         == phone.delta())
   }
 
-  @Test func errorsThatPassSaySo() async throws {
+  @Test func errorsReportWhetherRetryCanSucceed() async throws {
     guard let server = Database.server else { return }
     func code(_ parameters: String) -> SQLError.Code? {
       do {
@@ -206,12 +206,12 @@ import Testing
     try connection.run("SET statement_timeout = 0")
     try connection.run("BEGIN")
     #expect(failure("SELECT nothing") == .other("42703"))
-    // It would be rolled back, and look as if it were committed.
+    // COMMIT would roll back and look like success.
     #expect(failure("COMMIT") == .other("25P02"))
     #expect(connection.isIdle)
     #expect(
       failure("SELECT 1; SELECT 2") == .other("42601"))
-    // The error of a statement that was sent with a later one is thrown there, and
+    // If a statement is sent with a later one, its error is thrown there, and
     // nothing is committed.
     try connection.run("BEGIN")
     try connection.run("SELECT nothing")
@@ -223,7 +223,7 @@ import Testing
     try connection.run("SELECT nothing")
     try connection.run("ROLLBACK")
     #expect(connection.isIdle)
-    // Whoever waits can be canceled, and the connection is not used again.
+    // A waiting task can be canceled, and its connection is not reused.
     let task = Task {
       let connection = try PostgreSQLConnection(server)
       do {
@@ -239,7 +239,7 @@ import Testing
     #expect(canceled == (.canceled, false))
   }
 
-  @Test func valuesOfPostgreSQLAreReadAsTheyWereWritten() throws {
+  @Test func readingFromPostgreSQLReturnsWrittenValues() throws {
     guard Database.available.contains(.postgresql) else { return }
     let connection = try connect(.postgresql)
     let values: [SQLValue] = [

@@ -9,7 +9,7 @@ import Testing
 
 @testable import RejoinStore
 
-/// A store opens with what it had, or says what is missing.
+/// A store opens with its content, or reports what is missing.
 @Suite final class OpeningTests: StoreSuite {
   private func store(
     _ name: String = "notes.sqlite", scope: String = "main",
@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  /// Saves twice, and sends what there is.
+  /// Saves twice, and sends both saves.
   private func fill(_ scope: String = "main") async throws {
     let store = try await store(scope: scope)
     try await store.save { $0[Note.self, "1"].title = "Milk" }
@@ -36,11 +36,11 @@ import Testing
     try await store.close()
   }
 
-  @Test func openingWithoutTheFileThrows() async throws {
+  @Test func openingWithoutFileThrowsMissing() async throws {
     try await fill()
     try remove("notes.sqlite")
     for _ in 0..<2 {
-      // Nor does the attempt leave a store that is empty.
+      // The failed attempt must not leave an empty store.
       let error = await #expect(throws: StoreError.self) {
         _ = try await self.store(as: 2)
       }
@@ -62,7 +62,7 @@ import Testing
     #expect(device == DeviceID(2))
   }
 
-  @Test func openingWithoutTheScopeThrows() async throws {
+  @Test func openingWithoutScopeThrowsMissing() async throws {
     try await fill("b")
     try SQLiteConnection(opening: path).run("DELETE FROM rejoin_scope")
     await #expect {
@@ -70,12 +70,12 @@ import Testing
     } throws: { error in
       if case StoreError.missing(.some) = error { true } else { false }
     }
-    // One that has never been is created.
+    // A scope that never existed is created.
     let other = try await store(scope: "c", as: 2)
     #expect(await other.deviceChange == nil)
   }
 
-  @Test func openingWithoutTheFileAndWithADamagedTokenThrows() async throws {
+  @Test func openingWithDamagedTokenAloneThrowsMissing() async throws {
     try await fill()
     try remove("notes.sqlite")
     try Data([1, 2, 3]).write(to: URL(filePath: path + ".token"))
@@ -86,7 +86,7 @@ import Testing
     #expect(await again.device == DeviceID(2))
   }
 
-  @Test func anEarlierStateSaysWhatIsMissing() async throws {
+  @Test func openingEarlierStateReportsMissingSaves() async throws {
     let first = try await store()
     try await first.save { $0[Note.self, "1"].title = "Milk" }
     try folder.copy("notes.sqlite", to: "backup.sqlite")
@@ -104,11 +104,11 @@ import Testing
     #expect(await again.read { $0[Note.self, "1"]?.title } == "Bread")
   }
 
-  /// The process ends before the tables are there, and before the token is.
-  @Test func aStoreThatIsBeingCreatedIsNotMissing() throws {
+  /// The process exits before the tables exist, or before the token does.
+  @Test func openingUnfinishedStoreDoesNotThrowMissing() throws {
     final class Keeper: TokenKeeper, @unchecked Sendable {
       var bytes: [UInt8]?
-      /// How many tokens are kept before the process ends.
+      /// The number of tokens that are kept before the process exits.
       var left = 2
       struct Ended: Error {}
       func load() -> [UInt8]? { bytes }
@@ -130,7 +130,7 @@ import Testing
     }
   }
 
-  @Test func aDatabaseWithoutAFileLeavesNoToken() async throws {
+  @Test func databaseWithoutFileLeavesNoToken() async throws {
     let before = FileManager.default.currentDirectoryPath
     for path in ["", ":memory:"] {
       await #expect(throws: StoreError.self) {
@@ -167,7 +167,7 @@ import Testing
       try await store.backup(to: self.folder.file("backup.sqlite"))
     }
     #expect(await store.read { $0[Note.self, "1"]?.title } == "Milk")
-    // What was not asked for yet is told first.
+    // Pending changes are delivered first.
     #expect(try await changes.next()?.all.count == 1)
     await #expect(throws: StoreError.closed) { _ = try await changes.next() }
     let again = try await self.store(as: 2)
@@ -175,14 +175,14 @@ import Testing
     #expect(await again.read { $0[Note.self, "1"]?.title } == "Milk")
   }
 
-  @Test func aBackupIsOneCompleteFile() async throws {
+  @Test func backupWritesOneCompleteFile() async throws {
     let store = try await store()
     for i in 0..<50 {
       try await store.save { $0[Note.self, "\(i)"].title = "\(i)" }
     }
     let backup = folder.file("backup.sqlite")
     try await store.backup(to: backup)
-    // The store is in use, before and after.
+    // The store is in use before and after the backup.
     try await store.save { $0[Note.self, "later"].title = "later" }
     #expect(
       try FileManager.default.contentsOfDirectory(atPath: folder.path)
@@ -202,14 +202,14 @@ import Testing
     #expect(await store.read { $0.recordIDs(of: "Note").count } == 51)
   }
 
-  @Test func whoIsSupersededIsTold() async throws {
+  @Test func openingAgainEndsObserversOfFormerStore() async throws {
     let first = try await store()
     try await first.save { $0[Note.self, "1"].title = "Milk" }
     var changes = first.changes.makeAsyncIterator()
     var values = first.values(of: Note.self, "1").makeAsyncIterator()
     #expect(try await values.next()??.title == "Milk")
     #expect(!first.isSuperseded)
-    // By another name of the same file.
+    // The link is another name for the same file.
     try FileManager.default.createSymbolicLink(
       atPath: folder.file("link.sqlite"), withDestinationPath: path)
     let token = TokenFile(beside: path)
@@ -234,8 +234,8 @@ import Testing
     #expect(!second.isSuperseded)
   }
 
-  /// As if by another process.
-  @Test func whoIsSupersededElsewhereIsToldAtTheNextChange() throws {
+  /// The second store stands for another process.
+  @Test func changeDetectsSupersedingProcess() throws {
     let first = try open(path, token: keeper)
     let (pending, signals) = first.observers.observe()
     _ = try open(path, token: keeper)

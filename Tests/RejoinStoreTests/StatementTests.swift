@@ -9,7 +9,7 @@ import Testing
 @testable import RejoinSQL
 @testable import RejoinStore
 
-/// The app's own statements, in the transaction of a change.
+/// The app's own statements in the transaction of a change.
 @Suite final class StatementTests: StoreSuite {
   private func store() async throws -> ReplicaStore {
     let store = try await ReplicaStore(
@@ -20,7 +20,7 @@ import Testing
     return store
   }
 
-  /// Keeps the table equal to the titles of the notes.
+  /// Keeps the table consistent with the titles of the notes.
   @Sendable private static func index(
     _ connection: any SQLConnection, _ changes: RecordChanges
   ) throws {
@@ -54,7 +54,7 @@ import Testing
     #expect(error?.code == .misused && error?.message.contains(sql) == true)
   }
 
-  @Test func aStatementNeedsAValueForEachPlace() throws {
+  @Test func statementRequiresValueForEachPlace() throws {
     let connection = try SQLiteConnection(opening: path)
     try connection.run("CREATE TABLE note (title TEXT, body TEXT)")
     let insert = "INSERT INTO note VALUES (?, ?)"
@@ -64,7 +64,7 @@ import Testing
     #expect(try connection.integer("SELECT count(*) FROM note") == 1)
   }
 
-  @Test func twoStatementsInOneTextAreRefused() throws {
+  @Test func runRejectsTwoStatementsInOneText() throws {
     let connection = try SQLiteConnection(opening: path)
     try connection.run("CREATE TABLE note (title TEXT);")
     try connection.run("INSERT INTO note VALUES ('1'); -- and no more\n ")
@@ -77,7 +77,7 @@ import Testing
     #expect(try connection.integer("SELECT count(*) FROM note") == 1)
   }
 
-  @Test func valuesAreReadAsTheyWereWritten() throws {
+  @Test func readingReturnsWrittenValues() throws {
     let connection = try SQLiteConnection(opening: path)
     try connection.run("CREATE TABLE note (a, b, c, d, e)")
     let values: [SQLValue] = [
@@ -111,10 +111,10 @@ import Testing
     "ALTER TABLE rejoin_scope RENAME TO lost",
     "CREATE TRIGGER t AFTER UPDATE ON REJOIN_SCOPE BEGIN SELECT 1; END",
   ])
-  func whatWouldBreakTheTransactionIsRefused(_ sql: String) async throws {
+  func storeRejectsStatementThatBreaksTransaction(_ sql: String) async throws {
     let store = try await store()
     try await store.save { $0[Note.self, "1"].title = "Milk" }
-    // The store has run some of these itself.
+    // The store has run some of these statements itself.
     try await store.save(writing: { connection, changes in
       let error = #expect(throws: SQLError.self) { try connection.run(sql) }
       #expect(error?.code == .misused)
@@ -128,8 +128,8 @@ import Testing
     #expect(await again.read { $0[Note.self, "1"]?.title } == "Bread")
   }
 
-  /// What SQLite ends by itself is not written outside of a transaction.
-  @Test func aTransactionThatWasEndedUndoesTheSave() async throws {
+  /// If SQLite ends a transaction, the store must not write outside of it.
+  @Test func endedTransactionUndoesSave() async throws {
     let store = try await store()
     try await store.save(writing: StatementTests.index) {
       $0[Note.self, "1"].title = "Milk"
@@ -147,7 +147,7 @@ import Testing
     #expect(try rows() == ["1": "Bread"])
   }
 
-  @Test func aTableOfTheAppCanHaveAnyOtherName() async throws {
+  @Test func appTableCanHaveAnyOtherName() async throws {
     let first = try await store()
     try await first.save { $0[Note.self, "1"].title = "Milk" }
     try SQLiteConnection(opening: path).run("CREATE TABLE rejoinder (a)")
@@ -159,13 +159,13 @@ import Testing
     }) { $0[Note.self, "1"].title = "Bread" }
   }
 
-  @Test func fewStatementsAreKept() throws {
+  @Test func connectionKeepsFewStatements() throws {
     var statements = SQLiteStatements()
     var dropped = 0
     for i in 1...20_000 {
       guard let statement = OpaquePointer(bitPattern: i) else { continue }
       if statements.keep(statement, of: "SELECT \(i)") != nil { dropped += 1 }
-      // One that is used again and again stays.
+      // A statement that is used repeatedly stays.
       if let first = statements.take("SELECT 1") {
         #expect(statements.keep(first, of: "SELECT 1") == nil)
       }
@@ -175,7 +175,7 @@ import Testing
     #expect(statements.takeAll().count == 99)
   }
 
-  @Test func aStatementCanRunWhileItsRowsAreRead() throws {
+  @Test func statementCanRunWhileItsRowsAreRead() throws {
     let connection = try SQLiteConnection(opening: path)
     try connection.run("CREATE TABLE note (number)")
     for i in 1...3 {
@@ -207,7 +207,7 @@ import Testing
       _ = try replica.save { $0[Note.self, "1"].delete() }
     }
     #expect(try rows() == ["2": "Bread"])
-    // Both, or neither.
+    // Either both are written or neither.
     struct Refused: Error {}
     let before = peer.version
     try peer.save { $0[Note.self, "2"].title = "Butter" }
@@ -225,7 +225,7 @@ import Testing
     #expect(try rows() == ["2": "Butter"])
   }
 
-  @Test func waitingForALockCanBeCanceled() async throws {
+  @Test func cancelingStopsWaitForLock() async throws {
     let store = try await store()
     let other = try SQLiteConnection(opening: path)
     try other.run("BEGIN IMMEDIATE")
@@ -234,7 +234,7 @@ import Testing
     }
     try await Task.sleep(for: .milliseconds(20))
     waiting.cancel()
-    // While the lock is still held.
+    // The lock is still held.
     await #expect(throws: StoreError.canceled) { _ = try await waiting.value }
     try other.run("ROLLBACK")
     #expect(await store.read { $0[Note.self, "1"] } == nil)

@@ -4,11 +4,11 @@
 //
 //   hubload LABEL DATABASE [SECONDS]
 //
-// DATABASE is a libpq connection string, or `sqlite:` followed by the path of a file.
-// For each number of clients, and for one scope and for a scope each, the program
-// prints a line: the label, the database, the scopes, the clients, the syncs per
-// second, and the 50th and 99th percentile of a sync in milliseconds. A sync is a
-// save and all five steps of <doc:AHub>.
+// DATABASE is a libpq connection string, or `sqlite:` and the path of a file. The
+// program prints a line for each number of clients, once with a shared scope and
+// once with a scope per client. A line has the label, the database, the scopes, the
+// clients, the syncs per second, and the 50th and 99th percentile of a sync in
+// milliseconds. A sync is a save and all five steps of <doc:AHub>.
 //
 // `Benchmarks/Load/run` compares two versions.
 
@@ -42,6 +42,8 @@ let seconds = arguments.count > 3 ? Double(arguments[3]) ?? 5 : 5
 }
 
 #if REJOIN_HUB_PER_CONNECTION
+  /// Returns the sessions of one hub per client.
+  ///
   /// The hub of earlier versions has one connection.
   func sessions(_ count: Int) async throws -> [HubSession] {
     try (0..<count).map { _ in
@@ -56,7 +58,7 @@ let seconds = arguments.count > 3 ? Double(arguments[3]) ?? 5 : 5
   }
 #endif
 
-/// Makes a save and exchanges it.
+/// Makes a save and exchanges it with the hub.
 @Sendable func sync(
   _ replica: Replica, _ session: HubSession, in scope: String, _ round: Int
 ) async throws {
@@ -75,7 +77,7 @@ let seconds = arguments.count > 3 ? Double(arguments[3]) ?? 5 : 5
   }
 }
 
-/// Serves one client until the end.
+/// Serves one client until the end of the measurement.
 ///
 /// - Returns: The duration of each sync.
 @Sendable func serve(

@@ -26,24 +26,25 @@ struct RecordIndex: Sendable {
     entities.update(Name(entity), default: EntityRecords(), change)
   }
 
-  /// What it was at some moment.
+  /// The state of the index at one moment.
   struct Mark {
     fileprivate let entities: [EntityRecords.Mark]
   }
 
-  /// What it is now.
+  /// The current state of the index.
   var mark: Mark { Mark(entities: entities.entries.map(\.content.mark)) }
 
-  /// Whether nothing has been sorted since a mark.
+  /// Returns whether no positions were sorted since a mark.
   func canTakeBack(to mark: Mark) -> Bool {
     zip(entities.entries, mark.entities).allSatisfy {
       $0.content.mark.sorts == $1.sorts
     }
   }
 
-  /// Takes it back to a mark.
+  /// Restores the index to a mark.
   ///
-  /// - Parameter records: Those that have been added since, which end the list.
+  /// - Parameter records: The records that were added since the mark. They are
+  ///   the last ones in the list.
   mutating func takeBack(
     to mark: Mark, without records: ArraySlice<RecordState>
   ) {
@@ -66,10 +67,10 @@ struct EntityRecords: Sendable {
   private var added: [UInt32] = []
   /// How many of the records exist, under each rule for deletions.
   private var existing = (updateWins: 0, deleteWins: 0)
-  /// How often the positions have been sorted.
+  /// The number of times that the positions were sorted.
   private var sorts = 0
 
-  /// What does not follow from the positions, at some moment.
+  /// The state at one moment that does not follow from the positions.
   fileprivate struct Mark {
     let sorts: Int
     let existing: (updateWins: Int, deleteWins: Int)
@@ -77,7 +78,9 @@ struct EntityRecords: Sendable {
 
   fileprivate var mark: Mark { Mark(sorts: sorts, existing: existing) }
 
-  /// Removes the positions from `count` on, unless any were sorted since a mark.
+  /// Removes the positions from `count` on.
+  ///
+  /// No positions may have been sorted since the mark.
   fileprivate mutating func takeBack(to mark: Mark, before count: UInt32) {
     existing = mark.existing
     while let last = added.last, last >= count { added.removeLast() }

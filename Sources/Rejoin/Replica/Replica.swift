@@ -31,14 +31,15 @@ public final class Replica {
     public let old: DeviceID
     /// The ID under which no save has been made before.
     public let new: DeviceID
-    /// The number of the last save under the old ID that was stored here; zero if
-    /// there was none.
+    /// The number of the last save under the old ID that this replica stored,
+    /// or zero if it stored none.
     public let lastStored: UInt64
-    /// The number of the last save under the old ID that may have been sent; `nil`
-    /// if the token is lost.
+    /// The number of the last save under the old ID that may have been sent, or
+    /// `nil` if the token is lost.
     ///
-    /// If it is greater than ``lastStored``, the saves in between are missing here.
-    /// They come back from the devices that have them.
+    /// If the number is greater than ``lastStored``, the saves between the two
+    /// are missing in this replica. They return from the devices that have
+    /// them.
     public let lastSent: UInt64?
   }
 

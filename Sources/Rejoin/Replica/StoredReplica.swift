@@ -233,12 +233,12 @@ public struct StoredReplica: Sendable {
     return superseded
   }
 
-  /// Lists a register if it has siblings.
+  /// Lists a register as shared if it has siblings.
   mutating func noteShared(_ slot: FieldSlot, at location: FieldLocation) {
     if slot.isShared { shared.insert(location) }
   }
 
-  /// Lists a register no longer.
+  /// Removes a register from the list of shared registers.
   mutating func forgetShared(at location: FieldLocation) {
     if !shared.isEmpty { shared.remove(location) }
   }

@@ -10,7 +10,7 @@ public final class GuardedHub {
 
   private let hub: HubScopes
   private let base: Delta
-  /// A new one whenever an offer was accepted.
+  /// The number of the scope, which changes after each accepted offer.
   private var scope = 0
 
   /// Creates a hub that holds the saves of a delta.
@@ -41,7 +41,8 @@ public final class GuardedHub {
 
   /// Offers a message from a client that may write as one device.
   ///
-  /// - Returns: What the hub holds afterwards, or `nil` if it refused the message.
+  /// - Returns: The content of the hub afterward, or `nil` if the hub refused the
+  ///   message.
   public func offer(
     _ delta: Delta, as device: DeviceID
   ) -> (delta: Delta?, version: ReplicaVersion)? {

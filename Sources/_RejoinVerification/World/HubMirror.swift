@@ -72,12 +72,12 @@ final class HubMirror {
     if steps % 5 == 0, let delta = send(replica.version) { apply(delta) }
     compare("the version") {
       var version = replica.version
-      // These cost a hub too much.
+      // A hub does not compute these, because they cost too much.
       version.fieldsAhead = [:]
       return try hub.version(of: HubMirror.name) == version
     }
     compare("what a device learns to be stable") {
-      // A device that has everything, and hears of the hub's version.
+      // The device has all saves and receives the hub's version.
       let device = newcomer()
       if let delta = replica.delta() { device.apply(delta) }
       device.acknowledge(try hub.version(of: HubMirror.name))

@@ -3,10 +3,12 @@
 import Rejoin
 import _RejoinVerification
 
-/// Offers damaged messages of one device to a hub, which must refuse every message
-/// that changes a save or a value of another device.
+/// Offers damaged messages of one device to a hub.
+///
+/// The hub must refuse every message that changes a save or a value of another
+/// device.
 struct ForgeBody {
-  /// What the hub holds.
+  /// The content of the hub.
   private static let base =
     LiveHistory.open(LiveHistory.shared.states[0]).delta()
   private static let forger = DeviceID(2)
@@ -55,7 +57,7 @@ struct ForgeBody {
     return fields
   }
 
-  /// Compares a field with what it was before.
+  /// Compares a field with its former state.
   private func check(
     _ state: FieldState, at location: Location, over before: FieldState?
   ) throws(FuzzFailure) {
@@ -65,7 +67,8 @@ struct ForgeBody {
         "the last save of \(entry.device) in \(location)", entry.count,
         known[entry.device])
     }
-    // A field of its own alone can be changed by a device as it likes.
+    // A device may change a field at will if only its own saves are in the
+    // field.
     if state.clock.entries.allSatisfy({ $0.device == Self.forger }) { return }
     if state.clock[Self.forger] == known[Self.forger] {
       return try equal("\(location), without a save", state, before ?? state)
@@ -97,7 +100,7 @@ struct ForgeBody {
 }
 
 extension ByteSource {
-  /// A message of the forger, in the bytes of which some are replaced.
+  /// Returns a message of the forger with some bytes replaced.
   fileprivate mutating func message() -> Delta? {
     let replica = LiveHistory.open(LiveHistory.shared.states[1])
     replica.merge(LiveHistory.open(LiveHistory.shared.states[0]))

@@ -25,11 +25,11 @@ struct ChangeIndex {
     var sorted = 0
     /// How many entries are stale.
     var stale = 0
-    /// How often entries have been moved or removed.
+    /// The number of times that entries were moved or removed.
     var moves = 0
   }
 
-  /// What it was at some moment.
+  /// The state of the index at one moment.
   struct Mark {
     fileprivate struct Device {
       let count: Int
@@ -64,19 +64,19 @@ struct ChangeIndex {
     }
   }
 
-  /// What it is now.
+  /// The current state of the index.
   ///
-  /// - Complexity: O(*d*) for *d* devices.
+  /// - Complexity: O(*d*), where *d* is the number of devices.
   var mark: Mark { Mark(devices: byDevice.entries.map(\.content.mark)) }
 
-  /// Whether entries have only been added since a mark.
+  /// Returns whether entries were only added since a mark.
   func canTakeBack(to mark: Mark) -> Bool {
     zip(byDevice.entries, mark.devices).allSatisfy {
       $0.content.moves == $1.moves
     }
   }
 
-  /// Removes what has been added since a mark.
+  /// Removes the entries that were added since a mark.
   mutating func takeBack(to mark: Mark) {
     byDevice.removeAll(after: mark.devices.count)
     byDevice.updateAll { $1.takeBack(to: mark.devices[$0]) }

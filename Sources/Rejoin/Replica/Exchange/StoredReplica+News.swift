@@ -41,10 +41,10 @@ extension StoredReplica {
     News(in: self, since: basis)
   }
 
-  /// Makes the delta with some news.
+  /// Returns the delta with the missing changes.
   ///
-  /// - Parameter withAhead: Whether also with the fields that have seen no other new
-  ///   saves than those beyond the version.
+  /// - Parameter withAhead: Whether to include the fields whose unseen saves
+  ///   are all ahead of the version.
   package mutating func delta(
     of news: News, withAhead: Bool = true
   ) -> Delta? {

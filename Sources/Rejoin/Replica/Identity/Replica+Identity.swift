@@ -17,7 +17,7 @@ extension Replica {
     stored.replaceDevice(by: device)
   }
 
-  /// Notes a change of the device ID before it is made.
+  /// Records a change of the device ID before the change is made.
   func noteChange(to device: DeviceID, of token: RestoreToken?) {
     let old = stored.device
     deviceChange = DeviceChange(
@@ -26,8 +26,8 @@ extension Replica {
       lastSent: token?.device == old ? token?.sequence : nil)
   }
 
-  /// Notes that this replica begins anew because everything that its installation
-  /// had stored is lost, except the token.
+  /// Records that this replica starts anew because its installation lost
+  /// everything that it stored, except the token.
   package func noteLoss(of token: RestoreToken) {
     deviceChange = DeviceChange(
       old: token.device, new: device, lastStored: 0, lastSent: token.sequence)

@@ -15,8 +15,9 @@ extension Replica {
   ///
   /// - Parameters:
   ///   - version: The version of the other device.
-  ///   - device: The device that showed it; `nil` for a hub, which keeps saves for
-  ///     others and has none of its own. What is stable there is then stable here.
+  ///   - device: The device that showed the version, or `nil` for a hub, which
+  ///     keeps saves for devices and makes no saves itself. Saves that are
+  ///     stable at the hub then become stable in this replica.
   /// - Returns: A report that is clean, or that has
   ///   ``MergeReport/rollbackDetected``.
   /// - Complexity: O(*r* + *s*), where *r* is the number of devices in the version
@@ -31,7 +32,8 @@ extension Replica {
 
   /// Records the saves that another device holds, in a replica that lacks records.
   ///
-  /// - Parameter devices: Those that have saves in records which are not here.
+  /// - Parameter devices: The devices that have saves in records which this
+  ///   replica lacks.
   package func acknowledge(
     _ version: ReplicaVersion, by device: DeviceID?,
     beside devices: some Collection<DeviceID>
@@ -57,7 +59,8 @@ extension Replica {
   /// Sets the next mark if every other device on the roster has passed the
   /// last.
   ///
-  /// - Parameter devices: Those that have saves in records which are not here.
+  /// - Parameter devices: The devices that have saves in records which this
+  ///   replica lacks.
   func advanceStability(beside devices: some Collection<DeviceID> = []) {
     // Most devices have not shown a later version since. The roster need not be
     // listed while one of them is missing.

@@ -5,7 +5,7 @@ extension Replica {
   /// Begins to note which records change.
   package func noteChangedRecords() { stored.changedRecords = [] }
 
-  /// Notes that records have changed which were handed out before.
+  /// Records changed records again after ``takeChangedRecords()``.
   package func noteChanged(_ positions: [Int]) {
     stored.changedRecords?.formUnion(positions.map { UInt32($0) })
   }
@@ -34,8 +34,8 @@ extension Replica {
     stored.noteWritten(position, isPatched: isPatched)
   }
 
-  /// What is here beyond a version, without the fields that have seen no other new
-  /// saves than those beyond the version of this replica.
+  /// Returns the saves that a version lacks, without the fields whose unseen
+  /// saves are all ahead of this replica's version.
   package func deltaOfIntervals(since basis: ReplicaVersion) -> Delta? {
     stored.delta(of: stored.news(since: basis), withAhead: false)
   }

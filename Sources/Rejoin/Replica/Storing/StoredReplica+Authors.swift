@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Who has made what a message has changed, for a hub that asks whether they may.
+// The authors of the changes in a message, which a hub checks.
 extension StoredReplica {
-  /// The devices in whose name records have changed.
+  /// Returns the devices in whose name records changed.
   ///
-  /// A save names its device by a dot beyond what the field had seen. Everything
-  /// else is the content of saves that are known, which no message may change: of a
-  /// counter and of a ledger, what each device has added; of any field, what changes
-  /// without a new save.
+  /// A new save names its device by a dot that the field had not seen. All
+  /// other changes alter the content of known saves, which no message may do.
+  /// In a counter or a ledger, the content is the additions of each device. In
+  /// any field, it is everything that changes without a new save.
   ///
-  /// - Parameter before: What was here when it began to note which records change.
-  /// - Complexity: O(*k*) for *k* changed records.
+  /// - Parameter before: The state when the recording of changed records
+  ///   started.
+  /// - Complexity: O(*k*), where *k* is the number of changed records.
   package func authors(since before: StoredReplica) -> Set<DeviceID> {
     var authors: Set<DeviceID> = []
     for record in changedRecords ?? [] {
@@ -43,13 +44,13 @@ extension FieldState {
         authors.insert(entry.device)
       }
     }
-    // Even a removal is a save. Folding changes nothing here.
+    // A removal is a save, too. Folding changes nothing here.
     if !hasSave, self != before {
       authors.formUnion(clock.entries.map(\.device))
     }
   }
 
-  /// Whether a device has added as much as in another state.
+  /// Returns whether a device has the same additions in another state.
   private func adds(sameAs other: FieldState, by device: DeviceID) -> Bool {
     switch (self, other) {
     case (.counter(let a), .counter(let b)):
@@ -57,7 +58,7 @@ extension FieldState {
     case (.ledger(let a), .ledger(let b)):
       let (mine, theirs) = (a.store.lines[device], b.store.lines[device])
       return mine?.count == theirs?.count && mine?.sum == theirs?.sum
-    // What these hold is found by its dots.
+    // The dots of these fields identify their content.
     default: return true
     }
   }

@@ -102,15 +102,15 @@ package struct StoredAssembly {
     }
   }
 
-  /// Begins to read records of a replica as they were before a change.
+  /// Starts to read records of a replica as they were before a change.
   package init(of replica: Replica, _ former: FormerReplica) {
     stored = former.withoutRecords
-    // So that fields have the same numbers.
+    // Fields must have the same numbers.
     stored.names = replica.stored.names
     stored.fragmentSize = replica.fragmentSize
   }
 
-  /// The records that were added, and the digests.
+  /// Returns the records that were added, and the digests.
   package consuming func parts() -> StoredReplica { stored }
 
   /// Adds the last save of a device.

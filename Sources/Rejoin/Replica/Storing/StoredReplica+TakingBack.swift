@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a replica was before a change, except the content of its records.
+/// The state of a replica before a change, except the content of its records.
 ///
-/// With the records that the change has touched, as a store has them, it takes the
-/// change back. That costs what the change has touched.
+/// Together with the stored form of the changed records, it undoes the change.
+/// The cost depends on the size of the change.
 package struct FormerReplica {
   fileprivate let device: DeviceID
   fileprivate let hybrid: HybridClock
@@ -16,7 +16,7 @@ package struct FormerReplica {
   fileprivate let ahead: Set<FieldLocation>
   fileprivate let positions: RecordIndex.Mark
   fileprivate let index: ChangeIndex.Mark
-  /// How many records there were.
+  /// The number of records before the change.
   package let recordCount: Int
 
   fileprivate init(_ stored: StoredReplica) {
@@ -31,7 +31,7 @@ package struct FormerReplica {
 }
 
 extension FormerReplica {
-  /// What a record of it is joined to.
+  /// The former state without records, to which records are added.
   var withoutRecords: StoredReplica {
     var stored = StoredReplica(device: device, hybrid: hybrid)
     stored.version = version
@@ -40,19 +40,20 @@ extension FormerReplica {
 }
 
 extension Replica {
-  /// What the replica is before a change.
+  /// The state of the replica before a change.
   ///
-  /// - Complexity: O(*d*) for *d* devices.
+  /// - Complexity: O(*d*), where *d* is the number of devices.
   package var former: FormerReplica { FormerReplica(stored) }
 
-  /// Takes a change back, if nothing has been sorted in it.
+  /// Undoes a change, unless the change sorted an index.
   ///
   /// - Parameters:
   ///   - former: The replica before the change.
-  ///   - changed: The positions of the records that have changed.
-  ///   - parts: Those of them that were there before, in the same order, and the
-  ///     digests of the own saves.
-  /// - Returns: Whether it is taken back; if not, nothing has changed.
+  ///   - changed: The positions of the changed records.
+  ///   - parts: The changed records that existed before, in the same order, and
+  ///     the digests of the replica's own saves.
+  /// - Returns: Whether the change was undone. Otherwise, the replica is
+  ///   unchanged.
   package func takeBack(
     to former: FormerReplica, _ changed: [Int], as parts: StoredReplica
   ) -> Bool {
@@ -94,7 +95,7 @@ extension StoredReplica {
     (ahead, ownDigests) = (former.ahead, parts.ownDigests)
   }
 
-  /// Forgets what is kept beside a record's fields.
+  /// Removes a record's fields from the lists of shared and large fields.
   private mutating func forgetFields(ofRecordAt position: Int) {
     for slot in records[position].slots {
       let location = FieldLocation(record: UInt32(position), name: slot.name)
