@@ -35,6 +35,8 @@ public final class PostgreSQLConnection: SQLConnection {
   /// are unread.
   private var unanswered: [String] = []
   private var isInTransaction = false
+  /// Whether an answer is missing that would be taken for the next one.
+  private var isAbandoned = false
 
   /// Connects to a server.
   ///
@@ -160,6 +162,9 @@ public final class PostgreSQLConnection: SQLConnection {
 
   private func send(_ sql: String, _ values: [SQLValue]) throws(SQLError) {
     try SQLError.check(sql)
+    if isAbandoned {
+      throw SQLError(.disconnected, "PostgreSQL: no answer before (\(sql))")
+    }
     // PostgreSQL requires a number for each parameter.
     var (text, count) = ("", 0)
     for character in sql.unicodeScalars {
@@ -204,6 +209,7 @@ public final class PostgreSQLConnection: SQLConnection {
         throw failure(nil, sql)
       }
       if let end = waiting.end, ContinuousClock.now > end {
+        isAbandoned = true
         throw SQLError(.canceled, "PostgreSQL: no answer (\(sql))")
       }
       if waiting.cancels, waiting.end == nil, isCanceled {

@@ -88,6 +88,11 @@ public final class SQLiteConnection: SQLConnection {
   public func run(
     _ sql: String, _ values: [SQLValue], _ body: (any SQLRow) throws -> Void
   ) throws {
+    if hooks.protected != nil, isIdle {
+      // Some errors end a transaction, and this would be durable immediately.
+      throw SQLError(
+        .misused, "the store's transaction was ended in it (\(sql))")
+    }
     let statement = try prepared(sql)
     defer {
       // Release the locks of an unfinished statement, and free the values.
@@ -257,16 +262,23 @@ private final class Hooks {
   func allows(_ action: Int32, _ names: [UnsafePointer<CChar>?]) -> Bool {
     guard let protected else { return true }
     switch action {
-    // PRAGMA, BEGIN or COMMIT or ROLLBACK, ATTACH, DETACH, SAVEPOINT or RELEASE.
-    case 19, 22, 24, 25, 32: return false
+    // PRAGMA: virtual tables read these two, as FTS5 does in each connection.
+    case 19:
+      return names[1] == nil
+        && ["data_version", "page_size"].contains(text(names[0]))
+    // BEGIN or COMMIT or ROLLBACK, ATTACH, DETACH, SAVEPOINT or RELEASE.
+    case 22, 24, 25, 32: return false
+    // ALTER TABLE does not show the new name, which could hide a store's table.
+    case 26 where text(names[0]) == "temp": return false
     // READ, SELECT, FUNCTION, RECURSIVE: these only read.
     case 20, 21, 31, 33: return true
     default:
-      return !names.contains { name in
-        name.map { protected.contains(String(cString: $0).lowercased()) }
-          ?? false
-      }
+      return !names.contains { protected.contains(text($0)) }
     }
+  }
+
+  private func text(_ name: UnsafePointer<CChar>?) -> String {
+    name.map { String(cString: $0).lowercased() } ?? ""
   }
 }
 

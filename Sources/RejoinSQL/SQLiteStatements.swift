@@ -8,12 +8,13 @@ struct SQLiteStatements {
   /// The maximum number of statements, of which a store has about 20.
   private static let limit = 100
 
-  private var kept: [String: (statement: OpaquePointer, use: UInt64)] = [:]
+  /// By the bytes of their texts: equal strings can have different bytes.
+  private var kept: [[UInt8]: (statement: OpaquePointer, use: UInt64)] = [:]
   private var uses: UInt64 = 0
 
   /// Removes and returns the statement of a text.
   mutating func take(_ sql: String) -> OpaquePointer? {
-    kept.removeValue(forKey: sql)?.statement
+    kept.removeValue(forKey: Array(sql.utf8))?.statement
   }
 
   /// Keeps a statement after it has run.
@@ -23,12 +24,13 @@ struct SQLiteStatements {
     _ statement: OpaquePointer, of sql: String
   ) -> OpaquePointer? {
     uses += 1
-    let other = kept.updateValue((statement, uses), forKey: sql)?.statement
+    let other = kept.updateValue((statement, uses), forKey: Array(sql.utf8))?
+      .statement
     guard other == nil, kept.count > SQLiteStatements.limit else {
       return other
     }
     let last = kept.min { $0.value.use < $1.value.use }
-    return last.flatMap { take($0.key) }
+    return last.flatMap { kept.removeValue(forKey: $0.key)?.statement }
   }
 
   /// Removes and returns all statements.

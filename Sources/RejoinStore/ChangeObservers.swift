@@ -48,6 +48,9 @@ package final class ChangeObservers: Sendable {
   /// The reason why the observers ended, or `nil` if they did not.
   var failure: StoreError? { state.withLock(\.failure) }
 
+  /// The number of the latest observer.
+  var mark: Int { state.withLock(\.count) }
+
   /// Adds an observer, who receives changes while its signals exist.
   ///
   /// - Parameter record: The record to observe, or `nil` for all records.
@@ -90,19 +93,24 @@ package final class ChangeObservers: Sendable {
     }
   }
 
-  /// Sends changes to their observers.
+  /// Sends changes to the observers that were there when the change began.
   ///
+  /// - Parameters:
+  ///   - changes: The changes.
+  ///   - mark: The ``mark`` at the beginning of the change.
   /// - Complexity: O(*k* + *n*), where *k* is the number of changes and *n* is
   ///   the number of their observers.
-  func tell(_ changes: RecordChanges) {
+  func tell(_ changes: RecordChanges, upTo mark: Int) {
     if changes.isEmpty { return }
     let (all, single) = state.withLock { state in
       (
-        Array(state.ofAll.values),
+        state.ofAll.filter { $0.key <= mark }.map(\.value),
         state.ofRecord.isEmpty
           ? []
           : changes.ids.compactMap { id in
-            state.ofRecord[id].map { (id, Array($0.values)) }
+            state.ofRecord[id].map { observers in
+              (id, observers.filter { $0.key <= mark }.map(\.value))
+            }
           }
       )
     }

@@ -29,6 +29,12 @@ struct DurableFile {
     return lstat(path, &status) == 0
   }
 
+  /// Whether no file exists, or a file without content.
+  var isEmpty: Bool {
+    var status = stat()
+    return stat(path, &status) != 0 ? errno == ENOENT : status.st_size == 0
+  }
+
   func remove() { unlink(path) }
 
   /// Makes the file durable after other code wrote it.

@@ -35,19 +35,24 @@ final class OpenScopes: Sendable {
 
   private struct Holder {
     weak var observers: ChangeObservers?
+    let writer: Int64
   }
 
   private let holders = Mutex<[Key: Holder]>([:])
 
   /// Records the observers of a scope's new writer, and ends the observers of
   /// the previous writer.
-  func open(_ key: Key, by observers: ChangeObservers) {
-    let former = holders.withLock { holders in
+  ///
+  /// - Parameter writer: The number of the writer. If two stores open a scope at
+  ///   the same time, the greater number supersedes the other.
+  func open(_ key: Key, by observers: ChangeObservers, as writer: Int64) {
+    let superseded = holders.withLock { holders -> ChangeObservers? in
       holders = holders.filter { $0.value.observers != nil }
-      let former = holders[key]?.observers
-      holders[key] = Holder(observers: observers)
-      return former
+      let former = holders[key]
+      if let former, former.writer > writer { return observers }
+      holders[key] = Holder(observers: observers, writer: writer)
+      return former?.observers
     }
-    former?.end(.superseded)
+    superseded?.end(.superseded)
   }
 }

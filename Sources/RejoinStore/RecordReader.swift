@@ -94,7 +94,7 @@ struct RecordReader {
     try read(
       "rejoin_record r WHERE record = ?", .integer(number))
     if row.patches == 0 { return }
-    _ = try readPatches("record", number)
+    _ = try readPatches("record", number, of: [number: numbers.count - 1])
   }
 
   /// Reads the digests of the replica's own saves.
@@ -105,7 +105,9 @@ struct RecordReader {
   /// Reads the patches of the records, all of which have been read.
   mutating func readPatches() throws {
     if row.patches == 0 { return }
-    let count = try readPatches("scope", row.scope)
+    let count = try readPatches(
+      "scope", row.scope,
+      of: Dictionary(uniqueKeysWithValues: zip(numbers, 0...)))
     guard count == row.patches else {
       throw StoreError.damaged(
         "with \(count) patches in place of \(row.patches)")
@@ -114,9 +116,8 @@ struct RecordReader {
 
   /// Reads the patches with a number in a column.
   private mutating func readPatches(
-    _ column: String, _ number: Int64
+    _ column: String, _ number: Int64, of positions: [Int64: Int]
   ) throws -> Int64 {
-    let positions = Dictionary(uniqueKeysWithValues: zip(numbers, 0...))
     var count: Int64 = 0
     try connection.run(
       "SELECT record, place, body, row_check FROM rejoin_patch "

@@ -32,6 +32,7 @@ public actor ReplicaStore {
   private let connection: SQLiteConnection
   private let queue: SerialQueue
   nonisolated let observers: ChangeObservers
+  private nonisolated let writer: Int64
 
   public nonisolated var unownedExecutor: UnownedSerialExecutor {
     queue.asUnownedSerialExecutor()
@@ -76,13 +77,19 @@ public actor ReplicaStore {
     let token =
       token
       ?? TokenFile(beside: name == "main" ? path : path + "." + hexadecimal)
-    try await self.init(path, name) { connection in
+    try await self.init(path, name) {
+      // SQLite would create the file, and delete a log without a file.
+      let found = try FoundToken(of: token)
+      if recovery == nil, found.tellsOfStore, DurableFile(path: path).isEmpty {
+        throw StoreError.missing(found.token)
+      }
+    } opening: { connection in
       try StoredScope(
         name, on: connection, recovering: recovery, schema: schema,
         wallClock: wallClock, token: token, makeDeviceID: makeDeviceID)
     }
     if let key = OpenScopes.Key(name, in: path) {
-      OpenScopes.shared.open(key, by: observers)
+      OpenScopes.shared.open(key, by: observers, as: writer)
     }
   }
 
@@ -103,7 +110,8 @@ public actor ReplicaStore {
       func load() -> [UInt8]? { nil }
       func keep(_ bytes: [UInt8]) {}
     }
-    return try await ReplicaStore(":memory:", "main") { connection in
+    return try await ReplicaStore(":memory:", "main") {
+    } opening: { connection in
       try StoredScope(
         "main", on: connection, schema: schema, wallClock: wallClock,
         token: Keeper(), makeDeviceID: makeDeviceID)
@@ -111,19 +119,20 @@ public actor ReplicaStore {
   }
 
   private init(
-    _ path: String, _ name: String,
-    _ open: @Sendable (SQLiteConnection) throws -> StoredScope
+    _ path: String, _ name: String, _ check: @Sendable () throws -> Void,
+    opening open: @Sendable (SQLiteConnection) throws -> StoredScope
   ) async throws(StoreError) {
     let queue = SerialQueue("rejoin.store")
     do {
       (connection, scope) = try await QueueWorker(queue).run {
+        try check()
         let connection = try SQLiteConnection(opening: path)
         for setting in ReplicaStore.settings { try connection.run(setting) }
         return (connection, try open(connection))
       }
     } catch { throw StoreError(opening: error) }
     self.queue = queue
-    observers = scope.observers
+    (observers, writer) = (scope.observers, scope.writer)
   }
 
   /// Every commit is synced; damage is looked for; the log stays small.

@@ -19,7 +19,7 @@ package final class StoredScope {
   private let name: [UInt8]
   private let patching: Patching
   /// Whom this is as a writer of the scope.
-  private let writer: Int64
+  let writer: Int64
   private var rows: ScopeRows
   /// The error that prevents further changes, or `nil`.
   private var failure: StoreError?
@@ -39,10 +39,11 @@ package final class StoredScope {
     makeDeviceID: @escaping () -> DeviceID
   ) throws(StoreError) {
     let name = Array(name.utf8)
-    let found = try FoundToken(of: keeper)
-    let isNew: Bool
+    let (found, isNew): (FoundToken, Bool)
     do {
-      (replica, rows, writer, isNew) = try connection.changing {
+      (replica, rows, writer, found, isNew) = try connection.changing {
+        // Under the lock: another process may be creating the scope.
+        let found = try FoundToken(of: keeper)
         try Tables.create(on: connection)
         let row = try ScopeRow.find(name, on: connection)
         guard let row else {
@@ -66,11 +67,12 @@ package final class StoredScope {
           let rows = ScopeRows.new(
             name, for: replica.stored, patching: patching,
             on: connection)
-          try FoundToken.keepCreating(by: keeper)
+          // A token of a lost store stays until this one is durable.
+          if !found.tellsOfStore { try FoundToken.keepCreating(by: keeper) }
           replica.noteAllRecords()
           replica.tokenStored(replica.restoreToken)
           try rows.write(replica)
-          return (replica, rows, try rows.claim(), true)
+          return (replica, rows, try rows.claim(), found, true)
         }
         if row.isOfHub { throw StoreError.ofHub }
         let (rows, stored) = try ScopeRows.read(
@@ -85,7 +87,7 @@ package final class StoredScope {
         }
         // A new device is a change that is kept, too, and so is the token.
         try rows.write(replica)
-        return (replica, rows, try rows.claim(), false)
+        return (replica, rows, try rows.claim(), found, false)
       }
     } catch { throw StoreError(opening: error) }
     (self.connection, self.keeper, self.name) = (connection, keeper, name)
@@ -94,7 +96,13 @@ package final class StoredScope {
     if isNew || found == .creating {
       // Store the token after the commit: it makes a lost scope count as
       // missing.
-      try StoredScope.keepToken(of: replica, by: keeper)
+      do {
+        try connection.changing {
+          // A later writer may have stored a later token.
+          guard try rows.writer() == writer else { return }
+          try StoredScope.keepToken(of: replica, by: keeper)
+        }
+      } catch { throw StoreError(opening: error) }
     }
     let token = found.token
     kept = token?.device == replica.device ? token : replica.restoreToken
@@ -137,6 +145,7 @@ package final class StoredScope {
     let (former, version) = (replica.former, replica.stored.version)
     let head = StoredHead(replica.stored)
     rows.begin()
+    let mark = observers.mark
     if tells || !observers.isEmpty {
       replica.keepFormerRecords(withStates: tells || observers.wantOld)
     }
@@ -153,7 +162,7 @@ package final class StoredScope {
         try connection.run("COMMIT")
       } catch { throw StoreError(writing: error) }
       if let change = replica.deviceChange { deviceChange = change }
-      observers.tell(changes)
+      observers.tell(changes, upTo: mark)
       return value
     } catch {
       // Whether or not the connection has done so itself.
@@ -263,12 +272,13 @@ package final class StoredScope {
         return try ScopeRows.read(
           row, patching: patching, on: connection)
       }
-      replica.takeBack(to: stored)
+      replica.takeBack(to: stored, former)
       replica.noteChangedRecords()
       if let kept { replica.tokenStored(kept) }
     } catch {
       let error = error as? SQLError ?? SQLError(.corrupted, "\(error)")
       failure = .outOfStep(error)
+      observers.end(.outOfStep(error))
       throw .outOfStep(error)
     }
   }

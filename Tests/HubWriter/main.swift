@@ -88,7 +88,7 @@ while true {
   try replica.save { transaction in
     let account = transaction[Account.self, "\(total % 10)"]
     account.visits.increment()
-    account.log.insert(total)
+    account.log.insert(total % 100)
   }
   try await serve {
     let version = try await session.version(of: scope)

@@ -245,4 +245,95 @@ import Testing
     #expect(pending.failure == .superseded)
     _ = signals
   }
+
+  @Test func openingWithoutMainFileKeepsLog() async throws {
+    let first = try await store()
+    _ = try await first.setting("wal_autocheckpoint = 0")
+    try await first.save { $0[Note.self, "1"].title = "Milk" }
+    _ = try await first.delta(since: ReplicaVersion())
+    // As after a kill, with the main file moved away.
+    try folder.copy("notes.sqlite", to: "killed.sqlite")
+    try FileManager.default.copyItem(
+      atPath: path + ".token", toPath: folder.file("killed.sqlite.token"))
+    try FileManager.default.moveItem(
+      atPath: folder.file("killed.sqlite"), toPath: folder.file("away"))
+    await #expect {
+      _ = try await self.store("killed.sqlite", as: 2)
+    } throws: { error in
+      if case StoreError.missing(.some) = error { true } else { false }
+    }
+    try FileManager.default.moveItem(
+      atPath: folder.file("away"), toPath: folder.file("killed.sqlite"))
+    let again = try await store("killed.sqlite", as: 2)
+    #expect(await again.deviceChange == nil)
+    #expect(await again.read { $0[Note.self, "1"]?.title } == "Milk")
+  }
+
+  @Test func failedRecoveryKeepsToken() async throws {
+    try await fill()
+    let bytes = try TokenFile(beside: path).load()
+    keeper.bytes = bytes
+    let full = try SQLiteConnection(opening: folder.file("full.sqlite"))
+    try full.run("PRAGMA max_page_count = 2")
+    #expect(throws: StoreError.self) {
+      try StoredScope(
+        "main", on: full, recovering: .asNewDevice, schema: [Note.self],
+        wallClock: ManualClock().wall, token: keeper,
+        makeDeviceID: { DeviceID(2) })
+    }
+    #expect(keeper.bytes == bytes)
+  }
+
+  /// Two stores of a process open a scope, and the second one is first to be
+  /// registered.
+  @Test func laterWriterSupersedesEarlierWriter() throws {
+    let (first, second) = (
+      try open(path, token: keeper), try open(path, token: keeper)
+    )
+    let scopes = OpenScopes()
+    let key = try #require(OpenScopes.Key("main", in: path))
+    scopes.open(key, by: second.observers, as: second.writer)
+    scopes.open(key, by: first.observers, as: first.writer)
+    #expect(first.observers.failure == .superseded)
+    #expect(second.observers.failure == nil)
+  }
+
+  @Test func undoneChangeDoesNotChangeDevice() throws {
+    struct Refused: Error {}
+    let store = try open(path, token: keeper)
+    try store.write("Milk")
+    try folder.copy("notes.sqlite", to: "clone.sqlite")
+    let own = TestKeeper()
+    own.bytes = keeper.bytes
+    let clone = try open(folder.file("clone.sqlite"), token: own, as: 5)
+    try store.write("Bread")
+    let sent = try #require(try store.send { $0.delta() })
+    try clone.update { _ = $0.apply(sent) }
+    #expect(throws: Refused.self) {
+      try clone.update(writing: { _ in throw Refused() }) {
+        _ = try $0.save { $0[Note.self, "1"].title = "lost" }
+      }
+    }
+    #expect(clone.replica.device == DeviceID(1))
+    #expect(clone.replica.deviceChange == nil)
+    try clone.write("kept")
+    #expect(clone.deviceChange?.new == DeviceID(5))
+  }
+
+  @Test func observerDuringChangeMissesThatChange() throws {
+    let store = try open(path, token: keeper)
+    try store.write("Milk")
+    let observers = store.observers
+    let (early, signals) = observers.observe(RecordID("Note", "1"))
+    var late: (PendingChanges, signals: AsyncStream<Void>)?
+    try store.update { replica in
+      try replica.save { $0[Note.self, "1"].title = "Bread" }
+      late = observers.observe()
+    }
+    #expect(early.take()?.all.count == 1)
+    #expect(late?.0.take() == nil)
+    try store.write("Butter")
+    #expect(late?.0.take()?.of(Note.self).first?.old?.title == "Bread")
+    _ = signals
+  }
 }

@@ -241,4 +241,71 @@ import Testing
     try await store.save { $0[Note.self, "1"].title = "Bread" }
     #expect(await store.read { $0[Note.self, "1"]?.title } == "Bread")
   }
+
+  @Test func textSearchFollowsChanges() async throws {
+    let store = try await store()
+    try SQLiteConnection(opening: path).run(
+      "CREATE VIRTUAL TABLE text USING fts5(key UNINDEXED, title)")
+    @Sendable func index(
+      _ connection: any SQLConnection, _ changes: RecordChanges
+    ) throws {
+      for change in changes.of(Note.self) {
+        try connection.run("DELETE FROM text WHERE key = ?", .text(change.key))
+        guard let title = change.new?.title else { continue }
+        try connection.run(
+          "INSERT INTO text VALUES (?, ?)", .text(change.key), .text(title))
+      }
+    }
+    try await store.save(writing: index) {
+      $0[Note.self, "1"].title = "fresh milk"
+    }
+    try await store.save(writing: index) {
+      $0[Note.self, "1"].title = "cold milk"
+    }
+    let connection = try SQLiteConnection(opening: path)
+    func count(_ word: String) throws -> Int64? {
+      try connection.integer(
+        "SELECT count(*) FROM text WHERE text MATCH ?", .text(word))
+    }
+    #expect(try count("milk") == 1)
+    #expect(try count("fresh") == 0)
+  }
+
+  @Test func statementAfterEndedTransactionIsRefused() async throws {
+    let store = try await store()
+    try await store.save(writing: StatementTests.index) {
+      $0[Note.self, "1"].title = "Milk"
+    }
+    await #expect(throws: SQLError.self) {
+      try await store.save(writing: { connection, _ in
+        try? connection.run("INSERT OR ROLLBACK INTO search VALUES ('1', '')")
+        try connection.run("INSERT INTO search VALUES ('2', 'alone')")
+      }) { $0[Note.self, "1"].title = "Bread" }
+    }
+    #expect(try rows() == ["1": "Milk"])
+    #expect(await store.read { $0[Note.self, "1"]?.title } == "Milk")
+  }
+
+  @Test func temporaryTableCannotHideStoreTable() async throws {
+    let store = try await store()
+    try await store.save(writing: { connection, _ in
+      try connection.run("CREATE TEMP TABLE x (a)")
+      #expect(throws: SQLError.self) {
+        try connection.run("ALTER TABLE x RENAME TO rejoin_record")
+      }
+      #expect(throws: SQLError.self) {
+        try connection.run("CREATE TEMP TABLE rejoin_record (a)")
+      }
+    }) { $0[Note.self, "1"].title = "Milk" }
+  }
+
+  @Test func textsWithDifferentBytesAreDifferentStatements() throws {
+    let connection = try SQLiteConnection(opening: path)
+    try connection.run("CREATE TABLE note (title TEXT)")
+    for title in ["caf\u{e9}", "cafe\u{301}"] {
+      try connection.run("INSERT INTO note VALUES ('\(title)')")
+    }
+    #expect(
+      try connection.integer("SELECT count(DISTINCT title) FROM note") == 2)
+  }
 }

@@ -41,7 +41,12 @@ extension Replica {
   }
 
   /// Takes the replica back to what a store has of it.
-  package func takeBack(to stored: StoredReplica) {
+  ///
+  /// - Parameter former: The replica before the change.
+  package func takeBack(
+    to stored: StoredReplica, _ former: FormerReplica? = nil
+  ) {
+    if let former { deviceChange = former.deviceChange }
     let fragmentSize = fragmentSize
     self.stored = stored
     self.fragmentSize = fragmentSize

@@ -30,24 +30,36 @@ extension FieldState {
   fileprivate func addAuthors(
     since before: FieldState?, to authors: inout Set<DeviceID>
   ) {
+    let devices = contributors
     guard let before else {
-      authors.formUnion(clock.entries.map(\.device))
+      authors.formUnion(devices)
       return
     }
-    let known = before.clock
+    let (clock, known) = (clock, before.clock)
     var hasSave = false
-    for entry in clock.entries {
-      if entry.count > known[entry.device] {
+    for device in devices {
+      if clock[device] > known[device] {
         hasSave = true
-        authors.insert(entry.device)
-      } else if !adds(sameAs: before, by: entry.device) {
-        authors.insert(entry.device)
+        authors.insert(device)
+      } else if !adds(sameAs: before, by: device) {
+        authors.insert(device)
       }
     }
     // A removal is a save, too. Folding changes nothing here.
-    if !hasSave, self != before {
-      authors.formUnion(clock.entries.map(\.device))
+    if !hasSave, self != before { authors.formUnion(devices) }
+  }
+
+  /// The devices in the clock and, if a message is forged, the devices that have
+  /// additions without a save in the clock.
+  private var contributors: Set<DeviceID> {
+    var devices = Set(clock.entries.map(\.device))
+    switch self {
+    case .counter(let field):
+      devices.formUnion(field.store.entries.map(\.device))
+    case .ledger(let field): devices.formUnion(field.store.lines.keys)
+    case .register, .set: break
     }
+    return devices
   }
 
   /// Returns whether a device has the same additions in another state.

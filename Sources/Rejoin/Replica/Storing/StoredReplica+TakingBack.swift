@@ -19,7 +19,12 @@ package struct FormerReplica {
   /// The number of records before the change.
   package let recordCount: Int
 
-  fileprivate init(_ stored: StoredReplica) {
+  let deviceChange: Replica.DeviceChange?
+
+  fileprivate init(
+    _ stored: StoredReplica, _ deviceChange: Replica.DeviceChange?
+  ) {
+    self.deviceChange = deviceChange
     (device, hybrid) = (stored.device, stored.hybrid)
     (version, stability) = (stored.version, stored.stability)
     durableToken = stored.durableToken
@@ -43,7 +48,9 @@ extension Replica {
   /// The state of the replica before a change.
   ///
   /// - Complexity: O(*d*), where *d* is the number of devices.
-  package var former: FormerReplica { FormerReplica(stored) }
+  package var former: FormerReplica {
+    FormerReplica(stored, deviceChange)
+  }
 
   /// Undoes a change, unless the change sorted an index.
   ///
@@ -61,6 +68,7 @@ extension Replica {
       stored.index.canTakeBack(to: former.index)
     else { return false }
     stored.takeBack(to: former, changed, as: parts)
+    deviceChange = former.deviceChange
     stored.formerRecords = nil
     stored.changedRecords = []
     stored._checkInvariants()
