@@ -273,8 +273,21 @@ import Testing
     try await fill()
     let bytes = try TokenFile(beside: path).load()
     keeper.bytes = bytes
-    let full = try SQLiteConnection(opening: folder.file("full.sqlite"))
-    try full.run("PRAGMA max_page_count = 2")
+    /// Fails when the scope's row is about to be written.
+    final class Full: SQLConnection {
+      let connection: SQLiteConnection
+      init(_ connection: SQLiteConnection) { self.connection = connection }
+      var dialect: SQLDialect { .sqlite }
+      var isIdle: Bool { connection.isIdle }
+      func run(
+        _ sql: String, _ values: [SQLValue],
+        _ body: (any SQLRow) throws -> Void
+      ) throws {
+        if sql.hasPrefix("INSERT") { throw SQLError(.full, "the disk is full") }
+        try connection.run(sql, values, body)
+      }
+    }
+    let full = Full(try SQLiteConnection(opening: folder.file("full.sqlite")))
     #expect(throws: StoreError.self) {
       try StoredScope(
         "main", on: full, recovering: .asNewDevice, schema: [Note.self],
