@@ -34,6 +34,11 @@ public struct Conflict: Hashable, Codable, Sendable {
   /// The saves of the record's existence that the conflict displayed.
   private(set) var marks: VectorClock
 
+  /// All saves of the record that the conflict displayed.
+  ///
+  /// If the conflict is resolved by deleting the record, the deletion covers them.
+  private(set) var seen: VectorClock
+
   /// The saves of one field that the conflict displayed.
   struct Displayed: Hashable, Codable, Sendable {
     let field: FieldKey
@@ -63,7 +68,7 @@ extension Conflict {
       isDeletion: isDeletion,
       displayed: fields.map {
         Displayed(field: $0.key, seen: now[$0.key].clock)
-      }, marks: now[.existence].clock)
+      }, marks: now[.existence].clock, seen: now.clock)
   }
 
   /// The saves of a field that the conflict displayed; `nil` for a field that
@@ -82,15 +87,18 @@ extension Conflict {
     if rest.isEmpty { return nil }
     return Conflict(
       record: record, fields: rest, others: others, isDeletion: isDeletion,
-      displayed: displayed, marks: marks)
+      displayed: displayed, marks: marks, seen: seen)
   }
 
   /// The conflict after the save that queued it.
   func displayed(after dot: Dot?) -> Conflict {
     var conflict = self
-    // That save may have written other fields of the record, and marked it
-    // alive. Resolving must supersede this mark, too.
-    if let dot { conflict.marks.insert(dot) }
+    // That save may have written other fields of the record. Resolving must
+    // supersede its mark and cover its edits, too.
+    if let dot {
+      conflict.marks.insert(dot)
+      conflict.seen.insert(dot)
+    }
     return conflict
   }
 }

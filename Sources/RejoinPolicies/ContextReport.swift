@@ -11,9 +11,9 @@ public struct ContextReport: Sendable {
   /// The records whose deletion was carried out, even if the same save created
   /// them again.
   public internal(set) var deleted: Set<RecordID> = []
-  /// The records that were deleted and still exist, with the concurrent edits
-  /// that keep each alive.
-  public internal(set) var survivors: [RecordID: [DroppedChange.Side]] = [:]
+  /// The records that were deleted and still exist, each with the last concurrent
+  /// save of every device that edited it.
+  public internal(set) var survivors: [RecordID: [Dot]] = [:]
   /// The changes, by either side, that the policy did not keep.
   public internal(set) var dropped: [DroppedChange] = []
   /// The records that were in conflict, including those that the policy

@@ -32,21 +32,9 @@ extension EditedRecord {
   /// equal value, is a change that its author wants to keep.
   func isContested(by now: Record) -> Bool {
     guard isDeleted else { return wasDeleted(in: now) }
-    return isMarked(in: now)
+    return hasMoved(.existence, in: now)
       || seenFields.union(now.fields).subtracting(quiet)
         .contains { hasMoved($0, in: now) }
-  }
-
-  /// Whether the record's existence has changed since the fetch.
-  ///
-  /// Every save marks the record as existing, and the mark of a save that writes
-  /// a quiet register does not count.
-  private func isMarked(in now: Record) -> Bool {
-    guard hasMoved(.existence, in: now) else { return false }
-    let (before, marks) = (seen(.existence).clock, now[.existence].writes)
-    let new = marks.map(\.dot).filter { !before.contains($0) }
-    let quietSaves = Set(quiet.flatMap { now[$0].writes.map(\.dot) })
-    return new.isEmpty || !quietSaves.isSuperset(of: new)
   }
 
   private func hasMoved(_ key: FieldKey, in now: Record) -> Bool {
@@ -70,6 +58,13 @@ extension EditedRecord {
   /// The states that the edits are based on.
   var seenStates: [FieldKey: FieldState] {
     seenFields.reduce(into: [:]) { $0[$1] = seen($1) }
+  }
+
+  /// The saves that the fields and the existence have shown.
+  var seenSaves: VectorClock {
+    seenFields.reduce(into: fetched[.existence].clock) {
+      $0.merge(seen($1).clock)
+    }
   }
 
   /// The saves that the record has seen and that a replica's fields have not.
@@ -98,14 +93,24 @@ extension Record {
   /// Returns whether the store's last write of a field is later than a write
   /// that a save would make now.
   ///
-  /// If the field holds no write, the last mark of the record's existence
-  /// counts.
+  /// For the existence and a field without a write, the last mark or write of the
+  /// record counts. Counters and sets have no times.
   func comparison(with replica: Replica) -> (FieldKey) -> Bool {
     let next = (replica.timeOfNextSave ?? .max, replica.device)
     return { key in
       let field = exists && key != .existence ? self[key].write : nil
-      guard let write = field ?? self[.existence].write else { return false }
-      return next < (write.payload.time, write.dot.device)
+      let last = field.map { ($0.payload.time, $0.dot.device) } ?? lastTime
+      return last.map { next < $0 } ?? false
     }
+  }
+
+  /// The time and the device of the last mark and, if the record exists, the last
+  /// write.
+  private var lastTime: (Timestamp, DeviceID)? {
+    let marks = self[.existence].marks.map { ($0.payload.time, $0.dot.device) }
+    let writes = exists
+      ? fields.compactMap { self[$0].write }
+        .map { ($0.payload.time, $0.dot.device) } : []
+    return (marks + writes).max { $0 < $1 }
   }
 }

@@ -34,7 +34,7 @@ extension EditingContext {
     let now = replica.recordForEditing(id)
     let report = try replica.save { transaction in
       transaction.upsert(
-        id, observed: FieldState(seen: marks),
+        id, observed: FieldState(.existence, seen: marks),
         creatingAgain: record?.fieldsToDrop(in: replica))
       for (key, value) in values.sorted(by: { $0.key < $1.key }) {
         let seen =
@@ -42,7 +42,8 @@ extension EditingContext {
           ?? record?.seen(key).clock ?? VectorClock()
         transaction.apply(
           .write(value), to: key, of: id,
-          observed: quiet.contains(key) ? now[key] : FieldState(seen: seen))
+          observed: quiet.contains(key)
+            ? now[key] : FieldState(.register, seen: seen))
       }
     }
     let settled = Set(values.keys.map { Name($0.name) })
@@ -71,8 +72,10 @@ extension EditingContext {
     let queued = queue[id].filter(\.isDeletion)
     if deletes, !queued.isEmpty {
       let marks = queued.reduce(VectorClock()) { $0.merging($1.marks) }
+      let seen = queued.reduce(VectorClock()) { $0.merging($1.seen) }
       report.dot = try replica.save {
-        $0.delete(id, observed: FieldState(seen: marks))
+        $0.delete(
+          id, observed: FieldState(.existence, seen: marks), seen: seen)
       }.dot
       report.deleted = [id]
       reportSurvival(of: id, in: &report)
@@ -84,10 +87,13 @@ extension EditingContext {
 }
 
 extension FieldState {
-  /// A field without a store whose context is `seen`: all that `observed:`
-  /// needs.
-  fileprivate init(seen: VectorClock) {
-    self = .register(
-      Causal(store: Siblings(), context: CausalContext(seen)))
+  /// A register or an existence without a store whose context is `seen`: all that
+  /// `observed:` needs.
+  fileprivate init(_ kind: FieldKind, seen: VectorClock) {
+    let context = CausalContext(seen)
+    self =
+      kind == .existence
+      ? .existence(Causal(store: Siblings(), context: context))
+      : .register(Causal(store: Siblings(), context: context))
   }
 }

@@ -79,11 +79,11 @@ extension EditingContext {
     if !plan.record.isCreatedAgain { reportSurvival(of: id, in: &report) }
   }
 
-  /// If a deleted record still exists, reports the marks that keep it alive.
+  /// If a deleted record still exists, reports the edits that keep it alive.
   func reportSurvival(of id: RecordID, in report: inout ContextReport) {
     guard let record = replica.record(id), record.exists else { return }
-    report.survivors[id] = record[.existence].writes
-      .filter { $0.payload.value == .bool(true) }.map { .init($0) }
+    report.survivors[id] =
+      report.dot.map { record.edits(besideDeletion: $0) } ?? []
   }
 }
 

@@ -50,11 +50,11 @@ extension SavePlan {
       .map { drop($0, .overwritten(now[$0])) }
   }
 
-  /// The marks, unseen by the context, that kept the record alive.
+  /// The marks, unseen by the context, that keep the record alive without an edit.
   private var overwrittenMarks: [DroppedChange] {
     let seen = record.fetched[.existence].clock
-    let isUnseen = now[.existence].writes.contains {
-      $0.payload.value == .bool(true) && !seen.contains($0.dot)
+    let isUnseen = now[.existence].marks.contains {
+      !$0.payload.isDeletion && !seen.contains($0.dot)
     }
     guard decision.isConflict, now.exists, isUnseen else { return [] }
     return [drop(.existence, .overwritten(now[.existence]))]

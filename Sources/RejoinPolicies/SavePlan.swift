@@ -107,7 +107,8 @@ struct SavePlan {
     let seesAll = deletion == .delete
     guard record.isCreatedAgain else {
       return transaction.delete(
-        record.id, observed: (seesAll ? now : record.fetched)[.existence])
+        record.id, observed: (seesAll ? now : record.fetched)[.existence],
+        seen: seesAll ? now.clock : record.seenSaves)
     }
     write(
       in: transaction, seesAll: seesAll,

@@ -11,6 +11,10 @@ extension Digest {
     }
   }
 
+  mutating func add(_ clock: VectorClock) {
+    for entry in clock.entries { add(Dot(entry.device, entry.count)) }
+  }
+
   private mutating func add(_ dot: Dot) {
     add(dot.device.high)
     add(dot.device.low)

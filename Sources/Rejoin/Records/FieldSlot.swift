@@ -104,6 +104,19 @@ struct FieldSlot: Sendable {
     }
   }
 
+  /// The marks of a record's existence; none for any other field.
+  var marks: Siblings<ExistenceMark> {
+    guard case .other(.existence(let field)) = content else {
+      return Siblings()
+    }
+    return field.store
+  }
+
+  /// The saves that the field has seen.
+  var clock: VectorClock {
+    isOneWrite ? VectorClock(save.dot) : state.clock
+  }
+
   /// Whether all saves that the field has seen are in `clock`.
   func isContained(in clock: VectorClock) -> Bool {
     switch content {

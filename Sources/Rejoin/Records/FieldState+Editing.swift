@@ -27,7 +27,7 @@ package struct Retraction: Hashable, Sendable {
 }
 
 /// The dots that the edit of a save supersedes.
-private enum Observed: DotSet {
+enum Observed: DotSet {
   case all
   case those(in: VectorClock)
   case only(Dot?)
@@ -104,7 +104,18 @@ extension FieldState {
     case (.ledger(var field), let edit):
       field.update(at: dot) { $0.change(edit, in: save) }
       return (.ledger(field), [])
+    case (.existence(let field), _): return (.existence(field), [])
     }
+  }
+
+  /// Changes the marks of a record's existence in one save.
+  mutating func changeMarks(
+    at dot: Dot, _ change: (inout Siblings<ExistenceMark>) -> Void
+  ) {
+    guard case .existence(var field) = self else { return }
+    field.update(at: dot, change)
+    self = .existence(field)
+    _checkInvariants()
   }
 }
 

@@ -21,6 +21,11 @@ extension FieldState {
     if case .register(let field) = self { Array(field.store) } else { [] }
   }
 
+  /// The marks of a record's existence, sorted by dot; none for another kind.
+  public var marks: [Siblings<ExistenceMark>.Element] {
+    if case .existence(let field) = self { Array(field.store) } else { [] }
+  }
+
   /// The values of a register's other writes that differ from the visible one,
   /// each once, sorted.
   ///

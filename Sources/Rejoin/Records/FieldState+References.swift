@@ -7,7 +7,7 @@ extension FieldState {
     case .register(let field):
       field.store.contains { $0.payload.value?.isReference == true }
     case .set: true
-    case .counter, .ledger: false
+    case .counter, .ledger, .existence: false
     }
   }
 
@@ -20,7 +20,7 @@ extension FieldState {
     case .register(let field):
       for sibling in field.store { visit(sibling.payload.value) }
     case .set(let field): for entry in field.store.entries { visit(entry.key) }
-    case .counter, .ledger: break
+    case .counter, .ledger, .existence: break
     }
   }
 }

@@ -13,6 +13,8 @@ public enum FieldState: Hashable, Sendable {
   case set(Causal<DotMap>)
   /// A ledger.
   case ledger(Causal<LedgerLines>)
+  /// The marks of a record's existence.
+  case existence(Causal<Siblings<ExistenceMark>>)
 
   /// Creates the empty state of a field.
   public init(_ kind: FieldKind) {
@@ -22,6 +24,7 @@ public enum FieldState: Hashable, Sendable {
       case .counter: .counter(Causal())
       case .set: .set(Causal())
       case .ledger: .ledger(Causal())
+      case .existence: .existence(Causal())
       }
   }
 
@@ -32,6 +35,7 @@ public enum FieldState: Hashable, Sendable {
     case .counter: .counter
     case .set: .set
     case .ledger: .ledger
+    case .existence: .existence
     }
   }
 
@@ -42,6 +46,7 @@ public enum FieldState: Hashable, Sendable {
     case .counter(let field): field.clock
     case .set(let field): field.clock
     case .ledger(let field): field.clock
+    case .existence(let field): field.clock
     }
   }
 
@@ -53,6 +58,7 @@ public enum FieldState: Hashable, Sendable {
     case .counter(let field): field.lastSave(of: device)
     case .set(let field): field.lastSave(of: device)
     case .ledger(let field): field.lastSave(of: device)
+    case .existence(let field): field.lastSave(of: device)
     }
   }
 
@@ -71,6 +77,7 @@ public enum FieldState: Hashable, Sendable {
     case .counter(let field): field.store.isEmpty
     case .set(let field): field.store.isEmpty
     case .ledger(let field): field.store.isEmpty
+    case .existence(let field): field.store.isEmpty
     }
   }
 
@@ -81,23 +88,21 @@ public enum FieldState: Hashable, Sendable {
     case .counter(let field): field.store.hasUncancelled
     case .set(let field): !field.store.isEmpty
     case .ledger(let field): field.store.hasUncancelled
+    case .existence: false
     }
   }
 }
 
 extension FieldState {
-  /// Whether `save` is the last one of its device that the field has seen, and
-  /// has left no dot in it: the trace of a drop.
-  func wasEmptied(by save: Dot) -> Bool {
-    guard lastSave(of: save.device) == save.sequence else { return false }
-    let held: VectorClock
+  /// The smallest clock that contains every dot in the store.
+  var dots: VectorClock {
     switch self {
-    case .register(let field): held = field.store.dots
-    case .counter(let field): held = field.store.dots
-    case .set(let field): held = field.store.dots
-    case .ledger(let field): held = field.store.dots
+    case .register(let field): field.store.dots
+    case .counter(let field): field.store.dots
+    case .set(let field): field.store.dots
+    case .ledger(let field): field.store.dots
+    case .existence(let field): field.store.dots
     }
-    return held[save.device] < save.sequence
   }
 }
 
@@ -128,6 +133,9 @@ extension FieldState: Lattice {
     case .ledger(var mine):
       if case .ledger(let theirs) = other { mine.merge(theirs) }
       return .ledger(mine)
+    case .existence(var mine):
+      if case .existence(let theirs) = other { mine.merge(theirs) }
+      return .existence(mine)
     }
   }
 }
@@ -148,6 +156,9 @@ extension FieldState {
         field._checkInvariants()
         field.store._checkInvariants()
       case .ledger(let field):
+        field._checkInvariants()
+        field.store._checkInvariants()
+      case .existence(let field):
         field._checkInvariants()
         field.store._checkInvariants()
       }

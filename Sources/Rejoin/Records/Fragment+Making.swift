@@ -13,7 +13,7 @@ extension FieldState {
     // What the fragment does not name, the receiver must have heard of.
     let isCovered = horizon.isContained(in: known)
     switch self {
-    case .register: return nil
+    case .register, .existence: return nil
     case .set(let field):
       return isCovered
         ? whole(

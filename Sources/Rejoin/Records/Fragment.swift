@@ -28,7 +28,7 @@ public struct Fragment: Hashable, Sendable {
   /// Whether it is taken or refused as one.
   public var isWhole: Bool {
     switch state {
-    case .register, .set: true
+    case .register, .set, .existence: true
     case .counter(let field): !field.store.cancelled.isEmpty
     case .ledger(let field):
       field.store.lines.values.contains { $0.cancelled > 0 }
@@ -60,7 +60,7 @@ extension FieldKind {
   /// Whether a fragment of such a field can be sent.
   var isDivisible: Bool {
     switch self {
-    case .register: false
+    case .register, .existence: false
     case .counter, .set, .ledger: true
     }
   }
@@ -68,17 +68,12 @@ extension FieldKind {
 
 extension FieldState {
   /// Whether a fragment of the field can be sent.
-  var isDivisible: Bool {
-    switch self {
-    case .register: false
-    case .counter, .set, .ledger: true
-    }
-  }
+  var isDivisible: Bool { kind.isDivisible }
 
   /// How many elements, devices or entries a set, a counter or a ledger has.
   var size: Int {
     switch self {
-    case .register: 0
+    case .register, .existence: 0
     case .counter(let field): field.store.entries.count
     case .set(let field): field.store.count
     case .ledger(let field):
@@ -105,7 +100,7 @@ extension FieldState {
             lines: field.store.lines.filter { devices.contains($0.key) }), clock
         )
       )
-    case .register, .set: self
+    case .register, .set, .existence: self
     }
   }
 
@@ -139,6 +134,7 @@ extension FieldState {
       }
       return .ledger(mine)
     case .register(let mine): return .register(mine)
+    case .existence(let mine): return .existence(mine)
     }
   }
 }

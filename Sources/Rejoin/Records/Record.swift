@@ -18,6 +18,17 @@ public struct Record: Sendable {
   /// Whether the record was deleted or purged.
   package var isDead: Bool { state.isDead(rule) }
 
+  /// The saves that have touched the record.
+  public var clock: VectorClock { state.clock }
+
+  /// The last save of each device that edited the record and that a deletion does
+  /// not cover, sorted by device; none without that deletion.
+  package func edits(besideDeletion dot: Dot) -> [Dot] {
+    guard let covered = state.marks[dot]?.payload.covered else { return [] }
+    return state.edits.saves(beyond: covered).entries
+      .map { Dot($0.device, $0.count) }
+  }
+
   /// The fields that any save has touched, without the existence, sorted.
   public var fields: [FieldKey] {
     state.slots.filter { $0.name != 0 }.map { names[$0.name] }.sorted()

@@ -10,48 +10,16 @@ struct FieldLocation: Hashable, Sendable {
   var rank: UInt64 { UInt64(record) << 32 | UInt64(name) }
 }
 
-/// Whether a record exists under each rule for deletions.
-struct Existence: Equatable {
-  /// Whether there are marks that say so.
-  private var isMarked = false
-  private(set) var updateWins = false
-  private(set) var deleteWins = false
-
-  /// A record without marks does not exist.
-  init() {}
-
-  /// The existence that a single mark makes.
-  init(isAlive: Bool) {
-    (isMarked, updateWins, deleteWins) = (true, isAlive, isAlive)
-  }
-
-  init(_ marks: Siblings<Stamped>) {
-    isMarked = !marks.isEmpty
-    updateWins = marks.exists(.updateWins)
-    deleteWins = marks.exists(.deleteWins)
-  }
-
-  func holds(_ rule: DeletionRule) -> Bool {
-    switch rule {
-    case .updateWins: updateWins
-    case .deleteWins: deleteWins
-    }
-  }
-
-  /// Whether the record has been deleted or purged, under a rule.
-  func isDenied(_ rule: DeletionRule) -> Bool { isMarked && !holds(rule) }
-}
-
 /// A record as a replica stores it: a map from fields to their states, with its
 /// existence as one of them.
 struct RecordState: Sendable {
   let id: RecordID
   /// Sorted by the number of the field; never two of one field.
   ///
-  /// The existence has number zero and is a register.
+  /// The existence has number zero. There is none without a mark.
   private(set) var slots: [FieldSlot] = []
 
-  /// Whether the record exists, by the marks in its slots.
+  /// Whether the record exists, by the marks and the clocks in its slots.
   private(set) var existence = Existence()
   /// Whether any field may hold a reference; never set back.
   private(set) var mayRefer = false
@@ -61,8 +29,8 @@ struct RecordState: Sendable {
   /// The index of a field among the slots, if any save has touched it.
   func position(of name: UInt32) -> Int? {
     // Records often have all fields of their entity, numbered in a row.
-    let guess = Int(name)
-    if guess < slots.count, slots[guess].name == name { return guess }
+    let guess = Int(name) - 1
+    if slots.indices.contains(guess), slots[guess].name == name { return guess }
     let i = place(of: name)
     return i < slots.count && slots[i].name == name ? i : nil
   }
@@ -133,19 +101,12 @@ struct RecordState: Sendable {
   }
 
   private mutating func note(at i: Int, refers: Bool) {
-    if slots[i].name == 0 {
-      existence =
-        slots[i].isOneWrite
-        ? Existence(isAlive: slots[i].value == .bool(true)) : Existence(marks)
-    }
+    existence = existence(afterChangeOf: slots[i])
     if refers { mayRefer = true }
   }
 
-  /// The marks that say whether the record exists.
-  var marks: Siblings<Stamped> {
-    guard let first = slots.first, first.name == 0 else { return Siblings() }
-    return first.siblings
-  }
+  /// The marks of the record's existence.
+  var marks: Siblings<ExistenceMark> { slots.first?.marks ?? Siblings() }
 
   /// Whether the record exists, under a rule.
   func exists(_ rule: DeletionRule) -> Bool { existence.holds(rule) }
@@ -153,32 +114,8 @@ struct RecordState: Sendable {
   /// Whether the record has been deleted or purged, under a rule.
   func isDead(_ rule: DeletionRule) -> Bool { existence.isDenied(rule) }
 
-  /// Whether the record has been purged: deleted, and its content dropped.
-  ///
-  /// A purge marks the record dead and, in the same save, drops the content of
-  /// the fields. Content that is present all the same is of an edit concurrent
-  /// with the purge, and then the mark of that edit is a sibling. Without such
-  /// a sibling, the save only removed something and then deleted the record.
-  var isPurged: Bool {
-    let fields = slots.lazy.filter { $0.name != 0 }.map(\.state)
-    let isEmptied = marks.contains { mark in
-      mark.payload.value != .bool(true)
-        && fields.contains { $0.wasEmptied(by: mark.dot) }
-    }
-    return isEmptied
-      && (!fields.contains(where: \.hasContent) || marks.exists(.updateWins))
-  }
-}
-
-extension Siblings<Stamped> {
-  /// Whether a record with these marks exists, under a rule.
-  func exists(_ rule: DeletionRule) -> Bool {
-    switch rule {
-    case .updateWins: contains { $0.payload.value == .bool(true) }
-    case .deleteWins:
-      !isEmpty && allSatisfy { $0.payload.value == .bool(true) }
-    }
-  }
+  /// Whether the contents of the record were purged.
+  var isPurged: Bool { marks.contains(where: \.payload.isPurge) }
 }
 
 extension RecordState {
@@ -190,14 +127,14 @@ extension RecordState {
         zip(slots, slots.dropFirst()).allSatisfy { $0.name < $1.name },
         "the fields of \(id) are not sorted: \(slots.map(\.name))")
       precondition(
-        existence == Existence(marks), "the marks of \(id) say otherwise")
+        existence == derivedExistence,
+        "the marks and the fields of \(id) say otherwise")
       precondition(
         mayRefer || !slots.contains(where: \.mayRefer),
         "\(id) has references, and is said to have none")
-      guard let first = slots.first, first.name == 0 else { return }
-      guard case .register = first.state else {
-        preconditionFailure("the existence of \(id) is no register")
-      }
+      precondition(
+        marks.allSatisfy { $0.payload.covered?.contains($0.dot) ?? true },
+        "a deletion of \(id) does not cover itself")
     #endif
   }
 }

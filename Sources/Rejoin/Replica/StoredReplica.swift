@@ -233,6 +233,21 @@ public struct StoredReplica: Sendable {
     return superseded
   }
 
+  /// Changes the marks of a record's existence in a save, and enters the change
+  /// into the index.
+  mutating func changeMarks(
+    of position: Int, at dot: Dot,
+    _ change: (inout Siblings<ExistenceMark>) -> Void
+  ) {
+    let location = FieldLocation(record: UInt32(position), name: 0)
+    var before: UInt64 = 0
+    update(location, kind: .existence, refers: false) { slot in
+      before = slot.lastSave(of: dot.device)
+      slot.update { $0.changeMarks(at: dot, change) }
+    }
+    note(dot, over: before, at: location)
+  }
+
   /// Lists a register as shared if it has siblings.
   mutating func noteShared(_ slot: FieldSlot, at location: FieldLocation) {
     if slot.isShared { shared.insert(location) }

@@ -26,23 +26,24 @@ public struct FieldKey: Sendable {
   public init(_ name: String, _ kind: FieldKind, variant: String? = nil) {
     precondition(
       FieldKey.isValid(name, kind, variant),
-      "the name of a field and its variant must have 1 to 255 bytes, and the "
-        + "variant must differ from the kind's name: rename the field")
+      "the name of a field and its variant must have 1 to 255 bytes, the variant "
+        + "must differ from the kind's name, and the kind must be one that a schema "
+        + "can declare: change the field")
     self.name = name
     self.kind = kind
     self.variant = variant
   }
 
-  private init() { (name, kind, variant) = ("", .register, nil) }
+  private init() { (name, kind, variant) = ("", .existence, nil) }
 
-  /// The field that holds the record's existence: a register of Booleans.
+  /// The field that holds the marks of the record's existence.
   public static let existence = FieldKey()
 
   /// Whether a field can have this key.
   static func isValid(
     _ name: String, _ kind: FieldKind, _ variant: String?
   ) -> Bool {
-    guard Limits.isName(name) else { return false }
+    guard Limits.isName(name), kind != .existence else { return false }
     guard let variant else { return true }
     return Limits.isName(variant) && variant != kind.rawValue
   }
@@ -82,7 +83,8 @@ extension FieldKey: Codable {
     let variant = try container.decodeIfPresent(String.self, forKey: .variant)
     guard FieldKey.isValid(name, kind, variant) else {
       throw decoder.corrupted(
-        "a field needs a name, and a variant one of its own, of 255 bytes")
+        "a field needs a kind that a schema can declare, a name of 1 to 255 "
+          + "bytes, and a variant of its own, if any")
     }
     self.init(name, kind, variant: variant)
   }

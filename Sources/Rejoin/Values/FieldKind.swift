@@ -10,6 +10,13 @@ public enum FieldKind: String, Codable, Hashable, Sendable, CaseIterable {
   case set
   /// An append-only list of amounts.
   case ledger
+  /// The marks of ``FieldKey/existence``.
+  ///
+  /// A schema declares no field of this kind.
+  case existence
+
+  /// The kinds that a schema can declare.
+  public static let allCases: [FieldKind] = [.register, .counter, .set, .ledger]
 }
 
 extension FieldKind: Comparable {
@@ -17,5 +24,5 @@ extension FieldKind: Comparable {
     a.order < b.order
   }
 
-  private var order: Int { FieldKind.allCases.firstIndex(of: self) ?? 0 }
+  private var order: Int { FieldKind.allCases.firstIndex(of: self) ?? 4 }
 }

@@ -10,6 +10,8 @@ extension FieldKind {
     case .counter: 2
     case .set: 3
     case .ledger: 5
+    // No table lists it.
+    case .existence: 6
     }
   }
 

@@ -77,6 +77,7 @@ struct FieldContent {
         .counter(Causal(Tally(entries: entries, cancelled: cancelled), clock))
       case .set: .set(Causal(members(), clock))
       case .ledger: .ledger(Causal(LedgerLines(lines: lines), clock))
+      case .existence: .existence(Causal(Siblings(), clock))
       }
     state._checkInvariants()
     return state

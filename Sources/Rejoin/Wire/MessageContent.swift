@@ -134,7 +134,7 @@ struct MessageContent {
     forEachField(of: choice) { numbers.append(all[$0.slot].name) }
     let names = names
     return numbers.sorted {
-      $1 != 0 && ($0 == 0 || names[$0] < names[$1])
+      $0 != 0 && ($1 == 0 || names[$0] < names[$1])
     }
   }
 

@@ -41,6 +41,7 @@ extension MessageReader {
           continued.insert(reader.saves.device(of: line.place))
         }
       }
+    case .existence: preconditionFailure("marks are read after the fields")
     }
     let hasMore = head & 1 != 0
     if hasMore { try readRemainder() }
@@ -52,7 +53,12 @@ extension MessageReader {
       let isWhole = kind == .set || cancels
       try readBasis(isWhole: isWhole, lines: lines, continued: continued)
     }
-    for line in dots.touched { saves.see(dots[Int(line)], of: Int(line)) }
+    for line in dots.touched {
+      saves.see(dots[Int(line)], of: Int(line))
+      if table.hasExistence, !isFragment {
+        fieldDots.insert(dots[Int(line)], Int(line))
+      }
+    }
     if hasMore { only = nil }
     guard isBuilding else { return (FieldState(kind), only, isEmpty) }
     let isImplied = !hasMore && kind == .register
@@ -74,7 +80,7 @@ extension MessageReader {
 
   /// Reads a reference to a save: the first of a field at any distance from the
   /// last reference, the others after it.
-  private mutating func reference(
+  mutating func reference(
     _ distance: UInt64, isFirst: Bool, at start: Int
   ) throws(WireError) -> Int {
     guard distance >> 62 == 0 else {

@@ -12,6 +12,9 @@ package struct MessageReader {
   /// The greatest sequence number of each device in the store that is being
   /// read.
   var dots: StoreDots
+  /// The greatest sequence number of each device in the clocks of the whole fields
+  /// of the record that is being read, if its existence follows.
+  var fieldDots: StoreDots
   var table = EntityTable()
   /// The record that is being read.
   var record = RecordCursor()
@@ -39,7 +42,9 @@ package struct MessageReader {
     let saves = try SaveTable(counts.low, from: &reader)
     (entityCount, start) = (counts.high, reader.offset)
     (self.reader, self.saves) = (reader, saves)
-    dots = StoreDots(count: counts.low)
+    (dots, fieldDots) = (
+      StoreDots(count: counts.low), StoreDots(count: counts.low)
+    )
   }
 
   /// Whether there are any records.

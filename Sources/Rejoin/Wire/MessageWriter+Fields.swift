@@ -16,6 +16,7 @@ extension MessageWriter {
     case .counter(let field): write(field.store, flag)
     case .set(let field): write(field.store, flag)
     case .ledger(let field): write(field.store, flag, continued)
+    case .existence: preconditionFailure("marks are written after the fields")
     }
     if !rest.isEmpty { write(rest, beyond: state) }
   }
@@ -37,7 +38,7 @@ extension MessageWriter {
   /// The distance to a save from the one referred to last.
   ///
   /// Within a field, references ascend, so that only the first needs a sign.
-  private mutating func distance(to place: Int, isFirst: Bool) -> UInt64 {
+  mutating func distance(to place: Int, isFirst: Bool) -> UInt64 {
     defer { last = place }
     return isFirst
       ? Int64(place - last - 1).zigzag : UInt64(place - last - 1)
@@ -138,18 +139,6 @@ extension MessageWriter {
       previous = found.place
       out.signed(entry.amount)
       out.value(entry.memo)
-    }
-  }
-}
-
-extension FieldState {
-  /// The smallest clock that contains every dot in the store.
-  fileprivate var dots: VectorClock {
-    switch self {
-    case .register(let field): field.store.dots
-    case .counter(let field): field.store.dots
-    case .set(let field): field.store.dots
-    case .ledger(let field): field.store.dots
     }
   }
 }

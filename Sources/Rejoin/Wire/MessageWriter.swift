@@ -12,6 +12,8 @@ struct MessageWriter {
   private let kind: WireKind
   /// The index of each column, by number, in the table of the entity; −1 for
   /// those that the entity does not have.
+  ///
+  /// The existence, which has number zero, comes after the columns.
   private var places: [Int32]
   /// The fields of the record that is being written, or of the one before.
   private var fields: [Field] = []
@@ -42,6 +44,7 @@ struct MessageWriter {
     self.content = content
     self.kind = kind
     places = Array(repeating: -1, count: content.columnCount)
+    places[0] = .max
     for (device, interval) in intervals { saves.insert(interval, of: device) }
     for choice in content.choices {
       let slots = content.records[Int(choice.position)].slots
@@ -166,15 +169,10 @@ struct MessageWriter {
     let slots = content.records[Int(choice.position)].slots
     let isSame = hasSameFields(choice)
     var forms = FormChoice()
-    for field in sorted {
-      let slot = Int(field.slot)
-      let place = slots[slot].isOneWrite ? place(of: slots[slot].save) : nil
-      if field.place < 0 {
-        let isTrue = slots[slot].value == .bool(true)
-        forms.note(existence: isTrue ? place : nil)
-      } else {
-        forms.note(field: place)
-      }
+    let written = sorted.prefix(layout.count)
+    for field in written {
+      let slot = slots[Int(field.slot)]
+      forms.note(slot.isOneWrite ? place(of: slot.save) : nil)
     }
     var (form, first) = forms.form
     if form == .full, areBare(choice, slots) { form = .bare }
@@ -186,8 +184,7 @@ struct MessageWriter {
         | (isLast ? 1 : 0))
     if !omitsFields { out.layout(layout, hasExistence: hasExistence) }
     if form == .full || form == .bare {
-      let count = (hasExistence ? 1 : 0) + (form == .full ? layout.count : 1)
-      for field in sorted.prefix(count) {
+      for field in form == .full ? written : written.prefix(1) {
         let slot = Int(field.slot)
         if let fragment = content.fragment(choice, slots[slot].name) {
           write(fragment)
@@ -195,19 +192,32 @@ struct MessageWriter {
           write(slots[slot].state)
         }
       }
-      return
+    } else {
+      for field in written { out.value(slots[Int(field.slot)].value) }
+      last = form == .same ? first : first + layout.count - 1
     }
-    for field in sorted where field.place >= 0 {
-      out.value(slots[Int(field.slot)].value)
-    }
-    last = form == .same ? first : first + max(layout.count, 1) - 1
+    guard hasExistence, let existence = sorted.last,
+      case .existence(let marks) = slots[Int(existence.slot)].state
+    else { return }
+    let isDeleted = marks.store.contains(where: \.payload.isDeletion)
+    write(marks, after: isDeleted ? clock(of: written, choice) : VectorClock())
+  }
+
+  /// The join of the clocks of a record's whole fields.
+  private func clock(
+    of fields: ArraySlice<Field>, _ choice: MessageContent.Choice
+  ) -> VectorClock {
+    let slots = content.records[Int(choice.position)].slots
+    return fields.map { slots[Int($0.slot)] }
+      .filter { content.fragment(choice, $0.name) == nil }
+      .reduce(into: VectorClock()) { $0.merge($1.clock) }
   }
 
   /// Whether a record has several fields, all of them bare, with one clock.
   private func areBare(
     _ choice: MessageContent.Choice, _ slots: [FieldSlot]
   ) -> Bool {
-    let fields = sorted.dropFirst(hasExistence ? 1 : 0)
+    let fields = sorted.prefix(layout.count)
     guard layout.count > 1, let first = fields.first else { return false }
     let clock = slots[Int(first.slot)].bareClock
     return clock != nil
@@ -236,10 +246,9 @@ struct MessageWriter {
     fields.removeSubrange(count...)
     sorted.removeAll(keepingCapacity: true)
     sorted.append(contentsOf: fields)
-    // The existence, which has number zero, comes first.
     sorted.sort { $0.place < $1.place }
-    let exists = sorted.first.map { $0.place < 0 } ?? false
-    let table = sorted.dropFirst(exists ? 1 : 0).lazy.map { $0.place }
+    let exists = sorted.last?.place == .max
+    let table = sorted.dropLast(exists ? 1 : 0).lazy.map { $0.place }
     if exists == hasExistence, layout.elementsEqual(table) { return true }
     layout.removeAll(keepingCapacity: true)
     layout.append(contentsOf: table)

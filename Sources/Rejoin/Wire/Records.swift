@@ -7,10 +7,9 @@ enum RecordForm: UInt64 {
   /// One value per field, all of one save.
   case same
   /// One value per field, each of the save after that of the previous field.
-  /// The existence is of the last one.
   case next
   /// Several fields that are bare and have seen the same saves, as a purge
-  /// leaves them: after the existence, one field stands for all.
+  /// leaves them: one field stands for all.
   ///
   /// Its layout is always written out, so that a message has a byte for each
   /// field that a reader builds.
@@ -25,20 +24,10 @@ struct FormChoice {
   private var first: Int?
   private var count = 0
   private var (isSame, isNext) = (true, true)
-  private var existence: Int?
-
-  /// Takes the record's existence, which comes before the fields.
-  ///
-  /// - Parameter place: The index of the save, if the write says that the record
-  ///   exists.
-  mutating func note(existence place: Int?) {
-    guard let place else { return exclude() }
-    existence = place
-  }
 
   /// Takes the next field.
-  mutating func note(field place: Int?) {
-    guard let place else { return exclude() }
+  mutating func note(_ place: Int?) {
+    guard let place else { return (isSame, isNext) = (false, false) }
     let first = first ?? place
     self.first = first
     isSame = isSame && place == first
@@ -46,17 +35,10 @@ struct FormChoice {
     count += 1
   }
 
-  private mutating func exclude() { (isSame, isNext) = (false, false) }
-
   /// The form, and the index of the first save in a short one.
   var form: (RecordForm, first: Int) {
-    guard let first = first ?? existence else { return (.full, 0) }
-    let existence = existence ?? -1
-    if isSame, existence < 0 || existence == first { return (.same, first) }
-    if isNext, existence < 0 || existence == first + count - 1 {
-      return (.next, first)
-    }
-    return (.full, 0)
+    guard let first, isSame || isNext else { return (.full, 0) }
+    return (isSame ? .same : .next, first)
   }
 }
 
@@ -95,10 +77,10 @@ struct RecordCursor {
   /// The index of the last save, in a short form.
   fileprivate var end = 0
   fileprivate var start = 0
-  /// The index of the next field; −1 for the existence.
+  /// The index of the next field; the existence comes after the last one.
   fileprivate var next = 0
   fileprivate var choice = FormChoice()
-  /// The bytes of the first field after the existence.
+  /// The bytes of the first field.
   fileprivate var sample = 0..<0
   /// Whether it is bare, and all fields so far have its bytes.
   fileprivate var areAlike = true
@@ -127,7 +109,7 @@ extension MessageReader {
       isSame: head & 2 != 0, isAlwaysWritten: form == .bare, &reader)
     record = RecordCursor()
     (record.form, record.start) = (form, start)
-    record.next = table.hasExistence ? -1 : 0
+    if table.hasExistence { fieldDots.begin() }
     if form == .full || form == .bare {
       guard head >> 4 == 0, form == .full || table.fields.count > 1 else {
         throw reader.error(
@@ -142,11 +124,11 @@ extension MessageReader {
     let count = table.fields.count
     record.first = first
     record.end = form == .same ? first : first + count - 1
-    guard form == .same || count > 1, record.end < saves.count else {
+    guard count > (form == .same ? 0 : 1), record.end < saves.count else {
       throw reader.error(
         .notCanonical,
-        "consecutive saves only for several fields, and within the "
-          + "\(saves.count) saves",
+        "one save for at least one field, or consecutive saves for several "
+          + "fields, within the \(saves.count) saves",
         at: start)
     }
     return true
@@ -159,18 +141,15 @@ extension MessageReader {
   mutating func nextField() throws(WireError) -> (
     place: Int, state: FieldState
   )? {
-    let i = record.next
-    guard i < table.fields.count else {
-      try endRecord()
-      return nil
-    }
+    let (i, count) = (record.next, table.fields.count)
+    if i == count { try endFields() }
+    guard i < count || i == count && table.hasExistence else { return nil }
     record.next += 1
     noteField()
-    let place = i < 0 ? -1 : table.fields[i]
-    let column = i < 0 ? nil : table[place]
-    let kind = column?.key.kind ?? .register
-    let isFragment = column?.isFragment ?? false
     fragment = nil
+    if i == count { return (-1, try readMarks()) }
+    let place = table.fields[i]
+    let (kind, isFragment) = (table[place].key.kind, table[place].isFragment)
     if record.form == .bare, i > 0, !isFragment {
       guard isBuilding else { return (Int(place), FieldState(kind)) }
       return (
@@ -180,15 +159,10 @@ extension MessageReader {
     if record.form == .full || record.form == .bare {
       let start = reader.offset
       let (state, only, isEmpty) = try readField(kind, isFragment)
-      let isBare = isEmpty && !isFragment
-      if i < 0 {
-        let isTrue = only?.value == .bool(true)
-        record.choice.note(existence: isTrue ? only?.place : nil)
-      } else {
-        record.choice.note(field: only?.place)
-        noteAlike(start..<reader.offset, isBare: isBare, isFirst: i == 0)
-        if record.form == .bare { record.clock = state.clock }
-      }
+      record.choice.note(only?.place)
+      noteAlike(
+        start..<reader.offset, isBare: isEmpty && !isFragment, isFirst: i == 0)
+      if record.form == .bare { record.clock = state.clock }
       return (Int(place), state)
     }
     guard kind == .register else {
@@ -196,7 +170,6 @@ extension MessageReader {
         .invalid, "only registers in the short form of a record",
         at: record.start)
     }
-    if i < 0 { return (-1, try state(.bool(true), at: record.end)) }
     let value = try reader.value(isBuilding: isBuilding)
     let save = record.form == .same ? record.first : record.first + i
     return (Int(place), try state(value, at: save))
@@ -213,7 +186,8 @@ extension MessageReader {
       record.areAlike && isBare && reader.hasEqualBytes(record.sample, bytes)
   }
 
-  private mutating func endRecord() throws(WireError) {
+  /// Checks the form of the record after its last field.
+  private mutating func endFields() throws(WireError) {
     switch record.form {
     case .same, .next: last = record.end
     case .full:
@@ -239,6 +213,7 @@ extension MessageReader {
     }
     let (dot, line) = saves.dot(at: place)
     saves.see(dot.sequence, of: line)
+    if table.hasExistence { fieldDots.insert(dot.sequence, line) }
     guard isBuilding else { return FieldState(.register) }
     return .register(Causal(Siblings(Stamped(value, at: time), at: dot), nil))
   }

@@ -93,8 +93,16 @@ struct SaveIndex {
   mutating func insert(_ state: FieldState) {
     state.forEachSave { insert($0, $1?.rawValue) }
     for entry in state.explicitRemainder { insert(entry.device) }
-    if case .ledger(let field) = state {
+    switch state {
+    case .ledger(let field):
       for device in field.store.lines.keys { insert(device) }
+    case .existence(let field):
+      for mark in field.store {
+        for entry in mark.payload.covered?.entries ?? [] {
+          insert(entry.device)
+        }
+      }
+    case .register, .counter, .set: break
     }
   }
 
@@ -195,6 +203,8 @@ extension FieldState {
       for (device, line) in field.store.lines {
         for entry in line.tail { body(Dot(device, entry.sequence), entry.time) }
       }
+    case .existence(let field):
+      for mark in field.store { body(mark.dot, mark.payload.time) }
     }
   }
 
@@ -205,6 +215,7 @@ extension FieldState {
     case .counter(let field): field.explicitRemainder
     case .set(let field): field.explicitRemainder
     case .ledger(let field): field.explicitRemainder
+    case .existence(let field): field.explicitRemainder
     }
   }
 }
@@ -219,7 +230,7 @@ extension DotMap {
 
 extension Causal {
   /// The part of the clock that the dots in the store do not imply.
-  fileprivate var explicitRemainder: [VectorClock.Entry] {
+  var explicitRemainder: [VectorClock.Entry] {
     if isContextImplied { return [] }
     let dots = store.dots
     return clock.entries.filter { $0.count > dots[$0.device] }

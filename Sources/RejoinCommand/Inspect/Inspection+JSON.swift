@@ -76,7 +76,7 @@ extension Inspection {
     return members
   }
 
-  private static func json(_ clock: VectorClock) -> JSONValue {
+  fileprivate static func json(_ clock: VectorClock) -> JSONValue {
     .array(clock.entries.map { json($0.device, nil, $0.count) })
   }
 
@@ -125,6 +125,17 @@ extension FieldState {
     case .ledger(let field):
       field.store.lines.sorted { $0.key < $1.key }.map {
         .of($0, $1, isContinued: fragment?.continued.contains($0) ?? false)
+      }
+    case .existence:
+      marks.map { mark in
+        .object([
+          "device": .text(mark.dot.device.hexadecimal),
+          "n": .wide(mark.dot.sequence),
+          "time": .wide(mark.payload.time.rawValue),
+          "covered": mark.payload.covered.map { Inspection.json($0) }
+            ?? .scalar(.null),
+          "purge": .scalar(.bool(mark.payload.isPurge)),
+        ])
       }
     }
   }

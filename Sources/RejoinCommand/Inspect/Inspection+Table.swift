@@ -66,6 +66,10 @@ extension FieldState {
     case .set:
       "{" + elements.map { "\($0)" }.joined(separator: ", ") + "}"
     case .ledger: "total \(total)"
+    case .existence:
+      marks.map { mark in
+        mark.payload.covered.map { "deleted, covering \($0)" } ?? "alive"
+      }.joined(separator: "; ")
     }
   }
 }

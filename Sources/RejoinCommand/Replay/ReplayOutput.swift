@@ -66,6 +66,7 @@ enum ReplayOutput {
     case .set:
       return .array(record.elements(of: name).map { JSONValue($0) })
     case .ledger: return .object(["total": .int(record.total(of: name))])
+    case .existence: return nil
     }
   }
 

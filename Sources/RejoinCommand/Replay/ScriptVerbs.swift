@@ -107,6 +107,7 @@ struct ScriptVerbs {
     case .counter: .count(CounterEdit(by: 0, isReset: true))
     case .set: .members(.clearing)
     case .ledger: .append(.cancelling)
+    case .existence: preconditionFailure("A schema has no such field.")
     }
   }
 }

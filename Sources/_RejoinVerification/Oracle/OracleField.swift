@@ -124,6 +124,7 @@ extension OracleField {
     case .counter: !changes.isEmpty
     case .set: !elements.isEmpty
     case .ledger: !amounts.isEmpty
+    case .existence: false
     }
   }
 }

@@ -55,7 +55,13 @@ extension OracleReplica {
     }
     for (id, record) in pending(rows) {
       let memory = Self.memory(of: id, from: server)
-      var isNew = !held.keys.contains { $0.id == memory }
+      if record.verbs.isEmpty, !held.keys.contains(where: { $0.id == memory }) {
+        for id in [memory, id] {
+          save.edits[FieldPath(id, .existence)] = OracleEdit(
+            seen: SaveSet(), drops: false, verbs: [.write(.bool(true))],
+            stamp: time)
+        }
+      }
       for (key, verbs) in record.verbs {
         guard case .write(let value) = verbs.last else { continue }
         let last = FieldPath(memory, key)
@@ -63,17 +69,12 @@ extension OracleReplica {
         if let pulled, pulled.value == value || time <= pulled.time { continue }
         write(value, to: last)
         write(value, to: FieldPath(id, key))
-        isNew = true
       }
-      guard isNew else { continue }
-      write(.bool(true), to: FieldPath(memory, .existence))
-      write(.bool(true), to: FieldPath(id, .existence))
     }
     if save.edits.isEmpty { return nil }
     if dot.sequence == 1 {
       let id = RecordID("rejoin.roster", device.hexadecimal)
       write(.string(server), to: FieldPath(id, Self.server))
-      write(.bool(true), to: FieldPath(id, .existence))
     }
     knowledge.pullers[server] = device
     let place = history.place(of: save)

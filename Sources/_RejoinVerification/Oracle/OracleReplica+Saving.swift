@@ -12,6 +12,13 @@ struct OraclePending {
   var shown: [FieldKey: SaveSet] = [:]
   /// Of sets, the saves whose marks of an element are taken back.
   var retracted: [FieldKey: [Value: Int]] = [:]
+  /// The saves of the record that the author of a deletion was shown, or `nil` for
+  /// all.
+  var saw: SaveSet?
+  /// What the deletion of an undoing covers and supersedes.
+  var covered: VectorClock?
+  /// Whether that was purged before.
+  var isPurge = false
   /// The times of writes that come back.
   var times: [FieldKey: Timestamp] = [:]
 }
@@ -32,7 +39,7 @@ extension OraclePending {
   /// Marks the record, as its author sees it.
   fileprivate mutating func write(mark: Bool) {
     self.mark = mark
-    shown[.existence] = nil
+    (shown[.existence], saw) = (nil, nil)
   }
 }
 
@@ -82,7 +89,8 @@ extension OracleReplica {
     var pending: [RecordID: OraclePending] = [:]
     for (id, undoing) in undoings {
       var record = OraclePending(
-        mark: undoing.mark, verbs: undoing.edits.mapValues { [$0] })
+        mark: undoing.mark, verbs: undoing.edits.mapValues { [$0] },
+        covered: undoing.covered, isPurge: undoing.isPurge)
       for (key, retraction) in undoing.retractions {
         let path = FieldPath(id, key)
         record.verbs[key, default: []] += []
@@ -124,6 +132,11 @@ extension OracleReplica {
         seen[FieldPath(id, .existence)], of: .existence,
         isFirst: record.mark == nil)
       record.mark = false
+      if record.shown[.existence] != nil {
+        record.saw = seen.reduce(into: SaveSet()) { all, field in
+          if field.key.id == id { all.formUnion(field.value) }
+        }
+      }
       pending[id] = record
     }
     for verb in company.after { note(verb, in: &pending) }
@@ -203,7 +216,9 @@ extension OracleReplica {
       if record.drops {
         for path in contents(of: id) { verbs[path.key, default: []] += [] }
       }
-      if let mark = record.mark { verbs[.existence] = [.write(.bool(mark))] }
+      verbs[.existence] = nil
+      save.edits[FieldPath(id, .existence)] = edit(
+        ofExistenceOf: id, record, at: dot, time: time)
       for (key, verbs) in verbs {
         let path = FieldPath(id, key)
         save.edits[path] = edit(verbs, of: path, record, in: save)

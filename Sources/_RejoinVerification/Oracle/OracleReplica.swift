@@ -41,29 +41,6 @@ struct OracleReplica {
     history.schema[id.entity].deletion
   }
 
-  /// Of each mark whether it says that the record is alive.
-  private func marks(_ id: RecordID) -> [(dot: Dot, isAlive: Bool)] {
-    field(FieldPath(id, .existence)).siblings.map {
-      ($0.dot, $0.value == .bool(true))
-    }
-  }
-
-  func exists(_ id: RecordID) -> Bool {
-    let marks = marks(id).map(\.isAlive)
-    return rule(id) == .updateWins
-      ? marks.contains(true) : marks.contains(true) && !marks.contains(false)
-  }
-
-  /// Whether a record has been deleted.
-  func isDead(_ id: RecordID) -> Bool {
-    !marks(id).isEmpty && !exists(id)
-  }
-
-  func isPurgeable(_ id: RecordID, below cut: VectorClock) -> Bool {
-    isDead(id) && marks(id).allSatisfy { cut.contains($0.dot) }
-      && !contents(of: id).isEmpty
-  }
-
   /// The fields of a record in which there is something to drop.
   func contents(of id: RecordID) -> [FieldPath] {
     held.keys.filter {

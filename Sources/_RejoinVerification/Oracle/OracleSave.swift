@@ -13,6 +13,10 @@ struct OracleEdit: Hashable {
   let stamp: Timestamp
   /// Of a set, the saves whose marks of an element are taken back.
   var retracted: [Value: Int] = [:]
+  /// Of a deletion, the saves of the record that its author had seen, and itself.
+  var covered: VectorClock?
+  /// Whether a deletion also dropped the contents.
+  var isPurge = false
 }
 
 /// One save, as a global observer records it.

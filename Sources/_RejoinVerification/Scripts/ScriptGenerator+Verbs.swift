@@ -42,15 +42,22 @@ extension ScriptGenerator {
       _ = random.next()
     }
     return (0...random.below(4)).map { _ in
-      edit(of: random.pick(universe.records), universe.fields)
+      row(of: random.pick(universe.records), universe.fields)
     }
+  }
+
+  /// A field of a row, or a row without fields.
+  private mutating func row(
+    of id: RecordID, _ fields: [FieldKey]
+  ) -> ScriptVerb {
+    random.chance(10) ? .touch(id) : edit(of: id, fields)
   }
 
   /// Rows of one of two servers, which mostly knows the time.
   mutating func pull(on i: Int, at now: Int64) -> ScriptStep {
     let registers = universe.fields.filter { $0.kind == .register }
     let rows = (0...random.below(3)).map { _ in
-      edit(of: random.pick(universe.records), registers)
+      row(of: random.pick(universe.records), registers)
     }
     let time = now &+ Int64(random.below(5) - 2) * 60_000
     return .pull(on: i, from: random.chance(70) ? "S" : "T", at: time, rows)
@@ -62,6 +69,7 @@ extension ScriptGenerator {
     case .counter: .count(count())
     case .set: .members(members())
     case .ledger: .append(entries())
+    case .existence: preconditionFailure("A schema has no such field.")
     }
   }
 

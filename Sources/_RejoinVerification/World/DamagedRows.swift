@@ -64,6 +64,7 @@ public struct DamagedRows: Sendable {
       var edit = LedgerEdit()
       edit.append(Int64(i), memo: value)
       return .append(edit)
+    case .existence: preconditionFailure("A schema has no such field.")
     }
   }
 

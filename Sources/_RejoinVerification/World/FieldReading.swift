@@ -33,6 +33,7 @@ extension Record {
     case .counter: reading.count = count(of: name)
     case .set: reading.elements = elements(of: name)
     case .ledger: reading.total = total(of: name)
+    case .existence: break
     }
     return reading
   }
@@ -51,6 +52,7 @@ extension OracleField {
     case .counter: reading.count = count
     case .set: reading.elements = elements
     case .ledger: reading.total = total
+    case .existence: break
     }
     return reading
   }

@@ -53,6 +53,7 @@ final class ObserverMirror {
         case .counter: "\(key): \(record.count(of: key.name))"
         case .set: "\(key): \(record.elements(of: key.name))"
         case .ledger: "\(key): \(record.total(of: key.name))"
+        case .existence: ""
         }
       }
   }

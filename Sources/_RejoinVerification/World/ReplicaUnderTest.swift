@@ -179,7 +179,7 @@ extension TestedLibrary {
     _ id: RecordID, shown: Record, with company: ScriptCompany, now: Int64
   ) throws -> Dot? {
     try save(with: company, now: now) {
-      $0.delete(id, observed: shown[.existence])
+      $0.delete(id, observed: shown[.existence], seen: shown.clock)
     }
   }
 

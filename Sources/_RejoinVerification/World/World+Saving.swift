@@ -26,8 +26,7 @@ extension World {
   private func dependsOnDoubt(_ verb: ScriptVerb, _ i: Int) -> Bool {
     switch verb {
     case .delete(let id): return isUndecidable(id)
-    case .undelete(let id):
-      return isUndecidable(id) || peers[i].model.isTakenForPurged(id)
+    case .undelete(let id): return isUndecidable(id)
     default: return false
     }
   }

@@ -119,7 +119,8 @@ private struct Pet: Entity {
       let replica = Replica.empty(1)
       let id = RecordID("Empty", "a")
       try replica.save {
-        $0.delete(id, observed: replica.recordForEditing(id)[.existence])
+        let shown = replica.recordForEditing(id)
+        $0.delete(id, observed: shown[.existence], seen: shown.clock)
       }
     }
   }

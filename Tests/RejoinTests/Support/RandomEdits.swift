@@ -11,6 +11,10 @@ enum RandomEdits {
     _ random: inout SeededRandom
   ) -> FieldState {
     let dot = Dot(device, field.clock[device] + 1)
+    if kind == .existence {
+      mark(&field, at: dot, &random)
+      return field
+    }
     let edit = random.below(6) == 0 ? nil : edit(kind, &random)
     var save = EditContext(dot: dot, time: random.time())
     save.drops = random.below(6) == 0
@@ -37,6 +41,24 @@ enum RandomEdits {
       var edit = random.below(6) == 0 ? LedgerEdit.cancelling : LedgerEdit()
       edit.append(number, memo: nil)
       return .append(edit)
+    case .existence: preconditionFailure("marks are no edit of a field")
+    }
+  }
+
+  /// A save that deletes a record, touches it, or edits a field of it.
+  private static func mark(
+    _ field: inout FieldState, at dot: Dot, _ random: inout SeededRandom
+  ) {
+    let (verb, time) = (random.below(3), random.time())
+    var covered = field.clock
+    covered.insert(Dot(DeviceID(UInt64(7)), UInt64(random.below(3))))
+    covered.insert(dot)
+    field.changeMarks(at: dot) { marks in
+      marks = Siblings(
+        sorted: marks.filter { verb == 2 && !$0.payload.isDeletion })
+      if verb == 2 { return }
+      marks.insert(
+        ExistenceMark(covering: verb == 0 ? covered : nil, at: time), at: dot)
     }
   }
 

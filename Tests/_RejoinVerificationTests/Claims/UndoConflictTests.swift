@@ -25,6 +25,7 @@ import _RejoinVerification
         case .counter: ["\(state.count)"]
         case .set: state.elements.map { "\($0)" }
         case .ledger: ["\(state.total)"]
+        case .existence: []
         }
     }
     return contents
@@ -61,7 +62,8 @@ import _RejoinVerification
       for (id, verbs) in Dictionary(grouping: verbs, by: \.id) {
         guard let record = shown[id] else { continue }
         if case .delete = verbs.last {
-          transaction.delete(id, observed: record[.existence])
+          transaction.delete(
+            id, observed: record[.existence], seen: record.clock)
           continue
         }
         let fields = record.fields.map { ($0, record[$0]) }

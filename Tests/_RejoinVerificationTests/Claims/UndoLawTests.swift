@@ -31,6 +31,7 @@ import _RejoinVerification
         case .counter: ["\(record.count(of: name))"]
         case .set: record.elements(of: name).map { "\($0)" }
         case .ledger: ["\(record.total(of: name))"]
+        case .existence: []
         }
     }
     return readings

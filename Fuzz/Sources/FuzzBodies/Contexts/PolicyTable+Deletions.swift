@@ -28,7 +28,7 @@ extension PolicyTable {
       if outcome == .delete, store.record.exists {
         try checkSuperseded(report, store)
       }
-      let isUnseen = hasUnseenMark(store)
+      let isUnseen = hasUnseenEdit(store)
       try equal(
         "\(name): exists after a deletion", after.exists,
         outcome == .deleteBeside && isUnseen)
@@ -37,11 +37,15 @@ extension PolicyTable {
     }
   }
 
-  private func hasUnseenMark(_ store: Store) -> Bool {
-    store.record[.existence].writes.contains {
-      $0.payload.value == .bool(true)
-        && !fetched[.existence].clock.contains($0.dot)
+  private func hasUnseenEdit(_ store: Store) -> Bool {
+    let seen = (fetched.fields + store.record.fields + [.existence])
+      .reduce(into: VectorClock()) { $0.merge(self.seen($1).clock) }
+    return store.record[.existence].marks.contains {
+      !$0.payload.isDeletion && !seen.contains($0.dot)
     }
+      || store.record.fields.contains {
+        !store.record[$0].clock.isContained(in: seen)
+      }
   }
 
   /// If the deletion is refused, the save writes nothing, and reports all edits
@@ -146,6 +150,7 @@ extension PolicyTable {
     case .counter:
       // A counter names no saves. A value remains after an unseen save.
       now[key].clock != clock && now[key].count != 0
+    case .existence: false
     }
   }
 

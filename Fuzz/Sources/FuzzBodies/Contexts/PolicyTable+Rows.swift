@@ -48,10 +48,20 @@ extension PolicyTable {
 
     /// Whether the store's last write is later than the context's save.
     func isLater(_ key: FieldKey?) -> Bool {
-      let field = key.flatMap { record.exists ? record[$0].write : nil }
-      guard let last = field ?? record[.existence].write else { return false }
-      return last.payload.time > next
-        || last.payload.time == next && last.dot.device > DeviceID(1)
+      let shown = record.exists ? record.fields : []
+      var times =
+        (key.map { [$0] } ?? []).filter(shown.contains)
+        .compactMap { record[$0].write }
+        .map { ($0.payload.time, $0.dot.device) }
+      if times.isEmpty {
+        times =
+          shown.compactMap { record[$0].write }
+          .map { ($0.payload.time, $0.dot.device) }
+          + record[.existence].marks.map { ($0.payload.time, $0.dot.device) }
+      }
+      return times.contains {
+        $0 > next || $0 == next && $1 > DeviceID(1)
+      }
     }
   }
 
@@ -70,7 +80,7 @@ extension PolicyTable {
 
   func isConflict(_ store: Store) -> Bool {
     if isDeletion {
-      return isMarked(store)
+      return store.record[.existence].clock != seen(.existence).clock
         || (keys + PolicyTable.extras).contains {
           !quiet.contains($0) && store.record[$0].clock != seen($0).clock
         }
@@ -80,19 +90,6 @@ extension PolicyTable {
       && (!edits.isEmpty || editsQuietly || !resolved.isEmpty)
       || keys.contains { !quiet.contains($0) && isDirty($0) }
         && known(store).contains { isChanged($0, store) }
-  }
-
-  /// Whether a mark of the record's existence is new, and its save did not just
-  /// write a quiet register.
-  private func isMarked(_ store: Store) -> Bool {
-    let (before, now) = (seen(.existence), store.record[.existence])
-    let quietSaves = quiet.flatMap { store.record[$0].writes.map(\.dot) }
-    let isQuiet = now.writes.allSatisfy {
-      before.clock.contains($0.dot)
-        || $0.payload.value == .bool(true) && quietSaves.contains($0.dot)
-    }
-    let isNew = now.writes.contains { !before.clock.contains($0.dot) }
-    return !isQuiet || now.clock != before.clock && !isNew
   }
 
   /// What the save does with the deletion, if the policy does not refuse the

@@ -91,7 +91,9 @@ extension ByteSource {
   }
 
   private mutating func rows(_ fields: [FieldKey]) -> [ScriptVerb] {
-    (0...below(3)).map { _ in verb(fields) }
+    (0...below(3)).map { _ in
+      below(8) == 0 ? .touch(record()) : verb(fields)
+    }
   }
 
   private mutating func verb(_ fields: [FieldKey]) -> ScriptVerb {
@@ -114,6 +116,7 @@ extension ByteSource {
     case .counter: .count(CounterEdit(by: amount(), isReset: flag()))
     case .set: .members(members())
     case .ledger: .append(entries())
+    case .existence: preconditionFailure("A schema has no such field.")
     }
   }
 

@@ -162,8 +162,8 @@ extension LiveChecks {
     case .register: .write(.int(77))
     case .counter: .count(CounterEdit(by: 5, isReset: true))
     case .set: .members(SetEdit(inserting: [.int(77)]))
-    case .ledger:
-      .append(cancellingEntry)
+    case .ledger: .append(cancellingEntry)
+    case .existence: preconditionFailure("A schema has no such field.")
     }
   }
 
@@ -182,6 +182,7 @@ extension LiveChecks {
     case .set:
       try require(field.elements.contains(.int(77)), "\(key) lacks it")
     case .ledger: try equal("\(key)", field.total, 5)
+    case .existence: break
     }
   }
 }

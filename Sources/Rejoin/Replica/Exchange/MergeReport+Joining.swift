@@ -6,7 +6,7 @@ extension MergeReport {
   /// - Parameter isQuiet: Whether conflicts are not reported.
   mutating func join(
     _ theirs: FieldState, into mine: inout FieldState, at location: Location,
-    under rule: DeletionRule, isQuiet: Bool, keepingValues: Bool
+    isQuiet: Bool, keepingValues: Bool
   ) {
     let before = mine
     mine.merge(theirs)
@@ -14,7 +14,7 @@ extension MergeReport {
     // of them is concurrent with ours.
     guard mine != before else { return }
     records.insert(location.record)
-    noteChange(before, mine, location, rule, keepingValues)
+    noteChange(before, mine, location, keepingValues)
     if !isQuiet { noteConflicts(before, mine, location) }
   }
 
@@ -37,19 +37,12 @@ extension MergeReport {
 
   private mutating func noteChange(
     _ before: FieldState, _ after: FieldState, _ location: Location,
-    _ rule: DeletionRule, _ keepsValues: Bool
+    _ keepsValues: Bool
   ) {
-    if location.field == .existence {
-      switch (before.exists(rule), after.exists(rule)) {
-      case (false, true): created.insert(location.record)
-      case (true, false): deleted.insert(location.record)
-      default: break
-      }
-    } else if !after.shows(sameAs: before) {
-      changedFields.insert(location)
-      if keepsValues {
-        changes.append(Change(location: location, old: before, new: after))
-      }
+    if after.shows(sameAs: before) { return }
+    changedFields.insert(location)
+    if keepsValues {
+      changes.append(Change(location: location, old: before, new: after))
     }
   }
 
@@ -139,12 +132,6 @@ extension FieldState {
     default: nil
     }
   }
-
-  /// Whether a record with these marks exists under a deletion rule.
-  fileprivate func exists(_ rule: DeletionRule) -> Bool {
-    guard case .register(let marks) = self else { return false }
-    return marks.store.exists(rule)
-  }
 }
 
 extension FieldState {
@@ -158,6 +145,8 @@ extension FieldState {
     case (.counter(let a), .counter(let b)):
       a.store.equivocations(with: b.store)
     case (.ledger(let a), .ledger(let b)): a.store.equivocations(with: b.store)
+    case (.existence(let a), .existence(let b)):
+      a.store.equivocations(with: b.store)
     default: []
     }
   }

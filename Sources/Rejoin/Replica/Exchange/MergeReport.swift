@@ -52,9 +52,6 @@ public struct MergeReport: Sendable {
 
   /// Two concurrent writes of different values to one register, one of them
   /// local and one unseen until now.
-  ///
-  /// A deletion and a concurrent update are two writes to
-  /// ``FieldKey/existence``.
   public struct WriteConflict: Hashable, Sendable {
     /// The field.
     public let location: Location
@@ -70,6 +67,30 @@ public struct MergeReport: Sendable {
     public let localWon: Bool
     /// What decided between them.
     public let reason: Reason
+  }
+
+  /// A deletion that met a concurrent edit of its record, one of them local and the
+  /// other received.
+  public struct DeletionConflict: Hashable, Sendable {
+    /// A deletion or a purge.
+    public struct Deletion: Hashable, Sendable {
+      /// The save.
+      public let dot: Dot
+      /// The timestamp of the save.
+      public let time: Timestamp
+    }
+
+    /// The record.
+    public let record: RecordID
+    /// The deletions that had not seen some of ``edits``, sorted by dot.
+    public let deletions: [Deletion]
+    /// The last save of each device that edited the record and that some deletion
+    /// had not seen, sorted by device.
+    public let edits: [Dot]
+    /// The rule of the record's entity.
+    public let rule: DeletionRule
+    /// Whether the record exists after the join, as the rule decided.
+    public let exists: Bool
   }
 
   /// Saves that the sender left out because it assumed we had them.
@@ -108,6 +129,9 @@ public struct MergeReport: Sendable {
   /// If there are more than 1,024 pairs of one field, or already 100,000 in the
   /// report, only the pairs with the shown write are listed.
   public internal(set) var conflicts: [WriteConflict] = []
+  /// The records that one side deleted and the other edited, except the library's
+  /// own.
+  public internal(set) var deletionConflicts: [DeletionConflict] = []
   /// The intervals that could not be applied, because saves before them are
   /// missing.
   public internal(set) var gaps: [Gap] = []
@@ -139,6 +163,7 @@ public struct MergeReport: Sendable {
     created.formUnion(other.created)
     deleted.formUnion(other.deleted)
     conflicts += other.conflicts
+    deletionConflicts += other.deletionConflicts
     gaps += other.gaps
     equivocations.formUnion(other.equivocations)
     forkedDevices.formUnion(other.forkedDevices)

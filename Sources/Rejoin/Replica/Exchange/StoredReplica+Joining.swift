@@ -115,15 +115,19 @@ extension StoredReplica {
         // A record of which all is refused does not come into being.
         var position = reader.table.hasFragments ? nil : intern(id)
         if let position { records[position].reserve(reader.table.fieldCount) }
+        var former = FormerExistence()
+        if detail != .faults, let position = position ?? positions[id] {
+          former = FormerExistence(
+            records[position], hasMarks: reader.table.hasExistence)
+        }
         while let (place, state) = try reader.nextField() {
           let field =
             place < 0
-            ? (number: 0, kind: .register, isMismatch: false, isQuiet: false)
+            ? (number: 0, kind: .existence, isMismatch: false, isQuiet: true)
             : fields[place]
           if let fragment = reader.fragment(state) {
             let location = join(
-              fragment, of: id, field.number, under: rule, detail, &report,
-              &refused)
+              fragment, of: id, field.number, detail, &report, &refused)
             guard let location else { continue }
             joined.append(JoinedField(location: location, save: nil))
             position = Int(location.record)
@@ -133,8 +137,8 @@ extension StoredReplica {
             let location = FieldLocation(
               record: UInt32(record), name: field.number)
             join(
-              state, at: location, field.kind, isQuiet: field.isQuiet, rule,
-              detail, &report)
+              state, at: location, field.kind, isQuiet: field.isQuiet, detail,
+              &report)
             joined.append(
               JoinedField(location: location, save: state.onlyWrite?.dot))
           }
@@ -142,6 +146,9 @@ extension StoredReplica {
             report.kindMismatches.insert(
               .init(record: id, field: names[field.number]))
           }
+        }
+        if detail != .faults, let position {
+          report.noteExistence(of: records[position], since: former, under: rule)
         }
       }
     }
@@ -151,8 +158,7 @@ extension StoredReplica {
   /// Joins a field, and reports what that changed.
   private mutating func join(
     _ theirs: FieldState, at location: FieldLocation, _ kind: FieldKind,
-    isQuiet: Bool, _ rule: DeletionRule, _ detail: MergeReport.Detail,
-    _ report: inout MergeReport
+    isQuiet: Bool, _ detail: MergeReport.Detail, _ report: inout MergeReport
   ) {
     let position = Int(location.record)
     if detail == .faults, !records[position].has(location.name) {
@@ -167,7 +173,7 @@ extension StoredReplica {
       report.noteEquivocations(mine, theirs)
       guard let place else { return mine.merge(theirs) }
       report.join(
-        theirs, into: &mine, at: place, under: rule, isQuiet: isQuiet,
+        theirs, into: &mine, at: place, isQuiet: isQuiet,
         keepingValues: detail == .values)
     }
   }

@@ -35,7 +35,7 @@ extension LargeField {
     case .ledger:
       return state.fragment(since: since, horizon: horizon) { [] }
         .map { .part($0, removed: []) }
-    case .counter, .register: return .field
+    case .counter, .register, .existence: return .field
     }
   }
 }

@@ -84,7 +84,7 @@ struct LargeField: Sendable {
       // Of a forked device, it may have other entries under numbers that were
       // known.
       unwritten = nil
-    case .register: break
+    case .register, .existence: break
     }
   }
 

@@ -59,8 +59,8 @@ extension StoredReplica {
   /// - Returns: Where it was joined, if anything was.
   mutating func join(
     _ fragment: Fragment, of id: RecordID, _ name: UInt32,
-    under rule: DeletionRule, _ detail: MergeReport.Detail,
-    _ report: inout MergeReport, _ refused: inout [RefusedPart]
+    _ detail: MergeReport.Detail, _ report: inout MergeReport,
+    _ refused: inout [RefusedPart]
   ) -> FieldLocation? {
     let place = MergeReport.Location(record: id, field: names[name])
     let held = positions[id].map {
@@ -98,7 +98,7 @@ extension StoredReplica {
     }
     let location =
       held ?? FieldLocation(record: UInt32(intern(id)), name: name)
-    join(taken, at: location, place, rule, detail, &report)
+    join(taken, at: location, place, detail, &report)
     return location
   }
 
@@ -119,8 +119,8 @@ extension StoredReplica {
   /// Joins a fragment, and reports what that changed.
   private mutating func join(
     _ fragment: Fragment, at location: FieldLocation,
-    _ place: MergeReport.Location, _ rule: DeletionRule,
-    _ detail: MergeReport.Detail, _ report: inout MergeReport
+    _ place: MergeReport.Location, _ detail: MergeReport.Detail,
+    _ report: inout MergeReport
   ) {
     join(
       fragment.state, at: location, kind: place.field.kind,

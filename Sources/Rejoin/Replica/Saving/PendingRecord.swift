@@ -4,9 +4,17 @@
 struct PendingRecord {
   /// The record's position in the replica, or `nil` if it is new.
   let position: Int?
-  /// The mark that the save writes: true for alive, false for dead, or `nil` for
-  /// none.
+  /// Whether the record exists after the save: `false` if the save deletes it, or
+  /// `nil` if no verb says so.
+  ///
+  /// A deletion writes a mark, and a save that keeps the record alive without
+  /// editing a field does.
   var mark: Bool?
+  /// What a deletion covers in addition to itself, or `nil` for everything that
+  /// the replica holds of the record.
+  var covered: VectorClock?
+  /// Whether the deletion counts as a purge although it drops nothing.
+  var isPurge = false
   /// Whether the observed contents are dropped before the edits.
   ///
   /// A re-creation (`mark` is true) or a purge (`mark` is false) drops them. The
@@ -61,10 +69,22 @@ struct PendingRecord {
     observed[.existence] = nil
   }
 
-  /// Marks the record, as an author who has seen all of its marks.
+  /// Marks the record, as an author who has seen all of it.
   mutating func write(mark: Bool) {
-    self.mark = mark
-    observed[.existence] = nil
+    (self.mark, covered, observed[.existence]) = (mark, nil, nil)
+  }
+
+  /// Deletes the record, as an author who was shown some of its saves.
+  ///
+  /// - Parameters:
+  ///   - existence: The shown existence.
+  ///   - seen: The shown saves. The deletion also covers what any earlier verb
+  ///     observed.
+  mutating func delete(observed existence: FieldState, seen: VectorClock) {
+    observe(existence, of: .existence, numbered: nil)
+    mark = false
+    if observed[.existence] == nil { return covered = nil }
+    covered = observed.values.reduce(seen) { $0.merging($1.clock) }
   }
 
   /// Notes the state of a field that the author of a verb observed.

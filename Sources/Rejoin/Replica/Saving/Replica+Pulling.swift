@@ -166,7 +166,6 @@ private struct Pull {
     from stored: StoredReplica
   ) {
     let memory = RecordID(pulling: id, from: server)
-    var isNew = stored.positions[memory] == nil
     // Sorted, so that the digest is the same wherever the rows are pulled.
     for (key, edit) in row {
       guard case .write(let value) = edit else {
@@ -180,11 +179,21 @@ private struct Pull {
       if let last, last.value == value || time <= last.time { continue }
       write(value, to: key, of: memory, from: stored)
       write(value, to: key, of: id, from: stored)
-      isNew = true
     }
-    guard isNew else { return }
-    write(.bool(true), to: .existence, of: memory, from: stored)
-    write(.bool(true), to: .existence, of: id, from: stored)
+    guard row.isEmpty, stored.positions[memory] == nil else { return }
+    touch(memory)
+    touch(id)
+  }
+
+  /// Marks a record without fields, which no pull known here has touched.
+  private mutating func touch(_ id: RecordID) {
+    var state = FieldState(.existence)
+    state.changeMarks(at: dot) {
+      $0.insert(ExistenceMark(covering: nil, at: time), at: dot)
+    }
+    changes[id] = [.existence: state]
+    digest.add(id.entity)
+    digest.add(id.key)
   }
 
   /// Writes a register, superseding only the pullers' writes.
@@ -229,7 +238,6 @@ private struct Pull {
     if last.sequence == 0 {
       let id = RecordID(BuiltIn.roster, dot.device.hexadecimal)
       write(.string(server), to: BuiltIn.server, of: id, from: stored)
-      write(.bool(true), to: .existence, of: id, from: stored)
     }
     let save = DeviceSave(
       sequence: dot.sequence, time: time, digest: digest.value)

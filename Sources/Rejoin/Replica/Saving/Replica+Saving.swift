@@ -217,7 +217,7 @@ extension StoredReplica {
     into digest: inout Digest, _ report: inout SaveReport
   ) {
     let position = record.position ?? intern(id)
-    records[position].reserve(record.edits.entries.count + 1)
+    records[position].reserve(record.edits.entries.count)
     var save = EditContext(dot: dot, time: time, drops: record.drops)
     func change(_ name: UInt32, _ edit: FieldEdit?, _ save: EditContext) {
       let superseded = self.change(name, at: position, edit, in: save)
@@ -253,16 +253,45 @@ extension StoredReplica {
         perform(edit, on: name)
       }
     }
-    let retraction = record.retractions[0]
-    if record.mark != nil || retraction != nil {
-      change(
-        0, record.mark.map { .write(.bool($0)) },
-        EditContext(
-          dot: dot, time: time, observed: record.observed[.existence],
-          retraction: retraction))
-    }
+    if let retraction = record.retractions[0] { digest.add(retraction) }
+    mark(position, as: record, at: dot, time: time, into: &digest)
+  }
+
+  /// Writes the mark of a record, and supersedes marks that the author observed.
+  ///
+  /// A save that edits the record supersedes deletions, and leaves the marks alone
+  /// if there are none.
+  private mutating func mark(
+    _ position: Int, as record: PendingRecord, at dot: Dot, time: Timestamp,
+    into digest: inout Digest
+  ) {
+    let save = EditContext(
+      dot: dot, time: time, observed: record.observed[.existence],
+      retraction: record.retractions[0])
+    guard record.mark != nil || save.retraction != nil else { return }
     if let mark = record.mark { digest.add(mark ? 1 : 0) }
-    if let retraction { digest.add(retraction) }
+    var mark: ExistenceMark?
+    if record.mark == false {
+      var covered = record.covered ?? records[position].clock
+      covered.insert(dot)
+      digest.add(covered)
+      mark = ExistenceMark(
+        covering: covered, isPurge: record.drops || record.isPurge, at: time)
+    } else if record.mark == true, record.edits.entries.isEmpty {
+      mark = ExistenceMark(covering: nil, at: time)
+    } else if !records[position].existence.hasDeletion {
+      return
+    }
+    let seen = Observed(save)
+    let isSuperseded = { (other: Siblings<ExistenceMark>.Element) in
+      (mark != nil || other.payload.isDeletion) && seen.contains(other.dot)
+    }
+    let kept = Siblings(sorted: records[position].marks.filter { !isSuperseded($0) })
+    if mark == nil, kept.count == records[position].marks.count { return }
+    changeMarks(of: position, at: dot) { marks in
+      marks = kept
+      if let mark { marks.insert(mark, at: dot) }
+    }
   }
 
   /// The edits, and `nil` for each further field that a re-creation, a purge or an

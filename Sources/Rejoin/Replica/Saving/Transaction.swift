@@ -174,18 +174,23 @@ public final class Transaction {
     change(id) { $0.write(mark: false) }
   }
 
-  /// Deletes a record, superseding only the marks that the author was shown.
+  /// Deletes a record as it was shown to the author.
   ///
-  /// Earlier edits of the save are kept and hidden. If one of them saw all
-  /// marks, so does the save.
-  public func delete(_ id: RecordID, observed existence: FieldState) {
+  /// An edit that was not shown is concurrent with the deletion. Earlier edits of
+  /// the save are kept and hidden. If one of them saw the whole record, so does the
+  /// save.
+  ///
+  /// - Parameters:
+  ///   - id: The record.
+  ///   - existence: The marks that were shown, which the deletion supersedes.
+  ///   - seen: The saves of the record that were shown, which the deletion covers.
+  public func delete(
+    _ id: RecordID, observed existence: FieldState, seen: VectorClock
+  ) {
     checkEntity(of: id)
     checkKind(of: existence, as: .existence, of: id)
     guard exists(id) else { return }
-    change(id) {
-      $0.observe(existence, of: .existence, numbered: nil)
-      $0.mark = false
-    }
+    change(id) { $0.delete(observed: existence, seen: seen) }
   }
 
   /// Restores a deleted record with its contents.

@@ -57,7 +57,7 @@ extension FieldState {
     case .counter(let field):
       devices.formUnion(field.store.entries.map(\.device))
     case .ledger(let field): devices.formUnion(field.store.lines.keys)
-    case .register, .set: break
+    case .register, .set, .existence: break
     }
     return devices
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The encoded form of a change of a save: its place, and one of three contents.
+/// The encoded form of a change of a save: its place, and one of four contents.
 struct CodedChange: Codable {
   private let record: RecordID
   /// The field, or `nil` for the existence of the record.
@@ -8,6 +8,7 @@ struct CodedChange: Codable {
   private let element: Value?
   private let save: SaveUndo.Point
   private let siblings: CodedSiblings?
+  private let existence: SaveUndo.Existence?
   private let counter: CodedAmount?
   private let ledger: CodedEntries?
 
@@ -16,6 +17,11 @@ struct CodedChange: Codable {
     field = place.field == .existence ? nil : place.field
     element = place.element
     save = change.save
+    if case .existence(let content)? = change.before {
+      existence = content
+    } else {
+      existence = nil
+    }
     switch change.before {
     case .amount(let own, let sums)?:
       (siblings, ledger) = (nil, nil)
@@ -23,6 +29,7 @@ struct CodedChange: Codable {
     case .entries(let own, let sums)?:
       (siblings, counter) = (nil, nil)
       ledger = CodedEntries(own, from: change.line, .cancelled(sums, change))
+    case .existence?: (siblings, counter, ledger) = (nil, nil, nil)
     case .value?, nil:
       (counter, ledger) = (nil, nil)
       siblings = CodedSiblings(change, to: place)
@@ -50,17 +57,21 @@ struct CodedChange: Codable {
     guard save.dot.sequence > 0 else {
       throw decoder.corrupted("Saves must be numbered from one.")
     }
-    switch (place.field.kind, siblings, counter, ledger) {
-    case (.register, let siblings?, nil, nil), (.set, let siblings?, nil, nil):
+    switch (place.field.kind, siblings, counter, ledger, existence) {
+    case (.register, let siblings?, nil, nil, nil),
+      (.set, let siblings?, nil, nil, nil):
       return try siblings.change(to: place, by: save, decoder)
-    case (.counter, nil, let counter?, nil):
+    case (.counter, nil, let counter?, nil, nil):
       return try counter.change(by: save, decoder)
-    case (.ledger, nil, nil, let ledger?):
+    case (.ledger, nil, nil, let ledger?, nil):
       return try ledger.change(by: save, decoder)
+    case (.existence, nil, nil, nil, let existence?):
+      return try existence.change(by: save, decoder)
     default:
       throw decoder.corrupted(
         "A change of a register or a set must have \"siblings\" alone, one of a "
-          + "counter \"counter\", and one of a ledger \"ledger\".")
+          + "counter \"counter\", one of a ledger \"ledger\", and one without a "
+          + "field \"existence\".")
     }
   }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The encoded form of a change of a register, an element or the existence of a
-/// record.
+/// The encoded form of a change of a register or an element.
 struct CodedSiblings: Codable {
   /// The siblings that the save superseded.
   private struct Before: Codable {
@@ -59,17 +58,14 @@ struct CodedSiblings: Codable {
       return
     }
     // An element has no marks that say that it is missing.
-    let canBe: [Value] = place.element == nil ? [true, false] : [true]
-    guard before.time == nil, canBe.contains(where: { $0 == before.value })
-    else {
+    guard before.time == nil, before.value == true else {
       throw decoder.corrupted(
-        "Superseded marks must be Booleans without a time, those of elements "
-          + "`true`.")
+        "Superseded marks of an element must be `true`, without a time.")
     }
   }
 }
 
 extension SaveUndo.Place {
   /// Whether the place has marks, and not the writes of a register.
-  fileprivate var isMark: Bool { field == .existence || element != nil }
+  fileprivate var isMark: Bool { element != nil }
 }

@@ -4,11 +4,17 @@
 struct FieldUndoing {
   var edit: FieldEdit?
   var retraction: Retraction?
+  /// Whether the record exists after the undoing; `nil` if no mark is written.
+  private(set) var mark: Bool?
+  /// What the deletion of the record covers in addition to itself.
+  private(set) var covered: VectorClock?
+  /// Whether the record was purged before.
+  private(set) var isPurge = false
   /// Whether something stays as it is.
   var isLeft = false
 
   /// Whether there is nothing to do.
-  var isEmpty: Bool { edit == nil && retraction == nil }
+  var isEmpty: Bool { edit == nil && retraction == nil && mark == nil }
 
   /// Adds what takes a change back, if it is still there.
   mutating func take(
@@ -16,6 +22,16 @@ struct FieldUndoing {
     as device: DeviceID
   ) {
     switch (now, change.before) {
+    case (.existence(let now), .existence(let existence)?):
+      switch now.undoing(change, existence, as: device) {
+      case .restoration(let dot, let needsMark):
+        retraction = Retraction(dot: dot)
+        mark = needsMark ? true : nil
+      case .deletion(let saves, let isPurge, let isLeft):
+        (mark, covered, self.isPurge) = (false, saves, isPurge)
+        self.isLeft = isLeft
+      case .nothing(let isLeft): self.isLeft = isLeft
+      }
     case (.siblings(let now), let before):
       take(change, over: before, of: element, from: now)
     case (.tally(let tally), .amount(let own, let sums)?):

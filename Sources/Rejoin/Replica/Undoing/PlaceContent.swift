@@ -3,6 +3,7 @@
 /// What is in a place that a save changes, as far as undoing the save depends on it.
 enum PlaceContent: Sendable {
   case siblings(PlaceSiblings)
+  case existence(PlaceExistence)
   case tally(Tally)
   case ledger(LedgerLines)
 
@@ -13,6 +14,8 @@ enum PlaceContent: Sendable {
     switch (self, after) {
     case (.siblings(let before), .siblings(let after)):
       before.change(to: after, by: save)
+    case (.existence(let before), .existence(let after)):
+      before.change(to: after, by: save)
     case (.tally(let before), .tally(let after)):
       before.change(to: after, by: save)
     case (.ledger(let before), .ledger(let after)):
@@ -22,13 +25,13 @@ enum PlaceContent: Sendable {
   }
 }
 
-/// The writes of a register, or the marks of a record or an element.
+/// The writes of a register, or the marks of an element.
 struct PlaceSiblings: Sendable {
   /// A write, or a mark.
   struct Sibling: Sendable {
     let dot: Dot
     var time = Timestamp.zero
-    /// What was written; of a mark, whether the record or the element is there.
+    /// What was written; of a mark, whether the element is there.
     let value: Value?
   }
 
@@ -38,8 +41,6 @@ struct PlaceSiblings: Sendable {
     case latest
     /// One mark that says so.
     case any
-    /// No mark that denies it.
-    case all
   }
 
   let all: [Sibling]
@@ -59,9 +60,7 @@ struct PlaceSiblings: Sendable {
   var value: Value? {
     switch rule {
     case .latest: latest?.value
-    case .any: .bool(all.contains { $0.value == .bool(true) })
-    case .all:
-      .bool(!all.isEmpty && all.allSatisfy { $0.value == .bool(true) })
+    case .any: .bool(!all.isEmpty)
     }
   }
 
@@ -96,16 +95,14 @@ extension StoredReplica {
   func content(
     of place: SaveUndo.Place, deletion: DeletionRule
   ) -> PlaceContent {
-    let field = positions[place.record].flatMap { position in
+    let position = positions[place.record]
+    let field = position.flatMap { position in
       names.number(of: place.field).flatMap { records[position][$0] }
     }
     switch field ?? FieldState(place.field.kind) {
-    case .register(let field) where place.field == .existence:
-      let marks = field.store.map {
-        PlaceSiblings.Sibling(dot: $0.dot, value: $0.payload.value)
-      }
-      return .siblings(
-        PlaceSiblings(marks, deletion == .updateWins ? .any : .all))
+    case .existence:
+      let record = position.map { records[$0] } ?? RecordState(place.record)
+      return .existence(PlaceExistence(record, deletion))
     case .register(let field):
       return .siblings(PlaceSiblings(writes: field.store))
     case .set(let field):

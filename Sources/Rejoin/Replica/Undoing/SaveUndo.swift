@@ -34,7 +34,7 @@ public struct SaveUndo: Hashable, Sendable {
     /// In a ledger, the number of the first entry among those of its device.
     var line: UInt64 = 0
     /// What brings back what was there; `nil` if nothing was.
-    let before: Before?
+    var before: Before?
     /// What is no longer there.
     let superseded: Superseded
     /// The writes or marks beside it, which the save has left.
@@ -49,9 +49,11 @@ public struct SaveUndo: Hashable, Sendable {
 
   /// What brings back what was in a place.
   enum Before: Hashable, Sendable {
-    /// What a register showed, and since when; for a mark, whether the record or the
-    /// element was there.
+    /// What a register showed, and since when; for a mark, whether the element was
+    /// there.
     case value(Value?, at: Timestamp)
+    /// Whether the record existed.
+    case existence(Existence)
     /// The opposite of a counter's change, and what was cancelled of each device.
     ///
     /// The sum of any of these numbers is in the range of `Int128`.

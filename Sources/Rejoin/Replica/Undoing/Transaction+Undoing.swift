@@ -53,14 +53,17 @@ extension Transaction {
     let name = replica.stored.names.intern(key)
     change(id) { record in
       record.retractions[name] = field.retraction
-      switch field.edit {
-      case .write(let value)? where key == .existence:
-        record.mark = value == .bool(true)
-      case let edit?:
+      if let edit = field.edit {
         // There is no other of this field to add it to.
         _ = record.add(edit.canonical, to: name, of: key.kind)
-      case nil: break
       }
+      guard key == .existence else { return }
+      record.mark = field.mark
+      guard let covered = field.covered.map(replica.stored.known) else { return }
+      // The marks of others stay.
+      record.observed[.existence] = .existence(
+        Causal(store: Siblings(), context: CausalContext(covered)))
+      (record.covered, record.isPurge) = (covered, field.isPurge)
     }
   }
 }
@@ -70,6 +73,10 @@ extension Transaction {
   package struct Undoing: Sendable {
     /// The mark that it writes, if any.
     package let mark: Bool?
+    /// What a deletion covers in addition to itself, and supersedes.
+    package let covered: VectorClock?
+    /// Whether the deletion is a purge.
+    package let isPurge: Bool
     package let edits: [FieldKey: FieldEdit]
     package let retractions: [FieldKey: Retraction]
   }
@@ -81,7 +88,8 @@ extension Transaction {
     for entry in pending.entries {
       let record = entry.content
       result[entry.key] = Undoing(
-        mark: record.mark,
+        mark: record.mark, covered: record.covered,
+        isPurge: record.isPurge,
         edits: Dictionary(
           uniqueKeysWithValues: record.edits(named: names)
             .map { ($0.key, $0.edit) }),
@@ -93,6 +101,19 @@ extension Transaction {
 }
 
 extension StoredReplica {
+  /// The part of a clock of which something is known.
+  ///
+  /// A decoded undo can have any clock. A deletion that covers saves of another
+  /// device that do not exist would force a new ID on that device.
+  fileprivate func known(_ clock: VectorClock) -> VectorClock {
+    var known = VectorClock()
+    for entry in clock.entries {
+      let last = max(version[entry.device].sequence, index.last(of: entry.device))
+      known.insert(Dot(entry.device, min(entry.count, last)))
+    }
+    return known
+  }
+
   /// Whether a save is among those that have been applied.
   ///
   /// Of a device that is not this one, only the last save can be told from another of

@@ -49,6 +49,21 @@ struct UndoStack: Hashable, Sendable {
     _ change: SaveUndo.Change, to new: SaveUndo.Change,
     at place: SaveUndo.Place
   ) {
+    if case .existence(let undone)? = change.before,
+      case .existence(let undo)? = new.before
+    {
+      // The numbers are those of one device.
+      guard change.save.dot.device == new.save.dot.device else { return }
+      for i in indices[place] ?? [] {
+        guard let own = saves[i].changes[place],
+          own.save.dot.device == new.save.dot.device,
+          case .existence(let existence)? = own.before
+        else { continue }
+        saves[i].changes[place]?.before =
+          .existence(existence.following(undone, undo))
+      }
+      return
+    }
     // The save cancelled nothing of a counter or a ledger.
     if case .sums(let cancelled, let all) = change.superseded,
       cancelled == all, change.cancelled == all

@@ -36,11 +36,11 @@ import Testing
   @Test func deletionAsShownKeepsEditsOfSaveForConcurrentUpdate() throws {
     try a.edit { $0.touch() }
     a.tell(b)
-    let shown = existence
+    let (shown, seen) = (existence, a.recordForEditing(Sailor.ada).clock)
     try b.edit { $0.tags.insert("kept") }
     try a.save { transaction in
       edit(transaction)
-      transaction.delete(Sailor.ada, observed: shown)
+      transaction.delete(Sailor.ada, observed: shown, seen: seen)
     }
     #expect(a.ada == nil)
     settle(a, b)
@@ -135,7 +135,8 @@ import Testing
       #expect(throws: SaveError.observedKind(Sailor.ada, field: "")) {
         try a.save {
           if deletes {
-            $0.delete(Sailor.ada, observed: fields[miles])
+            $0.delete(
+              Sailor.ada, observed: fields[miles], seen: fields.clock)
           } else {
             $0.upsert(
               Sailor.ada, observed: fields[miles], creatingAgain: nil)

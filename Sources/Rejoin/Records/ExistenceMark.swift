@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A mark that a deletion, a purge, a restoration or a `touch` leaves.
+///
+/// An edit leaves no mark, since the clocks of the fields show it.
+public struct ExistenceMark: Hashable, Sendable {
+  /// The timestamp of the save.
+  public let time: Timestamp
+  /// The saves that a deletion covers, or `nil` if the mark shows that the
+  /// record exists.
+  ///
+  /// A deletion covers what its author had seen of the record, and itself.
+  public let covered: VectorClock?
+  /// Whether the save also dropped the contents of the record.
+  public let isPurge: Bool
+
+  init(
+    covering covered: VectorClock?, isPurge: Bool = false, at time: Timestamp
+  ) {
+    (self.time, self.covered, self.isPurge) = (time, covered, isPurge)
+  }
+
+  /// Whether the mark is of a deletion or a purge.
+  public var isDeletion: Bool { covered != nil }
+}
+
+extension ExistenceMark: Comparable {
+  /// Orders marks by their content.
+  ///
+  /// The order is used only to choose between two marks of one dot.
+  public static func < (a: ExistenceMark, b: ExistenceMark) -> Bool {
+    if a.covered == b.covered {
+      return (a.isPurge ? 1 : 0, a.time) < (b.isPurge ? 1 : 0, b.time)
+    }
+    guard let x = a.covered, let y = b.covered else { return b.isDeletion }
+    return x.entries.lexicographicallyPrecedes(y.entries) {
+      ($0.device, $0.count) < ($1.device, $1.count)
+    }
+  }
+}
+
+extension Siblings<ExistenceMark> {
+  /// The marks of deletions.
+  var deletions: [Element] { filter { $0.payload.isDeletion } }
+
+  /// The saves that any deletion covers, or `nil` if there are no deletions.
+  var covered: VectorClock? {
+    if count == 1 { return self[0].payload.covered }
+    // Merging clock after clock would be quadratic.
+    var greatest: [DeviceID: UInt64]?
+    for mark in self {
+      for entry in mark.payload.covered?.entries ?? [] {
+        let known = greatest?[entry.device] ?? 0
+        greatest = greatest ?? [:]
+        greatest?[entry.device] = Swift.max(known, entry.count)
+      }
+    }
+    return greatest.map { VectorClock(greatest: $0) }
+  }
+}
+
+/// Whether a record exists under each rule for deletions.
+struct Existence: Equatable {
+  /// Whether there is a deletion that no save has superseded.
+  fileprivate(set) var hasDeletion = false
+  /// Whether there is an edit or an `alive` mark that no deletion covers.
+  fileprivate(set) var updateWins = false
+
+  var deleteWins: Bool { updateWins && !hasDeletion }
+
+  func holds(_ rule: DeletionRule) -> Bool {
+    switch rule {
+    case .updateWins: updateWins
+    case .deleteWins: deleteWins
+    }
+  }
+
+  /// Whether the record has been deleted or purged, under a rule.
+  func isDenied(_ rule: DeletionRule) -> Bool { hasDeletion && !holds(rule) }
+}
+
+extension RecordState {
+  /// The existence that the marks and the clocks of all fields make.
+  var derivedExistence: Existence {
+    let (marks, covered) = (marks, marks.covered)
+    let seen = covered ?? VectorClock()
+    var existence = Existence()
+    existence.hasDeletion = covered != nil
+    existence.updateWins =
+      marks.contains { !$0.payload.isDeletion && !seen.contains($0.dot) }
+      || slots.contains { $0.name != 0 && !$0.isContained(in: seen) }
+    return existence
+  }
+
+  /// The existence after a field has changed.
+  ///
+  /// - Complexity: O(1) unless a deletion covers all edits so far.
+  func existence(afterChangeOf slot: FieldSlot) -> Existence {
+    if slot.name == 0 { return derivedExistence }
+    var existence = existence
+    if !existence.updateWins {
+      let covered = existence.hasDeletion ? marks.covered : nil
+      existence.updateWins = !slot.isContained(in: covered ?? VectorClock())
+    }
+    return existence
+  }
+
+  /// The last save of each device that edited the record or marked it alive.
+  var edits: VectorClock {
+    var edits = VectorClock()
+    for slot in slots where slot.name != 0 { edits.merge(slot.clock) }
+    for mark in marks where !mark.payload.isDeletion { edits.insert(mark.dot) }
+    return edits
+  }
+
+  /// The saves that have touched the record.
+  var clock: VectorClock {
+    slots.reduce(into: VectorClock()) { $0.merge($1.clock) }
+  }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a report needs of a record before a join.
+struct FormerExistence {
+  fileprivate var existence = Existence()
+  fileprivate var marks = Siblings<ExistenceMark>()
+  fileprivate var edits = VectorClock()
+
+  /// - Parameters:
+  ///   - record: The record, or `nil` if it is new.
+  ///   - hasMarks: Whether the message has marks of the record.
+  init(_ record: borrowing RecordState, hasMarks: Bool) {
+    existence = record.existence
+    guard hasMarks || existence.hasDeletion else { return }
+    (marks, edits) = (record.marks, record.edits)
+  }
+
+  init() {}
+}
+
+extension MergeReport {
+  /// Reports that a record was created or deleted, and each deletion that met a
+  /// concurrent edit.
+  mutating func noteExistence(
+    of record: borrowing RecordState, since former: FormerExistence,
+    under rule: DeletionRule
+  ) {
+    let (before, now) = (former.existence, record.existence)
+    if !before.holds(rule), now.holds(rule) { created.insert(record.id) }
+    if before.holds(rule), !now.holds(rule) { deleted.insert(record.id) }
+    // Nobody could resolve a conflict in the library's own records.
+    guard now.hasDeletion, !BuiltIn.isBuiltIn(record.id.entity) else { return }
+    let (all, edits) = (record.marks.deletions, record.edits)
+    let new = all.filter { former.marks[$0.dot] == nil }
+    let old = all.filter { former.marks[$0.dot] != nil }
+    let newEdits = edits.saves(beyond: former.edits)
+    guard
+      new.leave(former.edits) || old.leave(newEdits)
+    else { return }
+    let open = edits.saves(beyond: all.commonlyCovered)
+    // Comparing each deletion with each device is quadratic.
+    let isSmall = all.count * open.entries.count <= MergeReport.conflictLimit
+    deletionConflicts.append(
+      DeletionConflict(
+        record: record.id,
+        deletions: all.filter { !isSmall || [$0].leave(open) }
+          .map { .init(dot: $0.dot, time: $0.payload.time) },
+        edits: open.entries.map { Dot($0.device, $0.count) }, rule: rule,
+        exists: now.holds(rule)))
+  }
+}
+
+extension [Siblings<ExistenceMark>.Element] {
+  /// The saves that every deletion covers.
+  fileprivate var commonlyCovered: VectorClock {
+    let clocks = compactMap(\.payload.covered)
+    return clocks.dropFirst().reduce(clocks.first ?? VectorClock()) {
+      $0.intersection($1)
+    }
+  }
+
+  /// Whether any deletion leaves some saves uncovered.
+  fileprivate func leave(_ saves: VectorClock) -> Bool {
+    !isEmpty && !saves.isContained(in: commonlyCovered)
+  }
+}

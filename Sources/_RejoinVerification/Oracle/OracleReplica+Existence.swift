@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+import Rejoin
+
+// Whether a record exists: which saves were received, and which of them the author
+// of each deletion had seen.
+extension OracleReplica {
+  /// What a save does to the existence of a record.
+  enum ExistenceEdit {
+    case deletion
+    case touch
+    /// An edit of a field, by an author who had seen a deletion.
+    case edit
+  }
+
+  func exists(_ id: RecordID) -> Bool {
+    let deletions = deletions(of: id)
+    return rule(id) == .deleteWins && !deletions.isEmpty
+      ? false : isEdited(id, beside: deletions)
+  }
+
+  /// Whether a record has been deleted.
+  func isDead(_ id: RecordID) -> Bool {
+    !deletions(of: id).isEmpty && !exists(id)
+  }
+
+  /// Whether there is an edit or a touch that the author of no deletion had seen.
+  private func isEdited(_ id: RecordID, beside deletions: [Int]) -> Bool {
+    let path = FieldPath(id, .existence)
+    var edits = unfollowed(path) { $0 == ExistenceEdit.touch }
+    for (field, saves) in held where field.id == id && field != path {
+      edits += saves.members.map { Int($0) }
+    }
+    return edits.contains { edit in
+      let dot = history.saves[edit].dot
+      return !deletions.contains { deletion in
+        history.saves[deletion].edits[path]?.covered?.contains(dot) ?? false
+      }
+    }
+  }
+
+  /// The received deletions of a record that no received save has followed.
+  func deletions(of id: RecordID) -> [Int] {
+    unfollowed(FieldPath(id, .existence)) { $0 == .deletion }
+  }
+
+  func isPurgeable(_ id: RecordID, below cut: VectorClock) -> Bool {
+    let marks = unfollowed(FieldPath(id, .existence)) { $0 != .edit }
+    return isDead(id)
+      && marks.allSatisfy { cut.contains(history.saves[$0].dot) }
+      && !contents(of: id).isEmpty
+  }
+
+  /// The received deletions or touches of a record that no received save follows
+  /// whose author had seen them. An edit follows deletions only.
+  private func unfollowed(
+    _ path: FieldPath, _ isMeant: (ExistenceEdit) -> Bool
+  ) -> [Int] {
+    let heard = (held[path]?.members ?? []).map { Int($0) }
+    func edit(_ place: Int) -> OracleEdit? { history.saves[place].edits[path] }
+    return heard.filter { place in
+      guard let kind = edit(place)?.existence, isMeant(kind) else {
+        return false
+      }
+      return !heard.contains { later in
+        guard let edit = edit(later), edit.seen.contains(place) else {
+          return false
+        }
+        return kind == .deletion || edit.existence != .edit
+      }
+    }
+  }
+
+  /// What a save does to the existence of a record, if anything.
+  func edit(
+    ofExistenceOf id: RecordID, _ record: OraclePending, at dot: Dot,
+    time: Timestamp
+  ) -> OracleEdit? {
+    let path = FieldPath(id, .existence)
+    var seen = record.shown[.existence] ?? held[path] ?? SaveSet()
+    if let covered = record.covered {
+      seen = seen.filter { covered.contains(history.saves[$0].dot) }
+    }
+    var verbs: [FieldEdit] = []
+    var covered: VectorClock?
+    switch record.mark {
+    case false?:
+      verbs = [.write(.bool(false))]
+      var saves = record.covered ?? dots(record.saw ?? saves(of: id))
+      saves.insert(dot)
+      covered = saves
+    case true? where record.verbs.values.allSatisfy(\.isEmpty):
+      verbs = [.write(.bool(true))]
+    default:
+      let isTakenBack = record.verbs[.existence] != nil
+      guard record.mark != nil || isTakenBack,
+        deletions(of: id).contains(where: seen.contains)
+      else { return nil }
+    }
+    return OracleEdit(
+      seen: seen, drops: false, verbs: verbs, stamp: time, covered: covered,
+      isPurge: record.mark == false && (record.drops || record.isPurge))
+  }
+
+  /// The received saves that touched a record.
+  private func saves(of id: RecordID) -> SaveSet {
+    held.reduce(into: SaveSet()) { all, field in
+      if field.key.id == id { all.formUnion(field.value) }
+    }
+  }
+
+  /// The last of some saves, of each device. Whoever has seen it counts as having
+  /// seen the earlier ones.
+  private func dots(_ saves: SaveSet) -> VectorClock {
+    saves.members.reduce(into: VectorClock()) {
+      $0.insert(history.saves[Int($1)].dot)
+    }
+  }
+}
+
+extension OracleEdit {
+  /// What the edit of a record's existence does.
+  fileprivate var existence: OracleReplica.ExistenceEdit {
+    switch written {
+    case .some(.bool(false)?): .deletion
+    case .some: .touch
+    case nil: .edit
+    }
+  }
+}
