@@ -76,10 +76,7 @@ extension OracleReplica {
     time: Timestamp
   ) -> OracleEdit? {
     let path = FieldPath(id, .existence)
-    var seen = record.shown[.existence] ?? held[path] ?? SaveSet()
-    if let covered = record.covered {
-      seen = seen.filter { covered.contains(history.saves[$0].dot) }
-    }
+    let seen = record.shown[.existence] ?? held[path] ?? SaveSet()
     var verbs: [FieldEdit] = []
     var covered: VectorClock?
     switch record.mark {

@@ -15,7 +15,7 @@ struct OraclePending {
   /// The saves of the record that the author of a deletion was shown, or `nil` for
   /// all.
   var saw: SaveSet?
-  /// What the deletion of an undoing covers and supersedes.
+  /// What the deletion of an undoing covers.
   var covered: VectorClock?
   /// Whether that was purged before.
   var isPurge = false

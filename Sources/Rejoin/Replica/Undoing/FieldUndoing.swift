@@ -10,6 +10,8 @@ struct FieldUndoing {
   private(set) var covered: VectorClock?
   /// Whether the record was purged before.
   private(set) var isPurge = false
+  /// Whether the save edited a record that stayed deleted.
+  private(set) var isHidden = false
   /// Whether something stays as it is.
   var isLeft = false
 
@@ -23,11 +25,13 @@ struct FieldUndoing {
   ) {
     switch (now, change.before) {
     case (.existence(let now), .existence(let existence)?):
+      isHidden = existence.isHidden
       switch now.undoing(change, existence, as: device) {
       case .restoration(let dot, let needsMark):
         retraction = Retraction(dot: dot)
         mark = needsMark ? true : nil
       case .deletion(let saves, let isPurge, let isLeft):
+        retraction = Retraction(dot: change.save.dot)
         (mark, covered, self.isPurge) = (false, saves, isPurge)
         self.isLeft = isLeft
       case .nothing(let isLeft): self.isLeft = isLeft

@@ -25,16 +25,15 @@ struct PlaceExistence: Sendable {
     guard after.clock[device] == save.dot.sequence else { return nil }
     let gone = Siblings(
       sorted: marks.deletions.filter { after.marks[$0.dot] == nil })
-    return SaveUndo.Change(
-      save: save,
-      before: .existence(
-        .init(
-          existed: exists, isThere: after.exists,
-          isDeletion: after.marks[save.dot]?.payload.isDeletion ?? false,
-          covered: gone.covered,
-          wasPurged: gone.contains(where: \.payload.isPurge),
-          before: clock[device], after: save.dot.sequence)),
-      superseded: .dot(nil))
+    return SaveUndo.Existence(
+      existed: exists, isThere: after.exists,
+      isDeletion: after.marks[save.dot]?.payload.isDeletion ?? false,
+      covered: gone.covered,
+      uncovered: edits.saves(beyond: gone.covered ?? VectorClock()),
+      superseded: gone.only?.dot,
+      wasPurged: gone.contains(where: \.payload.isPurge),
+      before: clock[device], after: save.dot.sequence
+    ).change(by: save)
   }
 
   /// What undoing a change of the existence does.
@@ -58,17 +57,21 @@ struct PlaceExistence: Sendable {
       let others = marks.filter { $0.dot != dot }
       return .restoration(dot, needsMark: others.isEmpty && !hasFields)
     }
-    let isLeft = exists != existence.existed
-    guard existence.isCreation, exists else { return .nothing(isLeft: isLeft) }
-    let last = existence.after
+    // What the save has superseded comes back, and covers the save.
+    var covered = existence.covered ?? VectorClock()
+    covered.insert(Dot(dot.device, existence.after))
+    let others = edits.saves(beyond: covered.merging(existence.uncovered))
+    let isBack =
+      existence.isThere
+      ? exists && existence.isCreation(by: dot.device)
+        && (others.isEmpty || rule == .updateWins)
+      : existence.covered != nil
     // The deletion would cover another save of the device, too.
     let isAlone =
-      clock[dot.device] <= last && (device == dot.device || clock[device] == 0)
-    var covered = existence.covered ?? VectorClock()
-    covered.insert(Dot(dot.device, last))
-    let others = edits.saves(beyond: covered)
-    guard isAlone, others.isEmpty || rule == .updateWins else {
-      return .nothing(isLeft: isLeft)
+      clock[dot.device] <= existence.after
+      && (device == dot.device || clock[device] == 0)
+    guard isBack, isAlone else {
+      return .nothing(isLeft: exists != existence.existed)
     }
     return .deletion(
       covered, isPurge: existence.wasPurged, isLeft: !others.isEmpty)
@@ -87,6 +90,10 @@ extension SaveUndo {
     /// What the deletions covered that the save superseded, or `nil` if there were
     /// none.
     let covered: VectorClock?
+    /// The edits before that these deletions did not cover.
+    let uncovered: VectorClock
+    /// The save of the deletion, if there was just one.
+    let superseded: Dot?
     /// Whether one of these deletions was a purge.
     let wasPurged: Bool
     /// The number of the device's last save before that touched the record.
@@ -95,9 +102,16 @@ extension SaveUndo {
     /// and those that have been undone since.
     var after: UInt64
 
-    /// Whether the save created the record, or would have if nobody else had edited
-    /// it.
-    var isCreation: Bool { isThere && (!existed || covered != nil) }
+    /// Whether the save edited a record that stayed deleted.
+    var isHidden: Bool { !existed && !isThere && !isDeletion }
+
+    /// Whether the save created the record, or would have if no other device had
+    /// edited it.
+    ///
+    /// - Parameter device: The author of the save.
+    func isCreation(by device: DeviceID) -> Bool {
+      !existed || covered.map { $0[device] >= before } ?? false
+    }
   }
 }
 
@@ -110,19 +124,24 @@ extension SaveUndo.Existence {
       throw decoder.corrupted(
         "The save must be after those before, and not after the last one.")
     }
-    return SaveUndo.Change(
-      save: save, before: .existence(self), superseded: .dot(nil))
+    return change(by: save)
+  }
+
+  fileprivate func change(by save: SaveUndo.Point) -> SaveUndo.Change {
+    SaveUndo.Change(
+      save: save, before: .existence(self), superseded: .dot(superseded))
   }
 
   /// The change after a later save of the record has been undone.
+  ///
+  /// - Parameter undo: What that did to the record, or `nil` if nothing.
   func following(
-    _ undone: SaveUndo.Existence, _ undo: SaveUndo.Existence
+    _ undone: SaveUndo.Existence, _ undo: SaveUndo.Existence?
   ) -> SaveUndo.Existence {
-    guard after == undone.before, undone.after == undo.before else {
-      return self
-    }
+    guard after == undone.before, undone.after == undo?.before ?? undone.after
+    else { return self }
     var existence = self
-    existence.after = undo.after
+    existence.after = undo?.after ?? undone.after
     return existence
   }
 }

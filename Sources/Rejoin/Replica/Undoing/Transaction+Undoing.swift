@@ -34,9 +34,10 @@ extension Transaction {
       fields[place.field, default: FieldUndoing()]
         .take(change, of: place.element, from: now, as: replica.device)
     }
-    // Nobody would see what is done to a record that stays deleted.
-    let isMarkLeft = fields[.existence]?.isEmpty ?? true
-    let isHidden = isMarkLeft && !replica.exists(id)
+    // An edit would bring back a record that has been deleted since.
+    let existence = fields[.existence] ?? FieldUndoing()
+    let isHidden =
+      existence.isEmpty && !existence.isHidden && !replica.exists(id)
     for (key, field) in fields {
       let isLeft = isHidden && key != .existence
       if field.isLeft || isLeft, !isMemory {
@@ -59,11 +60,8 @@ extension Transaction {
       }
       guard key == .existence else { return }
       record.mark = field.mark
-      guard let covered = field.covered.map(replica.stored.known) else { return }
-      // The marks of others stay.
-      record.observed[.existence] = .existence(
-        Causal(store: Siblings(), context: CausalContext(covered)))
-      (record.covered, record.isPurge) = (covered, field.isPurge)
+      record.covered = field.covered.map(replica.stored.known)
+      record.isPurge = field.isPurge
     }
   }
 }
@@ -73,7 +71,7 @@ extension Transaction {
   package struct Undoing: Sendable {
     /// The mark that it writes, if any.
     package let mark: Bool?
-    /// What a deletion covers in addition to itself, and supersedes.
+    /// What a deletion covers in addition to itself.
     package let covered: VectorClock?
     /// Whether the deletion is a purge.
     package let isPurge: Bool

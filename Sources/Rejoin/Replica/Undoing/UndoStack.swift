@@ -38,7 +38,10 @@ struct UndoStack: Hashable, Sendable {
     for (place, change) in last.changes {
       indices[place]?.removeLast()
       if indices[place]?.isEmpty == true { indices[place] = nil }
-      if let new = undo.changes[place], new.isThere {
+      let new = undo.changes[place]
+      if case .existence(let undone)? = change.before {
+        follow(change, of: undone, to: new, at: place)
+      } else if let new, new.isThere {
         follow(change, to: new, at: place)
       }
     }
@@ -46,24 +49,31 @@ struct UndoStack: Hashable, Sendable {
   }
 
   private mutating func follow(
+    _ change: SaveUndo.Change, of undone: SaveUndo.Existence,
+    to new: SaveUndo.Change?, at place: SaveUndo.Place
+  ) {
+    var undo: SaveUndo.Existence?
+    if case .existence(let existence)? = new?.before { undo = existence }
+    let device = change.save.dot.device
+    for i in indices[place] ?? [] {
+      // The numbers are those of one device.
+      guard let own = saves[i].changes[place], own.save.dot.device == device,
+        new.map({ $0.save.dot.device == device }) ?? true,
+        case .existence(let existence)? = own.before
+      else { continue }
+      saves[i].changes[place]?.before =
+        .existence(existence.following(undone, undo))
+      // The undo has brought back the deletion of this save.
+      if let new, undo?.isDeletion == true, change.superseded.contains(own) {
+        saves[i].changes[place]?.save = new.save
+      }
+    }
+  }
+
+  private mutating func follow(
     _ change: SaveUndo.Change, to new: SaveUndo.Change,
     at place: SaveUndo.Place
   ) {
-    if case .existence(let undone)? = change.before,
-      case .existence(let undo)? = new.before
-    {
-      // The numbers are those of one device.
-      guard change.save.dot.device == new.save.dot.device else { return }
-      for i in indices[place] ?? [] {
-        guard let own = saves[i].changes[place],
-          own.save.dot.device == new.save.dot.device,
-          case .existence(let existence)? = own.before
-        else { continue }
-        saves[i].changes[place]?.before =
-          .existence(existence.following(undone, undo))
-      }
-      return
-    }
     // The save cancelled nothing of a counter or a ledger.
     if case .sums(let cancelled, let all) = change.superseded,
       cancelled == all, change.cancelled == all
