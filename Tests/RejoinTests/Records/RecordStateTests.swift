@@ -4,41 +4,55 @@
 import Testing
 
 @Suite(.encodes) struct RecordStateTests {
-  /// A record with concurrent marks, one per device.
-  private func record(_ marks: Bool...) -> RecordState {
+  /// A record that some devices edit at the same time, each in one save.
+  private func record(_ verbs: Verb...) -> RecordState {
     var record = RecordState(RecordID("Item", "1"))
-    for (i, mark) in marks.enumerated() {
-      var state = FieldState(.register)
-      let save = EditContext(
-        dot: Dot(DeviceID(UInt64(i + 1)), 1), time: Timestamp(rawValue: 1))
-      _ = state.change(.write(.bool(mark)), in: save)
-      record.update(0, kind: .register, refers: false) {
+    for (i, verb) in verbs.enumerated() {
+      let dot = Dot(DeviceID(UInt64(i + 1)), 1)
+      let name: UInt32 = verb == .edit ? 1 : 0
+      let kind: FieldKind = verb == .edit ? .register : .existence
+      var state = FieldState(kind)
+      if verb == .edit {
+        _ = state.change(.write(1), in: EditContext(dot: dot, time: .zero))
+      }
+      state.changeMarks(at: dot) {
+        let covered = verb == .delete ? VectorClock(dot) : nil
+        $0.insert(ExistenceMark(covering: covered, at: .zero), at: dot)
+      }
+      record.update(name, kind: kind, refers: false) {
         $0.update { $0.merge(state) }
       }
     }
     return record
   }
 
+  private enum Verb { case edit, touch, delete }
+
   @Test(arguments: DeletionRule.allCases)
-  func withoutAMarkItNeitherExistsNorIsDead(_ rule: DeletionRule) {
+  func recordWithoutSavesNeitherExistsNorIsDead(_ rule: DeletionRule) {
     #expect(!record().exists(rule))
     #expect(!record().isDead(rule))
   }
 
   @Test(arguments: DeletionRule.allCases)
-  func marksThatAgreeNeedNoRule(_ rule: DeletionRule) {
-    #expect(record(true, true).exists(rule))
-    #expect(!record(true, true).isDead(rule))
-    #expect(!record(false, false).exists(rule))
-    #expect(record(false, false).isDead(rule))
+  func savesThatAgreeNeedNoRule(_ rule: DeletionRule) {
+    for edits in [record(.edit), record(.touch), record(.edit, .touch)] {
+      #expect(edits.exists(rule))
+      #expect(!edits.isDead(rule))
+    }
+    #expect(!record(.delete, .delete).exists(rule))
+    #expect(record(.delete, .delete).isDead(rule))
   }
 
-  @Test func anUpdateConcurrentWithADeletionGoesByTheRule() {
-    for marks in [record(true, false), record(false, true)] {
-      #expect(marks.exists(.updateWins))
-      #expect(!marks.isDead(.updateWins))
-      #expect(!marks.exists(.deleteWins))
-      #expect(marks.isDead(.deleteWins))
+  @Test func ruleDecidesBetweenDeletionAndConcurrentEdit() {
+    for edited in [
+      record(.edit, .delete), record(.delete, .edit), record(.touch, .delete),
+      record(.delete, .touch), record(.delete, .edit, .delete),
+    ] {
+      #expect(edited.exists(.updateWins))
+      #expect(!edited.isDead(.updateWins))
+      #expect(!edited.exists(.deleteWins))
+      #expect(edited.isDead(.deleteWins))
     }
   }
 

@@ -27,9 +27,9 @@ import Testing
     let a = Replica.empty(1)
     try a.edit { $0.name = "a" }
     let dot = try a.edit { $0.delete() }.dot
-    let marks = a.recordForEditing(Sailor.ada)[.existence]
-    #expect(marks.write?.dot == dot)
-    #expect(marks.value == .bool(false))
+    let marks = a.recordForEditing(Sailor.ada)[.existence].marks
+    #expect(marks.map(\.dot) == [dot])
+    #expect(marks.map(\.payload.isDeletion) == [true])
     #expect(a.record(Sailor.ada)?.provenance(of: "name")?.dot.sequence == 1)
   }
 

@@ -134,9 +134,14 @@ import Testing
       Causal(
         store: Siblings(Stamped(.int(1), at: .zero), at: Dot(stranger, 1)),
         context: CausalContext([stranger: 1])))
+    let alive = FieldState.existence(
+      Causal(
+        store: Siblings(
+          ExistenceMark(covering: nil, at: .zero), at: Dot(stranger, 1)),
+        context: CausalContext([stranger: 1])))
     let fields = [
       FieldKey(composed, .set): set, FieldKey(decomposed, .set): set,
-      .existence: register,
+      .existence: alive,
       FieldKey("a", .register, variant: composed): register,
       FieldKey("a", .register, variant: decomposed): register,
     ]
@@ -167,6 +172,11 @@ import Testing
       Causal(
         store: DotMap(marks),
         context: CausalContext([stranger: 1])))
+    let deleted = FieldState.existence(
+      Causal(
+        store: Siblings(
+          ExistenceMark(covering: [stranger: .max], at: .max), at: dot),
+        context: CausalContext([stranger: 1])))
     for value in odd {
       let register = FieldState.register(
         Causal(
@@ -181,7 +191,7 @@ import Testing
           Delta.Change(
             id: RecordID(entity, $0),
             fields: [
-              .existence: register, BuiltIn.last: register,
+              .existence: deleted, BuiltIn.last: register,
               FieldKey("names", .set): set, BuiltIn.server: register,
               BuiltIn.device: register, BuiltIn.name: register,
             ])

@@ -10,8 +10,6 @@ struct FieldUndoing {
   private(set) var covered: VectorClock?
   /// Whether the record was purged before.
   private(set) var isPurge = false
-  /// Whether the save edited a record that stayed deleted.
-  private(set) var isHidden = false
   /// Whether something stays as it is.
   var isLeft = false
 
@@ -25,7 +23,6 @@ struct FieldUndoing {
   ) {
     switch (now, change.before) {
     case (.existence(let now), .existence(let existence)?):
-      isHidden = existence.isHidden
       switch now.undoing(change, existence, as: device) {
       case .restoration(let dot, let needsMark):
         retraction = Retraction(dot: dot)

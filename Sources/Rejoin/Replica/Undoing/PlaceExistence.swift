@@ -29,7 +29,8 @@ struct PlaceExistence: Sendable {
       existed: exists, isThere: after.exists,
       isDeletion: after.marks[save.dot]?.payload.isDeletion ?? false,
       covered: gone.covered,
-      uncovered: edits.saves(beyond: gone.covered ?? VectorClock()),
+      uncovered: exists
+        ? VectorClock() : edits.saves(beyond: gone.covered ?? VectorClock()),
       superseded: gone.only?.dot,
       wasPurged: gone.contains(where: \.payload.isPurge),
       before: clock[device], after: save.dot.sequence
@@ -90,7 +91,8 @@ extension SaveUndo {
     /// What the deletions covered that the save superseded, or `nil` if there were
     /// none.
     let covered: VectorClock?
-    /// The edits before that these deletions did not cover.
+    /// If the record did not exist, the edits before that these deletions did not
+    /// cover.
     let uncovered: VectorClock
     /// The save of the deletion, if there was just one.
     let superseded: Dot?
@@ -101,9 +103,6 @@ extension SaveUndo {
     /// The number of the device's last save that touched the record, of this one
     /// and those that have been undone since.
     var after: UInt64
-
-    /// Whether the save edited a record that stayed deleted.
-    var isHidden: Bool { !existed && !isThere && !isDeletion }
 
     /// Whether the save created the record, or would have if no other device had
     /// edited it.

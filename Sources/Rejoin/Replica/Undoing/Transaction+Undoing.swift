@@ -34,10 +34,9 @@ extension Transaction {
       fields[place.field, default: FieldUndoing()]
         .take(change, of: place.element, from: now, as: replica.device)
     }
-    // An edit would bring back a record that has been deleted since.
-    let existence = fields[.existence] ?? FieldUndoing()
-    let isHidden =
-      existence.isEmpty && !existence.isHidden && !replica.exists(id)
+    // If updates win, an edit would bring back a record that is deleted.
+    let isMarkLeft = fields[.existence]?.isEmpty ?? true
+    let isHidden = isMarkLeft && rule != .deleteWins && !replica.exists(id)
     for (key, field) in fields {
       let isLeft = isHidden && key != .existence
       if field.isLeft || isLeft, !isMemory {

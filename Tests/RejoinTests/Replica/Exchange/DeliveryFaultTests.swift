@@ -70,7 +70,7 @@ import Testing
     let parts = whole.split(into: 3)
     #expect(parts.count == 3)
     #expect(parts.map(\.fieldCount).reduce(0, +) == whole.fieldCount)
-    #expect(parts.allSatisfy { $0.intervals.isEmpty && $0.fieldCount == 3 })
+    #expect(parts.allSatisfy { $0.intervals.isEmpty && $0.fieldCount > 0 })
     for part in parts.reversed() { b.apply(part) }
     #expect(b.version.vector.isEmpty)
     #expect(b.missingSaves == a.version.vector)
@@ -83,7 +83,7 @@ import Testing
     try a.edit { $0.name = "a" }
     let parts = try #require(a.delta()).split(into: 5)
     #expect(parts.count == 5)
-    #expect(parts.map(\.fieldCount).reduce(0, +) == 2)
+    #expect(parts.map(\.fieldCount).reduce(0, +) == 1)
   }
 
   @Test func aStaleBasisSendsTooMuchAndHarmsNothing() throws {
@@ -128,7 +128,7 @@ import Testing
     let delta = try #require(a.delta(since: b.version))
     #expect(
       Set(delta.changes.flatMap(\.fields.keys))
-        == [.existence, Sailor().name.key])
+        == [Sailor().name.key])
     a.tell(b)
     #expect(a.delta(since: b.version) == nil)
   }

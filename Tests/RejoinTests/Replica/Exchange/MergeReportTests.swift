@@ -126,8 +126,16 @@ import Testing
     try a.edit { $0.delete() }
     try b.edit { $0.name = "b" }
     let report = a.tell(b)
-    #expect(report.conflicts.map(\.location.field) == [.existence])
-    #expect(report.conflicts.map(\.loser.value) == [.bool(false)])
+    #expect(report.conflicts.isEmpty)
+    #expect(
+      report.deletionConflicts == [
+        .init(
+          record: Sailor.ada,
+          deletions: [
+            .init(dot: Dot(a.device, 2), time: Timestamp(milliseconds: 1000).next!)
+          ],
+          edits: [Dot(b.device, 1)], rule: .updateWins, exists: true)
+      ])
     #expect(report.deleted.isEmpty)
     #expect(b.ada?.name == "b")
   }

@@ -42,9 +42,10 @@ import Testing
     settle(a, b)
     let purge = try #require(try a.purge().dot)
     #expect(purge == Dot(a.device, 3))
-    let marks = a.recordForEditing(Sailor.ada)[.existence].writes
+    let marks = a.recordForEditing(Sailor.ada)[.existence].marks
     #expect(marks.map(\.dot) == [purge])
-    #expect(marks.map(\.payload.value) == [.bool(false)])
+    #expect(marks.map(\.payload.isPurge) == [true])
+    #expect(marks[0].payload.covered == [a.device: 3])
     #expect(contents(a).isEmpty)
     #expect(!a.exists(Sailor.ada))
     #expect(a.recordForEditing(Sailor.ada).isDead)
@@ -123,7 +124,7 @@ import Testing
     try deleteEverywhere()
     try b.edit { $0.delete() }
     b.tell(a)
-    #expect(a.recordForEditing(Sailor.ada)[.existence].writes.count == 2)
+    #expect(a.recordForEditing(Sailor.ada)[.existence].marks.count == 2)
     a.stored.version.stabilityCut = [a.device: 1, b.device: 2]
     #expect(try a.purge().dot == nil)
   }

@@ -35,7 +35,7 @@ import Testing
 
   /// Of whom a part of a message has arrived has saved, too.
   @Test func aDeviceIsKnownByAPart() throws {
-    try d.edit { $0.name = "d" }
+    try d.edit { ($0.name, $0.rank) = ("d", "r") }
     let parts = try #require(d.delta()).split(into: 2)
     a.apply(parts[0])
     #expect(a.version.vector.isEmpty)

@@ -94,7 +94,7 @@ import Testing
       transaction.apply(.count(CounterEdit(by: 5)), to: miles, of: Sailor.ada)
     }
     #expect(a.ada?.name == nil && a.ada?.miles == 5)
-    #expect(existence.writes.count == 1)
+    #expect(existence.marks.isEmpty)
   }
 
   /// The edit as shown alone would leave the sibling.

@@ -152,6 +152,7 @@ import Testing
         Sailor.ada, observed: shown[.existence], creatingAgain: nil)
     }
     #expect(a.ada?.name == "old")
-    #expect(a.recordForEditing(Sailor.ada)[.existence].writes.count == 2)
+    let marks = a.recordForEditing(Sailor.ada)[.existence].marks
+    #expect(marks.map(\.payload.isDeletion) == [true, false])
   }
 }

@@ -11,10 +11,11 @@ import Testing
   @Test func decodingRefusesChangeOfAnotherKind() throws {
     let places = [
       (field(.register), write), (field(.set) + element, mark),
-      (field(.counter), count), (field(.ledger), entries),
+      (field(.counter), count), (field(.ledger), entries), ("", existence),
     ]
     let contents = [
       write: "siblings", mark: "siblings", count: "counter", entries: "ledger",
+      existence: "existence",
     ]
     for (place, own) in places {
       for (other, name) in contents where name != contents[own] {
@@ -37,7 +38,7 @@ import Testing
     try expect(
       register, refusing: #""save""#, as: element + #""save""#, because: reason)
     try expect(
-      undo(change(mark)), refusing: #""save""#, as: element + #""save""#,
+      undo(change(existence)), refusing: #""save""#, as: element + #""save""#,
       because: reason)
     try expect(
       undo(change(mark, of: field(.set) + element)), refusing: element, as: "",
@@ -47,7 +48,7 @@ import Testing
   @Test func decodingRefusesLongNameOfEntity() throws {
     let long = String(repeating: "e", count: Limits.nameBytes)
     try expect(
-      undo(change(mark, in: long)), refusing: long, as: long + "e",
+      undo(change(existence, in: long)), refusing: long, as: long + "e",
       because: "at most 255 bytes")
     try expect(
       undo(change(write, of: field(.register, long))), refusing: long,
@@ -94,7 +95,7 @@ import Testing
       try expect(
         undo(x, y), refusing: "\(x),\(y)", as: wrong, because: "must be sorted")
     }
-    let later = change(mark, in: "F")
+    let later = change(existence, in: "F")
     try expect(
       undo(a, later), refusing: "\(a),\(later)", as: "\(later),\(a)",
       because: "must be sorted")
@@ -102,16 +103,16 @@ import Testing
 
   @Test func decodingRefusesDotWithoutChanges() throws {
     let reason = "must have a dot if it has changes"
-    let text = undo(change(mark))
+    let text = undo(change(existence))
     try expect(text, refusing: #""dot":\#(two),"#, as: "", because: reason)
-    try expect(text, refusing: change(mark), as: "", because: reason)
+    try expect(text, refusing: change(existence), as: "", because: reason)
     try read(#"{"changes":[],"undone":\#(one)}"#)
   }
 
   @Test func decodingRefusesChangeWithoutEffect() throws {
     let before = #""before":{"dot":\#(one),"value":{"bool":true}},"#
     try expect(
-      undo(change(mark)), refusing: before, as: "",
+      undo(change(mark, of: field(.set) + element)), refusing: before, as: "",
       because: "must have superseded something")
     let ledger = undo(
       change(entries.replacing(cancelled, with: "[]"), of: field(.ledger)))
@@ -131,27 +132,28 @@ import Testing
   }
 
   @Test func decodingRefusesMarkThatNoSaveMakes() throws {
-    let (value, reason) = (#"{"bool":true}"#, "must be Booleans")
-    for place in ["", field(.set) + element] {
-      let text = undo(change(mark, of: place))
-      for wrong in [#"{"int":1}"#, #"{"null":true}"#] {
-        try expect(text, refusing: value, as: wrong, because: reason)
-      }
-      try expect(
-        text, refusing: #","value":\#(value)"#, as: "", because: reason)
-      try expect(
-        text, refusing: #","value""#, as: #","time":0,"value""#, because: reason
-      )
+    let (value, reason) = (#"{"bool":true}"#, "must be `true`")
+    let text = undo(change(mark, of: field(.set) + element))
+    for wrong in [#"{"int":1}"#, #"{"null":true}"#, #"{"bool":false}"#] {
+      try expect(text, refusing: value, as: wrong, because: reason)
     }
+    try expect(text, refusing: #","value":\#(value)"#, as: "", because: reason)
     try expect(
-      undo(change(mark, of: field(.set) + element)), refusing: value,
-      as: #"{"bool":false}"#, because: reason)
-    // The save may find the record deleted.
-    try read(undo(change(mark)).replacing(value, with: #"{"bool":false}"#))
+      text, refusing: #","value""#, as: #","time":0,"value""#, because: reason)
+  }
+
+  @Test func decodingRefusesExistenceWithoutItsSave() throws {
+    let text = undo(change(existence))
+    for (part, wrong) in [
+      (#""before":1"#, #""before":2"#), (#""after":2"#, #""after":1"#),
+    ] {
+      try expect(
+        text, refusing: part, as: wrong, because: "must be after those before")
+    }
   }
 
   @Test func decodingRefusesHistoryOfSavesWithoutChanges() throws {
-    let save = undo(change(mark))
+    let save = undo(change(existence))
     let text = #"{"done":[\#(save)],"undone":[\#(save)]}"#
     for part in [#""done":["#, #""undone":["#] {
       try expect(

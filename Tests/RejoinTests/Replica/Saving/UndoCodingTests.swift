@@ -136,16 +136,17 @@ import Testing
     let digest = phone.version[DeviceID(1)].digest
     let common =
       #""record":{"entity":"Sailor","key":"ada"},"#
-      + #""save":{"digest":\#(digest),"dot":\#(dot)},"siblings":"#
+      + #""save":{"digest":\#(digest),"dot":\#(dot)}"#
     let superseded = #"{"dot":\#(first),"value":{"bool":true}}"#
     #expect(
       try text(#require(report.undo))
-        == #"{"changes":[{\#(common){"before":\#(superseded),"beside":[],"#
-        + #""isThere":true}},"#
+        == #"{"changes":[{"existence":{"after":2,"before":1,"existed":true,"#
+        + #""isDeletion":false,"isThere":true,"uncovered":[],"#
+        + #""wasPurged":false},\#(common)},"#
         + #"{"field":{"kind":"register","name":"name"},"#
-        + #"\#(common){"beside":[],"isThere":true}},"#
+        + #"\#(common),"siblings":{"beside":[],"isThere":true}},"#
         + #"{"element":{"string":"x"},"field":{"kind":"set","name":"tags"},"#
-        + #"\#(common){"before":\#(superseded),"beside":[],"isThere":false}}],"#
+        + #"\#(common),"siblings":{"before":\#(superseded),"beside":[],"isThere":false}}],"#
         + #""dot":\#(dot)}"#)
   }
 

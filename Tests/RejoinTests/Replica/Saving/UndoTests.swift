@@ -182,9 +182,7 @@ import Testing
     #expect(try undo(mine) == [])
     #expect(phone[Sailor.self, "ada"]?.name == "Byron")
     #expect(phone.record(ada)?.conflicts(of: "name") == ["Countess"])
-    #expect(
-      phone.recordForEditing(ada)[.existence].writes.map(\.dot.device)
-        == [2, 3].map { DeviceID($0) })
+    #expect(phone.recordForEditing(ada)[.existence].clock.isEmpty)
   }
 
   /// An element that several saves remove, one after another, or drop.
@@ -359,12 +357,14 @@ import Testing
     #expect(phone.ada?.name == "Lovelace")
   }
 
-  /// A record that was not there before is not there, and nobody has deleted it.
+  /// A record that was not there before is not there.
   @Test func whatWasCreatedIsNotThere() throws {
     let report = try save { $0.pay.append(5) }
     #expect(try undo(report) == [])
     #expect(phone.ada == nil)
-    #expect(phone.recordForEditing(ada)[.existence].writes.isEmpty)
+    let marks = phone.recordForEditing(ada)[.existence].marks
+    #expect(marks.map(\.payload.covered) == [[phone.device: 2]])
+    #expect(marks.map(\.payload.isPurge) == [false])
     try phone.edit { $0.name = "Ada" }
     #expect(phone.record(ada)?.total(of: "pay") == 0)
   }

@@ -34,6 +34,10 @@ extension UndoText {
   var entries: String {
     #""ledger":{"line":3,"entries":[{"amount":5}],"cancelled":\#(cancelled)}"#
   }
+  var existence: String {
+    #""existence":{"existed":false,"isThere":true,"isDeletion":false,"#
+      + #""uncovered":[],"wasPurged":false,"before":1,"after":2}"#
+  }
   var cancelled: String {
     #"[{"device":"\#(DeviceID(1).hexadecimal)","before":2,"after":4,"#
       + #""latest":6,"sum":"12"}]"#
