@@ -66,7 +66,12 @@ import Testing
   /// It has none for `touch`, and only one amount for the increments and
   /// decrements of a counter in a save.
   private func isSayable(_ step: ScriptStep) -> Bool {
-    guard case .save(_, let verbs) = step else { return true }
+    let verbs: [ScriptVerb]
+    switch step {
+    case .save(_, let all), .bringIn(_, let all), .pull(_, _, _, let all):
+      verbs = all
+    default: return true
+    }
     var added: Set<[String]> = []
     var taken: Set<[String]> = []
     for verb in verbs {

@@ -65,8 +65,17 @@ import Testing
     #expect(scene.item == nil)
     #expect(report.conflicts.count == 1)
     #expect(report.deleted == [Scene.item] && report.survivors.isEmpty)
-    #expect(report.dropped.map { $0.field?.name } == ["name", ""])
-    #expect(report.dropped.last?.field == .existence)
+    #expect(report.dropped.map(\.field) == [Key.name])
+  }
+
+  @Test func deletionReportsUnseenMark() throws {
+    let scene = try Scene.withItem()
+    let context = deletingContext(scene, .overwrite)
+    try scene.other.save { $0[Item.self, "1"].touch() }
+    scene.receive()
+    let report = try context.save()
+    #expect(scene.item == nil)
+    #expect(report.dropped.map(\.field) == [.existence])
   }
 
   @Test func mergeDeletesBesideTheUpdate() throws {
@@ -121,8 +130,9 @@ import Testing
     let context = scene.context(.merge)
     try scene.mine.save { $0[Item.self, "1"].delete() }
     try context.save()
-    #expect(
-      scene.mine.recordForEditing(Scene.item)[.existence].writes.count == 2)
+    let marks = scene.mine.recordForEditing(Scene.item)[.existence].marks
+    #expect(marks.map(\.payload.isDeletion) == [true])
+    #expect(scene.item?.name == "mine")
   }
 
   @Test func recordDeadAtTheFetchIsCreatedAgain() throws {

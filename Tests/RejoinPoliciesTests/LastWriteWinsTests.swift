@@ -101,13 +101,24 @@ import Testing
     let scene = try Scene.withItem(otherClock: clock)
     let context = EditingContext(scene.mine, mergePolicy: .lastWriteWins)
     context.delete(Scene.item)
-    try scene.otherEdits(Key.qty, .count(by: 1))
+    try scene.otherEdits(Key.note, .write("theirs"))
     let report = try context.save()
     let isLater = clock == Self.day
     #expect(scene.mine.exists(Scene.item) == isLater)
     #expect(report.deleted.isEmpty == isLater)
     #expect(
       report.dropped.contains { $0.content == .deletion } == isLater)
+  }
+
+  /// An increment has no time, so the deletion is the later one.
+  @Test func deletionBesideIncrementReportsIt() throws {
+    let scene = try Scene.withItem(otherClock: Self.day)
+    let context = EditingContext(scene.mine, mergePolicy: .lastWriteWins)
+    context.delete(Scene.item)
+    try scene.otherEdits(Key.qty, .count(by: 1))
+    let report = try context.save()
+    #expect(!scene.mine.exists(Scene.item))
+    #expect(report.dropped.map(\.field) == [Key.qty])
   }
 
   @Test(arguments: [9000, day])

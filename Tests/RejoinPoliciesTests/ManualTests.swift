@@ -144,11 +144,11 @@ import Testing
     #expect(context.fetch(Item.self, "1").name == "settled")
   }
 
-  @Test func resolvingSupersedesTheMarksSeen() throws {
+  @Test func resolvingLeavesNoMark() throws {
     let scene = try Scene.withItem()
     let context = try queuedContext(scene)
     try context.resolve(Scene.item, [Item().name.key: "settled"])
-    #expect(
-      scene.mine.recordForEditing(Scene.item)[.existence].writes.count == 1)
+    let existence = scene.mine.recordForEditing(Scene.item)[.existence]
+    #expect(existence.clock.isEmpty)
   }
 }

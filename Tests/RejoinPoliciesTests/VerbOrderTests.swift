@@ -158,7 +158,7 @@ import Testing
     #expect(scene.stored(Key.note).value == nil)
     #expect(scene.stored(Key.qty).count == 2)
     let fields = report.dropped.compactMap { $0.field }
-    #expect(fields == [Key.note, Key.qty, .existence])
+    #expect(fields == [Key.note, Key.qty])
   }
 
   @Test func mergeCreatesBesideWhatChanged() throws {

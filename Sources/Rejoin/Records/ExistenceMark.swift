@@ -9,7 +9,7 @@ public struct ExistenceMark: Hashable, Sendable {
   /// The saves that a deletion covers, or `nil` if the mark shows that the
   /// record exists.
   ///
-  /// A deletion covers what its author had seen of the record, and itself.
+  /// A deletion covers what its author had seen of the record.
   public let covered: VectorClock?
   /// Whether the save also dropped the contents of the record.
   public let isPurge: Bool

@@ -132,9 +132,6 @@ extension RecordState {
       precondition(
         mayRefer || !slots.contains(where: \.mayRefer),
         "\(id) has references, and is said to have none")
-      precondition(
-        marks.allSatisfy { $0.payload.covered?.contains($0.dot) ?? true },
-        "a deletion of \(id) does not cover itself")
     #endif
   }
 }

@@ -104,9 +104,6 @@ extension MessageReader {
         }
         covered = covered ?? all
       }
-      guard covered?.contains(dot) ?? true else {
-        throw reader.error(.invalid, "a deletion that covers itself", at: at)
-      }
       guard isBuilding else { continue }
       marks.append(
         .init(dot: dot, payload: ExistenceMark(

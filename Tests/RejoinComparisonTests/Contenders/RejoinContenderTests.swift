@@ -73,7 +73,16 @@ import Testing
     #expect(losses.excess > 0)
     #expect(losses.unrecoverable > 0)
     #expect(losses.addsLost > 0)
-    #expect(losses.recordsWrong > 0)
+  }
+
+  /// A sabotaged join that loses deletions.
+  @Test func theOracleSeesAJoinThatLeavesDeletionsOut() throws {
+    let sabotaged = RejoinContender { delta in
+      delta.damaged { field in
+        if case .existence = field { FieldState(.existence) } else { field }
+      }
+    }
+    #expect(try losses(of: sabotaged, episodes).recordsWrong > 0)
   }
 
   /// A sabotaged join that loses increments.

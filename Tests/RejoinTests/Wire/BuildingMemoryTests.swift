@@ -69,11 +69,12 @@
       /// table in the article on the format.
       func bytes(_ content: Content) -> Int {
         switch (self, content) {
-        case (.storedReplica, .records): 256
+        case (.storedReplica, .records): 448
         case (.storedReplica, .fields): 128
         case (.changes, .records): 448
         case (.changes, .fields): 384
-        case (.report, .records), (.report, .fields): 512
+        case (.report, .records): 704
+        case (.report, .fields): 512
         case (.report, .elements): 192
         case (_, .elements): 96
         case (_, .entries): 0

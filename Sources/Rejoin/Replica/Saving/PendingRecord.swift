@@ -10,8 +10,8 @@ struct PendingRecord {
   /// A deletion writes a mark, and a save that keeps the record alive without
   /// editing a field does.
   var mark: Bool?
-  /// What a deletion covers in addition to itself, or `nil` for everything that
-  /// the replica holds of the record.
+  /// What a deletion covers, or `nil` for itself and everything that the replica
+  /// holds of the record.
   var covered: VectorClock?
   /// Whether the deletion counts as a purge although it drops nothing.
   var isPurge = false
@@ -42,6 +42,9 @@ struct PendingRecord {
   init(position: Int?, mark: Bool? = nil, drops: Bool = false) {
     (self.position, self.mark, self.drops) = (position, mark, drops)
   }
+
+  /// Whether the save changes a field of the record.
+  var changesFields: Bool { !edits.entries.isEmpty || !retractions.isEmpty }
 
   /// The edits and the keys of their fields, sorted.
   ///

@@ -273,7 +273,9 @@ extension StoredReplica {
     var mark: ExistenceMark?
     if record.mark == false {
       var covered = record.covered ?? records[position].clock
-      covered.insert(dot)
+      // A clock with this save has all earlier ones of the device, and the author
+      // may not have been shown them.
+      if record.covered == nil || record.changesFields { covered.insert(dot) }
       digest.add(covered)
       mark = ExistenceMark(
         covering: covered, isPurge: record.drops || record.isPurge, at: time)

@@ -54,7 +54,8 @@ struct PlaceExistence: Sendable {
     as device: DeviceID
   ) -> Undoing {
     let dot = change.save.dot
-    if existence.isDeletion, existence.existed, marks[dot] != nil {
+    let isThere = marks[dot]?.payload.isDeletion ?? false
+    if existence.isDeletion, existence.existed, isThere {
       let others = marks.filter { $0.dot != dot }
       return .restoration(dot, needsMark: others.isEmpty && !hasFields)
     }
