@@ -62,7 +62,9 @@ struct PlaceExistence: Sendable {
     // What the save has superseded comes back, and covers the save.
     var covered = existence.covered ?? VectorClock()
     covered.insert(Dot(dot.device, existence.after))
-    let others = edits.saves(beyond: covered.merging(existence.uncovered))
+    let others = edits.saves(
+      beyond: covered.merging(existence.uncovered)
+        .merging(marks.covered ?? VectorClock()))
     let isBack =
       existence.isThere
       ? exists && existence.isCreation(by: dot.device)

@@ -43,6 +43,24 @@ enum Hazard: String, CaseIterable, Sendable {
   case globalCut
   /// A purge removes the record with its marks and clocks.
   case tombstonesForgotten
+  /// An edit leaves the deletions that its author has seen.
+  case editKeepsDeletions
+  /// A deletion covers everything that the replica has received, of any record.
+  case deletionCoversReplicaClock
+  /// A deletion covers itself and nothing else.
+  case deletionCoversItself
+  /// A deletion in a context covers saves that the context has not shown.
+  case deletionCoversUnseen
+  /// A save is covered if all deletions cover it, not if any does.
+  case deletionsCoverTogether
+  /// A deletion counts as a save that somebody wants the record.
+  case deletionCountsAsEdit
+  /// A purge does not cover the save that drops the contents.
+  case purgeCountsAsEdit
+  /// An edit in a context supersedes deletions that the context has not shown.
+  case contextSupersedesUnseenDeletion
+  /// An update wins over a deletion, whatever the rule.
+  case ruleIgnored
   /// A field forgets the saves of devices that have been silent for an hour.
   case clockEntriesExpire
 

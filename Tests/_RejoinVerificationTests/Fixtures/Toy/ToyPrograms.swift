@@ -54,10 +54,14 @@ extension Hazard {
       .toyRegister
     case .unionOfDots, .removalWithoutDot: .toySet
     case .resetAddsNegative: .toyCounter
-    case .payloadDroppedDotsKept: .toyDeletion
+    case .payloadDroppedDotsKept, .editKeepsDeletions, .deletionCoversItself,
+      .deletionCountsAsEdit:
+      .toyDeletion
     case .restoredKeepsDevice, .refreshAdvancesDirtyBase,
       .resolutionSupersedesUnseen, .equalFieldsOverwritten, .globalCut,
-      .tombstonesForgotten, .clockEntriesExpire:
+      .tombstonesForgotten, .clockEntriesExpire, .deletionCoversReplicaClock,
+      .deletionCoversUnseen, .deletionsCoverTogether, .purgeCountsAsEdit,
+      .contextSupersedesUnseenDeletion, .ruleIgnored:
       nil
     }
   }

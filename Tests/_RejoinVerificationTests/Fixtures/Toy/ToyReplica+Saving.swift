@@ -8,6 +8,8 @@ private struct ToyPending {
   var mark: Bool?
   var drops = false
   var edits: [FieldKey: FieldEdit] = [:]
+  /// What a deletion covers, or `nil` for itself and all that is here.
+  var covered: VectorClock?
   /// The clocks that the author was shown of some fields.
   ///
   /// The author sees every other field as it is here.
@@ -24,7 +26,7 @@ private struct ToyPending {
 
   mutating func write(mark: Bool) {
     self.mark = mark
-    shown[.existence] = nil
+    (shown[.existence], covered) = (nil, nil)
   }
 }
 
@@ -89,17 +91,45 @@ extension ToyReplica {
           edits[path.key] = .some(record.edits[path.key])
         }
       }
-      if let mark = record.mark { edits[.existence] = .write(.bool(mark)) }
       save.drops = record.drops
       for (key, edit) in edits {
         let path = FieldPath(id, key)
         save.seen = record.shown[key]
         self[path].change(edit, in: save)
       }
+      mark(id, as: record, in: save)
     }
     vector.insert(dot)
     times[device] = save.time
     return dot
+  }
+
+  /// Marks a record as deleted or touched. An edit only removes deletions.
+  private mutating func mark(
+    _ id: RecordID, as record: ToyPending, in save: ToySave
+  ) {
+    let path = FieldPath(id, .existence)
+    let isEdit = record.mark == true && !record.edits.isEmpty
+    var seen = record.shown[.existence]
+    if isEdit, hazard == .contextSupersedesUnseenDeletion { seen = nil }
+    let gone = self[path].entries.filter {
+      (!isEdit || $0.value == false) && seen?.contains($0.dot) ?? true
+    }
+    if isEdit, gone.isEmpty || hazard == .editKeepsDeletions { return }
+    var covered = record.covered ?? clock(of: id)
+    if record.covered == nil { covered.insert(save.dot) }
+    if record.drops, hazard == .purgeCountsAsEdit {
+      covered[save.dot.device] = save.dot.sequence - 1
+    }
+    if hazard == .deletionCoversReplicaClock { covered.merge(vector) }
+    if hazard == .deletionCoversItself { covered = VectorClock(save.dot) }
+    self[path].entries.removeAll(where: gone.contains)
+    self[path].clock.insert(save.dot)
+    if isEdit { return }
+    self[path].entries.append(
+      .init(
+        dot: save.dot, time: save.time, value: .bool(record.mark == true),
+        seen: record.mark == true ? VectorClock() : covered))
   }
 
   /// Enters a device as retired, at the greatest number of it that is known.
@@ -188,6 +218,11 @@ extension ToyReplica {
       record.show(
         shown[.existence]?.clock, of: .existence, isFirst: record.mark == nil)
       record.mark = false
+      if record.shown[.existence] != nil, hazard != .deletionCoversUnseen {
+        record.covered = shown.values.reduce(into: VectorClock()) {
+          $0.merge($1.clock)
+        }
+      }
       pending[id] = record
     }
     for verb in company.after { note(verb, in: &pending) }

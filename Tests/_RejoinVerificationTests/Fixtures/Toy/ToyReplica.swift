@@ -24,14 +24,40 @@ struct ToyReplica {
   let makeDeviceID: () -> DeviceID
 
   func exists(_ id: RecordID) -> Bool {
-    let marks = self[FieldPath(id, .existence)].elements
-    let isDoomed = schema[id.entity].deletion == .deleteWins
-    return marks.contains(.bool(true))
-      && !(isDoomed && marks.contains(.bool(false)))
+    let deletions = deletions(of: id)
+    let isDoomed =
+      schema[id.entity].deletion == .deleteWins && hazard != .ruleIgnored
+    if isDoomed, !deletions.isEmpty { return false }
+    return edits(of: id).contains { edit in
+      hazard == .deletionsCoverTogether && !deletions.isEmpty
+        ? !deletions.allSatisfy { $0.seen.contains(edit) }
+        : !deletions.contains { $0.seen.contains(edit) }
+    }
   }
 
   func isDead(_ id: RecordID) -> Bool {
-    !self[FieldPath(id, .existence)].entries.isEmpty && !exists(id)
+    !deletions(of: id).isEmpty && !exists(id)
+  }
+
+  /// The deletions of a record, each with the saves that it covers.
+  func deletions(of id: RecordID) -> [ToyField.Entry] {
+    self[FieldPath(id, .existence)].entries.filter { $0.value == false }
+  }
+
+  /// The last save of each device in each field of a record, and its touches.
+  private func edits(of id: RecordID) -> [Dot] {
+    let existence = self[FieldPath(id, .existence)]
+    var clocks = paths(of: id).map { self[$0].clock }
+    if hazard == .deletionCountsAsEdit { clocks.append(existence.clock) }
+    return existence.entries.filter { $0.value == true }.map(\.dot)
+      + clocks.flatMap(\.entries).map { Dot($0.device, $0.count) }
+  }
+
+  /// The saves that have touched a record.
+  func clock(of id: RecordID) -> VectorClock {
+    paths(of: id).reduce(into: self[FieldPath(id, .existence)].clock) {
+      $0.merge(self[$1].clock)
+    }
   }
 
   /// The fields of a record, existence aside.
