@@ -350,27 +350,29 @@ class Message(Bytes):
         return size
 
     def readFields(self, fields, exists, form, distance):
-        named = ([("", 0, None)] if exists else []) + fields
+        result = self.readForm(fields, form, distance)
+        return ([self.readMarks(result)] if exists else []) + result
+
+    def readForm(self, fields, form, distance):
         if form == 0:
             check(distance == 0, "no distance")
-            result = [self.readField(*field) for field in named]
-            own = result[1:] if exists else result
-            check(not self.isShort(result, exists), "a short form")
-            check(len(own) < 2 or any(
-                field["content"] or field["clock"] != own[0]["clock"]
-                or "basis" in field for field in own), "form 3")
+            result = [self.readField(*field) for field in fields]
+            check(not self.isShort(result), "a short form")
+            check(len(result) < 2 or any(
+                field["content"] or field["clock"] != result[0]["clock"]
+                or "basis" in field for field in result), "form 3")
             return result
         if form == 3:
             check(distance == 0 and len(fields) > 1, "form 3")
-            result = [self.readField(*field) for field in named[:exists + 1]]
-            check(not result[-1]["content"], "no content")
+            result = [self.readField(*fields[0])]
+            check(not result[0]["content"], "no content")
             check(all(field[1] < 16 for field in fields), "no fragment")
             rest = [(entry["device"], int(entry["n"]))
-                    for entry in result[-1]["clock"]]
+                    for entry in result[0]["clock"]]
             return result + [
                 self.finish(field, [], [], rest) for field in fields[1:]]
         place = self.last + 1 + unzigzag(distance)
-        check(form == 1 or len(fields) > 1, "form 1")
+        check(len(fields) > (0 if form == 1 else 1), "form 1")
         end = place if form == 1 else place + len(fields) - 1
         check(0 <= place and end < len(self.saves), "a save")
         check(all(field[1] == 0 for field in fields), "registers")
@@ -379,16 +381,65 @@ class Message(Bytes):
             write = self.write(place if form == 1 else place + i, 0)
             write["value"] = self.value()
             result.append(self.finish(field, [write], [write]))
-        if exists:
-            write = self.write(end, 0)
-            write["value"] = {"bool": True}
-            result.insert(0, self.finish(("", 0, None), [write], [write]))
         self.last = end
         return result
 
-    def isShort(self, fields, exists):
+    def readMarks(self, fields):
+        head = self.varint()
+        rest = self.readClock() if head & 1 else {}
+        check(head and (rest or not head & 1), "an existence with a save")
+        marks, forms = [], []
+        for i in range(head >> 1):
+            code = self.varint()
+            place = self.reference(code >> 4, i == 0)
+            form, purges = code >> 1 & 3, bool(code & 8)
+            check(form < 3 and (form or not purges), "a form of a mark")
+            mark = self.write(place, self.later(code & 1))
+            mark["purge"] = purges
+            covered = self.readClock() if form == 2 else None
+            mark["covered"] = covered and self.listed(covered)
+            marks.append(mark)
+            forms.append(form)
+        own = {}
+        for mark in marks:
+            own[mark["device"]] = max(
+                own.get(mark["device"], 0), int(mark["n"]))
+        check(all(n > own.get(device, 0) for device, n in rest.items()),
+              "saves beyond those of the marks")
+        clock = {**own, **rest}
+        everything = dict(clock)
+        for field in fields:
+            for entry in [] if "basis" in field else field["clock"]:
+                n = everything.get(entry["device"], 0)
+                everything[entry["device"]] = max(n, int(entry["n"]))
+        everything = self.listed(everything)
+        check(len(marks) == 1 or 1 not in forms, "form 1 of several marks")
+        if forms == [1]:
+            marks[0]["covered"] = everything
+        elif forms == [2]:
+            check(marks[0]["covered"] != everything, "form 1 of a mark")
+        return {"name": "", "kind": "existence", "content": marks,
+                "clock": self.listed(clock)}
+
+    def listed(self, clock):
+        return [{"device": device, "n": wide(n)}
+                for device, n in sorted(clock.items())]
+
+    def readClock(self):
+        clock, index = {}, 0
+        for _ in range(self.varint()):
+            index += self.varint()
+            check(index < len(self.devices), "a device")
+            n = self.varint()
+            check(n, "a number from 1 on")
+            self.usedDevices[index] = True
+            clock[self.devices[index].hex()] = n
+            index += 1
+        return clock
+
+    def isShort(self, fields):
         places = []
-        for i, field in enumerate(fields):
+        for field in fields:
             content = field["content"]
             if field["kind"] != "register" or len(content) != 1:
                 return False
@@ -400,14 +451,10 @@ class Message(Bytes):
             if field["clock"] != [{"device": write["device"],
                                    "n": write["n"]}]:
                 return False
-            if exists and i == 0 and write["value"] != {"bool": True}:
-                return False
             places.append(place)
-        own = places[1:] if exists else places
-        if exists and own and places[0] != own[-1]:
-            return False
-        return (len(set(own)) <= 1
-                or own == list(range(own[0], own[0] + len(own))))
+        return bool(places) and (
+            len(set(places)) == 1
+            or places == list(range(places[0], places[0] + len(places))))
 
     def reference(self, code, isFirst):
         moved = unzigzag(code) if isFirst else code

@@ -100,7 +100,7 @@ import Testing
       transaction[Note.self, "2"].views.increment(by: 7)
     }
     let (session, writes) = session(hub, as: phone.device)
-    let parts = try #require(tablet.delta()).split(into: 3)
+    let parts = try #require(tablet.delta()).split(into: 2)
     for part in parts {
       await #expect(throws: Refused.self) {
         try await session.apply(part, in: self.scope)

@@ -20,6 +20,7 @@ enum GoldenVectors {
     try phone.edit { $0.name = "after" }
     let one = try #require(phone.delta(since: tablet.version))
     let record = try #require(phone.change(of: Sailor.ada))
+    let (deleted, basis) = try deleted()
     return [
       ("delta-one-write", one.encoded()),
       ("delta-every-kind", delta.encoded()),
@@ -32,6 +33,8 @@ enum GoldenVectors {
       ("snapshot-folded", phone.encoded(foldingLedgers: true)),
       ("snapshot-empty", Replica.empty(1).encoded()),
       ("snapshot-purged", try purged().encoded()),
+      ("snapshot-deleted", deleted.encoded()),
+      ("delta-deleted", try #require(deleted.delta(since: basis)).encoded()),
       ("record", record.encoded()),
       ("vector-clock", phone.version.vector.encoded()),
       ("replica-clock", phone.version.encoded()),
@@ -145,6 +148,39 @@ enum GoldenVectors {
     }
     try phone.purge()
     return phone
+  }
+
+  /// Records with marks of every form, and the version before there were any.
+  private static func deleted() throws -> (Replica, ReplicaVersion) {
+    let (a, b, c) = (Replica.empty(1), Replica.empty(2), Replica.empty(3))
+    try a.save {
+      for key in ["all", "beside", "both", "part"] {
+        $0[Sailor.self, key].name = "name"
+      }
+      $0[Sailor.self, "again"].touch()
+    }
+    let basis = a.version
+    for other in [b, c] { other.merge(a) }
+    let shown = a.recordForEditing(RecordID("Sailor", "part"))
+    try a.save { $0[Sailor.self, "part"].miles.increment() }
+    try a.save {
+      $0.delete(shown.id, observed: shown[.existence], seen: shown.clock)
+      for key in ["all", "beside", "both", "again"] {
+        $0[Sailor.self, key].delete()
+      }
+    }
+    try b.save {
+      $0[Sailor.self, "beside"].rank = "mate"
+      $0[Sailor.self, "both"].delete()
+    }
+    try c.save { $0[Sailor.self, "both"].touch() }
+    a.merge(b)
+    a.merge(c)
+    try a.save {
+      $0[Sailor.self, "again"].name = "again"
+      $0[Sailor.self, "touched"].touch()
+    }
+    return (a, basis)
   }
 
   private static let values: [Value?] = [
