@@ -20,6 +20,24 @@ extension Array where Element: DeviceEntry {
     return i < count && self[i].device == device ? self[i] : nil
   }
 
+  /// The entries that are later than a clock.
+  ///
+  /// - Parameters:
+  ///   - clock: The clock.
+  ///   - number: Returns the number of an entry.
+  /// - Complexity: O(*n* + *r*), where *n* is the number of entries and *r* that of
+  ///   devices in the clock.
+  func beyond(_ clock: VectorClock, by number: (Element) -> UInt64) -> [Element]
+  {
+    let known = clock.entries
+    var j = 0
+    return filter { entry in
+      while j < known.count, known[j].device < entry.device { j += 1 }
+      let isKnown = j < known.count && known[j].device == entry.device
+      return number(entry) > (isKnown ? known[j].count : 0)
+    }
+  }
+
   /// Merges two arrays sorted by device.
   ///
   /// Where both have an entry for a device, the greater one by `isBefore` is

@@ -122,7 +122,7 @@ extension VectorClock {
 
   /// The last save of each device that `other` has not seen.
   package func saves(beyond other: VectorClock) -> VectorClock {
-    VectorClock(sorted: entries.filter { $0.count > other[$0.device] })
+    VectorClock(sorted: entries.beyond(other) { $0.count })
   }
 
   /// The saves that both clocks have seen.

@@ -64,7 +64,7 @@ extension Tally {
   ///
   /// - Parameter cancels: Whether to include everything that is cancelled.
   fileprivate func part(since known: VectorClock, cancels: Bool) -> Tally {
-    let new = entries.filter { $0.sequence > known[$0.device] }
+    let new = entries.beyond(known) { $0.sequence }
     guard cancels else { return Tally(entries: new) }
     // What is cancelled is in an entry, here in its own where no later one is new.
     return Tally(

@@ -26,7 +26,9 @@ extension StoredReplica {
     // histories of one device have in common, no number says.
     let clock = state.clock
     let isKnown = clock.entries.contains { known[$0.device] > 0 }
-    let isForked = clock.entries.contains { version[$0.device].isForked }
+    let isForked =
+      version.hasForks
+      && clock.entries.contains { version[$0.device].isForked }
     guard isKnown, !isForked else { return nil }
     return large[location]?.fragment(of: state, since: known)
   }
