@@ -108,7 +108,8 @@ extension Record {
   /// write.
   private var lastTime: (Timestamp, DeviceID)? {
     let marks = self[.existence].marks.map { ($0.payload.time, $0.dot.device) }
-    let writes = exists
+    let writes =
+      exists
       ? fields.compactMap { self[$0].write }
         .map { ($0.payload.time, $0.dot.device) } : []
     return (marks + writes).max { $0 < $1 }

@@ -94,14 +94,14 @@ extension RecordState {
 
   /// The existence after a field has changed.
   ///
-  /// - Complexity: O(1) unless a deletion covers all edits so far.
-  func existence(afterChangeOf slot: FieldSlot) -> Existence {
-    if slot.name == 0 { return derivedExistence }
+  /// - Complexity: O(1) if there is no deletion and the field is not the existence.
+  func existence(afterChangeAt i: Int) -> Existence {
+    if slots[i].name == 0 { return derivedExistence }
     var existence = existence
-    if !existence.updateWins {
-      let covered = existence.hasDeletion ? marks.covered : nil
-      existence.updateWins = !slot.isContained(in: covered ?? VectorClock())
-    }
+    let covered = existence.hasDeletion ? marks.covered : nil
+    existence.updateWins =
+      existence.updateWins
+      || !slots[i].isContained(in: covered ?? VectorClock())
     return existence
   }
 

@@ -101,7 +101,10 @@ struct RecordState: Sendable {
   }
 
   private mutating func note(at i: Int, refers: Bool) {
-    existence = existence(afterChangeOf: slots[i])
+    // Most records are known to exist.
+    if slots[i].name == 0 || !existence.updateWins {
+      existence = existence(afterChangeAt: i)
+    }
     if refers { mayRefer = true }
   }
 

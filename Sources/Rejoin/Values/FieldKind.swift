@@ -16,7 +16,9 @@ public enum FieldKind: String, Codable, Hashable, Sendable, CaseIterable {
   case existence
 
   /// The kinds that a schema can declare.
-  public static let allCases: [FieldKind] = [.register, .counter, .set, .ledger]
+  public static let allCases: [FieldKind] = [
+    .register, .counter, .set, .ledger,
+  ]
 }
 
 extension FieldKind: Comparable {

@@ -80,7 +80,8 @@ extension MessageReader {
       let place = try reference(code >> 4, isFirst: i == 0, at: at)
       let extra = code & 1 == 0 ? 0 : try reader.varint()
       guard let form = MarkForm(rawValue: code >> 1 & 3),
-        form != .deletionOfAll || head >> 1 == 1, form != .alive || code & 8 == 0,
+        form != .deletionOfAll || head >> 1 == 1,
+        form != .alive || code & 8 == 0,
         code & 1 == 0 || extra > 0
       else {
         throw reader.error(
@@ -106,7 +107,9 @@ extension MessageReader {
       }
       guard isBuilding else { continue }
       marks.append(
-        .init(dot: dot, payload: ExistenceMark(
+        .init(
+          dot: dot,
+          payload: ExistenceMark(
             covering: covered, isPurge: code & 8 != 0, at: time)))
     }
     for line in dots.touched { saves.see(dots[Int(line)], of: Int(line)) }

@@ -193,7 +193,7 @@ import Testing
         .init(
           id: RecordID("E", "map"),
           fields: [
-            FieldKey("v", .register): field { .int(Int64($0)) },
+            FieldKey("v", .register): field { .int(Int64($0)) }
           ])
       ], intervals: intervals)
     let replica = Replica(

@@ -148,7 +148,8 @@ extension StoredReplica {
           }
         }
         if detail != .faults, let position {
-          report.noteExistence(of: records[position], since: former, under: rule)
+          report.noteExistence(
+            of: records[position], since: former, under: rule)
         }
       }
     }

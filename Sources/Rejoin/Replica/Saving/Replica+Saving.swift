@@ -265,11 +265,13 @@ extension StoredReplica {
     _ position: Int, as record: PendingRecord, at dot: Dot, time: Timestamp,
     into digest: inout Digest
   ) {
+    if let mark = record.mark { digest.add(mark ? 1 : 0) }
+    let isEdit = record.mark != false && !record.edits.entries.isEmpty
+    if isEdit, !records[position].existence.hasDeletion { return }
     let save = EditContext(
       dot: dot, time: time, observed: record.observed[.existence],
       retraction: record.retractions[0])
     guard record.mark != nil || save.retraction != nil else { return }
-    if let mark = record.mark { digest.add(mark ? 1 : 0) }
     var mark: ExistenceMark?
     if record.mark == false {
       var covered = record.covered ?? records[position].clock
@@ -279,16 +281,15 @@ extension StoredReplica {
       digest.add(covered)
       mark = ExistenceMark(
         covering: covered, isPurge: record.drops || record.isPurge, at: time)
-    } else if record.mark == true, record.edits.entries.isEmpty {
+    } else if record.mark == true, !isEdit {
       mark = ExistenceMark(covering: nil, at: time)
-    } else if !records[position].existence.hasDeletion {
-      return
     }
     let seen = Observed(save)
     let isSuperseded = { (other: Siblings<ExistenceMark>.Element) in
       (mark != nil || other.payload.isDeletion) && seen.contains(other.dot)
     }
-    let kept = Siblings(sorted: records[position].marks.filter { !isSuperseded($0) })
+    let kept = Siblings(
+      sorted: records[position].marks.filter { !isSuperseded($0) })
     if mark == nil, kept.count == records[position].marks.count { return }
     changeMarks(of: position, at: dot) { marks in
       marks = kept

@@ -132,7 +132,8 @@ import Testing
         .init(
           record: Sailor.ada,
           deletions: [
-            .init(dot: Dot(a.device, 2), time: Timestamp(milliseconds: 1000).next!)
+            .init(
+              dot: Dot(a.device, 2), time: Timestamp(milliseconds: 1000).next!)
           ],
           edits: [Dot(b.device, 1)], rule: .updateWins, exists: true)
       ])
