@@ -386,8 +386,7 @@ class Message(Bytes):
 
     def readMarks(self, fields):
         head = self.varint()
-        rest = self.readClock() if head & 1 else {}
-        check(head and (rest or not head & 1), "an existence with a save")
+        check(head, "an existence with a save")
         marks, forms = [], []
         for i in range(head >> 1):
             code = self.varint()
@@ -400,15 +399,10 @@ class Message(Bytes):
             mark["covered"] = covered and self.listed(covered)
             marks.append(mark)
             forms.append(form)
-        own = {}
-        for mark in marks:
-            own[mark["device"]] = max(
-                own.get(mark["device"], 0), int(mark["n"]))
-        check(all(n > own.get(device, 0) for device, n in rest.items()),
-              "saves beyond those of the marks")
-        clock = {**own, **rest}
-        everything = dict(clock)
-        for field in fields:
+        rest = self.readRest() if head & 1 else []
+        result = self.finish(("", 6, None), marks, marks, rest)
+        everything = {}
+        for field in fields + [result]:
             for entry in [] if "basis" in field else field["clock"]:
                 n = everything.get(entry["device"], 0)
                 everything[entry["device"]] = max(n, int(entry["n"]))
@@ -418,8 +412,7 @@ class Message(Bytes):
             marks[0]["covered"] = everything
         elif forms == [2]:
             check(marks[0]["covered"] != everything, "form 1 of a mark")
-        return {"name": "", "kind": "existence", "content": marks,
-                "clock": self.listed(clock)}
+        return result
 
     def listed(self, clock):
         return [{"device": device, "n": wide(n)}
@@ -435,6 +428,7 @@ class Message(Bytes):
             self.usedDevices[index] = True
             clock[self.devices[index].hex()] = n
             index += 1
+        check(clock, "a covered save")
         return clock
 
     def isShort(self, fields):
@@ -493,7 +487,8 @@ class Message(Bytes):
         check(clock or content, "a field without content")
         name, shape, variant = field
         result = {
-            "name": name, "kind": SHAPES[shape & 7], "content": content,
+            "name": name, "kind": SHAPES.get(shape & 7, "existence"),
+            "content": content,
             "clock": [{"device": device, "n": wide(n)}
                       for device, n in sorted(clock.items())]}
         if variant:

@@ -45,17 +45,11 @@ extension Siblings<ExistenceMark> {
 
   /// The saves that any deletion covers, or `nil` if there are no deletions.
   var covered: VectorClock? {
-    if count == 1 { return self[0].payload.covered }
+    let clocks = compactMap(\.payload.covered)
+    if clocks.count < 2 { return clocks.first }
     // Merging clock after clock would be quadratic.
-    var greatest: [DeviceID: UInt64]?
-    for mark in self {
-      for entry in mark.payload.covered?.entries ?? [] {
-        let known = greatest?[entry.device] ?? 0
-        greatest = greatest ?? [:]
-        greatest?[entry.device] = Swift.max(known, entry.count)
-      }
-    }
-    return greatest.map { VectorClock(greatest: $0) }
+    let entries = clocks.lazy.flatMap(\.entries).map { ($0.device, $0.count) }
+    return VectorClock(greatest: Dictionary(entries) { $0 > $1 ? $0 : $1 })
   }
 }
 

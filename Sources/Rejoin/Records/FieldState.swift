@@ -39,28 +39,35 @@ public enum FieldState: Hashable, Sendable {
     }
   }
 
-  /// The saves that the field has seen.
-  public var clock: VectorClock {
+  /// Reads the field, whatever its kind.
+  @inline(__always)
+  private func read<Result>(_ body: (any AnyCausal) -> Result) -> Result {
     switch self {
-    case .register(let field): field.clock
-    case .counter(let field): field.clock
-    case .set(let field): field.clock
-    case .ledger(let field): field.clock
-    case .existence(let field): field.clock
+    case .register(let field): body(field)
+    case .counter(let field): body(field)
+    case .set(let field): body(field)
+    case .ledger(let field): body(field)
+    case .existence(let field): body(field)
     }
   }
+
+  /// The saves that the field has seen.
+  public var clock: VectorClock { read { $0.clock } }
 
   /// The sequence number of a device's last save that the field has seen; zero
   /// if there is none.
   func lastSave(of device: DeviceID) -> UInt64 {
-    switch self {
-    case .register(let field): field.lastSave(of: device)
-    case .counter(let field): field.lastSave(of: device)
-    case .set(let field): field.lastSave(of: device)
-    case .ledger(let field): field.lastSave(of: device)
-    case .existence(let field): field.lastSave(of: device)
-    }
+    read { $0.lastSave(of: device) }
   }
+
+  /// Whether the field is bare: it has seen saves, and holds nothing of them.
+  var isBare: Bool { read { $0.isBare } }
+
+  /// The smallest clock that contains every dot in the store.
+  var dots: VectorClock { read { $0.dots } }
+
+  /// The part of the clock that the dots in the store do not imply.
+  var explicitRemainder: [VectorClock.Entry] { read { $0.explicitRemainder } }
 
   /// The write of a register, if the field consists of just that.
   var onlyWrite: Siblings<Stamped>.Element? {
@@ -68,17 +75,6 @@ public enum FieldState: Hashable, Sendable {
       return nil
     }
     return field.store.only
-  }
-
-  /// Whether the field is bare: it has seen saves, and holds nothing of them.
-  var isBare: Bool {
-    switch self {
-    case .register(let field): field.store.isEmpty
-    case .counter(let field): field.store.isEmpty
-    case .set(let field): field.store.isEmpty
-    case .ledger(let field): field.store.isEmpty
-    case .existence(let field): field.store.isEmpty
-    }
   }
 
   /// Whether the field has content that creating the record again must drop.
@@ -89,19 +85,6 @@ public enum FieldState: Hashable, Sendable {
     case .set(let field): !field.store.isEmpty
     case .ledger(let field): field.store.hasUncancelled
     case .existence: false
-    }
-  }
-}
-
-extension FieldState {
-  /// The smallest clock that contains every dot in the store.
-  var dots: VectorClock {
-    switch self {
-    case .register(let field): field.store.dots
-    case .counter(let field): field.store.dots
-    case .set(let field): field.store.dots
-    case .ledger(let field): field.store.dots
-    case .existence(let field): field.store.dots
     }
   }
 }
@@ -145,22 +128,13 @@ extension FieldState {
   @inline(__always)
   func _checkInvariants() {
     #if REJOIN_CHECK_INVARIANTS
+      read { $0._checkInvariants() }
       switch self {
-      case .register(let field):
-        field._checkInvariants()
-        field.store._checkInvariants()
-      case .counter(let field):
-        field._checkInvariants()
-        field.store._checkInvariants()
-      case .set(let field):
-        field._checkInvariants()
-        field.store._checkInvariants()
-      case .ledger(let field):
-        field._checkInvariants()
-        field.store._checkInvariants()
-      case .existence(let field):
-        field._checkInvariants()
-        field.store._checkInvariants()
+      case .register(let field): field.store._checkInvariants()
+      case .counter(let field): field.store._checkInvariants()
+      case .set(let field): field.store._checkInvariants()
+      case .ledger(let field): field.store._checkInvariants()
+      case .existence(let field): field.store._checkInvariants()
       }
     #endif
   }

@@ -64,7 +64,7 @@ extension Replica {
       let record = record(state)
       guard record.exists else { return [] }
       return places.map { stored.names[$0.name] }
-        .filter { $0.variant == nil && $0 != .existence }
+        .filter { $0.variant == nil }
         .filter { !quiet.contains($0) }
         .filter { !record.conflicts(of: $0.name).isEmpty }
         .map { .init(record: record.id, field: $0) }

@@ -23,10 +23,9 @@ extension MessageWriter {
   mutating func write(
     _ existence: Causal<Siblings<ExistenceMark>>, after fields: VectorClock
   ) {
-    let rest = VectorClock(sorted: existence.explicitRemainder)
+    let rest = existence.explicitRemainder
     out.varint(
       UInt64(existence.store.count) << 1 | (rest.isEmpty ? 0 : 1))
-    if !rest.isEmpty { write(rest) }
     for (i, mark) in existence.store.enumerated() {
       let found = saves.find(mark.dot)
       let extra = mark.payload.time.rawValue - found.time
@@ -43,6 +42,7 @@ extension MessageWriter {
       if extra > 0 { out.varint(extra) }
       if form == .deletion, let covered { write(covered) }
     }
+    if !rest.isEmpty { write(rest, beyond: existence.dots) }
   }
 
   /// Writes a clock of devices in the message.
@@ -63,70 +63,75 @@ extension MessageReader {
   mutating func readMarks() throws(WireError) -> FieldState {
     let start = reader.offset
     let head = try reader.varint()
-    guard head >> 1 <= UInt64(reader.remaining) else {
+    let (count, hasMore) = (head >> 1, head & 1 != 0)
+    guard head > 0, count <= UInt64(reader.remaining) else {
       throw reader.error(
-        .truncated, "at least one byte for each of \(head >> 1) marks",
+        .truncated, "a save, and at least one byte for each of \(count) marks",
         at: start)
     }
-    let rest = head & 1 == 0 ? VectorClock() : try readClock()
-    guard head > 0, head & 1 == 0 || !rest.isEmpty else {
-      throw reader.error(.notCanonical, "an existence with a save", at: start)
-    }
-    var marks: [Siblings<ExistenceMark>.Element] = []
     dots.begin()
-    for i in 0..<(head >> 1) {
-      let at = reader.offset
-      let code = try reader.varint()
-      let place = try reference(code >> 4, isFirst: i == 0, at: at)
-      let extra = code & 1 == 0 ? 0 : try reader.varint()
-      guard let form = MarkForm(rawValue: code >> 1 & 3),
-        form != .deletionOfAll || head >> 1 == 1,
-        form != .alive || code & 8 == 0,
-        code & 1 == 0 || extra > 0
-      else {
-        throw reader.error(
-          .notCanonical,
-          "a mark of form 0 to 2, of form 1 only if no other mark is there, a purge "
-            + "only of form 1 or 2, and a timestamp only if it is later than the "
-            + "save's", at: at)
-      }
-      guard let time = saves.stamp(place, extra: extra) else {
-        throw reader.error(
-          .invalid, "a save with a timestamp, and a sum of 64 bits", at: at)
-      }
-      let (dot, line) = saves.dot(at: place)
-      dots.insert(dot.sequence, line)
-      var covered = form == .deletion ? try readClock() : nil
-      if form != .alive, head >> 1 == 1 {
-        let all = fieldDots.clock(saves).merging(rest).merging(VectorClock(dot))
-        if covered == all {
-          throw reader.error(
-            .notCanonical, "form 1 of a deletion of all saves", at: at)
-        }
-        covered = covered ?? all
-      }
-      guard isBuilding else { continue }
-      marks.append(
-        .init(
-          dot: dot,
-          payload: ExistenceMark(
-            covering: covered, isPurge: code & 8 != 0, at: time)))
+    var marks: [Siblings<ExistenceMark>.Element] = []
+    for i in 0..<count {
+      let mark = try readMark(isFirst: i == 0, isOnly: count == 1)
+      if isBuilding || count == 1 { marks.append(mark) }
     }
+    if hasMore { try readRemainder() }
     for line in dots.touched { saves.see(dots[Int(line)], of: Int(line)) }
     let clock = dots.clock(saves)
-    guard rest.entries.allSatisfy({ clock[$0.device] < $0.count }) else {
-      throw reader.error(
-        .notCanonical, "a causal context without the saves of marks", at: start)
+    if count == 1, let covered = marks[0].payload.covered {
+      let all = fieldDots.clock(saves).merging(clock)
+      guard covered != all else {
+        throw reader.error(
+          .notCanonical, "form 1 of a deletion of all saves", at: start)
+      }
+      if covered.isEmpty { marks[0] = marks[0].covering(all) }
     }
-    guard isBuilding else { return FieldState(.existence) }
-    return .existence(
-      Causal(
-        Siblings(sorted: marks), rest.isEmpty ? nil : clock.merging(rest)))
+    return .existence(Causal(Siblings(sorted: marks), hasMore ? clock : nil))
+  }
+
+  /// Reads a mark. That of a deletion in form 1 covers nothing yet.
+  private mutating func readMark(
+    isFirst: Bool, isOnly: Bool
+  ) throws(WireError) -> Siblings<ExistenceMark>.Element {
+    let start = reader.offset
+    let code = try reader.varint()
+    let place = try reference(code >> 4, isFirst: isFirst, at: start)
+    let extra = code & 1 == 0 ? 0 : try reader.varint()
+    let (form, isPurge) = (MarkForm(rawValue: code >> 1 & 3), code & 8 != 0)
+    let canBe: Bool =
+      switch form {
+      case .alive: !isPurge
+      case .deletionOfAll: isOnly
+      case .deletion: true
+      case nil: false
+      }
+    guard canBe, code & 1 == 0 || extra > 0 else {
+      throw reader.error(
+        .notCanonical,
+        "a mark of form 0 to 2, of form 1 only if it is the only one, a purge of "
+          + "form 1 or 2, and a timestamp only if it is not the save's",
+        at: start)
+    }
+    guard let time = saves.stamp(place, extra: extra) else {
+      throw reader.error(
+        .invalid, "a save with a timestamp, and a sum of 64 bits", at: start)
+    }
+    let (dot, line) = saves.dot(at: place)
+    dots.insert(dot.sequence, line)
+    let covered =
+      form == .deletion ? try readClock() : form == .alive ? nil : VectorClock()
+    return .init(
+      dot: dot,
+      payload: ExistenceMark(covering: covered, isPurge: isPurge, at: time))
   }
 
   /// Reads a clock of devices in the message.
   private mutating func readClock() throws(WireError) -> VectorClock {
+    let start = reader.offset
     let count = try reader.count(of: 2)
+    guard count > 0 else {
+      throw reader.error(.invalid, "at least one covered save", at: start)
+    }
     var entries: [VectorClock.Entry] = []
     entries.reserveCapacity(count)
     var next = 0
@@ -143,5 +148,15 @@ extension MessageReader {
       next = line + 1
     }
     return VectorClock(sorted: entries)
+  }
+}
+
+extension Siblings<ExistenceMark>.Element {
+  /// The same deletion of other saves.
+  fileprivate func covering(_ clock: VectorClock) -> Self {
+    Self(
+      dot: dot,
+      payload: ExistenceMark(
+        covering: clock, isPurge: payload.isPurge, at: payload.time))
   }
 }

@@ -95,7 +95,7 @@ extension MessageReader {
   }
 
   /// Reads the part of the causal context that the store does not imply.
-  private mutating func readRemainder() throws(WireError) {
+  mutating func readRemainder() throws(WireError) {
     let start = reader.offset
     let count = try reader.count(of: 2)
     guard count > 0 else {

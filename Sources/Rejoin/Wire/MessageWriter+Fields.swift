@@ -18,13 +18,11 @@ extension MessageWriter {
     case .ledger(let field): write(field.store, flag, continued)
     case .existence: preconditionFailure("marks are written after the fields")
     }
-    if !rest.isEmpty { write(rest, beyond: state) }
+    if !rest.isEmpty { write(rest, beyond: state.dots) }
   }
 
-  private mutating func write(
-    _ rest: [VectorClock.Entry], beyond state: FieldState
-  ) {
-    let dots = state.dots
+  /// Writes the rest of a clock, beyond the dots in a store.
+  mutating func write(_ rest: [VectorClock.Entry], beyond dots: VectorClock) {
     out.varint(rest.count)
     var next = 0
     for entry in rest {

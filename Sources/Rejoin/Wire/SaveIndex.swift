@@ -207,17 +207,6 @@ extension FieldState {
       for mark in field.store { body(mark.dot, mark.payload.time) }
     }
   }
-
-  /// The part of the clock that the dots in the store do not imply.
-  var explicitRemainder: [VectorClock.Entry] {
-    switch self {
-    case .register(let field): field.explicitRemainder
-    case .counter(let field): field.explicitRemainder
-    case .set(let field): field.explicitRemainder
-    case .ledger(let field): field.explicitRemainder
-    case .existence(let field): field.explicitRemainder
-    }
-  }
 }
 
 extension DotMap {
@@ -225,14 +214,5 @@ extension DotMap {
     for entry in entries {
       for sibling in entry.siblings { body(sibling.dot, nil) }
     }
-  }
-}
-
-extension Causal {
-  /// The part of the clock that the dots in the store do not imply.
-  var explicitRemainder: [VectorClock.Entry] {
-    if isContextImplied { return [] }
-    let dots = store.dots
-    return clock.entries.filter { $0.count > dots[$0.device] }
   }
 }

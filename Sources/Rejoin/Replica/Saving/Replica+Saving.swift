@@ -277,7 +277,8 @@ extension StoredReplica {
       var covered = record.covered ?? records[position].clock
       // A clock with this save has all earlier ones of the device, and the author
       // may not have been shown them.
-      if record.covered == nil || record.changesFields { covered.insert(dot) }
+      let seesAll = record.covered == nil || covered.isEmpty
+      if seesAll || record.changesFields { covered.insert(dot) }
       digest.add(covered)
       mark = ExistenceMark(
         covering: covered, isPurge: record.drops || record.isPurge, at: time)
