@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whether a deletion or a concurrent edit of the same record wins.
+/// A rule that decides between a deletion and a concurrent edit of one record.
 ///
-/// The rule is applied on reading: the stored state is the same under both.
+/// The rule applies on reading. The stored state is the same under both rules, so an
+/// entity can change its rule without a migration.
 public enum DeletionRule: String, Hashable, Sendable, CaseIterable {
-  /// The edit wins and restores the whole record.
+  /// The edit wins, and the whole record comes back.
+  ///
+  /// A record exists if its deletions do not cover some edit.
   case updateWins
-  /// The deletion wins.
+  /// The deletion wins, and the record stays deleted.
+  ///
+  /// A record exists if it was edited and has no deletion.
   case deleteWins
 }

@@ -33,5 +33,14 @@ import Testing
     tablet.merge(phone)
     #expect(tablet[Profile.self, "ada"]?.name == "Ada Lovelace")
     #expect(tablet[Profile.self, "ada"]?.conflicts(\.name) == [])
+
+    try tablet.save { $0[Profile.self, "ada"].delete() }
+    try phone.save { $0[Profile.self, "ada"].steps.increment(by: 100) }
+    let met = tablet.merge(phone).deletionConflicts[0]
+
+    #expect(met.deletions.map(\.dot) == [Dot(tablet.device, 2)])
+    #expect(met.edits == [Dot(phone.device, 3)])
+    #expect(met.exists)
+    #expect(tablet[Profile.self, "ada"]?.name == "Ada Lovelace")
   }
 }
