@@ -262,6 +262,12 @@ extension ExploredReplicas {
       "devices that return", receipt.returned,
       model.returned(among: letter.model.intervals.keys, since: before))
     try agree("equivocations", receipt.equivocations, [])
+    if let existence = receipt.existence {
+      try agree(
+        "what is reported of records", existence,
+        model.existence(
+          of: Set(letter.model.fields.keys.map(\.id)), since: old.model))
+    }
     try agree("law 6: the device", replica.device, old.replica.device)
     let result = try intern(replica, model, before: old.clock)
     applied.insert(state, number, result << 1 | (gaps.isEmpty ? 0 : 1))

@@ -51,6 +51,15 @@ extension ExplorerProgram {
       [a[name, .int(2)]])
   }
 
+  /// Records that are edited, touched and deleted, each several times.
+  public static func existence(_ rule: DeletionRule) -> ExplorerProgram {
+    ExplorerProgram(
+      "existence, \(rule.rawValue)", [name, count], deletion: rule,
+      [a[name, .int(1)], a.adding(1, to: count), .touch(b)],
+      [.delete(a), .delete(b)], [a.adding(2, to: count), .delete(b)],
+      [.touch(a), .delete(b)])
+  }
+
   /// A record with fields of every kind that is deleted and created again.
   public static func creation(_ rule: DeletionRule) -> ExplorerProgram {
     ExplorerProgram(

@@ -25,6 +25,8 @@ extension ExplorerProgram {
       registers.first(2).splitting(savers: [[0], [0, 1]]),
       sets.first(2).splitting(savers: [[2], [0, 2]]),
       creation(.deleteWins).splitting(savers: [[1], [0], [0]]),
+      existence(.updateWins).splitting(savers: [[0], [1], [2], [0]]),
+      existence(.deleteWins).splitting(savers: [[0], [0], [1], [2]]),
     ]
     programs += special(kept: 1)
     return programs
@@ -56,6 +58,9 @@ extension ExplorerProgram {
     + menu.map { $0.reduced(times: [0], kept: 3) }
     + menu.map { $0.reduced(times: [0, 1], kept: 1) }
     + menu.map { $0.splitting(savers: [[0], [1], [0, 2]]) }
+    + [DeletionRule.updateWins, .deleteWins].map {
+      existence($0).splitting(savers: [[0], [1], [0, 2], [1, 2]])
+    }
     + menu.map { $0.first(2).splitting(savers: [[0, 1, 2], [0, 1, 2]]) }
     + [
       registers.reduced(

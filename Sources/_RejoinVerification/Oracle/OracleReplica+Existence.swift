@@ -25,17 +25,33 @@ extension OracleReplica {
 
   /// Whether there is an edit or a touch that the author of no deletion had seen.
   private func isEdited(_ id: RecordID, beside deletions: [Int]) -> Bool {
+    edits(of: id).contains { edit in
+      let dot = history.saves[edit].dot
+      return !deletions.contains { isCovered(dot, by: $0, of: id) }
+    }
+  }
+
+  /// The received edits of a record, and the touches that no save has followed.
+  private func edits(of id: RecordID) -> [Int] {
     let path = FieldPath(id, .existence)
     var edits = unfollowed(path) { $0 == ExistenceEdit.touch }
     for (field, saves) in held where field.id == id && field != path {
       edits += saves.members.map { Int($0) }
     }
-    return edits.contains { edit in
-      let dot = history.saves[edit].dot
-      return !deletions.contains { deletion in
-        history.saves[deletion].edits[path]?.covered?.contains(dot) ?? false
-      }
-    }
+    return edits
+  }
+
+  /// The last edit of each device, sorted by device.
+  func lastEdits(of id: RecordID) -> [Dot] {
+    var last = VectorClock()
+    for edit in edits(of: id) { last.insert(history.saves[edit].dot) }
+    return last.entries.map { Dot($0.device, $0.count) }
+  }
+
+  /// Whether the author of a deletion had seen an edit.
+  func isCovered(_ edit: Dot, by deletion: Int, of id: RecordID) -> Bool {
+    history.saves[deletion].edits[FieldPath(id, .existence)]?
+      .covered?.contains(edit) ?? false
   }
 
   /// The received deletions of a record that no received save has followed.
@@ -50,8 +66,9 @@ extension OracleReplica {
       && !contents(of: id).isEmpty
   }
 
-  /// The received deletions or touches of a record that no received save follows
-  /// whose author had seen them. An edit follows deletions only.
+  /// The received deletions or touches of a record that no received save follows.
+  ///
+  /// A save follows what its author had seen. An edit follows deletions only.
   private func unfollowed(
     _ path: FieldPath, _ isMeant: (ExistenceEdit) -> Bool
   ) -> [Int] {
@@ -107,8 +124,9 @@ extension OracleReplica {
     }
   }
 
-  /// The last of some saves, of each device. Whoever has seen it counts as having
-  /// seen the earlier ones.
+  /// The last of some saves, of each device.
+  ///
+  /// An author who had seen it counts as having seen the earlier ones.
   private func dots(_ saves: SaveSet) -> VectorClock {
     saves.members.reduce(into: VectorClock()) {
       $0.insert(history.saves[Int($1)].dot)

@@ -278,7 +278,7 @@ extension TestedLibrary {
 
   public mutating func apply(_ message: Delta, now: Int64) -> MessageReceipt {
     hand.now = now
-    let report = replica.apply(message, reporting: .faults)
+    let report = replica.apply(message, reporting: .full)
     var receipt = MessageReceipt()
     receipt.gaps = Set(report.gaps.map(\.device))
     for gap in report.gaps {
@@ -289,6 +289,7 @@ extension TestedLibrary {
     receipt.equivocations = report.equivocations
     receipt.returned = report.returned
     receipt.forked = report.forkedDevices
+    receipt.existence = report.existence
     return receipt
   }
 

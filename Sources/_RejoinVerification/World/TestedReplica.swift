@@ -254,6 +254,8 @@ public struct MessageReceipt {
   public var returned: Set<DeviceID> = []
   /// The devices that are now known to be forked.
   public var forked: Set<DeviceID> = []
+  /// What became of records, or `nil` if the replica reports nothing of it.
+  public var existence: ExistenceReceipt?
 
   /// Reports no fault.
   public init() {}

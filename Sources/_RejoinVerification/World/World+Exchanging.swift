@@ -123,7 +123,8 @@ extension World {
       exposed.formUnion(peers[i].model.ours)
     }
     touched.formUnion(letter.model.fields.keys.map(\.id))
-    let before = peers[i].model.clock
+    let earlier = peers[i].model
+    let before = earlier.clock
     let expected = peers[i].model.apply(
       letter.model, now: now, suspects: suspects, refusals: receipt.refusals)
     let gaps = expected.gaps
@@ -132,6 +133,7 @@ extension World {
     counts.waits += expected.waiting
     try checkReturns(
       receipt.returned, of: letter.model.intervals.keys, since: before, at: i)
+    try checkExistence(receipt, of: letter, since: earlier, at: i)
     counts.deliveries += 1
     counts.gaps += gaps.isEmpty ? 0 : 1
     // The saves of a forked device count only from the first on, and the oracle does
@@ -147,6 +149,21 @@ extension World {
     for dot in receipt.equivocations where !isUndecidable(dot) {
       throw ScriptMismatch("\(dot) is reported and is only one save")
     }
+  }
+
+  /// Checks which records are reported as created and deleted, and which deletions
+  /// and edits as having met.
+  private func checkExistence(
+    _ receipt: MessageReceipt, of letter: Letter, since before: OracleReplica,
+    at i: Int
+  ) throws(ScriptMismatch) {
+    guard let existence = receipt.existence, suspects.isEmpty else { return }
+    let isMeant = { (id: RecordID) in !undecidable.contains(id) }
+    try agree(
+      "what \(name(i)) reports of records", existence.part(isMeant),
+      peers[i].model.existence(
+        of: Set(letter.model.fields.keys.map(\.id)), since: before
+      ).part(isMeant))
   }
 
   /// Checks that a device is reported as returned if it has saves beyond those known

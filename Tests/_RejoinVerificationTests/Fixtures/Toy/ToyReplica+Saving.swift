@@ -104,7 +104,9 @@ extension ToyReplica {
     return dot
   }
 
-  /// Marks a record as deleted or touched. An edit only removes deletions.
+  /// Marks a record as deleted or touched.
+  ///
+  /// An edit only removes deletions.
   private mutating func mark(
     _ id: RecordID, as record: ToyPending, in save: ToySave
   ) {
@@ -117,7 +119,7 @@ extension ToyReplica {
     }
     if isEdit, gone.isEmpty || hazard == .editKeepsDeletions { return }
     var covered = record.covered ?? clock(of: id)
-    if record.covered == nil { covered.insert(save.dot) }
+    if record.covered?.isEmpty ?? true { covered.insert(save.dot) }
     if record.drops, hazard == .purgeCountsAsEdit {
       covered[save.dot.device] = save.dot.sequence - 1
     }

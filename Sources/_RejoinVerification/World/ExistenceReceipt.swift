@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Rejoin
+
+/// What a message did to the existence of records.
+public struct ExistenceReceipt: Equatable, Sendable {
+  /// The deletions and the edits of a record that met.
+  struct Meeting: Equatable {
+    var deletions: [Dot] = []
+    /// The last edit of each device that some deletion had not seen.
+    var edits: [Dot] = []
+    var exists = false
+  }
+
+  var created: Set<RecordID> = []
+  var deleted: Set<RecordID> = []
+  var meetings: [RecordID: Meeting] = [:]
+
+  /// What is reported of some records.
+  func part(_ isMeant: (RecordID) -> Bool) -> ExistenceReceipt {
+    ExistenceReceipt(
+      created: created.filter(isMeant), deleted: deleted.filter(isMeant),
+      meetings: meetings.filter { isMeant($0.key) })
+  }
+}
+
+extension MergeReport {
+  var existence: ExistenceReceipt {
+    ExistenceReceipt(
+      created: created, deleted: deleted,
+      meetings: Dictionary(
+        uniqueKeysWithValues: deletionConflicts.map {
+          (
+            $0.record,
+            .init(
+              deletions: $0.deletions.map(\.dot), edits: $0.edits,
+              exists: $0.exists)
+          )
+        }))
+  }
+}
+
+extension OracleReplica {
+  /// What has become of some records since an earlier state.
+  func existence(
+    of records: Set<RecordID>, since before: OracleReplica
+  ) -> ExistenceReceipt {
+    var receipt = ExistenceReceipt()
+    for id in records {
+      switch (before.exists(id), exists(id)) {
+      case (false, true): receipt.created.insert(id)
+      case (true, false): receipt.deleted.insert(id)
+      default: break
+      }
+      if BuiltIn.isBuiltIn(id.entity) { continue }
+      receipt.meetings[id] = meeting(of: id, since: before)
+    }
+    return receipt
+  }
+
+  /// The deletions and edits that have met since, one of them known before.
+  private func meeting(
+    of id: RecordID, since before: OracleReplica
+  ) -> ExistenceReceipt.Meeting? {
+    let (edits, earlier) = (lastEdits(of: id), before.lastEdits(of: id))
+    let known = Set(before.deletions(of: id))
+    func unseen(_ edits: [Dot], by deletion: Int) -> [Dot] {
+      edits.filter { !isCovered($0, by: deletion, of: id) }
+    }
+    let deletions = deletions(of: id)
+    let hasMet = deletions.contains { deletion in
+      let news =
+        known.contains(deletion)
+        ? edits.filter { !earlier.contains($0) } : earlier
+      return !unseen(news, by: deletion).isEmpty
+    }
+    guard hasMet else { return nil }
+    let open = edits.filter { edit in
+      deletions.contains { !isCovered(edit, by: $0, of: id) }
+    }
+    return .init(
+      deletions: deletions.filter { !unseen(open, by: $0).isEmpty }
+        .map { history.saves[$0].dot }.sorted(),
+      edits: open, exists: exists(id))
+  }
+}
