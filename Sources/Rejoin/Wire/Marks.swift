@@ -89,7 +89,9 @@ extension MessageReader {
     return .existence(Causal(Siblings(sorted: marks), hasMore ? clock : nil))
   }
 
-  /// Reads a mark. That of a deletion in form 1 covers nothing yet.
+  /// Reads a mark.
+  ///
+  /// A deletion in form 1 covers nothing yet.
   private mutating func readMark(
     isFirst: Bool, isOnly: Bool
   ) throws(WireError) -> Siblings<ExistenceMark>.Element {

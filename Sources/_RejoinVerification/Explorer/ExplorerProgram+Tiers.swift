@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Rejoin
+
 // How far the programs are explored.
 extension ExplorerProgram {
   /// The programs for every day: about a million configurations.
