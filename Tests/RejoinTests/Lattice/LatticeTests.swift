@@ -90,7 +90,7 @@ private struct FoldedLedger: Lattice, Equatable {
   }
 
   private func addFields(to total: inout Total) {
-    for kind in FieldKind.allCases {
+    for kind in FieldKind.allCases + [.existence] {
       total.add(FieldState(kind)) { RandomEdits.field(&$0, kind, $1, &$2) }
     }
     total.add(Causal(), RandomEdits.map)

@@ -49,6 +49,35 @@ import Testing
     ])
   }
 
+  /// Many devices have edited a record, and many have deleted it.
+  @Test func manyDeletionsOfManyEdits() throws {
+    let devices = (1...4_000).map { DeviceID(UInt64($0)) }
+    let field = FieldState.register(
+      Causal(
+        store: Siblings(),
+        context: CausalContext(
+          VectorClock(sorted: devices.map { .init(device: $0, count: 2) }))))
+    let marks = devices.map { device in
+      Siblings<ExistenceMark>.Element(
+        dot: Dot(device, 3),
+        payload: ExistenceMark(covering: [device: 1], at: .zero))
+    }
+    let store = Siblings(sorted: marks)
+    let existence = FieldState.existence(
+      Causal(store: store, context: CausalContext(store.dots)))
+    let id = RecordID("Sailor", "k")
+    let name = FieldKey("name", .register)
+    let replica = try survive([
+      Delta.Change(id: id, fields: [name: field, .existence: existence])
+    ])
+    #expect(replica.exists(id))
+    let edited = Replica.empty(2)
+    edited.apply(Delta([.init(id: id, fields: [name: field])]))
+    let report = edited.apply(
+      Delta([.init(id: id, fields: [.existence: existence])]))
+    #expect(report.deletionConflicts.map(\.deletions.count) == [4_000])
+  }
+
   @Test func manyRetiredDevices() throws {
     let last = FieldState.register(
       Causal(

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import RejoinTesting
+import Testing
+
+@testable import Rejoin
+
+/// Records that exist because they were edited.
+@Suite(.encodes) struct ExistenceTests {
+  private let a = Replica.empty(1)
+  private let b = Replica.empty(2)
+  private let c = Replica.empty(3)
+  private let name = FieldKey("name", .register)
+
+  private func marks(
+    _ replica: Replica, _ id: RecordID = Sailor.ada
+  ) -> [ExistenceMark] {
+    replica.recordForEditing(id)[.existence].marks.map(\.payload)
+  }
+
+  @Test func editWritesNoMark() throws {
+    try a.edit { $0.name = "Ada" }
+    try a.edit { $0.miles.increment() }
+    #expect(a.record(Sailor.ada)?[.existence].clock == VectorClock())
+    #expect(a.exists(Sailor.ada))
+    #expect(a.delta()?.fieldCount == 2)
+  }
+
+  @Test func touchWithoutEditWritesMark() throws {
+    try a.edit { $0.touch() }
+    #expect(marks(a).map(\.isDeletion) == [false])
+    try b.edit {
+      $0.touch()
+      $0.name = "Ada"
+    }
+    #expect(marks(b).isEmpty)
+  }
+
+  @Test func deletionCoversWhatItsAuthorHadSeen() throws {
+    try a.edit { $0.name = "Ada" }
+    settle(a, b, c)
+    try b.edit { $0.rank = "mate" }
+    b.tell(a)
+    try c.edit { $0.miles.increment() }
+    try a.edit { $0.delete() }
+    #expect(marks(a).map(\.covered) == [[a.device: 2, b.device: 1]])
+    a.tell(b)
+    #expect(!b.exists(Sailor.ada))
+    c.tell(b)
+    #expect(b.ada?.name == "Ada" && b.ada?.rank == "mate")
+  }
+
+  @Test func editSupersedesTheDeletionsThatItsAuthorHadSeen() throws {
+    try a.edit { $0.name = "Ada" }
+    settle(a, b)
+    try a.edit { $0.delete() }
+    try b.edit { $0.delete() }
+    b.tell(a)
+    #expect(marks(a).count == 2)
+    try a.edit { $0.rank = "mate" }
+    #expect(marks(a).isEmpty)
+    #expect(a.ada?.name == nil && a.ada?.rank == "mate")
+    settle(a, b)
+    #expect(marks(b).isEmpty && b.exists(Sailor.ada))
+  }
+
+  /// Listing and counting follow a mark, or a field, that arrives late.
+  @Test(arguments: ["Sailor", "Berth"])
+  func listingFollowsPartsOfDelta(_ entity: String) throws {
+    let id = RecordID(entity, "x")
+    try a.save { $0.apply(.write("x"), to: name, of: id) }
+    settle(a, b, c)
+    try a.save { $0.delete(id) }
+    try c.save { $0.apply(.write("late"), to: name, of: id) }
+    let deletion = try #require(a.delta(since: b.version)).split(into: 1)[0]
+    let edit = try #require(c.delta(since: b.version)).split(into: 1)[0]
+    let isBack = entity == "Sailor"
+    for parts in [[deletion, edit], [edit, deletion]] {
+      let replica = Replica(
+        resuming: b.state, schema: b.schema, wallClock: ManualClock().wall,
+        makeDeviceID: { DeviceID(9) })
+      #expect(replica.recordCount(of: entity) == 1)
+      for part in parts { replica.apply(part) }
+      #expect(replica.recordCount(of: entity) == (isBack ? 1 : 0))
+      #expect(replica.recordIDs(of: entity) == (isBack ? [id] : []))
+      #expect(replica.record(id)?.isDead == !isBack)
+    }
+  }
+
+  @Test func deletionsOfOtherSavesHaveOtherDigests() throws {
+    try a.edit { $0.name = "Ada" }
+    settle(a, b)
+    try b.edit { $0.rank = "mate" }
+    let clone = Replica(
+      resuming: a.state, schema: a.schema, wallClock: ManualClock(1_000).wall,
+      makeDeviceID: { DeviceID(9) })
+    b.tell(clone)
+    try a.edit { $0.delete() }
+    try clone.edit { $0.delete() }
+    #expect(a.version[a.device].digest != clone.version[a.device].digest)
+    #expect(a.merge(clone).equivocations == [Dot(a.device, 2)])
+  }
+
+  @Test func deletionAsShownCoversNoOtherSave() throws {
+    try a.edit { $0.name = "Ada" }
+    let shown = a.recordForEditing(Sailor.ada)
+    try a.edit { $0.rank = "mate" }
+    try a.save {
+      $0.delete(
+        Sailor.ada, observed: shown[.existence], seen: shown.clock)
+    }
+    #expect(marks(a).map(\.covered) == [[a.device: 1]])
+    #expect(a.ada?.rank == "mate")
+  }
+}
+
+/// Reports of deletions that meet edits.
+@Suite(.encodes) struct DeletionConflictTests {
+  private let a = Replica.empty(1)
+  private let b = Replica.empty(2)
+  private let c = Replica.empty(3)
+  private let name = FieldKey("name", .register)
+
+  private func create(_ entity: String) throws -> RecordID {
+    let id = RecordID(entity, "x")
+    try a.save { $0.apply(.write("x"), to: name, of: id) }
+    settle(a, b, c)
+    return id
+  }
+
+  private func edit(_ id: RecordID, on replica: Replica) throws {
+    try replica.save { $0.apply(.write("y"), to: name, of: id) }
+  }
+
+  @Test(arguments: ["Sailor", "Berth"])
+  func mergeReportsWhoDeletedAndWhoEdited(_ entity: String) throws {
+    let id = try create(entity)
+    try a.save { $0.delete(id) }
+    try b.save { $0.delete(id) }
+    try edit(id, on: c)
+    b.tell(a)
+    let reports = [c.tell(a), a.tell(c)]
+    for report in reports {
+      let conflict = try #require(report.deletionConflicts.first)
+      #expect(report.deletionConflicts.count == 1)
+      #expect(conflict.record == id)
+      #expect(
+        conflict.deletions.map(\.dot) == [Dot(a.device, 2), Dot(b.device, 1)])
+      #expect(conflict.edits == [Dot(c.device, 1)])
+      #expect(conflict.exists == (entity == "Sailor"))
+      #expect(conflict.rule == (entity == "Sailor" ? .updateWins : .deleteWins))
+      #expect(report.conflicts.isEmpty && report.isClean)
+    }
+    #expect(reports[0].created == (entity == "Sailor" ? [id] : []))
+    #expect(reports[1].deleted == (entity == "Sailor" ? [] : [id]))
+  }
+
+  @Test func mergeReportsEachMeetingOnce() throws {
+    let id = try create("Sailor")
+    try a.save { $0.delete(id) }
+    try edit(id, on: c)
+    c.tell(a)
+    let known = a.version
+    #expect(c.tell(a).deletionConflicts.isEmpty)
+    // Both sides are new to the third device, so nothing of its own met.
+    #expect(a.tell(b).deletionConflicts.isEmpty)
+    #expect(a.version == known)
+  }
+
+  @Test func seenEditIsNoConflict() throws {
+    let id = try create("Sailor")
+    try edit(id, on: c)
+    c.tell(a)
+    try a.save { $0.delete(id) }
+    #expect(a.tell(c).deletionConflicts.isEmpty)
+    #expect(c.tell(b).deletionConflicts.isEmpty)
+  }
+
+  @Test func faultsAloneReportNoConflict() throws {
+    let id = try create("Sailor")
+    try a.save { $0.delete(id) }
+    try edit(id, on: c)
+    let report = a.apply(
+      try #require(c.delta(since: a.version)), reporting: .faults)
+    #expect(report.deletionConflicts.isEmpty && report.created.isEmpty)
+    #expect(a.exists(id))
+  }
+}
