@@ -75,15 +75,24 @@ import Testing
     #expect(losses.addsLost > 0)
   }
 
-  /// A sabotaged join that loses deletions.
-  @Test func theOracleSeesAJoinThatLeavesDeletionsOut() throws {
+  /// A sabotaged join in which deletions cover edits that nobody had seen.
+  @Test func theOracleSeesDeletionsThatCoverUnseenEdits() throws {
+    let all = VectorClock.claimingEverything
     let sabotaged = RejoinContender { delta in
       delta.damaged { field in
-        if case .existence = field { FieldState(.existence) } else { field }
+        guard case .existence(let field) = field else { return field }
+        let marks = field.store.map { mark in
+          let covered = mark.payload.isDeletion ? all : nil
+          return Siblings<ExistenceMark>.Element(
+            dot: mark.dot,
+            payload: ExistenceMark(covering: covered, at: mark.payload.time))
+        }
+        return .existence(
+          Causal(store: Siblings(sorted: marks), context: field.context))
       }
     }
-    // The device that deleted a record hides it, and the others show it.
-    #expect(try losses(of: sabotaged, episodes).neverAgree > 0)
+    let losses = try losses(of: sabotaged, episodes)
+    #expect(losses.recordsWrong + losses.neverAgree > 0)
   }
 
   /// A sabotaged join that loses increments.
