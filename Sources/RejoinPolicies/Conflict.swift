@@ -93,8 +93,8 @@ extension Conflict {
   /// The conflict after the save that queued it.
   func displayed(after dot: Dot?) -> Conflict {
     var conflict = self
-    // That save may have written other fields of the record. Resolving must
-    // supersede its mark and cover its edits, too.
+    // The save that queues the conflict may write other fields of the record. A
+    // resolution must also supersede its mark and cover its edits.
     if let dot {
       conflict.marks.insert(dot)
       conflict.seen.insert(dot)

@@ -60,7 +60,7 @@ extension EditedRecord {
     seenFields.reduce(into: [:]) { $0[$1] = seen($1) }
   }
 
-  /// The saves that the fields and the existence have shown.
+  /// The saves that the shown fields and the existence contain.
   var seenSaves: VectorClock {
     seenFields.reduce(into: fetched[.existence].clock) {
       $0.merge(seen($1).clock)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A mark that a deletion, a purge, a restoration or a `touch` leaves.
+/// A mark of a deletion, a purge, a restoration or a `touch`.
 ///
-/// An edit leaves no mark, since the clocks of the fields show it.
+/// An edit needs no mark, because the clocks of the fields contain its save.
 public struct ExistenceMark: Hashable, Sendable {
   /// The timestamp of the save.
   public let time: Timestamp
@@ -43,7 +43,7 @@ extension Siblings<ExistenceMark> {
   /// The marks of deletions.
   var deletions: [Element] { filter { $0.payload.isDeletion } }
 
-  /// The saves that any deletion covers, or `nil` if there are no deletions.
+  /// The saves that any deletion covers, or `nil` without a deletion.
   var covered: VectorClock? {
     let clocks = compactMap(\.payload.covered)
     if clocks.count < 2 { return clocks.first }
@@ -55,9 +55,9 @@ extension Siblings<ExistenceMark> {
 
 /// Whether a record exists under each rule for deletions.
 struct Existence: Equatable {
-  /// Whether there is a deletion that no save has superseded.
+  /// Whether the record has a deletion.
   fileprivate(set) var hasDeletion = false
-  /// Whether there is an edit or an `alive` mark that no deletion covers.
+  /// Whether the deletions leave an edit or another mark uncovered.
   fileprivate(set) var updateWins = false
 
   var deleteWins: Bool { updateWins && !hasDeletion }
@@ -69,12 +69,12 @@ struct Existence: Equatable {
     }
   }
 
-  /// Whether the record has been deleted or purged, under a rule.
+  /// Returns whether the record is deleted under a rule.
   func isDenied(_ rule: DeletionRule) -> Bool { hasDeletion && !holds(rule) }
 }
 
 extension RecordState {
-  /// The existence that the marks and the clocks of all fields make.
+  /// The existence, computed from the marks and the clocks of all fields.
   var derivedExistence: Existence {
     let (marks, covered) = (marks, marks.covered)
     let seen = covered ?? VectorClock()
@@ -86,9 +86,9 @@ extension RecordState {
     return existence
   }
 
-  /// The existence after a field has changed.
+  /// Returns the existence after a change of a field.
   ///
-  /// - Complexity: O(1) if there is no deletion and the field is not the existence.
+  /// - Complexity: O(1) without a deletion.
   func existence(afterChangeAt i: Int) -> Existence {
     if slots[i].name == 0 { return derivedExistence }
     var existence = existence
@@ -107,7 +107,7 @@ extension RecordState {
     return edits
   }
 
-  /// The saves that have touched the record.
+  /// The saves that touched the record.
   var clock: VectorClock {
     slots.reduce(into: VectorClock()) { $0.merge($1.clock) }
   }

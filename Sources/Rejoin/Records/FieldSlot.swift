@@ -104,7 +104,7 @@ struct FieldSlot: Sendable {
     }
   }
 
-  /// The marks of a record's existence; none for any other field.
+  /// The marks of a record's existence, or none for any other field.
   var marks: Siblings<ExistenceMark> {
     guard case .other(.existence(let field)) = content else {
       return Siblings()

@@ -21,7 +21,7 @@ extension FieldState {
     if case .register(let field) = self { Array(field.store) } else { [] }
   }
 
-  /// The marks of a record's existence, sorted by dot; none for another kind.
+  /// The marks of a record's existence, sorted by dot, or none for another kind.
   public var marks: [Siblings<ExistenceMark>.Element] {
     if case .existence(let field) = self { Array(field.store) } else { [] }
   }

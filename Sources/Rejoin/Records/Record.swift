@@ -18,11 +18,11 @@ public struct Record: Sendable {
   /// Whether the record was deleted or purged.
   package var isDead: Bool { state.isDead(rule) }
 
-  /// The saves that have touched the record.
+  /// The saves that touched the record.
   public var clock: VectorClock { state.clock }
 
-  /// The last save of each device that edited the record and that a deletion does
-  /// not cover, sorted by device; none without that deletion.
+  /// Returns the last save of each device that edited the record and that a deletion
+  /// does not cover, sorted by device.
   package func edits(besideDeletion dot: Dot) -> [Dot] {
     guard let covered = state.marks[dot]?.payload.covered else { return [] }
     return state.edits.saves(beyond: covered).entries

@@ -16,7 +16,7 @@ struct RecordState: Sendable {
   let id: RecordID
   /// Sorted by the number of the field; never two of one field.
   ///
-  /// The existence has number zero. There is none without a mark.
+  /// The existence has number zero. A record without marks lacks it.
   private(set) var slots: [FieldSlot] = []
 
   /// Whether the record exists, by the marks and the clocks in its slots.

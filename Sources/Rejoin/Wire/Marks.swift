@@ -59,7 +59,7 @@ extension MessageWriter {
 }
 
 extension MessageReader {
-  /// Reads the marks of a record, whose fields have been read.
+  /// Reads the marks of a record, which follow its fields.
   mutating func readMarks() throws(WireError) -> FieldState {
     let start = reader.offset
     let head = try reader.varint()

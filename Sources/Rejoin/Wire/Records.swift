@@ -77,7 +77,7 @@ struct RecordCursor {
   /// The index of the last save, in a short form.
   fileprivate var end = 0
   fileprivate var start = 0
-  /// The index of the next field; the existence comes after the last one.
+  /// The index of the next field, or the number of fields for the existence.
   fileprivate var next = 0
   fileprivate var choice = FormChoice()
   /// The bytes of the first field.

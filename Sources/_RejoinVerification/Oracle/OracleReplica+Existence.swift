@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Rejoin
 
-// Whether a record exists: which saves were received, and which of them the author
-// of each deletion had seen.
+// A record exists if the author of each deletion had not seen some received edit.
 extension OracleReplica {
-  /// What a save does to the existence of a record.
+  /// The effect of a save on the existence of a record.
   enum ExistenceEdit {
     case deletion
     case touch
@@ -18,7 +17,7 @@ extension OracleReplica {
       ? false : isEdited(id, beside: deletions)
   }
 
-  /// Whether a record has been deleted.
+  /// Returns whether a record is deleted.
   func isDead(_ id: RecordID) -> Bool {
     !deletions(of: id).isEmpty && !exists(id)
   }
@@ -31,7 +30,7 @@ extension OracleReplica {
     }
   }
 
-  /// The received edits of a record, and the touches that no save has followed.
+  /// The received edits of a record, and the touches that no save follows.
   private func edits(of id: RecordID) -> [Int] {
     let path = FieldPath(id, .existence)
     var edits = unfollowed(path) { $0 == ExistenceEdit.touch }
@@ -54,7 +53,7 @@ extension OracleReplica {
       .covered?.contains(edit) ?? false
   }
 
-  /// The received deletions of a record that no received save has followed.
+  /// The received deletions of a record that no received save follows.
   func deletions(of id: RecordID) -> [Int] {
     unfollowed(FieldPath(id, .existence)) { $0 == .deletion }
   }
@@ -87,7 +86,7 @@ extension OracleReplica {
     }
   }
 
-  /// What a save does to the existence of a record, if anything.
+  /// Returns the edit of the existence of a record, or `nil` if the save makes none.
   func edit(
     ofExistenceOf id: RecordID, _ record: OraclePending, at dot: Dot,
     time: Timestamp
@@ -135,7 +134,7 @@ extension OracleReplica {
 }
 
 extension OracleEdit {
-  /// What the edit of a record's existence does.
+  /// The effect of an edit of a record's existence.
   fileprivate var existence: OracleReplica.ExistenceEdit {
     switch written {
     case .some(.bool(false)?): .deletion

@@ -4,9 +4,9 @@ import Rejoin
 
 // What a purge has dropped.
 extension OracleReplica {
-  /// Whether a purge has dropped what a dead record held.
+  /// Returns whether a purge dropped the contents of a record.
   ///
-  /// Deleting a record that the same save has created again is a purge, too.
+  /// If a save creates a record again and then deletes it, it also purges it.
   func isPurged(_ id: RecordID) -> Bool {
     let path = FieldPath(id, .existence)
     return deletions(of: id).contains {

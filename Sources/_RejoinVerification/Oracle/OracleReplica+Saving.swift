@@ -15,9 +15,9 @@ struct OraclePending {
   /// The saves of the record that the author of a deletion was shown, or `nil` for
   /// all.
   var saw: SaveSet?
-  /// What the deletion of an undoing covers.
+  /// The saves that the deletion of an undo covers.
   var covered: VectorClock?
-  /// Whether that was purged before.
+  /// Whether that deletion is marked as a purge.
   var isPurge = false
   /// The times of writes that come back.
   var times: [FieldKey: Timestamp] = [:]

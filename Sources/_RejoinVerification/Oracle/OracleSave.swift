@@ -13,7 +13,7 @@ struct OracleEdit: Hashable {
   let stamp: Timestamp
   /// Of a set, the saves whose marks of an element are taken back.
   var retracted: [Value: Int] = [:]
-  /// Of a deletion, the saves of the record that its author had seen, and itself.
+  /// The saves of the record that the author of a deletion had seen, and the deletion.
   var covered: VectorClock?
   /// Whether a deletion also dropped the contents.
   var isPurge = false

@@ -2,7 +2,7 @@
 
 import Rejoin
 
-/// What a message did to the existence of records.
+/// The reported effect of a message on the existence of records.
 public struct ExistenceReceipt: Equatable, Sendable {
   /// The deletions and the edits of a record that met.
   struct Meeting: Equatable {
@@ -16,7 +16,7 @@ public struct ExistenceReceipt: Equatable, Sendable {
   var deleted: Set<RecordID> = []
   var meetings: [RecordID: Meeting] = [:]
 
-  /// What is reported of some records.
+  /// Returns the report on some records.
   func part(_ isMeant: (RecordID) -> Bool) -> ExistenceReceipt {
     ExistenceReceipt(
       created: created.filter(isMeant), deleted: deleted.filter(isMeant),
@@ -41,7 +41,7 @@ extension MergeReport {
 }
 
 extension OracleReplica {
-  /// What has become of some records since an earlier state.
+  /// Returns the expected report on some records since an earlier state.
   func existence(
     of records: Set<RecordID>, since before: OracleReplica
   ) -> ExistenceReceipt {

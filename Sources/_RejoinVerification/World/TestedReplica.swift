@@ -254,7 +254,7 @@ public struct MessageReceipt {
   public var returned: Set<DeviceID> = []
   /// The devices that are now known to be forked.
   public var forked: Set<DeviceID> = []
-  /// What became of records, or `nil` if the replica reports nothing of it.
+  /// The effect on records, or `nil` if the replica does not report it.
   public var existence: ExistenceReceipt?
 
   /// Reports no fault.

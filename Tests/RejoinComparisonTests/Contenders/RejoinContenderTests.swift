@@ -75,7 +75,7 @@ import Testing
     #expect(losses.addsLost > 0)
   }
 
-  /// A sabotaged join in which deletions cover edits that nobody had seen.
+  /// A sabotaged join that makes deletions cover every edit.
   @Test func theOracleSeesDeletionsThatCoverUnseenEdits() throws {
     let all = VectorClock.claimingEverything
     let sabotaged = RejoinContender { delta in

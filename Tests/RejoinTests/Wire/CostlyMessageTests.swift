@@ -49,7 +49,7 @@ import Testing
     ])
   }
 
-  /// Many devices have edited a record, and many have deleted it.
+  /// Many devices edit a record, and many delete it.
   @Test func manyDeletionsOfManyEdits() throws {
     let devices = (1...4_000).map { DeviceID(UInt64($0)) }
     let field = FieldState.register(

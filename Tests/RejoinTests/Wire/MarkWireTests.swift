@@ -117,9 +117,9 @@ import Testing
   }
 
   @Test func readerRefusesMarksOfAnotherForm() throws {
-    // The last bytes: the number of fields and the flag of the existence; the
-    // number of marks; the code of a mark; and the clock that it covers: the number
-    // of devices, the first of them and its number.
+    // The last bytes are the number of fields and the flag of the existence, the
+    // number of marks, the code of a mark, and the clock that it covers. The clock has
+    // the number of devices, the first device and its number.
     let alive = bytes([
       .existence: existence([
         (Dot(a, 1), ExistenceMark(covering: nil, at: .zero))

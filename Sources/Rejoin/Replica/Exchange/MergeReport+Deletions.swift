@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a report needs of a record before a join.
+/// The existence of a record before a join.
 struct FormerExistence {
   fileprivate var existence = Existence()
   fileprivate var marks = Siblings<ExistenceMark>()
@@ -28,7 +28,7 @@ extension MergeReport {
     let (before, now) = (former.existence, record.existence)
     if !before.holds(rule), now.holds(rule) { created.insert(record.id) }
     if before.holds(rule), !now.holds(rule) { deleted.insert(record.id) }
-    // Nobody could resolve a conflict in the library's own records.
+    // An app cannot resolve conflicts in the library's own records.
     guard now.hasDeletion, !BuiltIn.isBuiltIn(record.id.entity) else { return }
     let (all, edits) = (record.marks.deletions, record.edits)
     let new = all.filter { former.marks[$0.dot] == nil }

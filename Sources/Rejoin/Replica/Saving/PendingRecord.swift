@@ -4,16 +4,16 @@
 struct PendingRecord {
   /// The record's position in the replica, or `nil` if it is new.
   let position: Int?
-  /// Whether the record exists after the save: `false` if the save deletes it, or
-  /// `nil` if no verb says so.
+  /// Whether the record exists after the save, or `nil` if the save leaves its
+  /// existence alone.
   ///
-  /// A deletion writes a mark, and a save that keeps the record alive without
-  /// editing a field does.
+  /// A save writes a mark if it deletes the record, or keeps it alive without an
+  /// edit.
   var mark: Bool?
-  /// What a deletion covers, or `nil` for itself and everything that the replica
-  /// holds of the record.
+  /// The saves that a deletion covers, or `nil` for itself and all saves of the
+  /// record.
   var covered: VectorClock?
-  /// Whether the deletion counts as a purge although it drops nothing.
+  /// Whether the deletion is marked as a purge even if it drops nothing.
   var isPurge = false
   /// Whether the observed contents are dropped before the edits.
   ///

@@ -185,7 +185,7 @@ private struct Pull {
     touch(id)
   }
 
-  /// Marks a record without fields, which no pull known here has touched.
+  /// Marks a record without fields, unless an earlier pull touched it.
   private mutating func touch(_ id: RecordID) {
     var state = FieldState(.existence)
     state.changeMarks(at: dot) {

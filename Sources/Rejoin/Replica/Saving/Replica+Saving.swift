@@ -259,8 +259,7 @@ extension StoredReplica {
 
   /// Writes the mark of a record, and supersedes marks that the author observed.
   ///
-  /// A save that edits the record supersedes deletions, and leaves the marks alone
-  /// if there are none.
+  /// A save that edits the record writes no mark and supersedes deletions only.
   private mutating func mark(
     _ position: Int, as record: PendingRecord, at dot: Dot, time: Timestamp,
     into digest: inout Digest
@@ -275,8 +274,8 @@ extension StoredReplica {
     var mark: ExistenceMark?
     if record.mark == false {
       var covered = record.covered ?? records[position].clock
-      // A clock with this save has all earlier ones of the device, and the author
-      // may not have been shown them.
+      // A clock that contains this save contains all earlier saves of the device.
+      // The author of a deletion as shown may not have seen them.
       let seesAll = record.covered == nil || covered.isEmpty
       if seesAll || record.changesFields { covered.insert(dot) }
       digest.add(covered)

@@ -4,11 +4,11 @@
 struct FieldUndoing {
   var edit: FieldEdit?
   var retraction: Retraction?
-  /// Whether the record exists after the undoing; `nil` if no mark is written.
+  /// Whether the record exists after the undo, or `nil` without a mark.
   private(set) var mark: Bool?
-  /// What the deletion of the record covers in addition to itself.
+  /// The saves that the deletion of the record covers in addition to itself.
   private(set) var covered: VectorClock?
-  /// Whether the record was purged before.
+  /// Whether the deletion is marked as a purge.
   private(set) var isPurge = false
   /// Whether something stays as it is.
   var isLeft = false

@@ -31,7 +31,7 @@ struct PlaceSiblings: Sendable {
   struct Sibling: Sendable {
     let dot: Dot
     var time = Timestamp.zero
-    /// What was written; of a mark, whether the element is there.
+    /// The written value, or whether a mark inserts the element.
     let value: Value?
   }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The existence of a record, as far as undoing a save depends on it.
+/// The existence of a record, as far as the undo of a save depends on it.
 struct PlaceExistence: Sendable {
   private let exists: Bool
   private let rule: DeletionRule
@@ -17,7 +17,8 @@ struct PlaceExistence: Sendable {
     hasFields = record.slots.contains { $0.name != 0 }
   }
 
-  /// What a save has done to the record.
+  /// Returns the change that a save made to the record, or `nil` if the save did not
+  /// touch it.
   func change(
     to after: PlaceExistence, by save: SaveUndo.Point
   ) -> SaveUndo.Change? {
@@ -37,18 +38,19 @@ struct PlaceExistence: Sendable {
     ).change(by: save)
   }
 
-  /// What undoing a change of the existence does.
+  /// The effect of an undo on the existence of the record.
   enum Undoing {
-    /// The mark of the deletion goes.
+    /// The mark of the deletion is removed.
     case restoration(Dot, needsMark: Bool)
     /// The record is deleted, with the saves that the deletion covers.
     case deletion(VectorClock, isPurge: Bool, isLeft: Bool)
+    /// The existence stays unchanged.
     case nothing(isLeft: Bool)
   }
 
-  /// Returns what takes a change back, if it is still there.
+  /// Returns the effect of the undo of a change.
   ///
-  /// - Parameter device: The author of the undoing.
+  /// - Parameter device: The device that undoes the change.
   func undoing(
     _ change: SaveUndo.Change, _ existence: SaveUndo.Existence,
     as device: DeviceID
@@ -59,7 +61,7 @@ struct PlaceExistence: Sendable {
       let others = marks.filter { $0.dot != dot }
       return .restoration(dot, needsMark: others.isEmpty && !hasFields)
     }
-    // What the save has superseded comes back, and covers the save.
+    // The deletions that the save superseded come back, and cover the save.
     var covered = existence.covered ?? VectorClock()
     covered.insert(Dot(dot.device, existence.after))
     let others = edits.saves(
@@ -70,7 +72,7 @@ struct PlaceExistence: Sendable {
       ? exists && existence.isCreation(by: dot.device)
         && (others.isEmpty || rule == .updateWins)
       : existence.covered != nil
-    // The deletion would cover another save of the device, too.
+    // Otherwise, the deletion would also cover another save of the device.
     let isAlone =
       clock[dot.device] <= existence.after
       && (device == dot.device || clock[device] == 0)
@@ -91,24 +93,25 @@ extension SaveUndo {
     let isThere: Bool
     /// Whether the save deleted it.
     let isDeletion: Bool
-    /// What the deletions covered that the save superseded, or `nil` if there were
-    /// none.
+    /// The saves that the superseded deletions covered, or `nil` if the save did not
+    /// supersede a deletion.
     let covered: VectorClock?
-    /// If the record did not exist, the edits before that these deletions did not
-    /// cover.
+    /// The earlier edits that these deletions did not cover, if the record did not
+    /// exist.
     let uncovered: VectorClock
-    /// The save of the deletion, if there was just one.
+    /// The only superseded deletion, or `nil` if the save superseded several.
     let superseded: Dot?
-    /// Whether one of these deletions was a purge.
+    /// Whether a superseded deletion was a purge.
     let wasPurged: Bool
-    /// The number of the device's last save before that touched the record.
+    /// The number of the device's previous save of the record.
     let before: UInt64
-    /// The number of the device's last save that touched the record, of this one
-    /// and those that have been undone since.
+    /// The number of the device's last save of the record.
+    ///
+    /// It is the save itself, or the undo of a later one.
     var after: UInt64
 
-    /// Whether the save created the record, or would have if no other device had
-    /// edited it.
+    /// Returns whether the save created the record, leaving aside the edits of other
+    /// devices.
     ///
     /// - Parameter device: The author of the save.
     func isCreation(by device: DeviceID) -> Bool {
@@ -118,13 +121,14 @@ extension SaveUndo {
 }
 
 extension SaveUndo.Existence {
-  /// The change of a save, if one can have made it.
+  /// Returns the decoded change of a save.
   func change(
     by save: SaveUndo.Point, _ decoder: any Decoder
   ) throws -> SaveUndo.Change {
     guard before < save.dot.sequence, after >= save.dot.sequence else {
       throw decoder.corrupted(
-        "The save must be after those before, and not after the last one.")
+        "The save of an existence must follow `before` and must not follow `after`."
+      )
     }
     return change(by: save)
   }
@@ -134,9 +138,11 @@ extension SaveUndo.Existence {
       save: save, before: .existence(self), superseded: .dot(superseded))
   }
 
-  /// The change after a later save of the record has been undone.
+  /// Returns the change after the undo of a later save of the record.
   ///
-  /// - Parameter undo: What that did to the record, or `nil` if nothing.
+  /// - Parameters:
+  ///   - undone: The later save.
+  ///   - undo: The effect of the undo, or `nil` if it did not touch the record.
   func following(
     _ undone: SaveUndo.Existence, _ undo: SaveUndo.Existence?
   ) -> SaveUndo.Existence {

@@ -14,10 +14,11 @@ extension Replica {
   /// It is a save like any other, whose author has seen nothing but what it takes
   /// back:
   ///
-  /// - What the save has written in a register, or has said of an element or of the
-  ///   existence of a record, goes. What it had superseded comes back with the time that
-  ///   it had, unless there is something that the save had not found there: then only
-  ///   that is shown.
+  /// - What the save has written in a register, or has said of an element, goes. What it
+  ///   had superseded comes back with the time that it had, unless there is something
+  ///   that the save had not found there: then only that is shown.
+  /// - A record that the save deleted comes back. A record that the save created is
+  ///   deleted, unless another save has edited it.
   /// - A counter is changed by the opposite amount, and a ledger gets the opposite
   ///   entries.
   ///

@@ -49,10 +49,10 @@ public struct SaveUndo: Hashable, Sendable {
 
   /// What brings back what was in a place.
   enum Before: Hashable, Sendable {
-    /// What a register showed, and since when; for a mark, whether the element was
-    /// there.
+    /// The value that a register showed and its time, or whether an element was in
+    /// the set.
     case value(Value?, at: Timestamp)
-    /// Whether the record existed.
+    /// The existence of a record.
     case existence(Existence)
     /// The opposite of a counter's change, and what was cancelled of each device.
     ///

@@ -70,7 +70,7 @@ extension Transaction {
   package struct Undoing: Sendable {
     /// The mark that it writes, if any.
     package let mark: Bool?
-    /// What a deletion covers in addition to itself.
+    /// The saves that a deletion covers in addition to itself.
     package let covered: VectorClock?
     /// Whether the deletion is a purge.
     package let isPurge: Bool
@@ -98,10 +98,10 @@ extension Transaction {
 }
 
 extension StoredReplica {
-  /// The part of a clock of which something is known.
+  /// Returns the part of a clock that this replica knows.
   ///
-  /// A decoded undo can have any clock. A deletion that covers saves of another
-  /// device that do not exist would force a new ID on that device.
+  /// A decoded undo can have any clock. If a deletion covered later saves of a
+  /// device than exist, that device would take a new ID.
   fileprivate func known(_ clock: VectorClock) -> VectorClock {
     var known = VectorClock()
     for entry in clock.entries {

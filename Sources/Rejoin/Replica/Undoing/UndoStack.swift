@@ -63,7 +63,7 @@ struct UndoStack: Hashable, Sendable {
       else { continue }
       saves[i].changes[place]?.before =
         .existence(existence.following(undone, undo))
-      // The undo has brought back the deletion of this save.
+      // The undo writes the deletion of this save again.
       if let new, undo?.isDeletion == true, change.superseded.contains(own) {
         saves[i].changes[place]?.save = new.save
       }

@@ -45,7 +45,7 @@ enum Hazard: String, CaseIterable, Sendable {
   case tombstonesForgotten
   /// An edit leaves the deletions that its author has seen.
   case editKeepsDeletions
-  /// A deletion covers everything that the replica has received, of any record.
+  /// A deletion covers all saves that the replica holds, of any record.
   case deletionCoversReplicaClock
   /// A deletion covers itself and nothing else.
   case deletionCoversItself
@@ -53,7 +53,7 @@ enum Hazard: String, CaseIterable, Sendable {
   case deletionCoversUnseen
   /// A save is covered if all deletions cover it, not if any does.
   case deletionsCoverTogether
-  /// A deletion counts as a save that somebody wants the record.
+  /// A deletion counts as an edit.
   case deletionCountsAsEdit
   /// A purge does not cover the save that drops the contents.
   case purgeCountsAsEdit

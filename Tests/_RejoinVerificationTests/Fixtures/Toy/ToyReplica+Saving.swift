@@ -8,7 +8,7 @@ private struct ToyPending {
   var mark: Bool?
   var drops = false
   var edits: [FieldKey: FieldEdit] = [:]
-  /// What a deletion covers, or `nil` for itself and all that is here.
+  /// The saves that a deletion covers, or `nil` for itself and all saves.
   var covered: VectorClock?
   /// The clocks that the author was shown of some fields.
   ///

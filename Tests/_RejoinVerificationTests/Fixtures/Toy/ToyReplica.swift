@@ -53,7 +53,7 @@ struct ToyReplica {
       + clocks.flatMap(\.entries).map { Dot($0.device, $0.count) }
   }
 
-  /// The saves that have touched a record.
+  /// The saves that touched a record.
   func clock(of id: RecordID) -> VectorClock {
     paths(of: id).reduce(into: self[FieldPath(id, .existence)].clock) {
       $0.merge(self[$1].clock)
