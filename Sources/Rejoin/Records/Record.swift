@@ -12,7 +12,8 @@ public struct Record: Sendable {
 
   /// Whether the record exists.
   ///
-  /// A deleted record can still be asked who deleted it, and when.
+  /// The ``FieldState/marks`` of ``FieldKey/existence`` show which device deleted a
+  /// record, and when.
   public var exists: Bool { state.exists(rule) }
 
   /// Whether the record was deleted or purged.
