@@ -62,17 +62,21 @@ extension OracleReplica {
   private func meeting(
     of id: RecordID, since before: OracleReplica
   ) -> ExistenceReceipt.Meeting? {
-    let (edits, earlier) = (lastEdits(of: id), before.lastEdits(of: id))
+    let edits = lastEdits(of: id)
+    let earlier = before.lastEdits(of: id)
+    // A deletion can supersede a later touch, and then an earlier edit is the last.
+    let new = edits.filter { edit in
+      !earlier.contains {
+        $0.device == edit.device && $0.sequence >= edit.sequence
+      }
+    }
     let known = Set(before.deletions(of: id))
     func unseen(_ edits: [Dot], by deletion: Int) -> [Dot] {
       edits.filter { !isCovered($0, by: deletion, of: id) }
     }
     let deletions = deletions(of: id)
-    let hasMet = deletions.contains { deletion in
-      let news =
-        known.contains(deletion)
-        ? edits.filter { !earlier.contains($0) } : earlier
-      return !unseen(news, by: deletion).isEmpty
+    let hasMet = deletions.contains {
+      !unseen(known.contains($0) ? new : earlier, by: $0).isEmpty
     }
     guard hasMet else { return nil }
     let open = edits.filter { edit in
