@@ -60,11 +60,23 @@ extension EditedRecord {
     seenFields.reduce(into: [:]) { $0[$1] = seen($1) }
   }
 
-  /// The saves that the shown fields and the existence contain.
-  var seenSaves: VectorClock {
-    seenFields.reduce(into: fetched[.existence].clock) {
-      $0.merge(seen($1).clock)
+  /// Returns the shown saves, as far as a clock can tell them from saves that were
+  /// not shown.
+  ///
+  /// A refresh can show a save of a device in one field and leave an earlier save of
+  /// it in another field unseen. A clock that contains the later one would contain
+  /// both.
+  func seenSaves(_ now: Record) -> VectorClock {
+    let keys = seenFields.union(now.fields).union([.existence])
+    var saves = keys.reduce(into: VectorClock()) { $0.merge(seen($1).clock) }
+    for key in keys {
+      let shown = seen(key).clock
+      for entry in now[key].clock.saves(beyond: shown).entries {
+        let device = entry.device
+        saves[device] = min(saves[device], shown[device])
+      }
     }
+    return saves
   }
 
   /// The saves that the record has seen and that a replica's fields have not.

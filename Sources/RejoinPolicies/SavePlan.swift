@@ -108,7 +108,7 @@ struct SavePlan {
     guard record.isCreatedAgain else {
       return transaction.delete(
         record.id, observed: (seesAll ? now : record.fetched)[.existence],
-        seen: seesAll ? now.clock : record.seenSaves)
+        seen: seesAll ? now.clock : record.seenSaves(now))
     }
     write(
       in: transaction, seesAll: seesAll,

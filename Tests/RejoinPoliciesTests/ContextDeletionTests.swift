@@ -68,6 +68,28 @@ import Testing
     #expect(report.dropped.map(\.field) == [Key.name])
   }
 
+  /// A refresh shows the note. The edited name stays as it was fetched.
+  @Test(arguments: [true, false])
+  func deletionCoversNoEarlierSaveThatWasNotShown(isOther: Bool) throws {
+    let scene = try Scene.withItem()
+    let context = scene.context(.merge)
+    for key in [Key.name, Key.note] {
+      if isOther {
+        try scene.otherEdits(key, .write("theirs"))
+      } else {
+        try scene.mine.save {
+          $0.apply(.write("theirs"), to: key, of: Scene.item)
+        }
+      }
+    }
+    context.refresh()
+    context.delete(Scene.item)
+    let report = try context.save()
+    #expect(report.deleted == [Scene.item])
+    #expect(scene.item?.name == "theirs")
+    #expect(report.survivors[Scene.item]?.count == 1)
+  }
+
   @Test func deletionReportsUnseenMark() throws {
     let scene = try Scene.withItem()
     let context = deletingContext(scene, .overwrite)

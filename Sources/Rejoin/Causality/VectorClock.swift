@@ -151,6 +151,29 @@ extension VectorClock {
   }
 }
 
+extension VectorClock {
+  /// Creates the join of some clocks.
+  ///
+  /// - Complexity: O(*n* log *n*), where *n* is the number of entries of all clocks.
+  init(joining clocks: some Sequence<VectorClock>) {
+    var (join, greatest) = (VectorClock(), [:] as [DeviceID: UInt64])
+    for clock in clocks {
+      // Each merge takes as long as the join is wide.
+      if greatest.isEmpty, join.entries.count < 16 {
+        join.merge(clock)
+        continue
+      }
+      if greatest.isEmpty {
+        for entry in join.entries { greatest[entry.device] = entry.count }
+      }
+      for entry in clock.entries {
+        greatest[entry.device] = max(greatest[entry.device] ?? 0, entry.count)
+      }
+    }
+    self = greatest.isEmpty ? join : VectorClock(greatest: greatest)
+  }
+}
+
 extension VectorClock: ExpressibleByDictionaryLiteral {
   /// Creates a clock from how many saves of each device have been seen.
   public init(dictionaryLiteral elements: (DeviceID, UInt64)...) {

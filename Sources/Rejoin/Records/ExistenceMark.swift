@@ -46,10 +46,7 @@ extension Siblings<ExistenceMark> {
   /// The saves that any deletion covers, or `nil` without a deletion.
   var covered: VectorClock? {
     let clocks = compactMap(\.payload.covered)
-    if clocks.count < 2 { return clocks.first }
-    // Merging clock after clock would be quadratic.
-    let entries = clocks.lazy.flatMap(\.entries).map { ($0.device, $0.count) }
-    return VectorClock(greatest: Dictionary(entries) { $0 > $1 ? $0 : $1 })
+    return clocks.count < 2 ? clocks.first : VectorClock(joining: clocks)
   }
 }
 
@@ -76,7 +73,6 @@ struct Existence: Equatable {
 extension RecordState {
   /// The existence, computed from the marks and the clocks of all fields.
   var derivedExistence: Existence {
-    let (marks, covered) = (marks, marks.covered)
     let seen = covered ?? VectorClock()
     var existence = Existence()
     existence.hasDeletion = covered != nil
@@ -88,11 +84,10 @@ extension RecordState {
 
   /// Returns the existence after a change of a field.
   ///
-  /// - Complexity: O(1) without a deletion.
+  /// - Complexity: O(*r*), where *r* is the number of devices that edited the field.
   func existence(afterChangeAt i: Int) -> Existence {
     if slots[i].name == 0 { return derivedExistence }
     var existence = existence
-    let covered = existence.hasDeletion ? marks.covered : nil
     existence.updateWins =
       existence.updateWins
       || !slots[i].isContained(in: covered ?? VectorClock())
@@ -101,14 +96,12 @@ extension RecordState {
 
   /// The last save of each device that edited the record or marked it alive.
   var edits: VectorClock {
-    var edits = VectorClock()
-    for slot in slots where slot.name != 0 { edits.merge(slot.clock) }
-    for mark in marks where !mark.payload.isDeletion { edits.insert(mark.dot) }
-    return edits
+    let marks = marks.filter { !$0.payload.isDeletion }
+    return VectorClock(
+      joining: slots.lazy.filter { $0.name != 0 }.map(\.clock)
+        + marks.map { VectorClock($0.dot) })
   }
 
   /// The saves that touched the record.
-  var clock: VectorClock {
-    slots.reduce(into: VectorClock()) { $0.merge($1.clock) }
-  }
+  var clock: VectorClock { VectorClock(joining: slots.lazy.map(\.clock)) }
 }

@@ -21,6 +21,8 @@ struct RecordState: Sendable {
 
   /// Whether the record exists, by the marks and the clocks in its slots.
   private(set) var existence = Existence()
+  /// The saves that any deletion covers, or `nil` without a deletion.
+  private(set) var covered: VectorClock?
   /// Whether any field may hold a reference; never set back.
   private(set) var mayRefer = false
 
@@ -101,6 +103,7 @@ struct RecordState: Sendable {
   }
 
   private mutating func note(at i: Int, refers: Bool) {
+    if slots[i].name == 0 { covered = marks.covered }
     // Most records are known to exist.
     if slots[i].name == 0 || !existence.updateWins {
       existence = existence(afterChangeAt: i)
@@ -130,7 +133,7 @@ extension RecordState {
         zip(slots, slots.dropFirst()).allSatisfy { $0.name < $1.name },
         "the fields of \(id) are not sorted: \(slots.map(\.name))")
       precondition(
-        existence == derivedExistence,
+        covered == marks.covered && existence == derivedExistence,
         "the marks and the fields of \(id) say otherwise")
       precondition(
         mayRefer || !slots.contains(where: \.mayRefer),

@@ -71,22 +71,27 @@ extension MessageReader {
     }
     dots.begin()
     var marks: [Siblings<ExistenceMark>.Element] = []
+    var isOfAll = false
     for i in 0..<count {
       let mark = try readMark(isFirst: i == 0, isOnly: count == 1)
-      if isBuilding || count == 1 { marks.append(mark) }
+      isOfAll = mark.isOfAll
+      if isBuilding || count == 1 { marks.append(mark.element) }
     }
     if hasMore { try readRemainder() }
-    for line in dots.touched { saves.see(dots[Int(line)], of: Int(line)) }
-    let clock = dots.clock(saves)
-    if count == 1, let covered = marks[0].payload.covered {
-      let all = fieldDots.clock(saves).merging(clock)
-      guard covered != all else {
-        throw reader.error(
-          .notCanonical, "form 1 of a deletion of all saves", at: start)
-      }
-      if covered.isEmpty { marks[0] = marks[0].covering(all) }
+    for line in dots.touched {
+      saves.see(dots[Int(line)], of: Int(line))
+      recordDots.insert(dots[Int(line)], Int(line))
     }
-    return .existence(Causal(Siblings(sorted: marks), hasMore ? clock : nil))
+    if count == 1, !isOfAll, let covered = marks[0].payload.covered,
+      recordDots.equal(covered, saves)
+    {
+      throw reader.error(
+        .notCanonical, "form 1 of a deletion of all saves", at: start)
+    }
+    guard isBuilding else { return FieldState(.existence) }
+    if isOfAll { marks[0] = marks[0].covering(recordDots.clock(saves)) }
+    return .existence(
+      Causal(Siblings(sorted: marks), hasMore ? dots.clock(saves) : nil))
   }
 
   /// Reads a mark.
@@ -94,7 +99,9 @@ extension MessageReader {
   /// A deletion in form 1 covers nothing yet.
   private mutating func readMark(
     isFirst: Bool, isOnly: Bool
-  ) throws(WireError) -> Siblings<ExistenceMark>.Element {
+  ) throws(WireError) -> (
+    element: Siblings<ExistenceMark>.Element, isOfAll: Bool
+  ) {
     let start = reader.offset
     let code = try reader.varint()
     let place = try reference(code >> 4, isFirst: isFirst, at: start)
@@ -122,18 +129,13 @@ extension MessageReader {
     dots.insert(dot.sequence, line)
     let covered =
       form == .deletion ? try readClock() : form == .alive ? nil : VectorClock()
-    return .init(
-      dot: dot,
-      payload: ExistenceMark(covering: covered, isPurge: isPurge, at: time))
+    let mark = ExistenceMark(covering: covered, isPurge: isPurge, at: time)
+    return (.init(dot: dot, payload: mark), form == .deletionOfAll)
   }
 
   /// Reads a clock of devices in the message.
   private mutating func readClock() throws(WireError) -> VectorClock {
-    let start = reader.offset
     let count = try reader.count(of: 2)
-    guard count > 0 else {
-      throw reader.error(.invalid, "at least one covered save", at: start)
-    }
     var entries: [VectorClock.Entry] = []
     entries.reserveCapacity(count)
     var next = 0

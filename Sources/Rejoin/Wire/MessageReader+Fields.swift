@@ -56,7 +56,7 @@ extension MessageReader {
     for line in dots.touched {
       saves.see(dots[Int(line)], of: Int(line))
       if table.hasExistence, !isFragment {
-        fieldDots.insert(dots[Int(line)], Int(line))
+        recordDots.insert(dots[Int(line)], Int(line))
       }
     }
     if hasMore { only = nil }
@@ -371,6 +371,14 @@ struct StoreDots {
     }
     if greatest[line] == 0 { touched.append(Int32(line)) }
     greatest[line] = max(greatest[line], sequence)
+  }
+
+  /// Returns whether the numbers are those of a clock.
+  func equal(_ clock: VectorClock, _ saves: SaveTable) -> Bool {
+    touched.count == clock.entries.count
+      && zip(touched.sorted(), clock.entries).allSatisfy {
+        saves.device(of: Int($0)) == $1.device && greatest[Int($0)] == $1.count
+      }
   }
 
   /// The numbers as a clock.

@@ -12,9 +12,11 @@ package struct MessageReader {
   /// The greatest sequence number of each device in the store that is being
   /// read.
   var dots: StoreDots
-  /// The greatest sequence number of each device in the clocks of the whole fields
-  /// of the record that is being read, if its existence follows.
-  var fieldDots: StoreDots
+  /// The greatest sequence number of each device in the clocks of the record that is
+  /// being read, without fragments.
+  ///
+  /// It is kept up only if the existence of the record follows its fields.
+  var recordDots: StoreDots
   var table = EntityTable()
   /// The record that is being read.
   var record = RecordCursor()
@@ -42,7 +44,7 @@ package struct MessageReader {
     let saves = try SaveTable(counts.low, from: &reader)
     (entityCount, start) = (counts.high, reader.offset)
     (self.reader, self.saves) = (reader, saves)
-    (dots, fieldDots) = (
+    (dots, recordDots) = (
       StoreDots(count: counts.low), StoreDots(count: counts.low)
     )
   }

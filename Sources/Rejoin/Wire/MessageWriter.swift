@@ -208,9 +208,10 @@ struct MessageWriter {
     of fields: ArraySlice<Field>, _ choice: MessageContent.Choice
   ) -> VectorClock {
     let slots = content.records[Int(choice.position)].slots
-    return fields.map { slots[Int($0.slot)] }
-      .filter { content.fragment(choice, $0.name) == nil }
-      .reduce(into: VectorClock()) { $0.merge($1.clock) }
+    return VectorClock(
+      joining: fields.lazy.map { slots[Int($0.slot)] }
+        .filter { content.fragment(choice, $0.name) == nil }
+        .map(\.clock))
   }
 
   /// Whether a record has several fields, all of them bare, with one clock.

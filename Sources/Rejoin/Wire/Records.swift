@@ -109,7 +109,7 @@ extension MessageReader {
       isSame: head & 2 != 0, isAlwaysWritten: form == .bare, &reader)
     record = RecordCursor()
     (record.form, record.start) = (form, start)
-    if table.hasExistence { fieldDots.begin() }
+    if table.hasExistence { recordDots.begin() }
     if form == .full || form == .bare {
       guard head >> 4 == 0, form == .full || table.fields.count > 1 else {
         throw reader.error(
@@ -213,7 +213,7 @@ extension MessageReader {
     }
     let (dot, line) = saves.dot(at: place)
     saves.see(dot.sequence, of: line)
-    if table.hasExistence { fieldDots.insert(dot.sequence, line) }
+    if table.hasExistence { recordDots.insert(dot.sequence, line) }
     guard isBuilding else { return FieldState(.register) }
     return .register(Causal(Siblings(Stamped(value, at: time), at: dot), nil))
   }

@@ -99,9 +99,7 @@ extension OracleReplica {
     case false?:
       verbs = [.write(.bool(false))]
       var saves = record.covered ?? dots(record.saw ?? saves(of: id))
-      if record.saw == nil || saves.isEmpty || !record.verbs.isEmpty {
-        saves.insert(dot)
-      }
+      if record.saw == nil || !record.verbs.isEmpty { saves.insert(dot) }
       covered = saves
     case true? where record.verbs.values.allSatisfy(\.isEmpty):
       verbs = [.write(.bool(true))]

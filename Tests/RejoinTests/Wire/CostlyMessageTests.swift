@@ -75,7 +75,63 @@ import Testing
     edited.apply(Delta([.init(id: id, fields: [name: field])]))
     let report = edited.apply(
       Delta([.init(id: id, fields: [.existence: existence])]))
-    #expect(report.deletionConflicts.map(\.deletions.count) == [4_000])
+    #expect(report.deletionConflicts.map(\.deletions.count) == [1])
+  }
+
+  /// Each device has edited a field of its own, and some have deleted the record.
+  @Test func fewDeletionsOfManyFields() throws {
+    let devices = (1...4_000).map { DeviceID(UInt64($0)) }
+    let fields = devices.enumerated().map { i, device in
+      (
+        FieldKey("f\(i)", .register),
+        FieldState.register(
+          Causal(
+            store: Siblings(Stamped(nil, at: .zero), at: Dot(device, 1)),
+            context: CausalContext([device: 1])))
+      )
+    }
+    let all = VectorClock(sorted: devices.map { .init(device: $0, count: 9) })
+    let store = Siblings(
+      sorted: [stranger, DeviceID(5_000)].map { device in
+        Siblings<ExistenceMark>.Element(
+          dot: Dot(device, 20),
+          payload: ExistenceMark(covering: all.merging([device: 20]), at: .zero)
+        )
+      })
+    let marks = FieldState.existence(
+      Causal(store: store, context: CausalContext(store.dots)))
+    let id = RecordID("Sailor", "k")
+    let edits = Delta([
+      .init(id: id, fields: Dictionary(uniqueKeysWithValues: fields))
+    ])
+    let deletions = Delta([.init(id: id, fields: [.existence: marks])])
+    for messages in [[edits, deletions], [deletions, edits]] {
+      let replica = Replica.empty(1)
+      for message in messages + messages { replica.apply(message) }
+      #expect(!replica.exists(id) && replica.delta() != nil)
+    }
+  }
+
+  /// Many devices have edited many records, each of which is deleted.
+  @Test func reportOfManyDeletionsIsBounded() throws {
+    let clock = VectorClock(
+      sorted: (1...1_000).map { .init(device: DeviceID($0), count: 2) })
+    let field = FieldState.register(
+      Causal(store: Siblings(), context: CausalContext(clock)))
+    let mark = FieldState.existence(
+      Causal(
+        store: Siblings(
+          ExistenceMark(covering: [stranger: 3], at: .zero),
+          at: Dot(stranger, 3)), context: CausalContext([stranger: 3])))
+    let ids = (0..<300).map { RecordID("Sailor", "\($0)") }
+    let name = FieldKey("name", .register)
+    let replica = Replica.empty(1)
+    replica.apply(Delta(ids.map { .init(id: $0, fields: [name: field]) }))
+    let report = replica.apply(
+      Delta(ids.map { .init(id: $0, fields: [.existence: mark]) }))
+    #expect(report.deletionConflicts.count == 300)
+    let edits = report.deletionConflicts.map(\.edits.count).reduce(0, +)
+    #expect(edits < 102_000)
   }
 
   @Test func manyRetiredDevices() throws {

@@ -31,6 +31,8 @@ enum LargeMessage: String, CaseIterable {
   case fieldsOfOneRecord
   /// Siblings of one register, each from another device.
   case siblings
+  /// A deletion of a field that all devices have edited.
+  case deletion
 
   /// A message of about so many bytes.
   func bytes(_ size: Int) -> [UInt8] {
@@ -87,6 +89,21 @@ enum LargeMessage: String, CaseIterable {
       out.pair(size / 6, 0)
       for _ in 1..<(size / 6) { out.varint(0) }
       for _ in 0..<(size / 6) { out.varint(0) }
+    case .deletion:
+      let count = size / 7
+      LargeMessage.devices(count, entities: 1, to: &out) {
+        $0.raw([0b1_0011, 1, 2])
+      }
+      out.pair(1, 1)
+      out.raw(Array("E".utf8))
+      out.pair(Int(FieldKind.register.shapeCode), 1)
+      out.raw(Array("f".utf8))
+      LargeMessage.key("", isLast: true, to: &out)
+      out.pair(1, 1)
+      out.varint(1)
+      out.varint(count)
+      for _ in 0..<count { out.raw([0, 0]) }
+      out.raw([2, 2])
     case .siblings:
       LargeMessage.devices(size / 6, entities: 1, to: &out) {
         $0.raw([0b1_0010, 1, 2])

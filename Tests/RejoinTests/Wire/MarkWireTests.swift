@@ -137,7 +137,6 @@ import Testing
       (alive, code, 6, "a mark of form 0 to 2"),
       (alive, code, 8, "a mark of form 0 to 2"),
       (alive, code - 1, 0, "a save"),
-      (deleted, end + 1, 0, "at least one covered save"),
       (deleted, end + 2, 1, "one of the devices"),
       (deleted, end + 3, 0, "a sequence number above zero"),
       (deleted, end + 3, 2, "form 1 of a deletion of all saves"),

@@ -38,13 +38,11 @@ extension PolicyTable {
   }
 
   private func hasUnseenEdit(_ store: Store) -> Bool {
-    let seen = (fetched.fields + store.record.fields + [.existence])
-      .reduce(into: VectorClock()) { $0.merge(self.seen($1).clock) }
-    return store.record[.existence].marks.contains {
-      !$0.payload.isDeletion && !seen.contains($0.dot)
+    store.record[.existence].marks.contains {
+      !$0.payload.isDeletion && !seen(.existence).clock.contains($0.dot)
     }
       || store.record.fields.contains {
-        !store.record[$0].clock.isContained(in: seen)
+        !store.record[$0].clock.isContained(in: seen($0).clock)
       }
   }
 

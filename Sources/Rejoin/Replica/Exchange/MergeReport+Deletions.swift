@@ -38,14 +38,19 @@ extension MergeReport {
       new.leave(former.edits) || old.leave(newEdits)
     else { return }
     let open = edits.saves(beyond: all.commonlyCovered)
-    // Comparing each deletion with each device is quadratic.
-    let isSmall = all.count * open.entries.count <= MergeReport.conflictLimit
+    let pairs = all.count * open.entries.count
+    let isListed =
+      pairs <= MergeReport.pairLimit
+      && deletionPairs < MergeReport.conflictLimit
+    deletionPairs += pairs
+    let deletions =
+      isListed ? all.filter { [$0].leave(open) } : Array(all.prefix(1))
     deletionConflicts.append(
       DeletionConflict(
         record: record.id,
-        deletions: all.filter { !isSmall || [$0].leave(open) }
-          .map { .init(dot: $0.dot, time: $0.payload.time) },
-        edits: open.entries.map { Dot($0.device, $0.count) }, rule: rule,
+        deletions: deletions.map { .init(dot: $0.dot, time: $0.payload.time) },
+        edits: open.entries.prefix(isListed ? pairs : 1)
+          .map { Dot($0.device, $0.count) }, rule: rule,
         exists: now.holds(rule)))
   }
 }

@@ -131,7 +131,12 @@ public struct MergeReport: Sendable {
   public internal(set) var conflicts: [WriteConflict] = []
   /// The records that one side deleted and the other edited, except the library's
   /// own.
+  ///
+  /// If a record has more than 1,024 pairs of a deletion and an edit, or the report
+  /// already has 100,000 pairs, one deletion and one edit of the record are listed.
   public internal(set) var deletionConflicts: [DeletionConflict] = []
+  /// The number of pairs of a deletion and an edit in ``deletionConflicts``.
+  var deletionPairs = 0
   /// The intervals that could not be applied, because saves before them are
   /// missing.
   public internal(set) var gaps: [Gap] = []

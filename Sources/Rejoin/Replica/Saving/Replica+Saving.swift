@@ -276,8 +276,7 @@ extension StoredReplica {
       var covered = record.covered ?? records[position].clock
       // A clock that contains this save contains all earlier saves of the device.
       // The author of a deletion as shown may not have seen them.
-      let seesAll = record.covered == nil || covered.isEmpty
-      if seesAll || record.changesFields { covered.insert(dot) }
+      if record.covered == nil || record.changesFields { covered.insert(dot) }
       digest.add(covered)
       mark = ExistenceMark(
         covering: covered, isPurge: record.drops || record.isPurge, at: time)

@@ -7,7 +7,8 @@ extension StoredReplica {
   /// A new save names its device by a dot that the field had not seen. All
   /// other changes alter the content of known saves, which no message may do.
   /// In a counter or a ledger, the content is the additions of each device. In
-  /// any field, it is everything that changes without a new save.
+  /// any field, it is everything that changes without a new save. A deletion that
+  /// covers later saves of a device than the replica knows speaks for that device.
   ///
   /// - Parameter before: The state when the recording of changed records
   ///   started.
@@ -20,9 +21,18 @@ extension StoredReplica {
         let location = FieldLocation(record: record, name: slot.name)
         slot.state.addAuthors(
           since: isNew ? nil : before[location], to: &authors)
+        for entry in slot.marks.covered?.entries ?? []
+        where entry.count > known(entry.device) { authors.insert(entry.device) }
       }
     }
     return authors
+  }
+}
+
+extension StoredReplica {
+  /// The number of a device's last save that a field or the version contains.
+  fileprivate func known(_ device: DeviceID) -> UInt64 {
+    max(version[device].sequence, index.last(of: device))
   }
 }
 

@@ -17,8 +17,10 @@ extension Replica {
   /// - What the save has written in a register, or has said of an element, goes. What it
   ///   had superseded comes back with the time that it had, unless there is something
   ///   that the save had not found there: then only that is shown.
-  /// - A record that the save deleted comes back. A record that the save created is
-  ///   deleted, unless another save has edited it.
+  /// - A record that the save deleted comes back, unless another device has deleted it
+  ///   as well. A record that the save created is deleted, unless another save has
+  ///   edited it. If two devices delete a record without fields and both undo that
+  ///   before they sync, the record is gone.
   /// - A counter is changed by the opposite amount, and a ledger gets the opposite
   ///   entries.
   ///

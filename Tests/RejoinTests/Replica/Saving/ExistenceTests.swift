@@ -114,6 +114,33 @@ import Testing
   }
 }
 
+extension ExistenceTests {
+  /// A deletion that covers saves that do not exist would force a new ID on their
+  /// device. A hub asks whether its sender may write as that device.
+  @Test func deletionOfUnknownSavesSpeaksForTheirDevice() throws {
+    try a.edit { $0.name = "Ada" }
+    a.tell(c)
+    func authors(covering covered: VectorClock) throws -> Set<DeviceID> {
+      let hub = Replica(
+        resuming: c.state, schema: c.schema, wallClock: ManualClock().wall,
+        makeDeviceID: { DeviceID(9) })
+      let mark = FieldState.existence(
+        Causal(
+          store: Siblings(
+            ExistenceMark(covering: covered, at: .zero), at: Dot(b.device, 1)),
+          context: CausalContext([b.device: 1])))
+      let before = hub.state
+      hub.noteChangedRecords()
+      hub.apply(Delta([.init(id: Sailor.ada, fields: [.existence: mark])]))
+      return hub.state.authors(since: before)
+    }
+    #expect(try authors(covering: [a.device: 1, b.device: 1]) == [b.device])
+    #expect(
+      try authors(covering: [a.device: 2, b.device: 1])
+        == [a.device, b.device])
+  }
+}
+
 /// Reports of deletions that meet edits.
 @Suite(.encodes) struct DeletionConflictTests {
   private let a = Replica.empty(1)

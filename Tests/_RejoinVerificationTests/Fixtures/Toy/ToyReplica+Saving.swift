@@ -119,7 +119,7 @@ extension ToyReplica {
     }
     if isEdit, gone.isEmpty || hazard == .editKeepsDeletions { return }
     var covered = record.covered ?? clock(of: id)
-    if record.covered?.isEmpty ?? true { covered.insert(save.dot) }
+    if record.covered == nil { covered.insert(save.dot) }
     if record.drops, hazard == .purgeCountsAsEdit {
       covered[save.dot.device] = save.dot.sequence - 1
     }
