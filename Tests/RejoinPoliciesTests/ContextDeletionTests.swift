@@ -68,7 +68,7 @@ import Testing
     #expect(report.dropped.map(\.field) == [Key.name])
   }
 
-  /// A refresh shows the note. The edited name stays as it was fetched.
+  /// A refresh shows the note, and the edited name stays as it was fetched.
   @Test(arguments: [true, false])
   func deletionCoversNoEarlierSaveThatWasNotShown(isOther: Bool) throws {
     let scene = try Scene.withItem()

@@ -115,8 +115,9 @@ import Testing
 }
 
 extension ExistenceTests {
-  /// A deletion that covers saves that do not exist would force a new ID on their
-  /// device. A hub asks whether its sender may write as that device.
+  /// A deletion that covers unknown saves would force a new ID on their device.
+  ///
+  /// A hub asks whether its sender may write as that device.
   @Test func deletionOfUnknownSavesSpeaksForTheirDevice() throws {
     try a.edit { $0.name = "Ada" }
     a.tell(c)
