@@ -69,14 +69,28 @@ extension OracleReplica {
 }
 
 extension OracleDelta {
-  /// Of each device the last save in the delta.
+  /// The last save of each device that the message names.
   func saves(in history: OracleHistory) -> VectorClock {
     var clock = VectorClock()
     for (device, interval) in intervals {
       clock.insert(Dot(device, interval.to))
     }
-    for saves in fields.values {
-      for place in saves.members { clock.insert(history.saves[Int(place)].dot) }
+    for (path, saves) in fields {
+      if let fragment = fragments[path] {
+        // The rest of the field is not in the message.
+        clock.merge(fragment.clock)
+        continue
+      }
+      for place in saves.members {
+        let save = history.saves[Int(place)]
+        clock.insert(save.dot)
+        let isFollowed = saves.members.contains {
+          history.saves[Int($0)].edits[path]?.seen.contains(Int(place)) ?? false
+        }
+        if !isFollowed, let covered = save.edits[path]?.covered {
+          clock.merge(covered)
+        }
+      }
     }
     return clock
   }

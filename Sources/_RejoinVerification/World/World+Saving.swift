@@ -133,6 +133,8 @@ extension World {
     let (i, id, now) = (context.peer, context.id, peers[context.peer].now)
     if isUndecidable(id) { return nil }
     contexts[k] = nil
+    // A context that showed no record withdraws what it would have inserted.
+    if !context.model.exists(id) { return nil }
     let saves = counts.saves
     let company = company.filter { !dependsOnDoubt($0, i) }
     try note(i, "a deletion in a context") { (replica) throws in
