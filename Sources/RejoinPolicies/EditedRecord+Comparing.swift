@@ -72,8 +72,7 @@ extension EditedRecord {
     for key in keys {
       let shown = seen(key).clock
       for entry in now[key].clock.saves(beyond: shown).entries {
-        let device = entry.device
-        saves[device] = min(saves[device], shown[device])
+        saves[entry.device] = min(saves[entry.device], entry.count - 1)
       }
     }
     return saves

@@ -57,7 +57,7 @@ extension StoredReplica {
         "\(id) has a field of number \(slot.name), which has no name")
       let key = names[slot.name]
       precondition(
-        slot.state.isOfKind(key.kind),
+        slot.state.kind == key.kind,
         "the field \(key) of \(id) holds a state of another kind")
     }
 
@@ -97,16 +97,3 @@ extension StoredReplica {
     func _checkInvariants() {}
   #endif
 }
-
-#if REJOIN_CHECK_INVARIANTS
-  extension FieldState {
-    fileprivate func isOfKind(_ kind: FieldKind) -> Bool {
-      switch (self, kind) {
-      case (.register, .register), (.counter, .counter), (.set, .set),
-        (.ledger, .ledger):
-        true
-      default: false
-      }
-    }
-  }
-#endif
