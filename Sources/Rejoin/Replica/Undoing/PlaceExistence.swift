@@ -125,9 +125,9 @@ extension SaveUndo.Existence {
   func change(
     by save: SaveUndo.Point, _ decoder: any Decoder
   ) throws -> SaveUndo.Change {
-    guard before < save.dot.sequence, after >= save.dot.sequence else {
+    guard before < save.dot.sequence, before < after else {
       throw decoder.corrupted(
-        "The save of an existence must follow `before` and must not follow `after`."
+        "The save of an existence and `after` must follow `before`."
       )
     }
     return change(by: save)

@@ -148,7 +148,7 @@ import Testing
       (#""before":1"#, #""before":2"#), (#""after":2"#, #""after":1"#),
     ] {
       try expect(
-        text, refusing: part, as: wrong, because: "must follow `before`")
+        text, refusing: part, as: wrong, because: "must follow")
     }
   }
 
