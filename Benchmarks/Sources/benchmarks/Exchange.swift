@@ -87,7 +87,7 @@ extension Suite {
     guard size == 100_000 else { return }
     addBytes(
       "W9", "the delta of 1 % of the fields", size: size, target: 17_800,
-      quick: 252
+      quick: 251
     ) { scale in
       let pair = try pair(scale)
       return pair.a.delta(since: pair.b.version)?.encoded().count ?? 0
