@@ -60,12 +60,10 @@ extension EditedRecord {
     seenFields.reduce(into: [:]) { $0[$1] = seen($1) }
   }
 
-  /// Returns the shown saves, as far as a clock can tell them from saves that were
-  /// not shown.
+  /// Returns the shown saves, without those after an unseen save of the same device.
   ///
-  /// A refresh can show a save of a device in one field and leave an earlier save of
-  /// it in another field unseen. A clock that contains the later one would contain
-  /// both.
+  /// A refresh can show the later of two saves of a device and leave the earlier one
+  /// unseen in an edited field. A clock that contains the later save contains both.
   func seenSaves(_ now: Record) -> VectorClock {
     let keys = seenFields.union(now.fields).union([.existence])
     var saves = keys.reduce(into: VectorClock()) { $0.merge(seen($1).clock) }

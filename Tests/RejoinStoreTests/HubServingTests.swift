@@ -123,24 +123,14 @@ import Testing
   }
 
   @Test func hubReplacesConnectionInUnknownState() async throws {
-    final class Stuck: SQLConnection {
-      let connection: SQLiteConnection
-      init(_ connection: SQLiteConnection) { self.connection = connection }
-      var dialect: SQLDialect { .sqlite }
-      var isIdle: Bool { connection.isIdle }
-      func run(
-        _ sql: String, _ values: [SQLValue],
-        _ body: (any SQLRow) throws -> Void
-      ) throws {
-        if sql == "ROLLBACK" { throw SQLError(.busy, "no answer") }
-        try connection.run(sql, values, body)
-      }
-    }
     let (count, path, scope) = (Count(), self.path, self.scope)
     let hub = try await Hub(connections: 1) {
       count.add()
       let connection = try SQLiteConnection(opening: path)
-      return count.value == 1 ? Stuck(connection) : connection
+      if count.value > 1 { return connection }
+      return FailingConnection(connection) { sql in
+        sql == "ROLLBACK" ? SQLError(.busy, "no answer") : nil
+      }
     }
     let session = hub.session { _ in }
     // The scope of a device makes the request fail.

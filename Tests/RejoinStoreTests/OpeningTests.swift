@@ -273,21 +273,12 @@ import Testing
     try await fill()
     let bytes = try TokenFile(beside: path).load()
     keeper.bytes = bytes
-    /// Fails when the scope's row is about to be written.
-    final class Full: SQLConnection {
-      let connection: SQLiteConnection
-      init(_ connection: SQLiteConnection) { self.connection = connection }
-      var dialect: SQLDialect { .sqlite }
-      var isIdle: Bool { connection.isIdle }
-      func run(
-        _ sql: String, _ values: [SQLValue],
-        _ body: (any SQLRow) throws -> Void
-      ) throws {
-        if sql.hasPrefix("INSERT") { throw SQLError(.full, "the disk is full") }
-        try connection.run(sql, values, body)
-      }
+    // Writing the row of the scope fails.
+    let full = FailingConnection(
+      try SQLiteConnection(opening: folder.file("full.sqlite"))
+    ) { sql in
+      sql.hasPrefix("INSERT") ? SQLError(.full, "the disk is full") : nil
     }
-    let full = Full(try SQLiteConnection(opening: folder.file("full.sqlite")))
     #expect(throws: StoreError.self) {
       try StoredScope(
         "main", on: full, recovering: .asNewDevice, schema: [Note.self],

@@ -140,12 +140,7 @@ extension MessageReader {
     entries.reserveCapacity(count)
     var next = 0
     for _ in 0..<count {
-      let start = reader.offset
-      let gap = try reader.varint()
-      guard gap < UInt64(saves.lineCount - next) else {
-        throw reader.error(.invalid, "one of the devices", at: start)
-      }
-      let line = next + Int(gap)
+      let line = try readDevice(from: next)
       let number = try reader.number()
       saves.see(number, of: line)
       entries.append(.init(device: saves.device(of: line), count: number))

@@ -105,11 +105,7 @@ extension MessageReader {
     var next = 0
     for _ in 0..<count {
       let start = reader.offset
-      let gap = try reader.varint()
-      guard gap < UInt64(saves.lineCount - next) else {
-        throw reader.error(.invalid, "one of the devices", at: start)
-      }
-      let line = next + Int(gap)
+      let line = try readDevice(from: next)
       let beyond = try reader.varint()
       let (n, overflow) = dots[line].addingReportingOverflow(beyond)
       guard !overflow, n < .max else {
@@ -118,6 +114,18 @@ extension MessageReader {
       dots.insert(n + 1, line)
       next = line + 1
     }
+  }
+
+  /// Reads the number of devices that are left out, and returns the next index.
+  ///
+  /// - Parameter next: The least index that the device can have.
+  mutating func readDevice(from next: Int) throws(WireError) -> Int {
+    let start = reader.offset
+    let gap = try reader.varint()
+    guard gap < UInt64(saves.lineCount - next) else {
+      throw reader.error(.invalid, "one of the devices", at: start)
+    }
+    return next + Int(gap)
   }
 
   private mutating func readWrites(

@@ -133,7 +133,7 @@ extension World {
     let (i, id, now) = (context.peer, context.id, peers[context.peer].now)
     if isUndecidable(id) { return nil }
     contexts[k] = nil
-    // A context that showed no record withdraws what it would have inserted.
+    // If a context shows no record, the deletion only withdraws its insertion.
     if !context.model.exists(id) { return nil }
     let saves = counts.saves
     let company = company.filter { !dependsOnDoubt($0, i) }

@@ -78,7 +78,7 @@ import Testing
     #expect(report.deletionConflicts.map(\.deletions.count) == [1])
   }
 
-  /// Each device has edited a field of its own, and some have deleted the record.
+  /// Each device edits its own field, and two devices delete the record.
   @Test func fewDeletionsOfManyFields() throws {
     let devices = (1...4_000).map { DeviceID(UInt64($0)) }
     let fields = devices.enumerated().map { i, device in
@@ -112,7 +112,7 @@ import Testing
     }
   }
 
-  /// Many devices have edited many records, each of which is deleted.
+  /// Many devices edit many records, and one device deletes them.
   @Test func reportOfManyDeletionsIsBounded() throws {
     let clock = VectorClock(
       sorted: (1...1_000).map { .init(device: DeviceID($0), count: 2) })

@@ -31,7 +31,7 @@ enum LargeMessage: String, CaseIterable {
   case fieldsOfOneRecord
   /// Siblings of one register, each from another device.
   case siblings
-  /// A deletion of a field that all devices have edited.
+  /// A deleted record with a field that all devices edited.
   case deletion
 
   /// A message of about so many bytes.

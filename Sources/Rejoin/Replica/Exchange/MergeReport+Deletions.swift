@@ -7,7 +7,7 @@ struct FormerExistence {
   fileprivate var edits = VectorClock()
 
   /// - Parameters:
-  ///   - record: The record, or `nil` if it is new.
+  ///   - record: The record.
   ///   - hasMarks: Whether the message has marks of the record.
   init(_ record: borrowing RecordState, hasMarks: Bool) {
     existence = record.existence

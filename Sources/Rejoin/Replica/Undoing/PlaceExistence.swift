@@ -107,7 +107,8 @@ extension SaveUndo {
     let before: UInt64
     /// The number of the device's last save of the record.
     ///
-    /// It is the save itself, or the undo of a later one.
+    /// It is the save itself, or the undo of a later one. If an undo writes the
+    /// deletion of this save again, the save is later than this number.
     var after: UInt64
 
     /// Returns whether the save created the record, leaving aside the edits of other

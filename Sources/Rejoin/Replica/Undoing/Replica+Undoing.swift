@@ -14,9 +14,9 @@ extension Replica {
   /// It is a save like any other, whose author has seen nothing but what it takes
   /// back:
   ///
-  /// - What the save has written in a register, or has said of an element, goes. What it
-  ///   had superseded comes back with the time that it had, unless there is something
-  ///   that the save had not found there: then only that is shown.
+  /// - The undo removes a value that the save wrote to a register, and a mark that it set
+  ///   on an element. The superseded value comes back with its time, unless another save
+  ///   wrote to the same place. In that case, only the other write stays.
   /// - A record that the save deleted comes back, unless another device has deleted it
   ///   as well. A record that the save created is deleted, unless another save has
   ///   edited it. If two devices delete a record without fields and both undo that

@@ -150,6 +150,31 @@ import Testing
         + #""dot":\#(dot)}"#)
   }
 
+  /// A save outside the history edits the record beside its deletion.
+  @Test func historyReadsBackDeletionThatUndoWritesAgain() throws {
+    let (id, name) = (RecordID("Berth", "b"), FieldKey("name", .register))
+    var history = UndoHistory()
+    try phone.save { $0.apply(.write("a"), to: name, of: id) }
+    let shown = phone.recordForEditing(id)
+    history.append(
+      try phone.save { transaction in
+        transaction.isUndoable = true
+        transaction.delete(id)
+      })
+    try phone.save {
+      $0.upsert(id, observed: shown[.existence], creatingAgain: nil)
+      $0.apply(.write("b"), to: name, of: id, observed: shown[name])
+    }
+    history.append(
+      try phone.save { transaction in
+        transaction.isUndoable = true
+        transaction.apply(.write("c"), to: name, of: id)
+      })
+    history.append(try phone.undo(#require(history.undo)))
+    #expect(!phone.exists(id))
+    #expect(try relaunched(history) == history)
+  }
+
   /// No undo enrolls or retires a device.
   @Test func undoLeavesRecordsOfTheLibrary() throws {
     let id = RecordID(BuiltIn.retirement, watch.device.hexadecimal)
