@@ -44,8 +44,7 @@ extension World {
     guard let stored = tokens[i] else {
       return try reopen(i, with: nil, keeping: false)
     }
-    let isContained =
-      stored.device == device && peers[i].chain.starts(with: stored.chain)
+    let isContained = peers[i].contains(stored)
     // A device that sends saves which no stored token covers loses its protection.
     let isInOrder = sent[device] <= UInt64(stored.chain.count)
     if isContained, isSuspect(i) || !isInOrder {
@@ -75,9 +74,7 @@ extension World {
     let peer = peers[i]
     for (j, stored) in tokens.sorted(by: { $0.key < $1.key }) {
       let isBelieved = peers[i].replica.tokenStored(stored.token)
-      let isContained =
-        stored.device == peer.model.device
-        && peer.chain.starts(with: stored.chain)
+      let isContained = peer.contains(stored)
       // A device forgets the digests of saves that all others hold. If its storage
       // was copied, it lacks those of the other incarnation.
       let last = UInt64(stored.chain.count)
@@ -117,5 +114,18 @@ extension World {
   func checkUnused(_ device: DeviceID) throws(ScriptMismatch) {
     let isUsed = places.keys.contains { $0.device == device }
     try agree("\(device) has been used", isUsed, false)
+  }
+}
+
+extension World.Peer {
+  /// The number of saves here that are pulls of this device.
+  var pulls: UInt64 {
+    model.knowledge.pullers.values.reduce(0) { $0 + model.clock[$1] }
+  }
+
+  /// Whether the device has made what it had made when a token was stored.
+  func contains(_ stored: World.StoredToken) -> Bool {
+    stored.device == model.device && stored.pulls <= pulls
+      && chain.starts(with: stored.chain)
   }
 }

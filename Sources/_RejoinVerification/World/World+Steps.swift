@@ -50,7 +50,8 @@ extension World {
       let peer = peers[i]
       let token = peer.replica.restoreToken
       tokens[i] = StoredToken(
-        token: token, device: peer.model.device, chain: peer.chain)
+        token: token, device: peer.model.device, chain: peer.chain,
+        pulls: peer.pulls)
       try checkTokens(i)
       return nil
     case .reopen(let i):

@@ -26,11 +26,12 @@ public struct World<Replica: TestedReplica> {
     var lastSaved = VectorClock()
   }
 
-  /// A token, and the saves of the device up to the one that it names.
+  /// A token, and what its device had saved and pulled.
   struct StoredToken {
     let token: Replica.Token
     let device: DeviceID
     let chain: [Int]
+    let pulls: UInt64
   }
 
   /// A message, and its expected content.
