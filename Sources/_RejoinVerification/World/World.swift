@@ -26,7 +26,7 @@ public struct World<Replica: TestedReplica> {
     var lastSaved = VectorClock()
   }
 
-  /// A token, and what its device had saved and pulled.
+  /// A token, and the saves and pulls that its device has made until then.
   struct StoredToken {
     let token: Replica.Token
     let device: DeviceID
