@@ -93,6 +93,12 @@ struct ForgeBody {
           "the sum in \(location)", line.total + line.cancelledSum,
           former.map { $0.total + $0.cancelledSum })
       }
+    case (.existence(let now), .existence(let old)):
+      for mark in now.store where mark.dot.device != Self.forger {
+        try require(
+          old.store.contains(mark),
+          "\(location) has a mark of \(mark.dot), which did not write it")
+      }
     case (.set, .set), (_, nil): break
     default: throw FuzzFailure("\(location) is a field of another kind")
     }
