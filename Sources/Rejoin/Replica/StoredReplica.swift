@@ -282,6 +282,11 @@ public struct StoredReplica: Sendable {
     return result
   }
 
+  /// The number of a device's last save that the version or a field contains.
+  func lastKnownSave(of device: DeviceID) -> UInt64 {
+    max(version[device].sequence, index.last(of: device))
+  }
+
   /// The state of a field, if any save has touched it.
   subscript(location: FieldLocation) -> FieldState? {
     records[Int(location.record)][location.name]

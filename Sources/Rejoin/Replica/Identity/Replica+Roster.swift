@@ -83,8 +83,7 @@ extension Transaction {
   /// counts as well.
   func retire(_ device: DeviceID) {
     let stored = replica.stored
-    let last = max(
-      stored.version[device].sequence, stored.index.last(of: device))
+    let last = stored.lastKnownSave(of: device)
     let isAuthor = device == stored.device && !stored.needsNewDeviceID
     // Without a next number, the save is refused.
     let saved = isAuthor && last < .max ? last + 1 : last

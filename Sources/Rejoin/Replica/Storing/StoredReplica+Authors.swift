@@ -22,17 +22,12 @@ extension StoredReplica {
         slot.state.addAuthors(
           since: isNew ? nil : before[location], to: &authors)
         for entry in slot.marks.covered?.entries ?? []
-        where entry.count > known(entry.device) { authors.insert(entry.device) }
+        where entry.count > lastKnownSave(of: entry.device) {
+          authors.insert(entry.device)
+        }
       }
     }
     return authors
-  }
-}
-
-extension StoredReplica {
-  /// The number of a device's last save that a field or the version contains.
-  fileprivate func known(_ device: DeviceID) -> UInt64 {
-    max(version[device].sequence, index.last(of: device))
   }
 }
 

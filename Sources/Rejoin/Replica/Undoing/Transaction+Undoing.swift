@@ -105,8 +105,7 @@ extension StoredReplica {
   fileprivate func known(_ clock: VectorClock) -> VectorClock {
     var known = VectorClock()
     for entry in clock.entries {
-      let last = max(
-        version[entry.device].sequence, index.last(of: entry.device))
+      let last = lastKnownSave(of: entry.device)
       known.insert(Dot(entry.device, min(entry.count, last)))
     }
     return known

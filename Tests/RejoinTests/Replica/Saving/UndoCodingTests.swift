@@ -150,7 +150,7 @@ import Testing
         + #""dot":\#(dot)}"#)
   }
 
-  /// A save outside the history edits the record beside its deletion.
+  /// The record is edited in a save that the history does not have.
   @Test func historyReadsBackDeletionThatUndoWritesAgain() throws {
     let (id, name) = (RecordID("Berth", "b"), FieldKey("name", .register))
     var history = UndoHistory()
