@@ -85,15 +85,3 @@ extension EditingContext {
     return report
   }
 }
-
-extension FieldState {
-  /// A register or an existence without a store whose context is `seen`: all that
-  /// `observed:` needs.
-  fileprivate init(_ kind: FieldKind, seen: VectorClock) {
-    let context = CausalContext(seen)
-    self =
-      kind == .existence
-      ? .existence(Causal(store: Siblings(), context: context))
-      : .register(Causal(store: Siblings(), context: context))
-  }
-}

@@ -104,7 +104,7 @@ public final class EditingContext {
     _ edit: FieldEdit, to key: FieldKey, in id: RecordID
   ) -> Bool {
     precondition(
-      key.kind.accepts(edit),
+      edit.kind == key.kind,
       "\(edit) cannot edit \(key.name), which is a \(key.kind.rawValue)")
     return update(id) { $0.perform(edit, on: key) }
   }

@@ -72,7 +72,7 @@ public struct RecordDraft: Sendable {
   @discardableResult
   public mutating func apply(_ edit: FieldEdit, to key: FieldKey) -> Bool {
     precondition(
-      key.kind.accepts(edit),
+      edit.kind == key.kind,
       "\(edit) cannot edit \(key.name), which is a \(key.kind.rawValue)")
     return record.perform(edit, on: key)
   }

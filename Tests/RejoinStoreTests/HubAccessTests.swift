@@ -180,22 +180,22 @@ import Testing
     case 0:
       // The field loses its value without a save.
       let clock = try state("title", .register).clock
-      fields[FieldKey("title", .register)] = .register(
+      fields[FieldKey("title", .register)] = FieldState(
         Causal(Siblings(), clock))
     case 1:
       let clock = try state("tags", .set).clock
-      fields[FieldKey("tags", .set)] = .set(
+      fields[FieldKey("tags", .set)] = FieldState(
         Causal(DotMap(), clock))
     case 2:
       // A known dot has another payload.
-      guard case .register(let field) = try state("title", .register),
+      guard case .register(let field) = try state("title", .register).box,
         let sibling = Array(field.store).first
       else { return }
       let forged = Stamped(.string("forged"), at: sibling.payload.time)
-      fields[FieldKey("title", .register)] = .register(
+      fields[FieldKey("title", .register)] = FieldState(
         Causal(Siblings(forged, at: sibling.dot), field.clock))
     case 3, 4:
-      guard case .counter(let field) = try state("views", .counter) else {
+      guard case .counter(let field) = try state("views", .counter).box else {
         return
       }
       var (entries, clock) = (field.store.entries, field.clock)
@@ -209,10 +209,10 @@ import Testing
           entries[i].sequence = 9
         }
       }
-      fields[FieldKey("views", .counter)] = .counter(
+      fields[FieldKey("views", .counter)] = FieldState(
         Causal(Tally(entries: entries), clock))
     default:
-      guard case .ledger(let field) = try state("log", .ledger),
+      guard case .ledger(let field) = try state("log", .ledger).box,
         let line = field.store.lines[tablet.device]
       else { return }
       var (lines, clock) = (field.store.lines, field.clock)
@@ -222,7 +222,7 @@ import Testing
       clock.insert(Dot(phone.device, 9))
       lines[phone.device]?.append(
         .init(sequence: 9, time: .zero, amount: 1, memo: nil))
-      fields[FieldKey("log", .ledger)] = .ledger(
+      fields[FieldKey("log", .ledger)] = FieldState(
         Causal(LedgerLines(lines: lines), clock))
     }
     let forged = Delta([RecordChange(id: id, fields: fields)])
@@ -258,7 +258,7 @@ import Testing
         RecordChange(
           id: RecordID("Note", key),
           fields: [
-            FieldKey("log", .ledger): .ledger(
+            FieldKey("log", .ledger): FieldState(
               Causal(lines, VectorClock(dot)))
           ])
       ])

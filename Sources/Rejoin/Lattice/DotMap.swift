@@ -233,7 +233,7 @@ extension DotMap: DotStore {
 extension DotMap {
   /// Traps in checked builds unless the invariants hold.
   @inline(__always)
-  func _checkInvariants() {
+  package func _checkInvariants() {
     #if REJOIN_CHECK_INVARIANTS
       precondition(
         count == entries.reduce(0) { sum, _ in sum + 1 },

@@ -262,6 +262,19 @@ extension Siblings.Element {
   }
 }
 
+extension Siblings {
+  /// Returns the dots under which the siblings have different payloads.
+  package func equivocations(with other: Self) -> [Dot] {
+    var equivocations: [Dot] = []
+    for theirs in other {
+      if let mine = self[theirs.dot], mine != theirs {
+        equivocations.append(theirs.dot)
+      }
+    }
+    return equivocations
+  }
+}
+
 extension Siblings: Hashable {
   public static func == (a: Siblings, b: Siblings) -> Bool {
     a.storage == b.storage
@@ -273,7 +286,7 @@ extension Siblings: Hashable {
 extension Siblings {
   /// Traps in checked builds unless the invariants hold.
   @inline(__always)
-  func _checkInvariants() {
+  package func _checkInvariants() {
     #if REJOIN_CHECK_INVARIANTS
       guard case .many(let all) = storage else { return }
       precondition(all.count > 1, "\(all.count) siblings as many")

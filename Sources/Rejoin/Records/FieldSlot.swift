@@ -35,6 +35,10 @@ struct FieldSlot: Sendable {
 
   private mutating func put(_ state: FieldState) {
     guard let write = state.onlyWrite else { return content = .other(state) }
+    put(write)
+  }
+
+  private mutating func put(_ write: Siblings<Stamped>.Element) {
     save = (write.dot, write.payload.time)
     content = .register(write.payload.value)
   }
@@ -42,7 +46,7 @@ struct FieldSlot: Sendable {
   /// The state of the field.
   var state: FieldState {
     switch content {
-    case .register: .register(Causal(siblings, nil))
+    case .register: FieldState(Causal(siblings, nil))
     case .empty(let kind): FieldState(kind)
     case .other(let state): state
     }
@@ -58,6 +62,31 @@ struct FieldSlot: Sendable {
     let result = change(&state)
     put(state)
     return result
+  }
+
+  /// Applies the edit of a save.
+  ///
+  /// - Returns: The unobserved writes that the edit superseded, because no
+  ///   timestamp is greater than theirs.
+  mutating func apply(_ save: EditContext) -> [Siblings<Stamped>.Element] {
+    guard isRegister else { return update { $0.apply(save) } }
+    // A register without siblings needs no state of any kind.
+    var field = Causal(siblings, nil)
+    let superseded = field.apply(save)
+    if let write = field.onlyWrite {
+      put(write)
+    } else {
+      content = .other(FieldState(field))
+    }
+    return superseded
+  }
+
+  /// Whether the field is a register with one write at most.
+  private var isRegister: Bool {
+    switch content {
+    case .register, .empty(.register): true
+    case .empty, .other: false
+    }
   }
 
   /// Whether the field is a register with just one write, which is of ``save``.
@@ -89,8 +118,9 @@ struct FieldSlot: Sendable {
     switch content {
     case .register(let value):
       Siblings(Stamped(canonical: value, at: save.time), at: save.dot)
-    case .other(.register(let field)): field.store
-    case .empty, .other: Siblings()
+    case .empty: Siblings()
+    case .other(let state):
+      state.store(of: Siblings<Stamped>.self) ?? Siblings()
     }
   }
 
@@ -106,10 +136,8 @@ struct FieldSlot: Sendable {
 
   /// The marks of a record's existence, or none for any other field.
   var marks: Siblings<ExistenceMark> {
-    guard case .other(.existence(let field)) = content else {
-      return Siblings()
-    }
-    return field.store
+    guard case .other(let state) = content else { return Siblings() }
+    return state.store(of: ExistenceMarks.self)?.siblings ?? Siblings()
   }
 
   /// The saves that the field has seen.
@@ -126,16 +154,16 @@ struct FieldSlot: Sendable {
     }
   }
 
-  /// The clock of a bare field; `nil` if the field has content.
-  var bareClock: VectorClock? {
-    guard case .other(let state) = content, state.isBare else { return nil }
+  /// The clock of a field without content, or `nil` if the field has content.
+  var emptiedClock: VectorClock? {
+    guard case .other(let state) = content, state.isEmptied else { return nil }
     return state.clock
   }
 
   /// Whether the field is a register with more than one sibling.
   var isShared: Bool {
-    guard case .other(.register(let field)) = content else { return false }
-    return field.store.count > 1
+    guard case .other(let state) = content else { return false }
+    return (state.store(of: Siblings<Stamped>.self)?.count ?? 0) > 1
   }
 
   /// How much there is in the field, if it can be sent in part.

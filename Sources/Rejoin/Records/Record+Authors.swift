@@ -15,8 +15,8 @@ extension Record {
 
   /// The elements of a set, each with the saves that inserted it.
   public func insertions(of name: String) -> [Value: Set<Dot>] {
-    guard case .set(let field) = self[FieldKey(name, .set)] else { return [:] }
-    let saves = field.store.entries.map { ($0, Set($1.map(\.dot))) }
+    let set = self[FieldKey(name, .set)].store(of: DotMap.self) ?? DotMap()
+    let saves = set.entries.map { ($0, Set($1.map(\.dot))) }
     return Dictionary(uniqueKeysWithValues: saves)
       .filter { visible($0.key) != nil }
   }
@@ -25,18 +25,13 @@ extension Record {
   ///
   /// Together, they are the counter's value before it is clamped to `Int64`.
   public func amounts(of name: String) -> [DeviceID: Int128] {
-    guard case .counter(let field) = self[FieldKey(name, .counter)] else {
-      return [:]
-    }
-    return field.store.amounts
+    self[FieldKey(name, .counter)].store(of: Tally.self)?.amounts ?? [:]
   }
 
   /// The entries of a ledger that are not folded, ordered by time.
   public func entries(of name: String) -> [LedgerEntry] {
-    guard case .ledger(let field) = self[FieldKey(name, .ledger)] else {
-      return []
-    }
-    return field.store.entries.map { LedgerEntry($0.entry, by: $0.device) }
+    let ledger = self[FieldKey(name, .ledger)].store(of: LedgerLines.self)
+    return (ledger?.entries ?? []).map { LedgerEntry($0.entry, by: $0.device) }
       .sorted { ($0.time, $0.dot) < ($1.time, $1.dot) }
   }
 }

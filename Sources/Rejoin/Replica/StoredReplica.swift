@@ -148,7 +148,7 @@ public struct StoredReplica: Sendable {
       self.note(
         Dot(entry.device, entry.count), over: known[entry.device], at: location)
     }
-    guard kind.isDivisible else { return }
+    guard kind.store.supportsFragments else { return }
     noteLarge(at: location, isNew: known.isEmpty) { field in
       if let note {
         note(&field, known)
@@ -172,7 +172,7 @@ public struct StoredReplica: Sendable {
     for entry in clock.entries {
       note(Dot(entry.device, entry.count), over: 0, at: location)
     }
-    guard state.isDivisible else { return }
+    guard state.kind.store.supportsFragments else { return }
     noteLarge(at: location, isNew: true) {
       $0.noteJoin(clock, over: VectorClock())
     }
@@ -210,25 +210,22 @@ public struct StoredReplica: Sendable {
   ///
   /// - Returns: The unobserved siblings that were superseded.
   mutating func change(
-    _ name: UInt32, at position: Int, _ edit: FieldEdit?,
-    in save: EditContext
+    _ name: UInt32, at position: Int, in save: EditContext
   ) -> [Siblings<Stamped>.Element] {
     let location = FieldLocation(record: UInt32(position), name: name)
     let kind = names.kind(of: name)
-    let isNew = kind.isDivisible && !records[position].has(name)
+    let isNew = kind.store.supportsFragments && !records[position].has(name)
     var before: UInt64 = 0
     let superseded = update(
-      location, kind: kind, refers: edit?.mayRefer ?? false
+      location, kind: kind, refers: save.edit?.mayRefer ?? false
     ) { slot in
       before = slot.lastSave(of: save.dot.device)
-      return slot.update { $0.change(edit, in: save) }
+      return slot.apply(save)
     }
     // Of the field's clock, an edit moves only the entry of the author.
     note(save.dot, over: before, at: location)
-    if kind.isDivisible {
-      noteLarge(at: location, isNew: isNew) {
-        $0.note(edit, in: save)
-      }
+    if kind.store.supportsFragments {
+      noteLarge(at: location, isNew: isNew) { $0.note(save) }
     }
     return superseded
   }

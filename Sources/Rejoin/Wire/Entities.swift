@@ -2,30 +2,6 @@
 
 // An entity in a message: its name and the table of its fields.
 
-extension FieldKind {
-  /// The number of the kind's lattice in the format.
-  var shapeCode: UInt8 {
-    switch self {
-    case .register: 0
-    case .counter: 2
-    case .set: 3
-    case .ledger: 5
-    // No table lists it.
-    case .existence: 6
-    }
-  }
-
-  init?(shapeCode: UInt8) {
-    switch shapeCode {
-    case 0: self = .register
-    case 2: self = .counter
-    case 3: self = .set
-    case 5: self = .ledger
-    default: return nil
-    }
-  }
-}
-
 extension WireWriter {
   /// Writes the name of an entity and the table of its fields.
   mutating func entity(
@@ -246,7 +222,8 @@ extension WireReader {
         at: start)
     }
     let isFragment = shape & 16 != 0
-    guard !isFragment || kind.isDivisible && self.kind.hasFragments else {
+    guard !isFragment || kind.store.supportsFragments && self.kind.hasFragments
+    else {
       throw error(
         .invalid,
         "fragments only of sets, counters and ledgers, in a delta or a record",

@@ -5,25 +5,10 @@
 /// It accepts only what ``MessageWriter`` writes, so that messages are equal if
 /// and only if their bytes are.
 package struct MessageReader {
-  package internal(set) var reader: WireReader
-  var saves: SaveTable
-  /// The index of the save that was referred to last.
-  var last = -1
-  /// The greatest sequence number of each device in the store that is being
-  /// read.
-  var dots: StoreDots
-  /// The greatest sequence number of each device in the clocks of the record that is
-  /// being read, without fragments.
-  ///
-  /// It is kept up only if the existence of the record follows its fields.
-  var recordDots: StoreDots
+  package internal(set) var fields: FieldReader
   var table = EntityTable()
   /// The record that is being read.
   var record = RecordCursor()
-  /// What the last field is relative to, if it is a fragment.
-  var fragment: FragmentBasis?
-  /// Whether states are built, or the message is only validated.
-  private(set) var isBuilding = false
   /// The number of bytes in the tables of entities and fields, and in record
   /// keys.
   package private(set) var sizes = (tables: 0, keys: 0)
@@ -43,10 +28,7 @@ package struct MessageReader {
     let counts = try reader.pair()
     let saves = try SaveTable(counts.low, from: &reader)
     (entityCount, start) = (counts.high, reader.offset)
-    (self.reader, self.saves) = (reader, saves)
-    (dots, recordDots) = (
-      StoreDots(count: counts.low), StoreDots(count: counts.low)
-    )
+    fields = FieldReader(reader, saves)
   }
 
   /// Whether there are any records.
@@ -76,10 +58,10 @@ package struct MessageReader {
 
   /// Goes back to the first record.
   mutating func begin(isBuilding: Bool) {
-    reader.goBack(to: start)
-    self.isBuilding = isBuilding
+    fields.bytes.goBack(to: start)
+    (fields.isBuilding, fields.last) = (isBuilding, -1)
     table.reset()
-    (last, entitiesLeft) = (-1, entityCount)
+    entitiesLeft = entityCount
     (recordCount, fieldCount, sizes) = (0, 0, (0, 0))
   }
 
@@ -87,19 +69,19 @@ package struct MessageReader {
   ///
   /// - Returns: Whether there is another.
   mutating func nextEntity() throws(WireError) -> Bool {
-    try table.checkUse(reader)
+    try table.checkUse(fields.bytes)
     guard entitiesLeft > 0 else { return false }
     entitiesLeft -= 1
-    let start = reader.offset
-    try table.begin(&reader)
-    sizes.tables += reader.offset - start
+    let start = fields.bytes.offset
+    try table.begin(&fields.bytes)
+    sizes.tables += fields.bytes.offset - start
     return true
   }
 
   /// Counts a record and the bytes of its key.
   mutating func noteRecord(keyFrom start: Int) {
     recordCount += 1
-    sizes.keys += reader.offset - start
+    sizes.keys += fields.bytes.offset - start
   }
 
   /// Counts a field.
@@ -111,23 +93,25 @@ package struct MessageReader {
       _, part throws(WireError) in _ = try part.take(part.remaining)
     }
   ) throws(WireError) -> Histories {
-    try saves.checkUse(reader)
+    try fields.saves.checkUse(fields.bytes)
     var histories = Histories()
     var previous = 0
-    while reader.remaining > 0 {
-      let start = reader.offset
-      let (id, count) = try reader.pair()
+    while fields.bytes.remaining > 0 {
+      let start = fields.bytes.offset
+      let (id, count) = try fields.bytes.pair()
       guard id > previous else {
-        throw reader.error(.notCanonical, "sorted sections", at: start)
+        throw fields.bytes.error(.notCanonical, "sorted sections", at: start)
       }
       previous = id
-      guard let known = WireSection(rawValue: id), known.isPart(of: reader)
+      guard let known = WireSection(rawValue: id),
+        known.isPart(of: fields.bytes)
       else {
-        throw reader.error(
-          .invalid, "a section that a \(reader.kind.name) can have", at: start)
+        throw fields.bytes.error(
+          .invalid, "a section that a \(fields.bytes.kind.name) can have",
+          at: start)
       }
-      let saves = saves
-      try reader.part(count) { part throws(WireError) in
+      let saves = fields.saves
+      try fields.bytes.part(count) { part throws(WireError) in
         switch known {
         case .histories: try histories.readDigests(from: &part, saves)
         case .forks: try histories.readForks(from: &part, saves)
@@ -136,23 +120,11 @@ package struct MessageReader {
       }
     }
     guard
-      reader.kind != .record && reader.kind != .patch
-        || recordCount == 1 && saves.intervals.isEmpty
+      fields.bytes.kind != .record && fields.bytes.kind != .patch
+        || recordCount == 1 && fields.saves.intervals.isEmpty
     else {
-      throw reader.error(.invalid, "exactly one record and no intervals")
+      throw fields.bytes.error(.invalid, "exactly one record and no intervals")
     }
     return histories
-  }
-
-  /// The index of the save at a distance from another.
-  func place(
-    _ place: Int, movedBy distance: Int64, at start: Int
-  ) throws(WireError) -> Int {
-    let (result, overflow) = Int64(place).addingReportingOverflow(distance)
-    guard !overflow, result >= 0, result < Int64(saves.count) else {
-      throw reader.error(
-        .invalid, "a reference to one of \(saves.count) saves", at: start)
-    }
-    return Int(result)
   }
 }

@@ -3,10 +3,7 @@
 /// Writes what deltas, snapshots, records and stored replicas have in common:
 /// devices, records and intervals.
 struct MessageWriter {
-  var out: WireWriter
-  var saves = SaveIndex()
-  /// The index of the save that was referred to last.
-  var last = -1
+  var writer: FieldWriter
 
   private let content: MessageContent
   private let kind: WireKind
@@ -40,12 +37,14 @@ struct MessageWriter {
     _ content: MessageContent, _ intervals: [DeviceID: SaveInterval],
     as kind: WireKind
   ) {
-    out = WireWriter(kind)
+    writer = FieldWriter(WireWriter(kind))
     self.content = content
     self.kind = kind
     places = Array(repeating: -1, count: content.columnCount)
     places[0] = .max
-    for (device, interval) in intervals { saves.insert(interval, of: device) }
+    for (device, interval) in intervals {
+      writer.saves.insert(interval, of: device)
+    }
     for choice in content.choices {
       let slots = content.records[Int(choice.position)].slots
       content.forEachField(of: choice) { field in
@@ -53,31 +52,31 @@ struct MessageWriter {
         if let fragment = content.fragment(
           choice, slots[field.slot].name)
         {
-          saves.insert(fragment.state)
+          writer.saves.insert(fragment.state)
         } else if slots[field.slot].isOneWrite {
-          saves.insert(slots[field.slot].save)
+          writer.saves.insert(slots[field.slot].save)
         } else {
-          saves.insert(slots[field.slot].state)
+          writer.saves.insert(slots[field.slot].state)
         }
       }
     }
-    saves.settle()
-    out.pair(saves.lines.count, content.entities.count)
+    writer.saves.settle()
+    writer.out.pair(writer.saves.lines.count, content.entities.count)
     writeDevices()
     for entity in content.entities {
       write(entity.name, content.choices[entity.choices])
     }
-    out.histories(saves.lines)
+    writer.out.histories(writer.saves.lines)
   }
 
   private mutating func writeDevices() {
     var previous: DeviceID?
     var times = TimeChain()
-    for line in saves.lines {
-      out.device(line.device, after: previous)
+    for line in writer.saves.lines {
+      writer.out.device(line.device, after: previous)
       previous = line.device
       write(line)
-      for save in line.saves { times.write(save.time, to: &out) }
+      for save in line.saves { times.write(save.time, to: &writer.out) }
     }
   }
 
@@ -97,17 +96,17 @@ struct MessageWriter {
       head.isUnusual = distance > 0 || extra > 0
       head.isSingle = !kind.beginsAtNothing && step == 0
     }
-    out.varint(UInt64(line.saves.count) << 4 | UInt64(head.rawValue))
+    writer.out.varint(UInt64(line.saves.count) << 4 | UInt64(head.rawValue))
     for (i, save) in line.saves.enumerated() where i == 0 || !head.isDense {
-      out.varint(
+      writer.out.varint(
         i == 0 ? save.sequence : save.sequence - line.saves[i - 1].sequence - 1)
     }
     if head.isUnusual {
-      out.varint(distance)
-      out.varint(extra)
+      writer.out.varint(distance)
+      writer.out.varint(extra)
     }
     if head.hasInterval, !kind.beginsAtNothing, !head.isSingle {
-      out.varint(step)
+      writer.out.varint(step)
     }
   }
 
@@ -122,7 +121,7 @@ struct MessageWriter {
     var previous: String?
     for choice in choices {
       let key = content.records[Int(choice.position)].id.key
-      out.key(key, after: previous)
+      writer.out.key(key, after: previous)
       previous = key
       write(choice, isLast: choice.position == choices.last?.position)
       recordCount += 1
@@ -137,9 +136,11 @@ struct MessageWriter {
   /// 64 bytes for a field, about as many as the replica does.
   private mutating func reserve() {
     let whole = Double(content.choices.count) / Double(recordCount)
-    let estimate = Double(out.bytes.count) * whole * 17 / 16
-    out.reserve(
-      Int(min(estimate, Double(out.bytes.count) + 64 * Double(fieldCount))))
+    let estimate = Double(writer.out.bytes.count) * whole * 17 / 16
+    writer.out.reserve(
+      Int(
+        min(estimate, Double(writer.out.bytes.count) + 64 * Double(fieldCount)))
+    )
   }
 
   /// Writes the entity's name and its fields.
@@ -161,7 +162,7 @@ struct MessageWriter {
     for (place, number) in numbers.enumerated() {
       places[Int(number)] = Int32(place)
     }
-    out.entity(entity.text, numbers.lazy.map { content.column($0) })
+    writer.out.entity(entity.text, numbers.lazy.map { content.column($0) })
     return numbers
   }
 
@@ -177,30 +178,32 @@ struct MessageWriter {
     var (form, first) = forms.form
     if form == .full, areBare(choice, slots) { form = .bare }
     let moved =
-      form == .full || form == .bare ? 0 : Int64(first - last - 1).zigzag
+      form == .full || form == .bare ? 0 : Int64(first - writer.last - 1).zigzag
     let omitsFields = isSame && form != .bare
-    out.varint(
+    writer.out.varint(
       moved << 4 | form.rawValue << 2 | (omitsFields ? 2 : 0)
         | (isLast ? 1 : 0))
-    if !omitsFields { out.layout(layout, hasExistence: hasExistence) }
+    if !omitsFields { writer.out.layout(layout, hasExistence: hasExistence) }
     if form == .full || form == .bare {
       for field in form == .full ? written : written.prefix(1) {
         let slot = Int(field.slot)
         if let fragment = content.fragment(choice, slots[slot].name) {
-          write(fragment)
+          fragment.write(to: &writer)
         } else {
-          write(slots[slot].state)
+          slots[slot].state.write(to: &writer)
         }
       }
     } else {
-      for field in written { out.value(slots[Int(field.slot)].value) }
-      last = form == .same ? first : first + layout.count - 1
+      for field in written { writer.out.value(slots[Int(field.slot)].value) }
+      writer.last = form == .same ? first : first + layout.count - 1
     }
-    guard hasExistence, let existence = sorted.last,
-      case .existence(let marks) = slots[Int(existence.slot)].state
-    else { return }
-    let isDeleted = marks.store.contains(where: \.payload.isDeletion)
-    write(marks, after: isDeleted ? clock(of: written, choice) : VectorClock())
+    guard hasExistence, let existence = sorted.last else { return }
+    let marks = slots[Int(existence.slot)].state
+    // Only a deletion refers to it.
+    if marks.marks.contains(where: \.payload.isDeletion) {
+      writer.recordClock = clock(of: written, choice).merging(marks.clock)
+    }
+    marks.write(to: &writer)
   }
 
   /// The join of the clocks of a record's whole fields.
@@ -220,10 +223,10 @@ struct MessageWriter {
   ) -> Bool {
     let fields = sorted.prefix(layout.count)
     guard layout.count > 1, let first = fields.first else { return false }
-    let clock = slots[Int(first.slot)].bareClock
+    let clock = slots[Int(first.slot)].emptiedClock
     return clock != nil
       && fields.allSatisfy {
-        slots[Int($0.slot)].bareClock == clock
+        slots[Int($0.slot)].emptiedClock == clock
           && content.fragment(choice, slots[Int($0.slot)].name) == nil
       }
   }
@@ -261,7 +264,7 @@ struct MessageWriter {
   private mutating func place(
     of save: (dot: Dot, time: Timestamp)
   ) -> Int? {
-    let found = saves.find(save.dot)
+    let found = writer.saves.find(save.dot)
     return save.time.rawValue == found.time ? found.place : nil
   }
 }

@@ -94,41 +94,42 @@ extension MessageReader {
   /// - Returns: Whether there is another.
   mutating func nextRecord() throws(WireError) -> Bool {
     if table.isFinished { return false }
-    let beginning = reader.offset
-    try table.key(&reader)
+    let beginning = fields.bytes.offset
+    try table.key(&fields.bytes)
     noteRecord(keyFrom: beginning)
-    let start = reader.offset
-    let head = try reader.varint()
+    let start = fields.bytes.offset
+    let head = try fields.bytes.varint()
     let form = RecordForm(rawValue: head >> 2 & 3) ?? .full
     table.isFinished = head & 1 != 0
     guard form != .bare || head & 2 == 0 else {
-      throw reader.error(
+      throw fields.bytes.error(
         .notCanonical, "the fields of a record of form 3", at: start)
     }
     try table.layout(
-      isSame: head & 2 != 0, isAlwaysWritten: form == .bare, &reader)
+      isSame: head & 2 != 0, isAlwaysWritten: form == .bare, &fields.bytes)
     record = RecordCursor()
     (record.form, record.start) = (form, start)
-    if table.hasExistence { recordDots.begin() }
+    if table.hasExistence { fields.recordDots.begin() }
     if form == .full || form == .bare {
       guard head >> 4 == 0, form == .full || table.fields.count > 1 else {
-        throw reader.error(
+        throw fields.bytes.error(
           .notCanonical,
           "no distance in a record of form 0 or 3, and several fields in one of "
             + "form 3", at: start)
       }
       return true
     }
-    let first = try place(
-      last + 1, movedBy: Int64(zigzag: head >> 4), at: start)
+    let first = try fields.place(
+      fields.last + 1, movedBy: Int64(zigzag: head >> 4), at: start)
     let count = table.fields.count
     record.first = first
     record.end = form == .same ? first : first + count - 1
-    guard count > (form == .same ? 0 : 1), record.end < saves.count else {
-      throw reader.error(
+    guard count > (form == .same ? 0 : 1), record.end < fields.saves.count
+    else {
+      throw fields.bytes.error(
         .notCanonical,
         "one save for at least one field, or consecutive saves for several "
-          + "fields, within the \(saves.count) saves",
+          + "fields, within the \(fields.saves.count) saves",
         at: start)
     }
     return true
@@ -146,31 +147,34 @@ extension MessageReader {
     guard i < count || i == count && table.hasExistence else { return nil }
     record.next += 1
     noteField()
-    fragment = nil
-    if i == count { return (-1, try readMarks()) }
+    fields.isFragment = false
+    if i == count { return (-1, try readState(.existence)) }
     let place = table.fields[i]
     let (kind, isFragment) = (table[place].key.kind, table[place].isFragment)
+    fields.isFragment = isFragment
     if record.form == .bare, i > 0, !isFragment {
-      guard isBuilding else { return (Int(place), FieldState(kind)) }
+      let isBuilding = fields.isBuilding
       return (
-        Int(place), FieldContent(isBuilding: true).state(kind, record.clock)
+        Int(place),
+        isBuilding ? FieldState(kind, seen: record.clock) : FieldState(kind)
       )
     }
     if record.form == .full || record.form == .bare {
-      let start = reader.offset
-      let (state, only, isEmpty) = try readField(kind, isFragment)
-      record.choice.note(only?.place)
+      let start = fields.bytes.offset
+      let state = try readState(kind)
+      record.choice.note(fields.onlyWrite)
       noteAlike(
-        start..<reader.offset, isBare: isEmpty && !isFragment, isFirst: i == 0)
+        start..<fields.bytes.offset,
+        isBare: fields.head == 0 && !isFragment, isFirst: i == 0)
       if record.form == .bare { record.clock = state.clock }
       return (Int(place), state)
     }
     guard kind == .register else {
-      throw reader.error(
+      throw fields.bytes.error(
         .invalid, "only registers in the short form of a record",
         at: record.start)
     }
-    let value = try reader.value(isBuilding: isBuilding)
+    let value = try fields.bytes.value(isBuilding: fields.isBuilding)
     let save = record.form == .same ? record.first : record.first + i
     return (Int(place), try state(value, at: save))
   }
@@ -183,22 +187,23 @@ extension MessageReader {
   ) {
     if isFirst { record.sample = bytes }
     record.areAlike =
-      record.areAlike && isBare && reader.hasEqualBytes(record.sample, bytes)
+      record.areAlike && isBare
+      && fields.bytes.hasEqualBytes(record.sample, bytes)
   }
 
   /// Checks the form of the record after its last field.
   private mutating func endFields() throws(WireError) {
     switch record.form {
-    case .same, .next: last = record.end
+    case .same, .next: fields.last = record.end
     case .full:
       let isBare = record.areAlike && table.fields.count > 1
       guard !isBare, record.choice.form.0 == .full else {
-        throw reader.error(
+        throw fields.bytes.error(
           .notCanonical, "the short form of the record", at: record.start)
       }
     case .bare:
       guard record.areAlike else {
-        throw reader.error(
+        throw fields.bytes.error(
           .notCanonical, "a field without content", at: record.start)
       }
     }
@@ -208,13 +213,19 @@ extension MessageReader {
   private mutating func state(
     _ value: Value?, at place: Int
   ) throws(WireError) -> FieldState {
-    guard let time = saves.stamp(place, extra: 0) else {
-      throw reader.error(.invalid, "a save with a timestamp")
+    guard let time = fields.saves.stamp(place, extra: 0) else {
+      throw fields.bytes.error(.invalid, "a save with a timestamp")
     }
-    let (dot, line) = saves.dot(at: place)
-    saves.see(dot.sequence, of: line)
-    if table.hasExistence { recordDots.insert(dot.sequence, line) }
-    guard isBuilding else { return FieldState(.register) }
-    return .register(Causal(Siblings(Stamped(value, at: time), at: dot), nil))
+    let (dot, line) = fields.saves.dot(at: place)
+    fields.saves.see(dot.sequence, of: line)
+    if table.hasExistence { fields.recordDots.insert(dot.sequence, line) }
+    guard fields.isBuilding else { return FieldState(.register) }
+    return FieldState(Causal(Siblings(Stamped(value, at: time), at: dot), nil))
+  }
+
+  private mutating func readState(
+    _ kind: FieldKind
+  ) throws(WireError) -> FieldState {
+    try FieldState.read(kind, entersRecord: table.hasExistence, from: &fields)
   }
 }

@@ -110,7 +110,7 @@ extension Inspection {
 extension FieldState {
   /// The elements of the field's store.
   fileprivate func inspected(_ fragment: Fragment?) -> [JSONValue] {
-    switch self {
+    switch box {
     case .register: writes.map { .of($0.dot, $0.payload) }
     case .counter(let field):
       field.store.entries.map { entry in

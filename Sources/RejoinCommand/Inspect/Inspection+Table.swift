@@ -58,7 +58,7 @@ extension Inspection {
 extension FieldState {
   /// What the field shows, and the number of its other siblings.
   fileprivate var shown: String {
-    switch self {
+    switch kind {
     case .register:
       (value.map { "\($0)" } ?? "unset")
         + (writes.count > 1 ? " and \(writes.count - 1) more" : "")

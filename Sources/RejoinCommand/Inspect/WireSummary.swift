@@ -32,14 +32,14 @@ struct WireSummary {
     case .token: add("token", reader.remaining)
     case .delta, .snapshot, .record, .stored, .patch:
       var message = try MessageReader(bytes, as: [kind])
-      let start = message.reader.offset
+      let start = message.fields.bytes.offset
       add("devices and saves", start - 3)
       try message.skipRecords()
-      let (sizes, end) = (message.sizes, message.reader.offset)
+      let (sizes, end) = (message.sizes, message.fields.bytes.offset)
       add("entities and field names", sizes.tables)
       add("record names", sizes.keys)
       add("fields", end - start - sizes.tables - sizes.keys)
-      add("sections", message.reader.remaining)
+      add("sections", message.fields.bytes.remaining)
     }
     add("checksum", WireChecksum.size)
   }

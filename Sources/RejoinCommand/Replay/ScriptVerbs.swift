@@ -53,7 +53,7 @@ struct ScriptVerbs {
   private mutating func add(
     _ edit: FieldEdit, to key: FieldKey, _ verb: String, _ line: ScriptLine
   ) throws(ScriptError) {
-    guard key.kind.accepts(edit) else {
+    guard edit.kind == key.kind else {
       throw line.error(
         "\"\(verb)\" cannot change \"\(key.name)\", which is a "
           + "\(key.kind.rawValue)")

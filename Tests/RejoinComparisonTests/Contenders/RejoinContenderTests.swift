@@ -44,8 +44,8 @@ import Testing
   @Test func theOracleSeesAJoinThatForgetsRemovals() throws {
     let sabotaged = RejoinContender { delta in
       delta.damaged { field in
-        guard case .set(let set) = field else { return field }
-        return .set(
+        guard case .set(let set) = field.box else { return field }
+        return FieldState(
           Causal(store: set.store, context: CausalContext(set.store.dots)))
       }
     }
@@ -60,11 +60,11 @@ import Testing
     let all = VectorClock.claimingEverything
     let sabotaged = RejoinContender { delta in
       delta.damaged { field in
-        switch field {
+        switch field.box {
         case .register(let field):
-          .register(Causal(store: field.store, context: CausalContext(all)))
+          FieldState(Causal(store: field.store, context: CausalContext(all)))
         case .set(let field):
-          .set(Causal(store: field.store, context: CausalContext(all)))
+          FieldState(Causal(store: field.store, context: CausalContext(all)))
         default: field
         }
       }
@@ -80,15 +80,17 @@ import Testing
     let all = VectorClock.claimingEverything
     let sabotaged = RejoinContender { delta in
       delta.damaged { field in
-        guard case .existence(let field) = field else { return field }
-        let marks = field.store.map { mark in
+        guard case .existence(let field) = field.box else { return field }
+        let marks = field.store.siblings.map { mark in
           let covered = mark.payload.isDeletion ? all : nil
           return Siblings<ExistenceMark>.Element(
             dot: mark.dot,
             payload: ExistenceMark(covering: covered, at: mark.payload.time))
         }
-        return .existence(
-          Causal(store: Siblings(sorted: marks), context: field.context))
+        return FieldState(
+          Causal(
+            store: ExistenceMarks(Siblings(sorted: marks)),
+            context: field.context))
       }
     }
     let losses = try losses(of: sabotaged, episodes)
@@ -99,7 +101,7 @@ import Testing
   @Test func theOracleSeesAJoinThatLeavesCountersOut() throws {
     let sabotaged = RejoinContender { delta in
       delta.damaged { field in
-        if case .counter = field { FieldState(.counter) } else { field }
+        if field.kind == .counter { FieldState(.counter) } else { field }
       }
     }
     let losses = try losses(of: sabotaged, episodes)

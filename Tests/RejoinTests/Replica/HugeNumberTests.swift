@@ -8,7 +8,7 @@ import Testing
   private let stranger = DeviceID(9)
 
   private func written(_ sequence: UInt64, _ time: Timestamp) -> FieldState {
-    .register(
+    FieldState(
       Causal(
         store: Siblings(
           Stamped(.string("huge"), at: time), at: Dot(stranger, sequence)),
@@ -66,7 +66,7 @@ import Testing
     let a = Replica.empty(1)
     var tally = Tally()
     #expect(tally.add(.max, 0, by: stranger, sequence: .max) != nil)
-    let state = FieldState.counter(
+    let state = FieldState(
       Causal(store: tally, context: CausalContext([stranger: .max])))
     a.apply(Delta(state, of: Sailor().miles.key, in: Sailor.ada))
     try a.edit { $0.miles.increment() }

@@ -25,9 +25,9 @@ import Testing
   ) -> WireError? {
     var message = MessageWriter(
       MessageContent(changes), intervals, as: .stored)
-    message.out.section(.device, device(skew: skew, flags: flags))
-    sections(&message.out)
-    let bytes = message.out.sealed()
+    message.writer.out.section(.device, device(skew: skew, flags: flags))
+    sections(&message.writer.out)
+    let bytes = message.writer.out.sealed()
     do throws(WireError) {
       let read = try StoredReplica(decoding: bytes)
       #expect(read.encoded() == bytes)
@@ -55,13 +55,14 @@ import Testing
   }
 
   @Test func whoseReplicaItIsMustBeSaid() {
-    let bytes = MessageWriter(MessageContent([]), [:], as: .stored).out.sealed()
+    let bytes = MessageWriter(MessageContent([]), [:], as: .stored).writer.out
+      .sealed()
     #expect(throws: WireError.self) { try StoredReplica(decoding: bytes) }
     #expect(throws: WireError.self) { try StoredAssembly(head: bytes) }
   }
 
   @Test func ownSavesDoNotOutnumberTheVersion() {
-    let register = FieldState.register(
+    let register = FieldState(
       Causal(
         store: Siblings(Stamped(.int(1), at: .zero), at: Dot(own, 5)),
         context: CausalContext([own: 5])))
@@ -78,7 +79,7 @@ import Testing
     let ada = replica.state.encodedRecord(at: 0)
     let both = MessageWriter(
       MessageContent(try #require(replica.delta()).changes), [:], as: .stored)
-    for row in [ada, both.out.sealed()] {
+    for row in [ada, both.writer.out.sealed()] {
       var assembly = try StoredAssembly(head: replica.state.encodedHead())
       _ = try ada.withUnsafeBytes { try assembly.add(record: $0) }
       let error = #expect(throws: WireError.self) {

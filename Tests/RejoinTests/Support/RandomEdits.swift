@@ -80,3 +80,14 @@ enum RandomEdits {
     return map
   }
 }
+
+extension FieldState {
+  /// Applies an edit in a save.
+  mutating func change(
+    _ edit: FieldEdit?, in save: EditContext
+  ) -> [Siblings<Stamped>.Element] {
+    var save = save
+    save.edit = edit
+    return apply(save)
+  }
+}

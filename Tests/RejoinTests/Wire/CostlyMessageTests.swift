@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test func manyVariantsOfOneName() throws {
-    let register = FieldState.register(
+    let register = FieldState(
       Causal(
         store: Siblings(Stamped(nil, at: .zero), at: Dot(stranger, 1)),
         context: CausalContext([stranger: 1])))
@@ -39,7 +39,7 @@ import Testing
         dot: Dot(stranger, UInt64(n)), payload: AddMark())
     }
     let element = Value.string(String(repeating: "a", count: 200_000))
-    let set = FieldState.set(
+    let set = FieldState(
       Causal(
         store: DotMap([(element, Siblings(sorted: all))]),
         context: CausalContext([stranger: 40_000])))
@@ -52,7 +52,7 @@ import Testing
   /// Many devices edit a record, and many delete it.
   @Test func manyDeletionsOfManyEdits() throws {
     let devices = (1...4_000).map { DeviceID(UInt64($0)) }
-    let field = FieldState.register(
+    let field = FieldState(
       Causal(
         store: Siblings(),
         context: CausalContext(
@@ -62,8 +62,8 @@ import Testing
         dot: Dot(device, 3),
         payload: ExistenceMark(covering: [device: 1], at: .zero))
     }
-    let store = Siblings(sorted: marks)
-    let existence = FieldState.existence(
+    let store = ExistenceMarks(Siblings(sorted: marks))
+    let existence = FieldState(
       Causal(store: store, context: CausalContext(store.dots)))
     let id = RecordID("Sailor", "k")
     let name = FieldKey("name", .register)
@@ -84,21 +84,22 @@ import Testing
     let fields = devices.enumerated().map { i, device in
       (
         FieldKey("f\(i)", .register),
-        FieldState.register(
+        FieldState(
           Causal(
             store: Siblings(Stamped(nil, at: .zero), at: Dot(device, 1)),
             context: CausalContext([device: 1])))
       )
     }
     let all = VectorClock(sorted: devices.map { .init(device: $0, count: 9) })
-    let store = Siblings(
-      sorted: [stranger, DeviceID(5_000)].map { device in
-        Siblings<ExistenceMark>.Element(
-          dot: Dot(device, 20),
-          payload: ExistenceMark(covering: all.merging([device: 20]), at: .zero)
-        )
-      })
-    let marks = FieldState.existence(
+    let store = ExistenceMarks(
+      Siblings(
+        sorted: [stranger, DeviceID(5_000)].map { device in
+          let covered = all.merging([device: 20])
+          return .init(
+            dot: Dot(device, 20),
+            payload: ExistenceMark(covering: covered, at: .zero))
+        }))
+    let marks = FieldState(
       Causal(store: store, context: CausalContext(store.dots)))
     let id = RecordID("Sailor", "k")
     let edits = Delta([
@@ -116,13 +117,14 @@ import Testing
   @Test func reportOfManyDeletionsIsBounded() throws {
     let clock = VectorClock(
       sorted: (1...1_000).map { .init(device: DeviceID($0), count: 2) })
-    let field = FieldState.register(
+    let field = FieldState(
       Causal(store: Siblings(), context: CausalContext(clock)))
-    let mark = FieldState.existence(
+    let mark = FieldState(
       Causal(
-        store: Siblings(
-          ExistenceMark(covering: [stranger: 3], at: .zero),
-          at: Dot(stranger, 3)), context: CausalContext([stranger: 3])))
+        store: ExistenceMarks(
+          Siblings(
+            ExistenceMark(covering: [stranger: 3], at: .zero),
+            at: Dot(stranger, 3))), context: CausalContext([stranger: 3])))
     let ids = (0..<300).map { RecordID("Sailor", "\($0)") }
     let name = FieldKey("name", .register)
     let replica = Replica.empty(1)
@@ -135,7 +137,7 @@ import Testing
   }
 
   @Test func manyRetiredDevices() throws {
-    let last = FieldState.register(
+    let last = FieldState(
       Causal(
         store: Siblings(Stamped(.int(1), at: .zero), at: Dot(stranger, 1)),
         context: CausalContext([stranger: 1])))
@@ -160,7 +162,7 @@ import Testing
     #expect(!FieldKey.isValid(String(repeating: "n", count: 256), .set, nil))
     let long = String(repeating: "v", count: 256)
     #expect(!FieldKey.isValid("n", .set, long))
-    let set = FieldState.set(
+    let set = FieldState(
       Causal(store: DotMap(), context: CausalContext([stranger: 1])))
     let change = Delta.Change(
       id: RecordID(long, "k"), fields: [FieldKey("f", .set): set])

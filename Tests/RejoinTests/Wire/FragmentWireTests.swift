@@ -13,7 +13,8 @@ import Testing
   ) -> [UInt8] {
     let change = RecordChange(
       id: Sailor.ada, fragments: [FieldKey("field", kind): fragment])
-    return MessageWriter(MessageContent([change]), [:], as: wire).out.sealed()
+    return MessageWriter(MessageContent([change]), [:], as: wire).writer.out
+      .sealed()
   }
 
   private func refusal(of bytes: [UInt8]) -> String? {
@@ -28,7 +29,7 @@ import Testing
       Tally.Entry(
         device: $0.device, sequence: $0.count, increments: 1, decrements: 0)
     }
-    return .counter(Causal(Tally(entries: entries), clock))
+    return FieldState(Causal(Tally(entries: entries), clock))
   }
 
   @Test func aFragmentIsReadAsItWasWritten() throws {
@@ -43,7 +44,7 @@ import Testing
   }
 
   @Test func somethingIsNew() {
-    let set = FieldState.set(
+    let set = FieldState(
       Causal(DotMap([(.int(1), Siblings(AddMark(), at: Dot(a, 2)))]), [a: 2]))
     let fragment = Fragment(state: set, basis: [a: 2], continued: [])
     #expect(
@@ -60,7 +61,7 @@ import Testing
   @Test func linesAreOfDevicesInTheClock() {
     let line = DeviceEntries(
       folded: 1, sum: 5, cancelled: 0, cancelledSum: 0, tail: [])
-    let ledger = FieldState.ledger(
+    let ledger = FieldState(
       Causal(LedgerLines(lines: [a: line]), [b: 1]))
     let fragment = Fragment(state: ledger, basis: [:], continued: [])
     #expect(
@@ -79,7 +80,7 @@ import Testing
       Issue.record("a fragment in a snapshot")
     } catch { #expect(error.expected == expected) }
     let register = Fragment(
-      state: .register(
+      state: FieldState(
         Causal(Siblings(Stamped(.int(1), at: .zero), at: Dot(a, 1)), nil)),
       basis: [:], continued: [])
     #expect(refusal(of: message(.register, register)) == expected)
@@ -88,7 +89,7 @@ import Testing
   @Test func aContinuedLineHasNoSum() throws {
     let line = DeviceEntries(
       folded: 3, sum: 0, cancelled: 2, cancelledSum: 9, tail: [])
-    let ledger = FieldState.ledger(
+    let ledger = FieldState(
       Causal(LedgerLines(lines: [a: line]), [a: 4, b: 1]))
     let fragment = Fragment(state: ledger, basis: [a: 4], continued: [a])
     let bytes = message(.ledger, fragment)

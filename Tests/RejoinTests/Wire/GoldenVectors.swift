@@ -226,13 +226,13 @@ enum GoldenVectors {
       folded: 5, sum: -(1 << 64), cancelled: 2, cancelledSum: 1 << 63,
       tail: [])
     let fields: [FieldKey: FieldState] = [
-      kind: .counter(
+      kind: FieldState(
         Causal(store: tally, context: CausalContext([a: .max, b: 3]))),
-      FieldKey("late", .register): .register(
+      FieldKey("late", .register): FieldState(
         Causal(store: late, context: CausalContext([a: 12, b: 1]))),
-      FieldKey("gone", .set): .set(
+      FieldKey("gone", .set): FieldState(
         Causal(store: DotMap(), context: CausalContext([b: 8]))),
-      FieldKey("log", .ledger): .ledger(
+      FieldKey("log", .ledger): FieldState(
         Causal(
           store: LedgerLines(lines: [b: line]), context: CausalContext([b: 8]))),
     ]

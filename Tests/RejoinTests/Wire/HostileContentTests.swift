@@ -29,7 +29,7 @@ import Testing
     let field = Causal(
       store: LedgerLines(lines: [stranger: line]),
       context: CausalContext([stranger: 3]))
-    return try delta(.ledger(field), of: FieldKey("log", .ledger))
+    return try delta(FieldState(field), of: FieldKey("log", .ledger))
   }
 
   @Test func noMoreEntriesAreFoldedOrCancelledThanTheLimit() throws {
@@ -51,7 +51,7 @@ import Testing
   }
 
   @Test func clockBeyondDotHasNumberOf64Bits() throws {
-    let field = FieldState.register(
+    let field = FieldState(
       Causal(
         store: Siblings(Stamped(.null, at: .zero), at: Dot(stranger, 1)),
         context: CausalContext([stranger: 102])))
@@ -87,7 +87,7 @@ import Testing
     let change = RecordChange(
       id: RecordID("Item", "a"),
       fields: [
-        FieldKey("n", .counter): .counter(
+        FieldKey("n", .counter): FieldState(
           Causal(Tally(entries: entries), [DeviceID(1): 2]))
       ])
     let bytes = Delta(changes: [change], intervals: [:]).encoded()
@@ -128,16 +128,17 @@ import Testing
         siblings: Siblings(AddMark(), at: Dot(stranger, 1))
       )
     }
-    let set = FieldState.set(
+    let set = FieldState(
       Causal(store: DotMap(marks), context: CausalContext([stranger: 1])))
-    let register = FieldState.register(
+    let register = FieldState(
       Causal(
         store: Siblings(Stamped(.int(1), at: .zero), at: Dot(stranger, 1)),
         context: CausalContext([stranger: 1])))
-    let alive = FieldState.existence(
+    let alive = FieldState(
       Causal(
-        store: Siblings(
-          ExistenceMark(covering: nil, at: .zero), at: Dot(stranger, 1)),
+        store: ExistenceMarks(
+          Siblings(
+            ExistenceMark(covering: nil, at: .zero), at: Dot(stranger, 1))),
         context: CausalContext([stranger: 1])))
     let fields = [
       FieldKey(composed, .set): set, FieldKey(decomposed, .set): set,
@@ -168,17 +169,18 @@ import Testing
     let marks = odd.map {
       (key: $0, siblings: Siblings(AddMark(), at: dot))
     }
-    let set = FieldState.set(
+    let set = FieldState(
       Causal(
         store: DotMap(marks),
         context: CausalContext([stranger: 1])))
-    let deleted = FieldState.existence(
+    let deleted = FieldState(
       Causal(
-        store: Siblings(
-          ExistenceMark(covering: [stranger: .max], at: .max), at: dot),
+        store: ExistenceMarks(
+          Siblings(
+            ExistenceMark(covering: [stranger: .max], at: .max), at: dot)),
         context: CausalContext([stranger: 1])))
     for value in odd {
-      let register = FieldState.register(
+      let register = FieldState(
         Causal(
           store: Siblings(Stamped(value, at: .max), at: dot),
           context: CausalContext([stranger: 1])))
@@ -210,7 +212,7 @@ import Testing
 
   @Test func bareFieldsHaveOneForm() throws {
     let seen = CausalContext([DeviceID(1): 1])
-    let bare = FieldState.register(Causal(store: Siblings(), context: seen))
+    let bare = FieldState(Causal(store: Siblings(), context: seen))
     let (a, b) = (FieldKey("a", .register), FieldKey("b", .register))
     func delta(_ keys: [String], _ fields: [FieldKey: FieldState]) -> [UInt8] {
       Delta(keys.map { .init(id: RecordID("X", $0), fields: fields) }).encoded()
@@ -239,7 +241,7 @@ import Testing
 
     var tally = Tally()
     _ = tally.add(1, 0, by: DeviceID(1))
-    let counter = FieldState.counter(Causal(store: tally, context: seen))
+    let counter = FieldState(Causal(store: tally, context: seen))
     let (c, d) = (FieldKey("c", .counter), FieldKey("d", .counter))
     // Two fields of four bytes each, of which one is to stand for both.
     var counters = delta(["k"], [c: counter, d: counter])
@@ -272,7 +274,7 @@ import Testing
         Tally.Entry(
           device: stranger, sequence: 2, increments: $0, decrements: 0)
       }
-      return .counter(
+      return FieldState(
         Causal(
           store: Tally(entries: [sums[0]], cancelled: [sums[1]]),
           context: CausalContext([stranger: 2])))
@@ -287,7 +289,7 @@ import Testing
     for device in [DeviceID(1), DeviceID(2)] {
       _ = tally.add(1, 0, by: device)
     }
-    let counter = FieldState.counter(
+    let counter = FieldState(
       Causal(store: tally, context: CausalContext(tally.dots)))
     let forked = DeviceSave(
       sequence: 1, time: .zero, digest: 5, isForked: true)
@@ -308,7 +310,7 @@ import Testing
   private func twoRecords(_ one: String, _ other: String) -> [UInt8] {
     var tally = Tally()
     _ = tally.add(1, 0, by: DeviceID(1))
-    let counter = FieldState.counter(
+    let counter = FieldState(
       Causal(store: tally, context: CausalContext([DeviceID(1): 1])))
     let fields = [FieldKey("c", .counter): counter]
     return Delta(

@@ -14,9 +14,9 @@ import Testing
   private func existence(
     _ marks: [(dot: Dot, mark: ExistenceMark)], _ clock: VectorClock? = nil
   ) -> FieldState {
-    let store = Siblings(
-      sorted: marks.map { .init(dot: $0.dot, payload: $0.mark) })
-    return .existence(
+    let store = ExistenceMarks(
+      Siblings(sorted: marks.map { .init(dot: $0.dot, payload: $0.mark) }))
+    return FieldState(
       Causal(store: store, context: CausalContext(clock ?? store.dots)))
   }
 
@@ -27,7 +27,7 @@ import Testing
   }
 
   private func register(_ dot: Dot) -> FieldState {
-    .register(
+    FieldState(
       Causal(
         store: Siblings(Stamped(1, at: .zero), at: dot),
         context: CausalContext(VectorClock(dot))))
@@ -87,7 +87,7 @@ import Testing
       sorted: (1...100).map {
         .init(device: DeviceID($0), count: 7)
       })
-    let field = FieldState.register(
+    let field = FieldState(
       Causal(store: Siblings(), context: CausalContext(all)))
     func size(_ covered: VectorClock) -> Int {
       bytes([
@@ -103,7 +103,7 @@ import Testing
     let tags = FieldKey("tags", .set)
     let clock: VectorClock = [a: 3]
     let fragment = Fragment(
-      state: .set(
+      state: FieldState(
         Causal(
           DotMap([(.int(1), Siblings(AddMark(), at: Dot(a, 3)))]), clock)),
       basis: [a: 2], continued: [])

@@ -167,7 +167,7 @@ import Testing
       return Delta.Change(
         id: RecordID("Item", "\(time)"),
         fields: [
-          FieldKey("a", .register): .register(
+          FieldKey("a", .register): FieldState(
             Causal(
               store: Siblings(write, at: dot),
               context: CausalContext([dot.device: 1])))

@@ -179,7 +179,7 @@ import Testing
       }
       let clock = VectorClock(
         sorted: dots.map { .init(device: $0.device, count: 1) })
-      return .register(
+      return FieldState(
         Causal(store: Siblings(sorted: writes), context: CausalContext(clock)))
     }
     var intervals: [DeviceID: Delta.Interval] = [:]

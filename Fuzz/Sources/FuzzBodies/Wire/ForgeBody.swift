@@ -73,34 +73,8 @@ struct ForgeBody {
     if state.clock[Self.forger] == known[Self.forger] {
       return try equal("\(location), without a save", state, before ?? state)
     }
-    switch (state, before) {
-    case (.register(let now), .register(let old)):
-      for sibling in now.store where sibling.dot.device != Self.forger {
-        try require(
-          old.store.contains(sibling),
-          "\(location) has a value of \(sibling.dot), which did not write it")
-      }
-    case (.counter(let now), .counter(let old)):
-      try equal(
-        "sums of others in \(location)",
-        now.store.entries.filter { $0.device != Self.forger },
-        old.store.entries.filter { $0.device != Self.forger })
-    case (.ledger(let now), .ledger(let old)):
-      for (device, line) in now.store.lines where device != Self.forger {
-        let former = old.store.lines[device]
-        try equal("entries in \(location)", line.count, former?.count)
-        try equal(
-          "the sum in \(location)", line.total + line.cancelledSum,
-          former.map { $0.total + $0.cancelledSum })
-      }
-    case (.existence(let now), .existence(let old)):
-      for mark in now.store where mark.dot.device != Self.forger {
-        try require(
-          old.store.contains(mark),
-          "\(location) has a mark of \(mark.dot), which did not write it")
-      }
-    case (.set, .set), (_, nil): break
-    default: throw FuzzFailure("\(location) is a field of another kind")
+    if let before, let fault = state.forgery(by: Self.forger, over: before) {
+      throw FuzzFailure("\(location): \(fault)")
     }
   }
 }

@@ -28,7 +28,7 @@ public struct Delta: Sendable {
     as kind: WireKind = .delta
   ) {
     self.kind = kind
-    bytes = MessageWriter(content, intervals, as: kind).out.sealed()
+    bytes = MessageWriter(content, intervals, as: kind).writer.out.sealed()
   }
 
   /// Validates a message.
@@ -93,7 +93,7 @@ public struct Delta: Sendable {
             fields: Dictionary(minimumCapacity: table.fieldCount))
           while let (place, state) = try reader.nextField() {
             let key = place < 0 ? .existence : table.columns[place].key
-            if let fragment = reader.fragment(state) {
+            if let fragment = Fragment(state, from: reader.fields) {
               change.fragments[key] = fragment
             } else {
               change.fields[key] = state
@@ -113,7 +113,7 @@ public struct Delta: Sendable {
     read { reader throws(WireError) in
       let histories = try reader.validate()
       var intervals: [DeviceID: Interval] = [:]
-      histories.forEachInterval(of: reader.saves) { intervals[$0] = $1 }
+      histories.forEachInterval(of: reader.fields.saves) { intervals[$0] = $1 }
       return intervals
     }
   }

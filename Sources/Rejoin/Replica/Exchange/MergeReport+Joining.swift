@@ -49,11 +49,9 @@ extension MergeReport {
   private mutating func noteConflicts(
     _ before: FieldState, _ after: FieldState, _ location: Location
   ) {
-    guard case .register(let before) = before,
-      case .register(let after) = after
-    else { return }
+    guard let siblings = after.store(of: Siblings<Stamped>.self) else { return }
     noteConflictingPairs(
-      Set(before.store.map(\.dot)), in: after.store, location)
+      Set(before.writes.map(\.dot)), in: siblings, location)
   }
 
   /// Reports every pair of a sibling that was here and one that is new.
@@ -106,89 +104,5 @@ extension MergeReport {
         location: location, winner: localWins ? x : y,
         loser: localWins ? y : x, localWon: localWins,
         reason: x.time == y.time ? .device : .time))
-  }
-}
-
-/// What is visible of a part of a field.
-private enum ShownPart: Equatable {
-  case count(Int64)
-  case elements([Bool])
-  /// How many entries each device has, and how many of them are cancelled.
-  case entries([[UInt64]])
-}
-
-extension FieldState {
-  /// What is visible where a fragment may have changed it.
-  fileprivate func shown(in part: FieldState) -> ShownPart? {
-    switch (self, part) {
-    case (.counter, .counter): .count(count)
-    case (.set(let field), .set(let part)):
-      .elements(part.store.entries.map { field.store.contains($0.key) })
-    case (.ledger(let field), .ledger(let part)):
-      .entries(
-        part.store.lines.keys.map { device in
-          field.store.lines[device].map { [$0.count, $0.cancelled] } ?? []
-        })
-    default: nil
-    }
-  }
-}
-
-extension FieldState {
-  /// The dots under which the two states hold different payloads.
-  ///
-  /// A set has none: under a dot it holds elements without payloads.
-  func equivocations(with other: FieldState) -> [Dot] {
-    switch (self, other) {
-    case (.register(let a), .register(let b)):
-      a.store.equivocations(with: b.store)
-    case (.counter(let a), .counter(let b)):
-      a.store.equivocations(with: b.store)
-    case (.ledger(let a), .ledger(let b)): a.store.equivocations(with: b.store)
-    case (.existence(let a), .existence(let b)):
-      a.store.equivocations(with: b.store)
-    default: []
-    }
-  }
-}
-
-extension Siblings {
-  fileprivate func equivocations(with other: Siblings) -> [Dot] {
-    var equivocations: [Dot] = []
-    for theirs in other {
-      if let mine = self[theirs.dot], mine != theirs {
-        equivocations.append(theirs.dot)
-      }
-    }
-    return equivocations
-  }
-}
-
-extension Tally {
-  fileprivate func equivocations(with other: Tally) -> [Dot] {
-    other.entries.compactMap { theirs in
-      let mine = entry(of: theirs.device)
-      return theirs.sequence == mine.sequence && theirs != mine
-        ? Dot(mine.device, mine.sequence) : nil
-    }
-  }
-}
-
-extension LedgerLines {
-  fileprivate func equivocations(with other: LedgerLines) -> [Dot] {
-    other.lines.flatMap { device, theirs in
-      (lines[device].map(theirs.equivocations) ?? []).map { Dot(device, $0) }
-    }
-  }
-}
-
-extension DeviceEntries {
-  fileprivate func equivocations(with other: DeviceEntries) -> [UInt64] {
-    // Folded entries are gone; only those that neither has folded can differ.
-    let start = max(folded, other.folded)
-    let pairs = zip(
-      tail.dropFirst(Int(clamping: start - folded)),
-      other.tail.dropFirst(Int(clamping: start - other.folded)))
-    return pairs.compactMap { $0 == $1 ? nil : $0.sequence }
   }
 }

@@ -59,9 +59,9 @@ public struct Snapshot: Hashable, Sendable {
 
 extension FieldState {
   fileprivate var folded: FieldState {
-    guard case .ledger(var field) = self else { return self }
-    field.reshape { $0.foldAll() }
-    return .ledger(field)
+    var folded = self
+    _ = folded.change(LedgerLines.self) { $0.reshape { $0.foldAll() } }
+    return folded
   }
 }
 

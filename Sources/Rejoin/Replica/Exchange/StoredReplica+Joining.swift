@@ -21,13 +21,13 @@ extension StoredReplica {
       if let histories { histories } else { try reader.readSections() }
     // Before the version advances: afterwards it may contain saves of another
     // incarnation. Fields count, too, since a part of a delta has no intervals.
-    if hasLaterSavesOfOurs(reader.saves) {
+    if hasLaterSavesOfOurs(reader.fields.saves) {
       noteRollback(&report)
       fork(ours, &report)
     }
     var hasAdvanced = false
     // Last, because they vouch for the fields.
-    histories.forEachInterval(of: reader.saves) { device, interval in
+    histories.forEachInterval(of: reader.fields.saves) { device, interval in
       // Only unseen saves: delivered twice, a delta must change nothing.
       if interval.to.sequence > version[device].sequence {
         hybrid.receive(interval.to.time, now: now)
@@ -125,7 +125,7 @@ extension StoredReplica {
             place < 0
             ? (number: 0, kind: .existence, isMismatch: false, isQuiet: true)
             : fields[place]
-          if let fragment = reader.fragment(state) {
+          if let fragment = Fragment(state, from: reader.fields) {
             let location = join(
               fragment, of: id, field.number, detail, &report, &refused)
             guard let location else { continue }

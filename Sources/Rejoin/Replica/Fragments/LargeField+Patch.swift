@@ -24,18 +24,15 @@ extension LargeField {
     guard let unwritten else { return nil }
     let (clock, since) = (state.clock, unwritten.since)
     if clock == since { return unwritten.elements.isEmpty ? .nothing : nil }
-    switch state {
-    case .set(let field):
-      // What has been removed is told apart, whatever the horizon.
-      let removed = unwritten.elements.filter { !field.store.contains($0) }
-      let fragment = state.fragment(since: since, horizon: VectorClock()) {
-        Array(unwritten.elements.subtracting(removed))
-      }
-      return fragment.map { .part($0, removed: removed) }
-    case .ledger:
+    guard let set = state.store(of: DotMap.self) else {
       return state.fragment(since: since, horizon: horizon) { [] }
         .map { .part($0, removed: []) }
-    case .counter, .register, .existence: return .field
     }
+    // A patch lists removed elements, so it needs no horizon.
+    let removed = unwritten.elements.filter { !set.contains($0) }
+    let fragment = state.fragment(since: since, horizon: VectorClock()) {
+      Array(unwritten.elements.subtracting(removed))
+    }
+    return fragment.map { .part($0, removed: removed) }
   }
 }

@@ -32,30 +32,20 @@ struct LargeField: Sendable {
 
   /// Notes a save of the replica's own.
   ///
-  /// - Parameter edit: `nil` if what was observed was dropped.
-  mutating func note(
-    _ edit: FieldEdit?, in save: EditContext
-  ) {
+  mutating func note(_ save: EditContext) {
     if let retraction = save.retraction {
       horizon.insert(save.dot)
       note(retraction.elements.keys, at: save.dot)
-      if edit == nil { return }
+      if save.edit == nil { return }
     }
-    guard let edit, !save.drops else {
+    guard let edit = save.edit, !save.drops else {
       horizon.insert(save.dot)
       return (marks, unwritten) = (nil, nil)
     }
-    switch edit {
-    case .write: break
-    case .count(let edit): if edit.isReset { horizon.insert(save.dot) }
-    case .append(let edit): if edit.isCancelled { horizon.insert(save.dot) }
-    case .members(let edit):
-      if edit.isCleared || edit.members.values.contains(false) {
-        horizon.insert(save.dot)
-      }
-      if edit.isCleared { return (marks, unwritten) = (nil, nil) }
-      note(edit.members.keys, at: save.dot)
-    }
+    if edit.removes { horizon.insert(save.dot) }
+    guard case .members(let edit) = edit else { return }
+    if edit.isCleared { return (marks, unwritten) = (nil, nil) }
+    note(edit.members.keys, at: save.dot)
   }
 
   /// Notes that a save has changed some elements.
@@ -76,16 +66,13 @@ struct LargeField: Sendable {
 
   /// Notes that a fragment was joined.
   mutating func noteJoin(_ fragment: Fragment, over known: VectorClock) {
-    switch fragment.state {
-    // Its sender's horizon is in what was known here.
-    case .set(let field): noteJoin(field.store, over: known)
-    case .counter, .ledger:
-      if fragment.isWhole { noteJoin(fragment.state.clock, over: known) }
-      // Of a forked device, it may have other entries under numbers that were
-      // known.
-      unwritten = nil
-    case .register, .existence: break
+    if let set = fragment.state.store(of: DotMap.self) {
+      // This replica knows all saves in the horizon of the sender.
+      return noteJoin(set, over: known)
     }
+    if fragment.isWhole { noteJoin(fragment.state.clock, over: known) }
+    // If the device is forked, known numbers may have other entries.
+    unwritten = nil
   }
 
   private mutating func noteJoin(
@@ -105,8 +92,8 @@ struct LargeField: Sendable {
     of state: FieldState, since known: VectorClock
   ) -> Fragment? {
     state.fragment(since: known, horizon: horizon) {
-      guard case .set(let field) = state else { return [] }
-      return marks.elements(of: field.store, field.clock, since: known)
+      guard let set = state.field(of: DotMap.self) else { return [] }
+      return marks.elements(of: set.store, set.clock, since: known)
     }
   }
 }

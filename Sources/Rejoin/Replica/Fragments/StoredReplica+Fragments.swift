@@ -109,13 +109,10 @@ extension StoredReplica {
     _ fragment: Fragment, of device: DeviceID, at location: FieldLocation?
   ) -> Bool {
     guard fragment.continued.contains(device),
-      case .ledger(let theirs) = fragment.state,
-      let line = theirs.store.lines[device]
+      let theirs = fragment.state.store(of: LedgerLines.self)?.lines[device]
     else { return true }
-    guard let location, case .ledger(let mine) = self[location] else {
-      return false
-    }
-    return mine.store.lines[device].map { $0.count >= line.folded } ?? false
+    let mine = location.flatMap { self[$0]?.store(of: LedgerLines.self) }
+    return mine?.lines[device].map { $0.count >= theirs.folded } ?? false
   }
 
   /// Joins a fragment, and reports what that changed.

@@ -134,8 +134,9 @@ extension Replica {
     for position in stored.records.indices {
       // Past the index, which need not know: folding changes no clock.
       for slot in stored.records[position].slots {
-        guard case .ledger(let field) = slot.state,
-          field.store.canFold(below: cut)
+        guard stored.names.kind(of: slot.name) == .ledger,
+          let ledger = slot.state.store(of: LedgerLines.self),
+          ledger.canFold(below: cut)
         else { continue }
         stored.noteChange(of: UInt32(position))
         let location = FieldLocation(
@@ -145,9 +146,9 @@ extension Replica {
           slot.name, kind: .ledger, refers: false
         ) { slot in
           slot.update { state in
-            guard case .ledger(var field) = state else { return }
-            field.reshape { count += $0.fold(below: cut) }
-            state = .ledger(field)
+            _ = state.change(LedgerLines.self) { field in
+              field.reshape { count += $0.fold(below: cut) }
+            }
           }
         }
       }

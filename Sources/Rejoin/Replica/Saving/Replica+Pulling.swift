@@ -204,7 +204,7 @@ private struct Pull {
     var state =
       stored.state(of: key, in: id).map { part(of: $0, stored) }
       ?? FieldState(key.kind)
-    _ = state.change(.write(value), in: EditContext(dot: dot, time: time))
+    _ = state.apply(EditContext(edit: .write(value), dot: dot, time: time))
     changes[id, default: [:]][key] = state
     digest.add(id.entity)
     digest.add(id.key)
@@ -223,7 +223,7 @@ private struct Pull {
       return isPuller
     }
     let writes = state.writes.filter { isPuller[$0.dot.device] == true }
-    return .register(
+    return FieldState(
       Causal(
         store: Siblings(sorted: writes),
         context: CausalContext(VectorClock(sorted: entries))))

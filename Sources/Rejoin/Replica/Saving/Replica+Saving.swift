@@ -140,11 +140,9 @@ extension Replica {
     _ edit: FieldEdit, of key: FieldKey, in id: RecordID
   ) -> Bool {
     // A new device has no sums yet.
-    guard case .count(let edit) = edit, !stored.needsNewDeviceID,
-      case .counter(let field)? = stored.state(of: key, in: id)
-    else { return true }
-    return field.store.canAdd(
-      edit.increments, edit.decrements, by: stored.device)
+    if stored.needsNewDeviceID { return true }
+    return stored.state(of: key, in: id)
+      .map { $0.read { $0.allows(edit, by: stored.device) } } ?? true
   }
 
   /// Throws if an edit of a record would overflow.
@@ -153,10 +151,8 @@ extension Replica {
   ) throws(SaveError) {
     guard let position = record.position ?? stored.positions[id] else { return }
     for entry in record.edits.entries {
-      guard case .count(let edit) = entry.content,
-        case .counter(let field) = stored.records[position][entry.key]
-      else { continue }
-      if !field.store.canAdd(edit.increments, edit.decrements, by: device) {
+      let field = stored.records[position][entry.key]
+      if field?.read({ $0.allows(entry.content, by: device) }) == false {
         throw .counterOverflow(id, field: stored.names[entry.key].name)
       }
     }
@@ -219,8 +215,8 @@ extension StoredReplica {
     let position = record.position ?? intern(id)
     records[position].reserve(record.edits.entries.count)
     var save = EditContext(dot: dot, time: time, drops: record.drops)
-    func change(_ name: UInt32, _ edit: FieldEdit?, _ save: EditContext) {
-      let superseded = self.change(name, at: position, edit, in: save)
+    func change(_ name: UInt32, _ save: EditContext) {
+      let superseded = self.change(name, at: position, in: save)
       if superseded.isEmpty { return }
       report.superseded += superseded.map {
         .init(record: id, field: names[name], write: $0)
@@ -233,7 +229,8 @@ extension StoredReplica {
       if !record.retractions.isEmpty {
         save.retraction = record.retractions[name]
       }
-      change(name, edit, save)
+      save.edit = edit
+      change(name, save)
       digest.add(names[name])
       if let retraction = save.retraction {
         digest.add(retraction)

@@ -58,7 +58,7 @@ public final class Transaction {
     observed: FieldState? = nil
   ) {
     precondition(
-      key.kind.accepts(edit),
+      edit.kind == key.kind,
       "\(edit) does not fit the field \"\(key.name)\" of \(id): use an edit of "
         + "its kind, \(key.kind)")
     let edit = edit.canonical
@@ -271,7 +271,7 @@ extension Transaction {
         {
           let key = replica.stored.names[field]
           precondition(
-            key.kind.accepts(edit) && edit == edit.canonical,
+            edit.kind == key.kind && edit == edit.canonical,
             "the edit of \(key) of \(id) does not fit, or is not canonical")
         }
         precondition(

@@ -57,26 +57,6 @@ extension FieldState {
   /// The devices in the clock and, if a message is forged, the devices that have
   /// additions without a save in the clock.
   private var contributors: Set<DeviceID> {
-    var devices = Set(clock.entries.map(\.device))
-    switch self {
-    case .counter(let field):
-      devices.formUnion(field.store.entries.map(\.device))
-    case .ledger(let field): devices.formUnion(field.store.lines.keys)
-    case .register, .set, .existence: break
-    }
-    return devices
-  }
-
-  /// Returns whether a device has the same additions in another state.
-  private func adds(sameAs other: FieldState, by device: DeviceID) -> Bool {
-    switch (self, other) {
-    case (.counter(let a), .counter(let b)):
-      return a.store.entry(of: device) == b.store.entry(of: device)
-    case (.ledger(let a), .ledger(let b)):
-      let (mine, theirs) = (a.store.lines[device], b.store.lines[device])
-      return mine?.count == theirs?.count && mine?.sum == theirs?.sum
-    // The dots of these fields identify their content.
-    default: return true
-    }
+    Set(clock.entries.map(\.device)).union(read { $0.contributors })
   }
 }

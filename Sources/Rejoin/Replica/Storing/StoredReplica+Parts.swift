@@ -42,16 +42,16 @@ extension StoredReplica {
     var message = MessageWriter(
       MessageContent([], names),
       save.sequence > 0 ? [device: .init(from: 0, to: save)] : [:], as: .stored)
-    writeHead(to: &message.out)
-    return message.out.sealed()
+    writeHead(to: &message.writer.out)
+    return message.writer.out.sealed()
   }
 
   /// A record with the horizons of its large fields, as a message.
   package func encodedRecord(at position: Int) -> [UInt8] {
     let content = MessageContent([records[position]], names)
     var message = MessageWriter(content, [:], as: .stored)
-    writeHorizons(of: content, from: UInt32(position), to: &message.out)
-    return message.out.sealed()
+    writeHorizons(of: content, from: UInt32(position), to: &message.writer.out)
+    return message.writer.out.sealed()
   }
 
   /// The number of records, each of which has a position below it.
@@ -88,11 +88,11 @@ package struct StoredAssembly {
         try sections.read(section, into: &stored, &part)
       }
       var save: UInt64 = 0
-      histories.forEachInterval(of: reader.saves) { device, interval in
+      histories.forEachInterval(of: reader.fields.saves) { device, interval in
         if device == stored.device { save = interval.to.sequence }
       }
       guard sections.hasDevice, !reader.hasRecords,
-        reader.saves.intervals.count == (save > 0 ? 1 : 0)
+        reader.fields.saves.intervals.count == (save > 0 ? 1 : 0)
       else {
         throw WireError(
           code: .invalid, offset: 0,
@@ -133,7 +133,7 @@ package struct StoredAssembly {
     var reader = try MessageReader(bytes, as: [.stored])
     let fields = try stored.join(&reader, [], .faults, &report, &refused)
     var sections = StoredSections()
-    var hasOthers = !reader.saves.intervals.isEmpty
+    var hasOthers = !reader.fields.saves.intervals.isEmpty
     _ = try reader.readSections { section, part throws(WireError) in
       hasOthers = hasOthers || section != .horizons
       try sections.read(section, into: &stored, &part)

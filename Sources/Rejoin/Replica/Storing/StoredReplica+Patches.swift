@@ -41,7 +41,7 @@ extension StoredReplica {
     let content = MessageContent(
       records, names, at: locations, fragments: fragments)
     var message = MessageWriter(content, [:], as: .patch)
-    writeHorizons(of: content, to: &message.out)
+    writeHorizons(of: content, to: &message.writer.out)
     var (section, next) = (WireWriter(), 0)
     for (place, location) in content.locations().enumerated() {
       guard let elements = removed[location] else { continue }
@@ -50,8 +50,8 @@ extension StoredReplica {
       for element in elements.sorted() { section.value(element) }
       next = place + 1
     }
-    if next > 0 { message.out.section(.removals, section) }
-    return message.out.sealed()
+    if next > 0 { message.writer.out.section(.removals, section) }
+    return message.writer.out.sealed()
   }
 
   /// Joins what ``encodedPatch(ofRecordAt:)`` has made to the record as it was
@@ -99,24 +99,14 @@ extension StoredReplica {
       let isSet = records[record].update(
         name, kind: names.kind(of: name), refers: false
       ) { slot in
-        slot.update { $0.removeMarks(of: elements) }
+        slot.update { state in
+          state.change(DotMap.self) { set in
+            set.reshape { $0.removeMarks(of: elements) }
+          } != nil
+        }
       }
       guard isSet else { return false }
     }
-    return true
-  }
-}
-
-extension FieldState {
-  /// Removes the marks of elements.
-  ///
-  /// - Returns: `false` if it is no set.
-  fileprivate mutating func removeMarks(of elements: [Value]) -> Bool {
-    guard case .set(var field) = self else { return false }
-    // Holding the only reference, the store is changed without being copied.
-    self = .register(Causal())
-    field.reshape { $0.removeMarks(of: elements) }
-    self = .set(field)
     return true
   }
 }

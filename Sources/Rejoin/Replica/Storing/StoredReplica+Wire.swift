@@ -29,7 +29,7 @@ extension StoredReplica {
         code: .truncated, offset: bytes.count - WireChecksum.size,
         expected: "a section with the replica's own device")
     }
-    histories.forEachInterval(of: reader.saves) { device, interval in
+    histories.forEachInterval(of: reader.fields.saves) { device, interval in
       stored.version.insert(interval.to, of: device)
     }
     var report = MergeReport()
@@ -87,8 +87,8 @@ extension StoredReplica {
   /// - Complexity: O(*n*) for *n* bytes.
   public func encoded() -> [UInt8] {
     var message = MessageWriter(content, intervals, as: .stored)
-    writeSections(to: &message.out)
-    return message.out.sealed()
+    writeSections(to: &message.writer.out)
+    return message.writer.out.sealed()
   }
 
   /// All records that have fields.

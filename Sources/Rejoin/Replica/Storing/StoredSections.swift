@@ -84,7 +84,7 @@ extension StoredReplica {
   ) -> Bool {
     for (place, horizon) in horizons {
       guard place < fields.count, let state = self[fields[place]],
-        state.isDivisible, horizon != state.clock,
+        state.kind.store.supportsFragments, horizon != state.clock,
         horizon.isContained(in: state.clock)
       else { return false }
       large[fields[place]] = LargeField(horizon: horizon)

@@ -99,7 +99,7 @@ extension StoredReplica {
     let field = position.flatMap { position in
       names.number(of: place.field).flatMap { records[position][$0] }
     }
-    switch field ?? FieldState(place.field.kind) {
+    switch (field ?? FieldState(place.field.kind)).box {
     case .existence:
       let record = position.map { records[$0] } ?? RecordState(place.record)
       return .existence(PlaceExistence(record, deletion))

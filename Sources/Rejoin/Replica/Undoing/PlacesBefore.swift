@@ -72,9 +72,9 @@ extension StoredReplica {
       elements.formUnion(retraction.elements.keys)
     } else if record.drops || edits.isCleared,
       let position = record.position,
-      case .set(let field) = records[position][name]
+      let set = records[position][name]?.store(of: DotMap.self)
     {
-      elements.formUnion(field.store.entries.map(\.key))
+      elements.formUnion(set.entries.map(\.key))
     }
     return elements
   }

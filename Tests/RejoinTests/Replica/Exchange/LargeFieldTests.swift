@@ -155,7 +155,7 @@ import Testing
     b.merge(a)
     try a.edit { $0.miles.increment(by: 5) }
     let fragment = try #require(try fragment(of: miles, since: b.version))
-    guard case .counter(let part) = fragment.state else {
+    guard case .counter(let part) = fragment.state.box else {
       return #expect(Bool(false))
     }
     #expect(part.store.entries.map(\.device) == [a.device])
@@ -190,7 +190,7 @@ import Testing
     b.merge(a)
     try a.edit { $0.pay.append(7) }
     let fragment = try #require(try fragment(of: pay, since: b.version))
-    guard case .ledger(let part) = fragment.state else {
+    guard case .ledger(let part) = fragment.state.box else {
       return #expect(Bool(false))
     }
     #expect(part.store.lines[a.device]?.tail.map(\.amount) == [7])

@@ -77,7 +77,7 @@ import Testing
   @Test func aClockAloneRevealsTheRollback() throws {
     let (backup, token) = try backupAndGoOn()
     let restored = Replica.opening(backup, token: token, as: 7)
-    let emptied = FieldState.set(
+    let emptied = FieldState(
       Causal(store: DotMap(), context: CausalContext([a.device: 3])))
     let part = Delta(emptied, of: FieldKey("others", .set), in: Sailor.ada)
     #expect(restored.apply(part).rollbackDetected == Dot(a.device, 2))

@@ -125,10 +125,12 @@ extension ExistenceTests {
       let hub = Replica(
         resuming: c.state, schema: c.schema, wallClock: ManualClock().wall,
         makeDeviceID: { DeviceID(9) })
-      let mark = FieldState.existence(
+      let mark = FieldState(
         Causal(
-          store: Siblings(
-            ExistenceMark(covering: covered, at: .zero), at: Dot(b.device, 1)),
+          store: ExistenceMarks(
+            Siblings(
+              ExistenceMark(covering: covered, at: .zero), at: Dot(b.device, 1))
+          ),
           context: CausalContext([b.device: 1])))
       let before = hub.state
       hub.noteChangedRecords()

@@ -192,7 +192,7 @@ import Testing
       device: DeviceEntries(
         folded: 1 << 40, sum: 1 << 83, cancelled: 0, cancelledSum: 0, tail: [])
     ])
-    let field = FieldState.ledger(
+    let field = FieldState(
       Causal(store: ledger, context: CausalContext(VectorClock(Dot(device, 1))))
     )
     let delta = Delta(

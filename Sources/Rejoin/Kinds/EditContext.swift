@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The edit that a save makes of a field, and what its author observed.
+package struct EditContext {
+  /// The edit, or `nil` to drop what the author observed.
+  var edit: FieldEdit?
+  /// The save.
+  let dot: Dot
+  /// The timestamp of the save.
+  let time: Timestamp
+  /// The field as the author observed it, or `nil` if that is its current state.
+  var observed: FieldState?
+  /// Whether the save drops the observed content first, because it creates the
+  /// record again or purges it.
+  var drops = false
+  /// What the edit takes out, or `nil` unless it is part of an undo.
+  var retraction: Retraction?
+}
+
+/// What the undo of a save takes out of a field: the dots under which it is, and
+/// nothing else.
+package struct Retraction: Hashable, Sendable {
+  /// The dot of a write or a mark, or `nil` if neither is there.
+  package var dot: Dot?
+  /// The time of the write that takes its place, or `nil` without such a write.
+  package var time: Timestamp?
+  /// The dots of elements of a set.
+  package var elements: [Value: Dot] = [:]
+}
+
+/// The dots that the edit of a save supersedes.
+enum Observed: DotSet {
+  case all
+  case those(in: VectorClock)
+  case only(Dot?)
+
+  init(_ save: EditContext) {
+    self =
+      if let retraction = save.retraction {
+        .only(retraction.dot)
+      } else if let clock = save.observed?.clock {
+        .those(in: clock)
+      } else { .all }
+  }
+
+  func contains(_ dot: Dot) -> Bool {
+    switch self {
+    case .all: true
+    case .those(let clock): clock.contains(dot)
+    case .only(let only): dot == only
+    }
+  }
+}
+
+extension FieldState {
+  /// Applies the edit of a save.
+  ///
+  /// - Returns: The unobserved writes that the edit superseded, because no
+  ///   timestamp is greater than theirs.
+  mutating func apply(_ save: EditContext) -> [Siblings<Stamped>.Element] {
+    enum Apply: FieldChange {
+      static func apply<Store: FieldStore>(
+        _ save: EditContext, to field: inout Causal<Store>
+      ) -> [Siblings<Stamped>.Element] {
+        field.apply(save)
+      }
+    }
+    return change(Apply.self, save)
+  }
+}
+
+extension Causal where Store: FieldStore {
+  /// Applies the edit of a save.
+  @inline(__always)
+  mutating func apply(_ save: EditContext) -> [Siblings<Stamped>.Element] {
+    let observed = save.observed?.store(of: Store.self)
+    return update(at: save.dot) { $0.apply(save, observed: observed) }
+  }
+}

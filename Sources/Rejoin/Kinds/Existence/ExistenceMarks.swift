@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The store of a record's existence: the marks that no save has superseded.
+package struct ExistenceMarks: Hashable, Sendable {
+  /// The marks.
+  package var siblings: Siblings<ExistenceMark>
+
+  package init(_ siblings: Siblings<ExistenceMark>) { self.siblings = siblings }
+}
+
+extension ExistenceMarks: DotStore {
+  package init() { siblings = Siblings() }
+
+  package var isEmpty: Bool { siblings.isEmpty }
+
+  package func impliesContext(_ clock: VectorClock) -> Bool {
+    siblings.impliesContext(clock)
+  }
+
+  package var dots: VectorClock { siblings.dots }
+
+  package static var keepsLastDots: Bool { true }
+
+  package mutating func merge(
+    _ other: Self, seen: some DotSet, otherSeen: some DotSet
+  ) {
+    siblings.merge(other.siblings, seen: seen, otherSeen: otherSeen)
+  }
+}
+
+// A schema declares no such field, and the record reads and changes it. So it
+// shows nothing, and no edit applies to it.
+extension ExistenceMarks: FieldStore {
+  package static var kind: FieldKind { .existence }
+
+  // No table lists it.
+  package static var shapeCode: UInt8 { 6 }
+
+  package static func boxed(
+    _ field: consuming Causal<Self>
+  ) -> FieldState.Box { .existence(field) }
+
+  package static func unboxed(_ box: FieldState.Box) -> Causal<Self>? {
+    if case .existence(let field) = box { field } else { nil }
+  }
+
+  package mutating func apply(
+    _ save: EditContext, observed: Self?
+  ) -> [Siblings<Stamped>.Element] { [] }
+
+  package var hasContent: Bool { false }
+
+  package func shows(sameAs other: Self) -> Bool { true }
+
+  package func forEachSave(_ body: (Dot, Timestamp?) -> Void) {
+    for mark in siblings { body(mark.dot, mark.payload.time) }
+  }
+
+  /// The devices whose saves a deletion covers.
+  package var devices: [DeviceID] {
+    siblings.flatMap { $0.payload.covered?.entries.map(\.device) ?? [] }
+  }
+
+  package func equivocations(with other: Self) -> [Dot] {
+    siblings.equivocations(with: other.siblings)
+  }
+
+  package func _checkInvariants() { siblings._checkInvariants() }
+}
+
+extension FieldState {
+  /// Changes the marks of a record's existence in one save.
+  mutating func changeMarks(
+    at dot: Dot, _ change: (inout Siblings<ExistenceMark>) -> Void
+  ) {
+    _ = self.change(ExistenceMarks.self) { field in
+      field.update(at: dot) { change(&$0.siblings) }
+    }
+  }
+}

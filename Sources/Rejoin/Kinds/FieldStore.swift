@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A dot store that can be the content of a field.
+///
+/// The protocol lists everything that a kind of field does. Code over all kinds
+/// uses a ``FieldState`` or is generic.
+package protocol FieldStore: DotStore {
+  /// The kind of the fields with such a store.
+  static var kind: FieldKind { get }
+
+  /// The number of the kind in tables of fields.
+  static var shapeCode: UInt8 { get }
+
+  /// Returns a field of any kind.
+  static func boxed(_ field: consuming Causal<Self>) -> FieldState.Box
+
+  /// Returns the field in a box, or `nil` if the field has another kind.
+  static func unboxed(_ box: FieldState.Box) -> Causal<Self>?
+
+  // Editing.
+
+  /// Returns whether a save of a device can make the edit without an overflow.
+  func allows(_ edit: FieldEdit, by device: DeviceID) -> Bool
+
+  /// Applies the edit of a save. Without an edit, drops what the author observed.
+  ///
+  /// - Parameter observed: The store as the author observed it, or `nil` if the
+  ///   author observed this store or a field of another kind.
+  /// - Returns: The unobserved writes that the edit superseded, because no
+  ///   timestamp is greater than theirs.
+  mutating func apply(
+    _ save: EditContext, observed: Self?
+  ) -> [Siblings<Stamped>.Element]
+
+  // Reading.
+
+  /// Whether the store has content that a re-creation of the record drops.
+  var hasContent: Bool { get }
+
+  /// Returns whether both stores show the same.
+  func shows(sameAs other: Self) -> Bool
+
+  /// Returns what the store shows where a part of another store may change it.
+  ///
+  /// The numbers can be compared before and after the change.
+  func shown(in part: Self) -> [UInt64]
+
+  /// Whether the store may contain a reference. A set is not searched for one.
+  var mayRefer: Bool { get }
+
+  /// Calls `body` with each value that can be a reference.
+  func forEachValue(_ body: (Value) -> Void)
+
+  // Saves and devices.
+
+  /// Calls `body` with each save that the store refers to, and the timestamp of
+  /// what it wrote.
+  func forEachSave(_ body: (Dot, Timestamp?) -> Void)
+
+  /// The devices that the store names even if it refers to none of their saves.
+  var devices: [DeviceID] { get }
+
+  /// The devices whose additions the store contains.
+  var contributors: [DeviceID] { get }
+
+  /// Returns whether a device has the same additions in another store, if both
+  /// have the same saves of the device.
+  func adds(sameAs other: Self, by device: DeviceID) -> Bool
+
+  /// Returns the dots under which the stores have different content.
+  func equivocations(with other: Self) -> [Dot]
+
+  // Bytes.
+
+  /// Writes the store after ``FieldWriter/head(_:)``.
+  func write(to writer: inout FieldWriter)
+
+  /// Reads a store, which stays empty if the reader only validates.
+  static func read(from reader: inout FieldReader) throws(WireError) -> Self
+
+  /// Adds what the bytes leave out because the record implies it.
+  ///
+  /// The clock of the field has been read.
+  mutating func complete(from reader: FieldReader) throws(WireError)
+
+  // Fragments.
+
+  /// Whether a part of the store can be sent.
+  static var supportsFragments: Bool { get }
+
+  /// The number of elements, devices or entries that can be sent in part.
+  var size: Int { get }
+
+  /// Whether a receiver has to take this part of a store as a whole.
+  var isWhole: Bool { get }
+
+  /// Returns the part that a receiver lacks, or `nil` if it needs the whole
+  /// field.
+  func part(_ missing: MissingPart) -> (store: Self, continued: Set<DeviceID>)?
+
+  /// Returns the additions of some devices.
+  func part(of devices: Set<DeviceID>) -> Self
+
+  /// Joins a part of another store, whose absent content was not removed.
+  ///
+  /// - Parameter continued: The devices whose part lacks the sum of what precedes
+  ///   it.
+  mutating func merge(
+    part: Self, continued: Set<DeviceID>, seen: some DotSet,
+    otherSeen: some DotSet)
+
+  /// Traps in checked builds unless the invariants hold.
+  func _checkInvariants()
+}
+
+// Defaults for stores that are sent as a whole, in which a dot identifies the
+// content.
+extension FieldStore {
+  package func allows(_ edit: FieldEdit, by device: DeviceID) -> Bool { true }
+
+  package var mayRefer: Bool { false }
+
+  package func forEachValue(_ body: (Value) -> Void) {}
+
+  package var devices: [DeviceID] { [] }
+
+  package var contributors: [DeviceID] { [] }
+
+  package func adds(sameAs other: Self, by device: DeviceID) -> Bool { true }
+
+  package func complete(from reader: FieldReader) throws(WireError) {}
+
+  package static var supportsFragments: Bool { false }
+
+  package var size: Int { 0 }
+
+  package var isWhole: Bool { true }
+
+  package func shown(in part: Self) -> [UInt64] { [] }
+
+  package func part(
+    _ missing: MissingPart
+  ) -> (store: Self, continued: Set<DeviceID>)? { nil }
+
+  package func part(of devices: Set<DeviceID>) -> Self { self }
+
+  package mutating func merge(
+    part: Self, continued: Set<DeviceID>, seen: some DotSet,
+    otherSeen: some DotSet
+  ) {
+    merge(part, seen: seen, otherSeen: otherSeen)
+  }
+}
+
+/// What a receiver of a fragment lacks.
+package struct MissingPart {
+  /// The saves that the receiver has.
+  let known: VectorClock
+  /// The saves that the field has seen.
+  let clock: VectorClock
+  /// Whether the receiver has all saves that removed something without a trace.
+  let hasRemovals: Bool
+  /// Finds the elements of a set with a mark beyond `known`.
+  let elements: () -> [Value]
+}
+
+extension FieldKind {
+  /// The store of the fields of this kind.
+  package var store: any FieldStore.Type {
+    switch self {
+    case .register: Siblings<Stamped>.self
+    case .counter: Tally.self
+    case .set: DotMap.self
+    case .ledger: LedgerLines.self
+    case .existence: ExistenceMarks.self
+    }
+  }
+}

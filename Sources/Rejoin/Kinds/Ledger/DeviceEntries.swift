@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The entries that one device has appended to a ledger: a folded prefix, of
+/// which only the sum is kept, and the entries after it.
+public struct DeviceEntries: Sendable {
+  /// One immutable entry.
+  public struct Entry: Hashable, Codable, Sendable {
+    /// The sequence number of the save that appended it.
+    public let sequence: UInt64
+    /// When it was appended.
+    public let time: Timestamp
+    /// The amount, negative for a reversal.
+    public let amount: Int64
+    /// What it was for.
+    public let memo: Value?
+  }
+
+  /// The number of entries that have been folded into ``foldedSum``; at most
+  /// 2⁴⁰, so that a sum of them stays far from overflow.
+  public private(set) var folded: UInt64 = 0
+
+  /// The sum of the folded entries; its magnitude is at most ``folded`` × 2⁶³.
+  public private(set) var foldedSum: Int128 = 0
+
+  /// The entries after the folded ones, in the order in which they were
+  /// appended.
+  public private(set) var tail: [Entry] = []
+
+  /// The number of entries that have been cancelled; at most ``folded``, since
+  /// cancelling also folds.
+  public private(set) var cancelled: UInt64 = 0
+
+  /// The sum of the cancelled entries; its magnitude is at most ``cancelled`` ×
+  /// 2⁶³.
+  public private(set) var cancelledSum: Int128 = 0
+
+  init() {}
+
+  /// Creates entries of which a prefix has been folded, and a prefix of that
+  /// cancelled.
+  init(
+    folded: UInt64, sum: Int128, cancelled: UInt64, cancelledSum: Int128,
+    tail: [Entry]
+  ) {
+    self.folded = folded
+    foldedSum = sum
+    self.cancelled = cancelled
+    self.cancelledSum = cancelledSum
+    self.tail = tail
+    _checkInvariants()
+  }
+
+  /// Whether this can be the sum of `count` entries that were folded or cancelled.
+  static func isSum(_ sum: Int128, of count: UInt64) -> Bool {
+    count > 0 && count <= Limits.foldedEntries
+      && sum.magnitude <= UInt128(count) << 63
+  }
+
+  /// The number of all entries, folded ones included.
+  public var count: UInt64 { folded + UInt64(tail.count) }
+
+  /// The sum of all entries, cancelled ones included.
+  package var sum: Int128 { tail.reduce(foldedSum) { $0 + Int128($1.amount) } }
+
+  /// The sum of the entries that have not been cancelled.
+  public var total: Int128 { sum - cancelledSum }
+
+  mutating func append(_ entry: Entry) { tail.append(entry) }
+
+  /// Folds the first `count` entries, or as many as there are.
+  ///
+  /// Capped at the format limit, 2⁴⁰.
+  mutating func fold(upTo count: UInt64) {
+    guard count > folded else { return }
+    let end = min(count, Limits.foldedEntries)
+    let part = tail.prefix(Int(clamping: end - folded))
+    foldedSum = part.reduce(foldedSum) { $0 + Int128($1.amount) }
+    folded += UInt64(part.count)
+    tail.removeFirst(part.count)
+    _checkInvariants()
+  }
+
+  /// Cancels and folds the entries in `observed`, an earlier state of this
+  /// value.
+  ///
+  /// Later entries are not cancelled, even if they have been folded.
+  mutating func cancel(_ observed: DeviceEntries) {
+    if observed.count > count { merge(observed) }
+    fold(upTo: observed.count)
+    var seen = observed
+    seen.fold(upTo: .max)
+    // Both have folded as many entries, so their sums differ only if a device
+    // ID was used twice. Cancelling the sum that is kept leaves a total of
+    // zero.
+    if seen.folded == folded { seen.foldedSum = foldedSum }
+    if (seen.folded, seen.foldedSum) > (cancelled, cancelledSum) {
+      (cancelled, cancelledSum) = (seen.folded, seen.foldedSum)
+    }
+    _checkInvariants()
+  }
+
+  /// The number of entries that the first `n` saves of the device have
+  /// appended.
+  func entries(upToSave n: UInt64) -> UInt64 {
+    folded + UInt64(tail.prefix { $0.sequence <= n }.count)
+  }
+
+  /// Keeps the longer folded prefix, the union of the entries after it, and the
+  /// longer cancelled prefix.
+  ///
+  /// - Parameter isContinuation: Whether the other ones continue those here, and
+  ///   their folded prefix has no sum.
+  mutating func merge(_ other: DeviceEntries, isContinuation: Bool = false) {
+    // Prefixes of one length have different sums only if a device ID was used
+    // twice. Then the greater sum is kept, so that the join stays commutative.
+    if !isContinuation, (other.folded, other.foldedSum) > (folded, foldedSum) {
+      let known = min(tail.count, Int(clamping: other.folded - folded))
+      tail.removeFirst(known)
+      (folded, foldedSum) = (other.folded, other.foldedSum)
+    }
+    extend(by: other.entries(after: folded), from: max(folded, other.folded))
+    if (other.cancelled, other.cancelledSum) > (cancelled, cancelledSum) {
+      (cancelled, cancelledSum) = (other.cancelled, other.cancelledSum)
+    }
+    fold(upTo: cancelled)
+    // What is continued may be another history, whose prefix was not sent: of two
+    // sums, the greater one is kept here, too.
+    if folded == cancelled { foldedSum = max(foldedSum, cancelledSum) }
+    _checkInvariants()
+  }
+
+  private func entries(after count: UInt64) -> ArraySlice<Entry> {
+    count > folded ? tail.dropFirst(Int(clamping: count - folded)) : tail[...]
+  }
+
+  /// Joins the entries from an index on.
+  ///
+  /// Both follow the same entries, and a device only appends, so that one is a
+  /// prefix of the other.
+  private mutating func extend(
+    by entries: ArraySlice<Entry>, from start: UInt64
+  ) {
+    var place = Int(clamping: start - folded)
+    for entry in entries {
+      if place == tail.count {
+        tail.append(entry)
+      } else if tail[place].isBefore(entry) {
+        tail[place] = entry
+      }
+      place += 1
+    }
+  }
+}
+
+extension DeviceEntries.Entry {
+  /// Orders two entries in the same place, which differ only if a device ID was
+  /// used twice.
+  fileprivate func isBefore(_ other: DeviceEntries.Entry) -> Bool {
+    if (sequence, time.rawValue, amount) != (
+      other.sequence, other.time.rawValue, other.amount
+    ) {
+      return (sequence, time.rawValue, amount)
+        < (other.sequence, other.time.rawValue, other.amount)
+    }
+    return memo.isBefore(other.memo)
+  }
+}
+
+extension DeviceEntries: Hashable {
+  /// Compares numbers and sums of entries, since folding must not affect
+  /// equality.
+  public static func == (a: DeviceEntries, b: DeviceEntries) -> Bool {
+    a.count == b.count && a.sum == b.sum && a.cancelled == b.cancelled
+      && a.cancelledSum == b.cancelledSum
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(count)
+    hasher.combine(sum)
+    hasher.combine(cancelled)
+    hasher.combine(cancelledSum)
+  }
+}
+
+extension DeviceEntries {
+  /// Traps in checked builds unless the invariants hold.
+  @inline(__always)
+  func _checkInvariants() {
+    #if REJOIN_CHECK_INVARIANTS
+      precondition(
+        folded <= Limits.foldedEntries, "\(folded) folded entries")
+      precondition(
+        cancelled <= folded, "\(cancelled) of \(folded) folded are cancelled")
+      for (count, sum) in [(folded, foldedSum), (cancelled, cancelledSum)] {
+        precondition(
+          sum.magnitude <= UInt128(count) << 63,
+          "\(sum) is no sum of \(count) amounts")
+      }
+    #endif
+  }
+}

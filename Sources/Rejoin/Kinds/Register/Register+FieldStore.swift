@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension Siblings<Stamped>: FieldStore {
+  package static var kind: FieldKind { .register }
+
+  package static var shapeCode: UInt8 { 0 }
+
+  package static func boxed(
+    _ field: consuming Causal<Self>
+  ) -> FieldState.Box { .register(field) }
+
+  package static func unboxed(_ box: FieldState.Box) -> Causal<Self>? {
+    if case .register(let field) = box { field } else { nil }
+  }
+
+  package mutating func apply(
+    _ save: EditContext, observed: Self?
+  ) -> [Element] {
+    guard case .write(let value) = save.edit else {
+      drop(seen: Observed(save))
+      return []
+    }
+    if let time = save.retraction?.time {
+      drop(seen: Observed(save))
+      insert(Stamped(value, at: time), at: save.dot)
+      return []
+    }
+    return write(
+      value, at: save.dot, time: save.time, observed: Observed(save))
+  }
+
+  package var hasContent: Bool { !isEmpty }
+
+  package func shows(sameAs other: Self) -> Bool {
+    winner?.payload.value == other.winner?.payload.value
+  }
+
+  package var mayRefer: Bool {
+    contains { $0.payload.value?.isReference == true }
+  }
+
+  package func forEachValue(_ body: (Value) -> Void) {
+    for sibling in self {
+      if let value = sibling.payload.value { body(value) }
+    }
+  }
+
+  package func forEachSave(_ body: (Dot, Timestamp?) -> Void) {
+    for sibling in self { body(sibling.dot, sibling.payload.time) }
+  }
+}

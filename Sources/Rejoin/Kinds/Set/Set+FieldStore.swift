@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension DotMap: FieldStore {
+  package static var kind: FieldKind { .set }
+
+  package static var shapeCode: UInt8 { 3 }
+
+  package static func boxed(
+    _ field: consuming Causal<Self>
+  ) -> FieldState.Box { .set(field) }
+
+  package static func unboxed(_ box: FieldState.Box) -> Causal<Self>? {
+    if case .set(let field) = box { field } else { nil }
+  }
+
+  package mutating func apply(
+    _ save: EditContext, observed: Self?
+  ) -> [Siblings<Stamped>.Element] {
+    if let retraction = save.retraction {
+      for (element, dot) in retraction.elements {
+        mark(element, isIn: false, at: save.dot, seen: Only(dot))
+      }
+      if save.edit == nil { return [] }
+    }
+    let seen = Observed(save)
+    guard case .members(let edit) = save.edit else {
+      drop(seen: seen)
+      return []
+    }
+    if save.drops || edit.isCleared { drop(seen: seen) }
+    for (element, isIn) in edit.members {
+      mark(element, isIn: isIn, at: save.dot, seen: seen)
+    }
+    return []
+  }
+
+  package var hasContent: Bool { !isEmpty }
+
+  package func shows(sameAs other: Self) -> Bool {
+    elements == other.elements
+  }
+
+  package func shown(in part: Self) -> [UInt64] {
+    part.entries.map { contains($0.key) ? 1 : 0 }
+  }
+
+  package var mayRefer: Bool { true }
+
+  package func forEachValue(_ body: (Value) -> Void) {
+    for entry in entries { body(entry.key) }
+  }
+
+  package func forEachSave(_ body: (Dot, Timestamp?) -> Void) {
+    for entry in entries {
+      for sibling in entry.siblings { body(sibling.dot, nil) }
+    }
+  }
+
+  package func equivocations(with other: Self) -> [Dot] {
+    // Under a dot, a set contains elements without payloads.
+    []
+  }
+}
+
+// A part has all marks of the elements with a new mark.
+extension DotMap {
+  package static var supportsFragments: Bool { true }
+
+  package var size: Int { count }
+
+  package func part(
+    _ missing: MissingPart
+  ) -> (store: Self, continued: Set<DeviceID>)? {
+    guard missing.hasRemovals else { return nil }
+    let part = missing.elements().map { (key: $0, siblings: self[$0]) }
+    return (DotMap(part), [])
+  }
+
+  package mutating func merge(
+    part: Self, continued: Set<DeviceID>, seen: some DotSet,
+    otherSeen: some DotSet
+  ) {
+    merge(part: part, seen: seen, otherSeen: otherSeen)
+  }
+}
