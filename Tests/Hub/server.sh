@@ -16,7 +16,9 @@ as_other() {
 need() {
   command -v "$1" > /dev/null && return
   if [ "$(id -u)" = 0 ] && command -v apt-get > /dev/null; then
-    apt-get install -y -qq "$2" > /dev/null 2>&1 || true
+    # The index of packages may be missing.
+    { apt-get install -y -qq "$2" ||
+      { apt-get update -qq && apt-get install -y -qq "$2"; }; } > /dev/null 2>&1 || true
   fi
   command -v "$1" > /dev/null
 }
