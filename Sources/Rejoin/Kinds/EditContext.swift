@@ -17,8 +17,7 @@ package struct EditContext {
   var retraction: Retraction?
 }
 
-/// What the undo of a save takes out of a field: the dots under which it is, and
-/// nothing else.
+/// The dots of the content that the undo of a save takes out of a field.
 package struct Retraction: Hashable, Sendable {
   /// The dot of a write or a mark, or `nil` if neither is there.
   package var dot: Dot?

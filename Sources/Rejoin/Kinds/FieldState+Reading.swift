@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What each kind shows. A state of another kind shows nothing.
+// Each property reads one kind of field. A state of another kind shows nothing.
 extension FieldState {
   /// The visible value of a register.
   public var value: Value? { write?.payload.value }
@@ -38,7 +38,7 @@ extension FieldState {
   /// The value of a counter, zero for another kind.
   public var count: Int64 { store(of: Tally.self)?.value ?? 0 }
 
-  /// The elements of a set, sorted; none for another kind.
+  /// The elements of a set, sorted, or an empty array for another kind.
   public var elements: [Value] { store(of: DotMap.self)?.elements ?? [] }
 
   /// The total of a ledger, zero for another kind.
@@ -63,7 +63,7 @@ extension FieldState {
     return read { shown($0) }
   }
 
-  /// Returns the dots under which the two states hold different content.
+  /// Returns the dots whose content differs between the two states.
   func equivocations(with other: FieldState) -> [Dot] {
     func compare<Store: FieldStore>(_ store: Store) -> [Dot] {
       other.store(of: Store.self).map(store.equivocations) ?? []

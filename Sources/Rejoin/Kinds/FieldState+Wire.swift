@@ -53,8 +53,8 @@ extension Fragment {
     }
   }
 
-  /// Creates the fragment that a reader has read last, of which this is the state,
-  /// or `nil` if it has read a whole field.
+  /// Creates the fragment with a state that a reader has just read, or `nil` if the
+  /// reader read a whole field.
   init?(_ state: FieldState, from reader: FieldReader) {
     guard reader.isFragment else { return nil }
     self.init(

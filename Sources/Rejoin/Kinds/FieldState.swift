@@ -166,8 +166,8 @@ extension FieldState {
   /// The saves that the field has seen.
   public var clock: VectorClock { readField { $0.clock } }
 
-  /// The sequence number of a device's last save that the field has seen; zero
-  /// if there is none.
+  /// Returns the sequence number of a device's last save that the field has seen,
+  /// or zero if it has seen no save of the device.
   func lastSave(of device: DeviceID) -> UInt64 {
     readField { $0.lastSave(of: device) }
   }

@@ -53,8 +53,7 @@ package protocol FieldStore: DotStore {
 
   // Saves and devices.
 
-  /// Calls `body` with each save that the store refers to, and the timestamp of
-  /// what it wrote.
+  /// Calls `body` with each save in the store, and the timestamp of its content.
   func forEachSave(_ body: (Dot, Timestamp?) -> Void)
 
   /// The devices that the store names even if it refers to none of their saves.
@@ -67,7 +66,7 @@ package protocol FieldStore: DotStore {
   /// have the same saves of the device.
   func adds(sameAs other: Self, by device: DeviceID) -> Bool
 
-  /// Returns the dots under which the stores have different content.
+  /// Returns the dots whose content differs between the stores.
   func equivocations(with other: Self) -> [Dot]
 
   // Bytes.
@@ -78,9 +77,9 @@ package protocol FieldStore: DotStore {
   /// Reads a store, which stays empty if the reader only validates.
   static func read(from reader: inout FieldReader) throws(WireError) -> Self
 
-  /// Adds what the bytes leave out because the record implies it.
+  /// Adds the content that the bytes leave out because the record implies it.
   ///
-  /// The clock of the field has been read.
+  /// The reader calls it after the clock of the field.
   mutating func complete(from reader: FieldReader) throws(WireError)
 
   // Fragments.
@@ -113,7 +112,7 @@ package protocol FieldStore: DotStore {
   func _checkInvariants()
 }
 
-// Defaults for stores that are sent as a whole, in which a dot identifies the
+// The defaults suit a store that replicas send as a whole. A dot identifies its
 // content.
 extension FieldStore {
   package func allows(_ edit: FieldEdit, by device: DeviceID) -> Bool { true }
@@ -152,7 +151,7 @@ extension FieldStore {
   }
 }
 
-/// What a receiver of a fragment lacks.
+/// The part of a field that a receiver lacks.
 package struct MissingPart {
   /// The saves that the receiver has.
   let known: VectorClock

@@ -98,7 +98,7 @@ struct SaveIndex {
     for i in places.count..<lines.count { places[lines[i].device] = i }
   }
 
-  /// Collects a save, and the timestamp of what it wrote.
+  /// Collects a save, and the timestamp of its content.
   mutating func insert(_ dot: Dot, _ time: UInt64?) {
     insert(dot.device)
     // Fields of one save come in runs, too.

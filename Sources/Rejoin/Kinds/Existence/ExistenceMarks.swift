@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The store of a record's existence: the marks that no save has superseded.
+/// The store of a record's existence: the marks that later saves left in place.
 package struct ExistenceMarks: Hashable, Sendable {
   /// The marks.
   package var siblings: Siblings<ExistenceMark>
