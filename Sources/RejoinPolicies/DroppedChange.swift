@@ -43,9 +43,9 @@ public struct DroppedChange: Hashable, Sendable {
 }
 
 extension DroppedChange.Side {
-  init(_ write: Siblings<Stamped>.Element?) {
+  init(_ write: RegisterWrite?) {
     self.init(
-      value: write?.payload.value, device: write?.dot.device,
-      time: write?.payload.time)
+      value: write?.value, device: write?.dot.device,
+      time: write?.time)
   }
 }

@@ -108,7 +108,7 @@ extension Record {
     let next = (replica.timeOfNextSave ?? .max, replica.device)
     return { key in
       let field = exists && key != .existence ? self[key].write : nil
-      let last = field.map { ($0.payload.time, $0.dot.device) } ?? lastTime
+      let last = field.map { ($0.time, $0.dot.device) } ?? lastTime
       return last.map { next < $0 } ?? false
     }
   }
@@ -116,11 +116,11 @@ extension Record {
   /// The time and the device of the last mark and, if the record exists, the last
   /// write.
   private var lastTime: (Timestamp, DeviceID)? {
-    let marks = self[.existence].marks.map { ($0.payload.time, $0.dot.device) }
+    let marks = self[.existence].marks.map { ($0.time, $0.dot.device) }
     let writes =
       exists
       ? fields.compactMap { self[$0].write }
-        .map { ($0.payload.time, $0.dot.device) } : []
+        .map { ($0.time, $0.dot.device) } : []
     return (marks + writes).max { $0 < $1 }
   }
 }

@@ -167,28 +167,18 @@ extension EditedRecord {
     isDeleted ? FieldState(key.kind) : shown(key)
   }
 
-  func value(of key: FieldKey) -> Value? {
-    changes.resolved[key] ?? changes.values[key] ?? stored(key).value
+  /// A field with its edits.
+  func edited(_ key: FieldKey) -> EditedField {
+    let written = changes.resolved[key] ?? changes.values[key]
+    return EditedField(
+      stored(key), written.map { .write($0) } ?? changes.edits[key])
   }
 
-  /// The visible value of a register or a counter: `nil` if there is no write,
-  /// and `.some(nil)` if a write unset it.
-  func written(_ key: FieldKey) -> Value?? {
-    if let value = changes.resolved[key] ?? changes.values[key] {
-      return .some(value)
-    }
-    return stored(key).shown
-  }
+  func value(of key: FieldKey) -> Value? { edited(key).value }
 
-  func count(of key: FieldKey) -> Int64 {
-    changes.edits[key].count(over: stored(key).count)
-  }
+  func count(of key: FieldKey) -> Int64 { edited(key).count }
 
-  func elements(of key: FieldKey) -> [Value] {
-    changes.edits[key].elements(over: stored(key).elements)
-  }
+  func elements(of key: FieldKey) -> [Value] { edited(key).elements }
 
-  func total(of key: FieldKey) -> Int64 {
-    changes.edits[key].total(over: stored(key).total)
-  }
+  func total(of key: FieldKey) -> Int64 { edited(key).total }
 }

@@ -149,13 +149,8 @@ extension EditingContext: EditTarget {
     }
   }
 
-  package func fail(_ error: SaveError) {
-    guard let id = error.record else { return }
-    update(id) { $0.failure = error }
-  }
-
-  package func shown(_ key: FieldKey, in id: RecordID) -> Value?? {
-    current(id).written(key)
+  package func edited(_ key: FieldKey, of id: RecordID) -> EditedField {
+    current(id).edited(key)
   }
 
   /// The value of a register in the context; `nil` if it is unset.

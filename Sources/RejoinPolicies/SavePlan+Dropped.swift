@@ -54,7 +54,7 @@ extension SavePlan {
   private var overwrittenMarks: [DroppedChange] {
     let seen = record.fetched[.existence].clock
     let isUnseen = now[.existence].marks.contains {
-      !$0.payload.isDeletion && !seen.contains($0.dot)
+      !$0.isDeletion && !seen.contains($0.dot)
     }
     guard decision.isConflict, now.exists, isUnseen else { return [] }
     return [drop(.existence, .overwritten(now[.existence]))]
@@ -105,7 +105,7 @@ extension SavePlan {
       // The context supersedes knowingly what it had shown, unless that has
       // become the visible value since.
       let losers = now[key].writes.filter { write in
-        write.payload.value != value
+        write.value != value
           && (!seen.contains(write.dot)
             || write == store
               && difference.isChanged)
@@ -122,7 +122,7 @@ extension SavePlan {
     .init(value: value, device: device, time: nil)
   }
 
-  private func store(_ key: FieldKey) -> Siblings<Stamped>.Element? {
+  private func store(_ key: FieldKey) -> RegisterWrite? {
     now.exists ? now[key].write : nil
   }
 

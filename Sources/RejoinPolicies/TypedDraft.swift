@@ -16,28 +16,18 @@ public struct TypedDraft<Owner: Entity>: Sendable {
 
   let fields: DeclaredFields<Owner>
 
+  /// Reads a field.
+  public subscript<Kind: FieldType>(
+    dynamicMember field: KeyPath<Owner, Field<Owner, Kind>>
+  ) -> Kind.Reading { editor.read(field) }
+
   /// Reads or sets a register; `nil` unsets it.
   public subscript<V: FieldValue>(
-    dynamicMember field: KeyPath<Owner, Field<Owner, Register<V>>>
+    dynamicMember field: KeyPath<Owner, Field<Owner, MVRegister<V>>>
   ) -> V? {
-    get { editor[dynamicMember: field] }
+    get { editor.read(field) }
     set { edit { $0[dynamicMember: field] = newValue } }
   }
-
-  /// The value of a counter.
-  public subscript(
-    dynamicMember field: KeyPath<Owner, Field<Owner, Counter>>
-  ) -> Int64 { editor[dynamicMember: field].value }
-
-  /// The elements of a set, sorted.
-  public subscript<V: FieldValue>(
-    dynamicMember field: KeyPath<Owner, Field<Owner, AddWins<V>>>
-  ) -> [V] { editor[dynamicMember: field].elements }
-
-  /// The total of a ledger.
-  public subscript(
-    dynamicMember field: KeyPath<Owner, Field<Owner, Entries>>
-  ) -> Int64 { editor[dynamicMember: field].total }
 
   /// Settles a register in conflict with a value, which may be the shown one.
   ///
@@ -47,7 +37,7 @@ public struct TypedDraft<Owner: Entity>: Sendable {
   ///   - field: The field.
   ///   - value: The value, or `nil` to unset the field.
   public mutating func resolve<V: FieldValue>(
-    _ field: KeyPath<Owner, Field<Owner, Register<V>>>, with value: V?
+    _ field: KeyPath<Owner, Field<Owner, MVRegister<V>>>, with value: V?
   ) {
     draft.resolve([fields[field].key: value?.fieldValue])
   }
@@ -110,24 +100,14 @@ private final class DraftTarget: EditTarget {
 
   func touch(_ id: RecordID) { draft.touch() }
   func delete(_ id: RecordID) { draft.delete() }
-  func fail(_ error: SaveError) { draft.record.failure = error }
 
   func perform(_ edit: FieldEdit, on key: FieldKey, of id: RecordID) {
     if !draft.apply(edit, to: key) {
-      fail(.counterOverflow(id, field: key.name))
+      draft.record.failure = .counterOverflow(id, field: key.name)
     }
   }
 
-  func shown(_ key: FieldKey, in id: RecordID) -> Value?? {
-    draft.record.written(key)
-  }
-  func count(of key: FieldKey, in id: RecordID) -> Int64 {
-    draft.count(of: key)
-  }
-  func elements(of key: FieldKey, in id: RecordID) -> [Value] {
-    draft.elements(of: key)
-  }
-  func total(of key: FieldKey, in id: RecordID) -> Int64 {
-    draft.total(of: key)
+  func edited(_ key: FieldKey, of id: RecordID) -> EditedField {
+    draft.record.edited(key)
   }
 }

@@ -153,7 +153,7 @@ import Testing
     try scene.mine.save { $0[Item.self, "1"].delete() }
     try context.save()
     let marks = scene.mine.recordForEditing(Scene.item)[.existence].marks
-    #expect(marks.map(\.payload.isDeletion) == [true])
+    #expect(marks.map(\.isDeletion) == [true])
     #expect(scene.item?.name == "mine")
   }
 

@@ -147,7 +147,7 @@ import Testing
     try later.resolve(Scene.item, [Key.name: "settled"])
     #expect(scene.item?.note == "n", "concurrent, not a creation")
     let marks = scene.mine.recordForEditing(Scene.item)[.existence].marks
-    #expect(marks.map(\.payload.isDeletion) == [true])
+    #expect(marks.map(\.isDeletion) == [true])
   }
 
   @Test func equalQueuesAreEqualBytes() throws {

@@ -26,7 +26,7 @@ import Testing
     let report = try context.save()
     #expect(report.conflicts.isEmpty && report.dropped.isEmpty)
     #expect(report.names == ["theme"])
-    #expect(scene.stored(Key.theme).writes.map(\.payload.value) == ["mine"])
+    #expect(scene.stored(Key.theme).writes.map(\.value) == ["mine"])
   }
 
   @Test func conflictElsewhereKeepsEditUnderError() throws {
@@ -69,7 +69,7 @@ import Testing
     let report = try context.save()
     #expect(!report.dropped.contains { $0.field == Key.theme })
     #expect(report.conflicts.first?.fields.map(\.field) == ["name"])
-    #expect(scene.stored(Key.theme).writes.map(\.payload.value) == ["mine"])
+    #expect(scene.stored(Key.theme).writes.map(\.value) == ["mine"])
   }
 
   @Test func editOfDeletedRecordConflicts() throws {
@@ -135,7 +135,7 @@ import Testing
     context.fetch(Scene.item)
     try scene.otherEdits { $0.theme = "theirs" }
     try context.resolve(Scene.item, [Key.theme: "settled"])
-    #expect(scene.stored(Key.theme).writes.map(\.payload.value) == ["settled"])
+    #expect(scene.stored(Key.theme).writes.map(\.value) == ["settled"])
   }
 
   @Test func deletedRecordCreatedAgainHoldsWhatWasWrittenSince() throws {
@@ -145,7 +145,7 @@ import Testing
     context.fetch(Item.self, "1").theme = "mine"
     try scene.otherEdits { $0.theme = "theirs" }
     try context.save()
-    #expect(scene.stored(Key.theme).writes.map(\.payload.value) == ["mine"])
+    #expect(scene.stored(Key.theme).writes.map(\.value) == ["mine"])
     #expect(scene.item?.name == nil)
   }
 
@@ -155,6 +155,6 @@ import Testing
     draft.theme = "mine"
     try scene.otherEdits { $0.theme = "theirs" }
     try EditingContext(scene.mine).commit(&draft)
-    #expect(scene.stored(Key.theme).writes.map(\.payload.value) == ["mine"])
+    #expect(scene.stored(Key.theme).writes.map(\.value) == ["mine"])
   }
 }

@@ -105,7 +105,7 @@ import Testing
       Issue.record("the superseded write is not in the report")
       return
     }
-    #expect(state.writes.map(\.payload.value) == ["base", "loser"])
+    #expect(state.writes.map(\.value) == ["base", "loser"])
   }
 
   @Test(arguments: [MergePolicy.mergeByPropertyObjectTrump, .overwrite])

@@ -210,7 +210,7 @@ import Testing
         }
       }
       fields[FieldKey("views", .counter)] = FieldState(
-        Causal(Tally(entries: entries), clock))
+        Causal(PNCounter(entries: entries), clock))
     default:
       guard case .ledger(let field) = try state("log", .ledger).box,
         let line = field.store.lines[tablet.device]
@@ -223,7 +223,7 @@ import Testing
       lines[phone.device]?.append(
         .init(sequence: 9, time: .zero, amount: 1, memo: nil))
       fields[FieldKey("log", .ledger)] = FieldState(
-        Causal(LedgerLines(lines: lines), clock))
+        Causal(Ledger(lines: lines), clock))
     }
     let forged = Delta([RecordChange(id: id, fields: fields)])
     let (session, writes) = session(hub, as: phone.device)
@@ -249,7 +249,7 @@ import Testing
       var line = DeviceEntries()
       line.append(
         .init(sequence: dot.sequence, time: .zero, amount: 1, memo: nil))
-      let lines = LedgerLines(lines: [
+      let lines = Ledger(lines: [
         phone.device: line,
         tablet.device: DeviceEntries(
           folded: 1 << 20, sum: 5, cancelled: 0, cancelledSum: 0, tail: []),

@@ -25,7 +25,7 @@ import Testing
     settle(a, b)
     for replica in [a, b] {
       #expect(replica.ada?.miles == 7000)
-      let writes = try #require(replica.ada?.authors(of: \.name))
+      let writes = try #require(replica.ada?.writes(of: \.name))
       #expect(Set(writes.map(\.time)).count == 1)
       #expect(writes.map(\.dot.device) == [b.device, a.device])
     }
@@ -43,7 +43,7 @@ import Testing
       #expect(conflict.winner.time == Timestamp(milliseconds: 9000))
       #expect(conflict.loser.value == "mine")
     }
-    #expect(a.ada?.provenance(\.name)?.dot.device == late.device)
+    #expect(a.ada?.write(of: \.name)?.dot.device == late.device)
   }
 
   @Test func nineteenInnocentFieldsAreKept() throws {

@@ -51,10 +51,10 @@ import Testing
 
   @Test func aRegisterAndItsDeltasRoundTrip() throws {
     var a = MVRegister<String>()
-    a.write("one", by: phone, at: time)
+    a.write("one", on: phone, at: time)
     var b = a
-    let delta = a.write("two", by: phone, at: time)
-    b.write(nil, by: tablet, at: time)
+    let delta = a.write("two", on: phone, at: time)
+    b.write(nil, on: tablet, at: time)
     try check(delta)
     try check(a.merging(b))
     try check(MVRegister<Int>())
@@ -63,26 +63,26 @@ import Testing
     #expect(read == b.merging(delta))
     var last = LWWRegister<Int>()
     try check(last)
-    try last.write(3, by: phone, at: .max)
+    try last.write(3, on: phone, at: .max)
     try check(last)
   }
 
   @Test func countersSetsAndLedgersRoundTrip() throws {
     var counter = PNCounter()
-    try counter.increment(by: .max, at: phone)
-    try counter.decrement(at: tablet)
+    try counter.increment(by: .max, on: phone)
+    try counter.decrement(on: tablet)
     counter.reset()
-    try counter.increment(at: tablet)
+    try counter.increment(on: tablet)
     try check(counter)
     var tags = ORSet<String>()
-    let delta = tags.insert("b", by: phone)
-    tags.insert("a", by: tablet)
-    tags.remove("b", by: tablet)
+    let delta = tags.insert("b", on: phone)
+    tags.insert("a", on: tablet)
+    tags.remove("b", on: tablet)
     try check(tags)
     try check(delta)
     var ledger = Ledger()
     for amount in [.max, .max, .max, -5] as [Int64] {
-      ledger.append(amount, memo: .string("m"), by: phone, at: time)
+      ledger.append(amount, memo: .string("m"), on: phone, at: time)
     }
     try check(ledger)
     ledger.fold(upTo: [phone: 3])

@@ -14,7 +14,7 @@ extension Suite {
       return Work(
         operations: count, expecting: count, setUp: { PNCounter() }
       ) { counter in
-        for _ in 0..<count { try counter.increment(at: device) }
+        for _ in 0..<count { try counter.increment(on: device) }
         return Int(counter.value)
       }
     }
@@ -26,9 +26,9 @@ extension Suite {
       let joins = scale(1000)
       var (one, other) = (PNCounter(), PNCounter())
       for i in 0..<devices {
-        try one.increment(by: UInt64(1 + i % 2), at: Dataset.device(i))
-        try other.increment(by: 1, at: Dataset.device(i))
-        if i % 2 == 0 { try other.increment(by: 1, at: Dataset.device(i)) }
+        try one.increment(by: UInt64(1 + i % 2), on: Dataset.device(i))
+        try other.increment(by: 1, on: Dataset.device(i))
+        if i % 2 == 0 { try other.increment(by: 1, on: Dataset.device(i)) }
       }
       let copies = (one, other)
       return Work(

@@ -24,7 +24,7 @@ extension Suite {
         operations: elements.count, expecting: elements.count,
         setUp: { ORSet<String>() }
       ) { set in
-        for element in elements { set.insert(element, by: Dataset.device(1)) }
+        for element in elements { set.insert(element, on: Dataset.device(1)) }
         return set.count
       }
     }
@@ -38,7 +38,7 @@ extension Suite {
         setUp: { Self.set(elements, device: 1) }
       ) { set in
         for element in elements[..<half] {
-          set.remove(element, by: Dataset.device(1))
+          set.remove(element, on: Dataset.device(1))
         }
         return set.count
       }
@@ -84,10 +84,10 @@ extension Suite {
       let base = Self.set(common, device: 1)
       var (one, other) = (base, base)
       for element in Self.elements(size / 10, seed: 8) {
-        one.insert(element, by: Dataset.device(1))
+        one.insert(element, on: Dataset.device(1))
       }
       for element in Self.elements(size / 10, seed: 9) {
-        other.insert(element, by: Dataset.device(2))
+        other.insert(element, on: Dataset.device(2))
       }
       let (mine, theirs) = (one, other)
       let own = Self.elements(size / 10, seed: 8)
@@ -96,7 +96,7 @@ extension Suite {
         // Changed, so that it shares no memory with the next run's.
         setUp: {
           var copy = mine
-          copy.insert(own[0], by: Dataset.device(1))
+          copy.insert(own[0], on: Dataset.device(1))
           return copy
         }
       ) { set in
@@ -115,7 +115,7 @@ extension Suite {
 
   private static func set(_ elements: [String], device: Int) -> ORSet<String> {
     var set = ORSet<String>()
-    for element in elements { set.insert(element, by: Dataset.device(device)) }
+    for element in elements { set.insert(element, on: Dataset.device(device)) }
     return set
   }
 }

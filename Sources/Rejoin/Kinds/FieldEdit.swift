@@ -34,6 +34,13 @@ public struct CounterEdit: Hashable, Sendable {
     }
   }
 
+  /// The edit with increments and decrements exchanged.
+  var opposite: CounterEdit {
+    var edit = self
+    (edit.increments, edit.decrements) = (decrements, increments)
+    return edit
+  }
+
   /// Cancels all earlier changes, those of this edit included.
   mutating func reset() {
     self = CounterEdit()

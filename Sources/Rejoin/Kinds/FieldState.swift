@@ -8,9 +8,9 @@ public struct FieldState: Hashable, Sendable {
   /// A field of any kind.
   package enum Box: Hashable, Sendable {
     case register(Causal<Siblings<Stamped>>)
-    case counter(Causal<Tally>)
+    case counter(Causal<PNCounter>)
     case set(Causal<DotMap>)
-    case ledger(Causal<LedgerLines>)
+    case ledger(Causal<Ledger>)
     case existence(Causal<ExistenceMarks>)
   }
 

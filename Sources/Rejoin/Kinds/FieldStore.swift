@@ -108,6 +108,22 @@ package protocol FieldStore: DotStore {
     part: Self, continued: Set<DeviceID>, seen: some DotSet,
     otherSeen: some DotSet)
 
+  // Undo.
+
+  /// Returns the elements that an edit of a set may change, or `nil` alone for a
+  /// field that an edit changes as a whole.
+  func elements(changedBy save: EditContext) -> [Value?]
+
+  /// Returns what undoing a save of a device depends on.
+  func undoContent(of element: Value?, by device: DeviceID) -> UndoContent
+
+  /// Returns the opposites of what a device has added since.
+  func opposites(since sums: UndoSums) -> [LedgerEdit.Entry]
+
+  /// Returns the edit that brings something back, or `nil` if it would overflow.
+  func edit(restoring content: UndoRestoration, by device: DeviceID)
+    -> FieldEdit?
+
   /// Traps in checked builds unless the invariants hold.
   func _checkInvariants()
 }
@@ -149,6 +165,18 @@ extension FieldStore {
   ) {
     merge(part, seen: seen, otherSeen: otherSeen)
   }
+
+  package func elements(changedBy save: EditContext) -> [Value?] { [nil] }
+
+  package func undoContent(
+    of element: Value?, by device: DeviceID
+  ) -> UndoContent { .siblings(UndoSiblings([], .any)) }
+
+  package func opposites(since sums: UndoSums) -> [LedgerEdit.Entry] { [] }
+
+  package func edit(
+    restoring content: UndoRestoration, by device: DeviceID
+  ) -> FieldEdit? { nil }
 }
 
 /// The part of a field that a receiver lacks.
@@ -168,9 +196,9 @@ extension FieldKind {
   package var store: any FieldStore.Type {
     switch self {
     case .register: Siblings<Stamped>.self
-    case .counter: Tally.self
+    case .counter: PNCounter.self
     case .set: DotMap.self
-    case .ledger: LedgerLines.self
+    case .ledger: Ledger.self
     case .existence: ExistenceMarks.self
     }
   }

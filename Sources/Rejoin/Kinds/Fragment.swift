@@ -9,18 +9,18 @@
 /// is true of a counter or a ledger with cancellations. A replica accepts or refuses
 /// any other fragment device by device, because the additions of a device depend on
 /// its own saves alone.
-public struct Fragment: Hashable, Sendable {
+package struct Fragment: Hashable, Sendable {
   /// The new part.
   ///
   /// A set contains all marks of each element with a new mark. A counter or a ledger
   /// contains the additions of the devices with new saves. If the fragment is whole,
   /// the clock is that of the sender's field. Otherwise, it contains only the devices
   /// with new saves.
-  public let state: FieldState
+  package let state: FieldState
 
   /// The saves that the receiver must hold, each of a device in the clock of
   /// ``state``.
-  public let basis: VectorClock
+  package let basis: VectorClock
 
   /// The devices whose entries in a ledger continue those of the receiver.
   ///
@@ -28,10 +28,10 @@ public struct Fragment: Hashable, Sendable {
   package let continued: Set<DeviceID>
 
   /// Whether a replica accepts or refuses all of the fragment.
-  public var isWhole: Bool { state.read { $0.isWhole } }
+  package var isWhole: Bool { state.read { $0.isWhole } }
 
   /// The last save of each device that has new ones.
-  public var news: VectorClock { state.clock.saves(beyond: basis) }
+  package var news: VectorClock { state.clock.saves(beyond: basis) }
 
   /// The part of some devices.
   ///

@@ -8,22 +8,22 @@
 ///
 /// A context that the dots in the store imply is not stored. So the most common
 /// field, which holds one write, is as small as that write.
-public struct Causal<Store: DotStore>: Hashable, Sendable {
+package struct Causal<Store: DotStore>: Hashable, Sendable {
   /// What the saves have written.
   ///
   /// Every dot in it is in ``context``.
-  public private(set) var store: Store
+  package private(set) var store: Store
 
   /// `nil` if and only if the store implies the context, so that equal values
   /// are stored alike.
   private var explicit: CausalContext?
 
   /// Creates an empty value, which has seen no save.
-  public init() { store = Store() }
+  package init() { store = Store() }
 
   /// Creates a value from a store and its causal context, which must contain
   /// every dot in the store.
-  public init(store: Store, context: CausalContext) {
+  package init(store: Store, context: CausalContext) {
     self.store = store
     explicit = context
     elide()
@@ -38,12 +38,12 @@ public struct Causal<Store: DotStore>: Hashable, Sendable {
   }
 
   /// The saves that the value has seen.
-  public var context: CausalContext {
+  package var context: CausalContext {
     explicit ?? CausalContext(store.dots)
   }
 
   /// The contiguous part of ``context``.
-  public var clock: VectorClock { explicit?.clock ?? store.dots }
+  package var clock: VectorClock { explicit?.clock ?? store.dots }
 
   /// The sequence number of a device's last save in ``clock``.
   func lastSave(of device: DeviceID) -> UInt64 {
@@ -54,7 +54,7 @@ public struct Causal<Store: DotStore>: Hashable, Sendable {
   var isContextImplied: Bool { explicit == nil }
 
   /// Whether the value has seen no save.
-  public var isInitial: Bool { explicit == nil && store.isEmpty }
+  package var isInitial: Bool { explicit == nil && store.isEmpty }
 
   /// Changes the store in the save `dot`, and adds that save and all earlier
   /// ones of its device to the context.
@@ -149,7 +149,7 @@ extension Causal: Lattice {
   /// Joins the stores under both contexts, and the contexts.
   ///
   /// - Complexity: That of the store's join, and O(*r*) for *r* devices.
-  public mutating func merge(_ other: Causal) {
+  package mutating func merge(_ other: Causal) {
     if isInitial { return self = other }
     if explicit == nil, other.explicit == nil,
       let theirs = other.store.onlyDot,

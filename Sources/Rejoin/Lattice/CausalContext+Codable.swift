@@ -4,7 +4,7 @@ extension CausalContext: Codable {
   private enum CodingKeys: CodingKey { case clock, dots }
 
   /// Encodes the contiguous part, and the dots beyond it where there are any.
-  public func encode(to encoder: any Encoder) throws {
+  package func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(clock, forKey: .clock)
     let dots = scattered
@@ -12,7 +12,7 @@ extension CausalContext: Codable {
   }
 
   /// Decodes the contiguous part and the dots beyond it.
-  public init(from decoder: any Decoder) throws {
+  package init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     let clock = try container.decode(VectorClock.self, forKey: .clock)
     let dots = try container.decodeIfPresent([Dot].self, forKey: .dots) ?? []

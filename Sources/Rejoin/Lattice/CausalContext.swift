@@ -8,7 +8,7 @@
 /// claim any other: a vector clock would claim all earlier saves, and joining
 /// the delta would remove what they wrote. Dots that become contiguous with the
 /// clock move into it.
-public struct CausalContext: Hashable, Sendable {
+package struct CausalContext: Hashable, Sendable {
   private enum Storage: Hashable, Sendable {
     case clock(VectorClock)
     /// One dot beyond the gap at the beginning: the context of most deltas of
@@ -23,7 +23,7 @@ public struct CausalContext: Hashable, Sendable {
   private var storage: Storage
 
   /// The contiguous part: the saves of each device up to the first gap.
-  public var clock: VectorClock {
+  package var clock: VectorClock {
     switch storage {
     case .clock(let clock), .scattered(let clock, _): clock
     case .dot: VectorClock()
@@ -33,7 +33,7 @@ public struct CausalContext: Hashable, Sendable {
   /// The dots beyond a gap, sorted.
   ///
   /// None is in ``clock`` or follows it directly.
-  public var scattered: [Dot] {
+  package var scattered: [Dot] {
     switch storage {
     case .clock: []
     case .dot(let dot): [dot]
@@ -42,7 +42,7 @@ public struct CausalContext: Hashable, Sendable {
   }
 
   /// Creates a context of the saves in `clock`.
-  public init(_ clock: VectorClock = VectorClock()) { storage = .clock(clock) }
+  package init(_ clock: VectorClock = VectorClock()) { storage = .clock(clock) }
 
   /// Creates a context of one dot.
   init(_ dot: Dot) {
@@ -52,7 +52,7 @@ public struct CausalContext: Hashable, Sendable {
   }
 
   /// Creates a context of exactly the given dots.
-  public init(dots: some Sequence<Dot>) {
+  package init(dots: some Sequence<Dot>) {
     self.init()
     update(clock: VectorClock(), dots: Array(dots))
   }
@@ -116,7 +116,7 @@ public struct CausalContext: Hashable, Sendable {
 
 extension CausalContext: DotSet {
   /// Whether the context contains `dot`.
-  public func contains(_ dot: Dot) -> Bool {
+  package func contains(_ dot: Dot) -> Bool {
     switch storage {
     case .clock(let clock): clock.contains(dot)
     case .dot(let only): only == dot
@@ -136,7 +136,7 @@ extension [Dot] {
 
 extension CausalContext: Lattice {
   /// Adds every save in `other`.
-  public mutating func merge(_ other: CausalContext) {
+  package mutating func merge(_ other: CausalContext) {
     let clock = clock.merging(other.clock)
     switch (storage, other.storage) {
     case (.clock, .clock): storage = .clock(clock)

@@ -5,7 +5,7 @@
 /// It is the dot store of a set. The keys are in an array in the order in which
 /// they came, so that two maps with a common past are joined side by side, with
 /// hardly a look-up.
-public struct DotMap: Sendable {
+package struct DotMap: Sendable {
   /// A key and its siblings.
   typealias Entry = (key: Value, siblings: Siblings<AddMark>)
 
@@ -20,13 +20,13 @@ public struct DotMap: Sendable {
   /// The inverse of `places`; empty while there are few.
   private var indices: [Value: Int32] = [:]
   /// The number of keys with siblings.
-  public private(set) var count = 0
+  package private(set) var count = 0
 
   /// The number of places, including those of keys without siblings.
   var placeCount: Int { places.count }
 
   /// Creates an empty map.
-  public init() {}
+  package init() {}
 
   /// Creates a map from canonical keys, each once and with at least one sibling.
   init(_ entries: [(key: Value, siblings: Siblings<AddMark>)]) {
@@ -91,7 +91,7 @@ public struct DotMap: Sendable {
   /// The siblings of a key.
   ///
   /// - Complexity: O(1) on average.
-  public internal(set) subscript(key: Value) -> Siblings<AddMark> {
+  package internal(set) subscript(key: Value) -> Siblings<AddMark> {
     get { place(of: key).map { places[$0].siblings } ?? Siblings() }
     set { update(key) { $0 = newValue } }
   }
@@ -114,7 +114,7 @@ public struct DotMap: Sendable {
   /// The keys with their siblings, sorted by key.
   ///
   /// - Complexity: O(*n* log *n*).
-  public var contents: [(key: Value, siblings: Siblings<AddMark>)] {
+  package var contents: [(key: Value, siblings: Siblings<AddMark>)] {
     entries.sorted(byValue: { $0.key })
   }
 
@@ -129,7 +129,7 @@ public struct DotMap: Sendable {
 }
 
 extension DotMap: Hashable {
-  public static func == (a: DotMap, b: DotMap) -> Bool {
+  package static func == (a: DotMap, b: DotMap) -> Bool {
     guard a.count == b.count else { return false }
     var guess = 0
     return a.entries.allSatisfy { entry in
@@ -141,7 +141,7 @@ extension DotMap: Hashable {
     }
   }
 
-  public func hash(into hasher: inout Hasher) {
+  package func hash(into hasher: inout Hasher) {
     // Of any order of the keys.
     hasher.combine(
       entries.reduce(0) { sum, entry in
@@ -155,13 +155,13 @@ extension DotMap: Hashable {
 
 extension DotMap: DotStore {
   /// Whether no key has siblings.
-  public var isEmpty: Bool { count == 0 }
+  package var isEmpty: Bool { count == 0 }
 
-  public func impliesContext(_ clock: VectorClock) -> Bool {
+  package func impliesContext(_ clock: VectorClock) -> Bool {
     isEmpty && clock.isEmpty
   }
 
-  public var dots: VectorClock {
+  package var dots: VectorClock {
     var greatest = RunMap<DeviceID, UInt64>()
     for entry in entries {
       for sibling in entry.siblings {
@@ -177,7 +177,7 @@ extension DotMap: DotStore {
   /// Joins two maps.
   ///
   /// - Complexity: O(*n*) on average for the *n* keys of both.
-  public mutating func merge(
+  package mutating func merge(
     _ other: DotMap, seen: some DotSet, otherSeen: some DotSet
   ) {
     var isShared = Array(repeating: false, count: places.count)

@@ -7,7 +7,7 @@
 /// A removal leaves no tombstone: what was removed is a dot that the context
 /// contains and the store lacks. Almeida, Shoker, Baquero, *Delta State
 /// Replicated Data Types* (2018), §7.
-public protocol DotStore: Hashable, Sendable {
+package protocol DotStore: Hashable, Sendable {
   /// Creates an empty store.
   init()
 
@@ -49,17 +49,17 @@ public protocol DotStore: Hashable, Sendable {
 
 extension DotStore {
   /// Whether a clock with `dot` alone is known to equal ``dots``.
-  public func impliesContext(_ dot: Dot) -> Bool {
+  package func impliesContext(_ dot: Dot) -> Bool {
     impliesContext(VectorClock(dot))
   }
 
   /// The only dot in the store, if it is known that there is just one.
-  public var onlyDot: Dot? { nil }
+  package var onlyDot: Dot? { nil }
 
   /// Whether a join leaves the last dot of every device in the store.
-  public static var keepsLastDots: Bool { false }
+  package static var keepsLastDots: Bool { false }
 
   /// The greatest sequence number of a device's dots in the store; zero if it
   /// has none.
-  public func lastDot(of device: DeviceID) -> UInt64 { dots[device] }
+  package func lastDot(of device: DeviceID) -> UInt64 { dots[device] }
 }

@@ -13,13 +13,13 @@
 ///
 /// A single sibling, by far the most common case, needs no allocation of its
 /// own.
-public struct Siblings<Payload: Hashable & Comparable & Sendable>: Sendable {
+package struct Siblings<Payload: Hashable & Comparable & Sendable>: Sendable {
   /// A payload and the dot of the save that wrote it.
-  public struct Element: Hashable, Sendable {
+  package struct Element: Hashable, Sendable {
     /// The save.
-    public let dot: Dot
+    package let dot: Dot
     /// What it wrote.
-    public let payload: Payload
+    package let payload: Payload
   }
 
   /// There is one case for each number of siblings, so that equal siblings have
@@ -36,7 +36,7 @@ public struct Siblings<Payload: Hashable & Comparable & Sendable>: Sendable {
   private init(_ storage: Storage) { self.storage = storage }
 
   /// Creates a single sibling.
-  public init(_ payload: Payload, at dot: Dot) {
+  package init(_ payload: Payload, at dot: Dot) {
     storage = .one(Element(dot: dot, payload: payload))
   }
 
@@ -85,12 +85,12 @@ extension Siblings: RandomAccessCollection {
   }
 
   /// Goes through the siblings in the order of dots.
-  public struct Iterator: IteratorProtocol {
+  package struct Iterator: IteratorProtocol {
     fileprivate var only: Element?
     fileprivate var many: IndexingIterator<[Element]>
 
     /// The next sibling; `nil` after the last one.
-    public mutating func next() -> Element? {
+    package mutating func next() -> Element? {
       guard let only else { return many.next() }
       self.only = nil
       return only
@@ -98,7 +98,7 @@ extension Siblings: RandomAccessCollection {
   }
 
   /// Goes through the siblings in the order of dots.
-  public func makeIterator() -> Iterator {
+  package func makeIterator() -> Iterator {
     switch storage {
     case .none, .one: Iterator(only: only, many: [].makeIterator())
     case .many(let all): Iterator(only: nil, many: all.makeIterator())
@@ -106,10 +106,10 @@ extension Siblings: RandomAccessCollection {
   }
 
   /// The position of the first sibling.
-  public var startIndex: Int { 0 }
+  package var startIndex: Int { 0 }
 
   /// The number of siblings.
-  public var endIndex: Int {
+  package var endIndex: Int {
     switch storage {
     case .none: 0
     case .one: 1
@@ -118,7 +118,7 @@ extension Siblings: RandomAccessCollection {
   }
 
   /// The sibling at `position`, in the order of dots.
-  public subscript(position: Int) -> Element {
+  package subscript(position: Int) -> Element {
     switch storage {
     case .none:
       preconditionFailure("index \(position) is out of range: no siblings")
@@ -133,9 +133,9 @@ extension Siblings: RandomAccessCollection {
 
 extension Siblings: DotStore {
   /// Creates an empty store.
-  public init() { storage = .none }
+  package init() { storage = .none }
 
-  public func impliesContext(_ clock: VectorClock) -> Bool {
+  package func impliesContext(_ clock: VectorClock) -> Bool {
     switch storage {
     case .none: clock.isEmpty
     case .one(let only):
@@ -144,19 +144,19 @@ extension Siblings: DotStore {
     }
   }
 
-  public func impliesContext(_ dot: Dot) -> Bool {
+  package func impliesContext(_ dot: Dot) -> Bool {
     if case .one(let only) = storage { return only.dot == dot }
     return impliesContext(VectorClock(dot))
   }
 
-  public var onlyDot: Dot? { only?.dot }
+  package var onlyDot: Dot? { only?.dot }
 
   /// The sibling, if there is just one.
   var only: Element? {
     if case .one(let only) = storage { only } else { nil }
   }
 
-  public var dots: VectorClock {
+  package var dots: VectorClock {
     guard case .many(let all) = storage else {
       return only.map { VectorClock($0.dot) } ?? VectorClock()
     }
@@ -172,7 +172,7 @@ extension Siblings: DotStore {
     return VectorClock(sorted: entries)
   }
 
-  public func lastDot(of device: DeviceID) -> UInt64 {
+  package func lastDot(of device: DeviceID) -> UInt64 {
     switch storage {
     case .none: return 0
     case .one(let only):
@@ -186,7 +186,7 @@ extension Siblings: DotStore {
 
   /// The last dot of each device stays in a join: whoever holds it, and no
   /// later one, has seen no later one either.
-  public static var keepsLastDots: Bool { true }
+  package static var keepsLastDots: Bool { true }
 
   /// The sibling of a dot.
   subscript(dot: Dot) -> Element? {
@@ -203,7 +203,7 @@ extension Siblings: DotStore {
   ///
   /// - Complexity: A look-up in a clock for each sibling, and
   ///   O(*m* log *n*) for *m* siblings that join *n*.
-  public mutating func merge(
+  package mutating func merge(
     _ other: Siblings, seen: some DotSet, otherSeen: some DotSet
   ) {
     if count < 2, other.count < 2 {
@@ -276,11 +276,11 @@ extension Siblings {
 }
 
 extension Siblings: Hashable {
-  public static func == (a: Siblings, b: Siblings) -> Bool {
+  package static func == (a: Siblings, b: Siblings) -> Bool {
     a.storage == b.storage
   }
 
-  public func hash(into hasher: inout Hasher) { hasher.combine(storage) }
+  package func hash(into hasher: inout Hasher) { hasher.combine(storage) }
 }
 
 extension Siblings {

@@ -109,7 +109,7 @@ struct FieldSlot: Sendable {
     case .register(let value):
       .init(dot: save.dot, payload: Stamped(canonical: value, at: save.time))
     case .empty: nil
-    case .other(let state): state.write
+    case .other(let state): state.store(of: Siblings<Stamped>.self)?.winner
     }
   }
 

@@ -46,68 +46,28 @@ public struct Record: Sendable {
   }
 
   /// The visible write of a register.
-  private func write(of key: FieldKey) -> Siblings<Stamped>.Element? {
+  func visibleWrite(of key: FieldKey) -> Siblings<Stamped>.Element? {
     names.number(of: key).flatMap { state.write(of: $0) }
-  }
-
-  /// The writes of a register, the visible one first.
-  func siblings(of name: String) -> [Siblings<Stamped>.Element] {
-    self[FieldKey(name, .register)].writes.sorted {
-      ($1.payload.time, $1.dot) < ($0.payload.time, $0.dot)
-    }
-  }
-}
-
-// A reference to a record that does not exist reads as unset.
-extension Record {
-  /// The visible value of a register.
-  public func value(of name: String) -> Value? {
-    write(of: FieldKey(name, .register))
-      .flatMap { visible($0.payload.value) }
   }
 
   /// The visible value of a register or a counter: nothing if it has not been
   /// written, and `nil` if a write has unset it.
   func shown(_ key: FieldKey) -> Value?? {
     key.kind == .register
-      ? write(of: key).map { visible($0.payload.value) } : self[key].shown
+      ? visibleWrite(of: key).map { visible($0.payload.value) }
+      : self[key].shown
   }
 
-  /// The values of concurrent writes that differ from the visible one, each
-  /// once, sorted.
-  ///
-  /// The first is `nil` if the field shows a value and a write unset it. A record
-  /// knows no schema, so it also lists the values of a field that the schema
-  /// declares as `lww`.
-  public func conflicts(of name: String) -> [Value?] {
-    let showsValue = value(of: name) != nil
-    return self[FieldKey(name, .register)].conflicts
-      .filter { $0 == nil ? showsValue : visible($0) != nil }
-  }
-
-  /// The value of a counter.
-  public func count(of name: String) -> Int64 {
-    self[FieldKey(name, .counter)].count
-  }
-
-  /// The elements of a set, sorted.
-  public func elements(of name: String) -> [Value] {
-    let all = self[FieldKey(name, .set)].elements
-    return dangling.isEmpty ? all : all.filter { visible($0) != nil }
-  }
-
-  /// The total of a ledger.
-  public func total(of name: String) -> Int64 {
-    self[FieldKey(name, .ledger)].total
-  }
-
-  /// The value, unless it is a reference to a record that does not exist.
+  /// Returns the value, unless it is a reference to a record that does not exist.
   func visible(_ value: Value?) -> Value? {
-    if !dangling.isEmpty, case .reference(let id) = value,
-      dangling.contains(id)
-    {
-      return nil
-    }
-    return value
+    dangling.hides(value) ? nil : value
+  }
+}
+
+extension Set<RecordID> {
+  /// Returns whether a value refers to one of these records, which do not exist.
+  func hides(_ value: Value?) -> Bool {
+    if !isEmpty, case .reference(let id) = value { return contains(id) }
+    return false
   }
 }

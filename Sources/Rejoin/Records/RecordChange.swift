@@ -7,7 +7,7 @@ public struct RecordChange: Hashable, Sendable {
   /// Its fields, sorted by name and kind.
   public internal(set) var fields: [FieldKey: FieldState]
   /// Of other fields, which are large, what is new of them.
-  public internal(set) var fragments: [FieldKey: Fragment] = [:]
+  package internal(set) var fragments: [FieldKey: Fragment] = [:]
 
   init(
     id: RecordID, fields: [FieldKey: FieldState] = [:],

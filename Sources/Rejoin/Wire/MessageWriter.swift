@@ -200,7 +200,7 @@ struct MessageWriter {
     guard hasExistence, let existence = sorted.last else { return }
     let marks = slots[Int(existence.slot)].state
     // Only a deletion refers to it.
-    if marks.marks.contains(where: \.payload.isDeletion) {
+    if marks.marks.contains(where: \.isDeletion) {
       writer.recordClock = clock(of: written, choice).merging(marks.clock)
     }
     marks.write(to: &writer)

@@ -111,7 +111,7 @@ extension FieldState {
   /// The elements of the field's store.
   fileprivate func inspected(_ fragment: Fragment?) -> [JSONValue] {
     switch box {
-    case .register: writes.map { .of($0.dot, $0.payload) }
+    case .register: writes.map { .of($0) }
     case .counter(let field):
       field.store.entries.map { entry in
         let cancelled = field.store.cancelled.first {
@@ -131,10 +131,10 @@ extension FieldState {
         .object([
           "device": .text(mark.dot.device.hexadecimal),
           "n": .wide(mark.dot.sequence),
-          "time": .wide(mark.payload.time.rawValue),
-          "covered": mark.payload.covered.map { Inspection.json($0) }
+          "time": .wide(mark.time.rawValue),
+          "covered": mark.covered.map { Inspection.json($0) }
             ?? .scalar(.null),
-          "purge": .scalar(.bool(mark.payload.isPurge)),
+          "purge": .scalar(.bool(mark.isPurge)),
         ])
       }
     }
@@ -182,14 +182,16 @@ extension JSONValue {
     }
   }
 
-  fileprivate static func of(_ dot: Dot, _ write: Stamped) -> JSONValue {
+  fileprivate static func of(_ write: RegisterWrite) -> JSONValue {
     .object([
-      "device": .text(dot.device.hexadecimal), "n": .wide(dot.sequence),
+      "device": .text(write.dot.device.hexadecimal),
+      "n": .wide(write.dot.sequence),
       "time": .wide(write.time.rawValue), "value": .tagged(write.value),
     ])
   }
 
-  fileprivate static func members(_ entry: Tally.Entry) -> [Name: JSONValue] {
+  fileprivate static func members(_ entry: PNCounter.Entry) -> [Name: JSONValue]
+  {
     [
       "device": .text(entry.device.hexadecimal), "n": .wide(entry.sequence),
       "increments": .wide(entry.increments),

@@ -68,7 +68,7 @@ extension FieldState {
     case .ledger: "total \(total)"
     case .existence:
       marks.map { mark in
-        mark.payload.covered.map { "deleted, covering \($0)" } ?? "alive"
+        mark.covered.map { "deleted, covering \($0)" } ?? "alive"
       }.joined(separator: "; ")
     }
   }

@@ -34,7 +34,7 @@ extension RejoinTeam {
       switch dropped.content {
       case .value(let lost, _): note(lost.value, key)
       case .overwritten(let state):
-        for write in state.writes { note(write.payload.value, key) }
+        for write in state.writes { note(write.value, key) }
       case .edit(.write(let value)): note(value, key)
       case .edit, .deletion, .creation: break
       }

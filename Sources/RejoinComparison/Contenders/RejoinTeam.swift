@@ -141,7 +141,7 @@ extension RejoinTeam {
       }
       for field in fields {
         outcome.kept[field, default: []].formUnion(
-          record[episode.key(of: field)].writes.map(\.payload.value))
+          record[episode.key(of: field)].writes.map(\.value))
       }
       for conflict in contexts.isEmpty ? [] : contexts[place].conflicts {
         for field in conflict.fields {

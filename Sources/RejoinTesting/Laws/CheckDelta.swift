@@ -6,7 +6,7 @@ import Rejoin
 /// that random scripts reach.
 ///
 ///     try checkDelta(from: PNCounter()) { counter, device, random in
-///       try counter.increment(by: 2, at: device)
+///       try counter.increment(by: 2, on: device)
 ///     }
 ///
 /// - Parameters:
@@ -28,7 +28,7 @@ public func checkDelta<State: Lattice & Equatable>(
 /// Checks that merging the delta of a change has exactly the effect of the change,
 /// on each of the given values.
 ///
-///     try checkDelta(samples: sets) { $0.remove("a", by: phone) }
+///     try checkDelta(samples: sets) { $0.remove("a", on: phone) }
 ///
 /// - Parameters:
 ///   - samples: The values to change.

@@ -6,7 +6,7 @@ import Rejoin
 /// values that random scripts reach.
 ///
 ///     try checkLattice(from: ORSet<String>()) { set, device, random in
-///       set.insert(random.pick(["a", "b"]), by: device)
+///       set.insert(random.pick(["a", "b"]), on: device)
 ///     }
 ///
 /// In a script, three devices change their values and merge each other's values

@@ -29,7 +29,7 @@ extension Record {
     case .register:
       reading.value = value(of: name)
       reading.conflicts = conflicts(of: name)
-      reading.author = provenance(of: name)?.dot
+      reading.author = write(of: name)?.dot
     case .counter: reading.count = count(of: name)
     case .set: reading.elements = elements(of: name)
     case .ledger: reading.total = total(of: name)

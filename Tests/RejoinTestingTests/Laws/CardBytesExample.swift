@@ -25,8 +25,8 @@ extension Card {
     from: Card(), encode: { try $0.encoded() },
     decode: { try Card(decoding: $0) }
   ) { card, device, random in
-    let name = card.name.write("Ada", by: device, at: random.time())
-    let tags = card.tags.insert(random.pick(["a", "b"]), by: device)
+    let name = card.name.write("Ada", on: device, at: random.time())
+    let tags = card.tags.insert(random.pick(["a", "b"]), on: device)
     return Card(name: name, likes: card.likes.reset(), tags: tags)
   }
 }

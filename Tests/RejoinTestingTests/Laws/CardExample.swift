@@ -18,8 +18,8 @@ struct Card: Lattice, Hashable, Codable {
 
 @Test func cardKeepsTheLaws() throws {
   try checkLaws(from: Card()) { card, me, random in
-    let name = card.name.write("Ada", by: me, at: random.time())
-    let tags = card.tags.insert(random.pick(["a", "b"]), by: me)
-    return try Card(name: name, likes: card.likes.increment(at: me), tags: tags)
+    let name = card.name.write("Ada", on: me, at: random.time())
+    let tags = card.tags.insert(random.pick(["a", "b"]), on: me)
+    return try Card(name: name, likes: card.likes.increment(on: me), tags: tags)
   }
 }

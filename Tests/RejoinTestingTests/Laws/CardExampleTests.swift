@@ -46,9 +46,9 @@ private struct ForgetfulCard: Lattice, Hashable {
       try checkLaws(from: ForgetfulCard(part), seeds: seeds) {
         state, me, random in
         var delta = ForgetfulCard(part)
-        let name = state.card.name.write("Ada", by: me, at: random.time())
-        let tags = state.card.tags.insert(random.pick(["a", "b"]), by: me)
-        let likes = try state.card.likes.increment(at: me)
+        let name = state.card.name.write("Ada", on: me, at: random.time())
+        let tags = state.card.tags.insert(random.pick(["a", "b"]), on: me)
+        let likes = try state.card.likes.increment(on: me)
         delta.card = Card(name: name, likes: likes, tags: tags)
         return delta
       }

@@ -40,14 +40,14 @@ private let phone = DeviceID(high: 0x41 << 56, low: 0)
   @Test func aCounterIsShownByItsParts() throws {
     let failure = failure { _ throws(LawFailure) in
       try checkDelta(samples: [PNCounter()]) { counter in
-        try counter.increment(by: 0, at: phone)
+        try counter.increment(by: 0, on: phone)
         return PNCounter()
       }
     }
     #expect(
       failure?.exhibits.last?.text
-        == "PNCounter(tally: Tally(entries: [Entry(device: A, sequence: 1, "
-        + "increments: 0, decrements: 0)], cancelled: []))")
+        == "PNCounter(entries: [Entry(device: A, sequence: 1, "
+        + "increments: 0, decrements: 0)], cancelled: [])")
   }
 
   @Test func textAndPartsOfEveryKind() {

@@ -17,9 +17,9 @@ import Testing
 
     #expect(phone.conflicts(of: "Profile").map(\.record.key) == ["ada"])
 
-    let shown = phone[Profile.self, "ada"]?.provenance(\.name)
+    let shown = phone[Profile.self, "ada"]?.write(of: \.name)
     #expect(shown?.dot == Dot(tablet.device, 1))
-    let writes = phone[Profile.self, "ada"]?.authors(of: \.name)
+    let writes = phone[Profile.self, "ada"]?.writes(of: \.name)
     #expect(writes?.map(\.value) == ["Ada L.", "Ada"])
 
     try #require(report.conflicts.count == 1)

@@ -136,7 +136,7 @@ import Testing
   /// Entries that only one side has folded are not compared with others.
   @Test func entriesEquivocateFromTheGreaterFoldOn() {
     func ledger(_ amounts: [Int64], folded: UInt64) -> FieldState {
-      var lines = LedgerLines()
+      var lines = Ledger()
       for (i, amount) in amounts.enumerated() {
         lines.append(
           amount, memo: nil, at: Dot(DeviceID(1), UInt64(i) + 1), time: .zero)

@@ -60,7 +60,7 @@ private typealias Register = Causal<Siblings<Stamped>>
   }
 
   @Test func reshapingSeesNothingNew() {
-    var ledger = Causal<LedgerLines>()
+    var ledger = Causal<Ledger>()
     ledger.update(at: Dot(phone, 4)) {
       $0.append(5, memo: nil, at: Dot(phone, 4), time: .zero)
     }

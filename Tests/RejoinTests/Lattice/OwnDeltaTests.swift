@@ -10,11 +10,11 @@ import Testing
 
   @Test func aSetGoesOnAfterItsLatestDelta() {
     var original = ORSet<String>()
-    original.insert("a", by: phone)
-    let second = original.insert("b", by: phone)
+    original.insert("a", on: phone)
+    let second = original.insert("b", on: phone)
     var restored = ORSet<String>()
     restored.merge(second)
-    restored.insert("c", by: phone)
+    restored.insert("c", on: phone)
     restored.merge(original)
     #expect(restored.elements == ["a", "b", "c"])
     original.merge(restored)
@@ -23,11 +23,11 @@ import Testing
 
   @Test func aRegisterGoesOnAfterItsLatestDelta() {
     var original = MVRegister<String>()
-    original.write("a", by: phone, at: Timestamp(milliseconds: 1))
-    let second = original.write("b", by: phone, at: Timestamp(milliseconds: 2))
+    original.write("a", on: phone, at: Timestamp(milliseconds: 1))
+    let second = original.write("b", on: phone, at: Timestamp(milliseconds: 2))
     var restored = MVRegister<String>()
     restored.merge(second)
-    restored.write("c", by: phone, at: Timestamp(milliseconds: 3))
+    restored.write("c", on: phone, at: Timestamp(milliseconds: 3))
     original.merge(restored)
     #expect(original.value == "c")
     #expect(original.conflicts == [])

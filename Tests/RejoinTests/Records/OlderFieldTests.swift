@@ -58,8 +58,8 @@ private struct Careless: Entity {
     #expect(item?.theme == "dark")
     #expect(item?.price == 2.5)
     #expect(item?.stock == "7 pieces")
-    #expect(item?.provenance(\.theme)?.dot == Dot(old.device, 1))
-    #expect(item?.provenance(\.theme)?.value == "dark")
+    #expect(item?.write(of: \.theme)?.dot == Dot(old.device, 1))
+    #expect(item?.write(of: \.theme)?.value == "dark")
     try new.save { transaction in
       #expect(transaction[New.self, "1"].theme == "dark")
       #expect(transaction[New.self, "1"].stock == "7 pieces")
@@ -77,7 +77,7 @@ private struct Careless: Entity {
     #expect(item?.theme == "light")
     #expect(item?.price == 9.5)
     #expect(item?.stock == "none")
-    #expect(item?.provenance(\.theme)?.dot == Dot(new.device, 1))
+    #expect(item?.write(of: \.theme)?.dot == Dot(new.device, 1))
     let report = new.tell(old)
     #expect(
       report.kindMismatches == [

@@ -15,7 +15,7 @@ import Testing
     try b.edit { $0.name = "b" }
     settle(a, b)
     for replica in [a, b] {
-      let names = try #require(replica.ada?.authors(of: \.name))
+      let names = try #require(replica.ada?.writes(of: \.name))
       #expect(names.map(\.value) == ["b", "a"])
       #expect(names.map(\.dot) == [Dot(b.device, 1), Dot(a.device, 1)])
       #expect(names.map(\.time.milliseconds) == [2000, 1000])
@@ -36,13 +36,13 @@ import Testing
     settle(a, b)
     try b.edit { $0.roles.remove("a") }
     b.tell(a)
-    let tags = try #require(a.ada?.authors(of: \.tags))
+    let tags = try #require(a.ada?.insertions(of: \.tags))
     #expect(tags.map(\.element) == ["a", "both"])
     #expect(
       tags.map(\.saves) == [
         [Dot(a.device, 2)], [Dot(a.device, 1), Dot(b.device, 1)],
       ])
-    let roles = try #require(a.ada?.authors(of: \.roles))
+    let roles = try #require(a.ada?.insertions(of: \.roles))
     #expect(roles.map(\.element) == ["both"])
     #expect(roles.map(\.saves) == [[Dot(a.device, 1), Dot(b.device, 1)]])
   }
@@ -51,12 +51,12 @@ import Testing
     try a.edit { $0.miles.increment(by: 5) }
     try b.edit { $0.miles.decrement(by: 2) }
     settle(a, b)
-    #expect(a.ada?.authors(of: \.miles) == [a.device: 5, b.device: -2])
+    #expect(a.ada?.amounts(of: \.miles) == [a.device: 5, b.device: -2])
     try a.edit { $0.miles.reset() }
-    #expect(a.ada?.authors(of: \.miles) == [:])
+    #expect(a.ada?.amounts(of: \.miles) == [:])
     try b.edit { $0.miles.increment(by: 4) }
     settle(a, b)
-    #expect(a.ada?.authors(of: \.miles) == [b.device: 4])
+    #expect(a.ada?.amounts(of: \.miles) == [b.device: 4])
     #expect(a.ada?.miles == 4)
   }
 
@@ -64,14 +64,14 @@ import Testing
     try a.edit { $0.miles.increment(by: .max) }
     try a.edit { $0.miles.increment(by: .max) }
     #expect(
-      a.ada?.authors(of: \.miles) == [a.device: 2 * Int128(Int64.max)])
+      a.ada?.amounts(of: \.miles) == [a.device: 2 * Int128(Int64.max)])
   }
 
   @Test func entriesKeepTheirDevice() throws {
     try b.edit { $0.pay.append(7, memo: "late") }
     try a.edit { $0.pay.append(5, memo: "early") }
     settle(a, b)
-    let entries = try #require(b.ada?.authors(of: \.pay))
+    let entries = try #require(b.ada?.entries(of: \.pay))
     #expect(entries.map(\.amount) == [5, 7])
     #expect(entries.map(\.memo) == ["early", "late"])
     #expect(entries.map(\.dot) == [Dot(a.device, 1), Dot(b.device, 1)])

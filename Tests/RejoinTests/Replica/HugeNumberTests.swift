@@ -64,8 +64,8 @@ import Testing
 
   @Test func aCounterFullOfOthersStillCounts() throws {
     let a = Replica.empty(1)
-    var tally = Tally()
-    #expect(tally.add(.max, 0, by: stranger, sequence: .max) != nil)
+    var tally = PNCounter()
+    #expect(tally.add(.max, 0, on: stranger, sequence: .max) != nil)
     let state = FieldState(
       Causal(store: tally, context: CausalContext([stranger: .max])))
     a.apply(Delta(state, of: Sailor().miles.key, in: Sailor.ada))

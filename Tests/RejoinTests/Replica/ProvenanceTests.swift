@@ -14,12 +14,12 @@ import Testing
     try a.edit { ($0.name, $0.rank) = ("a", "a") }
     try b.edit { ($0.name, $0.rank) = ("b", "b") }
     settle(a, b)
-    let expected = Write(
+    let expected = RegisterWrite(
       dot: Dot(b.device, 1), time: Timestamp(milliseconds: 2000), value: "b")
     for replica in [a, b] {
-      #expect(replica.ada?.provenance(\.name) == expected)
-      #expect(replica.ada?.provenance(\.rank) == expected)
-      #expect(replica.ada?.provenance(\.mentor) == nil)
+      #expect(replica.ada?.write(of: \.name) == expected)
+      #expect(replica.ada?.write(of: \.rank) == expected)
+      #expect(replica.ada?.write(of: \.mentor) == nil)
     }
   }
 
@@ -29,19 +29,19 @@ import Testing
     let dot = try a.edit { $0.delete() }.dot
     let marks = a.recordForEditing(Sailor.ada)[.existence].marks
     #expect(marks.map(\.dot) == [dot])
-    #expect(marks.map(\.payload.isDeletion) == [true])
-    #expect(a.record(Sailor.ada)?.provenance(of: "name")?.dot.sequence == 1)
+    #expect(marks.map(\.isDeletion) == [true])
+    #expect(a.record(Sailor.ada)?.write(of: "name")?.dot.sequence == 1)
   }
 
   @Test func anUnsetFieldAnExplicitNullAndAValueDiffer() throws {
     let a = Replica.empty(1)
     let key = Sailor().name.key
     try a.edit { $0.touch() }
-    #expect(a.record(Sailor.ada)?.provenance(of: "name") == nil)
+    #expect(a.record(Sailor.ada)?.write(of: "name") == nil)
     try a.save { $0.apply(.write(.null), to: key, of: Sailor.ada) }
     #expect(a.record(Sailor.ada)?.value(of: "name") == .null)
     try a.save { $0.apply(.write(nil), to: key, of: Sailor.ada) }
     #expect(a.record(Sailor.ada)?.value(of: "name") == nil)
-    #expect(a.record(Sailor.ada)?.provenance(of: "name")?.dot.sequence == 3)
+    #expect(a.record(Sailor.ada)?.write(of: "name")?.dot.sequence == 3)
   }
 }

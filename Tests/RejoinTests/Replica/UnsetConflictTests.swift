@@ -50,10 +50,10 @@ import Testing
 
   @Test func registerListsConcurrentUnset() {
     var title = MVRegister<String>()
-    title.write("Draft", by: DeviceID(1), at: Timestamp(milliseconds: 1))
+    title.write("Draft", on: DeviceID(1), at: Timestamp(milliseconds: 1))
     var copy = title
-    title.write(nil, by: DeviceID(1), at: Timestamp(milliseconds: 2))
-    copy.write("Plan", by: DeviceID(2), at: Timestamp(milliseconds: 3))
+    title.write(nil, on: DeviceID(1), at: Timestamp(milliseconds: 2))
+    copy.write("Plan", on: DeviceID(2), at: Timestamp(milliseconds: 3))
     title.merge(copy)
     #expect(title.value == "Plan" && title.conflicts == [nil])
   }

@@ -36,14 +36,14 @@ enum RandomChanges {
     _ register: inout LWWRegister<String>, _ device: DeviceID,
     _ random: inout SeededRandom
   ) throws -> LWWRegister<String> {
-    try register.write(word(&random), by: device, at: random.time())
+    try register.write(word(&random), on: device, at: random.time())
   }
 
   static func mvRegister(
     _ register: inout MVRegister<String>, _ device: DeviceID,
     _ random: inout SeededRandom
   ) -> MVRegister<String> {
-    register.write(word(&random), by: device, at: random.time())
+    register.write(word(&random), on: device, at: random.time())
   }
 
   /// The author has observed an earlier state of the register.
@@ -54,7 +54,7 @@ enum RandomChanges {
     let time = random.below(8) == 0 ? .max : random.time()
     let observed = prefix(of: register.clock, &random)
     return register.write(
-      word(&random), by: device, at: time, observed: observed)
+      word(&random), on: device, at: time, observed: observed)
   }
 
   static func counter(
@@ -64,9 +64,9 @@ enum RandomChanges {
     let amount = random.below(10)
     switch random.below(6) {
     case 0: return counter.reset()
-    case 1: return try counter.set(to: Int64(amount - 5), at: device)
-    case 2: return try counter.decrement(by: UInt64(amount), at: device)
-    default: return try counter.increment(by: UInt64(amount), at: device)
+    case 1: return try counter.set(to: Int64(amount - 5), on: device)
+    case 2: return try counter.decrement(by: UInt64(amount), on: device)
+    default: return try counter.increment(by: UInt64(amount), on: device)
     }
   }
 
@@ -76,7 +76,7 @@ enum RandomChanges {
   ) -> ORSet<String> {
     let word = random.pick(words)
     return random.below(3) == 0
-      ? set.remove(word, by: device) : set.insert(word, by: device)
+      ? set.remove(word, on: device) : set.insert(word, on: device)
   }
 
   /// Folds have no delta: other replicas need not learn of them.
@@ -85,7 +85,7 @@ enum RandomChanges {
   ) -> Ledger {
     if random.below(3) > 0 {
       let amount = Int64(random.below(100)) - 50
-      return ledger.append(amount, by: device, at: random.time())
+      return ledger.append(amount, on: device, at: random.time())
     }
     ledger.fold(upTo: prefix(of: ledger.counts, &random))
     return Ledger()

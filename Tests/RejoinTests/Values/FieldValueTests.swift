@@ -106,7 +106,7 @@ private struct Token: RawRepresentable, FieldValue, Equatable {
 
   @Test func aRegisterOfAnotherTypeShowsNothing() {
     var text = MVRegister<Value>()
-    text.write(.string("blue"), by: DeviceID(1), at: .zero)
+    text.write(.string("blue"), on: DeviceID(1), at: .zero)
     #expect(text.value == .string("blue"))
     #expect(text.value.flatMap { Colour($0) } == nil)
   }

@@ -26,10 +26,10 @@ import Testing
 
   private func tally(_ clock: VectorClock) -> FieldState {
     let entries = clock.entries.map {
-      Tally.Entry(
+      PNCounter.Entry(
         device: $0.device, sequence: $0.count, increments: 1, decrements: 0)
     }
-    return FieldState(Causal(Tally(entries: entries), clock))
+    return FieldState(Causal(PNCounter(entries: entries), clock))
   }
 
   @Test func aFragmentIsReadAsItWasWritten() throws {
@@ -62,7 +62,7 @@ import Testing
     let line = DeviceEntries(
       folded: 1, sum: 5, cancelled: 0, cancelledSum: 0, tail: [])
     let ledger = FieldState(
-      Causal(LedgerLines(lines: [a: line]), [b: 1]))
+      Causal(Ledger(lines: [a: line]), [b: 1]))
     let fragment = Fragment(state: ledger, basis: [:], continued: [])
     #expect(
       refusal(of: message(.ledger, fragment))
@@ -90,7 +90,7 @@ import Testing
     let line = DeviceEntries(
       folded: 3, sum: 0, cancelled: 2, cancelledSum: 9, tail: [])
     let ledger = FieldState(
-      Causal(LedgerLines(lines: [a: line]), [a: 4, b: 1]))
+      Causal(Ledger(lines: [a: line]), [a: 4, b: 1]))
     let fragment = Fragment(state: ledger, basis: [a: 4], continued: [a])
     let bytes = message(.ledger, fragment)
     let delta = try Delta(decoding: bytes)

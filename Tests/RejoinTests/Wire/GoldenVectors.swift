@@ -212,8 +212,8 @@ enum GoldenVectors {
   private static func strange() -> Delta {
     let (a, b) = (DeviceID(1), DeviceID(high: .max, low: 2))
     let kind = FieldKey("speed", .counter, variant: "gauge")
-    var tally = Tally()
-    _ = tally.add(.max, 3, by: a, sequence: .max)
+    var tally = PNCounter()
+    _ = tally.add(.max, 3, on: a, sequence: .max)
     let late = Siblings(
       sorted: [
         .init(dot: Dot(a, 4), payload: Stamped(.int(1), at: .max)),
@@ -234,7 +234,7 @@ enum GoldenVectors {
         Causal(store: DotMap(), context: CausalContext([b: 8]))),
       FieldKey("log", .ledger): FieldState(
         Causal(
-          store: LedgerLines(lines: [b: line]), context: CausalContext([b: 8]))),
+          store: Ledger(lines: [b: line]), context: CausalContext([b: 8]))),
     ]
     return Delta(
       changes: [.init(id: RecordID("rejoin.future", ""), fields: fields)],

@@ -27,7 +27,7 @@ import Testing
 
   private func ledger(_ line: DeviceEntries) throws -> Delta {
     let field = Causal(
-      store: LedgerLines(lines: [stranger: line]),
+      store: Ledger(lines: [stranger: line]),
       context: CausalContext([stranger: 3]))
     return try delta(FieldState(field), of: FieldKey("log", .ledger))
   }
@@ -81,14 +81,14 @@ import Testing
 
   @Test func aCounterHasOneEntryOfADevice() {
     let entries = [1, 2].map { n in
-      Tally.Entry(
+      PNCounter.Entry(
         device: DeviceID(1), sequence: n, increments: n, decrements: 0)
     }
     let change = RecordChange(
       id: RecordID("Item", "a"),
       fields: [
         FieldKey("n", .counter): FieldState(
-          Causal(Tally(entries: entries), [DeviceID(1): 2]))
+          Causal(PNCounter(entries: entries), [DeviceID(1): 2]))
       ])
     let bytes = Delta(changes: [change], intervals: [:]).encoded()
     #expect(throws: WireError.self) { try Delta(decoding: bytes) }
@@ -239,8 +239,8 @@ import Testing
     moved[form] = 1 << 4 | 3 << 2 | 1
     #expect(isRefused(moved))
 
-    var tally = Tally()
-    _ = tally.add(1, 0, by: DeviceID(1))
+    var tally = PNCounter()
+    _ = tally.add(1, 0, on: DeviceID(1))
     let counter = FieldState(Causal(store: tally, context: seen))
     let (c, d) = (FieldKey("c", .counter), FieldKey("d", .counter))
     // Two fields of four bytes each, of which one is to stand for both.
@@ -271,12 +271,12 @@ import Testing
   @Test func noMoreIsCancelledThanWasCounted() {
     func tally(cancelled sum: UInt64) -> FieldState {
       let sums = [3, sum].map {
-        Tally.Entry(
+        PNCounter.Entry(
           device: stranger, sequence: 2, increments: $0, decrements: 0)
       }
       return FieldState(
         Causal(
-          store: Tally(entries: [sums[0]], cancelled: [sums[1]]),
+          store: PNCounter(entries: [sums[0]], cancelled: [sums[1]]),
           context: CausalContext([stranger: 2])))
     }
     #expect(!isRefused(tally(cancelled: 2), of: .counter))
@@ -285,9 +285,9 @@ import Testing
   }
 
   @Test func aForkedDeviceHasAnInterval() throws {
-    var tally = Tally()
+    var tally = PNCounter()
     for device in [DeviceID(1), DeviceID(2)] {
-      _ = tally.add(1, 0, by: device)
+      _ = tally.add(1, 0, on: device)
     }
     let counter = FieldState(
       Causal(store: tally, context: CausalContext(tally.dots)))
@@ -308,8 +308,8 @@ import Testing
 
   /// Two records with one counter each, which are written in full.
   private func twoRecords(_ one: String, _ other: String) -> [UInt8] {
-    var tally = Tally()
-    _ = tally.add(1, 0, by: DeviceID(1))
+    var tally = PNCounter()
+    _ = tally.add(1, 0, on: DeviceID(1))
     let counter = FieldState(
       Causal(store: tally, context: CausalContext([DeviceID(1): 1])))
     let fields = [FieldKey("c", .counter): counter]

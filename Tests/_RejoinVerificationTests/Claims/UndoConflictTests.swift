@@ -21,7 +21,7 @@ import _RejoinVerification
       contents[path] =
         switch path.key.kind {
         case .register:
-          state.writes.map { "\($0.payload.value as Value?)" }.sorted()
+          state.writes.map { "\($0.value as Value?)" }.sorted()
         case .counter: ["\(state.count)"]
         case .set: state.elements.map { "\($0)" }
         case .ledger: ["\(state.total)"]
@@ -182,7 +182,7 @@ import _RejoinVerification
         let writes = before[path.id]?[path.key].writes ?? []
         let clock = shown[path.id]?[path.key].clock ?? VectorClock()
         let stays = writes.filter { !clock.contains($0.dot) }
-          .map { "\($0.payload.value as Value?)" }
+          .map { "\($0.value as Value?)" }
         unseen += stays.isEmpty || saved[path] == held[path] ? 0 : 1
         let values = Set(now[path] ?? [])
         #expect(values.isSuperset(of: stays), "seed \(seed), \(path)")

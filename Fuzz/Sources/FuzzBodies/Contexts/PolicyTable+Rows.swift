@@ -52,12 +52,12 @@ extension PolicyTable {
       var times =
         (key.map { [$0] } ?? []).filter(shown.contains)
         .compactMap { record[$0].write }
-        .map { ($0.payload.time, $0.dot.device) }
+        .map { ($0.time, $0.dot.device) }
       if times.isEmpty {
         times =
           shown.compactMap { record[$0].write }
-          .map { ($0.payload.time, $0.dot.device) }
-          + record[.existence].marks.map { ($0.payload.time, $0.dot.device) }
+          .map { ($0.time, $0.dot.device) }
+          + record[.existence].marks.map { ($0.time, $0.dot.device) }
       }
       return times.contains {
         $0 > next || $0 == next && $1 > DeviceID(1)
@@ -200,11 +200,11 @@ extension PolicyTable {
     row.written[key] = .some(value)
     row.supersedes.insert(key)
     let now = store.record[key]
-    for write in now.writes where write.payload.value != value {
+    for write in now.writes where write.value != value {
       let isUnseen = !seen(key).clock.contains(write.dot)
       let isStore = store.record.exists && write == now.write
       if isUnseen || isStore && isChanged(key, store) {
-        row.dropped.insert(.init(field: key, value: write.payload.value))
+        row.dropped.insert(.init(field: key, value: write.value))
       }
     }
   }

@@ -6,18 +6,18 @@ extension PNCounter: Codable {
   /// Encodes the sums of each device, sorted, and the cancelled ones.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(tally.entries, forKey: .entries)
-    if !tally.cancelled.isEmpty {
-      try container.encode(tally.cancelled, forKey: .cancelled)
+    try container.encode(entries, forKey: .entries)
+    if !cancelled.isEmpty {
+      try container.encode(cancelled, forKey: .cancelled)
     }
   }
 
   /// Decodes the sums of each device.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
-    let entries = try container.decode([Tally.Entry].self, forKey: .entries)
+    let entries = try container.decode([Entry].self, forKey: .entries)
     let cancelled =
-      try container.decodeIfPresent([Tally.Entry].self, forKey: .cancelled)
+      try container.decodeIfPresent([Entry].self, forKey: .cancelled)
       ?? []
     for list in [entries, cancelled] {
       guard zip(list, list.dropFirst()).allSatisfy({ $0.device < $1.device })
@@ -26,19 +26,18 @@ extension PNCounter: Codable {
         throw decoder.corrupted("expected sequence numbers above zero")
       }
     }
-    let tally = Tally(entries: entries, cancelled: cancelled)
-    // Merging what is cancelled changes a tally only if that exceeds the
+    self.init(entries: entries, cancelled: cancelled)
+    // Merging what is cancelled changes a counter only if that exceeds the
     // entries.
-    guard tally == tally.merging(tally.cancelledOnly) else {
+    guard self == merging(cancelledOnly) else {
       throw decoder.corrupted("expected cancelled sums within the entries")
     }
-    self.init(tally: tally)
   }
 }
 
-extension Tally {
-  /// The tally as if nothing but the cancelled changes had been made.
-  fileprivate var cancelledOnly: Tally {
-    Tally(entries: cancelled, cancelled: cancelled)
+extension PNCounter {
+  /// The counter as if nothing but the cancelled changes had been made.
+  fileprivate var cancelledOnly: PNCounter {
+    PNCounter(entries: cancelled, cancelled: cancelled)
   }
 }

@@ -3,7 +3,48 @@
 /// A mark of a deletion, a purge, a restoration or a `touch`.
 ///
 /// An edit needs no mark, because the clocks of the fields contain its save.
-public struct ExistenceMark: Hashable, Sendable {
+package struct ExistenceMark: Hashable, Sendable {
+  /// The timestamp of the save.
+  package let time: Timestamp
+  /// The saves that a deletion covers, or `nil` if the mark shows that the
+  /// record exists.
+  ///
+  /// A deletion covers what its author had seen of the record.
+  package let covered: VectorClock?
+  /// Whether the save also dropped the contents of the record.
+  package let isPurge: Bool
+
+  init(
+    covering covered: VectorClock?, isPurge: Bool = false, at time: Timestamp
+  ) {
+    (self.time, self.covered, self.isPurge) = (time, covered, isPurge)
+  }
+
+  /// Whether the mark is of a deletion or a purge.
+  package var isDeletion: Bool { covered != nil }
+}
+
+extension ExistenceMark: Comparable {
+  /// Orders marks by their content.
+  ///
+  /// The order is used only to choose between two marks of one dot.
+  package static func < (a: ExistenceMark, b: ExistenceMark) -> Bool {
+    if a.covered == b.covered {
+      return (a.isPurge ? 1 : 0, a.time) < (b.isPurge ? 1 : 0, b.time)
+    }
+    guard let x = a.covered, let y = b.covered else { return b.isDeletion }
+    return x.entries.lexicographicallyPrecedes(y.entries) {
+      ($0.device, $0.count) < ($1.device, $1.count)
+    }
+  }
+}
+
+/// A mark of a deletion, a purge, a restoration or a `touch`, and its save.
+///
+/// An edit needs no mark, because the clocks of the fields contain its save.
+public struct RecordMark: Hashable, Sendable {
+  /// The save.
+  public let dot: Dot
   /// The timestamp of the save.
   public let time: Timestamp
   /// The saves that a deletion covers, or `nil` if the mark shows that the
@@ -14,28 +55,12 @@ public struct ExistenceMark: Hashable, Sendable {
   /// Whether the save also dropped the contents of the record.
   public let isPurge: Bool
 
-  init(
-    covering covered: VectorClock?, isPurge: Bool = false, at time: Timestamp
-  ) {
-    (self.time, self.covered, self.isPurge) = (time, covered, isPurge)
-  }
-
   /// Whether the mark is of a deletion or a purge.
   public var isDeletion: Bool { covered != nil }
-}
 
-extension ExistenceMark: Comparable {
-  /// Orders marks by their content.
-  ///
-  /// The order is used only to choose between two marks of one dot.
-  public static func < (a: ExistenceMark, b: ExistenceMark) -> Bool {
-    if a.covered == b.covered {
-      return (a.isPurge ? 1 : 0, a.time) < (b.isPurge ? 1 : 0, b.time)
-    }
-    guard let x = a.covered, let y = b.covered else { return b.isDeletion }
-    return x.entries.lexicographicallyPrecedes(y.entries) {
-      ($0.device, $0.count) < ($1.device, $1.count)
-    }
+  init(_ element: Siblings<ExistenceMark>.Element) {
+    (dot, time) = (element.dot, element.payload.time)
+    (covered, isPurge) = (element.payload.covered, element.payload.isPurge)
   }
 }
 

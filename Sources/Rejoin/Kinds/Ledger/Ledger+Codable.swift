@@ -25,7 +25,7 @@ extension Ledger: Codable {
   /// Encodes the entries of each device, sorted by device.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.unkeyedContainer()
-    for (device, line) in store.lines.sorted(by: { $0.key < $1.key }) {
+    for (device, line) in lines.sorted(by: { $0.key < $1.key }) {
       try container.encode(CodedLine(line, of: device))
     }
   }
@@ -37,7 +37,7 @@ extension Ledger: Codable {
     else { throw decoder.corrupted("expected each device once, sorted") }
     var lines: [DeviceID: DeviceEntries] = [:]
     for line in coded { lines[line.device] = try line.line(decoder) }
-    self.init(store: LedgerLines(lines: lines))
+    self.init(lines: lines)
   }
 }
 

@@ -1,7 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 
-extension LedgerLines: FieldStore {
-  package static var kind: FieldKind { .ledger }
+extension Ledger: DotStore {
+  /// Whether there are no entries.
+  package var isEmpty: Bool { lines.isEmpty }
+
+  package func impliesContext(_ clock: VectorClock) -> Bool {
+    // Folded entries no longer have dots, so that only an empty ledger implies
+    // its context.
+    lines.isEmpty && clock.isEmpty
+  }
+
+  package var dots: VectorClock {
+    VectorClock(
+      greatest: lines.mapValues { line in
+        line.tail.reduce(0) { max($0, $1.sequence) }
+      })
+  }
+
+  /// Joins device by device.
+  ///
+  /// The contexts play no part, since entries are never removed.
+  package mutating func merge(
+    _ other: Ledger, seen: some DotSet, otherSeen: some DotSet
+  ) {
+    merge(other)
+  }
+}
+
+extension Ledger: FieldStore {
+  public static var kind: FieldKind { .ledger }
 
   package static var shapeCode: UInt8 { 5 }
 
@@ -31,13 +58,13 @@ extension LedgerLines: FieldStore {
   /// Returns the observed entries, as far as `current` has them.
   ///
   /// It has fewer if the replica was restored since.
-  private func held(by current: LedgerLines) -> LedgerLines {
+  private func held(by current: Ledger) -> Ledger {
     var held: [DeviceID: DeviceEntries] = [:]
     for (device, line) in lines {
       guard let mine = current.lines[device] else { continue }
       held[device] = line.count < mine.count ? line : mine
     }
-    return LedgerLines(lines: held)
+    return Ledger(lines: held)
   }
 
   package var hasContent: Bool {
@@ -79,6 +106,37 @@ extension LedgerLines: FieldStore {
   }
 }
 
+extension Ledger {
+  package func undoContent(
+    of element: Value?, by device: DeviceID
+  ) -> UndoContent {
+    .sums(
+      UndoSums(
+        device: device, next: (lines[device]?.count ?? 0) + 1,
+        cancelled: lines.compactMapValues {
+          $0.cancelled > 0 ? ($0.cancelled, $0.cancelledSum) : nil
+        }))
+  }
+
+  package func opposites(since sums: UndoSums) -> [LedgerEdit.Entry] {
+    let own = lines[sums.device] ?? DeviceEntries()
+    var opposites: [LedgerEdit.Entry] = []
+    for entry in own.tail.suffix(Int(own.count + 1 - (sums.next ?? 1))) {
+      opposites.append(-Int128(entry.amount), memo: entry.memo)
+    }
+    return opposites
+  }
+
+  package func edit(
+    restoring content: UndoRestoration, by device: DeviceID
+  ) -> FieldEdit? {
+    guard case .amounts(let amounts) = content else { return nil }
+    var edit = LedgerEdit()
+    for entry in amounts { edit.append(entry.amount, memo: entry.memo) }
+    return .append(edit)
+  }
+}
+
 extension DeviceEntries {
   fileprivate func equivocations(with other: DeviceEntries) -> [UInt64] {
     // Folded entries are gone. Only entries that neither side folded can differ.
@@ -92,7 +150,7 @@ extension DeviceEntries {
 
 // A part has the new entries of some devices. With cancelled entries, it has all
 // of these, and a receiver takes it as a whole.
-extension LedgerLines {
+extension Ledger {
   package static var supportsFragments: Bool { true }
 
   package var size: Int { lines.values.reduce(0) { $0 + $1.tail.count } }
@@ -115,11 +173,11 @@ extension LedgerLines {
       parts[device] = part
       if isContinued { continued.insert(device) }
     }
-    return (LedgerLines(lines: parts), continued)
+    return (Ledger(lines: parts), continued)
   }
 
   package func part(of devices: Set<DeviceID>) -> Self {
-    LedgerLines(lines: lines.filter { devices.contains($0.key) })
+    Ledger(lines: lines.filter { devices.contains($0.key) })
   }
 
   package mutating func merge(

@@ -2,7 +2,7 @@
 
 // The number of devices, and the line of each: which sums it has, the folded and
 // the cancelled sum, and the entries after them.
-extension LedgerLines {
+extension Ledger {
   package func write(to writer: inout FieldWriter) {
     writer.head(lines.count)
     var next = 0
@@ -38,7 +38,7 @@ extension LedgerLines {
       reader.lines.append(line)
       if reader.isBuilding { lines[reader.saves.device(of: line)] = entries }
     }
-    return LedgerLines(lines: lines)
+    return Ledger(lines: lines)
   }
 }
 

@@ -4,8 +4,8 @@
 /// timestamp.
 ///
 ///     var theme = LWWRegister<String>()
-///     try theme.write("dark", by: phone, at: Timestamp(milliseconds: 5))
-///     try theme.write("light", by: phone, at: Timestamp(milliseconds: 1))
+///     try theme.write("dark", on: phone, at: Timestamp(milliseconds: 5))
+///     try theme.write("light", on: phone, at: Timestamp(milliseconds: 1))
 ///     theme.value  // "light": stamped above the write that it has seen
 ///
 /// It is half the size of an ``MVRegister``. Of two concurrent writes, it
@@ -47,7 +47,7 @@ public struct LWWRegister<Element: FieldValue>: Hashable, Sendable {
   ///   the register is then unchanged.
   @discardableResult
   public mutating func write(
-    _ value: Element?, by device: DeviceID, at time: Timestamp
+    _ value: Element?, on device: DeviceID, at time: Timestamp
   ) throws(Exhausted) -> LWWRegister {
     var stamp = time
     if let present = write?.content.time {

@@ -4,10 +4,10 @@
 /// supersedes them.
 ///
 ///     var title = MVRegister<String>()
-///     title.write("Draft", by: phone, at: Timestamp(milliseconds: 1))
+///     title.write("Draft", on: phone, at: Timestamp(milliseconds: 1))
 ///     var copy = title
-///     title.write("Plan", by: phone, at: Timestamp(milliseconds: 2))
-///     copy.write("Sketch", by: tablet, at: Timestamp(milliseconds: 3))
+///     title.write("Plan", on: phone, at: Timestamp(milliseconds: 2))
+///     copy.write("Sketch", on: tablet, at: Timestamp(milliseconds: 3))
 ///     title.merge(copy)
 ///     title.value      // "Sketch"
 ///     title.conflicts  // ["Plan"]
@@ -53,9 +53,9 @@ public struct MVRegister<Element: FieldValue>: Hashable, Sendable {
   /// - Returns: The delta to merge elsewhere.
   @discardableResult
   public mutating func write(
-    _ value: Element?, by device: DeviceID, at time: Timestamp
+    _ value: Element?, on device: DeviceID, at time: Timestamp
   ) -> MVRegister {
-    write(value, by: device, at: time, seen: Everything())
+    write(value, on: device, at: time, seen: Everything())
   }
 
   /// Writes a value that supersedes only the siblings in `observed`.
@@ -66,14 +66,14 @@ public struct MVRegister<Element: FieldValue>: Hashable, Sendable {
   /// - Returns: The delta to merge elsewhere.
   @discardableResult
   public mutating func write(
-    _ value: Element?, by device: DeviceID, at time: Timestamp,
+    _ value: Element?, on device: DeviceID, at time: Timestamp,
     observed: VectorClock
   ) -> MVRegister {
-    write(value, by: device, at: time, seen: observed)
+    write(value, on: device, at: time, seen: observed)
   }
 
   private mutating func write(
-    _ value: Element?, by device: DeviceID, at time: Timestamp,
+    _ value: Element?, on device: DeviceID, at time: Timestamp,
     seen: some DotSet
   ) -> MVRegister {
     let before = state.store

@@ -48,4 +48,20 @@ extension Siblings<Stamped>: FieldStore {
   package func forEachSave(_ body: (Dot, Timestamp?) -> Void) {
     for sibling in self { body(sibling.dot, sibling.payload.time) }
   }
+
+  package func undoContent(
+    of element: Value?, by device: DeviceID
+  ) -> UndoContent {
+    let writes = map {
+      UndoSiblings.Sibling(
+        dot: $0.dot, time: $0.payload.time, value: $0.payload.value)
+    }
+    return .siblings(UndoSiblings(writes, .latest))
+  }
+
+  package func edit(
+    restoring content: UndoRestoration, by device: DeviceID
+  ) -> FieldEdit? {
+    if case .value(let value, _) = content { .write(value) } else { nil }
+  }
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A written value with its timestamp; a value of `nil` unsets the register.
-public struct Stamped: Hashable, Sendable {
+package struct Stamped: Hashable, Sendable {
   /// The timestamp of the write.
-  public let time: Timestamp
+  package let time: Timestamp
 
   /// The value, in canonical form.
-  public let value: Value?
+  package let value: Value?
 
   /// Creates a payload; makes the value canonical.
-  public init(_ value: Value?, at time: Timestamp) {
+  package init(_ value: Value?, at time: Timestamp) {
     self.time = time
     self.value = value?.canonical
   }
@@ -25,7 +25,7 @@ extension Stamped: Comparable {
   ///
   /// The order is used only to choose between two payloads of one dot
   /// (equivocation). For concurrent writes, see ``Siblings/winner``.
-  public static func < (a: Stamped, b: Stamped) -> Bool {
+  package static func < (a: Stamped, b: Stamped) -> Bool {
     a.value == b.value ? a.time < b.time : a.value.isBefore(b.value)
   }
 }
@@ -52,7 +52,7 @@ extension Siblings<Stamped> {
   }
 
   /// The visible write.
-  public var winner: Element? {
+  package var winner: Element? {
     count == 1 ? self[0] : winnerIndex.map { self[$0] }
   }
 
@@ -60,7 +60,7 @@ extension Siblings<Stamped> {
   /// once, sorted.
   ///
   /// The first is `nil` if a write unset the register.
-  public var conflicts: [Value?] {
+  package var conflicts: [Value?] {
     guard count > 1, let winner else { return [] }
     let losers = Set(map(\.payload.value))
     return losers.filter { $0 != winner.payload.value }

@@ -23,7 +23,7 @@ extension Causal<DotMap> {
   /// delta: what the element holds now, having seen the change and what it
   /// superseded.
   mutating func mark(
-    _ key: Value, isIn: Bool, by device: DeviceID
+    _ key: Value, isIn: Bool, on device: DeviceID
   ) -> Causal {
     let (dot, before) = updateNext(of: device) {
       $0.mark(key, isIn: isIn, at: $1, seen: Everything())

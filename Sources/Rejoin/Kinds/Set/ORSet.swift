@@ -3,10 +3,10 @@
 /// An observed-remove set: an insertion wins over a concurrent removal.
 ///
 ///     var tags = ORSet<String>()
-///     tags.insert("runner", by: phone)
+///     tags.insert("runner", on: phone)
 ///     var copy = tags
-///     tags.remove("runner", by: phone)
-///     copy.insert("runner", by: tablet)
+///     tags.remove("runner", on: phone)
+///     copy.insert("runner", on: tablet)
 ///     tags.merge(copy)
 ///     tags.elements  // ["runner"]: the tablet's insertion was concurrent
 ///
@@ -49,9 +49,9 @@ public struct ORSet<Element: FieldValue>: Hashable, Sendable {
   /// - Complexity: O(1) on average, for a value that is not shared.
   @discardableResult
   public mutating func insert(
-    _ element: Element, by device: DeviceID
+    _ element: Element, on device: DeviceID
   ) -> ORSet {
-    ORSet(state: state.mark(element.fieldValue, isIn: true, by: device))
+    ORSet(state: state.mark(element.fieldValue, isIn: true, on: device))
   }
 
   /// Removes an element.
@@ -62,9 +62,9 @@ public struct ORSet<Element: FieldValue>: Hashable, Sendable {
   /// - Complexity: O(1) on average, for a value that is not shared.
   @discardableResult
   public mutating func remove(
-    _ element: Element, by device: DeviceID
+    _ element: Element, on device: DeviceID
   ) -> ORSet {
-    ORSet(state: state.mark(element.fieldValue, isIn: false, by: device))
+    ORSet(state: state.mark(element.fieldValue, isIn: false, on: device))
   }
 }
 

@@ -62,6 +62,40 @@ extension DotMap: FieldStore {
   }
 }
 
+// An undo takes an element for itself.
+extension DotMap {
+  package func elements(changedBy save: EditContext) -> [Value?] {
+    var edit = SetEdit()
+    if case .members(let members) = save.edit { edit = members }
+    var changed = Set(edit.members.keys)
+    if edit.isCleared { changed.formUnion(save.observed?.elements ?? []) }
+    if let retraction = save.retraction {
+      changed.formUnion(retraction.elements.keys)
+    } else if save.drops || edit.isCleared {
+      changed.formUnion(entries.map(\.key))
+    }
+    return Array(changed)
+  }
+
+  package func undoContent(
+    of element: Value?, by device: DeviceID
+  ) -> UndoContent {
+    let marks = element.map { self[$0] } ?? Siblings()
+    return .siblings(
+      UndoSiblings(
+        marks.map { .init(dot: $0.dot, value: .bool(true)) }, .any))
+  }
+
+  package func edit(
+    restoring content: UndoRestoration, by device: DeviceID
+  ) -> FieldEdit? {
+    guard case .value(let value, let element?) = content else { return nil }
+    var edit = SetEdit()
+    edit.members[element] = value == .bool(true)
+    return .members(edit)
+  }
+}
+
 // A part has all marks of the elements with a new mark.
 extension DotMap {
   package static var supportsFragments: Bool { true }

@@ -93,7 +93,7 @@ extension MergeReport {
     local: Siblings<Stamped>.Element, remote: Siblings<Stamped>.Element,
     _ location: Location
   ) {
-    let (x, y) = (Write(local), Write(remote))
+    let (x, y) = (RegisterWrite(local), RegisterWrite(remote))
     // Nobody could resolve a conflict in the library's own records.
     if x.value == y.value || BuiltIn.isBuiltIn(location.record.entity) {
       return

@@ -58,11 +58,11 @@ public struct MergeReport: Sendable {
     /// The write that outranks the other, by time, then device.
     ///
     /// If a third write outranks both, neither is shown.
-    public let winner: Write
+    public let winner: RegisterWrite
     /// The other write.
     ///
     /// The register keeps it as a sibling.
-    public let loser: Write
+    public let loser: RegisterWrite
     /// Whether the winner is the write that was here before.
     public let localWon: Bool
     /// What decided between them.

@@ -60,7 +60,7 @@ public struct Snapshot: Hashable, Sendable {
 extension FieldState {
   fileprivate var folded: FieldState {
     var folded = self
-    _ = folded.change(LedgerLines.self) { $0.reshape { $0.foldAll() } }
+    _ = folded.change(Ledger.self) { $0.reshape { $0.foldAll() } }
     return folded
   }
 }

@@ -109,9 +109,9 @@ extension StoredReplica {
     _ fragment: Fragment, of device: DeviceID, at location: FieldLocation?
   ) -> Bool {
     guard fragment.continued.contains(device),
-      let theirs = fragment.state.store(of: LedgerLines.self)?.lines[device]
+      let theirs = fragment.state.store(of: Ledger.self)?.lines[device]
     else { return true }
-    let mine = location.flatMap { self[$0]?.store(of: LedgerLines.self) }
+    let mine = location.flatMap { self[$0]?.store(of: Ledger.self) }
     return mine?.lines[device].map { $0.count >= theirs.folded } ?? false
   }
 

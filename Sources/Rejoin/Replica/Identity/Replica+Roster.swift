@@ -114,7 +114,7 @@ extension StoredReplica {
     let id = RecordID(BuiltIn.retirement, device.hexadecimal)
     guard let state = state(of: BuiltIn.last, in: id) else { return nil }
     return state.writes.reduce(nil) { last, write in
-      guard case .int(let number) = write.payload.value else { return last }
+      guard case .int(let number) = write.value else { return last }
       return max(last ?? 0, UInt64(bitPattern: number))
     }
   }

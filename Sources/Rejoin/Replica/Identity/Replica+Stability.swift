@@ -135,7 +135,7 @@ extension Replica {
       // Past the index, which need not know: folding changes no clock.
       for slot in stored.records[position].slots {
         guard stored.names.kind(of: slot.name) == .ledger,
-          let ledger = slot.state.store(of: LedgerLines.self),
+          let ledger = slot.state.store(of: Ledger.self),
           ledger.canFold(below: cut)
         else { continue }
         stored.noteChange(of: UInt32(position))
@@ -146,7 +146,7 @@ extension Replica {
           slot.name, kind: .ledger, refers: false
         ) { slot in
           slot.update { state in
-            _ = state.change(LedgerLines.self) { field in
+            _ = state.change(Ledger.self) { field in
               field.reshape { count += $0.fold(below: cut) }
             }
           }

@@ -175,7 +175,7 @@ private struct Pull {
       }
       // A time that is not later is that of the same row or an older one, which
       // was pulled here or elsewhere: writing it would conflict with that pull.
-      let last = stored.state(of: key, in: memory)?.write?.payload
+      let last = stored.state(of: key, in: memory)?.write
       if let last, last.value == value || time <= last.time { continue }
       write(value, to: key, of: memory, from: stored)
       write(value, to: key, of: id, from: stored)
@@ -222,7 +222,9 @@ private struct Pull {
       self.isPuller[entry.device] = isPuller
       return isPuller
     }
-    let writes = state.writes.filter { isPuller[$0.dot.device] == true }
+    let writes =
+      state.store(of: Siblings<Stamped>.self)?
+      .filter { isPuller[$0.dot.device] == true } ?? []
     return FieldState(
       Causal(
         store: Siblings(sorted: writes),

@@ -219,7 +219,7 @@ extension StoredReplica {
       let superseded = self.change(name, at: position, in: save)
       if superseded.isEmpty { return }
       report.superseded += superseded.map {
-        .init(record: id, field: names[name], write: $0)
+        .init(record: id, field: names[name], write: RegisterWrite($0))
       }
     }
     func perform(_ edit: FieldEdit?, on name: UInt32) {

@@ -67,7 +67,7 @@ public struct SaveReport: Hashable, Sendable {
     /// The field.
     public let field: FieldKey
     /// The write.
-    public let write: Siblings<Stamped>.Element
+    public let write: RegisterWrite
   }
 
   /// The writes that were superseded without having been shown.

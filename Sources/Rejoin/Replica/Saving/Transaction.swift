@@ -242,7 +242,7 @@ public final class Transaction {
   }
 
   /// Refuses the save; the first error is the one thrown.
-  package func fail(_ error: SaveError) {
+  func fail(_ error: SaveError) {
     failure = failure ?? error
   }
 
@@ -258,6 +258,23 @@ public final class Transaction {
   /// or creating it again.
   func hides(_ id: RecordID) -> Bool {
     pending[id].map { $0.drops || $0.mark == false } ?? false
+  }
+}
+
+extension Transaction: EditTarget {
+  package func perform(
+    _ edit: FieldEdit, on key: FieldKey, of id: RecordID
+  ) {
+    apply(edit, to: key, of: id)
+  }
+
+  package func edited(_ key: FieldKey, of id: RecordID) -> EditedField {
+    let edit = edit(of: key, in: id)
+    // A deleted record that this save restores is shown with its contents.
+    guard !hides(id), let record = replica.record(id),
+      record.exists || pending[id]?.mark == true
+    else { return EditedField(FieldState(key.kind), edit) }
+    return EditedField(record[key], edit, dangling: record.dangling)
   }
 }
 

@@ -44,7 +44,7 @@ extension Act {
         let amount = Int64(random.below(21)) - 10
         switch random.below(6) {
         case 0: return (.reset, counter.reset())
-        case 1: return (.set(amount), try counter.set(to: amount, at: device))
+        case 1: return (.set(amount), try counter.set(to: amount, on: device))
         default:
           return (.add(amount), try add(amount, to: &counter, by: device))
         }
@@ -57,17 +57,17 @@ extension Act {
     _ amount: Int64, to counter: inout PNCounter, by device: DeviceID
   ) throws -> PNCounter {
     amount < 0
-      ? try counter.decrement(by: amount.magnitude, at: device)
-      : try counter.increment(by: amount.magnitude, at: device)
+      ? try counter.decrement(by: amount.magnitude, on: device)
+      : try counter.increment(by: amount.magnitude, on: device)
   }
 }
 
 @Suite(.encodes) struct PNCounterTests {
   @Test func theExampleInTheDocumentation() throws {
     var steps = PNCounter()
-    try steps.increment(by: 1200, at: phone)
+    try steps.increment(by: 1200, on: phone)
     var copy = steps
-    try copy.increment(by: 800, at: tablet)
+    try copy.increment(by: 800, on: tablet)
     steps.reset()
     steps.merge(copy)
     #expect(steps.value == 800)
@@ -76,7 +76,7 @@ extension Act {
 
   @Test func twoConcurrentResetsCancelOnce() throws {
     var steps = PNCounter()
-    try steps.increment(by: 10, at: phone)
+    try steps.increment(by: 10, on: phone)
     var copy = steps
     steps.reset()
     copy.reset()
@@ -85,7 +85,7 @@ extension Act {
 
   @Test func aResetCancelsIncrementsThatArriveAfterIt() throws {
     var steps = PNCounter()
-    let late = try steps.increment(by: 10, at: phone)
+    let late = try steps.increment(by: 10, on: phone)
     let reset = steps.reset()
     var other = PNCounter()
     other.merge(reset)
@@ -96,58 +96,58 @@ extension Act {
   @Test func settingIsAResetAndOneChange() throws {
     for target in [0, 7, -7, .max, .min] as [Int64] {
       var counter = PNCounter()
-      try counter.increment(by: 3, at: phone)
-      try counter.set(to: target, at: tablet)
+      try counter.increment(by: 3, on: phone)
+      try counter.set(to: target, on: tablet)
       #expect(counter.value == target)
-      try counter.set(to: target, at: phone)
+      try counter.set(to: target, on: phone)
       #expect(counter.value == target)
     }
   }
 
   @Test func anOverflowThrowsAndChangesNothing() throws {
     var counter = PNCounter()
-    try counter.increment(by: .max, at: phone)
+    try counter.increment(by: .max, on: phone)
     let before = counter
     let overflow = PNCounter.Overflow(device: phone)
-    #expect(throws: overflow) { try counter.increment(by: 1, at: phone) }
-    #expect(throws: overflow) { try counter.set(to: 1, at: phone) }
+    #expect(throws: overflow) { try counter.increment(by: 1, on: phone) }
+    #expect(throws: overflow) { try counter.set(to: 1, on: phone) }
     #expect(counter == before)
-    try counter.decrement(by: .max, at: phone)
+    try counter.decrement(by: .max, on: phone)
     #expect(counter.value == 0)
     let full = counter
-    #expect(throws: overflow) { try counter.decrement(by: 1, at: phone) }
+    #expect(throws: overflow) { try counter.decrement(by: 1, on: phone) }
     #expect(counter == full)
     #expect("\(overflow)".contains("new device"))
   }
 
   @Test func afterAnOverflowAnotherDeviceGoesOn() throws {
     var counter = PNCounter()
-    try counter.increment(by: .max, at: phone)
+    try counter.increment(by: .max, on: phone)
     counter.reset()
     #expect(throws: PNCounter.Overflow.self) {
-      try counter.increment(by: 1, at: phone)
+      try counter.increment(by: 1, on: phone)
     }
-    try counter.increment(by: 5, at: tablet)
+    try counter.increment(by: 5, on: tablet)
     #expect(counter.value == 5)
   }
 
   @Test func theSumIsExactAndThenClamped() throws {
     var counter = PNCounter()
-    try counter.increment(by: .max, at: phone)
-    try counter.increment(by: .max, at: tablet)
+    try counter.increment(by: .max, on: phone)
+    try counter.increment(by: .max, on: tablet)
     #expect(counter.value == .max)
-    try counter.decrement(by: .max, at: tablet)
-    try counter.decrement(by: UInt64(Int64.max), at: phone)
+    try counter.decrement(by: .max, on: tablet)
+    try counter.decrement(by: UInt64(Int64.max), on: phone)
     #expect(counter.value == .max)
-    try counter.decrement(by: 1 << 63, at: phone)
+    try counter.decrement(by: 1 << 63, on: phone)
     #expect(counter.value == 0)
-    try counter.decrement(by: .max, at: DeviceID(3))
+    try counter.decrement(by: .max, on: DeviceID(3))
     #expect(counter.value == .min)
   }
 
   @Test func addingNothingIsAChange() throws {
     var counter = PNCounter()
-    try counter.increment(by: 0, at: phone)
+    try counter.increment(by: 0, on: phone)
     #expect(counter != PNCounter())
     #expect(counter.value == 0)
   }

@@ -120,7 +120,7 @@ import Testing
   /// An observer who was shown less than has been folded since cancels only
   /// what was shown.
   @Test func aFoldBeyondWhatWasShownIsNotCancelled() {
-    var lines = LedgerLines()
+    var lines = Ledger()
     let device = DeviceID(1)
     lines.append(5, memo: nil, at: Dot(device, 1), time: .zero)
     let observed = lines
@@ -135,7 +135,7 @@ import Testing
   }
 
   @Test func aSaveMayAppendSeveralEntries() {
-    var lines = LedgerLines()
+    var lines = Ledger()
     let device = DeviceID(1)
     for (n, amount) in [(2, 1), (2, 20), (5, 300)] as [(UInt64, Int64)] {
       lines.append(amount, memo: nil, at: Dot(device, n), time: .zero)
@@ -143,7 +143,7 @@ import Testing
     #expect(lines.fold(below: [device: 1]) == 0)
     #expect(lines.fold(below: [device: 4]) == 2)
     #expect(lines.fold(below: [device: 4]) == 0)
-    #expect(lines.entries.map(\.entry.amount) == [300])
+    #expect(lines.entries.map(\.amount) == [300])
     #expect(lines.dots == [device: 5])
   }
 
@@ -202,7 +202,7 @@ import Testing
   }
 
   @Test func entriesOfOneTimeComeByDeviceAndThenBySequence() {
-    var lines = LedgerLines()
+    var lines = Ledger()
     for device in (1...8).reversed() as ReversedCollection<ClosedRange<UInt64>>
     {
       for n in 1...2 as ClosedRange<UInt64> {
@@ -211,9 +211,9 @@ import Testing
       }
     }
     let order = (1...8).flatMap { [$0, $0] as [Int64] }
-    #expect(lines.entries.map(\.entry.amount) == order)
+    #expect(lines.entries.map(\.amount) == order)
     #expect(
-      lines.entries.map(\.entry.sequence)
+      lines.entries.map(\.dot.sequence)
         == order.indices.map { $0 % 2 == 0 ? 1 : 2 })
   }
 }

@@ -29,8 +29,8 @@ extension Known<Int64?> {
     if ledger.total != total { return "\(ledger.total), not \(total)" }
     if ledger.counts != counts { return "\(ledger.counts), not \(counts)" }
     for device in counts.entries.map(\.device) {
-      let left = ledger.entries.filter { $0.device == device }
-        .sorted { $0.entry.sequence < $1.entry.sequence }.map(\.entry.amount)
+      let left = ledger.entries.filter { $0.dot.device == device }
+        .sorted { $0.dot.sequence < $1.dot.sequence }.map(\.amount)
       if amounts(of: device).suffix(left.count) != left[...] {
         return "\(left) of \(device)"
       }
@@ -49,7 +49,7 @@ extension Known<Int64?> {
           return (nil, Ledger())
         }
         let amount = Int64(random.below(200)) - 100
-        let delta = ledger.append(amount, by: device, at: random.time())
+        let delta = ledger.append(amount, on: device, at: random.time())
         return (amount, delta)
       },
       complaint: { $1.complaint($0) })
@@ -58,23 +58,23 @@ extension Known<Int64?> {
 
   @Test func theExampleInTheDocumentation() {
     var cash = Ledger()
-    cash.append(100, memo: .string("float"), by: phone, at: time)
-    cash.append(-30, by: phone, at: time)
+    cash.append(100, memo: .string("float"), on: phone, at: time)
+    cash.append(-30, on: phone, at: time)
     #expect(cash.total == 70)
     #expect(cash.fold(upTo: [phone: 1]) == 1)
     #expect(cash.total == 70)
-    #expect(cash.entries.map(\.entry.amount) == [-30])
+    #expect(cash.entries.map(\.amount) == [-30])
     #expect(cash.counts == [phone: 2])
   }
 
   @Test func aFoldStopsAtTheEntriesThereAre() {
     var cash = Ledger()
-    cash.append(1, by: phone, at: time)
-    cash.append(2, by: phone, at: time)
+    cash.append(1, on: phone, at: time)
+    cash.append(2, on: phone, at: time)
     #expect(cash.fold(upTo: [tablet: 9]) == 0)
     #expect(cash.fold(upTo: [phone: .max, tablet: .max]) == 2)
     #expect(cash.fold(upTo: [phone: 1]) == 0)
-    cash.append(4, by: phone, at: time)
+    cash.append(4, on: phone, at: time)
     #expect(cash.counts == [phone: 3])
     #expect(cash.fold(upTo: [phone: 3]) == 1)
     #expect(cash.total == 7)
@@ -83,35 +83,35 @@ extension Known<Int64?> {
 
   @Test func aFoldIsNotCompared() {
     var cash = Ledger()
-    cash.append(1, by: phone, at: time)
-    cash.append(2, by: phone, at: time)
+    cash.append(1, on: phone, at: time)
+    cash.append(2, on: phone, at: time)
     var folded = cash
     folded.fold(upTo: [phone: 1])
     #expect(folded == cash)
     #expect(folded.hashValue == cash.hashValue)
-    folded.append(0, by: phone, at: time)
+    folded.append(0, on: phone, at: time)
     #expect(folded != cash)
   }
 
   @Test func entriesComeInTheOrderOfTimeThenDevice() {
     var cash = Ledger()
-    cash.append(1, by: tablet, at: Timestamp(milliseconds: 2))
-    cash.append(2, by: phone, at: Timestamp(milliseconds: 2))
-    cash.append(3, by: tablet, at: Timestamp(milliseconds: 1))
-    #expect(cash.entries.map(\.entry.amount) == [3, 2, 1])
+    cash.append(1, on: tablet, at: Timestamp(milliseconds: 2))
+    cash.append(2, on: phone, at: Timestamp(milliseconds: 2))
+    cash.append(3, on: tablet, at: Timestamp(milliseconds: 1))
+    #expect(cash.entries.map(\.amount) == [3, 2, 1])
   }
 
   @Test func theTotalIsExactAndThenClamped() {
     var cash = Ledger()
-    cash.append(.max, by: phone, at: time)
-    cash.append(.max, by: tablet, at: time)
+    cash.append(.max, on: phone, at: time)
+    cash.append(.max, on: tablet, at: time)
     #expect(cash.total == .max)
     cash.fold(upTo: [phone: 1, tablet: 1])
     #expect(cash.total == .max)
-    cash.append(.min, by: phone, at: time)
-    cash.append(.min, by: phone, at: time)
+    cash.append(.min, on: phone, at: time)
+    cash.append(.min, on: phone, at: time)
     #expect(cash.total == -2)
-    cash.append(.min, by: tablet, at: time)
+    cash.append(.min, on: tablet, at: time)
     #expect(cash.total == .min)
   }
 }

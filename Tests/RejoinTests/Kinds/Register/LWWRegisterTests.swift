@@ -33,7 +33,7 @@ extension Known<Write> {
       act: { register, device, known, random in
         let value = random.below(6) == 0 ? nil : "w\(random.below(1000))"
         let time = random.time()
-        let delta = try register.write(value, by: device, at: time)
+        let delta = try register.write(value, on: device, at: time)
         return (Write(value: value, time: known.stamp(time)), delta)
       },
       complaint: { register, known in
@@ -46,8 +46,8 @@ extension Known<Write> {
 
   @Test func aLaterWriteIsShownWhateverTheClockSays() throws {
     var theme = LWWRegister<String>()
-    try theme.write("dark", by: tablet, at: Timestamp(milliseconds: 5))
-    try theme.write("light", by: phone, at: Timestamp(milliseconds: 1))
+    try theme.write("dark", on: tablet, at: Timestamp(milliseconds: 5))
+    try theme.write("light", on: phone, at: Timestamp(milliseconds: 1))
     #expect(theme.value == "light")
     #expect(theme.author == phone)
   }
@@ -55,21 +55,21 @@ extension Known<Write> {
   @Test func theGreaterDeviceSettlesEqualTimes() throws {
     var mine = LWWRegister<String>()
     var theirs = LWWRegister<String>()
-    try mine.write("z", by: phone, at: .zero)
-    try theirs.write("a", by: tablet, at: .zero)
+    try mine.write("z", on: phone, at: .zero)
+    try theirs.write("a", on: tablet, at: .zero)
     #expect(mine.merging(theirs).value == "a")
     #expect(theirs.merging(mine).value == "a")
   }
 
   @Test func aWriteAboveTheMaximumThrowsAndChangesNothing() throws {
     var theme = LWWRegister<String>()
-    try theme.write("dark", by: phone, at: .max)
+    try theme.write("dark", on: phone, at: .max)
     let before = theme
     #expect(throws: LWWRegister<String>.Exhausted()) {
-      try theme.write("light", by: phone, at: .max)
+      try theme.write("light", on: phone, at: .max)
     }
     #expect(throws: LWWRegister<String>.Exhausted()) {
-      try theme.write("light", by: tablet, at: .zero)
+      try theme.write("light", on: tablet, at: .zero)
     }
     #expect(theme == before)
     #expect("\(LWWRegister<String>.Exhausted())".contains("new register"))
@@ -77,9 +77,9 @@ extension Known<Write> {
 
   @Test func unsettingIsAWrite() throws {
     var theme = LWWRegister<String>()
-    try theme.write("dark", by: phone, at: Timestamp(milliseconds: 5))
+    try theme.write("dark", on: phone, at: Timestamp(milliseconds: 5))
     let before = theme
-    try theme.write(nil, by: phone, at: .zero)
+    try theme.write(nil, on: phone, at: .zero)
     #expect(theme.value == nil)
     #expect(theme.author == phone)
     #expect(theme.merging(before).value == nil)

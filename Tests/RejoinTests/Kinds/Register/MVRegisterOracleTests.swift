@@ -63,7 +63,7 @@ private typealias Scripts = SeenHistory<MVRegister<String>, Write>
       initial: MVRegister(),
       act: { register, device, known, random in
         let (value, time) = (word(&random), random.time())
-        let delta = register.write(value, by: device, at: time)
+        let delta = register.write(value, on: device, at: time)
         let seen = Set(known.deeds.map(\.number))
         return (Write(value: value, time: time, superseded: seen), delta)
       },
@@ -79,7 +79,7 @@ private typealias Scripts = SeenHistory<MVRegister<String>, Write>
         let (value, time) = (word(&random), random.time())
         let observed = RandomChanges.prefix(of: register.clock, &random)
         let delta = register.write(
-          value, by: device, at: time, observed: observed)
+          value, on: device, at: time, observed: observed)
         let seen = observedDeeds(known, observed)
         let stays = known.siblings.filter { !seen.contains($0.number) }
         let stamp = stamp(time, device, above: stays)

@@ -14,10 +14,10 @@ private func at(_ milliseconds: Int64) -> Timestamp {
 @Suite(.encodes) struct MVRegisterTests {
   @Test func theExampleInTheDocumentation() {
     var title = MVRegister<String>()
-    title.write("Draft", by: phone, at: at(1))
+    title.write("Draft", on: phone, at: at(1))
     var copy = title
-    title.write("Plan", by: phone, at: at(2))
-    copy.write("Sketch", by: tablet, at: at(3))
+    title.write("Plan", on: phone, at: at(2))
+    copy.write("Sketch", on: tablet, at: at(3))
     title.merge(copy)
     #expect(title.value == "Sketch")
     #expect(title.conflicts == ["Plan"])
@@ -26,19 +26,19 @@ private func at(_ milliseconds: Int64) -> Timestamp {
 
   @Test func aLaterWriteIsShownWhateverTheClocksSay() {
     var register = MVRegister<String>()
-    register.write("ahead", by: phone, at: .max)
-    register.write("after", by: tablet, at: .zero)
+    register.write("ahead", on: phone, at: .max)
+    register.write("after", on: tablet, at: .zero)
     #expect(register.value == "after")
     #expect(register.conflicts.isEmpty)
-    register.write("mine", by: tablet, at: .zero)
+    register.write("mine", on: tablet, at: .zero)
     #expect(register.value == "mine")
   }
 
   @Test func theGreaterDeviceSettlesEqualTimes() {
     var mine = MVRegister<String>()
     var theirs = MVRegister<String>()
-    mine.write("z", by: phone, at: at(1))
-    theirs.write("a", by: tablet, at: at(1))
+    mine.write("z", on: phone, at: at(1))
+    theirs.write("a", on: tablet, at: at(1))
     #expect(mine.merging(theirs).value == "a")
     #expect(theirs.merging(mine).value == "a")
   }
@@ -46,11 +46,11 @@ private func at(_ milliseconds: Int64) -> Timestamp {
   /// The order "clock first, then time, then device" would be a circle here.
   @Test func everyOrderOfArrivalShowsTheSame() {
     var a = MVRegister<String>()
-    a.write("first", by: phone, at: at(30))
+    a.write("first", on: phone, at: at(30))
     var b = a
-    b.write("second", by: tablet, at: at(10))
+    b.write("second", on: tablet, at: at(10))
     var c = MVRegister<String>()
-    c.write("third", by: watch, at: at(20))
+    c.write("third", on: watch, at: at(20))
     for order in [[a, b, c], [b, c, a], [c, a, b], [c, b, a]] {
       let all = order.reduce(MVRegister()) { $0.merging($1) }
       #expect(all.value == "third")
@@ -61,11 +61,11 @@ private func at(_ milliseconds: Int64) -> Timestamp {
   @Test func unsetNullAndAValueAreThreeThings() {
     var register = MVRegister<Value>()
     #expect(register.value == nil)
-    register.write(.null, by: phone, at: at(1))
+    register.write(.null, on: phone, at: at(1))
     #expect(register.value == .null)
-    register.write("text", by: phone, at: at(2))
+    register.write("text", on: phone, at: at(2))
     #expect(register.value == "text")
-    register.write(nil, by: phone, at: at(3))
+    register.write(nil, on: phone, at: at(3))
     #expect(register.value == nil)
     #expect(register.author == phone)
   }
@@ -74,32 +74,32 @@ private func at(_ milliseconds: Int64) -> Timestamp {
     var all = MVRegister<String>()
     for (n, word) in ["b", "a", "b", "a", "z"].enumerated() {
       var other = MVRegister<String>()
-      other.write(word, by: DeviceID(UInt64(n)), at: at(1))
+      other.write(word, on: DeviceID(UInt64(n)), at: at(1))
       all.merge(other)
     }
     #expect(all.value == "z")
     #expect(all.conflicts == ["a", "b"])
     var echo = MVRegister<String>()
-    echo.write("z", by: DeviceID(9), at: at(0))
+    echo.write("z", on: DeviceID(9), at: at(0))
     #expect(all.merging(echo).conflicts == ["a", "b"])
   }
 
   @Test func anObservedWriteLeavesUnobservedSiblings() {
     var register = MVRegister<String>()
-    register.write("base", by: phone, at: at(1))
+    register.write("base", on: phone, at: at(1))
     let observed = register.clock
     var other = register
-    other.write("theirs", by: tablet, at: at(9))
+    other.write("theirs", on: tablet, at: at(9))
     register.merge(other)
-    register.write("mine", by: phone, at: at(2), observed: observed)
+    register.write("mine", on: phone, at: at(2), observed: observed)
     #expect(register.value == "mine")
     #expect(register.conflicts == ["theirs"])
   }
 
   @Test func aDeltaCarriesItsOwnWriteOnly() {
     var register = MVRegister<String>()
-    register.write("theirs", by: tablet, at: at(1))
-    let delta = register.write("mine", by: phone, at: at(2), observed: [:])
+    register.write("theirs", on: tablet, at: at(1))
+    let delta = register.write("mine", on: phone, at: at(2), observed: [:])
     #expect(register.conflicts == ["theirs"])
     #expect(delta.value == "mine")
     #expect(delta.conflicts.isEmpty)
@@ -108,31 +108,31 @@ private func at(_ milliseconds: Int64) -> Timestamp {
 
   @Test func anObservedWriteIsStampedByOneTickOnly() {
     var register = MVRegister<String>()
-    register.write("theirs", by: tablet, at: at(9))
-    register.write("mine", by: phone, at: at(2), observed: [:])
+    register.write("theirs", on: tablet, at: at(9))
+    register.write("mine", on: phone, at: at(2), observed: [:])
     var between = MVRegister<String>()
-    between.write("later", by: watch, at: at(9).next!)
+    between.write("later", on: watch, at: at(9).next!)
     #expect(register.value == "mine")
     #expect(register.merging(between).value == "later")
   }
 
   @Test func anObservedWriteKeepsItsTimeWhereItIsAlreadyShown() {
     var register = MVRegister<String>()
-    register.write("theirs", by: phone, at: at(9))
-    register.write("mine", by: tablet, at: at(9), observed: [:])
+    register.write("theirs", on: phone, at: at(9))
+    register.write("mine", on: tablet, at: at(9), observed: [:])
     var same = MVRegister<String>()
-    same.write("rival", by: watch, at: at(9))
+    same.write("rival", on: watch, at: at(9))
     #expect(register.value == "mine")
     #expect(register.merging(same).value == "rival")
   }
 
   @Test func atTheMaximumASiblingThatOutranksIsSuperseded() {
     var register = MVRegister<String>()
-    register.write("max", by: watch, at: .max)
+    register.write("max", on: watch, at: .max)
     var low = MVRegister<String>()
-    low.write("low", by: phone, at: at(1))
+    low.write("low", on: phone, at: at(1))
     register.merge(low)
-    register.write("mine", by: tablet, at: at(2), observed: [:])
+    register.write("mine", on: tablet, at: at(2), observed: [:])
     #expect(register.value == "mine")
     #expect(register.conflicts == ["low"])
   }
@@ -140,11 +140,11 @@ private func at(_ milliseconds: Int64) -> Timestamp {
   /// A sibling at the maximum that the write outranks by its device stays.
   @Test func atTheMaximumASiblingThatIsOutrankedStays() {
     var register = MVRegister<String>()
-    register.write("watch", by: watch, at: .max)
+    register.write("watch", on: watch, at: .max)
     var other = MVRegister<String>()
-    other.write("phone", by: phone, at: .max)
+    other.write("phone", on: phone, at: .max)
     register.merge(other)
-    register.write("mine", by: tablet, at: at(2), observed: [:])
+    register.write("mine", on: tablet, at: at(2), observed: [:])
     #expect(register.value == "mine")
     #expect(register.conflicts == ["phone"])
   }
@@ -154,13 +154,13 @@ private func at(_ milliseconds: Int64) -> Timestamp {
   /// A plain write supersedes its sibling all the same.
   @Test func aPlainWriteSupersedesWhatLiesBeyondAGap() {
     var author = MVRegister<String>()
-    author.write("one", by: phone, at: at(1))
-    author.write("two", by: phone, at: at(2))
-    let late = author.write("three", by: phone, at: at(3))
+    author.write("one", on: phone, at: at(1))
+    author.write("two", on: phone, at: at(2))
+    let late = author.write("three", on: phone, at: at(3))
     var reader = MVRegister<String>()
     reader.merge(late)
     #expect(reader.value == "three")
-    reader.write("four", by: tablet, at: at(4))
+    reader.write("four", on: tablet, at: at(4))
     #expect(reader.value == "four")
     #expect(reader.conflicts.isEmpty)
     reader.merge(author)
@@ -170,11 +170,11 @@ private func at(_ milliseconds: Int64) -> Timestamp {
   @Test func equalityIsByBytes() {
     var mine = MVRegister<String>()
     var theirs = MVRegister<String>()
-    mine.write("\u{e9}", by: phone, at: at(1))
-    theirs.write("e\u{301}", by: phone, at: at(1))
+    mine.write("\u{e9}", on: phone, at: at(1))
+    theirs.write("e\u{301}", on: phone, at: at(1))
     #expect(mine != theirs)
     var third = MVRegister<String>()
-    third.write("\u{e9}", by: tablet, at: at(1))
+    third.write("\u{e9}", on: tablet, at: at(1))
     #expect(
       theirs.merging(third).conflicts.map { $0.map { Array($0.utf8) } }
         == [Array("e\u{301}".utf8)])

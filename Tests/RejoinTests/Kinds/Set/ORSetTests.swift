@@ -37,8 +37,8 @@ extension Known<SetAct> {
           element: random.pick(["a", "b", "c"]), isAdded: random.below(5) > 1)
         let delta =
           act.isAdded
-          ? set.insert(act.element, by: device)
-          : set.remove(act.element, by: device)
+          ? set.insert(act.element, on: device)
+          : set.remove(act.element, on: device)
         return (act, delta)
       },
       complaint: { set, known in
@@ -50,10 +50,10 @@ extension Known<SetAct> {
 
   @Test func theExampleInTheDocumentation() {
     var tags = ORSet<String>()
-    tags.insert("runner", by: phone)
+    tags.insert("runner", on: phone)
     var copy = tags
-    tags.remove("runner", by: phone)
-    copy.insert("runner", by: tablet)
+    tags.remove("runner", on: phone)
+    copy.insert("runner", on: tablet)
     tags.merge(copy)
     #expect(tags.elements == ["runner"])
     #expect(tags.contains("runner"))
@@ -61,9 +61,9 @@ extension Known<SetAct> {
 
   @Test func aRemovalLeavesNothingBehindButItsDot() {
     var tags = ORSet<String>()
-    tags.insert("runner", by: phone)
+    tags.insert("runner", on: phone)
     let before = tags
-    tags.remove("runner", by: tablet)
+    tags.remove("runner", on: tablet)
     #expect(tags.isEmpty)
     #expect(tags.count == 0)
     #expect(tags.clock == [phone: 1, tablet: 1])
@@ -73,7 +73,7 @@ extension Known<SetAct> {
 
   @Test func removingAnAbsentElementTakesADot() {
     var tags = ORSet<String>()
-    tags.remove("runner", by: phone)
+    tags.remove("runner", on: phone)
     #expect(tags.clock == [phone: 1])
     #expect(tags.isEmpty)
   }
@@ -81,43 +81,43 @@ extension Known<SetAct> {
   /// An element on both sides may still have lost some of its dots.
   @Test func anElementOnBothSidesLosesTheDotsThatWereSeen() {
     var mine = ORSet<String>()
-    mine.insert("a", by: phone)
+    mine.insert("a", on: phone)
     var theirs = ORSet<String>()
-    theirs.insert("a", by: tablet)
+    theirs.insert("a", on: tablet)
     mine.merge(theirs)
-    theirs.remove("a", by: tablet)
-    theirs.insert("a", by: DeviceID(3))
+    theirs.remove("a", on: tablet)
+    theirs.insert("a", on: DeviceID(3))
     mine.merge(theirs)
     var removal = theirs
-    removal.remove("a", by: DeviceID(3))
+    removal.remove("a", on: DeviceID(3))
     mine.merge(removal)
     #expect(mine.elements == ["a"])
     var last = mine
-    last.remove("a", by: tablet)
+    last.remove("a", on: tablet)
     #expect(mine.merging(last).isEmpty)
   }
 
   @Test func elementsAreToldApartByBytes() {
     var words = ORSet<String>()
-    words.insert("\u{e9}", by: phone)
-    words.insert("e\u{301}", by: phone)
+    words.insert("\u{e9}", on: phone)
+    words.insert("e\u{301}", on: phone)
     #expect(words.count == 2)
     #expect(
       words.elements.map { Array($0.utf8) }
         == [Array("e\u{301}".utf8), Array("\u{e9}".utf8)])
-    words.remove("\u{e9}", by: phone)
+    words.remove("\u{e9}", on: phone)
     #expect(words.contains("e\u{301}"))
     #expect(!words.contains("\u{e9}"))
   }
 
   @Test func zerosAreOneElementAndSoAreNaNs() {
     var numbers = ORSet<Double>()
-    numbers.insert(0, by: phone)
-    numbers.insert(-0.0, by: phone)
-    numbers.insert(.nan, by: phone)
-    numbers.insert(-Double.nan, by: phone)
+    numbers.insert(0, on: phone)
+    numbers.insert(-0.0, on: phone)
+    numbers.insert(.nan, on: phone)
+    numbers.insert(-Double.nan, on: phone)
     #expect(numbers.count == 2)
-    numbers.remove(.signalingNaN, by: phone)
+    numbers.remove(.signalingNaN, on: phone)
     #expect(numbers.elements == [0])
   }
 }

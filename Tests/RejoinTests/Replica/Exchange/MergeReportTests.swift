@@ -117,7 +117,7 @@ import Testing
     }
     #expect(a.tell(b).conflicts.isEmpty)
     #expect(b.tell(a).conflicts.isEmpty)
-    #expect(a.ada?.authors(of: \.name).count == 2)
+    #expect(a.ada?.writes(of: \.name).count == 2)
   }
 
   @Test func aDeletionConcurrentWithAnUpdateIsAConflict() throws {

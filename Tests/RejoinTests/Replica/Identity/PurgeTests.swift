@@ -44,8 +44,8 @@ import Testing
     #expect(purge == Dot(a.device, 3))
     let marks = a.recordForEditing(Sailor.ada)[.existence].marks
     #expect(marks.map(\.dot) == [purge])
-    #expect(marks.map(\.payload.isPurge) == [true])
-    #expect(marks[0].payload.covered == [a.device: 3])
+    #expect(marks.map(\.isPurge) == [true])
+    #expect(marks[0].covered == [a.device: 3])
     #expect(contents(a).isEmpty)
     #expect(!a.exists(Sailor.ada))
     #expect(a.recordForEditing(Sailor.ada).isDead)

@@ -38,7 +38,7 @@ private struct Reading: Entity {
         #expect(isCanonical(fetched[key].value))
       }
       #expect(fetched[Reading().seen.key].elements.allSatisfy(isCanonical))
-      let entries = try #require(a[Reading.self, "1"]?.authors(of: \.log))
+      let entries = try #require(a[Reading.self, "1"]?.entries(of: \.log))
       #expect(entries.allSatisfy { isCanonical($0.memo) })
       #expect(a[Reading.self, "1"]?.level?.bitPattern == number.bitPattern)
     }
@@ -52,18 +52,18 @@ private struct Reading: Entity {
 
   @Test func valuesThatStandAlone() throws {
     var register = MVRegister<Value>()
-    register.write(.double(-0.0), by: device, at: .zero)
+    register.write(.double(-0.0), on: device, at: .zero)
     #expect(isCanonical(register.value))
     var last = LWWRegister<Value>()
-    try last.write(.double(oddNaN), by: device, at: .zero)
+    try last.write(.double(oddNaN), on: device, at: .zero)
     #expect(isCanonical(last.value))
     var added = ORSet<Value>()
-    let delta = added.insert(.double(-0.0), by: device)
+    let delta = added.insert(.double(-0.0), on: device)
     #expect(added.elements.allSatisfy(isCanonical))
     #expect(delta.elements.allSatisfy(isCanonical))
     var ledger = Ledger()
-    ledger.append(1, memo: .double(-0.0), by: device, at: .zero)
-    #expect(ledger.entries.allSatisfy { isCanonical($0.entry.memo) })
+    ledger.append(1, memo: .double(-0.0), on: device, at: .zero)
+    #expect(ledger.entries.allSatisfy { isCanonical($0.memo) })
   }
 
   @Test func numbersAndLiterals() {

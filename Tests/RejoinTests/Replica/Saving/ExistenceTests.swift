@@ -14,8 +14,8 @@ import Testing
 
   private func marks(
     _ replica: Replica, _ id: RecordID = Sailor.ada
-  ) -> [ExistenceMark] {
-    replica.recordForEditing(id)[.existence].marks.map(\.payload)
+  ) -> [RecordMark] {
+    replica.recordForEditing(id)[.existence].marks
   }
 
   @Test func editWritesNoMark() throws {

@@ -33,8 +33,8 @@ import Testing
     }
   }
 
-  private func write(_ replica: Replica) throws -> Write {
-    try #require(replica.ada?.record.provenance(of: "name"))
+  private func write(_ replica: Replica) throws -> RegisterWrite {
+    try #require(replica.ada?.record.write(of: "name"))
   }
 
   // Claim 21: a blind overwrite from a server's rows loses pending local edits.
@@ -301,7 +301,7 @@ import Testing
     try a.edit { $0.name = "Lady" }
     #expect(a.ada?.name == "Lady")
     try a.save { $0[Sailor.self, "eve"].name = "Eve" }
-    let time = a[Sailor.self, "eve"]?.record.provenance(of: "name")?.time
+    let time = a[Sailor.self, "eve"]?.record.write(of: "name")?.time
     let bound: Int64 = 1_000_000 + 5 * 60_000
     #expect(try #require(time) < Timestamp(milliseconds: bound + 1))
   }

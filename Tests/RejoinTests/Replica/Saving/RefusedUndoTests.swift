@@ -14,7 +14,7 @@ import Testing
       (field(.counter), count), (field(.ledger), entries), ("", existence),
     ]
     let contents = [
-      write: "siblings", mark: "siblings", count: "counter", entries: "ledger",
+      write: "siblings", mark: "siblings", count: "sums", entries: "sums",
       existence: "existence",
     ]
     for (place, own) in places {
@@ -114,11 +114,6 @@ import Testing
     try expect(
       undo(change(mark, of: field(.set) + element)), refusing: before, as: "",
       because: "must have superseded something")
-    let ledger = undo(
-      change(entries.replacing(cancelled, with: "[]"), of: field(.ledger)))
-    try expect(
-      ledger, refusing: #"{"amount":5}"#, as: "",
-      because: "must have entries or sums")
   }
 
   @Test func decodingRefusesWriteWithoutTimeOrDot() throws {

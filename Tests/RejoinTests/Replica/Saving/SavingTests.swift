@@ -38,8 +38,8 @@ import Testing
       transaction[Berth.self, "b"].name = "bow"
     }.dot
     #expect(dot == Dot(a.device, 1))
-    #expect(a.ada?.provenance(\.name)?.dot == dot)
-    #expect(a[Berth.self, "b"]?.provenance(\.name)?.dot == dot)
+    #expect(a.ada?.write(of: \.name)?.dot == dot)
+    #expect(a[Berth.self, "b"]?.write(of: \.name)?.dot == dot)
   }
 
   @Test func anOverflowingCounterLeavesEverythingAsItWas() throws {
@@ -70,9 +70,19 @@ import Testing
         for _ in 0..<3 { $0.miles.increment(by: .max) }
       }
     }
-    #expect(throws: refused) { try a.edit { $0.miles.decrement(by: .min) } }
+    #expect(throws: refused) {
+      try a.edit {
+        for _ in 0..<2 { $0.miles.decrement(by: .min) }
+      }
+    }
     #expect(a.version == ReplicaVersion())
     #expect(a.delta() == nil)
+  }
+
+  /// `Int64.min` has no opposite in its own type.
+  @Test func theLeastAmountIsIncremented() throws {
+    try a.edit { $0.miles.decrement(by: .min) }
+    #expect(a.ada?.record.amounts(of: "miles") == [a.device: 1 << 63])
   }
 
   @Test func readingWithinASaveShowsItsEdits() throws {

@@ -188,7 +188,7 @@ import Testing
   /// A sum that no few entries have stays.
   @Test func aHostileLedger() throws {
     let device = DeviceID(7)
-    let ledger = LedgerLines(lines: [
+    let ledger = Ledger(lines: [
       device: DeviceEntries(
         folded: 1 << 40, sum: 1 << 83, cancelled: 0, cancelledSum: 0, tail: [])
     ])

@@ -363,8 +363,8 @@ import Testing
     #expect(try undo(report) == [])
     #expect(phone.ada == nil)
     let marks = phone.recordForEditing(ada)[.existence].marks
-    #expect(marks.map(\.payload.covered) == [[phone.device: 2]])
-    #expect(marks.map(\.payload.isPurge) == [false])
+    #expect(marks.map(\.covered) == [[phone.device: 2]])
+    #expect(marks.map(\.isPurge) == [false])
     try phone.edit { $0.name = "Ada" }
     #expect(phone.record(ada)?.total(of: "pay") == 0)
   }

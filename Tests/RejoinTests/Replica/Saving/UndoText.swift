@@ -29,10 +29,10 @@ extension UndoText {
       + #""beside":[],"isThere":false}"#
   }
   var count: String {
-    #""counter":{"amount":"-7","cancelled":\#(cancelled)}"#
+    #""sums":{"first":2,"amounts":[{"amount":-7}],"cancelled":\#(cancelled)}"#
   }
   var entries: String {
-    #""ledger":{"line":3,"entries":[{"amount":5}],"cancelled":\#(cancelled)}"#
+    #""sums":{"first":3,"amounts":[{"amount":5}],"cancelled":\#(cancelled)}"#
   }
   var existence: String {
     #""existence":{"existed":false,"isThere":true,"isDeletion":false,"#

@@ -85,7 +85,7 @@ struct UndoStack: Hashable, Sendable {
       let isSuperseded = change.superseded.contains(own)
       if isSuperseded {
         saves[i].changes[place]?.save = new.save
-        saves[i].changes[place]?.line = new.line
+        saves[i].changes[place]?.position = new.position
       }
       guard case .sums(let before, _) = change.superseded else {
         // No two saves have left a change under one dot.

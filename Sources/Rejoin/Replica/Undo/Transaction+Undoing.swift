@@ -32,7 +32,9 @@ extension Transaction {
       }
       let now = replica.stored.content(of: place, deletion: rule)
       fields[place.field, default: FieldUndoing()]
-        .take(change, of: place.element, from: now, as: replica.device)
+        .take(
+          change, of: place.element, from: now,
+          in: replica.stored.field(at: place), as: replica.device)
     }
     // If updates win, an edit would bring back a record that is deleted.
     let isMarkLeft = fields[.existence]?.isEmpty ?? true

@@ -2,7 +2,7 @@
 
 // The number of entries, and each entry: the distance to its save, the form of its
 // cancelled sums, and both sums.
-extension Tally {
+extension PNCounter {
   /// How much of an entry is cancelled.
   private enum Form: UInt64 {
     case nothing
@@ -58,11 +58,11 @@ extension Tally {
       entries.append(entry)
       if form != .nothing { cancelled.append(part) }
     }
-    return Tally(entries: entries, cancelled: cancelled)
+    return PNCounter(entries: entries, cancelled: cancelled)
   }
 }
 
-extension Tally.Entry {
+extension PNCounter.Entry {
   /// Reads the sums of this entry that are cancelled.
   fileprivate func readCancelled(
     from reader: inout FieldReader

@@ -31,8 +31,9 @@ public struct SaveUndo: Hashable, Sendable {
     var save: Point
     /// Whether there is anything of it; not if it has only taken something away.
     var isThere = true
-    /// In a ledger, the number of the first entry among those of its device.
-    var line: UInt64 = 0
+    /// The number of the change of a counter among those of its device, or of the
+    /// first entry in a ledger.
+    var position: UInt64 = 0
     /// What brings back what was there; `nil` if nothing was.
     var before: Before?
     /// What is no longer there.
@@ -54,14 +55,11 @@ public struct SaveUndo: Hashable, Sendable {
     case value(Value?, at: Timestamp)
     /// The existence of a record.
     case existence(Existence)
-    /// The opposite of a counter's change, and what was cancelled of each device.
-    ///
-    /// The sum of any of these numbers is in the range of `Int128`.
-    case amount(Int128, cancelled: [DeviceID: Int128])
-    /// The opposites of a ledger's entries, and what was cancelled of each device.
+    /// The opposites of what was added to a counter or a ledger, and what was
+    /// cancelled of each device.
     ///
     /// The sum of any of the cancelled numbers is in the range of `Int128`.
-    case entries([LedgerEdit.Entry], cancelled: [DeviceID: Int128])
+    case sums([LedgerEdit.Entry], cancelled: [DeviceID: Int128])
   }
 
   /// What is no longer in a place after a save.
@@ -79,8 +77,7 @@ public struct SaveUndo: Hashable, Sendable {
       switch self {
       case .dot(let only): return dot == only
       case .sums(let cancelled, let all):
-        let position =
-          change.line > 0 ? Dot(dot.device, change.line) : dot
+        let position = Dot(dot.device, change.position)
         return all.contains(position) && !cancelled.contains(position)
       }
     }

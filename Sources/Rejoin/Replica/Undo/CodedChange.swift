@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The encoded form of a change of a save: its place, and one of four contents.
+/// The encoded form of a change of a save: its place, and one of three contents.
 struct CodedChange: Codable {
   private let record: RecordID
   /// The field, or `nil` for the existence of the record.
@@ -9,31 +9,23 @@ struct CodedChange: Codable {
   private let save: SaveUndo.Point
   private let siblings: CodedSiblings?
   private let existence: SaveUndo.Existence?
-  private let counter: CodedAmount?
-  private let ledger: CodedEntries?
+  private let sums: CodedSums?
 
   init(_ place: SaveUndo.Place, _ change: SaveUndo.Change) {
     record = place.record
     field = place.field == .existence ? nil : place.field
     element = place.element
     save = change.save
-    if case .existence(let content)? = change.before {
-      existence = content
-    } else {
-      existence = nil
-    }
+    var (siblings, sums) = (nil as CodedSiblings?, nil as CodedSums?)
+    var existence: SaveUndo.Existence?
     switch change.before {
-    case .amount(let own, let sums)?:
-      (siblings, ledger) = (nil, nil)
-      counter = CodedAmount(own, .cancelled(sums, change))
-    case .entries(let own, let sums)?:
-      (siblings, counter) = (nil, nil)
-      ledger = CodedEntries(own, from: change.line, .cancelled(sums, change))
-    case .existence?: (siblings, counter, ledger) = (nil, nil, nil)
-    case .value?, nil:
-      (counter, ledger) = (nil, nil)
-      siblings = CodedSiblings(change, to: place)
+    case .existence(let content)?: existence = content
+    case .sums(let own, let cancelled)?:
+      sums = CodedSums(
+        own, from: change.position, .cancelled(cancelled, change))
+    case .value?, nil: siblings = CodedSiblings(change, to: place)
     }
+    (self.siblings, self.sums, self.existence) = (siblings, sums, existence)
   }
 
   /// The place of the change.
@@ -57,21 +49,21 @@ struct CodedChange: Codable {
     guard save.dot.sequence > 0 else {
       throw decoder.corrupted("Saves must be numbered from one.")
     }
-    switch (place.field.kind, siblings, counter, ledger, existence) {
-    case (.register, let siblings?, nil, nil, nil),
-      (.set, let siblings?, nil, nil, nil):
+    let empty = FieldState(place.field.kind).read {
+      $0.undoContent(of: place.element, by: save.dot.device)
+    }
+    switch (field == nil ? nil : empty, siblings, sums, existence) {
+    case (.siblings?, let siblings?, nil, nil):
       return try siblings.change(to: place, by: save, decoder)
-    case (.counter, nil, let counter?, nil, nil):
-      return try counter.change(by: save, decoder)
-    case (.ledger, nil, nil, let ledger?, nil):
-      return try ledger.change(by: save, decoder)
-    case (.existence, nil, nil, nil, let existence?):
+    case (.sums?, nil, let sums?, nil):
+      return try sums.change(by: save, decoder)
+    case (nil, nil, nil, let existence?):
       return try existence.change(by: save, decoder)
     default:
       throw decoder.corrupted(
         "A change of a register or a set must have \"siblings\" alone, one of a "
-          + "counter \"counter\", one of a ledger \"ledger\", and one without a "
-          + "field \"existence\".")
+          + "counter or a ledger \"sums\", and one without a field "
+          + "\"existence\".")
     }
   }
 }

@@ -1,7 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
-extension Tally: FieldStore {
-  package static var kind: FieldKind { .counter }
+extension PNCounter: DotStore {
+  /// Whether there are no changes.
+  package var isEmpty: Bool { entries.isEmpty }
+
+  package func impliesContext(_ clock: VectorClock) -> Bool {
+    entries.isEmpty && clock.isEmpty
+  }
+
+  package var dots: VectorClock {
+    var clock = VectorClock()
+    for entry in entries { clock.insert(Dot(entry.device, entry.sequence)) }
+    return clock
+  }
+
+  /// Keeps the later entry of each device.
+  ///
+  /// The contexts play no part, since entries are never removed.
+  package mutating func merge(
+    _ other: PNCounter, seen: some DotSet, otherSeen: some DotSet
+  ) {
+    merge(other)
+  }
+}
+
+extension PNCounter: FieldStore {
+  public static var kind: FieldKind { .counter }
 
   package static var shapeCode: UInt8 { 2 }
 
@@ -15,7 +39,7 @@ extension Tally: FieldStore {
 
   package func allows(_ edit: FieldEdit, by device: DeviceID) -> Bool {
     guard case .count(let edit) = edit else { return true }
-    return canAdd(edit.increments, edit.decrements, by: device)
+    return entry(of: device).canAdd(edit.increments, edit.decrements)
   }
 
   package mutating func apply(
@@ -23,14 +47,14 @@ extension Tally: FieldStore {
   ) -> [Siblings<Stamped>.Element] {
     let observed = observed.map { $0.held(by: self) }
     guard case .count(let edit) = save.edit else {
-      reset(observed: observed)
+      cancel(observed: observed)
       return []
     }
-    if save.drops || edit.isReset { reset(observed: observed) }
+    if save.drops || edit.isReset { cancel(observed: observed) }
     // A reset alone leaves no entry. Any other edit does, even one by zero.
     if edit.increments > 0 || edit.decrements > 0 || !edit.isReset {
       let entry = add(
-        edit.increments, edit.decrements, by: save.dot.device,
+        edit.increments, edit.decrements, on: save.dot.device,
         sequence: save.dot.sequence)
       precondition(entry != nil, "a save checks before that no sum overflows")
     }
@@ -40,14 +64,24 @@ extension Tally: FieldStore {
   /// Returns the observed entries, as far as `current` has them.
   ///
   /// It has fewer if the replica was restored since.
-  private func held(by current: Tally) -> Tally {
-    Tally(
+  private func held(by current: PNCounter) -> PNCounter {
+    PNCounter(
       entries: entries.compactMap { entry in
         guard let mine = current.entries.entry(of: entry.device) else {
           return nil
         }
         return entry.sequence < mine.sequence ? entry : mine
       })
+  }
+
+  /// The sum of each device's changes that no reset has cancelled.
+  var amounts: [DeviceID: Int128] {
+    let pairs = entries.compactMap { entry -> (DeviceID, Int128)? in
+      let gone = cancelled.entry(of: entry.device)
+      return entry == gone
+        ? nil : (entry.device, entry.sum - (gone?.sum ?? 0))
+    }
+    return Dictionary(uniqueKeysWithValues: pairs)
   }
 
   package var hasContent: Bool { entries != cancelled }
@@ -77,9 +111,43 @@ extension Tally: FieldStore {
   }
 }
 
+extension PNCounter {
+  package func undoContent(
+    of element: Value?, by device: DeviceID
+  ) -> UndoContent {
+    .sums(
+      UndoSums(
+        device: device, sum: entry(of: device).sum,
+        cancelled: cancelled.reduce(into: [:]) {
+          $0[$1.device] = ($1.sequence, $1.sum)
+        }))
+  }
+
+  package func opposites(since sums: UndoSums) -> [LedgerEdit.Entry] {
+    var opposites: [LedgerEdit.Entry] = []
+    let sum = sums.sum - entry(of: sums.device).sum
+    if sum != 0 { opposites.append(sum, memo: nil) }
+    return opposites
+  }
+
+  package func edit(
+    restoring content: UndoRestoration, by device: DeviceID
+  ) -> FieldEdit? {
+    guard case .amounts(let amounts) = content else { return nil }
+    let sum = amounts.reduce(0) { $0 + Int128($1.amount) }
+    var edit = CounterEdit()
+    guard let increments = UInt64(exactly: max(sum, 0)),
+      let decrements = UInt64(exactly: max(-sum, 0)),
+      entry(of: device).canAdd(increments, decrements)
+    else { return nil }
+    (edit.increments, edit.decrements) = (increments, decrements)
+    return .count(edit)
+  }
+}
+
 // A part has the entries of some devices. With cancelled sums, it has all of
 // them, and a receiver takes it as a whole.
-extension Tally {
+extension PNCounter {
   package static var supportsFragments: Bool { true }
 
   package var size: Int { entries.count }
@@ -91,14 +159,14 @@ extension Tally {
   ) -> (store: Self, continued: Set<DeviceID>)? {
     let new = entries.beyond(missing.known) { $0.sequence }
     if missing.hasRemovals || cancelled.isEmpty {
-      return (Tally(entries: new), [])
+      return (PNCounter(entries: new), [])
     }
     // A cancelled sum needs its entry, or itself as one if no later entry is new.
     let union = new.union(cancelled) { $0.isBefore($1) }
-    return (Tally(entries: union, cancelled: cancelled), [])
+    return (PNCounter(entries: union, cancelled: cancelled), [])
   }
 
   package func part(of devices: Set<DeviceID>) -> Self {
-    Tally(entries: entries.filter { devices.contains($0.device) })
+    PNCounter(entries: entries.filter { devices.contains($0.device) })
   }
 }

@@ -18,11 +18,13 @@ struct PlacesBefore {
         ?? record.edits.entries.map { ($0.key, $0.content) }
       for (name, edit) in fields {
         var place = SaveUndo.Place(record: id, field: stored.names[name])
-        guard place.field.kind == .set else {
-          add(place, in: stored)
-          continue
-        }
-        for element in stored.elements(touchedBy: edit, on: name, of: record) {
+        let save = EditContext(
+          edit: edit, dot: Dot(stored.device, 0), time: .zero,
+          observed: record.observed[place.field], drops: record.drops,
+          retraction: record.retractions[name])
+        for element in stored.field(at: place).read({
+          $0.elements(changedBy: save)
+        }) {
           place.element = element
           add(place, in: stored)
         }
@@ -48,34 +50,10 @@ struct PlacesBefore {
     let save = SaveUndo.Point(
       dot: dot, digest: stored.version[dot.device].digest)
     for (place, before) in contents {
-      let after = stored.content(
-        of: place, deletion: schema.deletion(of: place.record.entity))
-      undo.changes[place] = before.change(to: after, by: save)
+      undo.changes[place] = stored.change(
+        at: place, since: before,
+        deletion: schema.deletion(of: place.record.entity), by: save)
     }
     return undo
-  }
-}
-
-extension StoredReplica {
-  /// The elements of a set whose marks an edit may change.
-  fileprivate func elements(
-    touchedBy edit: FieldEdit?, on name: UInt32, of record: PendingRecord
-  ) -> Set<Value> {
-    var edits = SetEdit()
-    if case .members(let edit) = edit { edits = edit }
-    var elements = Set(edits.members.keys)
-    if edits.isCleared {
-      let shown = record.observed[names[name]]?.elements
-      elements.formUnion(shown ?? [])
-    }
-    if let retraction = record.retractions[name] {
-      elements.formUnion(retraction.elements.keys)
-    } else if record.drops || edits.isCleared,
-      let position = record.position,
-      let set = records[position][name]?.store(of: DotMap.self)
-    {
-      elements.formUnion(set.entries.map(\.key))
-    }
-    return elements
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A write of a register: its save, its timestamp and its value.
-public struct Write: Hashable, Sendable {
+public struct RegisterWrite: Hashable, Sendable {
   /// The save that wrote the value.
   public let dot: Dot
 
@@ -16,7 +16,7 @@ public struct Write: Hashable, Sendable {
     (self.dot, self.time, self.value) = (dot, time, value)
   }
 
-  init(_ element: Siblings<Stamped>.Element) {
+  package init(_ element: Siblings<Stamped>.Element) {
     self.init(
       dot: element.dot, time: element.payload.time,
       value: element.payload.value)

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What undoing a save depends on, in a field or in one element of a set.
+///
+/// It is small even if the field is large, so that a save can note it before it
+/// changes the field.
+package enum UndoContent: Sendable {
+  /// The writes of a register, or the marks of an element.
+  case siblings(UndoSiblings)
+  /// The sums of a counter or a ledger.
+  case sums(UndoSums)
+}
+
+/// What the undo of a save brings back.
+package enum UndoRestoration {
+  /// The value of a register, or whether an element is in the set.
+  case value(Value?, element: Value?)
+  /// Amounts of a counter or a ledger.
+  case amounts([LedgerEdit.Entry])
+}
+
+/// The writes of a register, or the marks of an element.
+package struct UndoSiblings: Sendable {
+  /// A write, or a mark.
+  struct Sibling: Sendable {
+    let dot: Dot
+    var time = Timestamp.zero
+    /// The written value, or whether a mark inserts the element.
+    let value: Value?
+  }
+
+  /// What decides between siblings.
+  enum Rule: Sendable {
+    /// The latest write.
+    case latest
+    /// One mark that says so.
+    case any
+  }
+
+  let all: [Sibling]
+  let rule: Rule
+
+  init(_ all: [Sibling], _ rule: Rule) { (self.all, self.rule) = (all, rule) }
+
+  /// What is shown.
+  var value: Value? {
+    switch rule {
+    case .latest: latest?.value
+    case .any: .bool(!all.isEmpty)
+    }
+  }
+
+  /// The sibling that alone decides what is shown.
+  var decisive: Dot? {
+    rule == .latest ? latest?.dot : all.count == 1 ? all[0].dot : nil
+  }
+
+  /// The write that is shown.
+  var latest: Sibling? {
+    all.max { ($0.time, $0.dot) < ($1.time, $1.dot) }
+  }
+}
+
+/// What a device has added to a counter or a ledger, and what is cancelled of all
+/// devices.
+package struct UndoSums: Sendable {
+  /// The device.
+  let device: DeviceID
+  /// The number of the next entry of the device, or `nil` in a counter, where the
+  /// number of the save tells its change from others.
+  var next: UInt64?
+  /// The sum of the device's changes to a counter.
+  var sum: Int128 = 0
+  /// How many changes or entries of each device are cancelled, and their sum.
+  let cancelled: [DeviceID: (count: UInt64, sum: Int128)]
+
+  /// The last cancelled change or entry of each device.
+  var clock: VectorClock { VectorClock(greatest: cancelled.mapValues(\.count)) }
+}
+
+extension [LedgerEdit.Entry] {
+  /// Appends an amount, in as many entries as it takes.
+  ///
+  /// Zero takes one, too: earlier entries are looked for where it is.
+  mutating func append(_ amount: Int128, memo: Value?) {
+    var rest = amount
+    repeat {
+      let part = Int64(clamping: rest)
+      append(LedgerEdit.Entry(amount: part, memo: memo))
+      rest -= Int128(part)
+    } while rest != 0
+  }
+}

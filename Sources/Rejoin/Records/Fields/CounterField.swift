@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension Entity {
+  /// Declares a counter.
+  public static func counter(_ name: String) -> Field<Self, PNCounter> {
+    Field(name)
+  }
+}
+
+extension PNCounter: FieldType {
+  public typealias Element = Int64
+
+  /// The value.
+  public static func read<Owner>(
+    _ field: Field<Owner, Self>, of record: Record
+  ) -> Int64 {
+    record.count(of: field.key.name)
+  }
+
+  public static func read<Owner>(
+    _ field: Field<Owner, Self>, in record: RecordEditor<Owner>
+  ) -> Int64 {
+    record.handle(field).edited.count
+  }
+
+  public static func editor<Owner>(
+    of field: Field<Owner, Self>, in record: RecordEditor<Owner>
+  ) -> CounterEditor {
+    CounterEditor(field: record.handle(field))
+  }
+}
+
+/// Edits a counter within a save, or in an editing context.
+public struct CounterEditor {
+  let field: FieldHandle
+
+  /// The value after the edits so far.
+  public var value: Int64 { field.edited.count }
+
+  /// Increments the counter by `amount`, which may be negative.
+  ///
+  /// On overflow the save throws ``SaveError/counterOverflow(_:field:)``; an
+  /// editing context reports it.
+  public func increment(by amount: Int64 = 1) {
+    field.perform(.count(CounterEdit(by: amount)))
+  }
+
+  /// Decrements the counter by `amount`, which may be negative.
+  ///
+  /// On overflow the save throws ``SaveError/counterOverflow(_:field:)``; an
+  /// editing context reports it.
+  public func decrement(by amount: Int64 = 1) {
+    field.perform(.count(CounterEdit(by: amount).opposite))
+  }
+
+  /// Cancels the increments and decrements seen here; concurrent ones survive.
+  public func reset() { set(to: 0) }
+
+  /// Resets the counter and increments it by `value`, in one save.
+  public func set(to value: Int64) {
+    field.perform(.count(CounterEdit(by: value, isReset: true)))
+  }
+}
+
+extension EditedField {
+  /// The value of a counter.
+  package var count: Int64 {
+    if case .count(let edit) = edit { return edit.applied(to: stored.count) }
+    return stored.count
+  }
+}
+
+extension Record {
+  /// The value of a counter.
+  public func count(of name: String) -> Int64 {
+    self[FieldKey(name, .counter)].count
+  }
+
+  /// The sum of each device's changes to a counter that no reset has cancelled.
+  ///
+  /// Together, they are the counter's value before it is clamped to `Int64`.
+  public func amounts(of name: String) -> [DeviceID: Int128] {
+    self[FieldKey(name, .counter)].store(of: PNCounter.self)?.amounts ?? [:]
+  }
+}
+
+extension TypedRecord {
+  /// The sum of each device's changes that no reset has cancelled.
+  public func amounts(
+    of field: KeyPath<Owner, Field<Owner, PNCounter>>
+  ) -> [DeviceID: Int128] {
+    record.amounts(of: fields[field].key.name)
+  }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension Entity {
+  /// Declares a ledger.
+  public static func ledger(_ name: String) -> Field<Self, Ledger> {
+    Field(name)
+  }
+}
+
+extension Ledger: FieldType {
+  public typealias Element = Int64
+
+  /// The total.
+  public static func read<Owner>(
+    _ field: Field<Owner, Self>, of record: Record
+  ) -> Int64 {
+    record.total(of: field.key.name)
+  }
+
+  public static func read<Owner>(
+    _ field: Field<Owner, Self>, in record: RecordEditor<Owner>
+  ) -> Int64 {
+    record.handle(field).edited.total
+  }
+
+  public static func editor<Owner>(
+    of field: Field<Owner, Self>, in record: RecordEditor<Owner>
+  ) -> LedgerEditor {
+    LedgerEditor(field: record.handle(field))
+  }
+}
+
+/// Edits a ledger within a save, or in an editing context.
+public struct LedgerEditor {
+  let field: FieldHandle
+
+  /// The total after the edits so far.
+  public var total: Int64 { field.edited.total }
+
+  /// Appends an entry; to undo an earlier one, append its negative amount.
+  public func append(_ amount: Int64, memo: Value? = nil) {
+    var change = LedgerEdit()
+    change.append(amount, memo: memo)
+    field.perform(.append(change))
+  }
+}
+
+extension EditedField {
+  /// The total of a ledger.
+  package var total: Int64 {
+    if case .append(let edit) = edit { return edit.applied(to: stored.total) }
+    return stored.total
+  }
+}
+
+extension Record {
+  /// The total of a ledger.
+  public func total(of name: String) -> Int64 {
+    self[FieldKey(name, .ledger)].total
+  }
+
+  /// The entries of a ledger that are not folded, ordered by time.
+  public func entries(of name: String) -> [LedgerEntry] {
+    self[FieldKey(name, .ledger)].store(of: Ledger.self)?.entries ?? []
+  }
+}
+
+extension TypedRecord {
+  /// The entries of a ledger that are not folded, ordered by time, each with
+  /// the save that appended it.
+  public func entries(
+    of field: KeyPath<Owner, Field<Owner, Ledger>>
+  ) -> [LedgerEntry] {
+    record.entries(of: fields[field].key.name)
+  }
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension Entity {
+  /// Declares a register, the default kind of field.
+  ///
+  /// It reads as `nil` if it is unset, or holds a value of another type, such
+  /// as an explicit null. Writing `nil` unsets it. To write a null, or to
+  /// distinguish it from an unset register, declare the field `of: Value.self`.
+  ///
+  /// - Parameters:
+  ///   - name: The name under which the field is stored.
+  ///   - type: The type of its values.
+  ///   - older: The fields of older versions of the app to read while this one
+  ///     has not been written.
+  public static func register<V: FieldValue>(
+    _ name: String, of type: V.Type = V.self,
+    readingAlso older: OlderField<V>...
+  ) -> Field<Self, MVRegister<V>> { Field(name, readingAlso: older) }
+
+  /// Declares the same register as with the wrapped type, since every register
+  /// is optional.
+  public static func register<V: FieldValue>(
+    _ name: String, of type: V?.Type, readingAlso older: OlderField<V>...
+  ) -> Field<Self, MVRegister<V>> { Field(name, readingAlso: older) }
+
+  /// Declares a *quiet* register: its concurrent writes are neither listed as
+  /// conflicts nor reported.
+  ///
+  /// Use it for a position, a cursor or a last-seen time: only the latest write
+  /// matters. The field is stored, joined and read like any other register, so
+  /// a later version of the app can change the declaration without a migration.
+  /// In an editing context, a write of the field supersedes all concurrent
+  /// writes that have arrived, and neither the write nor theirs causes a
+  /// conflict. If another field or a deletion causes one, the policies `error`,
+  /// `rollback` and `serverWins` treat the write like any other edit.
+  ///
+  /// The field stores and sends its concurrent writes, up to one of each device.
+  /// If a clock is ahead by more than the maximum skew, a write that lost can be
+  /// shown again after the winner is overwritten. If a server is the authority
+  /// for the field, declare it with `register`: a pull of the server's value
+  /// does not overwrite a local edit, and a quiet register does not list the
+  /// conflict.
+  public static func lww<V: FieldValue>(
+    _ name: String, of type: V.Type = V.self,
+    readingAlso older: OlderField<V>...
+  ) -> Field<Self, MVRegister<V>> {
+    Field(name, isQuiet: true, readingAlso: older)
+  }
+
+  /// Declares the same register as with the wrapped type, since every register
+  /// is optional.
+  public static func lww<V: FieldValue>(
+    _ name: String, of type: V?.Type, readingAlso older: OlderField<V>...
+  ) -> Field<Self, MVRegister<V>> {
+    Field(name, isQuiet: true, readingAlso: older)
+  }
+
+  /// Declares a reference to a record of another entity, or of this one.
+  public static func toOne<E: Entity>(
+    _ name: String, _ entity: E.Type
+  ) -> Field<Self, MVRegister<Reference<E>>> { Field(name) }
+}
+
+extension MVRegister: FieldType {
+  public static var kind: FieldKind { .register }
+
+  /// The value of the write that is shown; `nil` where the register is unset, or
+  /// holds what is no value of the type.
+  public static func read<Owner>(
+    _ field: Field<Owner, Self>, of record: Record
+  ) -> Element? {
+    // Most fields have no older version.
+    if field.older.isEmpty {
+      return record.value(of: field.key.name).flatMap { Element($0) }
+    }
+    return field.element(record.shown)
+  }
+
+  public static func read<Owner>(
+    _ field: Field<Owner, Self>, in record: RecordEditor<Owner>
+  ) -> Element? {
+    field.element { record.target.edited($0, of: record.id).shown }
+  }
+
+  /// The value after the edits so far; a ``RecordEditor`` also sets it.
+  public static func editor<Owner>(
+    of field: Field<Owner, Self>, in record: RecordEditor<Owner>
+  ) -> Element? {
+    read(field, in: record)
+  }
+}
+
+extension EditedField {
+  /// The value of a register.
+  package var value: Value? {
+    if case .write(let value) = edit { return value }
+    return visible(stored.value)
+  }
+
+  /// The visible value of a register or a counter: nothing if it has not been
+  /// written, and `nil` if a write has unset it.
+  package var shown: Value?? {
+    if case .write(let value) = edit { return .some(value) }
+    return stored.shown.map(visible)
+  }
+}
+
+extension Record {
+  /// The visible value of a register.
+  public func value(of name: String) -> Value? {
+    visibleWrite(of: FieldKey(name, .register))
+      .flatMap { visible($0.payload.value) }
+  }
+
+  /// The values of concurrent writes that differ from the visible one, each
+  /// once, sorted.
+  ///
+  /// The first is `nil` if the field shows a value and a write unset it. A record
+  /// knows no schema, so it also lists the values of a field that the schema
+  /// declares as `lww`.
+  public func conflicts(of name: String) -> [Value?] {
+    let showsValue = value(of: name) != nil
+    return self[FieldKey(name, .register)].conflicts
+      .filter { $0 == nil ? showsValue : visible($0) != nil }
+  }
+
+  /// The visible write of a register: who made it, and when.
+  public func write(of name: String) -> RegisterWrite? {
+    visibleWrite(of: FieldKey(name, .register)).map { RegisterWrite($0) }
+  }
+
+  /// The writes of a register that no other has superseded, the visible one
+  /// first.
+  public func writes(of name: String) -> [RegisterWrite] {
+    self[FieldKey(name, .register)].writes
+      .sorted { ($1.time, $1.dot) < ($0.time, $0.dot) }
+  }
+}
+
+extension TypedRecord {
+  /// The values of concurrent writes that differ from the visible one, sorted.
+  ///
+  ///     replica[Profile.self, "ada"]?.conflicts(\.name)  // [nil, "Ada L."]
+  ///
+  /// The first is `nil` if a write unset the field. A field declared with `lww`
+  /// lists none.
+  public func conflicts<V: FieldValue>(
+    _ field: KeyPath<Owner, Field<Owner, MVRegister<V>>>
+  ) -> [V?] {
+    let field = fields[field]
+    if field.isQuiet { return [] }
+    return record.conflicts(of: field.key.name).converted {
+      field.element($0, of: field.key)
+    }
+  }
+
+  /// The visible write of a register: who made it, and when.
+  public func write<V: FieldValue>(
+    of field: KeyPath<Owner, Field<Owner, MVRegister<V>>>
+  ) -> RegisterWrite? {
+    record.write(of: fields[field].key.name)
+  }
+
+  /// The writes of a register that no other has superseded, the visible one
+  /// first.
+  public func writes<V: FieldValue>(
+    of field: KeyPath<Owner, Field<Owner, MVRegister<V>>>
+  ) -> [RegisterWrite] {
+    record.writes(of: fields[field].key.name)
+  }
+}

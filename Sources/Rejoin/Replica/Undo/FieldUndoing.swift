@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What undoing a save does to a field.
+struct FieldUndoing {
+  var edit: FieldEdit?
+  var retraction: Retraction?
+  /// Whether the record exists after the undo, or `nil` without a mark.
+  private(set) var mark: Bool?
+  /// The saves that the deletion of the record covers in addition to itself.
+  private(set) var covered: VectorClock?
+  /// Whether the deletion is marked as a purge.
+  private(set) var isPurge = false
+  /// Whether something stays as it is.
+  var isLeft = false
+
+  /// Whether there is nothing to do.
+  var isEmpty: Bool { edit == nil && retraction == nil && mark == nil }
+
+  /// Adds what takes a change back, if it is still there.
+  ///
+  /// - Parameters:
+  ///   - now: The content of the place.
+  ///   - field: The field that the place is, or is a part of.
+  ///   - device: The device that undoes the change.
+  mutating func take(
+    _ change: SaveUndo.Change, of element: Value?, from now: PlaceContent,
+    in field: FieldState, as device: DeviceID
+  ) {
+    switch (now, change.before) {
+    case (.existence(let now), .existence(let existence)?):
+      switch now.undoing(change, existence, as: device) {
+      case .restoration(let dot, let needsMark):
+        retraction = Retraction(dot: dot)
+        mark = needsMark ? true : nil
+      case .deletion(let saves, let isPurge, let isLeft):
+        retraction = Retraction(dot: change.save.dot)
+        (mark, covered, self.isPurge) = (false, saves, isPurge)
+        self.isLeft = isLeft
+      case .nothing(let isLeft): self.isLeft = isLeft
+      }
+    case (.field(.siblings(let now)), let before):
+      take(change, over: before, of: element, from: now, in: field)
+    case (.field(.sums(let now)), .sums(let own, let sums)?):
+      let amounts = amounts(change, own, sums, now)
+      if isLeft, amounts.allSatisfy({ $0.amount == 0 }) { return }
+      restore(.amounts(amounts), in: field, as: device)
+    default: isLeft = true
+    }
+  }
+
+  /// Returns what takes the changes of a counter or a ledger back.
+  ///
+  /// - Parameters:
+  ///   - own: The opposites of what the save has added.
+  ///   - sums: What the save has cancelled of each device.
+  ///   - now: What is cancelled now. Where it is more than after the save, somebody
+  ///     else has cancelled what comes back.
+  private mutating func amounts(
+    _ change: SaveUndo.Change, _ own: [LedgerEdit.Entry],
+    _ sums: [DeviceID: Int128], _ now: UndoSums
+  ) -> [LedgerEdit.Entry] {
+    let now = now.clock
+    let isThere = now[change.save.dot.device] < change.position
+    if !isThere, !own.isEmpty { isLeft = true }
+    var amount: Int128 = 0
+    for (device, sum) in sums {
+      if now[device] == change.cancelled[device] {
+        amount += sum
+      } else {
+        isLeft = true
+      }
+    }
+    // Folded entries may have a sum that no few entries have.
+    guard amount.magnitude < 1 << 66 else {
+      isLeft = true
+      return []
+    }
+    var amounts = isThere ? own : []
+    if !sums.isEmpty { amounts.append(amount, memo: nil) }
+    return amounts
+  }
+
+  /// Adds the edit that brings something back, unless it would overflow.
+  private mutating func restore(
+    _ content: UndoRestoration, in field: FieldState, as device: DeviceID
+  ) {
+    guard let new = field.read({ $0.edit(restoring: content, by: device) })
+    else { return isLeft = true }
+    // Changed in place, because a save may change many elements of one set.
+    if edit == nil { edit = new } else { _ = edit?.append(new) }
+  }
+
+  private mutating func take(
+    _ change: SaveUndo.Change, over before: SaveUndo.Before?,
+    of element: Value?, from now: UndoSiblings, in field: FieldState
+  ) {
+    let there = Set(now.all.map(\.dot))
+    let isThere = change.dot.map(there.contains) ?? true
+    let others = there.subtracting(change.dot.map { [$0] } ?? [])
+    var was: Value??
+    var time = Timestamp.zero
+    if case .value(let value, let since)? = before {
+      (was, time) = (.some(value), since)
+    }
+    if isThere, let was, others.isSubset(of: change.beside) {
+      retract(change.dot, element, at: now.rule == .latest ? time : nil)
+      restore(
+        .value(was, element: element), in: field, as: change.save.dot.device)
+    } else if isThere, let dot = change.dot {
+      retract(dot, element)
+    } else {
+      // It may be shown all the same.
+      let wasShown = was ?? UndoSiblings([], now.rule).value
+      isLeft = isLeft || wasShown != now.value
+    }
+  }
+
+  /// Takes out what the save has left, which is under a dot, if there is anything.
+  ///
+  /// - Parameters:
+  ///   - element: The element of a set.
+  ///   - time: When the value was written that comes back: what it was shown before, or
+  ///     hidden by, it still is.
+  private mutating func retract(
+    _ dot: Dot?, _ element: Value?, at time: Timestamp? = nil
+  ) {
+    // Changed in place, because a save may change many elements of one set.
+    if retraction == nil { retraction = Retraction() }
+    if let element {
+      retraction?.elements[element] = dot
+    } else {
+      retraction?.dot = dot
+      retraction?.time = time
+    }
+  }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What is in a place that a save changes, as far as undoing the save depends on it.
+enum PlaceContent {
+  case field(UndoContent)
+  case existence(PlaceExistence)
+}
+
+extension StoredReplica {
+  /// What is in a place.
+  func content(
+    of place: SaveUndo.Place, deletion: DeletionRule
+  ) -> PlaceContent {
+    guard place.field == .existence else {
+      return .field(
+        field(at: place).read {
+          $0.undoContent(of: place.element, by: device)
+        })
+    }
+    let record =
+      positions[place.record].map { records[$0] } ?? RecordState(place.record)
+    return .existence(PlaceExistence(record, deletion))
+  }
+
+  /// The field that a place is, or is a part of.
+  func field(at place: SaveUndo.Place) -> FieldState {
+    state(of: place.field, in: place.record) ?? FieldState(place.field.kind)
+  }
+
+  /// What a save has done in a place, or `nil` if it changed nothing there.
+  func change(
+    at place: SaveUndo.Place, since before: PlaceContent,
+    deletion: DeletionRule, by save: SaveUndo.Point
+  ) -> SaveUndo.Change? {
+    switch (before, content(of: place, deletion: deletion)) {
+    case (.existence(let before), .existence(let after)):
+      return before.change(to: after, by: save)
+    case (.field(.siblings(let before)), .field(.siblings(let after))):
+      return before.change(to: after, by: save)
+    case (.field(.sums(let before)), .field(.sums(let after))):
+      // A save that begins a device finds nothing of it.
+      let before = before.of(save.dot.device)
+      let opposites = field(at: place).read { $0.opposites(since: before) }
+      return before.change(to: after, adding: opposites, by: save)
+    default: return nil
+    }
+  }
+}
+
+extension UndoSiblings {
+  fileprivate func change(
+    to after: UndoSiblings, by save: SaveUndo.Point
+  ) -> SaveUndo.Change? {
+    let kept = Set(after.all.map(\.dot))
+    let gone = UndoSiblings(all.filter { !kept.contains($0.dot) }, rule)
+    let isThere = kept.contains(save.dot)
+    if !isThere, gone.all.isEmpty { return nil }
+    return SaveUndo.Change(
+      save: save, isThere: isThere,
+      before: gone.all.isEmpty
+        ? nil : .value(gone.value, at: gone.latest?.time ?? .zero),
+      superseded: .dot(gone.decisive), beside: kept.subtracting([save.dot]))
+  }
+}
+
+extension UndoSums {
+  /// The same before the first save of another device.
+  fileprivate func of(_ device: DeviceID) -> UndoSums {
+    if device == self.device { return self }
+    return UndoSums(
+      device: device, next: next.map { _ in 1 }, cancelled: cancelled)
+  }
+
+  /// - Parameter opposites: The opposites of what the save has added.
+  fileprivate func change(
+    to after: UndoSums, adding opposites: [LedgerEdit.Entry],
+    by save: SaveUndo.Point
+  ) -> SaveUndo.Change? {
+    var sums: [DeviceID: Int128] = [:]
+    for (device, part) in after.cancelled {
+      let old = cancelled[device] ?? (0, 0)
+      if part != old { sums[device] = part.sum - old.sum }
+    }
+    return SaveUndo.Change(
+      save: save, position: next ?? save.dot.sequence,
+      before: .sums(opposites, cancelled: sums),
+      superseded: .sums(cancelled: clock, all: after.clock),
+      cancelled: after.clock)
+  }
+}
