@@ -18,21 +18,24 @@
 /// what another one has written. A field may be added at any time. One that is
 /// no longer declared is kept and passed on. A public entity needs a `public
 /// init() {}`.
+///
+/// By default, an edit wins over a concurrent deletion of the record. If the
+/// deletion must win, declare a stored property of the type ``DeletionRule``. A
+/// schema finds it by its type, under any name.
+///
+///     struct Guest: Entity {
+///       let deletions = DeletionRule.deleteWins
+///       let visits = counter("visits")
+///     }
 public protocol Entity: Sendable {
   /// Creates an instance, which describes the fields.
   init()
 
   /// The name under which the records are stored; by default, that of the type.
   static var entityName: String { get }
-
-  /// Whether a deletion or a concurrent edit wins; by default, the edit.
-  static var deletion: DeletionRule { get }
 }
 
 extension Entity {
   /// The name of the type.
   public static var entityName: String { "\(Self.self)" }
-
-  /// A concurrent edit wins.
-  public static var deletion: DeletionRule { .updateWins }
 }

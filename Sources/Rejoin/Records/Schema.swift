@@ -80,7 +80,7 @@ public struct Schema: Sendable, ExpressibleByArrayLiteral {
   /// Creates a schema of declared entities.
   ///
   /// - Precondition: Entities have different names, and so do the fields of
-  ///   each.
+  ///   each. Each entity has at most one property of the type ``DeletionRule``.
   public init(arrayLiteral elements: any Entity.Type...) {
     for entity in elements {
       let instance = entity.init()
@@ -164,12 +164,17 @@ public struct Schema: Sendable, ExpressibleByArrayLiteral {
 }
 
 extension Schema.Definition {
-  /// Reflects on the fields that an entity declares.
+  /// Reflects on the fields and the deletion rule that an entity declares.
   fileprivate init<E: Entity>(_ entity: E) {
-    self.init(deletion: E.deletion)
+    let properties = Mirror(reflecting: entity).children.map(\.value)
+    let rules = properties.compactMap { $0 as? DeletionRule }
+    precondition(
+      rules.count <= 1,
+      "\(E.entityName) declares \(rules.count) deletion rules: remove all but "
+        + "one of its properties of the type `DeletionRule`")
+    self.init(deletion: rules.first ?? .updateWins)
     var names: Set<Name> = []
-    for property in Mirror(reflecting: entity).children {
-      guard let field = property.value as? any DeclaredField else { continue }
+    for case let field as any DeclaredField in properties {
       precondition(
         names.insert(Name(field.key.name)).inserted,
         "\(E.entityName) declares two fields named \"\(field.key.name)\": give "

@@ -18,7 +18,7 @@ import Testing
 
   /// Contacts whose deletion wins over a concurrent update.
   struct Guest: Entity {
-    static let deletion = DeletionRule.deleteWins
+    let deletions = DeletionRule.deleteWins
     let visits = counter("visits")
   }
 

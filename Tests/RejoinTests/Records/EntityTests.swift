@@ -21,6 +21,21 @@ private struct Twice: Entity {
 
 private struct Empty: Entity {}
 
+private struct Guest: Entity {
+  let visits = counter("visits")
+  private let whicheverName = DeletionRule.deleteWins
+}
+
+private struct Member: Entity {
+  let deletions = DeletionRule.updateWins
+  let visits = counter("visits")
+}
+
+private struct Undecided: Entity {
+  let deletions = DeletionRule.deleteWins
+  let others = DeletionRule.deleteWins
+}
+
 private struct Loose: Entity {
   let age = register("age", of: Value.self)
 
@@ -53,6 +68,29 @@ private struct Pet: Entity {
     #expect(schema["Berth"].deletion == .deleteWins)
     #expect(schema["Empty"].fields.isEmpty)
     #expect(schema["Sailor"].field(named: "miles") == Sailor().miles.key)
+  }
+
+  @Test func schemaFindsDeletionRuleUnderAnyName() {
+    let schema: Schema = [Guest.self, Member.self, Empty.self]
+    #expect(schema["Guest"].deletion == .deleteWins)
+    #expect(schema["Guest"].fields == [FieldKey("visits", .counter)])
+    #expect(schema["Member"].deletion == .updateWins)
+    #expect(schema["Member"].fields == [FieldKey("visits", .counter)])
+    #expect(schema["Empty"].deletion == .updateWins)
+  }
+
+  /// They trap even if they are equal.
+  @Test func twoDeletionRulesTrap() async throws {
+    let process = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      _ = [Undecided.self] as Schema
+    }
+    #if DEBUG
+      let error = String(
+        decoding: try #require(process).standardErrorContent, as: UTF8.self)
+      #expect(error.contains("Undecided declares 2 deletion rules"))
+    #endif
   }
 
   @Test func theFieldsAreMadeOnce() throws {

@@ -20,7 +20,7 @@ struct Sailor: Entity {
 
 /// A record under delete-wins.
 struct Berth: Entity {
-  static let deletion = DeletionRule.deleteWins
+  let deletions = DeletionRule.deleteWins
   let name = register("name", of: String.self)
 }
 
