@@ -255,7 +255,7 @@ class HubSuite: StoreSuite {
     var stored = replica(9).state
     stored.version.insert(
       DeviceSave(sequence: n - 1, time: .zero, digest: 1), of: DeviceID(9))
-    stored.ownDigests = OwnDigests(above: n - 2, [1])
+    stored.identity.ownDigests = OwnDigests(above: n - 2, [1])
     let replica = Replica(
       resuming: stored, schema: [Note.self], wallClock: ManualClock().wall,
       makeDeviceID: DeviceID.random)

@@ -112,7 +112,7 @@ public final class Replica {
     // Not equality: after a crash between storing a state and its token, the
     // history goes beyond the token, and the state is no backup.
     if let token, token.isContained(in: stored) {
-      self.stored.durableToken = token
+      self.stored.identity.durableToken = token
     } else {
       let device = makeDeviceID()
       precondition(
@@ -175,7 +175,7 @@ public final class Replica {
   @discardableResult
   public func tokenStored(_ token: RestoreToken) -> Bool {
     guard token.isContained(in: stored) else { return false }
-    stored.durableToken = token
+    stored.identity.durableToken = token
     stored._checkInvariants()
     return true
   }
@@ -210,9 +210,8 @@ public final class Replica {
     // To the fork this device is one of the others, with the same version.
     state.stability.note(
       state.version.vector, of: state.device, holding: state.version.vector)
-    state.resetIdentity(to: device)
     // The fork replaces no device, so its first save must not retire one.
-    state.predecessor = nil
+    state.identity = Identity(device)
     return Replica(
       resuming: state, schema: schema, wallClock: wallClock ?? self.wallClock,
       makeDeviceID: makeDeviceID ?? self.makeDeviceID)

@@ -73,25 +73,13 @@ extension StoredReplica {
     }
 
     private func checkIdentity() {
-      ownDigests._checkInvariants()
+      identity.ownDigests._checkInvariants()
       precondition(
-        durableToken.map { $0.device == device } ?? true,
+        identity.durableToken.map { $0.device == device } ?? true,
         "the durable token is of another device than \(device)")
-      // Once another replica saves as one of ours, its saves are here as well.
-      if needsNewDeviceID { return }
-      let last = version[device].sequence
       precondition(
-        ownDigests.floor + UInt64(ownDigests.digests.count) == last,
-        "the own digests do not end with the last save of \(device), \(last)")
-      precondition(
-        Set(ours).count == ours.count,
-        "\(device) and the pullers are not distinct")
-      for device in ours {
-        precondition(
-          index.last(of: device) <= version[device].sequence,
-          "a field has seen a save of ours beyond the version: "
-            + "\(device), \(index.last(of: device))")
-      }
+        identity.agrees(with: version, index),
+        "the identity of \(device) does not agree with the saves \(version)")
     }
   #else
     func _checkInvariants() {}

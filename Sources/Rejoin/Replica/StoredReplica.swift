@@ -9,11 +9,8 @@
 /// `index`, `ahead`, `shared`) are derived from them and rebuilt on decoding, and
 /// `_checkInvariants()` checks that they agree.
 public struct StoredReplica: Sendable {
-  /// The device under which the replica saves.
-  ///
-  /// Unless `needsNewDeviceID`, no field here has seen a later save of it than
-  /// `version[device]`: nobody else saves as this device.
-  public internal(set) var device: DeviceID
+  /// The devices under which only this replica saves, and the evidence of it.
+  package internal(set) var identity: Identity
   /// The source of the timestamps of its saves.
   package internal(set) var hybrid: HybridClock
   /// The saves whose effects are fully applied here.
@@ -53,24 +50,6 @@ public struct StoredReplica: Sendable {
   /// What the other devices are known to hold; its mark is contained in
   /// `version`.
   var stability = Stability()
-  /// The digests of the latest saves of `device`.
-  ///
-  /// Unless `needsNewDeviceID`, they end with the digest of its last save.
-  package internal(set) var ownDigests = OwnDigests()
-  /// The last token known to be stored outside every backup; it is of `device`.
-  var durableToken: RestoreToken?
-  /// The last local save before a peer revealed later ones under our ID.
-  ///
-  /// Once set, it stays until the replica takes a new device. Saves joined in
-  /// the meantime are another incarnation's and must not move it forward.
-  var rollbackDetected: UInt64?
-  /// The device that `device` replaced, until a save has retired it.
-  var predecessor: DeviceID?
-  /// The devices that stand for servers in the pulls of this installation.
-  ///
-  /// Unless `needsNewDeviceID`, they are distinct, none of them is `device`,
-  /// and no field here has seen a later save of them than `version`.
-  var pullers = Pullers()
 
   #if REJOIN_CHECK_INVARIANTS
     /// The number of mutations since the invariants were last checked.
@@ -78,33 +57,19 @@ public struct StoredReplica: Sendable {
   #endif
 
   init(device: DeviceID, hybrid: HybridClock) {
-    self.device = device
+    identity = Identity(device)
     self.hybrid = hybrid
   }
 
+  /// The device under which the replica saves.
+  public var device: DeviceID { identity.device }
+
+  /// The digests of the latest saves of `device`.
+  package var ownDigests: OwnDigests { identity.ownDigests }
+
   /// Whether another incarnation is known to use our ID.
   @inline(__always)
-  var needsNewDeviceID: Bool {
-    rollbackDetected != nil
-      || version.hasForks && ours.contains { version[$0].isForked }
-  }
-
-  /// Whether only this replica saves under a device.
-  func isOurs(_ device: DeviceID) -> Bool {
-    device == self.device || pullers.contains(device)
-  }
-
-  /// The devices under which only this replica saves.
-  var ours: [DeviceID] { [device] + pullers.values }
-
-  /// Replaces the identity by a device that has never saved.
-  mutating func resetIdentity(to device: DeviceID) {
-    self.device = device
-    // All of this is about saves under the old ID. The pullers go, too:
-    // whatever gave the old ID to two replicas gave theirs to both as well.
-    (rollbackDetected, durableToken, pullers) = (nil, nil, Pullers())
-    ownDigests = OwnDigests()
-  }
+  var needsNewDeviceID: Bool { identity.needsNewDeviceID(at: version) }
 
   /// Returns the position of a record, and adds the record if it is new.
   mutating func intern(_ id: RecordID) -> Int {

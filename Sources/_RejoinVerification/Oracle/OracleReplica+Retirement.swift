@@ -55,7 +55,7 @@ extension OracleReplica {
 
   /// The devices that are waited for before anything is stable.
   var roster: Set<DeviceID> {
-    Set(clock.entries.map(\.device)).subtracting(pullers())
+    Set(clock.entries.map(\.device)).subtracting(pullDevices())
       .subtracting(history.imports).filter { !isRetired($0) }
   }
 

@@ -48,10 +48,10 @@ extension OracleReplica {
   ) -> Int? {
     let dot = Dot(device, clock[device] + 1)
     let time = Timestamp(milliseconds: milliseconds)
-    let pullers = pullers(of: server).union([device])
+    let pullDevices = pullDevices(of: server).union([device])
     var save = OracleSave(dot: dot, time: time)
     func write(_ value: Value?, to path: FieldPath) {
-      save.edits[path] = edit(value, of: path, at: time, seeing: pullers)
+      save.edits[path] = edit(value, of: path, at: time, seeing: pullDevices)
     }
     for (id, record) in pending(rows) {
       let memory = Self.memory(of: id, from: server)
@@ -76,7 +76,7 @@ extension OracleReplica {
       let id = RecordID("rejoin.roster", device.hexadecimal)
       write(.string(server), to: FieldPath(id, Self.server))
     }
-    knowledge.pullers[server] = device
+    knowledge.pullDevices[server] = device
     let place = history.place(of: save)
     hear(place, now: now)
     return place
@@ -120,11 +120,11 @@ extension OracleReplica {
   /// A write that has seen earlier pulls of its server and nothing else.
   private func edit(
     _ value: Value?, of path: FieldPath, at time: Timestamp,
-    seeing pullers: Set<DeviceID>
+    seeing pullDevices: Set<DeviceID>
   ) -> OracleEdit {
     var seen = SaveSet()
     for place in held[path]?.members ?? []
-    where pullers.contains(history.saves[Int(place)].dot.device) {
+    where pullDevices.contains(history.saves[Int(place)].dot.device) {
       seen.insert(Int(place))
     }
     return OracleEdit(
@@ -132,7 +132,7 @@ extension OracleReplica {
   }
 
   /// The devices known to stand for a server, or for any.
-  func pullers(of server: String? = nil) -> Set<DeviceID> {
+  func pullDevices(of server: String? = nil) -> Set<DeviceID> {
     Set(serverNames.filter { server == nil || $0.value == server }.keys)
   }
 

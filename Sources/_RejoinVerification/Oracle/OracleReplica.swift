@@ -16,7 +16,7 @@ struct OracleReplica {
     /// The device ID that this one replaced, until its first save.
     var predecessor: DeviceID?
     /// The devices that this one has for servers.
-    var pullers: [String: DeviceID] = [:]
+    var pullDevices: [String: DeviceID] = [:]
   }
 
   let history: OracleHistory
@@ -29,7 +29,7 @@ struct OracleReplica {
 
   var device: DeviceID { knowledge.device }
   /// The device IDs that only this replica saves under.
-  var ours: [DeviceID] { [device] + knowledge.pullers.values }
+  var ours: [DeviceID] { [device] + knowledge.pullDevices.values }
   var clock: VectorClock { knowledge.clock }
   var held: [FieldPath: SaveSet] { knowledge.held }
 
@@ -65,7 +65,7 @@ extension OracleReplica {
   /// Continues as another device beside this one.
   mutating func fork(as device: DeviceID) {
     (knowledge.device, knowledge.predecessor) = (device, nil)
-    knowledge.pullers = [:]
+    knowledge.pullDevices = [:]
   }
 
   /// Continues under a new device ID.
@@ -75,7 +75,7 @@ extension OracleReplica {
     if clock[old] > 0, knowledge.predecessor == nil {
       knowledge.predecessor = old
     }
-    (knowledge.device, knowledge.pullers) = (device, [:])
+    (knowledge.device, knowledge.pullDevices) = (device, [:])
   }
 
   /// Reopens, under a new device ID if the token is missing.

@@ -120,7 +120,7 @@ extension World {
 extension World.Peer {
   /// The number of saves here that are pulls of this device.
   var pulls: UInt64 {
-    model.knowledge.pullers.values.reduce(0) { $0 + model.clock[$1] }
+    model.knowledge.pullDevices.values.reduce(0) { $0 + model.clock[$1] }
   }
 
   /// Whether the device has made what it had made when a token was stored.

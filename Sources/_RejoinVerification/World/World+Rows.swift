@@ -48,9 +48,10 @@ extension World {
     if peers[i].replica.device != peers[i].model.device {
       try checkRenewal(i)
     }
-    if let dot, peers[i].model.knowledge.pullers[server] != dot.device {
+    if let dot, peers[i].model.knowledge.pullDevices[server] != dot.device {
       try agree(
-        "the device for \(server)", peers[i].model.knowledge.pullers[server],
+        "the device for \(server)",
+        peers[i].model.knowledge.pullDevices[server],
         nil)
       try checkUnused(dot.device)
     }

@@ -100,7 +100,7 @@ import Testing
       try StoredReplica(decoding: b.state.encoded())
     }
     var state = b.state
-    state.pullers[Name("crm")] = DeviceID(11)
+    state.identity.setPullDevice(DeviceID(11), for: Name("crm"))
     #expect(throws: WireError.self) {
       try StoredReplica(decoding: state.encoded())
     }
@@ -109,7 +109,9 @@ import Testing
   @Test func everyServerHasADeviceOfItsOwn() throws {
     for servers in [["crm": 1], ["crm": 2, "erp": 2]] as [[String: UInt64]] {
       var state = Replica.empty(1).state
-      for (name, id) in servers { state.pullers[Name(name)] = DeviceID(id) }
+      for (name, id) in servers {
+        state.identity.setPullDevice(DeviceID(id), for: Name(name))
+      }
       #expect(throws: WireError.self) {
         try StoredReplica(decoding: state.encoded())
       }

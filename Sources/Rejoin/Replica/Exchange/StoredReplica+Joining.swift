@@ -22,8 +22,8 @@ extension StoredReplica {
     // Before the version advances: afterwards it may contain saves of another
     // incarnation. Fields count, too, since a part of a delta has no intervals.
     if hasLaterSavesOfOurs(reader.fields.saves) {
-      noteRollback(&report)
-      fork(ours, &report)
+      report.rollbackDetected = identity.noteRollback(at: version)
+      fork(identity.ours, &report)
     }
     var hasAdvanced = false
     // Last, because they vouch for the fields.
@@ -57,10 +57,10 @@ extension StoredReplica {
     if hasLaterSaves(of: device) { return true }
     // A message may be of few devices, and an installation pull from many
     // servers.
-    return pullers.count < saves.lineCount
-      ? pullers.values.contains(where: hasLaterSaves)
+    return identity.pullDevices.count < saves.lineCount
+      ? identity.pullDevices.values.contains(where: hasLaterSaves)
       : (0..<saves.lineCount).lazy.map(saves.device)
-        .contains { pullers.contains($0) && hasLaterSaves(of: $0) }
+        .contains { identity.isOurs($0) && hasLaterSaves(of: $0) }
   }
 
   /// Advances the version by an interval, whose fields have been joined.

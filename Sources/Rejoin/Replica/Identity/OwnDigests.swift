@@ -2,7 +2,7 @@
 
 /// The digests of a device's latest saves, which tell whether a version that a
 /// peer shows belongs to this history of the device or to another.
-package struct OwnDigests: Sendable {
+package struct OwnDigests: Equatable, Sendable {
   /// The most digests that are kept, however low the stability cut is.
   ///
   /// They take 32 KiB. A fork that began earlier is no longer detected from its
@@ -26,6 +26,12 @@ package struct OwnDigests: Sendable {
   subscript(n: UInt64) -> UInt64? {
     guard n > floor, n - floor <= UInt64(digests.count) else { return nil }
     return digests[Int(n - floor) - 1]
+  }
+
+  /// Returns whether the last digest is that of the save with number `last`.
+  func end(with last: UInt64) -> Bool {
+    let (end, overflow) = floor.addingReportingOverflow(UInt64(digests.count))
+    return !overflow && end == last && (last == 0) == digests.isEmpty
   }
 
   /// Adds the digest of the next save, and drops the oldest above the limit.

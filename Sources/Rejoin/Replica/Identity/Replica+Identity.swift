@@ -14,7 +14,7 @@ extension Replica {
   /// - Parameter token: The last token that was stored.
   func takeDevice(_ device: DeviceID, of token: RestoreToken?) {
     noteChange(to: device, of: token)
-    stored.replaceDevice(by: device)
+    stored.identity.replaceDevice(by: device, at: stored.version)
   }
 
   /// Records a change of the device ID before the change is made.
@@ -22,7 +22,8 @@ extension Replica {
     let old = stored.device
     deviceChange = DeviceChange(
       old: old, new: device,
-      lastStored: stored.rollbackDetected ?? stored.version[old].sequence,
+      lastStored: stored.identity.rollbackDetected
+        ?? stored.version[old].sequence,
       lastSent: token?.device == old ? token?.sequence : nil)
   }
 
@@ -44,18 +45,18 @@ extension StoredReplica {
     _ shown: DeviceSave, of device: DeviceID, _ report: inout MergeReport
   ) {
     let held = version[device]
-    let isLaterOwn = shown.sequence > held.sequence && isOurs(device)
+    let isLaterOwn = shown.sequence > held.sequence && identity.isOurs(device)
     guard isLaterOwn || mayDiffer(device, from: shown) else { return }
     if isLaterOwn {
-      noteRollback(&report)
-      return fork(ours, &report)
+      report.rollbackDetected = identity.noteRollback(at: version)
+      return fork(identity.ours, &report)
     }
     // The flag is joined by "or" and never cleared: nothing is left to learn.
     if held.isForked { return }
     // Of other devices only the latest digest is here, of our own also earlier.
     let here =
       device == self.device
-      ? ownDigest(of: shown.sequence)
+      ? identity.digest(ofSave: shown.sequence)
       : held.sequence == shown.sequence ? held.digest : nil
     if let here, shown.excludes(here) {
       // The first number that is seen to have two digests: the fork itself is
@@ -63,17 +64,6 @@ extension StoredReplica {
       report.equivocations.insert(Dot(device, shown.sequence))
     }
     fork([device], &report)
-  }
-
-  /// Notes that a peer shows later saves of an own device: this state may be a
-  /// restored backup or a clone.
-  ///
-  /// Only the first time sets ``MergeReport/rollbackDetected``. Own saves that are
-  /// joined after it belong to another incarnation.
-  mutating func noteRollback(_ report: inout MergeReport) {
-    let first = rollbackDetected ?? version[device].sequence
-    rollbackDetected = first
-    report.rollbackDetected = Dot(device, first)
   }
 
   /// Flags devices as forked, except those that have never saved: they have no
@@ -108,7 +98,7 @@ extension StoredReplica {
   ) -> DeviceSave? {
     let held = version[device]
     guard device == self.device, !held.isForked, !shown.isForked,
-      let digest = ownDigest(of: shown.sequence)
+      let digest = identity.digest(ofSave: shown.sequence)
     else { return nil }
     let own = DeviceSave(
       sequence: shown.sequence, time: held.time, digest: digest)
@@ -119,18 +109,6 @@ extension StoredReplica {
   ///
   /// The version does not suffice: a field may have seen a save beyond it.
   func isUnused(_ device: DeviceID) -> Bool {
-    device != self.device && version[device].sequence == 0
-      && index.last(of: device) == 0
-  }
-
-  /// Replaces the device by a new one, because it is or may be in use
-  /// elsewhere.
-  mutating func replaceDevice(by device: DeviceID) {
-    // Of several replaced devices only the first has saved, and is to be
-    // retired: a save under a later one would have retired it.
-    if predecessor == nil, version[self.device].sequence > 0 {
-      predecessor = self.device
-    }
-    resetIdentity(to: device)
+    device != self.device && lastKnownSave(of: device) == 0
   }
 }

@@ -39,10 +39,12 @@ extension Replica {
     beside devices: some Collection<DeviceID>
   ) -> MergeReport {
     var report = MergeReport()
-    let isBehind = stored.ours.contains {
+    let isBehind = stored.identity.ours.contains {
       version[$0].sequence > stored.version[$0].sequence
     }
-    if isBehind { stored.noteRollback(&report) }
+    if isBehind {
+      report.rollbackDetected = stored.identity.noteRollback(at: stored.version)
+    }
     // Saves that are stable but not here yet would put the cut beyond the
     // version.
     stored.version.stabilityCut.merge(

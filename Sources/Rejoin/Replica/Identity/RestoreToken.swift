@@ -29,7 +29,7 @@ public struct RestoreToken: Hashable, Sendable, Codable {
     let save = stored.version[stored.device]
     self.init(
       device: stored.device, sequence: save.sequence, digest: save.digest,
-      pulls: stored.pullCount)
+      pulls: stored.identity.pullCount(at: stored.version))
   }
 
   init(device: DeviceID, sequence: UInt64, digest: UInt64, pulls: UInt64 = 0) {
@@ -39,28 +39,9 @@ public struct RestoreToken: Hashable, Sendable, Codable {
 
   /// Whether a stored replica's history contains the token's save.
   func isContained(in stored: StoredReplica) -> Bool {
-    guard device == stored.device, pulls <= stored.pullCount else {
-      return false
-    }
-    return sequence == 0 || stored.ownDigest(of: sequence) == digest
-  }
-}
-
-extension StoredReplica {
-  /// The number of saves that the pullers have made.
-  ///
-  /// It only grows while the device stays the same, so a smaller one reveals a
-  /// backup from before a pull. Pulls have no digests here, unlike local saves.
-  fileprivate var pullCount: UInt64 {
-    pullers.values.reduce(0) { $0 &+ version[$1].sequence }
-  }
-
-  /// The digest of a local save, if it is kept.
-  ///
-  /// That of the durable token is kept apart, beyond the limit of `ownDigests`:
-  /// the token must be recognized however many saves ago it was stored.
-  func ownDigest(of n: UInt64) -> UInt64? {
-    if let digest = ownDigests[n] { return digest }
-    return durableToken?.sequence == n ? durableToken?.digest : nil
+    let identity = stored.identity
+    return device == identity.device
+      && pulls <= identity.pullCount(at: stored.version)
+      && (sequence == 0 || identity.digest(ofSave: sequence) == digest)
   }
 }

@@ -84,9 +84,9 @@ extension Replica {
     if let failure = transaction.failure { throw failure }
     guard !transaction.pending.isEmpty else { return SaveReport() }
     let device = try deviceToSaveAs()
-    if let old = stored.deviceToRetire(inSaveBy: device) {
-      transaction.retire(old)
-    }
+    let old = stored.identity.deviceToRetire(
+      inSaveBy: device, at: stored.version)
+    if let old { transaction.retire(old) }
     guard stored.version[device].sequence < .max else {
       throw .numbersExhausted(device)
     }
@@ -106,7 +106,7 @@ extension Replica {
     }
     stored.hybrid = hybrid
     if device != stored.device {
-      noteChange(to: device, of: stored.durableToken)
+      noteChange(to: device, of: stored.identity.durableToken)
     }
     return stored.commit(records, in: order, at: dot, time: time)
   }
@@ -160,14 +160,6 @@ extension Replica {
 }
 
 extension StoredReplica {
-  /// The device that a save has to retire, because its own device replaced it.
-  @inline(__always)
-  fileprivate func deviceToRetire(inSaveBy device: DeviceID) -> DeviceID? {
-    if let predecessor { return predecessor }
-    return device != self.device && version[self.device].sequence > 0
-      ? self.device : nil
-  }
-
   /// Carries out a save that cannot fail any more.
   fileprivate mutating func commit(
     _ records: [RunMap<RecordID, PendingRecord>.Entry], in order: [UInt32]?,
@@ -189,20 +181,7 @@ extension StoredReplica {
     version.insert(
       .init(sequence: dot.sequence, time: time, digest: digest.value),
       of: dot.device)
-    if dot.device != device {
-      replaceDevice(by: dot.device)
-    }
-    // This save has retired it. The digest goes to the digests of the new
-    // device, so it must not be added before.
-    predecessor = nil
-    ownDigests.append(digest.value)
-    // Every device on the roster holds the saves below the cut, so none will show
-    // a lower number again. A token that was taken since the last one was stored
-    // may still name one. The digests go with the next save. When the cut rises is
-    // too early: the version that raises it may be of another history.
-    ownDigests.forget(
-      through: min(
-        version.stabilityCut[device], durableToken?.sequence ?? 0))
+    identity.noteSave(by: dot.device, digest: digest.value, at: version)
     _checkInvariants()
     return report
   }

@@ -5,11 +5,7 @@
 /// It changes with exchanges and not with every save, so that a store can keep it
 /// apart and write it only then.
 package struct StoredHead: Equatable, Sendable {
-  private let device: DeviceID
-  private let rollbackDetected: UInt64?
-  private let predecessor: DeviceID?
-  private let durableToken: RestoreToken?
-  private let pullers: Pullers
+  private let identity: Identity
   private let stabilityCut: VectorClock
   private let mark: VectorClock
   private let passed: Set<DeviceID>
@@ -18,15 +14,11 @@ package struct StoredHead: Equatable, Sendable {
   private let clock: [UInt64]?
 
   package init(_ stored: StoredReplica) {
-    device = stored.device
-    rollbackDetected = stored.rollbackDetected
-    predecessor = stored.predecessor
-    durableToken = stored.durableToken
-    pullers = stored.pullers
+    identity = stored.identity.withoutDigests
     stabilityCut = stored.version.stabilityCut
     mark = stored.stability.mark
     passed = stored.stability.passed
-    let (latest, save) = (stored.hybrid.latest, stored.version[device])
+    let (latest, save) = (stored.hybrid.latest, stored.version[stored.device])
     clock = latest == save.time ? nil : [latest.rawValue, save.sequence]
   }
 }
@@ -120,7 +112,7 @@ package struct StoredAssembly {
 
   /// Adds the digests of the own saves after the one with number `floor`.
   package mutating func add(ownDigests digests: [UInt64], above floor: UInt64) {
-    stored.ownDigests = OwnDigests(above: floor, digests)
+    stored.identity.ownDigests = OwnDigests(above: floor, digests)
   }
 
   /// Adds a record.

@@ -5,14 +5,10 @@
 /// Together with the stored form of the changed records, it undoes the change.
 /// The cost depends on the size of the change.
 package struct FormerReplica {
-  fileprivate let device: DeviceID
+  fileprivate let identity: Identity
   fileprivate let hybrid: HybridClock
   fileprivate let version: ReplicaVersion
   fileprivate let stability: Stability
-  fileprivate let durableToken: RestoreToken?
-  fileprivate let rollbackDetected: UInt64?
-  fileprivate let predecessor: DeviceID?
-  fileprivate let pullers: Pullers
   fileprivate let ahead: Set<FieldLocation>
   fileprivate let positions: RecordIndex.Mark
   fileprivate let index: ChangeIndex.Mark
@@ -25,11 +21,8 @@ package struct FormerReplica {
     _ stored: StoredReplica, _ deviceChange: Replica.DeviceChange?
   ) {
     self.deviceChange = deviceChange
-    (device, hybrid) = (stored.device, stored.hybrid)
+    (identity, hybrid) = (stored.identity.withoutDigests, stored.hybrid)
     (version, stability) = (stored.version, stored.stability)
-    durableToken = stored.durableToken
-    rollbackDetected = stored.rollbackDetected
-    (predecessor, pullers) = (stored.predecessor, stored.pullers)
     (ahead, recordCount) = (stored.ahead, stored.records.count)
     (positions, index) = (stored.positions.mark, stored.index.mark)
   }
@@ -38,7 +31,7 @@ package struct FormerReplica {
 extension FormerReplica {
   /// The former state without records, to which records are added.
   var withoutRecords: StoredReplica {
-    var stored = StoredReplica(device: device, hybrid: hybrid)
+    var stored = StoredReplica(device: identity.device, hybrid: hybrid)
     stored.version = version
     return stored
   }
@@ -95,12 +88,9 @@ extension StoredReplica {
       }
     }
     index.takeBack(to: former.index)
-    (device, hybrid) = (former.device, former.hybrid)
+    (identity, hybrid) = (former.identity, former.hybrid)
     (version, stability) = (former.version, former.stability)
-    durableToken = former.durableToken
-    rollbackDetected = former.rollbackDetected
-    (predecessor, pullers) = (former.predecessor, former.pullers)
-    (ahead, ownDigests) = (former.ahead, parts.ownDigests)
+    (ahead, identity.ownDigests) = (former.ahead, parts.ownDigests)
   }
 
   /// Removes a record's fields from the lists of shared and large fields.

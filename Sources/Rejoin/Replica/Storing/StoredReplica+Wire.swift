@@ -49,27 +49,8 @@ extension StoredReplica {
   }
 
   /// Whether what is kept besides the records agrees with the saves.
-  var isConsistent: Bool { hasItsOwnSaves && hasItsOwnPulls && isStabilityHeld }
-
-  /// Whether the digests end with the last local save, and no field has seen a
-  /// later one.
-  private var hasItsOwnSaves: Bool {
-    let saved = version[device].sequence
-    let (last, overflow) = ownDigests.floor.addingReportingOverflow(
-      UInt64(ownDigests.digests.count))
-    return needsNewDeviceID
-      || !overflow && last == saved && (last == 0) == ownDigests.digests.isEmpty
-        && index.last(of: device) <= saved
-  }
-
-  /// Whether the devices that stand for servers are distinct, and no field has
-  /// seen a later save of theirs than the version.
-  private var hasItsOwnPulls: Bool {
-    needsNewDeviceID
-      || Set(ours).count == ours.count
-        && pullers.values.allSatisfy {
-          index.last(of: $0) <= version[$0].sequence
-        }
+  var isConsistent: Bool {
+    identity.agrees(with: version, index) && isStabilityHeld
   }
 
   /// Whether the stability cut and mark are within the version.

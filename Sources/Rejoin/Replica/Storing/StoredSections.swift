@@ -1,32 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which optional parts the section of the replica's own device has.
-private struct DeviceFlags: OptionSet {
-  let rawValue: UInt8
-  static let rollbackDetected = DeviceFlags(rawValue: 1)
-  static let predecessor = DeviceFlags(rawValue: 2)
-  static let token = DeviceFlags(rawValue: 4)
-  static let all: DeviceFlags = [.rollbackDetected, .predecessor, .token]
-}
-
 extension StoredReplica {
   /// Writes the sections that are never sent to other replicas.
   func writeSections(to out: inout WireWriter) {
     writeHead(to: &out)
-    if !ownDigests.digests.isEmpty {
-      var section = WireWriter()
-      section.varint(ownDigests.floor)
-      for digest in ownDigests.digests { section.fixed(digest) }
-      out.section(.digests, section)
-    }
+    identity.writeDigests(to: &out)
     writeHorizons(of: content, to: &out)
   }
 
   /// Writes what belongs to no record and no save.
   func writeHead(to out: inout WireWriter) {
-    var own = WireWriter()
-    writeDevice(to: &own)
-    out.section(.device, own)
+    identity.writeDevice(hybrid, to: &out)
     if !version.stabilityCut.isEmpty || !stability.mark.isEmpty
       || !stability.passed.isEmpty
     {
@@ -41,15 +25,7 @@ extension StoredReplica {
       }
       out.section(.stability, section)
     }
-    if !pullers.isEmpty {
-      var section = WireWriter()
-      for (server, device) in pullers.sorted {
-        section.varint(server.text.utf8.count)
-        section.raw(server.text.utf8)
-        section.raw(device.bytes)
-      }
-      out.section(.servers, section)
-    }
+    identity.writePullDevices(to: &out)
   }
 
   /// Writes the horizons that differ from the clocks of their fields, each with
@@ -91,23 +67,6 @@ extension StoredReplica {
     }
     return true
   }
-
-  private func writeDevice(to out: inout WireWriter) {
-    var flags: DeviceFlags = []
-    if rollbackDetected != nil { flags.insert(.rollbackDetected) }
-    if predecessor != nil { flags.insert(.predecessor) }
-    if durableToken != nil { flags.insert(.token) }
-    out.raw(device.bytes)
-    out.fixed(hybrid.latest.rawValue)
-    out.signed(hybrid.skewLimit)
-    out.byte(flags.rawValue)
-    if let rollbackDetected { out.varint(rollbackDetected) }
-    if let predecessor { out.raw(predecessor.bytes) }
-    if let durableToken {
-      out.varint(durableToken.sequence)
-      out.fixed(durableToken.digest)
-    }
-  }
 }
 
 /// Reads what ``StoredReplica/writeSections(to:)`` wrote.
@@ -126,10 +85,10 @@ struct StoredSections {
     switch section {
     case .device:
       hasDevice = true
-      try StoredSections.readDevice(into: &stored, &part)
+      stored.identity = try Identity(reading: &part, &stored.hybrid)
     case .stability: try StoredSections.readStability(into: &stored, &part)
-    case .servers: try StoredSections.readServers(into: &stored, &part)
-    case .digests: try StoredSections.readDigests(into: &stored, &part)
+    case .servers: try stored.identity.readPullDevices(&part)
+    case .digests: try stored.identity.readDigests(&part)
     case .horizons: try readHorizons(&part)
     case .removals: try readRemovals(&part)
     case .histories, .forks: _ = try part.take(part.remaining)
@@ -180,34 +139,6 @@ struct StoredSections {
     return next + Int(gap)
   }
 
-  private static func readDevice(
-    into stored: inout StoredReplica, _ part: inout WireReader
-  ) throws(WireError) {
-    stored.device = try part.device(after: nil)
-    let latest = Timestamp(rawValue: try part.fixed())
-    let start = part.offset
-    let skew = try part.signed()
-    let flags = DeviceFlags(rawValue: try part.byte())
-    guard skew >= 0, DeviceFlags.all.isSuperset(of: flags) else {
-      throw part.error(
-        .invalid, "a maximum clock skew of at least zero, and known flags",
-        at: start)
-    }
-    stored.hybrid = HybridClock(
-      latest: latest, now: nil, skewLimit: skew)
-    if flags.contains(.rollbackDetected) {
-      stored.rollbackDetected = try part.varint()
-    }
-    if flags.contains(.predecessor) {
-      stored.predecessor = try part.device(after: nil)
-    }
-    if flags.contains(.token) {
-      stored.durableToken = RestoreToken(
-        device: stored.device, sequence: try part.varint(),
-        digest: try part.fixed())
-    }
-  }
-
   private static func readStability(
     into stored: inout StoredReplica, _ part: inout WireReader
   ) throws(WireError) {
@@ -227,35 +158,5 @@ struct StoredSections {
     }
     stored.version.stabilityCut = cut
     stored.stability = Stability(mark: mark, passed: passed)
-  }
-
-  private static func readServers(
-    into stored: inout StoredReplica, _ part: inout WireReader
-  ) throws(WireError) {
-    var previous: Name?
-    repeat {
-      let start = part.offset
-      let server = Name(try part.text(try part.count()))
-      if let previous, server <= previous {
-        throw part.error(.notCanonical, "sorted servers", at: start)
-      }
-      stored.pullers[server] = try part.device(after: nil)
-      previous = server
-    } while part.remaining > 0
-  }
-
-  private static func readDigests(
-    into stored: inout StoredReplica, _ part: inout WireReader
-  ) throws(WireError) {
-    let floor = try part.varint()
-    let start = part.offset
-    guard part.remaining > 0,
-      part.remaining / 8 <= Int(OwnDigests.limit)
-    else {
-      throw part.error(.invalid, "from 1 to 4,096 digests", at: start)
-    }
-    var digests: [UInt64] = []
-    while part.remaining > 0 { digests.append(try part.fixed()) }
-    stored.ownDigests = OwnDigests(above: floor, digests)
   }
 }

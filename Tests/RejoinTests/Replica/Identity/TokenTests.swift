@@ -163,9 +163,9 @@ import Testing
     try a.edit { $0.name = "a" }
     let token = a.restoreToken
     a.tokenStored(Replica.empty(3).restoreToken)
-    #expect(a.state.durableToken == nil)
+    #expect(a.state.identity.durableToken == nil)
     a.tokenStored(token)
-    #expect(a.state.durableToken == token)
+    #expect(a.state.identity.durableToken == token)
   }
 
   @Test func tokenStoredIgnoresTokenOfAnotherHistory() throws {

@@ -12,7 +12,7 @@ import Testing
   private let a = PullingTests.device(1)
   private let b = PullingTests.device(2)
 
-  /// A device with a multiple of ten as its ID; its pullers have the IDs that follow.
+  /// A device with a multiple of ten as its ID; its pull devices have the IDs that follow.
   private static func device(_ number: UInt64) -> Replica {
     var last = number * 10
     return Replica.empty(number * 10) {
@@ -314,8 +314,8 @@ import Testing
     try pull(a, at: 2_000, name: "Lady")
     let other = Replica.opening(a.state, token: nil, as: 8)
     #expect(restored.device == DeviceID(7))
-    #expect(restored.state.pullers.isEmpty)
-    #expect(other.state.pullers.isEmpty)
+    #expect(restored.state.identity.pullDevices.isEmpty)
+    #expect(other.state.identity.pullDevices.isEmpty)
   }
 
   /// A backup of `a` after a first pull, opened unnoticed; `b` has a second pull of

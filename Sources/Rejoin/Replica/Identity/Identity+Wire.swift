@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Which optional parts the section of the replica's own device has.
+private struct DeviceFlags: OptionSet {
+  let rawValue: UInt8
+  static let rollbackDetected = DeviceFlags(rawValue: 1)
+  static let predecessor = DeviceFlags(rawValue: 2)
+  static let token = DeviceFlags(rawValue: 4)
+  static let all: DeviceFlags = [.rollbackDetected, .predecessor, .token]
+}
+
+extension Identity {
+  /// Writes the section of the device, with the clock of its saves.
+  func writeDevice(_ hybrid: HybridClock, to out: inout WireWriter) {
+    var section = WireWriter()
+    var flags: DeviceFlags = []
+    if rollbackDetected != nil { flags.insert(.rollbackDetected) }
+    if predecessor != nil { flags.insert(.predecessor) }
+    if durableToken != nil { flags.insert(.token) }
+    section.raw(device.bytes)
+    section.fixed(hybrid.latest.rawValue)
+    section.signed(hybrid.skewLimit)
+    section.byte(flags.rawValue)
+    if let rollbackDetected { section.varint(rollbackDetected) }
+    if let predecessor { section.raw(predecessor.bytes) }
+    if let durableToken {
+      section.varint(durableToken.sequence)
+      section.fixed(durableToken.digest)
+    }
+    out.section(.device, section)
+  }
+
+  /// Reads the section of the device, which is before the others.
+  init(
+    reading part: inout WireReader, _ hybrid: inout HybridClock
+  ) throws(WireError) {
+    self.init(try part.device(after: nil))
+    let latest = Timestamp(rawValue: try part.fixed())
+    let start = part.offset
+    let skew = try part.signed()
+    let flags = DeviceFlags(rawValue: try part.byte())
+    guard skew >= 0, DeviceFlags.all.isSuperset(of: flags) else {
+      throw part.error(
+        .invalid, "a maximum clock skew of at least zero, and known flags",
+        at: start)
+    }
+    hybrid = HybridClock(latest: latest, now: nil, skewLimit: skew)
+    if flags.contains(.rollbackDetected) {
+      rollbackDetected = try part.varint()
+    }
+    if flags.contains(.predecessor) {
+      predecessor = try part.device(after: nil)
+    }
+    if flags.contains(.token) {
+      durableToken = RestoreToken(
+        device: device, sequence: try part.varint(), digest: try part.fixed())
+    }
+  }
+
+  /// Writes the section of the servers, if there are any.
+  func writePullDevices(to out: inout WireWriter) {
+    if pullDevices.isEmpty { return }
+    var section = WireWriter()
+    for (server, device) in pullDevices.sorted(by: { $0.key < $1.key }) {
+      section.varint(server.text.utf8.count)
+      section.raw(server.text.utf8)
+      section.raw(device.bytes)
+    }
+    out.section(.servers, section)
+  }
+
+  /// Reads the section of the servers.
+  mutating func readPullDevices(
+    _ part: inout WireReader
+  ) throws(WireError) {
+    var previous: Name?
+    repeat {
+      let start = part.offset
+      let server = Name(try part.text(try part.count()))
+      if let previous, server <= previous {
+        throw part.error(.notCanonical, "sorted servers", at: start)
+      }
+      setPullDevice(try part.device(after: nil), for: server)
+      previous = server
+    } while part.remaining > 0
+  }
+
+  /// Writes the section of the digests, if there are any.
+  func writeDigests(to out: inout WireWriter) {
+    if ownDigests.digests.isEmpty { return }
+    var section = WireWriter()
+    section.varint(ownDigests.floor)
+    for digest in ownDigests.digests { section.fixed(digest) }
+    out.section(.digests, section)
+  }
+
+  /// Reads the section of the digests.
+  mutating func readDigests(_ part: inout WireReader) throws(WireError) {
+    let floor = try part.varint()
+    let start = part.offset
+    guard part.remaining > 0,
+      part.remaining / 8 <= Int(OwnDigests.limit)
+    else {
+      throw part.error(.invalid, "from 1 to 4,096 digests", at: start)
+    }
+    var digests: [UInt64] = []
+    while part.remaining > 0 { digests.append(try part.fixed()) }
+    ownDigests = OwnDigests(above: floor, digests)
+  }
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The pending save of one pull.
+struct Pull {
+  let server: String
+  let dot: Dot
+  let time: Timestamp
+  /// The digest of the save so far; it depends on the order of the writes.
+  var digest: Digest
+  /// The changed fields, each in the state after this save, as far as the
+  /// pull devices have written it.
+  private(set) var changes: [RecordID: [FieldKey: FieldState]] = [:]
+  /// Whether a device pulls from the server, so that this save has observed its
+  /// saves.
+  private var isPullDevice: [DeviceID: Bool]
+
+  init(server: String, dot: Dot, time: Timestamp, digest: Digest) {
+    (self.server, self.dot) = (server, dot)
+    (self.time, self.digest) = (time, digest)
+    isPullDevice = [dot.device: true]
+  }
+
+  /// Adds the fields of a row that changed on the server.
+  mutating func take(
+    _ row: [(key: FieldKey, edit: FieldEdit)], of id: RecordID,
+    from stored: StoredReplica
+  ) {
+    let memory = RecordID(pulling: id, from: server)
+    // Sorted, so that the digest is the same wherever the rows are pulled.
+    for (key, edit) in row {
+      guard case .write(let value) = edit else {
+        preconditionFailure(
+          "a pull cannot write the field \"\(key.name)\" of \(id), which is of "
+            + "the kind \(key.kind): write only registers")
+      }
+      // A time that is not later is that of the same row or an older one, which
+      // was pulled here or elsewhere: writing it would conflict with that pull.
+      let last = stored.state(of: key, in: memory)?.write
+      if let last, last.value == value || time <= last.time { continue }
+      write(value, to: key, of: memory, from: stored)
+      write(value, to: key, of: id, from: stored)
+    }
+    guard row.isEmpty, stored.positions[memory] == nil else { return }
+    touch(memory)
+    touch(id)
+  }
+
+  /// Marks a record without fields, unless an earlier pull touched it.
+  private mutating func touch(_ id: RecordID) {
+    var state = FieldState(.existence)
+    state.changeMarks(at: dot) {
+      $0.insert(ExistenceMark(covering: nil, at: time), at: dot)
+    }
+    changes[id] = [.existence: state]
+    digest.add(id.entity)
+    digest.add(id.key)
+  }
+
+  /// Writes a register, superseding only the writes of pull devices.
+  private mutating func write(
+    _ value: Value?, to key: FieldKey, of id: RecordID,
+    from stored: StoredReplica
+  ) {
+    var state =
+      stored.state(of: key, in: id).map { part(of: $0, stored) }
+      ?? FieldState(key.kind)
+    _ = state.apply(EditContext(edit: .write(value), dot: dot, time: time))
+    changes[id, default: [:]][key] = state
+    digest.add(id.entity)
+    digest.add(id.key)
+    digest.add(key)
+    digest.add(value)
+  }
+
+  /// The part of a register that the pull devices wrote and have seen.
+  private mutating func part(
+    of state: FieldState, _ stored: StoredReplica
+  ) -> FieldState {
+    let entries = state.clock.entries.filter { entry in
+      let isPullDevice =
+        isPullDevice[entry.device]
+        ?? stored.isPullDevice(entry.device, of: server)
+      self.isPullDevice[entry.device] = isPullDevice
+      return isPullDevice
+    }
+    let writes =
+      state.store(of: Siblings<Stamped>.self)?
+      .filter { isPullDevice[$0.dot.device] == true } ?? []
+    return FieldState(
+      Causal(
+        store: Siblings(sorted: writes),
+        context: CausalContext(VectorClock(sorted: entries))))
+  }
+
+  /// The save as a delta.
+  ///
+  /// The first save of a pull device also enrolls it for the server.
+  mutating func delta(
+    after last: DeviceSave, enrolling stored: StoredReplica
+  ) -> Delta {
+    if last.sequence == 0 {
+      let id = RecordID(BuiltIn.roster, dot.device.hexadecimal)
+      write(.string(server), to: BuiltIn.server, of: id, from: stored)
+    }
+    let save = DeviceSave(
+      sequence: dot.sequence, time: time, digest: digest.value)
+    return Delta(
+      changes: changes.map { .init(id: $0.key, fields: $0.value) },
+      intervals: [dot.device: .init(from: last.sequence, to: save)])
+  }
+}
+
+extension RecordID {
+  /// The record that remembers a row of a server as it was last pulled.
+  ///
+  /// The row's own record cannot: local edits change it.
+  init(pulling id: RecordID, from server: String) {
+    self.init(BuiltIn.pulled, id.pulledKey + server)
+  }
+
+  /// The beginning of the keys of the records that remember the pulls of a row.
+  var pulledKey: String {
+    // The lengths keep the parts from running together.
+    "\(entity.utf8.count):\(key.utf8.count):\(entity)\(key)"
+  }
+}
+
+extension StoredReplica {
+  /// Whether a device pulls from a server, for any installation.
+  fileprivate func isPullDevice(_ device: DeviceID, of server: String) -> Bool {
+    let id = RecordID(BuiltIn.roster, device.hexadecimal)
+    return state(of: BuiltIn.server, in: id)?.value == .string(server)
+  }
+}
