@@ -1,38 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// How often a strategy's result equals the resolution that people chose.
-public struct Agreement: Hashable, Sendable {
+package struct Agreement: Hashable, Sendable {
   /// Over all episodes with a resolution.
-  public var all = Share()
+  package var all = Share()
   /// Over the episodes that a person resolved by hand.
-  public var person = Share()
+  package var person = Share()
 
   /// Creates counts of zero.
-  public init() {}
+  package init() {}
 
   /// How many fields and records are equal to the resolution, and of how many.
-  public struct Share: Hashable, Sendable {
+  package struct Share: Hashable, Sendable {
     /// The changed fields that are equal to the resolution; at most ``fields``.
-    public var equalFields = 0
+    package var equalFields = 0
     /// The fields that any device changed.
-    public var fields = 0
+    package var fields = 0
     /// The records whose changed fields are all equal to the resolution; at
     /// most ``records``.
-    public var equalRecords = 0
+    package var equalRecords = 0
     /// The records.
-    public var records = 0
+    package var records = 0
 
     /// Creates counts of zero.
-    public init() {}
+    package init() {}
   }
 }
 
 extension Agreement.Share {
   /// The share of fields that are equal to the resolution, from 0 to 1.
-  public var ofFields: Double { Self.share(equalFields, of: fields) }
+  package var ofFields: Double { Self.share(equalFields, of: fields) }
 
   /// The share of records that are equal to the resolution, from 0 to 1.
-  public var ofRecords: Double { Self.share(equalRecords, of: records) }
+  package var ofRecords: Double { Self.share(equalRecords, of: records) }
 
   private static func share(_ part: Int, of whole: Int) -> Double {
     whole == 0 ? 0 : Double(part) / Double(whole)

@@ -55,23 +55,23 @@ public struct StrategyResult: Sendable {
   /// The rule by which it merges, in one sentence.
   public let rule: String
   /// The number of episodes it ran on.
-  public private(set) var episodes = 0
+  package private(set) var episodes = 0
   /// The number of episodes in which it lost nothing.
-  public private(set) var lossless = 0
+  package private(set) var lossless = 0
   /// The number of episodes in which it lost nothing, if a deletion wins over
   /// concurrent edits.
-  public private(set) var losslessIfDeletionsWin = 0
+  package private(set) var losslessIfDeletionsWin = 0
   /// How many episodes clear no field, reset no counter and delete no record, and
   /// in how many of them it lost nothing.
-  public private(set) var plain = (episodes: 0, lossless: 0)
+  package private(set) var plain = (episodes: 0, lossless: 0)
   /// The sum of its losses.
-  public private(set) var losses = Losses()
+  package private(set) var losses = Losses()
   /// How often it ended with the resolution that people chose.
-  public private(set) var agreement = Agreement()
+  package private(set) var agreement = Agreement()
   /// The same by the groups of the episodes.
-  public private(set) var groups: [String: Agreement] = [:]
+  package private(set) var groups: [String: Agreement] = [:]
   /// The same by the repositories that the episodes come from.
-  public private(set) var repositories: [String: Agreement] = [:]
+  package private(set) var repositories: [String: Agreement] = [:]
 
   init(name: String, rule: String) { (self.name, self.rule) = (name, rule) }
 

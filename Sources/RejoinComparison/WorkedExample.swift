@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A small episode that shows how strategies lose edits.
-public struct WorkedExample: Sendable {
+package struct WorkedExample: Sendable {
   /// The situation, in a few words.
-  public let title: String
+  package let title: String
   /// What the example teaches, in one sentence.
-  public let lesson: String
+  package let lesson: String
   /// The episode itself.
-  public let episode: Episode
+  package let episode: Episode
 }

@@ -4,12 +4,12 @@ import Rejoin
 
 extension WorkedExample {
   /// Every worked example.
-  public static let all = [
+  package static let all = [
     steps, stock, person, document, expensiveField, tags, deletion,
   ]
 
   /// A phone and a watch count steps.
-  public static let steps = WorkedExample(
+  package static let steps = WorkedExample(
     title: "Step counter: 5,000, +1,200 on one phone, +800 on the other",
     lesson: "Writing a total back loses what other devices counted.",
     episode: Episode(
@@ -20,7 +20,7 @@ extension WorkedExample {
       ]))
 
   /// Two tills sell from one stock.
-  public static let stock = WorkedExample(
+  package static let stock = WorkedExample(
     title: "Stock of 3, one sold at each of two tills",
     lesson: "If both tills write 2 back, one sale is lost.",
     episode: Episode(
@@ -31,7 +31,7 @@ extension WorkedExample {
       ]))
 
   /// The example that usually explains Core Data's merge policies.
-  public static let person = WorkedExample(
+  package static let person = WorkedExample(
     title: "Person: name and phone here, address and phone there",
     lesson: "Only the phone conflicts, and its losing value should be listed.",
     episode: Episode(
@@ -52,7 +52,7 @@ extension WorkedExample {
       ]))
 
   /// One document whose devices edit different attributes.
-  public static let document = WorkedExample(
+  package static let document = WorkedExample(
     title: "A document of 20 attributes, of which each device edits another",
     lesson: "If the record is the unit of merging, unrelated edits conflict.",
     episode: Episode(
@@ -71,7 +71,7 @@ extension WorkedExample {
       ]))
 
   /// Two devices insert one object under a unique key, the second without the photo.
-  public static let expensiveField = WorkedExample(
+  package static let expensiveField = WorkedExample(
     title: "Inserted twice under one key, the second time without the photo",
     lesson: "What an insertion leaves out must not wipe what is there.",
     episode: Episode(
@@ -86,7 +86,7 @@ extension WorkedExample {
       ]))
 
   /// One device adds tags while another removes one.
-  public static let tags = WorkedExample(
+  package static let tags = WorkedExample(
     title: "Tags: one added here, while another is removed there",
     lesson:
       "Writing a whole set back undoes concurrent insertions and removals.",
@@ -103,7 +103,7 @@ extension WorkedExample {
       ]))
 
   /// One device deletes the record that another updates.
-  public static let deletion = WorkedExample(
+  package static let deletion = WorkedExample(
     title: "Deleted here, while updated there",
     lesson: "The deletion had not seen the update, so the update stays.",
     episode: Episode(

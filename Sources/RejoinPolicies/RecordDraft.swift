@@ -6,17 +6,76 @@ import Rejoin
 /// can be edited in a form on the main actor and saved later, where the replica
 /// is.
 ///
-///     var draft = replica.draft(RecordID("Profile", "ada"))
-///     draft.set("Ada", for: FieldKey("name", .register))  // on any actor
-///     let report = try context.commit(&draft)             // with the replica
+///     var draft = replica.draft(of: Profile.self, key: "ada")
+///     draft.name = "Ada"                           // on any actor
+///     draft.edit { $0.steps.increment(by: 1200) }
+///     draft.steps                                  // 1200
+///     let report = try context.commit(&draft)      // with the replica
 ///
 /// A draft remembers the state that it was made from. Committing it supersedes
 /// that state only, and the context's policy decides about later changes.
-public struct RecordDraft: Sendable {
+///
+/// The draft of a record whose entity is known only at run time has the type
+/// `RecordDraft<AnyEntity>`. It is read and edited by the keys of fields.
+@dynamicMemberLookup
+public struct RecordDraft<Owner: Entity>: Sendable {
   var record: EditedRecord
+  let fields: DeclaredFields<Owner>
 
   /// Whether the draft was committed, so that committing it again throws.
   public internal(set) var isCommitted = false
+
+  /// Reads a field.
+  public subscript<Kind: FieldType>(
+    dynamicMember field: KeyPath<Owner, Field<Owner, Kind>>
+  ) -> Kind.Reading { editor.read(field) }
+
+  /// Reads or sets a register; `nil` unsets it.
+  public subscript<V: FieldValue>(
+    dynamicMember field: KeyPath<Owner, Field<Owner, MVRegister<V>>>
+  ) -> V? {
+    get { editor.read(field) }
+    set { edit { $0[dynamicMember: field] = newValue } }
+  }
+
+  /// Edits the draft with the verbs of a save.
+  ///
+  /// - Returns: What `body` returns.
+  public mutating func edit<Result>(
+    _ body: (RecordEditor<Owner>) -> Result
+  ) -> Result {
+    let target = DraftTarget(record)
+    // Released, so the edits are changed in place.
+    record.changes = EditedRecord.Changes()
+    defer { record = target.record }
+    return body(RecordEditor(id: id, target: target, fields: fields))
+  }
+
+  /// An editor for reading.
+  ///
+  /// It edits a copy of the draft.
+  private var editor: RecordEditor<Owner> {
+    RecordEditor(id: id, target: DraftTarget(record), fields: fields)
+  }
+
+  /// Settles a register in conflict with a value, which may be the shown one.
+  ///
+  ///     draft.resolve(\.name, with: draft.name)
+  ///
+  /// Setting a field to the value that it shows is not an edit. Resolving it with
+  /// this value is: committing the draft supersedes the siblings that the draft
+  /// has seen, under every policy that keeps the edits of counters. A sibling
+  /// that arrives later stays in conflict. Setting the field later changes the
+  /// value and still resolves the field.
+  ///
+  /// - Parameters:
+  ///   - field: The field.
+  ///   - value: The value, or `nil` to unset the field.
+  public mutating func resolve<V: FieldValue>(
+    _ field: KeyPath<Owner, Field<Owner, MVRegister<V>>>, with value: V?
+  ) {
+    record.resolve(fields[field].key, with: value?.fieldValue)
+  }
 
   /// The record.
   public var id: RecordID { record.id }
@@ -41,16 +100,11 @@ public struct RecordDraft: Sendable {
     apply(.write(value), to: key)
   }
 
-  /// Settles registers in conflict with values of the user's choice.
+  /// Settles registers in conflict with values of the user's choice, as
+  /// ``resolve(_:with:)`` does.
   ///
   ///     let name = FieldKey("name", .register)
   ///     draft.resolve([name: draft.value(of: name)])
-  ///
-  /// Setting a field to the value that it shows is not an edit. Resolving it with
-  /// this value is: committing the draft supersedes the siblings that the draft
-  /// has seen, under every policy that keeps the edits of counters. A sibling
-  /// that arrives later stays in conflict. A later ``set(_:for:)`` changes the
-  /// value and still resolves the field.
   ///
   /// - Parameter values: The values by field, or `nil` for a field to unset.
   /// - Precondition: The fields are registers.
@@ -87,21 +141,48 @@ public struct RecordDraft: Sendable {
   public mutating func delete() { record.delete() }
 }
 
+/// The entity of a draft that is edited by the keys of fields alone.
+public struct AnyEntity: Entity {
+  public init() {}
+}
+
+extension RecordDraft<AnyEntity> {
+  /// Creates the same draft without its entity, so that drafts of several entities
+  /// can be committed under one dot.
+  public init(_ draft: RecordDraft<some Entity>) {
+    self.init(
+      record: draft.record, fields: DeclaredFields(AnyEntity()),
+      isCommitted: draft.isCommitted)
+  }
+}
+
 /// Drafts of records.
 extension Replica {
-  /// Creates a draft of the current state of a record.
+  /// Makes a draft of the current state of a record of a declared entity.
   ///
   /// Editing the draft of a record that does not exist inserts it.
-  public func draft(_ id: RecordID) -> RecordDraft {
-    RecordDraft(record: EditedRecord(id, from: self))
+  public func draft<E: Entity>(
+    of entity: E.Type, key: String
+  ) -> RecordDraft<E> {
+    RecordDraft(
+      record: EditedRecord(RecordID(E.entityName, key), from: self),
+      fields: schema.fields(of: entity))
+  }
+
+  /// Makes a draft of the current state of a record.
+  ///
+  /// Editing the draft of a record that does not exist inserts it.
+  public func draft(_ id: RecordID) -> RecordDraft<AnyEntity> {
+    RecordDraft(
+      record: EditedRecord(id, from: self), fields: DeclaredFields(AnyEntity()))
   }
 }
 
 extension EditingContext {
   /// Saves a draft under the context's policy.
   ///
-  ///     var draft = replica.draft(RecordID("Profile", "ada"))
-  ///     draft.set("Ada", for: FieldKey("name", .register))
+  ///     var draft = replica.draft(of: Profile.self, key: "ada")
+  ///     draft.name = "Ada"
   ///     let report = try context.commit(&draft)
   ///     draft.isCommitted  // true
   ///
@@ -113,8 +194,8 @@ extension EditingContext {
   /// - Returns: The report of the save.
   /// - Throws: ``DraftError``. If an error is thrown, nothing is saved.
   @discardableResult
-  public func commit(
-    _ draft: inout RecordDraft
+  public func commit<E: Entity>(
+    _ draft: inout RecordDraft<E>
   ) throws(DraftError) -> ContextReport {
     var drafts = [draft]
     defer { draft = drafts[0] }
@@ -132,8 +213,8 @@ extension EditingContext {
   /// - Throws: ``DraftError``. If an error is thrown, no draft is saved.
   /// - Precondition: The drafts are of different records.
   @discardableResult
-  public func commit(
-    _ drafts: inout [RecordDraft]
+  public func commit<E: Entity>(
+    _ drafts: inout [RecordDraft<E>]
   ) throws(DraftError) -> ContextReport {
     precondition(
       Set(drafts.map(\.id)).count == drafts.count,
@@ -153,9 +234,29 @@ extension EditingContext {
   }
 
   /// Throws unless a draft can be committed to the replica.
-  private func check(_ draft: RecordDraft) throws(DraftError) {
+  private func check(_ draft: RecordDraft<some Entity>) throws(DraftError) {
     if draft.isCommitted { throw .committed(draft.id) }
     let missing = draft.record.savesMissing(in: replica)
     if !missing.isEmpty { throw .missingSaves(draft.id, missing) }
+  }
+}
+
+/// A draft while it is edited with the verbs of a save, which need a class.
+private final class DraftTarget: EditTarget {
+  var record: EditedRecord
+
+  init(_ record: EditedRecord) { self.record = record }
+
+  func touch(_ id: RecordID) { record.changes.isTouched = true }
+  func delete(_ id: RecordID) { record.delete() }
+
+  func perform(_ edit: FieldEdit, on key: FieldKey, of id: RecordID) {
+    if !record.perform(edit, on: key) {
+      record.failure = .counterOverflow(id, field: key.name)
+    }
+  }
+
+  func edited(_ key: FieldKey, of id: RecordID) -> EditedField {
+    record.edited(key)
   }
 }

@@ -94,7 +94,7 @@ import Testing
 
   @Test func fieldsOfADeclaredEntityAreReadAndEdited() throws {
     let scene = try Scene.withItem()
-    var draft = scene.mine.draft(Item.self, "1")
+    var draft = scene.mine.draft(of: Item.self, key: "1")
     #expect(draft.name == "base" && draft.theme == "light")
     #expect(draft.qty == 10 && draft.tags == ["a", "b"] && draft.log == 5)
     draft.name = "mine"
@@ -110,7 +110,7 @@ import Testing
     let report = try EditingContext(scene.mine).commit(&draft)
     #expect(report.names == ["name", "theme"])
     #expect(scene.item?.tags == ["b"] && scene.item?.theme == nil)
-    draft = scene.mine.draft(Item.self, "1")
+    draft = scene.mine.draft(of: Item.self, key: "1")
     draft.edit { $0.delete() }
     draft.edit { $0.touch() }
     #expect(draft.name == nil)
@@ -120,7 +120,7 @@ import Testing
 
   @Test func overflowIsReportedAndTheDraftIsKept() throws {
     let scene = try Scene.withItem()
-    var draft = scene.mine.draft(Item.self, "1")
+    var draft = scene.mine.draft(of: Item.self, key: "1")
     draft.edit { item in
       for _ in 0..<3 { item.qty.increment(by: .max) }
       item.name = "mine"
@@ -129,10 +129,25 @@ import Testing
     #expect(
       report.failures
         == [Scene.item: .counterOverflow(Scene.item, field: "qty")])
-    #expect(report.dot == nil && draft.draft.hasChanges)
+    #expect(report.dot == nil && draft.hasChanges)
     draft.edit { $0.delete() }
     try EditingContext(scene.mine).commit(&draft)
     #expect(scene.item == nil)
+  }
+
+  @Test func draftsOfTwoEntitiesAreOneSave() throws {
+    let scene = try Scene.withItem()
+    var item = scene.mine.draft(of: Item.self, key: "1")
+    var person = scene.mine.draft(of: Person.self, key: "p")
+    item.edit { $0.qty.increment(by: 5) }
+    person.name = "Ada"
+    let count = try #require(item.qty as Int64?)
+    var drafts = [RecordDraft<AnyEntity>(item), RecordDraft(person)]
+    let report = try EditingContext(scene.mine).commit(&drafts)
+    #expect(drafts.allSatisfy(\.isCommitted))
+    #expect(report.written.count == 2)
+    #expect(scene.item?.qty == count)
+    #expect(scene.mine[Person.self, "p"]?.name == "Ada")
   }
 
   @Test func committingDraftTwiceThrows() throws {
@@ -194,12 +209,12 @@ import Testing
     scene.receive()
     let shown = try #require(scene.item?.name)
     #expect(scene.nameConflicts.count == 1)
-    var draft = scene.mine.draft(Item.self, "1")
+    var draft = scene.mine.draft(of: Item.self, key: "1")
     draft.name = shown
-    #expect(!draft.draft.hasChanges, "writing a shown value back is no edit")
+    #expect(!draft.hasChanges, "writing a shown value back is no edit")
     draft.resolve(\.name, with: shown)
     draft.name = shown
-    #expect(draft.draft.hasChanges)
+    #expect(draft.hasChanges)
     let report = try EditingContext(scene.mine).commit(&draft)
     #expect(report.names == ["name"] && report.conflicts.isEmpty)
     #expect(scene.item?.name == shown && scene.nameConflicts == [])
@@ -207,7 +222,7 @@ import Testing
 
   @Test func resolvingDraftKeepsSiblingThatArrivedLater() throws {
     let scene = try Scene.withItem()
-    var draft = scene.mine.draft(Item.self, "1")
+    var draft = scene.mine.draft(of: Item.self, key: "1")
     draft.resolve(\.name, with: "mine")
     try scene.otherEdits { $0.name = "later" }
     let report = try EditingContext(scene.mine).commit(&draft)
@@ -220,7 +235,7 @@ import Testing
   @Test(arguments: ["mine", "base"])
   func policyThatDropsEditsReportsResolution(with choice: String) throws {
     let scene = try Scene.withItem()
-    var draft = scene.mine.draft(Item.self, "1")
+    var draft = scene.mine.draft(of: Item.self, key: "1")
     draft.resolve(\.name, with: choice)
     draft.note = "n2"
     try scene.otherEdits { $0.note = "theirs" }
@@ -232,7 +247,7 @@ import Testing
 
   @Test func resolutionOfRecordDeletedMeanwhileConflicts() throws {
     let scene = try Scene.withItem()
-    var draft = scene.mine.draft(Item.self, "1")
+    var draft = scene.mine.draft(of: Item.self, key: "1")
     draft.resolve(\.name, with: "mine")
     try scene.otherDeletes()
     let context = EditingContext(scene.mine, mergePolicy: .error)

@@ -151,7 +151,7 @@ import Testing
 
   @Test func draftSupersedesEverySibling() throws {
     let scene = try Scene.withItem(otherClock: 9000)
-    var draft = scene.mine.draft(Item.self, "1")
+    var draft = scene.mine.draft(of: Item.self, key: "1")
     draft.theme = "mine"
     try scene.otherEdits { $0.theme = "theirs" }
     try EditingContext(scene.mine).commit(&draft)

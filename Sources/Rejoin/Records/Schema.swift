@@ -193,7 +193,7 @@ package final class DeclaredFields<Owner: Entity>: Sendable {
   /// The name of the entity, which is otherwise composed at each use.
   let entityName = Owner.entityName
 
-  init(_ instance: Owner) { self.instance = instance }
+  package init(_ instance: Owner) { self.instance = instance }
 
   /// A field of the entity.
   package subscript<Kind: FieldType>(

@@ -6,24 +6,24 @@ import Rejoin
 ///
 /// Comparing the three field by field gives an ``Episode``: arrays of different texts
 /// are sets, and all other fields are registers, unless `kinds` says otherwise.
-public struct Snapshots: Sendable {
+package struct Snapshots: Sendable {
   /// The ID of the episode.
-  public var id: String
+  package var id: String
   /// The record from which both began; `nil` if it did not exist.
-  public var base: PlainRecord?
+  package var base: PlainRecord?
   /// The record as one has left it; `nil` if it was deleted.
-  public var mine: PlainRecord?
+  package var mine: PlainRecord?
   /// The record as the other has left it; `nil` if it was deleted.
-  public var theirs: PlainRecord?
+  package var theirs: PlainRecord?
   /// The kinds of the fields that are sets or counters.
-  public var kinds: [String: FieldKind] = [:]
+  package var kinds: [String: FieldKind] = [:]
   /// How people resolved the conflicts; `nil` if unknown.
-  public var resolution: Episode.Resolution?
+  package var resolution: Episode.Resolution?
   /// When each saved last, in milliseconds.
-  public var times: (mine: Int64, theirs: Int64) = (1000, 2000)
+  package var times: (mine: Int64, theirs: Int64) = (1000, 2000)
 
   /// Creates the three states of a record.
-  public init(
+  package init(
     id: String, base: PlainRecord?, mine: PlainRecord?, theirs: PlainRecord?
   ) {
     (self.id, self.base) = (id, base)
@@ -31,10 +31,10 @@ public struct Snapshots: Sendable {
   }
 
   /// Whether both have changed the record.
-  public var isConcurrent: Bool { mine != base && theirs != base }
+  package var isConcurrent: Bool { mine != base && theirs != base }
 
   /// What each has changed, as one edit.
-  public var episode: Episode {
+  package var episode: Episode {
     var edits: [Episode.Edit] = []
     for (device, after, time) in [
       ("mine", mine, times.mine), ("theirs", theirs, times.theirs),

@@ -4,7 +4,7 @@ import Rejoin
 
 /// One edit, or several of one field, without effect in the end although no
 /// later edit had seen them.
-public enum Loss: Hashable, Sendable {
+package enum Loss: Hashable, Sendable {
   /// A register does not show values that no later write had seen.
   ///
   /// Of several concurrent values only one can be shown; the edits lost beyond
@@ -25,7 +25,7 @@ public enum Loss: Hashable, Sendable {
 
 extension Loss {
   /// The loss in numbers.
-  public var count: Losses {
+  package var count: Losses {
     var count = Losses()
     switch self {
     case .register(_, _, _, let excess, let reported, let unrecoverable):
@@ -54,7 +54,7 @@ extension Int64 {
 
 extension Loss: CustomStringConvertible {
   /// The loss in words.
-  public var description: String {
+  package var description: String {
     switch self {
     case .register(
       let field, let lost, let shown, let excess, let reported, let gone):

@@ -8,7 +8,7 @@ import Rejoin
 /// nothing else. This determines which writes supersede which, which insertions
 /// a removal had seen, and which increments a reset cancels. The oracle
 /// contains no clock and no join, and knows nothing of any strategy.
-public struct Oracle: Sendable {
+package struct Oracle: Sendable {
   private let registers: [RegisterFacts]
   private let counters: [CounterFacts]
   private let sets: [SetFacts]
@@ -20,7 +20,7 @@ public struct Oracle: Sendable {
   ///   - episode: The episode.
   ///   - deletion: What is due where one device deletes the record and another
   ///     edits it; that is a choice, and no fact.
-  public init(_ episode: Episode, deletion: DeletionRule = .updateWins) {
+  package init(_ episode: Episode, deletion: DeletionRule = .updateWins) {
     let histories = episode.histories
     let ends = histories.map(\.isDeleted)
     shouldExist =
@@ -43,7 +43,7 @@ public struct Oracle: Sendable {
   ///
   /// If the devices end with different records, each record is judged, and the
   /// maximum of each count is taken.
-  public func verdict(on outcome: Outcome) -> Verdict {
+  package func verdict(on outcome: Outcome) -> Verdict {
     let states =
       outcome.agrees
       ? Array(outcome.states.prefix(1))
@@ -77,11 +77,11 @@ public struct Oracle: Sendable {
 }
 
 /// The losses of one outcome.
-public struct Verdict: Sendable {
+package struct Verdict: Sendable {
   /// The number of losses of each kind, on the device with the most of that
   /// kind.
-  public let losses: Losses
+  package let losses: Losses
   /// The losses in each state that was judged: one state if all devices agree,
   /// or else one per device, in the order of ``Outcome/states``.
-  public let perState: [[Loss]]
+  package let perState: [[Loss]]
 }

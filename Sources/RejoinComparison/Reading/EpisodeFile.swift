@@ -5,11 +5,11 @@ import Foundation
 /// Reads files of episodes: JSON Lines, one episode per line.
 ///
 /// Blank lines are skipped. `rejoin compare --help` describes the format.
-public enum EpisodeFile {
+package enum EpisodeFile {
   /// Reads every episode in the file at `path`.
   ///
   /// - Throws: ``EpisodeFileError``, with the line, the key and what to do.
-  public static func read(
+  package static func read(
     _ path: String
   ) throws(EpisodeFileError) -> [Episode] {
     let data: Data
@@ -33,7 +33,7 @@ public enum EpisodeFile {
   ///   - text: The text.
   ///   - file: The name of the file, for error messages.
   /// - Throws: ``EpisodeFileError``, with the line, the key and what to do.
-  public static func episodes(
+  package static func episodes(
     in text: String, file: String
   ) throws(EpisodeFileError) -> [Episode] {
     try episodes(in: Array(text.utf8), file: file)

@@ -2,9 +2,9 @@
 
 /// The error of a file of episodes that cannot be read: where, what is wrong,
 /// and what to do.
-public struct EpisodeFileError: Error, Hashable {
+package struct EpisodeFileError: Error, Hashable {
   /// The kind of an error.
-  public enum Code: Hashable, Sendable {
+  package enum Code: Hashable, Sendable {
     /// The file is missing or cannot be opened.
     case unreadable
     /// A line is not a JSON object.
@@ -28,24 +28,24 @@ public struct EpisodeFileError: Error, Hashable {
   }
 
   /// The kind of the error.
-  public let code: Code
+  package let code: Code
   /// The name of the file.
-  public let file: String
+  package let file: String
   /// The number of the line, counted from one; `nil` for an error of the whole
   /// file.
-  public let line: Int?
+  package let line: Int?
   /// The key, as a path from the line's object, such as `edits[0].at`; `nil`
   /// for an error of the whole line.
-  public let key: String?
+  package let key: String?
   /// What is wrong.
-  public let problem: String
+  package let problem: String
   /// What to do.
-  public let mend: String
+  package let mend: String
 }
 
 extension EpisodeFileError: CustomStringConvertible {
   /// The place, what is wrong, and what to do.
-  public var description: String {
+  package var description: String {
     let place = line.map { "\(file):\($0)" } ?? file
     let path = key.map { " \($0):" } ?? ""
     return "\(place):\(path) \(problem); \(mend)"

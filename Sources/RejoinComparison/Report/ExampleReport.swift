@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Reports how every strategy ends on a worked example.
-public struct ExampleReport: Sendable {
+package struct ExampleReport: Sendable {
   private let example: WorkedExample
   private let strategies: [any Contender]
 
   /// Creates a report of an example under the given strategies.
-  public init(
+  package init(
     _ example: WorkedExample, _ strategies: [any Contender] = Strategies.all
   ) {
     self.example = example
@@ -20,7 +20,7 @@ public struct ExampleReport: Sendable {
   ///     far as the values have spaces to break at.
   ///   - colours: Whether a table may use a terminal's colours.
   /// - Throws: The errors of the strategies.
-  public func text(
+  package func text(
     _ format: ReportFormat, colours: Bool = false
   ) throws -> String {
     let edits = example.episode.edits.map(\.words)

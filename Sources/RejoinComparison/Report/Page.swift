@@ -3,7 +3,7 @@
 /// A comparison as a page of its own: bars, the timeline of an episode, a table.
 ///
 /// It needs no other file and no script, and is as wide as the screen is.
-public struct Page: Sendable {
+package struct Page: Sendable {
   private let results: [(title: String, result: ComparisonResult)]
   private let episode: Episode?
   private let strategies: [any Contender]
@@ -14,7 +14,7 @@ public struct Page: Sendable {
   ///   - results: The comparisons, with their titles.
   ///   - episode: The episode whose timeline is drawn.
   ///   - strategies: The strategies whose timelines are drawn.
-  public init(
+  package init(
     _ results: [(title: String, result: ComparisonResult)], episode: Episode?,
     _ strategies: [any Contender] = Strategies.usual
   ) {
@@ -28,7 +28,7 @@ public struct Page: Sendable {
   /// The page in HTML.
   ///
   /// - Throws: The errors of the strategies.
-  public func html() throws -> String {
+  package func html() throws -> String {
     var body = "<h1>What becomes of concurrent edits</h1>\n"
     for (title, result) in results {
       body +=

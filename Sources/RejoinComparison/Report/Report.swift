@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Reports the result of a comparison as text.
-public struct Report: Sendable {
+package struct Report: Sendable {
   /// The result.
-  public let result: ComparisonResult
+  package let result: ComparisonResult
   /// Whether every count is told, and by which rule each strategy merges.
-  public let isWhole: Bool
+  package let isWhole: Bool
 
   /// What was compared; told in JSON.
-  public let name: String?
+  package let name: String?
 
   /// Creates a report of a result.
-  public init(
+  package init(
     _ result: ComparisonResult, isWhole: Bool = false, name: String? = nil
   ) {
     (self.result, self.isWhole, self.name) = (result, isWhole, name)
@@ -25,7 +25,7 @@ public struct Report: Sendable {
   ///   - hasNotes: Whether the columns are explained below the table.
   /// - Returns: The text, with a line break at its end. Unless the report is whole,
   ///   no line of a table is longer than 80 characters.
-  public func text(
+  package func text(
     _ format: ReportFormat, colours: Bool = false, hasNotes: Bool = true
   ) -> String {
     if format == .json { return json }

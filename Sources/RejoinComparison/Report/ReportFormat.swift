@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The format of a report.
-public enum ReportFormat: String, Hashable, Sendable, CaseIterable {
+package enum ReportFormat: String, Hashable, Sendable, CaseIterable {
   /// Aligned text for a terminal.
   case table
   /// A Markdown table for a document.

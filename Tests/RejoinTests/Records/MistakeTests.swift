@@ -57,7 +57,8 @@ import Testing
       .filter { $0.hasPrefix(file.path()) }
       .compactMap { $0.split(separator: ": error: ").dropFirst().first }
       .map {
-        String($0).replacing("'subscript(dynamicMember:)' is unavailable: ", with: "")
+        String($0).replacing(
+          "'subscript(dynamicMember:)' is unavailable: ", with: "")
       }
   }
 

@@ -14,7 +14,7 @@ struct ContextBody {
   private let store: Replica
   private let other: Replica
   /// The draft that is edited instead of the context, if the bytes choose one.
-  private var draft: RecordDraft?
+  private var draft: RecordDraft<AnyEntity>?
   /// What undoes the last save of each replica.
   private var undo: [DeviceID: SaveUndo] = [:]
 

@@ -9,7 +9,7 @@ extension PolicyTable {
   /// Saves the context, or the draft instead of it, and compares the result
   /// with the row of the policy.
   func check(
-    _ context: EditingContext, _ draft: inout RecordDraft?, _ replica: Replica
+    _ context: EditingContext, _ draft: inout RecordDraft<AnyEntity>?, _ replica: Replica
   ) throws {
     let store = try Store(replica, since: fetched)
     let clock = replica.version
@@ -32,7 +32,7 @@ extension PolicyTable {
   }
 
   private func save(
-    _ context: EditingContext, _ draft: inout RecordDraft?
+    _ context: EditingContext, _ draft: inout RecordDraft<AnyEntity>?
   ) throws -> ContextReport {
     guard var copy = draft else { return try context.save() }
     defer { draft = copy }
@@ -41,7 +41,7 @@ extension PolicyTable {
 
   /// A draft counts once.
   private func checkSecondCommit(
-    _ context: EditingContext, _ draft: inout RecordDraft?, _ replica: Replica
+    _ context: EditingContext, _ draft: inout RecordDraft<AnyEntity>?, _ replica: Replica
   ) throws(FuzzFailure) {
     guard draft?.isCommitted == true else { return }
     let clock = replica.version
@@ -56,7 +56,7 @@ extension PolicyTable {
   /// A draft can be committed where the saves are that it showed, and nowhere
   /// else.
   func checkPlaces(
-    of draft: RecordDraft, without blank: Replica, with shown: Replica
+    of draft: RecordDraft<AnyEntity>, without blank: Replica, with shown: Replica
   ) throws(FuzzFailure) {
     let keys = fetched.fields + [.existence]
     let isOfNothing = keys.allSatisfy { fetched[$0].clock.isEmpty }
@@ -75,7 +75,7 @@ extension PolicyTable {
 
   /// If the policy refuses, nothing is written, and the edits stay.
   private func checkRefusal(
-    _ context: EditingContext, _ draft: inout RecordDraft?,
+    _ context: EditingContext, _ draft: inout RecordDraft<AnyEntity>?,
     _ replica: Replica, _ clock: ReplicaVersion
   ) throws(FuzzFailure) {
     do {
