@@ -55,17 +55,17 @@ public struct StrategyResult: Sendable {
   /// The rule by which it merges, in one sentence.
   public let rule: String
   /// The number of episodes it ran on.
-  package private(set) var episodes = 0
+  public private(set) var episodes = 0
   /// The number of episodes in which it lost nothing.
-  package private(set) var lossless = 0
+  public private(set) var lossless = 0
   /// The number of episodes in which it lost nothing, if a deletion wins over
   /// concurrent edits.
-  package private(set) var losslessIfDeletionsWin = 0
+  public private(set) var losslessIfDeletionsWin = 0
   /// How many episodes clear no field, reset no counter and delete no record, and
   /// in how many of them it lost nothing.
   package private(set) var plain = (episodes: 0, lossless: 0)
   /// The sum of its losses.
-  package private(set) var losses = Losses()
+  public private(set) var losses = Losses()
   /// How often it ended with the resolution that people chose.
   package private(set) var agreement = Agreement()
   /// The same by the groups of the episodes.
