@@ -25,7 +25,7 @@ public struct FieldState: Hashable, Sendable {
     func empty<Store: FieldStore>(_: Store.Type) -> FieldState {
       FieldState(Causal<Store>())
     }
-    self = empty(kind.store)
+    self = kind.withStore { empty($0) }
   }
 
   /// Creates the state of a field that has seen some saves and contains nothing
@@ -34,7 +34,7 @@ public struct FieldState: Hashable, Sendable {
     func emptied<Store: FieldStore>(_: Store.Type) -> FieldState {
       FieldState(Causal(Store(), seen))
     }
-    self = emptied(kind.store)
+    self = kind.withStore { emptied($0) }
   }
 
   /// Reads the store, whatever its kind.
@@ -161,7 +161,11 @@ extension Causal: CausalField where Store: FieldStore {
 
 extension FieldState {
   /// The kind of the field.
-  package var kind: FieldKind { read { type(of: $0).kind } }
+  package var kind: FieldKind {
+    // A metatype of an existential would cost an allocation.
+    func kind<Store: FieldStore>(_: Store) -> FieldKind { Store.kind }
+    return read { kind($0) }
+  }
 
   /// The saves that the field has seen.
   public var clock: VectorClock { readField { $0.clock } }

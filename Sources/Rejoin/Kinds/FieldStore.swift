@@ -192,14 +192,23 @@ package struct MissingPart {
 }
 
 extension FieldKind {
-  /// The store of the fields of this kind.
-  package var store: any FieldStore.Type {
+  /// Calls `body` with the store of the fields of this kind.
+  ///
+  /// The existential is made in each case, so that it costs nothing.
+  @inline(__always)
+  func withStore<Result>(_ body: (any FieldStore.Type) -> Result) -> Result {
     switch self {
-    case .register: Siblings<Stamped>.self
-    case .counter: PNCounter.self
-    case .set: DotMap.self
-    case .ledger: Ledger.self
-    case .existence: ExistenceMarks.self
+    case .register: body(Siblings<Stamped>.self)
+    case .counter: body(PNCounter.self)
+    case .set: body(DotMap.self)
+    case .ledger: body(Ledger.self)
+    case .existence: body(ExistenceMarks.self)
     }
   }
+
+  /// The store of the fields of this kind.
+  package var store: any FieldStore.Type { withStore { $0 } }
+
+  /// Whether a part of such a field can be sent.
+  var supportsFragments: Bool { withStore { $0.supportsFragments } }
 }

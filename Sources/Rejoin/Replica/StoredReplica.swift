@@ -113,7 +113,7 @@ public struct StoredReplica: Sendable {
       self.note(
         Dot(entry.device, entry.count), over: known[entry.device], at: location)
     }
-    guard kind.store.supportsFragments else { return }
+    guard kind.supportsFragments else { return }
     noteLarge(at: location, isNew: known.isEmpty) { field in
       if let note {
         note(&field, known)
@@ -137,7 +137,7 @@ public struct StoredReplica: Sendable {
     for entry in clock.entries {
       note(Dot(entry.device, entry.count), over: 0, at: location)
     }
-    guard state.kind.store.supportsFragments else { return }
+    guard state.kind.supportsFragments else { return }
     noteLarge(at: location, isNew: true) {
       $0.noteJoin(clock, over: VectorClock())
     }
@@ -179,7 +179,7 @@ public struct StoredReplica: Sendable {
   ) -> [Siblings<Stamped>.Element] {
     let location = FieldLocation(record: UInt32(position), name: name)
     let kind = names.kind(of: name)
-    let isNew = kind.store.supportsFragments && !records[position].has(name)
+    let isNew = kind.supportsFragments && !records[position].has(name)
     var before: UInt64 = 0
     let superseded = update(
       location, kind: kind, refers: save.edit?.mayRefer ?? false
@@ -189,7 +189,7 @@ public struct StoredReplica: Sendable {
     }
     // Of the field's clock, an edit moves only the entry of the author.
     note(save.dot, over: before, at: location)
-    if kind.store.supportsFragments {
+    if kind.supportsFragments {
       noteLarge(at: location, isNew: isNew) { $0.note(save) }
     }
     return superseded

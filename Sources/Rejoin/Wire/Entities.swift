@@ -222,7 +222,7 @@ extension WireReader {
         at: start)
     }
     let isFragment = shape & 16 != 0
-    guard !isFragment || kind.store.supportsFragments && self.kind.hasFragments
+    guard !isFragment || kind.supportsFragments && self.kind.hasFragments
     else {
       throw error(
         .invalid,

@@ -60,7 +60,7 @@ extension StoredReplica {
   ) -> Bool {
     for (place, horizon) in horizons {
       guard place < fields.count, let state = self[fields[place]],
-        state.kind.store.supportsFragments, horizon != state.clock,
+        state.kind.supportsFragments, horizon != state.clock,
         horizon.isContained(in: state.clock)
       else { return false }
       large[fields[place]] = LargeField(horizon: horizon)
