@@ -144,7 +144,7 @@ import Testing
     let count = try #require(item.qty as Int64?)
     var drafts = [RecordDraft<AnyEntity>(item), RecordDraft(person)]
     let report = try EditingContext(scene.mine).commit(&drafts)
-    #expect(drafts.allSatisfy(\.isCommitted))
+    #expect(drafts.allSatisfy { $0.isCommitted })
     #expect(report.written.count == 2)
     #expect(scene.item?.qty == count)
     #expect(scene.mine[Person.self, "p"]?.name == "Ada")

@@ -1,51 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Each property reads one kind of field. A state of another kind shows nothing.
 extension FieldState {
-  /// The visible value of a register.
-  public var value: Value? {
-    store(of: Siblings<Stamped>.self)?.winner?.payload.value
-  }
-
-  /// The visible value of a register or a counter: nothing if it has not been
-  /// written, and `nil` if a write has unset it.
-  package var shown: Value?? {
-    if let counter = store(of: PNCounter.self) {
-      return counter.hasContent ? .some(.int(counter.value)) : nil
-    }
-    return write.map(\.value)
-  }
-
-  /// The visible write of a register.
-  public var write: RegisterWrite? {
-    store(of: Siblings<Stamped>.self)?.winner.map { RegisterWrite($0) }
-  }
-
-  /// The writes that a register holds, sorted by dot.
-  public var writes: [RegisterWrite] {
-    (store(of: Siblings<Stamped>.self) ?? Siblings()).map { RegisterWrite($0) }
-  }
-
-  /// The marks of a record's existence, sorted by dot, or none for another kind.
-  public var marks: [RecordMark] {
-    (store(of: ExistenceMarks.self)?.siblings ?? Siblings())
-      .map { RecordMark($0) }
-  }
-
-  /// The values of a register's other writes that differ from the visible one,
-  /// each once, sorted.
-  ///
-  /// The first is `nil` if a write unset the register.
-  var conflicts: [Value?] { store(of: Siblings<Stamped>.self)?.conflicts ?? [] }
-
-  /// The value of a counter, zero for another kind.
-  public var count: Int64 { store(of: PNCounter.self)?.value ?? 0 }
-
-  /// The elements of a set, sorted, or an empty array for another kind.
-  public var elements: [Value] { store(of: DotMap.self)?.elements ?? [] }
-
-  /// The total of a ledger, zero for another kind.
-  public var total: Int64 { store(of: Ledger.self)?.total ?? 0 }
+  /// The visible value, for a field that replaces this one: nothing if no save has
+  /// written it, and `nil` if a write has unset it.
+  package var shown: Value?? { read { $0.shownValue } }
 
   /// Whether the field has content that a re-creation of the record drops.
   package var hasContent: Bool { read { $0.hasContent } }

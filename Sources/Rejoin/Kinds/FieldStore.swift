@@ -37,6 +37,10 @@ package protocol FieldStore: DotStore {
   /// Whether the store has content that a re-creation of the record drops.
   var hasContent: Bool { get }
 
+  /// What the store shows in place of a field that replaces it: nothing if no
+  /// save has written it, and `nil` if a write has unset it.
+  var shownValue: Value?? { get }
+
   /// Returns whether both stores show the same.
   func shows(sameAs other: Self) -> Bool
 
@@ -132,6 +136,8 @@ package protocol FieldStore: DotStore {
 // content.
 extension FieldStore {
   package func allows(_ edit: FieldEdit, by device: DeviceID) -> Bool { true }
+
+  package var shownValue: Value?? { nil }
 
   package var mayRefer: Bool { false }
 

@@ -86,6 +86,10 @@ extension PNCounter: FieldStore {
 
   package var hasContent: Bool { entries != cancelled }
 
+  package var shownValue: Value?? {
+    hasContent ? .some(.int(value)) : nil
+  }
+
   package func shows(sameAs other: Self) -> Bool { value == other.value }
 
   package func shown(in part: Self) -> [UInt64] {
@@ -169,4 +173,9 @@ extension PNCounter {
   package func part(of devices: Set<DeviceID>) -> Self {
     PNCounter(entries: entries.filter { devices.contains($0.device) })
   }
+}
+
+extension FieldState {
+  /// The value of a counter, zero for another kind.
+  public var count: Int64 { store(of: PNCounter.self)?.value ?? 0 }
 }

@@ -78,3 +78,11 @@ extension FieldState {
     }
   }
 }
+
+extension FieldState {
+  /// The marks of a record's existence, sorted by dot, or none for another kind.
+  public var marks: [RecordMark] {
+    (store(of: ExistenceMarks.self)?.siblings ?? Siblings())
+      .map { RecordMark($0) }
+  }
+}

@@ -210,3 +210,8 @@ extension DeviceEntries {
     )
   }
 }
+
+extension FieldState {
+  /// The total of a ledger, zero for another kind.
+  public var total: Int64 { store(of: Ledger.self)?.total ?? 0 }
+}

@@ -31,6 +31,8 @@ extension Siblings<Stamped>: FieldStore {
 
   package var hasContent: Bool { !isEmpty }
 
+  package var shownValue: Value?? { winner.map(\.payload.value) }
+
   package func shows(sameAs other: Self) -> Bool {
     winner?.payload.value == other.winner?.payload.value
   }
@@ -64,4 +66,28 @@ extension Siblings<Stamped>: FieldStore {
   ) -> FieldEdit? {
     if case .value(let value, _) = content { .write(value) } else { nil }
   }
+}
+
+// A state of another kind shows nothing.
+extension FieldState {
+  /// The visible value of a register.
+  public var value: Value? {
+    store(of: Siblings<Stamped>.self)?.winner?.payload.value
+  }
+
+  /// The visible write of a register.
+  public var write: RegisterWrite? {
+    store(of: Siblings<Stamped>.self)?.winner.map { RegisterWrite($0) }
+  }
+
+  /// The writes that a register holds, sorted by dot.
+  public var writes: [RegisterWrite] {
+    (store(of: Siblings<Stamped>.self) ?? Siblings()).map { RegisterWrite($0) }
+  }
+
+  /// The values of a register's other writes that differ from the visible one,
+  /// each once, sorted.
+  ///
+  /// The first is `nil` if a write unset the register.
+  var conflicts: [Value?] { store(of: Siblings<Stamped>.self)?.conflicts ?? [] }
 }

@@ -117,3 +117,8 @@ extension DotMap {
     merge(part: part, seen: seen, otherSeen: otherSeen)
   }
 }
+
+extension FieldState {
+  /// The elements of a set, sorted, or an empty array for another kind.
+  public var elements: [Value] { store(of: DotMap.self)?.elements ?? [] }
+}

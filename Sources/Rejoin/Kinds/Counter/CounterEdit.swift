@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// An optional reset, and the changes after it.
+public struct CounterEdit: Hashable, Sendable {
+  /// Whether all earlier changes are cancelled.
+  public internal(set) var isReset = false
+  /// The sum of the increments.
+  public internal(set) var increments: UInt64 = 0
+  /// The sum of the decrements.
+  public internal(set) var decrements: UInt64 = 0
+
+  /// Creates an edit without effect.
+  public init() {}
+
+  /// Creates a change by `amount`, with an optional reset before it.
+  public init(by amount: Int64, isReset: Bool = false) {
+    self.isReset = isReset
+    if amount >= 0 {
+      increments = amount.magnitude
+    } else {
+      decrements = amount.magnitude
+    }
+  }
+
+  /// The edit with increments and decrements exchanged.
+  var opposite: CounterEdit {
+    var edit = self
+    (edit.increments, edit.decrements) = (decrements, increments)
+    return edit
+  }
+
+  /// Cancels all earlier changes, those of this edit included.
+  mutating func reset() {
+    self = CounterEdit()
+    isReset = true
+  }
+
+  /// The value of a counter after the edit, if it is `value` before.
+  public func applied(to value: Int64) -> Int64 {
+    let change = Int128(increments) - Int128(decrements)
+    return Int64(clamping: (isReset ? 0 : Int128(value)) + change)
+  }
+}
+
+extension CounterEdit: KindEdit {
+  var mayRefer: Bool { false }
+
+  var removes: Bool { isReset }
+
+  mutating func append(_ later: CounterEdit) -> Bool {
+    var edit = self
+    if later.isReset { edit.reset() }
+    let p = edit.increments.addingReportingOverflow(later.increments)
+    let n = edit.decrements.addingReportingOverflow(later.decrements)
+    if p.overflow || n.overflow { return false }
+    (edit.increments, edit.decrements) = (p.partialValue, n.partialValue)
+    self = edit
+    return true
+  }
+
+  func add(to digest: inout Digest) {
+    digest.add(isReset ? 3 : 2)
+    digest.add(increments)
+    digest.add(decrements)
+  }
+}

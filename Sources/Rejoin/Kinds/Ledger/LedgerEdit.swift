@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The entries that a save appends, after an optional cancellation.
+public struct LedgerEdit: Hashable, Sendable {
+  /// An amount and what it is for.
+  public struct Entry: Hashable, Sendable {
+    /// The amount.
+    public let amount: Int64
+    /// What it is for.
+    public let memo: Value?
+  }
+
+  /// Whether all earlier entries are cancelled.
+  public internal(set) var isCancelled = false
+  /// The entries to append.
+  public internal(set) var entries: [Entry] = []
+
+  /// Creates an edit without effect.
+  public init() {}
+
+  /// Cancels every entry.
+  public static var cancelling: LedgerEdit {
+    var edit = LedgerEdit()
+    edit.isCancelled = true
+    return edit
+  }
+
+  /// Appends an entry.
+  public mutating func append(_ amount: Int64, memo: Value?) {
+    entries.append(Entry(amount: amount, memo: memo))
+  }
+
+  /// The total of a ledger after the edit, if it is `total` before.
+  public func applied(to total: Int64) -> Int64 {
+    let sum = entries.reduce(isCancelled ? 0 : Int128(total)) {
+      $0 + Int128($1.amount)
+    }
+    return Int64(clamping: sum)
+  }
+}
+
+extension LedgerEdit: KindEdit {
+  var mayRefer: Bool { false }
+
+  var removes: Bool { isCancelled }
+
+  var canonical: LedgerEdit {
+    var edit = self
+    edit.entries = entries.map {
+      Entry(amount: $0.amount, memo: $0.memo?.canonical)
+    }
+    return edit
+  }
+
+  mutating func append(_ later: LedgerEdit) -> Bool {
+    if later.isCancelled { self = .cancelling }
+    entries += later.entries
+    return true
+  }
+
+  func add(to digest: inout Digest) {
+    digest.add(isCancelled ? 7 : 6)
+    for entry in entries {
+      digest.add(UInt64(bitPattern: entry.amount))
+      digest.add(entry.memo)
+    }
+  }
+}

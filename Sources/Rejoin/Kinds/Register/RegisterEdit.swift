@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The last write of a save to a register.
+struct RegisterEdit: KindEdit {
+  /// The value, or `nil` to unset the register.
+  var value: Value?
+
+  var mayRefer: Bool { value?.isReference == true }
+
+  var removes: Bool { false }
+
+  var canonical: RegisterEdit { RegisterEdit(value: value?.canonical) }
+
+  mutating func append(_ later: RegisterEdit) -> Bool {
+    self = later
+    return true
+  }
+
+  func add(to digest: inout Digest) {
+    digest.add(1)
+    digest.add(value)
+  }
+}

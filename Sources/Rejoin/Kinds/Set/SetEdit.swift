@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The insertions and removals of a save, after an optional clear.
+///
+/// The last change to an element counts.
+public struct SetEdit: Hashable, Sendable {
+  /// Whether every element is removed first.
+  public internal(set) var isCleared = false
+  /// For each element that is changed, whether it is inserted.
+  public internal(set) var members: [Value: Bool] = [:]
+
+  /// Creates an edit without effect.
+  public init() {}
+
+  /// Creates an edit that inserts and removes the given elements.
+  public init(inserting: [Value], removing: [Value] = []) {
+    for element in inserting { members[element] = true }
+    for element in removing { members[element] = false }
+  }
+
+  /// Removes every element.
+  public static var clearing: SetEdit {
+    var edit = SetEdit()
+    edit.isCleared = true
+    return edit
+  }
+
+  /// The elements of a set after the edit, sorted, if they are `elements`
+  /// before.
+  public func applied(to elements: [Value]) -> [Value] {
+    var result = isCleared ? [] : Set(elements)
+    for (element, isIn) in members {
+      if isIn { result.insert(element) } else { result.remove(element) }
+    }
+    return result.sorted()
+  }
+}
+
+extension SetEdit: KindEdit {
+  var mayRefer: Bool { true }
+
+  var removes: Bool { isCleared || members.values.contains(false) }
+
+  var canonical: SetEdit {
+    if members.keys.allSatisfy(\.isCanonical) { return self }
+    var edit = self
+    edit.members = Dictionary(
+      uniqueKeysWithValues: members.map { ($0.canonical, $1) })
+    return edit
+  }
+
+  mutating func append(_ later: SetEdit) -> Bool {
+    if later.isCleared { self = .clearing }
+    for (element, isIn) in later.members { members[element] = isIn }
+    return true
+  }
+
+  func add(to digest: inout Digest) {
+    digest.add(isCleared ? 5 : 4)
+    for (element, isIn) in members.sorted(byValue: { $0.key }) {
+      digest.add(element)
+      digest.add(isIn ? 1 : 0)
+    }
+  }
+}
