@@ -47,7 +47,7 @@ enum FoundToken: Equatable {
   }
 
   /// Returns the token for opening a replica.
-  func token(of stored: StoredReplica) -> RestoreToken? {
+  func token(of stored: ReplicaState) -> RestoreToken? {
     let own = RestoreToken(stored)
     // The process exited between the commit and the token, before any save.
     let isCreated = self == .creating && own.sequence == 0 && own.pulls == 0

@@ -166,7 +166,7 @@ package final class HubScopes {
   /// Reads a scope, or returns a new one.
   private func read(
     _ name: [UInt8], choosing choose: (inout RecordReader) throws -> Void
-  ) throws -> (rows: ScopeRows, stored: StoredReplica) {
+  ) throws -> (rows: ScopeRows, stored: ReplicaState) {
     if let row = try ScopeRow.findOnHub(name, on: connection) {
       return try ScopeRows.read(row, on: connection, choosing: choose)
     }
@@ -178,7 +178,7 @@ package final class HubScopes {
   }
 
   /// A replica that never saves, and needs neither a schema nor a clock.
-  private func replica(_ stored: StoredReplica) -> Replica {
+  private func replica(_ stored: ReplicaState) -> Replica {
     Replica(
       resuming: stored, schema: [], wallClock: WallClock { 0 },
       makeDeviceID: makeDeviceID)

@@ -155,9 +155,9 @@ struct RecordReader {
   }
 
   /// Returns the records that were read.
-  consuming func parts() -> StoredReplica { assembly.parts() }
+  consuming func parts() -> ReplicaState { assembly.parts() }
 
-  consuming func finished() throws -> StoredReplica {
+  consuming func finished() throws -> ReplicaState {
     try assembly.finished()
   }
 }

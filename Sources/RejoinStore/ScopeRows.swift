@@ -31,7 +31,7 @@ final class ScopeRows {
   }
 
   private init(
-    _ row: ScopeRow, _ records: RecordRows, _ stored: StoredReplica,
+    _ row: ScopeRow, _ records: RecordRows, _ stored: ReplicaState,
     on connection: any SQLConnection
   ) {
     (self.connection, self.row, self.records) = (connection, row, records)
@@ -40,7 +40,7 @@ final class ScopeRows {
 
   /// Returns the rows of a new scope, which is added with the first write.
   static func new(
-    _ name: [UInt8], for stored: StoredReplica,
+    _ name: [UInt8], for stored: ReplicaState,
     patching: Patching = Patching(), on connection: any SQLConnection
   ) -> ScopeRows {
     let row = ScopeRow(name: name, head: stored.encodedHead())
@@ -72,7 +72,7 @@ extension ScopeRows {
   /// Begins to note which devices touch which records, as a hub does.
   ///
   /// - Parameter stored: The replica as it was read.
-  func noteTouches(of stored: StoredReplica) {
+  func noteTouches(of stored: ReplicaState) {
     touched = records.numbers.indices.map { stored.lastSaves(ofRecordAt: $0) }
   }
 
@@ -123,7 +123,7 @@ extension ScopeRows {
     try devices[device] ?? insert(.none, of: device)
   }
 
-  private func writeDigests(of stored: StoredReplica) throws {
+  private func writeDigests(of stored: ReplicaState) throws {
     let own = stored.ownDigests
     let now = OwnDigestRows(
       floor: own.floor, last: own.floor + UInt64(own.digests.count),
@@ -155,7 +155,7 @@ extension ScopeRows {
     digests = now
   }
 
-  private func writeDevices(of stored: StoredReplica) throws {
+  private func writeDevices(of stored: ReplicaState) throws {
     try stored.version.forEachDifference(from: version) { device, save, _ in
       guard let number = devices[device] else {
         try insert(save, of: device)
@@ -188,7 +188,7 @@ extension ScopeRows {
     return number
   }
 
-  private func writeHead(of stored: StoredReplica) throws {
+  private func writeHead(of stored: ReplicaState) throws {
     let now = StoredHead(stored)
     let devices = Int64(devices.count)
     let (count, patches) = (records.count, records.patchCount)
@@ -249,7 +249,7 @@ extension ScopeRows {
   static func read(
     _ row: ScopeRow, patching: Patching = Patching(),
     on connection: any SQLConnection
-  ) throws -> (rows: ScopeRows, stored: StoredReplica) {
+  ) throws -> (rows: ScopeRows, stored: ReplicaState) {
     try read(row, patching: patching, on: connection) { reader in
       // In the order of the file, and not in that of an index.
       let order = connection.dialect == .sqlite ? "NOT INDEXED" : ""
@@ -269,7 +269,7 @@ extension ScopeRows {
     _ row: ScopeRow, patching: Patching = Patching(),
     on connection: any SQLConnection,
     choosing choose: (inout RecordReader) throws -> Void
-  ) throws -> (rows: ScopeRows, stored: StoredReplica) {
+  ) throws -> (rows: ScopeRows, stored: ReplicaState) {
     do {
       var assembly = try StoredAssembly(head: row.head)
       let devices = try readDevices(into: &assembly, row, connection)

@@ -14,7 +14,7 @@ package struct StoreSummary {
     /// How often it has been opened for writing.
     package let openings: Int64
     /// Its replica.
-    package let replica: StoredReplica
+    package let replica: ReplicaState
     /// How many bytes its records take.
     package let recordBytes: Int64
     /// How many patches of large records there are.
@@ -72,7 +72,7 @@ package struct StoreSummary {
 
   /// Checks what a hub finds records by; a device has nothing of it.
   private static func checkTouches(
-    of row: ScopeRow, _ rows: ScopeRows, _ stored: StoredReplica,
+    of row: ScopeRow, _ rows: ScopeRows, _ stored: ReplicaState,
     _ connection: any SQLConnection
   ) throws {
     var touches: Set<[Int64]> = []

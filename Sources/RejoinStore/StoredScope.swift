@@ -33,7 +33,7 @@ package final class StoredScope {
   /// - Parameter patching: When a record gets patches.
   package init(
     _ name: String, on connection: any SQLConnection,
-    from initial: StoredReplica? = nil, recovering: StoreRecovery? = nil,
+    from initial: ReplicaState? = nil, recovering: StoreRecovery? = nil,
     patching: Patching = Patching(), schema: Schema,
     wallClock: WallClock, token keeper: any TokenKeeper,
     makeDeviceID: @escaping () -> DeviceID
@@ -264,7 +264,7 @@ package final class StoredScope {
         try rows.takeBack(replica, to: former)
       }
       if isTakenBack { return }
-      let stored: StoredReplica
+      let stored: ReplicaState
       (rows, stored) = try connection.reading {
         guard let row = try ScopeRow.find(name, on: connection) else {
           throw StoreError.damaged("and no longer has the scope")
@@ -286,7 +286,7 @@ package final class StoredScope {
   /// Reads what a scope has, without opening it for writing.
   package static func read(
     _ name: String, on connection: any SQLConnection
-  ) throws(StoreError) -> StoredReplica? {
+  ) throws(StoreError) -> ReplicaState? {
     do {
       return try connection.reading {
         let row = try ScopeRow.find(Array(name.utf8), on: connection)

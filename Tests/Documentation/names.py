@@ -11,7 +11,7 @@ those that have a parameter of that label and type.
 OLD_NAMES = {
     "ReplicaClock": "ReplicaVersion",
     "Replica.clock": "version",
-    "StoredReplica.clock": "version",
+    "ReplicaState.clock": "version",
     "Replica.init(clock:)": "wallClock:",
     "Replica.fork(clock:)": "wallClock:",
     "drag": "maximumClockSkew",
@@ -39,7 +39,7 @@ OLD_NAMES = {
     "Replica.records": "recordIDs(of:)",
     "allRecords": "allRecordIDs",
     "Replica.missing": "missingSaves",
-    "StoredReplica.missing": "missingSaves",
+    "ReplicaState.missing": "missingSaves",
     "Replica.token": "restoreToken",
     "Dot.n": "sequence",
     "VectorClock.compare": "order(relativeTo:)",
@@ -54,6 +54,8 @@ OLD_NAMES = {
     "DeletionOutcome.queue": "reportConflict",
     "HandSetClock": "ManualClock",
     "DrivenReplica": "ReplicaUnderTest",
+    "StoredReplica": "ReplicaState",
+    "MergeReport.Location": "FieldLocation",
 }
 
 # Names that the rebuild of their declarations will replace; until then they are

@@ -86,7 +86,7 @@ struct Dataset: Sendable {
 
   /// A replica that shares no memory with others.
   static func replica(opening state: [UInt8]) throws -> Replica {
-    let stored = try StoredReplica(decoding: state)
+    let stored = try ReplicaState(decoding: state)
     return Replica(
       opening: stored, token: RestoreToken(stored), schema: schema,
       wallClock: WallClock { 1_750_000_000_000 },

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The location of a field in a replica: the position of its record and the
+/// The position of a field in a replica: the position of its record and the
 /// number of its name.
-struct FieldLocation: Hashable, Sendable {
+struct FieldPosition: Hashable, Sendable {
   let record: UInt32
   let name: UInt32
 
-  /// Orders locations by record and then by name.
+  /// Orders positions by record and then by name.
   var rank: UInt64 { UInt64(record) << 32 | UInt64(name) }
 }
 

@@ -55,10 +55,10 @@ extension Replica {
   ///
   /// - Complexity: O(*k* log *k*) for *k* registers of the replica with more
   ///   than one write.
-  public func conflicts(of entity: String) -> [MergeReport.Location] {
+  public func conflicts(of entity: String) -> [FieldLocation] {
     let quiet = schema[entity].quietFields
     let places = Dictionary(grouping: stored.shared, by: \.record)
-    return places.flatMap { position, places -> [MergeReport.Location] in
+    return places.flatMap { position, places -> [FieldLocation] in
       let state = stored.records[Int(position)]
       guard UTF8Order.equal(state.id.entity, entity) else { return [] }
       let record = record(state)

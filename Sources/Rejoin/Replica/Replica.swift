@@ -52,7 +52,7 @@ public final class Replica {
   let wallClock: WallClock
   let makeDeviceID: () -> DeviceID
   /// The state; `_checkInvariants()` is called on it after every mutation.
-  package internal(set) var stored: StoredReplica
+  package internal(set) var stored: ReplicaState
 
   /// From how many elements, devices or entries on a set, a counter or a ledger
   /// travels as fragments.
@@ -79,7 +79,7 @@ public final class Replica {
     self.schema = schema
     self.makeDeviceID = makeDeviceID
     self.wallClock = wallClock
-    stored = StoredReplica(
+    stored = ReplicaState(
       device: device, hybrid: HybridClock(maximumClockSkew: maximumClockSkew))
   }
 
@@ -99,7 +99,7 @@ public final class Replica {
   ///   - makeDeviceID: Returns an ID that has never been used.
   /// - Precondition: `makeDeviceID` returns an ID that has never been used.
   public init(
-    opening stored: StoredReplica, token: RestoreToken?, schema: Schema,
+    opening stored: ReplicaState, token: RestoreToken?, schema: Schema,
     wallClock: WallClock, makeDeviceID: @escaping () -> DeviceID
   ) {
     self.schema = schema
@@ -127,7 +127,7 @@ public final class Replica {
   /// Resumes a stored state under its own device, without looking for a
   /// restore.
   package init(
-    resuming stored: StoredReplica, schema: Schema, wallClock: WallClock,
+    resuming stored: ReplicaState, schema: Schema, wallClock: WallClock,
     makeDeviceID: @escaping () -> DeviceID
   ) {
     self.schema = schema
@@ -153,7 +153,7 @@ public final class Replica {
   /// Everything the replica has to keep between launches.
   ///
   /// - Complexity: O(1); the next change of the replica copies the state.
-  public var state: StoredReplica { stored }
+  public var state: ReplicaState { stored }
 
   /// Identifies the last local save.
   ///

@@ -20,7 +20,7 @@ struct MessageContent {
   /// of a record are chosen.
   private var slots: [UInt32]?
   /// The fields of which there are only fragments.
-  private var fragments: [FieldLocation: Fragment] = [:]
+  private var fragments: [FieldPosition: Fragment] = [:]
 
   /// A field by its column and its index among the record's slots.
   struct Field {
@@ -44,8 +44,8 @@ struct MessageContent {
   /// - Parameter fragments: Those of which there is only a fragment.
   init(
     _ records: [RecordState], _ names: FieldNames,
-    at locations: consuming [FieldLocation],
-    fragments: [FieldLocation: Fragment] = [:]
+    at locations: consuming [FieldPosition],
+    fragments: [FieldPosition: Fragment] = [:]
   ) {
     (self.records, self.names) = (records, names)
     self.fragments = fragments
@@ -76,7 +76,7 @@ struct MessageContent {
   /// Makes the content of values.
   init(_ changes: [RecordChange]) {
     var names = FieldNames()
-    var fragments: [FieldLocation: Fragment] = [:]
+    var fragments: [FieldPosition: Fragment] = [:]
     let records = changes.enumerated().map { i, change in
       var record = RecordState(change.id)
       for (key, state) in change.fields {
@@ -85,7 +85,7 @@ struct MessageContent {
       for (key, fragment) in change.fragments {
         let name = names.intern(key)
         record.add(FieldSlot(name, fragment.state))
-        fragments[FieldLocation(record: UInt32(i), name: name)] = fragment
+        fragments[FieldPosition(record: UInt32(i), name: name)] = fragment
       }
       return record
     }
@@ -124,7 +124,7 @@ struct MessageContent {
   @inline(__always)
   func fragment(_ choice: Choice, _ name: UInt32) -> Fragment? {
     fragments.isEmpty
-      ? nil : fragments[FieldLocation(record: choice.position, name: name)]
+      ? nil : fragments[FieldPosition(record: choice.position, name: name)]
   }
 
   /// The numbers of the chosen fields, in the order in which they are written.
@@ -141,10 +141,10 @@ struct MessageContent {
   /// Where the chosen fields are, in the order in which they are written.
   ///
   /// - Parameter first: The position of the first record.
-  func locations(from first: UInt32 = 0) -> some Sequence<FieldLocation> {
+  func locations(from first: UInt32 = 0) -> some Sequence<FieldPosition> {
     choices.lazy.flatMap { choice in
       names(of: choice).map {
-        FieldLocation(record: first + choice.position, name: $0)
+        FieldPosition(record: first + choice.position, name: $0)
       }
     }
   }

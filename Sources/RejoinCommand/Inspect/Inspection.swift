@@ -27,12 +27,12 @@ struct Inspection {
       case .replicaVersion: .replicaVersion(try ReplicaVersion(decoding: bytes))
       case .token: .token(try RestoreToken(decoding: bytes))
       case .stored, .patch:
-        .stored(Inspection.open(try StoredReplica(decoding: bytes)))
+        .stored(Inspection.open(try ReplicaState(decoding: bytes)))
       }
   }
 
   /// Opens a stored replica for reading.
-  private static func open(_ stored: StoredReplica) -> Replica {
+  private static func open(_ stored: ReplicaState) -> Replica {
     // Nothing is saved to it, so that neither the wall clock nor a new device
     // ID is ever used.
     Replica(

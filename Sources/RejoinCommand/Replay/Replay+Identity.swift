@@ -30,7 +30,7 @@ extension Replay {
         "no backup is kept as \"\(backup)\"; keep one with \"backup\"")
     }
     let stored = try read(line) { () throws(WireError) in
-      try StoredReplica(decoding: state)
+      try ReplicaState(decoding: state)
     }
     let isUnnoticed = try line.flag("unnoticed")
     if try line.flag("token") {
@@ -57,7 +57,7 @@ extension Replay {
     devices.set(name, time: try line.time())
     contexts = contexts.filter { $0.value.device != name }
     let state = try read(line) { () throws(WireError) in
-      try StoredReplica(decoding: replica.state.encoded())
+      try ReplicaState(decoding: replica.state.encoded())
     }
     try devices.crash(name, state, in: line)
   }

@@ -139,7 +139,7 @@ enum ReplayOutput {
 
   /// The line for what an undoing leaves as it is: fields, and records that it
   /// would have deleted or restored.
-  static func line(for left: [MergeReport.Location]) -> String {
+  static func line(for left: [FieldLocation]) -> String {
     let names = left.map { place in
       place.field == .existence
         ? "\(place.record)" : "\(place.record).\(place.field.name)"

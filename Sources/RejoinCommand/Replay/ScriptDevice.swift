@@ -102,7 +102,7 @@ final class ScriptDevices {
   /// Puts a stored state back: with a matching token if the restore is to stay
   /// unnoticed, or else with none.
   func restore(
-    _ name: String, _ state: StoredReplica, isUnnoticed: Bool,
+    _ name: String, _ state: ReplicaState, isUnnoticed: Bool,
     in line: ScriptLine
   ) throws(ScriptError) {
     try open(name, state, isUnnoticed ? RestoreToken(state) : nil, in: line)
@@ -112,7 +112,7 @@ final class ScriptDevices {
   ///
   /// - Returns: The old and the new device, if a new device was needed.
   func open(
-    _ name: String, _ state: StoredReplica, in line: ScriptLine
+    _ name: String, _ state: ReplicaState, in line: ScriptLine
   ) throws(ScriptError) -> Replica.DeviceChange? {
     try open(name, state, tokens[name], in: line)
     return replicas[name]?.deviceChange
@@ -122,7 +122,7 @@ final class ScriptDevices {
   ///
   /// - Parameter state: What is stored, if that is in memory.
   func crash(
-    _ name: String, _ state: StoredReplica, in line: ScriptLine
+    _ name: String, _ state: ReplicaState, in line: ScriptLine
   ) throws(ScriptError) {
     let clock = clocks[name] ?? ScriptClock()
     let stored = try onDisk(line) { stores throws(ScriptStores.Failure) in
@@ -136,7 +136,7 @@ final class ScriptDevices {
 
   @discardableResult
   private func open(
-    _ name: String, _ state: StoredReplica, _ token: RestoreToken?,
+    _ name: String, _ state: ReplicaState, _ token: RestoreToken?,
     in line: ScriptLine
   ) throws(ScriptError) -> Replica {
     let clock = clocks[name] ?? ScriptClock()

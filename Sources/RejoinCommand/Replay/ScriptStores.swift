@@ -49,7 +49,7 @@ final class ScriptStores {
   ///
   /// - Returns: The replica in the store.
   func begin(
-    _ name: String, with state: StoredReplica, _ token: RestoreToken?,
+    _ name: String, with state: ReplicaState, _ token: RestoreToken?,
     schema: Schema, wallClock: WallClock, makeDeviceID: @escaping () -> DeviceID
   ) throws(Failure) -> Replica {
     let file = self.file(of: name)
@@ -84,7 +84,7 @@ final class ScriptStores {
   }
 
   private func open(
-    _ name: String, from state: StoredReplica?, _ keeper: Keeper,
+    _ name: String, from state: ReplicaState?, _ keeper: Keeper,
     schema: Schema, wallClock: WallClock, makeDeviceID: @escaping () -> DeviceID
   ) throws(Failure) -> Replica {
     let file = self.file(of: name)

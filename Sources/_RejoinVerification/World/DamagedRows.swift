@@ -9,7 +9,7 @@ public struct DamagedRows: Sendable {
   private let body: [UInt8]
   /// What has changed of the record since its row was written, in one step each.
   private let patches: [[UInt8]]
-  private let stored: StoredReplica
+  private let stored: ReplicaState
 
   /// The bytes of all rows.
   public var all: [[UInt8]] { [head, body] + patches }
@@ -72,7 +72,7 @@ public struct DamagedRows: Sendable {
   ///
   /// - Returns: What was read.
   /// - Throws: `WireError`
-  public func read(_ bytes: [UInt8]) throws(WireError) -> StoredReplica {
+  public func read(_ bytes: [UInt8]) throws(WireError) -> ReplicaState {
     let isPatch = bytes.count > 1 && bytes[1] == UInt8(ascii: "u")
     var assembly = try StoredAssembly(head: head)
     assembly.add(stored.version[stored.device], of: stored.device)

@@ -33,8 +33,8 @@ extension TestedLibrary {
     }
   }
 
-  private func conflicts(in list: [RecordID]) -> Set<MergeReport.Location> {
-    var found: Set<MergeReport.Location> = []
+  private func conflicts(in list: [RecordID]) -> Set<FieldLocation> {
+    var found: Set<FieldLocation> = []
     for id in list {
       guard let record = replica.record(id) else { continue }
       let entity = replica.schema[id.entity]

@@ -10,7 +10,7 @@ public protocol FragmentSize {
 
 /// As the library has it, so that the small fields of scripts are sent as a whole.
 public enum UsualSize: FragmentSize {
-  public static var least: Int { StoredReplica.defaultFragmentSize }
+  public static var least: Int { ReplicaState.defaultFragmentSize }
 }
 
 /// Every set, counter and ledger travels as fragments wherever it can.
@@ -65,7 +65,7 @@ public struct TestedLibrary<Size: FragmentSize>: TestedReplica {
   }
 
   private init(
-    resuming stored: StoredReplica, _ schema: Schema,
+    resuming stored: ReplicaState, _ schema: Schema,
     _ makeDeviceID: @escaping () -> DeviceID
   ) {
     self.makeDeviceID = makeDeviceID
@@ -99,7 +99,7 @@ public struct TestedLibrary<Size: FragmentSize>: TestedReplica {
     with token: RestoreToken?, now: Int64
   ) throws(ScriptMismatch) {
     let stored = try readBack("a stored replica") { () throws(WireError) in
-      try StoredReplica(decoding: replica.state.encoded())
+      try ReplicaState(decoding: replica.state.encoded())
     }
     let token = try token.map { (token) throws(ScriptMismatch) in
       try readBack("a token") { () throws(WireError) in

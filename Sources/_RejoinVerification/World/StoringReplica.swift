@@ -243,7 +243,7 @@ private final class Shelf {
   }
 
   init(
-    _ stored: StoredReplica, _ schema: Schema,
+    _ stored: ReplicaState, _ schema: Schema,
     _ makeDeviceID: @escaping () -> DeviceID
   ) {
     (self.schema, self.makeDeviceID) = (schema, makeDeviceID)

@@ -31,7 +31,7 @@ import Testing
 
   private func opened() throws -> Replica.DeviceChange? {
     let phone = Replica(
-      opening: try StoredReplica(decoding: file.bytes),
+      opening: try ReplicaState(decoding: file.bytes),
       token: try RestoreToken(decoding: keychain.bytes),
       schema: [Profile.self], wallClock: .system, makeDeviceID: DeviceID.random)
     if let change = phone.deviceChange {

@@ -98,7 +98,7 @@ import _RejoinVerification
       replicas.forEach { check($0, ids) }
     }
     // The lists are made anew when a replica is opened.
-    let opened = try StoredReplica(decoding: replicas[0].state.encoded())
+    let opened = try ReplicaState(decoding: replicas[0].state.encoded())
     check(
       Replica(
         opening: opened, token: RestoreToken(opened), schema: schema,

@@ -43,7 +43,7 @@ extension Replica {
 
   /// Opens a stored replica with the token of its last use.
   static func opening(
-    _ stored: StoredReplica, token: RestoreToken?, as device: UInt64
+    _ stored: ReplicaState, token: RestoreToken?, as device: UInt64
   ) -> Replica {
     Replica(
       opening: stored, token: token,

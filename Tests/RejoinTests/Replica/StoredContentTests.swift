@@ -29,7 +29,7 @@ import Testing
     sections(&message.writer.out)
     let bytes = message.writer.out.sealed()
     do throws(WireError) {
-      let read = try StoredReplica(decoding: bytes)
+      let read = try ReplicaState(decoding: bytes)
       #expect(read.encoded() == bytes)
       return nil
     } catch { return error }
@@ -57,7 +57,7 @@ import Testing
   @Test func whoseReplicaItIsMustBeSaid() {
     let bytes = MessageWriter(MessageContent([]), [:], as: .stored).writer.out
       .sealed()
-    #expect(throws: WireError.self) { try StoredReplica(decoding: bytes) }
+    #expect(throws: WireError.self) { try ReplicaState(decoding: bytes) }
     #expect(throws: WireError.self) { try StoredAssembly(head: bytes) }
   }
 
@@ -97,12 +97,12 @@ import Testing
     b.apply(try #require(Replica.opening(before, token: nil, as: 9).delta()))
     for part in try #require(a.delta()).split(into: 1) { b.apply(part) }
     #expect(throws: Never.self) {
-      try StoredReplica(decoding: b.state.encoded())
+      try ReplicaState(decoding: b.state.encoded())
     }
     var state = b.state
     state.identity.setPullDevice(DeviceID(11), for: Name("crm"))
     #expect(throws: WireError.self) {
-      try StoredReplica(decoding: state.encoded())
+      try ReplicaState(decoding: state.encoded())
     }
   }
 
@@ -113,7 +113,7 @@ import Testing
         state.identity.setPullDevice(DeviceID(id), for: Name(name))
       }
       #expect(throws: WireError.self) {
-        try StoredReplica(decoding: state.encoded())
+        try ReplicaState(decoding: state.encoded())
       }
     }
   }

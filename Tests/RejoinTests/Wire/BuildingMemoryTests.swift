@@ -92,7 +92,7 @@
         switch self {
         case .storedReplica:
           return try PeakMemory.of {
-            let stored = try StoredReplica(decoding: bytes)
+            let stored = try ReplicaState(decoding: bytes)
             withExtendedLifetime(stored) {}
           }
         case .changes:

@@ -49,7 +49,7 @@ import Testing
     case .record: return try Delta.Change(decoding: bytes).encoded()
     case .vectorClock: return try VectorClock(decoding: bytes).encoded()
     case .stored, .patch:
-      return try StoredReplica(decoding: bytes).encoded()
+      return try ReplicaState(decoding: bytes).encoded()
     case .token: return try RestoreToken(decoding: bytes).encoded()
     case .replicaVersion:
       return try ReplicaVersion(decoding: bytes).encoded()

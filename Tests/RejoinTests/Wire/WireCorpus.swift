@@ -8,7 +8,7 @@ import Testing
 /// Messages of random histories, and the replicas that sent them.
 struct WireCorpus: Sendable {
   private(set) var deltas: [Delta] = []
-  private var states: [StoredReplica] = []
+  private var states: [ReplicaState] = []
 
   /// The same corpus in every test: more than two hundred messages.
   static let shared = WireCorpus(histories: 90, steps: 10)

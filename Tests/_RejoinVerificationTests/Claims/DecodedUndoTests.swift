@@ -51,7 +51,7 @@ import _RejoinVerification
       _ = try? replica.undo(redo)
     }
     let bytes = replica.state.encoded()
-    #expect(try StoredReplica(decoding: bytes).encoded() == bytes, comment)
+    #expect(try ReplicaState(decoding: bytes).encoded() == bytes, comment)
     let other = Replica(
       device: DeviceID(50), schema: UndoLawTests.universe.schema,
       wallClock: ManualClock().wall, makeDeviceID: { DeviceID(51) })

@@ -35,7 +35,7 @@ struct ApplyBody {
   /// Applying the parts of a message and then the whole equals applying the
   /// whole.
   private func checkParts(
-    of delta: Delta, on state: StoredReplica, whole: Replica
+    of delta: Delta, on state: ReplicaState, whole: Replica
   ) throws(FuzzFailure) {
     let other = LiveHistory.open(state)
     for part in delta.split(into: 3).reversed() { other.apply(part) }

@@ -8,7 +8,7 @@ import _RejoinVerification
 /// damaged messages are applied.
 public struct LiveHistory: Sendable {
   /// The stored state of each device.
-  public private(set) var states: [StoredReplica] = []
+  public private(set) var states: [ReplicaState] = []
   /// The version of each device.
   public private(set) var clocks: [ReplicaVersion] = []
   /// The encoded messages that the devices could have sent.
@@ -116,14 +116,14 @@ public struct LiveHistory: Sendable {
   }
 
   /// Opens a stored replica with its own token.
-  static func open(_ stored: StoredReplica) -> Replica {
+  static func open(_ stored: ReplicaState) -> Replica {
     open(stored, with: RestoreToken(stored))
   }
 
   /// Opens a stored replica with a token; it takes a new device ID if the token
   /// is not its own.
   static func open(
-    _ stored: StoredReplica, with token: RestoreToken?
+    _ stored: ReplicaState, with token: RestoreToken?
   ) -> Replica {
     Replica(
       opening: stored, token: token,

@@ -9,7 +9,7 @@ enum Message {
   case record(Delta.Change)
   case vectorClock(VectorClock)
   case replicaVersion(ReplicaVersion)
-  case stored(StoredReplica)
+  case stored(ReplicaState)
   case token(RestoreToken)
 
   /// Decodes a message of the kind that its second byte names.
@@ -19,7 +19,7 @@ enum Message {
     case "r": self = .record(try Delta.Change(decoding: bytes))
     case "v": self = .vectorClock(try VectorClock(decoding: bytes))
     case "c": self = .replicaVersion(try ReplicaVersion(decoding: bytes))
-    case "p": self = .stored(try StoredReplica(decoding: bytes))
+    case "p": self = .stored(try ReplicaState(decoding: bytes))
     case "t": self = .token(try RestoreToken(decoding: bytes))
     default: self = .delta(try Delta(decoding: bytes))
     }

@@ -11,7 +11,7 @@ struct OpenBody {
 
   func check() throws(FuzzFailure) {
     try checkRows()
-    guard let stored = try? StoredReplica(decoding: bytes.resealed) else {
+    guard let stored = try? ReplicaState(decoding: bytes.resealed) else {
       return
     }
     let replica = LiveHistory.open(stored)
@@ -29,7 +29,7 @@ struct OpenBody {
   /// A record of a store is read whole, or not at all.
   private func checkRows() throws(FuzzFailure) {
     guard let stored = try? OpenBody.rows.read(bytes.resealed) else { return }
-    let again = try? StoredReplica(decoding: stored.encoded())
+    let again = try? ReplicaState(decoding: stored.encoded())
     try equal("rows read again", again?.encoded(), stored.encoded())
   }
 
@@ -39,7 +39,7 @@ struct OpenBody {
   /// device ID.
   ///
   /// What it then stores opens with its own token.
-  private func checkTokens(of stored: StoredReplica) throws(FuzzFailure) {
+  private func checkTokens(of stored: ReplicaState) throws(FuzzFailure) {
     let others = LiveHistory.shared.states.map { RestoreToken($0) }
     for token in [nil] + others.map(Optional.some) {
       let opened = LiveHistory.open(stored, with: token)

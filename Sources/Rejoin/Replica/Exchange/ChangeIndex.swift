@@ -11,7 +11,7 @@
 struct ChangeIndex {
   fileprivate struct Entry {
     let sequence: UInt64
-    let location: FieldLocation
+    let location: FieldPosition
   }
 
   /// The fields that one device touched.
@@ -53,8 +53,8 @@ struct ChangeIndex {
   ///   - last: The last save of a device that a field has seen, with this change.
   /// - Complexity: O(1), amortized.
   mutating func note(
-    _ location: FieldLocation, at dot: Dot, isReplacing: Bool,
-    last: (DeviceID, FieldLocation) -> UInt64
+    _ location: FieldPosition, at dot: Dot, isReplacing: Bool,
+    last: (DeviceID, FieldPosition) -> UInt64
   ) {
     byDevice.update(dot.device, default: DeviceChanges()) { changes in
       let isMostlyStale = changes.append(
@@ -104,9 +104,9 @@ struct ChangeIndex {
   ///   changes, amortized.
   mutating func locations(
     since basis: VectorClock, of devices: [DeviceID],
-    last: (DeviceID, FieldLocation) -> UInt64
-  ) -> [FieldLocation] {
-    var result: [FieldLocation] = []
+    last: (DeviceID, FieldPosition) -> UInt64
+  ) -> [FieldPosition] {
+    var result: [FieldPosition] = []
     for device in devices where self.last(of: device) > basis[device] {
       byDevice.update(device, default: DeviceChanges()) { changes in
         changes.sort()
@@ -161,7 +161,7 @@ extension ChangeIndex.DeviceChanges {
   var isMostlyStale: Bool { stale > 16 && stale * 2 > entries.count }
 
   /// Removes the stale entries.
-  mutating func compact(last: (FieldLocation) -> UInt64) {
+  mutating func compact(last: (FieldPosition) -> UInt64) {
     let isSorted = sorted == entries.count
     moves += 1
     entries.removeAll { last($0.location) != $0.sequence }
@@ -187,8 +187,8 @@ extension ChangeIndex.DeviceChanges {
 extension ChangeIndex {
   #if REJOIN_CHECK_INVARIANTS
     /// Checks that the index is the inverse of the fields' clocks.
-    func _checkInvariants(_ clocks: [FieldLocation: VectorClock]) {
-      var touched: [DeviceID: [FieldLocation: UInt64]] = [:]
+    func _checkInvariants(_ clocks: [FieldPosition: VectorClock]) {
+      var touched: [DeviceID: [FieldPosition: UInt64]] = [:]
       for (location, clock) in clocks {
         for entry in clock.entries {
           touched[entry.device, default: [:]][location] = entry.count
@@ -202,7 +202,7 @@ extension ChangeIndex {
       }
     }
   #else
-    func _checkInvariants(_ clocks: [FieldLocation: VectorClock]) {}
+    func _checkInvariants(_ clocks: [FieldPosition: VectorClock]) {}
   #endif
 }
 
@@ -212,7 +212,7 @@ extension ChangeIndex {
     /// last save, that other entries are stale, and what is known about their
     /// order.
     func _checkInvariants(
-      _ touched: [FieldLocation: UInt64], _ device: DeviceID
+      _ touched: [FieldPosition: UInt64], _ device: DeviceID
     ) {
       let live = entries.filter { touched[$0.location] == $0.sequence }
       precondition(

@@ -5,7 +5,8 @@ extension MergeReport {
   ///
   /// - Parameter isQuiet: Whether conflicts are not reported.
   mutating func join(
-    _ theirs: FieldState, into mine: inout FieldState, at location: Location,
+    _ theirs: FieldState, into mine: inout FieldState,
+    at location: FieldLocation,
     isQuiet: Bool, keepingValues: Bool
   ) {
     let before = mine
@@ -20,7 +21,8 @@ extension MergeReport {
 
   /// Joins a fragment, and reports the change.
   mutating func join(
-    _ fragment: Fragment, into mine: inout FieldState, at location: Location,
+    _ fragment: Fragment, into mine: inout FieldState,
+    at location: FieldLocation,
     keepingValues: Bool
   ) {
     let old = keepingValues ? mine : nil
@@ -36,7 +38,7 @@ extension MergeReport {
   }
 
   private mutating func noteChange(
-    _ before: FieldState, _ after: FieldState, _ location: Location,
+    _ before: FieldState, _ after: FieldState, _ location: FieldLocation,
     _ keepsValues: Bool
   ) {
     if after.shows(sameAs: before) { return }
@@ -47,7 +49,7 @@ extension MergeReport {
   }
 
   private mutating func noteConflicts(
-    _ before: FieldState, _ after: FieldState, _ location: Location
+    _ before: FieldState, _ after: FieldState, _ location: FieldLocation
   ) {
     guard let siblings = after.store(of: Siblings<Stamped>.self) else { return }
     noteConflictingPairs(
@@ -60,7 +62,7 @@ extension MergeReport {
   /// the limits only pairs with the winner are reported: their number is linear
   /// in the size of the message, that of all pairs is quadratic.
   private mutating func noteConflictingPairs(
-    _ old: Set<Dot>, in siblings: Siblings<Stamped>, _ location: Location
+    _ old: Set<Dot>, in siblings: Siblings<Stamped>, _ location: FieldLocation
   ) {
     let new = siblings.filter { !old.contains($0.dot) }
     let kept = siblings.filter { old.contains($0.dot) }
@@ -91,7 +93,7 @@ extension MergeReport {
   /// Reports two concurrent writes, unless their values are equal.
   private mutating func note(
     local: Siblings<Stamped>.Element, remote: Siblings<Stamped>.Element,
-    _ location: Location
+    _ location: FieldLocation
   ) {
     let (x, y) = (RegisterWrite(local), RegisterWrite(remote))
     // Nobody could resolve a conflict in the library's own records.

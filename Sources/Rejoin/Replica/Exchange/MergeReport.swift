@@ -17,23 +17,10 @@ public struct MergeReport: Sendable {
     case values
   }
 
-  /// A field of a record.
-  public struct Location: Hashable, Sendable {
-    /// The record.
-    public let record: RecordID
-    /// The field.
-    public let field: FieldKey
-
-    /// Creates the location of a field.
-    public init(record: RecordID, field: FieldKey) {
-      (self.record, self.field) = (record, field)
-    }
-  }
-
   /// A field whose visible value changed.
   public struct Change: Hashable, Sendable {
     /// The field.
-    public let location: Location
+    public let location: FieldLocation
     /// The state before the join; read it with ``FieldState/value``,
     /// ``FieldState/count``, ``FieldState/elements`` or ``FieldState/total``,
     /// according to its kind.
@@ -54,7 +41,7 @@ public struct MergeReport: Sendable {
   /// local and one unseen until now.
   public struct WriteConflict: Hashable, Sendable {
     /// The field.
-    public let location: Location
+    public let location: FieldLocation
     /// The write that outranks the other, by time, then device.
     ///
     /// If a third write outranks both, neither is shown.
@@ -106,7 +93,7 @@ public struct MergeReport: Sendable {
     /// The number of its last save that the sender assumed to be held here.
     public let assumed: UInt64
     /// The field of which a part was refused; `nil` if no part was.
-    public var field: Location?
+    public var field: FieldLocation?
   }
 
   /// The records with at least one updated field.
@@ -117,7 +104,7 @@ public struct MergeReport: Sendable {
   public internal(set) var deleted: Set<RecordID> = []
   /// The fields whose visible value changed, except existence; their records
   /// are in ``records``.
-  public internal(set) var changedFields: Set<Location> = []
+  public internal(set) var changedFields: Set<FieldLocation> = []
   /// The old and the new states of ``changedFields``, if ``Detail/values`` were
   /// asked for.
   public internal(set) var changes: [Change] = []
@@ -156,7 +143,7 @@ public struct MergeReport: Sendable {
   ///
   /// They are kept beside the declared ones and are not read. To read them,
   /// declare the older kind with `readingAlso`; they are then not listed here.
-  public internal(set) var kindMismatches: Set<Location> = []
+  public internal(set) var kindMismatches: Set<FieldLocation> = []
 
   init() {}
 

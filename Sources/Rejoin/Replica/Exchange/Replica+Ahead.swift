@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Fields ahead of the version: a part of a delta arrived, and the rest did not.
-extension StoredReplica {
+extension ReplicaState {
   /// The version, with the fields that are ahead of it.
   var shownVersion: ReplicaVersion {
     var shown = version
@@ -27,7 +27,7 @@ extension StoredReplica {
 
   /// The saves that a field has seen beyond the version.
   private func savesBeyondVersion(
-    _ location: FieldLocation
+    _ location: FieldPosition
   ) -> VectorClock {
     self[location]?.clock.saves(beyond: version.vector) ?? VectorClock()
   }
@@ -35,7 +35,7 @@ extension StoredReplica {
   /// The digest that identifies a field in ``ReplicaVersion/fieldsAhead``.
   ///
   /// Locations differ between replicas, so they cannot be exchanged.
-  func digest(of location: FieldLocation) -> UInt64 {
+  func digest(of location: FieldPosition) -> UInt64 {
     let id = records[Int(location.record)].id
     let key = names[location.name]
     var digest = Digest()
@@ -69,7 +69,7 @@ extension StoredReplica {
   }
 
   /// Whether a field has seen a save that the version does not contain.
-  private func isAhead(_ location: FieldLocation) -> Bool {
+  private func isAhead(_ location: FieldPosition) -> Bool {
     let record = records[Int(location.record)]
     guard let slot = record.position(of: location.name) else { return false }
     return !record.slots[slot].isContained(in: version.vector)

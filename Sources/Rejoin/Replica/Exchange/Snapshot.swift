@@ -8,7 +8,7 @@
 ///
 /// Replicas that hold the same saves have equal snapshots, and equal bytes
 /// unless they have folded their ledgers to different depths. To keep a replica
-/// between launches, use a ``StoredReplica``.
+/// between launches, use a ``ReplicaState``.
 public struct Snapshot: Hashable, Sendable {
   /// The content, to be joined to another replica: a delta since the empty
   /// version.

@@ -35,7 +35,7 @@ extension Replica {
   }
 }
 
-extension StoredReplica {
+extension ReplicaState {
   /// Compares the last save of an interval that is joined with the one held
   /// here, and marks the device as forked if they belong to different histories.
   ///

@@ -95,7 +95,7 @@ extension Transaction {
   }
 }
 
-extension StoredReplica {
+extension ReplicaState {
   /// The devices that the records of a built-in entity describe.
   func devices(
     in entity: String

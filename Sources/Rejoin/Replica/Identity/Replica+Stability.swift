@@ -141,7 +141,7 @@ extension Replica {
           ledger.canFold(below: cut)
         else { continue }
         stored.noteChange(of: UInt32(position))
-        let location = FieldLocation(
+        let location = FieldPosition(
           record: UInt32(position), name: slot.name)
         stored.large[location]?.noteFold()
         stored.records[position].update(

@@ -25,7 +25,7 @@ public struct RestoreToken: Hashable, Sendable, Codable {
   public let pulls: UInt64
 
   /// Creates the token of a stored replica's last local save.
-  public init(_ stored: StoredReplica) {
+  public init(_ stored: ReplicaState) {
     let save = stored.version[stored.device]
     self.init(
       device: stored.device, sequence: save.sequence, digest: save.digest,
@@ -38,7 +38,7 @@ public struct RestoreToken: Hashable, Sendable, Codable {
   }
 
   /// Whether a stored replica's history contains the token's save.
-  func isContained(in stored: StoredReplica) -> Bool {
+  func isContained(in stored: ReplicaState) -> Bool {
     let identity = stored.identity
     return device == identity.device
       && pulls <= identity.pullCount(at: stored.version)

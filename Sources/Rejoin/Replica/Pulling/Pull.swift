@@ -23,7 +23,7 @@ struct Pull {
   /// Adds the fields of a row that changed on the server.
   mutating func take(
     _ row: [(key: FieldKey, edit: FieldEdit)], of id: RecordID,
-    from stored: StoredReplica
+    from stored: ReplicaState
   ) {
     let memory = RecordID(pulling: id, from: server)
     // Sorted, so that the digest is the same wherever the rows are pulled.
@@ -59,7 +59,7 @@ struct Pull {
   /// Writes a register, superseding only the writes of pull devices.
   private mutating func write(
     _ value: Value?, to key: FieldKey, of id: RecordID,
-    from stored: StoredReplica
+    from stored: ReplicaState
   ) {
     var state =
       stored.state(of: key, in: id).map { part(of: $0, stored) }
@@ -74,7 +74,7 @@ struct Pull {
 
   /// The part of a register that the pull devices wrote and have seen.
   private mutating func part(
-    of state: FieldState, _ stored: StoredReplica
+    of state: FieldState, _ stored: ReplicaState
   ) -> FieldState {
     let entries = state.clock.entries.filter { entry in
       let isPullDevice =
@@ -96,7 +96,7 @@ struct Pull {
   ///
   /// The first save of a pull device also enrolls it for the server.
   mutating func delta(
-    after last: DeviceSave, enrolling stored: StoredReplica
+    after last: DeviceSave, enrolling stored: ReplicaState
   ) -> Delta {
     if last.sequence == 0 {
       let id = RecordID(BuiltIn.roster, dot.device.hexadecimal)
@@ -125,7 +125,7 @@ extension RecordID {
   }
 }
 
-extension StoredReplica {
+extension ReplicaState {
   /// Whether a device pulls from a server, for any installation.
   fileprivate func isPullDevice(_ device: DeviceID, of server: String) -> Bool {
     let id = RecordID(BuiltIn.roster, device.hexadecimal)

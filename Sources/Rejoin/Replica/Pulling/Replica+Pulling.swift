@@ -98,7 +98,7 @@ extension FieldSlot {
   fileprivate var isPulledField: Bool { name != 0 && state.hasContent }
 }
 
-extension StoredReplica {
+extension ReplicaState {
   /// The records that hold values of a row as servers had them.
   ///
   /// - Precondition: The records of ``BuiltIn/pulled`` are sorted.

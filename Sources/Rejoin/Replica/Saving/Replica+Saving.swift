@@ -159,7 +159,7 @@ extension Replica {
   }
 }
 
-extension StoredReplica {
+extension ReplicaState {
   /// Carries out a save that cannot fail any more.
   fileprivate mutating func commit(
     _ records: [RunMap<RecordID, PendingRecord>.Entry], in order: [UInt32]?,

@@ -79,5 +79,5 @@ public struct SaveReport: Hashable, Sendable {
 
   /// The fields of which ``Replica/undo(_:)`` has left something as it was; for a
   /// record that stays, or stays deleted, it is ``FieldKey/existence``.
-  public internal(set) var left: [MergeReport.Location] = []
+  public internal(set) var left: [FieldLocation] = []
 }

@@ -25,7 +25,7 @@ public final class Transaction {
   /// The save that this one undoes, if any.
   var undone: Dot?
   /// What an undoing leaves as it is.
-  var left: [MergeReport.Location] = []
+  var left: [FieldLocation] = []
   /// The first reason why the save has to be refused.
   private(set) var failure: SaveError?
 

@@ -29,7 +29,7 @@ extension Replica {
   }
 
   /// Notes that a store has written a record, see
-  /// ``StoredReplica/noteWritten(_:)``.
+  /// ``ReplicaState/noteWritten(_:)``.
   package func noteWritten(_ position: Int, isPatched: Bool = true) {
     stored.noteWritten(position, isPatched: isPatched)
   }
@@ -44,7 +44,7 @@ extension Replica {
   ///
   /// - Parameter former: The replica before the change.
   package func takeBack(
-    to stored: StoredReplica, _ former: FormerReplica? = nil
+    to stored: ReplicaState, _ former: FormerReplica? = nil
   ) {
     if let former { deviceChange = former.deviceChange }
     let fragmentSize = fragmentSize

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-extension StoredReplica {
+extension ReplicaState {
   /// Writes the sections that are never sent to other replicas.
   func writeSections(to out: inout WireWriter) {
     writeHead(to: &out)
@@ -56,7 +56,7 @@ extension StoredReplica {
   /// - Returns: `false` if they are not those that would be written.
   mutating func restore(
     _ horizons: [(place: Int, horizon: VectorClock)],
-    of fields: [FieldLocation]
+    of fields: [FieldPosition]
   ) -> Bool {
     for (place, horizon) in horizons {
       guard place < fields.count, let state = self[fields[place]],
@@ -69,7 +69,7 @@ extension StoredReplica {
   }
 }
 
-/// Reads what ``StoredReplica/writeSections(to:)`` wrote.
+/// Reads what ``ReplicaState/writeSections(to:)`` wrote.
 struct StoredSections {
   private(set) var hasDevice = false
   /// The horizon of some large fields, each with the place of its field among all.
@@ -79,7 +79,7 @@ struct StoredSections {
   private(set) var removals: [(place: Int, elements: [Value])] = []
 
   mutating func read(
-    _ section: WireSection, into stored: inout StoredReplica,
+    _ section: WireSection, into stored: inout ReplicaState,
     _ part: inout WireReader
   ) throws(WireError) {
     switch section {
@@ -140,7 +140,7 @@ struct StoredSections {
   }
 
   private static func readStability(
-    into stored: inout StoredReplica, _ part: inout WireReader
+    into stored: inout ReplicaState, _ part: inout WireReader
   ) throws(WireError) {
     let start = part.offset
     let (cut, mark) = (try part.clock(), try part.clock())

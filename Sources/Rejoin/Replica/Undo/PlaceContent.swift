@@ -6,7 +6,7 @@ enum PlaceContent {
   case existence(PlaceExistence)
 }
 
-extension StoredReplica {
+extension ReplicaState {
   /// What is in a place.
   func content(
     of place: SaveUndo.Place, deletion: DeletionRule

@@ -33,7 +33,7 @@ struct PlacesBefore {
   }
 
   private mutating func add(
-    _ place: SaveUndo.Place, in stored: StoredReplica
+    _ place: SaveUndo.Place, in stored: ReplicaState
   ) {
     contents[place] = stored.content(
       of: place, deletion: schema.deletion(of: place.record.entity))
@@ -44,7 +44,7 @@ struct PlacesBefore {
   /// - Parameters:
   ///   - stored: The replica after it.
   ///   - dot: The dot of the save; `nil` if there was none.
-  func changes(to stored: StoredReplica, by dot: Dot?) -> SaveUndo {
+  func changes(to stored: ReplicaState, by dot: Dot?) -> SaveUndo {
     var undo = SaveUndo(dot: dot, undone: undone)
     guard let dot else { return undo }
     let save = SaveUndo.Point(

@@ -99,7 +99,7 @@ extension Transaction {
   }
 }
 
-extension StoredReplica {
+extension ReplicaState {
   /// Returns the part of a clock that this replica knows.
   ///
   /// A decoded undo can have any clock. If a deletion covered later saves of a

@@ -92,7 +92,7 @@ import Testing
 
   @Test func fieldsAheadAreKnownAfterReopening() throws {
     a.apply(try parts()[1])
-    let read = try StoredReplica(decoding: a.state.encoded())
+    let read = try ReplicaState(decoding: a.state.encoded())
     #expect(read.shownVersion == a.version)
     let version = try ReplicaVersion(decoding: a.version.encoded())
     #expect(version == a.version)

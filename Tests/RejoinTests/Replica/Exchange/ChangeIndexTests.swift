@@ -8,10 +8,10 @@ import Testing
 /// An index, and the field clocks that it inverts.
 private final class IndexedClocks {
   private var index = ChangeIndex()
-  private var clocks: [FieldLocation: VectorClock] = [:]
+  private var clocks: [FieldPosition: VectorClock] = [:]
 
   func insert(_ device: UInt64, _ sequence: UInt64, in field: UInt32) {
-    let location = FieldLocation(record: field, name: 1)
+    let location = FieldPosition(record: field, name: 1)
     let dot = Dot(DeviceID(device), sequence)
     let before = clocks[location]?[dot.device] ?? 0
     guard sequence > before else { return }
@@ -74,7 +74,7 @@ private final class IndexedClocks {
   /// However often a field is written, the index takes no more for it.
   @Test func staleEntriesAreDroppedUnasked() {
     var index = ChangeIndex()
-    let location = FieldLocation(record: 0, name: 1)
+    let location = FieldPosition(record: 0, name: 1)
     for n in 1...10_000 as ClosedRange<UInt64> {
       index.note(location, at: Dot(phone, n), isReplacing: n > 1) { _, _ in n }
       #expect(index.entryCount <= 64)

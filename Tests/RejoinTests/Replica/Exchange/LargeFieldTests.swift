@@ -219,7 +219,7 @@ import Testing
     try fill()
     try a.edit { $0.tags.insert("new") }
     let bytes = a.state.encoded()
-    let stored = try StoredReplica(decoding: bytes)
+    let stored = try ReplicaState(decoding: bytes)
     #expect(stored.encoded() == bytes)
     let opened = Replica.opening(stored, token: a.restoreToken, as: 9)
     let delta = try #require(opened.delta(since: b.version))
@@ -246,7 +246,7 @@ import Testing
     }
     for part in parts { b.apply(part) }
     let opened = Replica.opening(
-      try StoredReplica(decoding: b.state.encoded()), token: b.restoreToken,
+      try ReplicaState(decoding: b.state.encoded()), token: b.restoreToken,
       as: 9)
     for replica in [b, opened] {
       let delta = try #require(replica.delta(since: basis))

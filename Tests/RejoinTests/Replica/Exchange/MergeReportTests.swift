@@ -15,7 +15,7 @@ import Testing
     b = Replica.empty(2, wallClock: clocks.1)
   }
 
-  private func place(_ key: FieldKey) -> MergeReport.Location {
+  private func place(_ key: FieldKey) -> FieldLocation {
     .init(record: Sailor.ada, field: key)
   }
 

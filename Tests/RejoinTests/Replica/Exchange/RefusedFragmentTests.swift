@@ -30,7 +30,7 @@ import Testing
   @Test func aFragmentThatAssumesTooMuchIsRefused() throws {
     let deltas = try deltas { sailor, i in sailor.tags.insert("\(i)") }
     let report = b.apply(deltas[1])
-    let place = MergeReport.Location(record: Sailor.ada, field: tags)
+    let place = FieldLocation(record: Sailor.ada, field: tags)
     #expect(
       report.gaps.contains(
         .init(device: a.device, held: 0, assumed: 2, field: place)))

@@ -9,7 +9,7 @@ import Testing
   private let b = Replica.empty(2)
 
   /// A backup of `a`, after which it made one more save, which `b` has.
-  private func backupAndGoOn() throws -> (StoredReplica, RestoreToken) {
+  private func backupAndGoOn() throws -> (ReplicaState, RestoreToken) {
     try a.edit { $0.name = "one" }
     try a.edit { $0.miles.increment(by: 2) }
     let (backup, token) = (a.state, a.restoreToken)

@@ -114,7 +114,7 @@ import _RejoinVerification
     clone.acknowledge(a.version, by: a.device)
     let bytes = clone.state.encoded()
     let opened = Replica.opening(
-      try StoredReplica(decoding: bytes), token: clone.restoreToken, as: 7)
+      try ReplicaState(decoding: bytes), token: clone.restoreToken, as: 7)
     #expect(opened.device == a.device)
     #expect(try opened.edit { $0.name = "x" }.dot == Dot(DeviceID(7), 1))
   }

@@ -141,7 +141,7 @@ import Testing
     let once = Replica.opening(d.state, token: nil, as: 7)
     let bytes = once.state.encoded()
     let again = Replica.opening(
-      try StoredReplica(decoding: bytes), token: nil, as: 8)
+      try ReplicaState(decoding: bytes), token: nil, as: 8)
     try again.edit { $0.name = "again" }
     #expect(again.retirements == [d.device: 1])
   }

@@ -81,7 +81,7 @@ import Testing
     #expect(a.roster == [a.device, b.device])
     // A version with later saves of this device still reveals a restored backup.
     let restored = Replica.opening(
-      try StoredReplica(decoding: d.state.encoded()), token: d.restoreToken,
+      try ReplicaState(decoding: d.state.encoded()), token: d.restoreToken,
       as: 7)
     try d.edit { $0.name = "d" }
     d.tell(hub)

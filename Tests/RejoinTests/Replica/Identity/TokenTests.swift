@@ -6,11 +6,11 @@ import Testing
 @Suite(.encodes) struct TokenTests {
   private let a = Replica.empty(1)
 
-  private func reopen(_ state: StoredReplica, _ token: RestoreToken?) throws
+  private func reopen(_ state: ReplicaState, _ token: RestoreToken?) throws
     -> Replica
   {
     Replica.opening(
-      try StoredReplica(decoding: state.encoded()), token: token, as: 7)
+      try ReplicaState(decoding: state.encoded()), token: token, as: 7)
   }
 
   @Test func aTokenCanBeStored() throws {

@@ -278,7 +278,7 @@ import Testing
     try pull(a, at: 1_000, name: "Ada")
     let bytes = a.state.encoded()
     let opened = Replica.opening(
-      try StoredReplica(decoding: bytes), token: a.restoreToken, as: 7)
+      try ReplicaState(decoding: bytes), token: a.restoreToken, as: 7)
     try pull(opened, at: 2_000, name: "Lady")
     #expect(try write(opened).dot == Dot(DeviceID(11), 2))
   }

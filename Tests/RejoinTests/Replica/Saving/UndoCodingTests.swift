@@ -71,7 +71,7 @@ import Testing
   @Test func decodedUndoUndoesAfterRelaunch() throws {
     let undo = try #require(editEverything().undo)
     let again = Replica.opening(
-      try StoredReplica(decoding: phone.state.encoded()),
+      try ReplicaState(decoding: phone.state.encoded()),
       token: phone.restoreToken, as: 9)
     let report = try again.undo(relaunched(undo))
     #expect(report.left == [])

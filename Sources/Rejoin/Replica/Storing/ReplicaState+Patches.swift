@@ -2,13 +2,13 @@
 
 // What has changed of a record with large fields, for a store that would else
 // write it as a whole.
-extension StoredReplica {
+extension ReplicaState {
   /// Begins to note what changes of a record's large fields, once a store has
   /// written the record, or ends to.
   package mutating func noteWritten(_ position: Int, isPatched: Bool = true) {
     if large.isEmpty { return }
     for slot in records[position].slots {
-      let location = FieldLocation(record: UInt32(position), name: slot.name)
+      let location = FieldPosition(record: UInt32(position), name: slot.name)
       large[location]?.noteWritten(slot.state, isPatched: isPatched)
     }
   }
@@ -20,11 +20,11 @@ extension StoredReplica {
   ///
   /// - Returns: `nil` if what has changed is not known.
   package func encodedPatch(ofRecordAt position: Int) -> [UInt8]? {
-    var locations: [FieldLocation] = []
-    var fragments: [FieldLocation: Fragment] = [:]
-    var removed: [FieldLocation: Set<Value>] = [:]
+    var locations: [FieldPosition] = []
+    var fragments: [FieldPosition: Fragment] = [:]
+    var removed: [FieldPosition: Set<Value>] = [:]
     for slot in records[position].slots {
-      let location = FieldLocation(record: UInt32(position), name: slot.name)
+      let location = FieldPosition(record: UInt32(position), name: slot.name)
       if let field = large[location] {
         switch field.patch(of: slot.state) {
         case .nothing: continue
@@ -91,7 +91,7 @@ extension StoredReplica {
   ///
   /// - Returns: `false` if one of the fields is no set.
   private mutating func remove(
-    _ removals: [(place: Int, elements: [Value])], of fields: [FieldLocation]
+    _ removals: [(place: Int, elements: [Value])], of fields: [FieldPosition]
   ) -> Bool {
     for (place, elements) in removals {
       guard place < fields.count else { return false }

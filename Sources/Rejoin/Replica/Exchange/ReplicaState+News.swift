@@ -9,7 +9,7 @@ package struct News: Hashable, Sendable {
   /// For each device, the saves that are in the version here and are new.
   package private(set) var intervals: [DeviceID: SaveInterval] = [:]
 
-  fileprivate init(in stored: StoredReplica, since basis: ReplicaVersion) {
+  fileprivate init(in stored: ReplicaState, since basis: ReplicaVersion) {
     (known, ahead) = (basis.vector, basis.fieldsAhead)
     stored.version.forEachDifference(from: basis) { device, held, shown in
       var (from, to) = (shown.sequence, held)
@@ -35,7 +35,7 @@ package struct News: Hashable, Sendable {
   }
 }
 
-extension StoredReplica {
+extension ReplicaState {
   /// What is here and not in `basis`.
   package func news(since basis: ReplicaVersion) -> News {
     News(in: self, since: basis)
@@ -77,12 +77,12 @@ extension StoredReplica {
   }
 
   private mutating func delta(
-    at locations: [FieldLocation], since known: VectorClock,
+    at locations: [FieldPosition], since known: VectorClock,
     _ intervals: [DeviceID: SaveInterval]
   ) -> Delta? {
     _checkInvariants()
     if locations.isEmpty, intervals.isEmpty { return nil }
-    var fragments: [FieldLocation: Fragment] = [:]
+    var fragments: [FieldPosition: Fragment] = [:]
     if !large.isEmpty {
       for location in locations {
         fragments[location] = fragment(at: location, since: known)
@@ -96,7 +96,7 @@ extension StoredReplica {
   /// The fields with saves of some devices beyond `known`.
   private mutating func locations(
     since known: VectorClock, of devices: [DeviceID]
-  ) -> [FieldLocation] {
+  ) -> [FieldPosition] {
     index.locations(since: known, of: devices) { [records] device, at in
       records.lastSave(of: device, at: at)
     }

@@ -13,7 +13,7 @@ package struct StoredHead: Equatable, Sendable {
   /// has set the clock.
   private let clock: [UInt64]?
 
-  package init(_ stored: StoredReplica) {
+  package init(_ stored: ReplicaState) {
     identity = stored.identity.withoutDigests
     stabilityCut = stored.version.stabilityCut
     mark = stored.stability.mark
@@ -24,7 +24,7 @@ package struct StoredHead: Equatable, Sendable {
 }
 
 // A stored replica in parts, for a store that writes only what has changed.
-extension StoredReplica {
+extension ReplicaState {
   /// The ``StoredHead``, as a message, with the last local save.
   ///
   /// A later one sets the clock to its own time, so that the head need not be
@@ -64,7 +64,7 @@ extension StoredReplica {
 ///
 /// First the saves, since they tell which fields are ahead of them.
 package struct StoredAssembly {
-  private var stored: StoredReplica
+  private var stored: ReplicaState
   /// The last local save when the head was written.
   private var headSave: UInt64 = 0
   private var report = MergeReport()
@@ -73,7 +73,7 @@ package struct StoredAssembly {
   /// Begins with the head.
   package init(head bytes: [UInt8]) throws(WireError) {
     (stored, headSave) = try withBytes(of: bytes) { bytes throws(WireError) in
-      var stored = StoredReplica(device: DeviceID(0), hybrid: HybridClock())
+      var stored = ReplicaState(device: DeviceID(0), hybrid: HybridClock())
       var sections = StoredSections()
       var reader = try MessageReader(bytes, as: [.stored])
       let histories = try reader.validate { section, part throws(WireError) in
@@ -103,7 +103,7 @@ package struct StoredAssembly {
   }
 
   /// Returns the records that were added, and the digests.
-  package consuming func parts() -> StoredReplica { stored }
+  package consuming func parts() -> ReplicaState { stored }
 
   /// Adds the last save of a device.
   package mutating func add(_ save: DeviceSave, of device: DeviceID) {
@@ -143,7 +143,7 @@ package struct StoredAssembly {
   }
 
   /// Joins what has changed of a record since it was written, see
-  /// ``StoredReplica/encodedPatch(ofRecordAt:)``.
+  /// ``ReplicaState/encodedPatch(ofRecordAt:)``.
   package mutating func add(
     patch bytes: UnsafeRawBufferPointer, toRecordAt position: Int
   ) throws(WireError) {
@@ -156,7 +156,7 @@ package struct StoredAssembly {
   }
 
   /// The stored replica, once all of its parts have been added.
-  package consuming func finished() throws(WireError) -> StoredReplica {
+  package consuming func finished() throws(WireError) -> ReplicaState {
     let save = stored.version[stored.device]
     if save.sequence != headSave {
       stored.hybrid = HybridClock(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The authors of the changes in a message, which a hub checks.
-extension StoredReplica {
+extension ReplicaState {
   /// Returns the devices in whose name records changed.
   ///
   /// A new save names its device by a dot that the field had not seen. All
@@ -13,12 +13,12 @@ extension StoredReplica {
   /// - Parameter before: The state when the recording of changed records
   ///   started.
   /// - Complexity: O(*k*), where *k* is the number of changed records.
-  package func authors(since before: StoredReplica) -> Set<DeviceID> {
+  package func authors(since before: ReplicaState) -> Set<DeviceID> {
     var authors: Set<DeviceID> = []
     for record in changedRecords ?? [] {
       let isNew = Int(record) >= before.records.count
       for slot in records[Int(record)].slots {
-        let location = FieldLocation(record: record, name: slot.name)
+        let location = FieldPosition(record: record, name: slot.name)
         slot.state.addAuthors(
           since: isNew ? nil : before[location], to: &authors)
         for entry in slot.marks.covered?.entries ?? []

@@ -2,13 +2,13 @@
 
 /// Everything a replica has to keep between launches.
 ///
-/// A stored replica is a value, and a copy of it is a backup. Open it with
+/// A state is a value, and a copy of it is a backup. Open it with
 /// ``Replica/init(opening:token:schema:wallClock:makeDeviceID:)``.
 ///
 /// The records and the version are the state. The indexes (`positions`,
 /// `index`, `ahead`, `shared`) are derived from them and rebuilt on decoding, and
 /// `_checkInvariants()` checks that they agree.
-public struct StoredReplica: Sendable {
+public struct ReplicaState: Sendable {
   /// The devices under which only this replica saves, and the evidence of it.
   package internal(set) var identity: Identity
   /// The source of the timestamps of its saves.
@@ -34,13 +34,13 @@ public struct StoredReplica: Sendable {
   /// contain.
   ///
   /// There are some when a part of a delta arrived and the rest did not.
-  var ahead: Set<FieldLocation> = []
+  var ahead: Set<FieldPosition> = []
   /// The registers with more than one sibling.
-  private(set) var shared: Set<FieldLocation> = []
+  private(set) var shared: Set<FieldPosition> = []
   /// What is kept beside large fields, of those that can be sent in part.
-  var large: [FieldLocation: LargeField] = [:]
+  var large: [FieldPosition: LargeField] = [:]
   /// From which size on a field is large; not stored.
-  package var fragmentSize = StoredReplica.defaultFragmentSize
+  package var fragmentSize = ReplicaState.defaultFragmentSize
   /// The records that have changed since a store has asked last; `nil` if none
   /// asks.
   var changedRecords: Set<UInt32>?
@@ -93,7 +93,7 @@ public struct StoredReplica: Sendable {
   ///   - note: Takes the join into account beside a large field; it is given what
   ///     the field had seen before.
   mutating func join(
-    _ theirs: FieldState, at location: FieldLocation, kind: FieldKind,
+    _ theirs: FieldState, at location: FieldPosition, kind: FieldKind,
     note: ((inout LargeField, VectorClock) -> Void)? = nil,
     _ merge: (inout FieldState) -> Void
   ) {
@@ -124,7 +124,7 @@ public struct StoredReplica: Sendable {
   }
 
   /// Adds a field that no save here has touched, and enters it into the index.
-  mutating func add(_ state: FieldState, at location: FieldLocation) {
+  mutating func add(_ state: FieldState, at location: FieldPosition) {
     let position = Int(location.record)
     noteChange(of: location.record)
     let slot = FieldSlot(location.name, state)
@@ -154,7 +154,7 @@ public struct StoredReplica: Sendable {
   /// Every change of a field's clock must pass here, or `delta(since:)` would
   /// not find it.
   private mutating func note(
-    _ dot: Dot, over before: UInt64, at location: FieldLocation
+    _ dot: Dot, over before: UInt64, at location: FieldPosition
   ) {
     guard dot.sequence > before else { return }
     index.note(location, at: dot, isReplacing: before > 0) {
@@ -177,7 +177,7 @@ public struct StoredReplica: Sendable {
   mutating func change(
     _ name: UInt32, at position: Int, in save: EditContext
   ) -> [Siblings<Stamped>.Element] {
-    let location = FieldLocation(record: UInt32(position), name: name)
+    let location = FieldPosition(record: UInt32(position), name: name)
     let kind = names.kind(of: name)
     let isNew = kind.supportsFragments && !records[position].has(name)
     var before: UInt64 = 0
@@ -201,7 +201,7 @@ public struct StoredReplica: Sendable {
     of position: Int, at dot: Dot,
     _ change: (inout Siblings<ExistenceMark>) -> Void
   ) {
-    let location = FieldLocation(record: UInt32(position), name: 0)
+    let location = FieldPosition(record: UInt32(position), name: 0)
     var before: UInt64 = 0
     update(location, kind: .existence, refers: false) { slot in
       before = slot.lastSave(of: dot.device)
@@ -211,18 +211,18 @@ public struct StoredReplica: Sendable {
   }
 
   /// Lists a register as shared if it has siblings.
-  mutating func noteShared(_ slot: FieldSlot, at location: FieldLocation) {
+  mutating func noteShared(_ slot: FieldSlot, at location: FieldPosition) {
     if slot.isShared { shared.insert(location) }
   }
 
   /// Removes a register from the list of shared registers.
-  mutating func forgetShared(at location: FieldLocation) {
+  mutating func forgetShared(at location: FieldPosition) {
     if !shared.isEmpty { shared.remove(location) }
   }
 
   /// Changes a field in place, and counts its record and its siblings.
   private mutating func update<Result>(
-    _ location: FieldLocation, kind: FieldKind, refers: Bool,
+    _ location: FieldPosition, kind: FieldKind, refers: Bool,
     _ change: (inout FieldSlot) -> Result
   ) -> Result {
     let position = Int(location.record)
@@ -250,7 +250,7 @@ public struct StoredReplica: Sendable {
   }
 
   /// The state of a field, if any save has touched it.
-  subscript(location: FieldLocation) -> FieldState? {
+  subscript(location: FieldPosition) -> FieldState? {
     records[Int(location.record)][location.name]
   }
 }
@@ -258,7 +258,7 @@ public struct StoredReplica: Sendable {
 extension [RecordState] {
   /// The number of a device's last save that touched a field; zero if none did.
   func lastSave(
-    of device: DeviceID, at location: FieldLocation
+    of device: DeviceID, at location: FieldPosition
   ) -> UInt64 {
     self[Int(location.record)].lastSave(of: device, in: location.name)
   }

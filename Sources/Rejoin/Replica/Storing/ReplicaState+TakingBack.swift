@@ -9,7 +9,7 @@ package struct FormerReplica {
   fileprivate let hybrid: HybridClock
   fileprivate let version: ReplicaVersion
   fileprivate let stability: Stability
-  fileprivate let ahead: Set<FieldLocation>
+  fileprivate let ahead: Set<FieldPosition>
   fileprivate let positions: RecordIndex.Mark
   fileprivate let index: ChangeIndex.Mark
   /// The number of records before the change.
@@ -18,7 +18,7 @@ package struct FormerReplica {
   let deviceChange: Replica.DeviceChange?
 
   fileprivate init(
-    _ stored: StoredReplica, _ deviceChange: Replica.DeviceChange?
+    _ stored: ReplicaState, _ deviceChange: Replica.DeviceChange?
   ) {
     self.deviceChange = deviceChange
     (identity, hybrid) = (stored.identity.withoutDigests, stored.hybrid)
@@ -30,8 +30,8 @@ package struct FormerReplica {
 
 extension FormerReplica {
   /// The former state without records, to which records are added.
-  var withoutRecords: StoredReplica {
-    var stored = StoredReplica(device: identity.device, hybrid: hybrid)
+  var withoutRecords: ReplicaState {
+    var stored = ReplicaState(device: identity.device, hybrid: hybrid)
     stored.version = version
     return stored
   }
@@ -55,7 +55,7 @@ extension Replica {
   /// - Returns: Whether the change was undone. Otherwise, the replica is
   ///   unchanged.
   package func takeBack(
-    to former: FormerReplica, _ changed: [Int], as parts: StoredReplica
+    to former: FormerReplica, _ changed: [Int], as parts: ReplicaState
   ) -> Bool {
     guard stored.positions.canTakeBack(to: former.positions),
       stored.index.canTakeBack(to: former.index)
@@ -69,9 +69,9 @@ extension Replica {
   }
 }
 
-extension StoredReplica {
+extension ReplicaState {
   fileprivate mutating func takeBack(
-    to former: FormerReplica, _ changed: [Int], as parts: StoredReplica
+    to former: FormerReplica, _ changed: [Int], as parts: ReplicaState
   ) {
     for position in changed { forgetFields(ofRecordAt: position) }
     positions.takeBack(
@@ -81,10 +81,10 @@ extension StoredReplica {
     where position < former.recordCount {
       records[position] = parts.records[place]
       for slot in records[position].slots {
-        let location = FieldLocation(record: UInt32(position), name: slot.name)
+        let location = FieldPosition(record: UInt32(position), name: slot.name)
         noteShared(slot, at: location)
         large[location] =
-          parts.large[FieldLocation(record: UInt32(place), name: slot.name)]
+          parts.large[FieldPosition(record: UInt32(place), name: slot.name)]
       }
     }
     index.takeBack(to: former.index)
@@ -96,7 +96,7 @@ extension StoredReplica {
   /// Removes a record's fields from the lists of shared and large fields.
   private mutating func forgetFields(ofRecordAt position: Int) {
     for slot in records[position].slots {
-      let location = FieldLocation(record: UInt32(position), name: slot.name)
+      let location = FieldPosition(record: UInt32(position), name: slot.name)
       forgetShared(at: location)
       large[location] = nil
     }

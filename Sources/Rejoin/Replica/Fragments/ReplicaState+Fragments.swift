@@ -2,13 +2,13 @@
 
 /// A fragment, or what of it was refused, and where.
 struct RefusedPart {
-  let location: FieldLocation?
+  let location: FieldPosition?
   /// The last save of each device that has new ones in it.
   let news: VectorClock
 }
 
 // What is kept beside large fields.
-extension StoredReplica {
+extension ReplicaState {
   /// From how many elements, devices or entries on a field travels as fragments.
   ///
   /// From there on, all of it takes about twice as long and twice the bytes as one
@@ -19,7 +19,7 @@ extension StoredReplica {
   ///
   /// - Returns: `nil` if the field has to be sent as a whole.
   mutating func fragment(
-    at location: FieldLocation, since known: VectorClock
+    at location: FieldPosition, since known: VectorClock
   ) -> Fragment? {
     guard let state = self[location] else { return nil }
     // Of nothing that is known, a fragment would be the field; and what two
@@ -39,7 +39,7 @@ extension StoredReplica {
   ///   - isNew: Whether no save had touched it before.
   ///   - note: Takes the change into account.
   mutating func noteLarge(
-    at location: FieldLocation, isNew: Bool, _ note: (inout LargeField) -> Void
+    at location: FieldPosition, isNew: Bool, _ note: (inout LargeField) -> Void
   ) {
     if large[location] != nil {
       note(&large[location, default: LargeField(horizon: VectorClock())])
@@ -55,7 +55,7 @@ extension StoredReplica {
 }
 
 // Joining fragments.
-extension StoredReplica {
+extension ReplicaState {
   /// Joins what of a fragment need not be refused.
   ///
   /// - Returns: Where it was joined, if anything was.
@@ -63,10 +63,10 @@ extension StoredReplica {
     _ fragment: Fragment, of id: RecordID, _ name: UInt32,
     _ detail: MergeReport.Detail, _ report: inout MergeReport,
     _ refused: inout [RefusedPart]
-  ) -> FieldLocation? {
-    let place = MergeReport.Location(record: id, field: names[name])
+  ) -> FieldPosition? {
+    let place = FieldLocation(record: id, field: names[name])
     let held = positions[id].map {
-      FieldLocation(record: UInt32($0), name: name)
+      FieldPosition(record: UInt32($0), name: name)
     }
     let clock = held.flatMap { self[$0]?.clock } ?? VectorClock()
     var gaps: [MergeReport.Gap] = []
@@ -99,14 +99,14 @@ extension StoredReplica {
       taken = fragment.part(of: rest)
     }
     let location =
-      held ?? FieldLocation(record: UInt32(intern(id)), name: name)
+      held ?? FieldPosition(record: UInt32(intern(id)), name: name)
     join(taken, at: location, place, detail, &report)
     return location
   }
 
   /// Whether a device's line of a ledger is as long here as a fragment assumes.
   private func follows(
-    _ fragment: Fragment, of device: DeviceID, at location: FieldLocation?
+    _ fragment: Fragment, of device: DeviceID, at location: FieldPosition?
   ) -> Bool {
     guard fragment.continued.contains(device),
       let theirs = fragment.state.store(of: Ledger.self)?.lines[device]
@@ -117,8 +117,8 @@ extension StoredReplica {
 
   /// Joins a fragment, and reports what that changed.
   private mutating func join(
-    _ fragment: Fragment, at location: FieldLocation,
-    _ place: MergeReport.Location, _ detail: MergeReport.Detail,
+    _ fragment: Fragment, at location: FieldPosition,
+    _ place: FieldLocation, _ detail: MergeReport.Detail,
     _ report: inout MergeReport
   ) {
     join(

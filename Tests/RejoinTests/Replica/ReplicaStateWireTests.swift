@@ -5,11 +5,11 @@ import RejoinTesting
 @testable import _RejoinVerification
 import Testing
 
-@Suite(.encodes) struct StoredReplicaWireTests {
-  @Test func aStoredReplicaRoundTrips() throws {
+@Suite(.encodes) struct ReplicaStateWireTests {
+  @Test func aReplicaStateRoundTrips() throws {
     for replica in WireCorpus.shared.replicas {
       let bytes = replica.state.encoded()
-      let read = try StoredReplica(decoding: bytes)
+      let read = try ReplicaState(decoding: bytes)
       #expect(read.encoded() == bytes)
       #expect(RestoreToken(read) == replica.restoreToken)
       let opened = Replica(
@@ -26,14 +26,14 @@ import Testing
     }
   }
 
-  @Test func aStoredReplicaGoesOnAsItWas() throws {
+  @Test func aReplicaStateGoesOnAsItWas() throws {
     let (a, b) = (Replica.empty(1), Replica.empty(2))
     try a.edit { $0.name = "first" }
     a.tell(b)
     b.acknowledge(a.version, by: a.device)
     b.tokenStored(b.restoreToken)
     try b.pull(from: "crm", modifiedAt: 5) { $0[Sailor.self, "eve"].name = "E" }
-    let stored = try StoredReplica(decoding: b.state.encoded())
+    let stored = try ReplicaState(decoding: b.state.encoded())
     let read = Replica.opening(stored, token: b.restoreToken, as: 9)
     #expect(read.state.encoded() == b.state.encoded())
     #expect(read.version == b.version)
@@ -50,7 +50,7 @@ import Testing
     let backup = replica.state.encoded()
     try replica.edit { $0.name = "lost" }
     let read = Replica.opening(
-      try StoredReplica(decoding: backup), token: replica.restoreToken, as: 4)
+      try ReplicaState(decoding: backup), token: replica.restoreToken, as: 4)
     #expect(read.device == DeviceID(4))
   }
 
@@ -60,7 +60,7 @@ import Testing
     try replica.edit { $0.name = "mine" }
     replica.acknowledge(ReplicaVersion([DeviceID(1): 2]), by: DeviceID(2))
     let read = Replica.opening(
-      try StoredReplica(decoding: replica.state.encoded()),
+      try ReplicaState(decoding: replica.state.encoded()),
       token: replica.restoreToken, as: 9)
     #expect(try read.edit { $0.name = "next" }.dot == Dot(DeviceID(9), 1))
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-extension StoredReplica {
+extension ReplicaState {
   #if REJOIN_CHECK_INVARIANTS
     /// Checks every invariant that is stated at a property, and traps if one
     /// does not hold.
@@ -32,10 +32,10 @@ extension StoredReplica {
           "the field \(names[number]) does not have its number, \(number)")
       }
       precondition(names[0] == .existence, "existence is not the first field")
-      var clocks: [FieldLocation: VectorClock] = [:]
+      var clocks: [FieldPosition: VectorClock] = [:]
       for (position, record) in records.enumerated() {
         for slot in record.slots {
-          let location = FieldLocation(
+          let location = FieldPosition(
             record: UInt32(position), name: slot.name)
           clocks[location] = slot.state.clock
           check(slot, of: record.id)

@@ -2,12 +2,12 @@
 
 /// A field that was joined.
 struct JoinedField {
-  let location: FieldLocation
+  let location: FieldPosition
   /// The save that the joined state has seen, if it is just one.
   let save: Dot?
 }
 
-extension StoredReplica {
+extension ReplicaState {
   /// Joins a validated message.
   ///
   /// - Parameter histories: Its sections, if they have been read.
@@ -134,7 +134,7 @@ extension StoredReplica {
           } else {
             let record = position ?? intern(id)
             position = record
-            let location = FieldLocation(
+            let location = FieldPosition(
               record: UInt32(record), name: field.number)
             join(
               state, at: location, field.kind, isQuiet: field.isQuiet, detail,
@@ -158,7 +158,7 @@ extension StoredReplica {
 
   /// Joins a field, and reports what that changed.
   private mutating func join(
-    _ theirs: FieldState, at location: FieldLocation, _ kind: FieldKind,
+    _ theirs: FieldState, at location: FieldPosition, _ kind: FieldKind,
     isQuiet: Bool, _ detail: MergeReport.Detail, _ report: inout MergeReport
   ) {
     let position = Int(location.record)
@@ -168,7 +168,7 @@ extension StoredReplica {
     let place =
       detail == .faults
       ? nil
-      : MergeReport.Location(
+      : FieldLocation(
         record: records[position].id, field: names[location.name])
     join(theirs, at: location, kind: kind) { mine in
       report.noteEquivocations(mine, theirs)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-extension StoredReplica {
+extension ReplicaState {
   /// Reads what ``encoded()`` wrote.
   ///
   /// The replica is much larger than the bytes, see <doc:WireFormat>.
@@ -11,14 +11,14 @@ extension StoredReplica {
     decoding bytes: some Sequence<UInt8>
   ) throws(WireError) {
     self = try withBytes(of: bytes) { bytes throws(WireError) in
-      try StoredReplica(reading: bytes)
+      try ReplicaState(reading: bytes)
     }
   }
 
   private init(
     reading bytes: UnsafeRawBufferPointer
   ) throws(WireError) {
-    var stored = StoredReplica(device: DeviceID(0), hybrid: HybridClock())
+    var stored = ReplicaState(device: DeviceID(0), hybrid: HybridClock())
     var sections = StoredSections()
     var reader = try MessageReader(bytes, as: [.stored])
     let histories = try reader.validate { section, part throws(WireError) in
