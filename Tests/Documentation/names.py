@@ -17,7 +17,7 @@ OLD_NAMES = {
     "drag": "maximumClockSkew",
     "defaultDrag": "defaultMaximumClockSkew",
     "renewal": "makeDeviceID",
-    "doubtful": "rollbackDetected",
+    "doubtful": "lastSaveBeforeRollback",
     "noticeOwnSaves": "detectReusedIdentity",
     "lookForOwnSaves": "detectReusedIdentity",
     "mustRenew": "needsNewDeviceID",
@@ -56,6 +56,11 @@ OLD_NAMES = {
     "DrivenReplica": "ReplicaUnderTest",
     "StoredReplica": "ReplicaState",
     "MergeReport.Location": "FieldLocation",
+    "rollbackDetected": "lastSaveBeforeRollback",
+    "MergeReport.returned": "reactivatedDevices",
+    "MergeReport.isClean": "hasFaults",
+    "Detail.full": "changes",
+    "Detail.values": "changesWithValues",
 }
 
 # Names that the rebuild of their declarations will replace; until then they are

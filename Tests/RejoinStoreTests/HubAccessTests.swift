@@ -284,7 +284,7 @@ import Testing
     }
     let results = try scopes.make(changes, in: scope)
     #expect(throws: Refused.self) { try results[1].get() }
-    for i in [0, 2, 3] { #expect(try results[i].get().isClean) }
+    for i in [0, 2, 3] { #expect(try !results[i].get().hasFaults) }
     let expected = replica(9)
     for i in [0, 2, 3] { expected.merge(replicas[i]) }
     #expect(

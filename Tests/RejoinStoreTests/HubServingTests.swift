@@ -93,7 +93,7 @@ import Testing
     await #expect(throws: StoreError.canceled) { _ = try await second.value }
     await #expect(throws: StoreError.canceled) { _ = try await third.value }
     try other.run("COMMIT")
-    #expect(try await first.value.isClean)
+    #expect(try await !first.value.hasFaults)
     #expect(
       try await session.delta(since: ReplicaVersion(), in: scope) == delta)
   }

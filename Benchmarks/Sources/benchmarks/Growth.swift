@@ -194,7 +194,7 @@ extension GrowingWork {
       return (hub, versions)
     } body: { input, _ in
       let (hub, versions) = input
-      return versions.count { hub.acknowledge($1, by: $0).isClean }
+      return versions.count { !hub.acknowledge($1, by: $0).hasFaults }
     }
   }
 
@@ -233,9 +233,12 @@ extension GrowingWork {
     ) { input, _ in
       let (replica, ids) = input
       return try ids.count { id in
-        try replica.pull(from: id.key, modifiedAt: 1_750_000_000_000) {
+        let report = try replica.pull(
+          from: id.key, modifiedAt: 1_750_000_000_000
+        ) {
           $0.apply(.write("Ada"), to: name, of: id)
-        }.isClean
+        }
+        return !report.hasFaults
       }
     }
   }

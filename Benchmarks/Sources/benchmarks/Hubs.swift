@@ -162,7 +162,7 @@ private final class FilledHub {
 
   func apply(_ delta: Delta) throws -> Bool {
     try blocking { [session, scope] in
-      try await session.apply(delta, in: scope).isClean
+      try await !session.apply(delta, in: scope).hasFaults
     }
   }
 

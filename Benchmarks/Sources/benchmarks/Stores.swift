@@ -285,7 +285,7 @@ private struct StoreFile {
     (data, folder) = (Dataset(fields: fields), try Folder())
     guard let delta = try data.replica().delta() else { return }
     let store = try store()
-    _ = try blocking { try await store.apply(delta).isClean }
+    _ = try blocking { try await !store.apply(delta).hasFaults }
   }
 
   func store() throws -> ReplicaStore {

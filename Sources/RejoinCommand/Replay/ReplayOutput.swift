@@ -73,7 +73,7 @@ enum ReplayOutput {
   /// The lines for the faults in a report, each with a device and the number of
   /// a save.
   ///
-  /// Forked and returned devices have no particular save; their last known one
+  /// Forked and reactivated devices have no particular save; their last known one
   /// is printed.
   static func lines(
     for report: MergeReport, of replica: Replica, names: [DeviceID: String]
@@ -89,10 +89,10 @@ enum ReplayOutput {
     }
     return report.equivocations.sorted().map { fault("equivocation", $0) }
       + last(report.forkedDevices).map { fault("forked", $0) }
-      + [report.rollbackDetected].compactMap { $0 }.map {
+      + [report.lastSaveBeforeRollback].compactMap { $0 }.map {
         fault("doubtful", $0)
       }
-      + last(report.returned).map { fault("returned", $0) }
+      + last(report.reactivatedDevices).map { fault("returned", $0) }
   }
 
   /// The line for a backup that was opened as a new device.

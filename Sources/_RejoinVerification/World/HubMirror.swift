@@ -142,7 +142,8 @@ extension MergeReport {
   /// What went wrong.
   fileprivate var faults: [AnyHashable] {
     [
-      Set(gaps), forkedDevices, equivocations, returned, rollbackDetected,
+      Set(gaps), forkedDevices, equivocations, reactivatedDevices,
+      lastSaveBeforeRollback,
     ]
   }
 }

@@ -278,7 +278,7 @@ extension TestedLibrary {
 
   public mutating func apply(_ message: Delta, now: Int64) -> MessageReceipt {
     hand.now = now
-    let report = replica.apply(message, reporting: .full)
+    let report = replica.apply(message, reporting: .changes)
     var receipt = MessageReceipt()
     receipt.gaps = Set(report.gaps.map(\.device))
     for gap in report.gaps {
@@ -287,7 +287,7 @@ extension TestedLibrary {
       receipt.refusals[path, default: []].insert(gap.device)
     }
     receipt.equivocations = report.equivocations
-    receipt.returned = report.returned
+    receipt.returned = report.reactivatedDevices
     receipt.forked = report.forkedDevices
     receipt.existence = report.existence
     return receipt

@@ -28,7 +28,7 @@ import Testing
 
   @Test func article() throws {
     try new.save { $0[ItemV2.self, "lamp"].color = "red" }
-    #expect(old.merge(new).isClean)
+    #expect(!old.merge(new).hasFaults)
     third.merge(old)
     #expect(third[ItemV2.self, "lamp"]?.color == "red")
 
@@ -36,7 +36,7 @@ import Testing
       transaction[ItemV1.self, "desk"].stock.increment(by: 7)
       transaction[ItemV1.self, "desk"].price = 250
     }
-    #expect(new.merge(old).isClean)
+    #expect(!new.merge(old).hasFaults)
     #expect(new[ItemV2.self, "desk"]?.stock == "7 pieces")
     #expect(new[ItemV2.self, "desk"]?.price == 2.5)
 

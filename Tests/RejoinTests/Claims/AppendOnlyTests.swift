@@ -35,7 +35,7 @@ struct AppendOnlyTests {
       #expect(replica.ada?.pay == 0)
     }
     for report in reports {
-      #expect(report.isClean && report.conflicts.isEmpty)
+      #expect(!report.hasFaults && report.conflicts.isEmpty)
     }
   }
 

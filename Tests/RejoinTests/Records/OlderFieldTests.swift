@@ -54,7 +54,7 @@ private struct Careless: Entity {
   private var item: TypedRecord<New>? { new[New.self, "1"] }
 
   @Test func whatAnOlderVersionWroteIsRead() throws {
-    #expect(try fill().isClean)
+    #expect(try !fill().hasFaults)
     #expect(item?.theme == "dark")
     #expect(item?.price == 2.5)
     #expect(item?.stock == "7 pieces")
@@ -83,7 +83,7 @@ private struct Careless: Entity {
       report.kindMismatches == [
         .init(record: id, field: New().stock.key)
       ])
-    #expect(!report.isClean)
+    #expect(report.hasFaults)
     #expect(old[Old.self, "1"]?.theme == "light")
     #expect(old[Old.self, "1"]?.stock == 7)
     #expect(areEqual(old, new))
@@ -126,7 +126,7 @@ private struct Careless: Entity {
     let report = new.tell(careless)
     #expect(
       report.kindMismatches == [.init(record: id, field: Old().stock.key)])
-    #expect(!report.isClean)
+    #expect(report.hasFaults)
     #expect(careless[Careless.self, "1"]?.stock == nil)
     #expect(areEqual(careless, new))
   }

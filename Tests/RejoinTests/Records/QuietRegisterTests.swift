@@ -45,7 +45,7 @@ private struct Plain: Entity {
       #expect(replica[Quiet.self, "1"]?.conflicts(\.position) == [])
       #expect(replica.conflicts(of: "Item").isEmpty)
       #expect(report.conflicts.isEmpty)
-      #expect(report.isClean)
+      #expect(!report.hasFaults)
     }
   }
 

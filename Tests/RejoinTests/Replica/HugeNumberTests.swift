@@ -25,7 +25,7 @@ import Testing
       Delta(
         written(.max, .max), of: Sailor().name.key, in: Sailor.ada,
         intervals: [stranger: save(.max, .max)]))
-    #expect(report.isClean)
+    #expect(!report.hasFaults)
     #expect(a.version[stranger].sequence == .max)
     #expect(try a.edit { $0.name = "mine" }.superseded == [])
     #expect(a.ada?.name == "mine")
@@ -95,7 +95,7 @@ import Testing
     let own = a.device
     let report = a.apply(
       Delta(changes: [], intervals: [own: save(.max, .max)]))
-    #expect(report.rollbackDetected == Dot(own, 0))
+    #expect(report.lastSaveBeforeRollback == Dot(own, 0))
     #expect(try a.edit { $0.name = "mine" }.dot == Dot(DeviceID(5), 1))
   }
 

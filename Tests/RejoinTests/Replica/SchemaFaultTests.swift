@@ -29,7 +29,7 @@ import Testing
     new.0.tell(old)
     new.1.tell(old)
     let reader = Replica.empty(4)
-    #expect(old.tell(reader).isClean)
+    #expect(!old.tell(reader).hasFaults)
     #expect(reader.ada?.roles == ["cook", "mate"])
     #expect(reader.ada?.miles == 1)
     #expect(areEqual(old, reader))

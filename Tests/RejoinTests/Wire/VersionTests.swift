@@ -61,7 +61,7 @@ import Testing
         $0.apply(.count(CounterEdit(by: 5)), to: gauge, of: Sailor.ada)
       }
       let sent = try #require(replica.delta())
-      #expect(relay.apply(try Delta(decoding: sent.encoded())).isClean)
+      #expect(!relay.apply(try Delta(decoding: sent.encoded())).hasFaults)
     }
     try relay.save {
       $0.apply(.count(CounterEdit(by: 1)), to: plain, of: Sailor.ada)

@@ -85,7 +85,7 @@ struct TwoHistories {
   private mutating func note(_ report: MergeReport) {
     let isQuiet =
       report.forkedDevices.isEmpty && report.equivocations.isEmpty
-      && report.rollbackDetected == nil
+      && report.lastSaveBeforeRollback == nil
     alarms += isQuiet ? 0 : 1
   }
 

@@ -12,9 +12,9 @@ public struct MergeReport: Sendable {
     ///
     /// For a delta of many records, ``faults`` takes much less memory, see
     /// <doc:WireFormat>.
-    case full
+    case changes
     /// Also the old and the new state of every changed field.
-    case values
+    case changesWithValues
   }
 
   /// A field whose visible value changed.
@@ -105,7 +105,7 @@ public struct MergeReport: Sendable {
   /// The fields whose visible value changed, except existence; their records
   /// are in ``records``.
   public internal(set) var changedFields: Set<FieldLocation> = []
-  /// The old and the new states of ``changedFields``, if ``Detail/values`` were
+  /// The old and the new states of ``changedFields``, if ``Detail/changesWithValues`` were
   /// asked for.
   public internal(set) var changes: [Change] = []
   /// The pairs of concurrent writes of different values to registers, including
@@ -135,10 +135,10 @@ public struct MergeReport: Sendable {
   ///
   /// It and those before it may collide with saves of another incarnation.
   /// Later reports of the same rollback name the same save.
-  public internal(set) var rollbackDetected: Dot?
+  public internal(set) var lastSaveBeforeRollback: Dot?
   /// The retired devices of which later saves arrived, and which are back on
   /// the roster.
-  public internal(set) var returned: Set<DeviceID> = []
+  public internal(set) var reactivatedDevices: Set<DeviceID> = []
   /// The fields that arrived with another kind than the schema declares.
   ///
   /// They are kept beside the declared ones and are not read. To read them,
@@ -159,19 +159,20 @@ public struct MergeReport: Sendable {
     gaps += other.gaps
     equivocations.formUnion(other.equivocations)
     forkedDevices.formUnion(other.forkedDevices)
-    rollbackDetected = other.rollbackDetected ?? rollbackDetected
-    returned.formUnion(other.returned)
+    lastSaveBeforeRollback =
+      other.lastSaveBeforeRollback ?? lastSaveBeforeRollback
+    reactivatedDevices.formUnion(other.reactivatedDevices)
     kindMismatches.formUnion(other.kindMismatches)
     _checkInvariants()
   }
 
-  /// Whether there are no faults: no gap, no rollback, no device ID in use
-  /// twice, and no field of another kind than the schema declares.
+  /// Whether the report lists a fault: a gap, a rollback, a device ID in use
+  /// twice, or a field of another kind than the schema declares.
   ///
-  /// Conflicts are not faults, and neither are returned devices.
-  public var isClean: Bool {
-    gaps.isEmpty && equivocations.isEmpty && forkedDevices.isEmpty
-      && rollbackDetected == nil && kindMismatches.isEmpty
+  /// Conflicts are not faults, and neither are reactivated devices.
+  public var hasFaults: Bool {
+    !gaps.isEmpty || !equivocations.isEmpty || !forkedDevices.isEmpty
+      || lastSaveBeforeRollback != nil || !kindMismatches.isEmpty
   }
 }
 

@@ -28,7 +28,7 @@ extension Replica {
   /// - Complexity: That of the delta that is missing here.
   @discardableResult
   public func merge(
-    _ other: Replica, reporting detail: MergeReport.Detail = .full
+    _ other: Replica, reporting detail: MergeReport.Detail = .changes
   ) -> MergeReport {
     var report = acknowledge(other.version, by: other.device)
     if let delta = other.delta(since: version) {
@@ -53,7 +53,7 @@ extension Replica {
   ///   the version advances, *k* includes the fields ahead of it.
   @discardableResult
   public func apply(
-    _ delta: Delta, reporting detail: MergeReport.Detail = .full
+    _ delta: Delta, reporting detail: MergeReport.Detail = .changes
   ) -> MergeReport {
     delta.read { reader throws(WireError) in
       try stored.join(&reader, schema, now: wallClock.now, reporting: detail)
@@ -73,7 +73,7 @@ extension Replica {
   @discardableResult
   public func apply(
     decoding bytes: UnsafeRawBufferPointer,
-    reporting detail: MergeReport.Detail = .full
+    reporting detail: MergeReport.Detail = .changes
   ) throws(WireError) -> MergeReport {
     var reader = try MessageReader(bytes, as: [.delta, .snapshot, .record])
     let histories = try reader.validate()

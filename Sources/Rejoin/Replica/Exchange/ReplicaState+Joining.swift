@@ -22,7 +22,7 @@ extension ReplicaState {
     // Before the version advances: afterwards it may contain saves of another
     // incarnation. Fields count, too, since a part of a delta has no intervals.
     if hasLaterSavesOfOurs(reader.fields.saves) {
-      report.rollbackDetected = identity.noteRollback(at: version)
+      report.lastSaveBeforeRollback = identity.noteRollback(at: version)
       fork(identity.ours, &report)
     }
     var hasAdvanced = false
@@ -82,7 +82,7 @@ extension ReplicaState {
     if let last = retiredNumber(of: device), held <= last,
       interval.to.sequence > last
     {
-      report.returned.insert(device)
+      report.reactivatedDevices.insert(device)
     }
     return interval.to.sequence > held
   }
@@ -175,7 +175,7 @@ extension ReplicaState {
       guard let place else { return mine.merge(theirs) }
       report.join(
         theirs, into: &mine, at: place, isQuiet: isQuiet,
-        keepingValues: detail == .values)
+        keepingValues: detail == .changesWithValues)
     }
   }
 }

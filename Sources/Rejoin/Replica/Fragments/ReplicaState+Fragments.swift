@@ -131,7 +131,7 @@ extension ReplicaState {
       } else {
         report.join(
           fragment, into: &mine, at: place,
-          keepingValues: detail == .values)
+          keepingValues: detail == .changesWithValues)
       }
     }
   }

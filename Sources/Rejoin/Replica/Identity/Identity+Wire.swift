@@ -3,10 +3,10 @@
 /// Which optional parts the section of the replica's own device has.
 private struct DeviceFlags: OptionSet {
   let rawValue: UInt8
-  static let rollbackDetected = DeviceFlags(rawValue: 1)
+  static let lastSaveBeforeRollback = DeviceFlags(rawValue: 1)
   static let predecessor = DeviceFlags(rawValue: 2)
   static let token = DeviceFlags(rawValue: 4)
-  static let all: DeviceFlags = [.rollbackDetected, .predecessor, .token]
+  static let all: DeviceFlags = [.lastSaveBeforeRollback, .predecessor, .token]
 }
 
 extension Identity {
@@ -14,14 +14,14 @@ extension Identity {
   func writeDevice(_ hybrid: HybridClock, to out: inout WireWriter) {
     var section = WireWriter()
     var flags: DeviceFlags = []
-    if rollbackDetected != nil { flags.insert(.rollbackDetected) }
+    if lastSaveBeforeRollback != nil { flags.insert(.lastSaveBeforeRollback) }
     if predecessor != nil { flags.insert(.predecessor) }
     if durableToken != nil { flags.insert(.token) }
     section.raw(device.bytes)
     section.fixed(hybrid.latest.rawValue)
     section.signed(hybrid.skewLimit)
     section.byte(flags.rawValue)
-    if let rollbackDetected { section.varint(rollbackDetected) }
+    if let lastSaveBeforeRollback { section.varint(lastSaveBeforeRollback) }
     if let predecessor { section.raw(predecessor.bytes) }
     if let durableToken {
       section.varint(durableToken.sequence)
@@ -45,8 +45,8 @@ extension Identity {
         at: start)
     }
     hybrid = HybridClock(latest: latest, now: nil, skewLimit: skew)
-    if flags.contains(.rollbackDetected) {
-      rollbackDetected = try part.varint()
+    if flags.contains(.lastSaveBeforeRollback) {
+      lastSaveBeforeRollback = try part.varint()
     }
     if flags.contains(.predecessor) {
       predecessor = try part.device(after: nil)

@@ -13,7 +13,7 @@ package struct Identity: Equatable, Sendable {
   ///
   /// Once set, it stays until the replica takes a new device. Saves joined in
   /// the meantime are another incarnation's and must not move it forward.
-  var rollbackDetected: UInt64?
+  var lastSaveBeforeRollback: UInt64?
   /// The last token of `device` known to be stored outside every backup.
   var durableToken: RestoreToken?
   /// The digests of the latest saves of `device`.
@@ -64,7 +64,7 @@ extension Identity {
   /// Returns whether another incarnation is known to use an ID of ours.
   @inline(__always)
   func needsNewDeviceID(at version: ReplicaVersion) -> Bool {
-    rollbackDetected != nil
+    lastSaveBeforeRollback != nil
       || version.hasForks && ours.contains { version[$0].isForked }
   }
 
@@ -81,8 +81,8 @@ extension Identity {
   ///
   /// - Returns: The last local save before the first time.
   mutating func noteRollback(at version: ReplicaVersion) -> Dot {
-    let first = rollbackDetected ?? version[device].sequence
-    rollbackDetected = first
+    let first = lastSaveBeforeRollback ?? version[device].sequence
+    lastSaveBeforeRollback = first
     return Dot(device, first)
   }
 

@@ -22,7 +22,7 @@ extension Replica {
     let old = stored.device
     deviceChange = DeviceChange(
       old: old, new: device,
-      lastStored: stored.identity.rollbackDetected
+      lastStored: stored.identity.lastSaveBeforeRollback
         ?? stored.version[old].sequence,
       lastSent: token?.device == old ? token?.sequence : nil)
   }
@@ -48,7 +48,7 @@ extension ReplicaState {
     let isLaterOwn = shown.sequence > held.sequence && identity.isOurs(device)
     guard isLaterOwn || mayDiffer(device, from: shown) else { return }
     if isLaterOwn {
-      report.rollbackDetected = identity.noteRollback(at: version)
+      report.lastSaveBeforeRollback = identity.noteRollback(at: version)
       return fork(identity.ours, &report)
     }
     // The flag is joined by "or" and never cleared: nothing is left to learn.

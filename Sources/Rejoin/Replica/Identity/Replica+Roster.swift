@@ -29,7 +29,7 @@ extension Replica {
   ///
   /// Retiring means nothing else. Unseen saves of the device are joined like any
   /// others when they arrive; the device is then back on the roster and listed
-  /// in ``MergeReport/returned``. One thing can be lost: an update that is
+  /// in ``MergeReport/reactivatedDevices``. One thing can be lost: an update that is
   /// concurrent with a purged deletion restores the record with only the fields
   /// that the update wrote.
   ///

@@ -18,8 +18,8 @@ extension Replica {
   ///   - device: The device that showed the version, or `nil` for a hub, which
   ///     keeps saves for devices and makes no saves itself. Saves that are
   ///     stable at the hub then become stable in this replica.
-  /// - Returns: A report that is clean, or that has
-  ///   ``MergeReport/rollbackDetected``.
+  /// - Returns: A report without faults, or with
+  ///   ``MergeReport/lastSaveBeforeRollback``.
   /// - Complexity: O(*r* + *s*), where *r* is the number of devices in the version
   ///   and *s* the number of servers pulled from, and now and then O(*d*), where *d*
   ///   is the number of devices on the roster.
@@ -43,7 +43,8 @@ extension Replica {
       version[$0].sequence > stored.version[$0].sequence
     }
     if isBehind {
-      report.rollbackDetected = stored.identity.noteRollback(at: stored.version)
+      report.lastSaveBeforeRollback = stored.identity.noteRollback(
+        at: stored.version)
     }
     // Saves that are stable but not here yet would put the cut beyond the
     // version.

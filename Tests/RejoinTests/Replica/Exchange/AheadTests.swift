@@ -35,7 +35,7 @@ import Testing
     #expect(a.version.fieldsAhead.values.allSatisfy { $0 == [d.device: 2] })
     a.apply(parts[2])
     #expect(a.missingSaves == [d.device: 3])
-    #expect(d.tell(a).isClean)
+    #expect(!d.tell(a).hasFaults)
     #expect(a.missingSaves.isEmpty && a.version.fieldsAhead.isEmpty)
     #expect(areEqual(a, d))
   }
@@ -86,7 +86,7 @@ import Testing
     #expect(a.state.ahead.count == limit + 1)
     #expect(a.version.fieldsAhead.isEmpty)
     #expect(a.missingSaves == [d.device: 1])
-    #expect(d.tell(a).isClean)
+    #expect(!d.tell(a).hasFaults)
     #expect(a.state.ahead.isEmpty)
   }
 

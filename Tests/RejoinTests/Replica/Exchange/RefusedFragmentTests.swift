@@ -36,10 +36,10 @@ import Testing
         .init(device: a.device, held: 0, assumed: 2, field: place)))
     // The interval does not continue what is here, either.
     #expect(report.gaps.contains { $0.field == nil })
-    #expect(!report.isClean)
+    #expect(report.hasFaults)
     #expect(b.version[a.device].sequence == 0)
     #expect(b.ada == nil)
-    #expect(a.tell(b).isClean)
+    #expect(!a.tell(b).hasFaults)
     #expect(b.ada?.tags == ["0", "1", "2"])
     #expect(areEqual(a, b))
   }
@@ -50,7 +50,7 @@ import Testing
       deltas[1].split(into: 2).first { part in
         part.changes.contains { !$0.fragments.isEmpty }
       })
-    #expect(!b.apply(part).isClean)
+    #expect(b.apply(part).hasFaults)
     #expect(b.record(Sailor.ada) == nil)
     #expect(b.stored.records.isEmpty)
   }

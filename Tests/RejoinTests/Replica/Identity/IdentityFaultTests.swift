@@ -25,7 +25,7 @@ import Testing
     let dot = try restored.edit { $0.miles.increment(by: 8) }.dot
     #expect(dot == Dot(DeviceID(7), 1))
     let report = b.tell(restored)
-    #expect(report.isClean)
+    #expect(!report.hasFaults)
     #expect(restored.ada?.miles == 14)
     settle(a, b, restored)
     #expect(areEqual(a, b, restored))
@@ -49,12 +49,12 @@ import Testing
     let restored = Replica.opening(backup, token: token, as: 7)
     #expect(restored.device == a.device)
     let report = b.tell(restored)
-    #expect(report.rollbackDetected == Dot(a.device, 2))
+    #expect(report.lastSaveBeforeRollback == Dot(a.device, 2))
     #expect(report.forkedDevices == [a.device])
     // The rest of the other history comes with the next message.
-    #expect(b.tell(restored).rollbackDetected == Dot(a.device, 2))
+    #expect(b.tell(restored).lastSaveBeforeRollback == Dot(a.device, 2))
     #expect(restored.version[a.device].sequence == 3)
-    #expect(b.tell(restored).isClean)
+    #expect(!b.tell(restored).hasFaults)
     #expect(restored.device == a.device)
     let dot = try restored.edit { $0.miles.increment(by: 8) }.dot
     #expect(dot == Dot(DeviceID(7), 1))
@@ -69,7 +69,7 @@ import Testing
     let (backup, token) = try backupAndGoOn()
     let restored = Replica.opening(backup, token: token, as: 7)
     let part = try #require(b.delta()?.split(into: 1).first)
-    #expect(restored.apply(part).rollbackDetected == Dot(a.device, 2))
+    #expect(restored.apply(part).lastSaveBeforeRollback == Dot(a.device, 2))
     #expect(try restored.edit { $0.name = "x" }.dot?.device == DeviceID(7))
   }
 
@@ -80,7 +80,7 @@ import Testing
     let emptied = FieldState(
       Causal(store: DotMap(), context: CausalContext([a.device: 3])))
     let part = Delta(emptied, of: FieldKey("others", .set), in: Sailor.ada)
-    #expect(restored.apply(part).rollbackDetected == Dot(a.device, 2))
+    #expect(restored.apply(part).lastSaveBeforeRollback == Dot(a.device, 2))
   }
 
   @Test func aVersionAloneRevealsTheRollback() throws {
@@ -128,7 +128,7 @@ import Testing
     try editAll(copies.0, "x", 16)
     try editAll(copies.1, "y", 32)
     let c = Replica.empty(3)
-    #expect(copies.0.tell(c).isClean)
+    #expect(!copies.0.tell(c).hasFaults)
     let report = copies.1.tell(c)
     #expect(report.equivocations == [Dot(a.device, 3)])
     #expect(c.ada != nil)
@@ -190,7 +190,7 @@ import Testing
     let (x, y) = (Replica.empty(4) { DeviceID(14) }, Replica.empty(4))
     for name in ["x", "on"] { try x.edit { $0.name = name } }
     try y.edit { $0.name = "y" }
-    #expect(x.acknowledge(y.version, by: DeviceID(5)).isClean)
+    #expect(!x.acknowledge(y.version, by: DeviceID(5)).hasFaults)
     #expect(x.version.forkedDevices.isEmpty)
     let delta = try #require(x.delta(since: y.version))
     #expect(delta.intervals[DeviceID(4)]?.from == 0)
@@ -222,7 +222,7 @@ import Testing
       let first = try #require(try replica.edit { $0.name = "1" }.dot)
       replica.tell(b)
       try replica.edit { $0.name = "2" }
-      #expect(replica.tell(b).isClean)
+      #expect(!replica.tell(b).hasFaults)
       let third = try replica.edit { $0.name = "3" }.dot
       #expect(third == Dot(first.device, 3))
     }

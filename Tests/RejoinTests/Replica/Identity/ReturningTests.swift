@@ -18,13 +18,13 @@ import Testing
   @Test func aDeviceThatIsBackIsReportedOnce() throws {
     try retired()
     try d.edit { $0.miles.increment() }
-    #expect(d.tell(a).returned == [d.device])
+    #expect(d.tell(a).reactivatedDevices == [d.device])
     try d.edit { $0.miles.increment() }
-    #expect(d.tell(a).returned.isEmpty)
+    #expect(d.tell(a).reactivatedDevices.isEmpty)
     #expect(a.ada?.miles == 3)
     try a.retire(d.device)
     try d.edit { $0.miles.increment() }
-    #expect(d.tell(a).returned == [d.device])
+    #expect(d.tell(a).reactivatedDevices == [d.device])
   }
 
   @Test func whatWasKnownBringsNobodyBack() throws {
@@ -35,7 +35,7 @@ import Testing
     // It hears of the retirement before the device's save, which was known.
     for change in try #require(a.delta()).split(into: 100) { c.apply(change) }
     let report = c.apply(try #require(d.delta()))
-    #expect(report.returned.isEmpty)
+    #expect(report.reactivatedDevices.isEmpty)
     #expect(c.retirements == [d.device: 1])
     #expect(!c.roster.contains(d.device))
   }
@@ -47,7 +47,7 @@ import Testing
     let reopened = Replica.opening(d.state, token: nil, as: 7)
     try reopened.edit { $0.miles.increment() }
     try d.edit { $0.miles.increment() }
-    #expect(d.tell(reopened).returned == [d.device])
+    #expect(d.tell(reopened).reactivatedDevices == [d.device])
     try reopened.edit { $0.miles.increment() }
     #expect(reopened.roster == [d.device, DeviceID(7)])
     #expect(reopened.ada?.miles == 4)

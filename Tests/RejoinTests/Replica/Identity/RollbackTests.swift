@@ -21,20 +21,20 @@ import _RejoinVerification
     let clone = try clone()
     let b = Replica.empty(2)
     let parts = try #require(a.delta()).split(into: 1)
-    #expect(clone.apply(parts[0]).rollbackDetected == Dot(a.device, 1))
+    #expect(clone.apply(parts[0]).lastSaveBeforeRollback == Dot(a.device, 1))
     // All saves of the original have arrived; the rollback stays where it was.
     a.tell(b)
-    #expect(clone.merge(b).rollbackDetected == Dot(a.device, 1))
+    #expect(clone.merge(b).lastSaveBeforeRollback == Dot(a.device, 1))
     #expect(clone.version[a.device].sequence == 4)
     try a.edit { $0.miles.increment() }
-    #expect(a.tell(clone).rollbackDetected == Dot(a.device, 1))
+    #expect(a.tell(clone).lastSaveBeforeRollback == Dot(a.device, 1))
     #expect(clone.deviceChange == nil)
     #expect(try clone.edit { $0.name = "x" }.dot == Dot(DeviceID(7), 1))
     #expect(
       clone.deviceChange
         == .init(
           old: a.device, new: DeviceID(7), lastStored: 1, lastSent: 1))
-    #expect(clone.merge(b).rollbackDetected == nil)
+    #expect(clone.merge(b).lastSaveBeforeRollback == nil)
   }
 
   @Test func aForkIsReportedOnce() throws {
@@ -47,7 +47,7 @@ import _RejoinVerification
   @Test func shownLaterOwnSaveForcesNewDeviceAndForksNothing() throws {
     let clone = try clone()
     let report = clone.acknowledge(a.version, by: a.device)
-    #expect(report.rollbackDetected == Dot(a.device, 1))
+    #expect(report.lastSaveBeforeRollback == Dot(a.device, 1))
     #expect(report.forkedDevices.isEmpty)
     #expect(clone.version.forkedDevices.isEmpty)
     #expect(try clone.edit { $0.name = "x" }.dot == Dot(DeviceID(7), 1))
@@ -64,7 +64,7 @@ import _RejoinVerification
     for device in devices { hub.tell(device) }
     let forged = ReplicaVersion(forging: hub.version.vector)
     for replica in [hub] + devices {
-      #expect(replica.acknowledge(forged, by: DeviceID(70)).isClean)
+      #expect(!replica.acknowledge(forged, by: DeviceID(70)).hasFaults)
       #expect(replica.version.forkedDevices.isEmpty)
     }
     // The delta for such a peer has everything, and marks nothing either.
@@ -84,7 +84,7 @@ import _RejoinVerification
     let fresh = Replica.opening(
       Replica.empty(1).state, token: Replica.empty(1).restoreToken, as: 7)
     let report = a.tell(fresh)
-    #expect(report.rollbackDetected == Dot(a.device, 0))
+    #expect(report.lastSaveBeforeRollback == Dot(a.device, 0))
     #expect(report.forkedDevices.isEmpty)
     #expect(try fresh.edit { $0.name = "x" }.dot == Dot(DeviceID(7), 1))
   }
@@ -100,7 +100,7 @@ import _RejoinVerification
     for replica in [b, c] { clone.tell(replica) }
     a.tell(clone)
     #expect(clone.version[a.device].isForked)
-    #expect(c.acknowledge(clone.version, by: clone.device).isClean)
+    #expect(!c.acknowledge(clone.version, by: clone.device).hasFaults)
     #expect(c.version.forkedDevices.isEmpty)
     let report = clone.tell(c)
     #expect(report.forkedDevices == [a.device])

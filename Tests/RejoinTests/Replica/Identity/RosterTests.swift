@@ -72,11 +72,11 @@ import Testing
     try a.retire(d.device)
     a.tell(b)
     let report = d.tell(b)
-    #expect(report.returned == [d.device])
-    #expect(report.isClean)
+    #expect(report.reactivatedDevices == [d.device])
+    #expect(!report.hasFaults)
     #expect(b.ada?.miles == 13)
     #expect(b.roster.contains(d.device))
-    #expect(d.tell(b).returned.isEmpty)
+    #expect(d.tell(b).reactivatedDevices.isEmpty)
     settle(a, b, d)
     #expect(areEqual(a, b, d))
     #expect(a.roster == [a.device, b.device, d.device])
@@ -89,10 +89,10 @@ import Testing
     try tellHalf()
     try a.retire(d.device)
     #expect(a.retirements == [d.device: 2])
-    #expect(d.tell(a).returned.isEmpty)
+    #expect(d.tell(a).reactivatedDevices.isEmpty)
     #expect(!a.roster.contains(d.device))
     try d.edit { $0.name = "on" }
-    #expect(d.tell(a).returned == [d.device])
+    #expect(d.tell(a).reactivatedDevices == [d.device])
   }
 
   @Test func ofTwoRetirementsTheLaterSaveCounts() throws {
@@ -158,17 +158,17 @@ import Testing
     try a.retire(a.device)
     #expect(!a.roster.contains(a.device))
     for replica in [b, d] {
-      #expect(a.tell(replica).returned.isEmpty)
+      #expect(a.tell(replica).reactivatedDevices.isEmpty)
       #expect(!replica.roster.contains(a.device))
     }
     #expect(a.retirements == [a.device: 2])
     // A replica that hears of the retirement before the save is complete.
     let late = Replica.empty(5)
     for part in try #require(a.delta()).split(into: 3) { late.apply(part) }
-    #expect(a.tell(late).returned.isEmpty)
+    #expect(a.tell(late).reactivatedDevices.isEmpty)
     #expect(!late.roster.contains(a.device))
     try a.edit { $0.miles.increment() }
-    #expect(a.tell(b).returned == [a.device])
+    #expect(a.tell(b).reactivatedDevices == [a.device])
     #expect(b.roster.contains(a.device))
   }
 

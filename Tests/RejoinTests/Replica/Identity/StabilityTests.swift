@@ -74,9 +74,9 @@ import Testing
     let state = a.state.encoded()
     var earlier = hub.version
     earlier.stabilityCut = VectorClock()
-    #expect(a.acknowledge(earlier).isClean)
+    #expect(!a.acknowledge(earlier).hasFaults)
     #expect(a.state.encoded() == state)
-    #expect(a.acknowledge(hub.version).isClean)
+    #expect(!a.acknowledge(hub.version).hasFaults)
     #expect(a.stabilityCut == [a.device: 1, b.device: 1])
     #expect(a.roster == [a.device, b.device])
     // A version with later saves of this device still reveals a restored backup.
@@ -86,7 +86,8 @@ import Testing
     try d.edit { $0.name = "d" }
     d.tell(hub)
     #expect(
-      restored.acknowledge(hub.version).rollbackDetected == Dot(d.device, 0))
+      restored.acknowledge(hub.version).lastSaveBeforeRollback
+        == Dot(d.device, 0))
   }
 
   /// A peer's stability cut counts as far as its saves are here.

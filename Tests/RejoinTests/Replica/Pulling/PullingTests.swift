@@ -254,15 +254,15 @@ import Testing
   @Test func pullingLeavesTheDeviceAlone() throws {
     for time in 1...3 as ClosedRange<Int64> {
       let report = try pull(a, at: time, name: "\(time)")
-      #expect(report.isClean)
+      #expect(!report.hasFaults)
       let changed = report.changedFields.filter { $0.record == Sailor.ada }
       #expect(changed.map(\.field.name) == ["name"])
       #expect(try a.edit { $0.miles.increment() }.dot?.device == DeviceID(10))
     }
     #expect(a.deviceChange == nil)
     #expect(a.version.forkedDevices.isEmpty)
-    #expect(b.merge(a).isClean)
-    #expect(a.merge(b).isClean)
+    #expect(!b.merge(a).hasFaults)
+    #expect(!a.merge(b).hasFaults)
   }
 
   @Test func stabilityDoesNotAwaitTheDeviceOfAServer() throws {
@@ -289,8 +289,8 @@ import Testing
     try pull(a, at: 2_000, name: "Lady")
     try pull(fork, at: 3_000, name: "Countess")
     #expect(try write(fork).dot == Dot(DeviceID(51), 1))
-    #expect(fork.merge(a).isClean)
-    #expect(a.merge(fork).isClean)
+    #expect(!fork.merge(a).hasFaults)
+    #expect(!a.merge(fork).hasFaults)
     #expect(a.ada?.name == "Countess")
   }
 
@@ -339,7 +339,7 @@ import Testing
   @Test func aPullUnknownHereRevealsTheClone() throws {
     let clone = try unnoticed()
     let report = clone.merge(b)
-    #expect(report.rollbackDetected == Dot(clone.device, 1))
+    #expect(report.lastSaveBeforeRollback == Dot(clone.device, 1))
     #expect(report.forkedDevices == [DeviceID(10), DeviceID(11)])
     try pull(clone, at: 3_000, name: "Countess")
     let dot = try write(clone).dot
@@ -356,7 +356,7 @@ import Testing
     let clone = try unnoticed()
     let part = try #require(b.delta()?.split(into: 1).first)
     #expect(part.intervals.isEmpty)
-    #expect(clone.apply(part).rollbackDetected == Dot(clone.device, 1))
+    #expect(clone.apply(part).lastSaveBeforeRollback == Dot(clone.device, 1))
     let dot = try clone.edit { $0.name = "Countess" }.dot
     #expect(dot?.device != DeviceID(10))
   }

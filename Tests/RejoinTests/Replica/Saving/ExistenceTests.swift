@@ -179,7 +179,7 @@ extension ExistenceTests {
       #expect(conflict.edits == [Dot(c.device, 1)])
       #expect(conflict.exists == (entity == "Sailor"))
       #expect(conflict.rule == (entity == "Sailor" ? .updateWins : .deleteWins))
-      #expect(report.conflicts.isEmpty && report.isClean)
+      #expect(report.conflicts.isEmpty && !report.hasFaults)
     }
     #expect(reports[0].created == (entity == "Sailor" ? [id] : []))
     #expect(reports[1].deleted == (entity == "Sailor" ? [] : [id]))
