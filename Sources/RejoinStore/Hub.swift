@@ -36,7 +36,7 @@ public final class Hub: Sendable {
     case write(scope: String, Write)
     /// Recording the saves that a device holds, which decides what can be
     /// purged.
-    case acknowledge(scope: String, device: DeviceID)
+    case recordVersion(scope: String, device: DeviceID)
   }
 
   /// The effect that a delta would have on a scope.

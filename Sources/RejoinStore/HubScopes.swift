@@ -8,7 +8,7 @@ package enum HubChange: Sendable {
   /// Joins a delta if `check` allows the effect of the delta.
   case join(Delta, check: @Sendable (Hub.Write) throws -> Void)
   /// Records the version that a device has shown.
-  case acknowledge(ReplicaVersion, by: DeviceID)
+  case recordVersion(ReplicaVersion, of: DeviceID)
 }
 
 /// The replicas of a hub, none of which is in memory.
@@ -75,18 +75,17 @@ package final class HubScopes {
     }
   }
 
-  /// Returns the report of an acknowledgment that changes nothing, or `nil` if
+  /// Returns the report of a recorded version that changes nothing, or `nil` if
   /// it changes the scope.
   ///
-  /// Nearly every acknowledgment changes nothing, and then no request has to
-  /// wait.
-  package func acknowledgeIfKnown(
-    _ version: ReplicaVersion, by device: DeviceID, in scope: String
+  /// Nearly every version changes nothing, and then no request has to wait.
+  package func recordVersionIfKnown(
+    _ version: ReplicaVersion, of device: DeviceID, in scope: String
   ) throws(StoreError) -> MergeReport? {
     try read(scope, choosing: { try $0.readBuiltIn() }) { replica, rows in
       let head = StoredHead(replica.state)
-      let report = replica.acknowledge(
-        version, by: device, beside: rows.devices.keys)
+      let report = replica.recordVersion(
+        version, of: device, beside: rows.devices.keys)
       return head == StoredHead(replica.state) ? report : nil
     }
   }
@@ -123,10 +122,10 @@ package final class HubScopes {
     _ change: HubChange, in replica: Replica, of rows: ScopeRows
   ) -> Result<MergeReport, any Error> {
     switch change {
-    case .acknowledge(let version, let device):
+    case .recordVersion(let version, let device):
       return .success(
-        replica.acknowledge(
-          version, by: device, beside: rows.devices.keys))
+        replica.recordVersion(
+          version, of: device, beside: rows.devices.keys))
     case .join(let delta, let check):
       let before = replica.state
       // Record only the effect of this change.
@@ -189,7 +188,7 @@ package final class HubScopes {
 extension RecordReader {
   fileprivate mutating func read(_ change: HubChange) throws {
     switch change {
-    case .acknowledge: try readBuiltIn()
+    case .recordVersion: try readBuiltIn()
     case .join(let delta, _):
       for id in delta.recordIDs { try read(id) }
       // The retirement shows whether a device came back.

@@ -12,7 +12,7 @@ public struct HubSession: Sendable {
   ///
   /// If the scope does not exist, the version is empty. The `fieldsAhead` of
   /// the version are always empty. The version includes the stability cut of
-  /// the scope: a device that acknowledges it, with `nil` as the device, learns
+  /// the scope: a device that records it, with `nil` as the device, learns
   /// what it can purge.
   ///
   /// - Throws: The error that the check throws, or ``StoreError``.
@@ -49,16 +49,16 @@ public struct HubSession: Sendable {
   /// - Throws: The error that the check throws, or ``StoreError``.
   /// - Complexity: O(*d*), where *d* is the number of devices in the scope.
   @discardableResult
-  public func acknowledge(
-    _ version: ReplicaVersion, by device: DeviceID, in scope: String
+  public func recordVersion(
+    _ version: ReplicaVersion, of device: DeviceID, in scope: String
   ) async throws -> MergeReport {
-    try check(.acknowledge(scope: scope, device: device))
+    try check(.recordVersion(scope: scope, device: device))
     let known = try await hub.pool.run {
-      try $0.acknowledgeIfKnown(version, by: device, in: scope)
+      try $0.recordVersionIfKnown(version, of: device, in: scope)
     }
     if let known { return known }
     return try await hub.changes.make(
-      .acknowledge(version, by: device), in: scope)
+      .recordVersion(version, of: device), in: scope)
   }
 
   /// Returns the saves of a scope that a version lacks.

@@ -242,7 +242,7 @@ public actor ReplicaStore {
   }
 
   /// Carries out any other change of the replica, durably: to enroll or retire a
-  /// device, to acknowledge a version, to purge or fold, to pull or import.
+  /// device, to record a version, to purge or fold, or to import rows.
   ///
   ///     try await store.update { try $0.purge() }
   ///

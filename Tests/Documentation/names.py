@@ -38,8 +38,8 @@ OLD_NAMES = {
     "FetchedRecord": "Record",
     "Replica.records": "recordIDs(of:)",
     "allRecords": "allRecordIDs",
-    "Replica.missing": "missingSaves",
-    "ReplicaState.missing": "missingSaves",
+    "Replica.missing": "latestMissingSaves",
+    "ReplicaState.missing": "latestMissingSaves",
     "Replica.token": "restoreToken",
     "Dot.n": "sequence",
     "VectorClock.compare": "order(relativeTo:)",
@@ -61,6 +61,11 @@ OLD_NAMES = {
     "MergeReport.isClean": "hasFaults",
     "Detail.full": "changes",
     "Detail.values": "changesWithValues",
+    "Replica.missingSaves": "latestMissingSaves",
+    "ReplicaState.missingSaves": "latestMissingSaves",
+    "acknowledge": "recordVersion(_:of:)",
+    "Replica.import": "importRows",
+    "Replica.pull": "importRows(from:modifiedAt:_:)",
 }
 
 # Names that the rebuild of their declarations will replace; until then they are

@@ -99,8 +99,8 @@ while true {
   // In one write and past all buffers, so that a line is there or not.
   FileHandle.standardOutput.write(Data("\(total)\n".utf8))
   try await serve {
-    try await session.acknowledge(
-      replica.version, by: replica.device, in: scope)
+    try await session.recordVersion(
+      replica.version, of: replica.device, in: scope)
     if let delta = try await session.delta(since: replica.version, in: scope) {
       replica.apply(delta)
     }

@@ -48,7 +48,7 @@ import Testing
       case .purge where hasWritten: continue
       case .save, .undo, .purge, .discard, .pull:
         if !world.undecidable.isEmpty, step.mayDelete { continue }
-      // A printed device also acknowledges the version that it writes for. So it
+      // A printed device also records the version that it writes for. So it
       // learns of later saves under its own ID, and more becomes stable.
       case .write(_, since: .some, _):
         if !world.suspects.isEmpty { continue }

@@ -35,13 +35,13 @@ import Testing
   ) async throws {
     // Send the saves that the hub lacks, and note which saves are stable.
     let held = try await session.version(of: "list-17")
-    phone.acknowledge(held)
+    phone.recordVersion(held)
     if let delta = phone.delta(since: held) {
       try await session.apply(delta, in: "list-17")
     }
     // Report the saves that this device holds.
-    try await session.acknowledge(
-      phone.version, by: phone.device, in: "list-17")
+    try await session.recordVersion(
+      phone.version, of: phone.device, in: "list-17")
     // Receive the saves that this device lacks.
     if let delta = try await session.delta(since: phone.version, in: "list-17")
     {
@@ -59,7 +59,7 @@ import Testing
       case .write("list-17", let write)
       where write.devices.isSubset(of: user.devices) && write.hasIntervals:
         break
-      case .acknowledge("list-17", let device)
+      case .recordVersion("list-17", let device)
       where user.devices.contains(device):
         break
       default: throw Refused()

@@ -51,14 +51,14 @@ import Testing
     // This client may use one scope, as one device.
     let session = hub.session { access in
       switch access {
-      case .read(own), .acknowledge(own, device): break
+      case .read(own), .recordVersion(own, device): break
       case .write(own, let write) where write.devices == [device]: break
       default: throw Refused()
       }
     }
     let delta = try #require(phone.delta())
     try await session.apply(delta, in: own)
-    try await session.acknowledge(phone.version, by: device, in: own)
+    try await session.recordVersion(phone.version, of: device, in: own)
     #expect(try await session.version(of: own).vector == phone.version.vector)
     #expect(
       try await session.delta(since: ReplicaVersion(), in: own) == delta)
@@ -77,8 +77,8 @@ import Testing
       try await session.apply(delta, in: "theirs")
     }
     await #expect(throws: Refused.self) {
-      try await session.acknowledge(
-        phone.version, by: DeviceID(2), in: own)
+      try await session.recordVersion(
+        phone.version, of: DeviceID(2), in: own)
     }
     let tablet = replica(2)
     try tablet.save { $0[Note.self, "1"].title = "Bread" }

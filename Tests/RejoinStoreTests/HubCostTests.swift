@@ -48,11 +48,11 @@ import Testing
     let all = try #require(phone.delta())
     connection.reset()
     _ = try hub.apply(all, in: scope)
-    _ = try hub.acknowledge(phone.version, by: phone.device, in: scope)
+    _ = try hub.recordVersion(phone.version, of: phone.device, in: scope)
     #expect(connection.writes == [])
     // Acknowledging a known version does not wait for writers.
     connection.reset()
-    _ = try hub.acknowledge(phone.version, by: phone.device, in: scope)
+    _ = try hub.recordVersion(phone.version, of: phone.device, in: scope)
     #expect(!connection.statements.contains { $0.contains("advisory") })
     // A partly new delta writes only its new part.
     try write(phone, "2")

@@ -14,12 +14,12 @@ extension HubScopes {
     try make([.join(delta) { _ in }], in: scope)[0].get()
   }
 
-  func acknowledge(
-    _ version: ReplicaVersion, by device: DeviceID, in scope: String
+  func recordVersion(
+    _ version: ReplicaVersion, of device: DeviceID, in scope: String
   ) throws -> MergeReport {
-    let known = try acknowledgeIfKnown(version, by: device, in: scope)
+    let known = try recordVersionIfKnown(version, of: device, in: scope)
     return try known
-      ?? make([.acknowledge(version, by: device)], in: scope)[0].get()
+      ?? make([.recordVersion(version, of: device)], in: scope)[0].get()
   }
 }
 
@@ -77,7 +77,7 @@ class HubSuite: StoreSuite {
     if let delta = replica.delta(since: try hub.version(of: scope)) {
       _ = try hub.apply(delta, in: scope)
     }
-    _ = try hub.acknowledge(replica.version, by: replica.device, in: scope)
+    _ = try hub.recordVersion(replica.version, of: replica.device, in: scope)
     if let delta = try hub.delta(since: replica.version, in: scope) {
       replica.apply(delta)
     }

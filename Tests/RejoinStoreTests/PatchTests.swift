@@ -172,7 +172,7 @@ import Testing
       default:
         for _ in 0..<4 {
           replica.merge(peer)
-          replica.acknowledge(peer.version, by: peer.device)
+          replica.recordVersion(peer.version, of: peer.device)
           peer.merge(replica)
         }
         #expect(replica.fold() > 0)

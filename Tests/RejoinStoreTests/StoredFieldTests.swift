@@ -57,7 +57,7 @@ import Testing
     for _ in 0..<4 {
       peer.merge(store.replica)
       try store.update { replica in
-        replica.acknowledge(peer.version, by: peer.device)
+        replica.recordVersion(peer.version, of: peer.device)
         replica.merge(peer)
       }
     }

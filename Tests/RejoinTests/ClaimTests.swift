@@ -12,7 +12,9 @@ import Testing
 
   @Test func operationsAreStoredAndDevicesBreakTies() throws {
     for replica in [a, b] {
-      try replica.import { $0[Sailor.self, "ada"].miles.increment(by: 5000) }
+      try replica.importRows {
+        $0[Sailor.self, "ada"].miles.increment(by: 5000)
+      }
     }
     try a.edit {
       $0.miles.increment(by: 1200)

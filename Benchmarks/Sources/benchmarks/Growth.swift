@@ -92,7 +92,7 @@ extension GrowingWork {
   static var all: [GrowingWork] {
     [undo] + edits(tags, "set", insertion) + edits(log, "ledger", entry)
       + [
-        overflows, removals, acknowledgements, listings, parts, pulls,
+        overflows, removals, recordings, listings, parts, pulls,
         resolutions, creationAgain,
       ]
   }
@@ -180,7 +180,7 @@ extension GrowingWork {
     }
   }
 
-  private static var acknowledgements: GrowingWork {
+  private static var recordings: GrowingWork {
     GrowingWork(
       "acknowledgements of devices", from: 250
     ) { count in
@@ -194,7 +194,7 @@ extension GrowingWork {
       return (hub, versions)
     } body: { input, _ in
       let (hub, versions) = input
-      return versions.count { !hub.acknowledge($1, by: $0).hasFaults }
+      return versions.count { !hub.recordVersion($1, of: $0).hasFaults }
     }
   }
 
@@ -233,7 +233,7 @@ extension GrowingWork {
     ) { input, _ in
       let (replica, ids) = input
       return try ids.count { id in
-        let report = try replica.pull(
+        let report = try replica.importRows(
           from: id.key, modifiedAt: 1_750_000_000_000
         ) {
           $0.apply(.write("Ada"), to: name, of: id)

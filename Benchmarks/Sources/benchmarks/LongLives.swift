@@ -28,7 +28,7 @@ extension Suite {
       for i in 1...scale(4000) {
         let device = Dataset.emptyReplica(i)
         try device.save { $0.touch(RecordID("Item", "r")) }
-        hub.acknowledge(device.version, by: device.device)
+        hub.recordVersion(device.version, of: device.device)
         if let delta = device.delta(since: hub.version) { hub.apply(delta) }
       }
       return hub.state.encoded().count

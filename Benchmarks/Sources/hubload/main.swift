@@ -65,13 +65,13 @@ let seconds = arguments.count > 3 ? Double(arguments[3]) ?? 5 : 5
   try replica.save { $0[Item.self, "\(round % 20)"].count.increment() }
   let held = try await session.version(of: scope)
   #if !REJOIN_HUB_PER_CONNECTION
-    replica.acknowledge(held)
+    replica.recordVersion(held)
   #endif
   if let delta = replica.delta(since: held) {
     try await session.apply(delta, in: scope)
   }
-  try await session.acknowledge(
-    replica.version, by: replica.device, in: scope)
+  try await session.recordVersion(
+    replica.version, of: replica.device, in: scope)
   if let delta = try await session.delta(since: replica.version, in: scope) {
     replica.apply(delta)
   }

@@ -186,7 +186,7 @@ public final class Replica {
   /// arrived. Ask any replica for a delta since ``version``.
   ///
   /// - Complexity: O(*k*) for *k* fields ahead of the version.
-  public var missingSaves: VectorClock { stored.missingSaves }
+  public var latestMissingSaves: VectorClock { stored.latestMissingSaves }
 
   /// Creates a replica with this one's state for another device.
   ///

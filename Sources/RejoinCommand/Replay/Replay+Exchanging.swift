@@ -7,9 +7,9 @@ extension Replay {
   func sync(_ line: inout ScriptLine) throws(ScriptError) {
     let sender = try devices.replica(try line.text("from"), in: line)
     let receiver = try device(&line, "to")
-    let asked = sender.acknowledge(receiver.version, by: receiver.device)
+    let asked = sender.recordVersion(receiver.version, of: receiver.device)
     let delta = sender.delta(since: receiver.version)
-    var told = receiver.acknowledge(sender.version, by: sender.device)
+    var told = receiver.recordVersion(sender.version, of: sender.device)
     if let delta { told.add(receiver.apply(try sent(delta, line))) }
     print([(asked, sender), (told, receiver)])
   }
@@ -46,7 +46,7 @@ extension Replay {
       deltas[name] = .some(replica.delta())
     case .scalar(.string(let other))?:
       let basis = try devices.replica(other, in: line)
-      let report = replica.acknowledge(basis.version, by: basis.device)
+      let report = replica.recordVersion(basis.version, of: basis.device)
       print([(report, replica)])
       deltas[name] = .some(replica.delta(since: basis.version))
     default:

@@ -8,7 +8,7 @@ extension Replay {
     let replica = try device(&line)
     let rows = try rows(&line)
     report(replica) { () throws(SaveError) in
-      try replica.import { transaction in
+      try replica.importRows { transaction in
         rows.forEach { $0.apply(to: transaction) }
       }
     }
@@ -30,7 +30,7 @@ extension Replay {
           + "pulled; leave it out")
     }
     report(replica) { () throws(SaveError) in
-      try replica.pull(from: server, modifiedAt: time) { transaction in
+      try replica.importRows(from: server, modifiedAt: time) { transaction in
         rows.forEach { $0.apply(to: transaction) }
       }
     }

@@ -22,7 +22,7 @@ enum ReplayOutput {
     var members: [Name: JSONValue] = [
       "clock": .object(Dictionary(clock) { first, _ in first }),
       "device": .text(name(replica.device)),
-      "gaps": .int(replica.missingSaves.entries.count),
+      "gaps": .int(replica.latestMissingSaves.entries.count),
       "records": .object(Dictionary(records) { first, _ in first }),
     ]
     if showsBytes {

@@ -58,7 +58,7 @@ struct RejoinTeam {
 
   private func importBase(into replica: Replica) throws {
     guard let base = episode.base else { return }
-    try replica.import { transaction in
+    try replica.importRows { transaction in
       transaction.touch(Self.id)
       for (field, content) in base {
         let change: FieldEdit =

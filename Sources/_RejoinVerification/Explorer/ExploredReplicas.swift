@@ -203,11 +203,11 @@ extension ExploredReplicas {
     if let known = shown[state, other] { return known }
     let old = states[state]
     var replica = old.replica.copy()
-    try replica.acknowledge(states[other].replica, now: 0)
+    try replica.recordVersion(of: states[other].replica, now: 0)
     var misled = replica.copy()
-    misled.acknowledge(
+    misled.recordVersion(
       ReplicaVersion(forging: misled.version.vector),
-      by: states[other].replica.device, now: 0)
+      of: states[other].replica.device, now: 0)
     try agree(
       "devices that a version marks as forked",
       misled.version.forkedDevices, old.replica.version.forkedDevices)

@@ -23,7 +23,7 @@ import Rejoin
 /// every save heard of, field by field. Each time a state is reached by another way,
 /// what can be read there, the contents and the message since the clock before are
 /// compared with those of the first; a difference is a violation. What is left out is
-/// what no action here reads: acknowledged clocks, and which gaps were reported. What
+/// what no action here reads: recorded versions, and which gaps were reported. What
 /// a replica keeps besides, such as the order in which it met its records, could make
 /// a difference later that these comparisons do not show.
 ///

@@ -14,7 +14,7 @@ public enum ScriptStep: Hashable, Sendable {
   case undo(on: Int, again: Bool)
   /// A device's wall clock is set, in milliseconds since 1970.
   case setClock(of: Int, to: Int64)
-  /// A device sends another its unseen changes, and both acknowledge the other's
+  /// A device sends another its unseen changes, and both record the other's
   /// version.
   case sync(from: Int, to: Int)
   /// A device merges the full state of another.

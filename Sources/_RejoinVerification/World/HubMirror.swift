@@ -38,12 +38,12 @@ final class HubMirror {
     }
   }
 
-  func acknowledge(_ version: ReplicaVersion, by device: DeviceID) {
-    let report = replica.acknowledge(version, by: device)
+  func recordVersion(_ version: ReplicaVersion, of device: DeviceID) {
+    let report = replica.recordVersion(version, of: device)
     compare("the report of a version") {
-      let known = try hub.acknowledgeIfKnown(
-        version, by: device, in: HubMirror.name)
-      return try (known ?? make(.acknowledge(version, by: device))).faults
+      let known = try hub.recordVersionIfKnown(
+        version, of: device, in: HubMirror.name)
+      return try (known ?? make(.recordVersion(version, of: device))).faults
         == report.faults
     }
     bases = bases.suffix(3) + [version]
@@ -80,7 +80,7 @@ final class HubMirror {
       // The device has all saves and receives the hub's version.
       let device = newcomer()
       if let delta = replica.delta() { device.apply(delta) }
-      device.acknowledge(try hub.version(of: HubMirror.name))
+      device.recordVersion(try hub.version(of: HubMirror.name))
       return device.stabilityCut == replica.stabilityCut
     }
     let basis = bases[steps % bases.count]

@@ -202,7 +202,7 @@ extension TestedLibrary {
       device: DeviceID(0), schema: replica.schema, wallClock: hand.wall,
       makeDeviceID: makeDeviceID)
     for target in [blank, replica] {
-      try target.import { transaction in
+      try target.importRows { transaction in
         rows.forEach { transaction.perform($0) }
       }
     }
@@ -215,7 +215,7 @@ extension TestedLibrary {
   ) throws -> Dot? {
     hand.now = now
     let before = replica.version.vector
-    try replica.pull(from: server, modifiedAt: time) { transaction in
+    try replica.importRows(from: server, modifiedAt: time) { transaction in
       rows.forEach { transaction.perform($0) }
     }
     return replica.version.vector.entries.first { $0.count > before[$0.device] }
@@ -293,23 +293,23 @@ extension TestedLibrary {
     return receipt
   }
 
-  public mutating func acknowledge(
-    _ other: Self, now: Int64
+  public mutating func recordVersion(
+    of other: Self, now: Int64
   ) throws(ScriptMismatch) {
     hand.now = now
     let clock = try readBack("a version") { () throws(WireError) in
       try ReplicaVersion(decoding: other.version.encoded())
     }
-    replica.acknowledge(clock, by: other.device)
+    replica.recordVersion(clock, of: other.device)
   }
 }
 
 extension TestedLibrary {
-  public mutating func acknowledge(
-    _ version: ReplicaVersion, by device: DeviceID, now: Int64
+  public mutating func recordVersion(
+    _ version: ReplicaVersion, of device: DeviceID, now: Int64
   ) {
     hand.now = now
-    replica.acknowledge(version, by: device)
+    replica.recordVersion(version, of: device)
   }
 }
 

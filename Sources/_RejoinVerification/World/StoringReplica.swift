@@ -198,23 +198,23 @@ extension StoringReplica {
     return surely { $0.apply(message, now: now) }
   }
 
-  public mutating func acknowledge(
-    _ other: Self, now: Int64
+  public mutating func recordVersion(
+    of other: Self, now: Int64
   ) throws(ScriptMismatch) {
-    shelf.hub.acknowledge(other.version, by: other.device)
+    shelf.hub.recordVersion(other.version, of: other.device)
     let result = surely { library in
       Result { () throws(ScriptMismatch) in
-        try library.acknowledge(other.library, now: now)
+        try library.recordVersion(of: other.library, now: now)
       }
     }
     try result.get()
   }
 
-  public mutating func acknowledge(
-    _ version: ReplicaVersion, by device: DeviceID, now: Int64
+  public mutating func recordVersion(
+    _ version: ReplicaVersion, of device: DeviceID, now: Int64
   ) {
-    shelf.hub.acknowledge(version, by: device)
-    surely { $0.acknowledge(version, by: device, now: now) }
+    shelf.hub.recordVersion(version, of: device)
+    surely { $0.recordVersion(version, of: device, now: now) }
   }
 
   public mutating func tokenStored(_ token: RestoreToken) -> Bool {

@@ -80,13 +80,13 @@ public protocol TestedReplica {
   static func arrival(of message: Message) throws(ScriptMismatch) -> Message
   /// Applies a message.
   mutating func apply(_ message: Message, now: Int64) -> MessageReceipt
-  /// Acknowledges the version of another replica.
+  /// Records the version of another replica.
   ///
   /// - Throws: What is wrong with the bytes.
-  mutating func acknowledge(_ other: Self, now: Int64) throws(ScriptMismatch)
-  /// Acknowledges a version that may be forged.
-  mutating func acknowledge(
-    _ version: ReplicaVersion, by device: DeviceID, now: Int64)
+  mutating func recordVersion(of other: Self, now: Int64) throws(ScriptMismatch)
+  /// Records a version that may be forged.
+  mutating func recordVersion(
+    _ version: ReplicaVersion, of device: DeviceID, now: Int64)
 
   /// The saves that every device is known to have.
   var stabilityCut: VectorClock { get }
@@ -150,8 +150,8 @@ extension TestedReplica {
   public var stored: [UInt8] { [] }
 
   /// Does nothing.
-  public mutating func acknowledge(
-    _ version: ReplicaVersion, by device: DeviceID, now: Int64
+  public mutating func recordVersion(
+    _ version: ReplicaVersion, of device: DeviceID, now: Int64
   ) {}
 
   /// Does nothing.

@@ -2,18 +2,18 @@
 import Rejoin
 
 extension World {
-  /// Sends a device its unseen changes; both acknowledge the other's version.
+  /// Sends a device its unseen changes; both record the other's version.
   mutating func sync(from i: Int, to j: Int) throws(ScriptMismatch) -> Int {
     try checkDeltaLaw(from: i, to: j)
-    try acknowledge(j, by: i)
+    try recordVersion(of: j, by: i)
     let letter = try letter(from: i, since: j)
-    try acknowledge(i, by: j)
+    try recordVersion(of: i, by: j)
     if let letter { try receive(letter, at: j) }
     return j
   }
 
   mutating func merge(from i: Int, into j: Int) throws(ScriptMismatch) -> Int {
-    try acknowledge(i, by: j)
+    try recordVersion(of: i, by: j)
     if let letter = try letter(from: i, since: j) {
       try receive(letter, at: j)
     }
@@ -21,13 +21,13 @@ extension World {
   }
 
   /// Shows a device the version of another.
-  mutating func acknowledge(_ i: Int, by j: Int) throws(ScriptMismatch) {
+  mutating func recordVersion(of i: Int, by j: Int) throws(ScriptMismatch) {
     show(peers[i].model.clock, to: j)
     sent.merge(peers[i].model.clock)
     let (other, now) = (peers[i].replica, peers[j].now)
     try checkStability(of: j, shown: other.stabilityCut) {
       (replica) throws(ScriptMismatch) in
-      try replica.acknowledge(other, now: now)
+      try replica.recordVersion(of: other, now: now)
     }
   }
 
@@ -39,7 +39,7 @@ extension World {
       peers[j].replica.version.vector)
     let (before, now) = (peers[i].replica.version, peers[i].now)
     let forged = ReplicaVersion(forging: shown)
-    peers[i].replica.acknowledge(forged, by: peers[j].model.device, now: now)
+    peers[i].replica.recordVersion(forged, of: peers[j].model.device, now: now)
     try agree(
       "devices that \(name(i)) takes for forked after a forged version",
       peers[i].replica.version.forkedDevices, before.forkedDevices)

@@ -112,7 +112,7 @@ extension World {
         ring[(place + ring.count - 1) % ring.count],
       ])
       for j in neighbours.sorted() where j != i {
-        try acknowledge(i, by: j)
+        try recordVersion(of: i, by: j)
         let letter = try letter(from: j, since: i)
         if let letter { mail.append((i, letter)) }
       }

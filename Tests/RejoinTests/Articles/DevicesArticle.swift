@@ -12,7 +12,7 @@ import Testing
     try phone.enroll(tablet.device, name: "Ada's tablet")
     #expect(phone.roster.contains(tablet.device))
 
-    let report = hub.acknowledge(phone.version, by: phone.device)
+    let report = hub.recordVersion(phone.version, of: phone.device)
     #expect(!report.hasFaults)
 
     try phone.retire(tablet.device)

@@ -33,10 +33,10 @@ import Testing
     let parts = phone.delta(since: tablet.version)?.split(into: 3) ?? []
     for part in parts.dropLast() { tablet.apply(part) }  // the last one is lost
     #expect(tablet[Profile.self, "grace"]?.tags == ["sailor"])
-    #expect(tablet.missingSaves == [phone.device: 3])
+    #expect(tablet.latestMissingSaves == [phone.device: 3])
 
     while let delta = phone.delta(since: tablet.version) { tablet.apply(delta) }
-    #expect(tablet.missingSaves.isEmpty)
+    #expect(tablet.latestMissingSaves.isEmpty)
     #expect(tablet.version.vector == phone.version.vector)
 
     try phone.save { transaction in
@@ -52,6 +52,6 @@ import Testing
     #expect(fragment?.state.elements == ["new"])
     #expect(fragment?.basis == [phone.device: 5])
 
-    phone.acknowledge(version, by: tablet.device)
+    phone.recordVersion(version, of: tablet.device)
   }
 }

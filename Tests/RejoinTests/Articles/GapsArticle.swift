@@ -24,11 +24,11 @@ import Testing
     #expect(tablet[Profile.self, "grace"]?.name == "Grace")
     #expect(tablet[Profile.self, "ada"]?.name == nil)
 
-    #expect(tablet.missingSaves == [phone.device: 2])
+    #expect(tablet.latestMissingSaves == [phone.device: 2])
     if let delta = phone.delta(since: tablet.version) {
       let report = tablet.apply(delta)
       #expect(!report.hasFaults)
     }
-    #expect(tablet.missingSaves.isEmpty)
+    #expect(tablet.latestMissingSaves.isEmpty)
   }
 }

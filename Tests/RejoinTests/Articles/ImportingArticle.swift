@@ -15,7 +15,7 @@ import Testing
       ("ada", "Ada", 1200), ("grace", "Grace", 800),
     ]
     for _ in 1...2 {
-      try phone.import { transaction in
+      try phone.importRows { transaction in
         for row in oldRows {
           transaction[Profile.self, row.key].name = row.name
           transaction[Profile.self, row.key].steps.increment(by: row.steps)
@@ -27,7 +27,7 @@ import Testing
 
   @Test func pulling() throws {
     let row = (key: "1", name: "Ada", modified: Int64(5))
-    try phone.pull(from: "crm", modifiedAt: row.modified) { transaction in
+    try phone.importRows(from: "crm", modifiedAt: row.modified) { transaction in
       transaction[Customer.self, row.key].name = row.name
     }
     #expect(phone[Customer.self, "1"]?.name == "Ada")

@@ -54,7 +54,7 @@ struct AppendOnlyTests {
     let (one, two, _) = try tills(entries: 200)
     let (total, grown) = (one.ada?.pay, one.state.encoded().count)
     #expect(grown > 400 * 8)
-    one.acknowledge(two.version, by: two.device)
+    one.recordVersion(two.version, of: two.device)
     #expect(one.fold() == 400)
     #expect(one.ada?.pay == total)
     // Besides the sums, only digests of the saves are left.

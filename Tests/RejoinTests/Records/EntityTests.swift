@@ -142,7 +142,7 @@ private struct Pet: Entity {
       try Replica.empty(1).save { $0.restore(RecordID("Empty", "a")) }
     }
     await #expect(processExitsWith: .failure) {
-      try Replica.empty(1).import { $0.touch(RecordID("Empty", "a")) }
+      try Replica.empty(1).importRows { $0.touch(RecordID("Empty", "a")) }
     }
     await #expect(processExitsWith: .failure) {
       let replica = Replica.empty(1)

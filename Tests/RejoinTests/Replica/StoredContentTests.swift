@@ -91,9 +91,13 @@ import Testing
 
   @Test func savesForAServerDoNotOutnumberTheVersion() throws {
     let (a, b) = (Replica.empty(1) { DeviceID(11) }, Replica.empty(2))
-    try a.pull(from: "crm", modifiedAt: 1) { $0[Sailor.self, "ada"].name = "A" }
+    try a.importRows(from: "crm", modifiedAt: 1) {
+      $0[Sailor.self, "ada"].name = "A"
+    }
     let before = a.state
-    try a.pull(from: "crm", modifiedAt: 2) { $0[Sailor.self, "ada"].name = "B" }
+    try a.importRows(from: "crm", modifiedAt: 2) {
+      $0[Sailor.self, "ada"].name = "B"
+    }
     b.apply(try #require(Replica.opening(before, token: nil, as: 9).delta()))
     for part in try #require(a.delta()).split(into: 1) { b.apply(part) }
     #expect(throws: Never.self) {

@@ -197,7 +197,7 @@ enum GoldenVectors {
     let (a, b) = (Replica.empty(1), Replica.empty(2))
     try b.edit { $0.name = "b" }
     a.merge(b)
-    for _ in 0..<2 { a.acknowledge(b.version, by: b.device) }
+    for _ in 0..<2 { a.recordVersion(b.version, of: b.device) }
     try b.save {
       $0[Sailor.self, "bo\u{e9}"].name = "one"
       $0[Berth.self, "two"].name = "two"

@@ -97,7 +97,7 @@ import Testing
   @Test func aLedgerThatIsFoldedToTheLimitIsStillRead() throws {
     let replica = Replica.empty(1)
     replica.apply(try fullLedger())
-    replica.acknowledge(replica.version, by: stranger)
+    replica.recordVersion(replica.version, of: stranger)
     let total = replica.record(RecordID("Value", "k"))?.total(of: "log")
     #expect(total == .min)
     let folded = replica.encoded(foldingLedgers: true)

@@ -126,10 +126,10 @@ struct SpoiledReplica<How: Spoiling>: TestedReplica {
     return How.receipt(base.apply(message, now: now))
   }
 
-  mutating func acknowledge(
-    _ other: Self, now: Int64
+  mutating func recordVersion(
+    of other: Self, now: Int64
   ) throws(ScriptMismatch) {
-    try base.acknowledge(other.base, now: now)
+    try base.recordVersion(of: other.base, now: now)
   }
 
   var stabilityCut: VectorClock { base.stabilityCut }

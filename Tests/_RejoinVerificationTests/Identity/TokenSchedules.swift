@@ -157,7 +157,7 @@ struct TokenSchedules {
     }
     if let next = storingToken(here) { all.append(next) }
     if let next = sending(here) { all.append(next) }
-    all.append(try acknowledged(here))
+    all.append(try shown(here))
     if here.backup == nil {
       var next = here
       next.backup = here.disk
@@ -254,13 +254,13 @@ extension TokenSchedules {
   }
 
   /// The peer shows what it holds.
-  private mutating func acknowledged(
+  private mutating func shown(
     _ here: Configuration
   ) throws -> Configuration {
     var next = here
     next.memory = try execute([3, here.memory, here.peer]) { run in
       var replica = run.states[here.memory].replica.copy()
-      try replica.acknowledge(run.states[here.peer].replica, now: 1)
+      try replica.recordVersion(of: run.states[here.peer].replica, now: 1)
       return run.intern(replica, run.states[here.memory].history)
     }
     return next

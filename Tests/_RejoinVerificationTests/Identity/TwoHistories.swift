@@ -76,7 +76,7 @@ struct TwoHistories {
   @discardableResult
   private mutating func tell(from i: Int, to j: Int) -> Bool {
     let (sender, receiver) = (replicas[i].replica, replicas[j].replica)
-    note(sender.acknowledge(receiver.version, by: receiver.device))
+    note(sender.recordVersion(receiver.version, of: receiver.device))
     guard let news = sender.delta(since: receiver.version) else { return false }
     note(receiver.apply(news, reporting: .faults))
     return true

@@ -104,8 +104,8 @@ struct ContextBody {
     try save(on: replica) { $0.delete(PolicyTable.card) }
     for (a, b) in [(store, other), (other, store), (store, other)] {
       a.merge(b)
-      a.acknowledge(b.version, by: b.device)
-      b.acknowledge(a.version, by: a.device)
+      a.recordVersion(b.version, of: b.device)
+      b.recordVersion(a.version, of: a.device)
     }
     try replica.purge()
   }

@@ -40,7 +40,7 @@ struct LiveChecks {
         _ = (record.total(of: key.name), record.entries(of: key.name))
       }
     }
-    _ = (replica.stabilityCut, replica.missingSaves, replica.restoreToken)
+    _ = (replica.stabilityCut, replica.latestMissingSaves, replica.restoreToken)
   }
 
   /// A replica that receives everything from this one is equal to it.
@@ -74,12 +74,12 @@ extension LiveChecks {
     let id = RecordID("Note", "row")
     let field = FieldKey("register", .register)
     do throws(SaveError) {
-      try replica.import {
+      try replica.importRows {
         $0.apply(.write(.int(1)), to: field, of: RecordID("Note", "import"))
       }
       for value in [5, 6] as [Int64] {
         try retrying { () throws(SaveError) in
-          try replica.pull(from: "S", modifiedAt: 1_000_000 + value) {
+          try replica.importRows(from: "S", modifiedAt: 1_000_000 + value) {
             $0.apply(.write(.int(value)), to: field, of: id)
           }
         }
@@ -92,13 +92,13 @@ extension LiveChecks {
     try require(pulled?.writes.isEmpty == false, "a pulled row is missing")
   }
 
-  /// Uses retired devices, acknowledgements, the token, purging and folding.
+  /// Uses retired devices, recorded versions, the token, purging and folding.
   private func checkOthers() throws(FuzzFailure) {
     let stranger = DeviceID(7)
     do {
       try retrying { () throws(SaveError) in try replica.retire(stranger) }
-      replica.acknowledge(replica.version, by: stranger)
-      replica.acknowledge(LiveHistory.shared.clocks[1], by: stranger)
+      replica.recordVersion(replica.version, of: stranger)
+      replica.recordVersion(LiveHistory.shared.clocks[1], of: stranger)
       replica.tokenStored(replica.restoreToken)
       let cut = replica.stabilityCut
       try retrying { () throws(SaveError) in try replica.purge() }

@@ -35,7 +35,7 @@ public struct LiveHistory: Sendable {
         let delta = replicas[i].delta(since: replicas[j].version)
         note(delta)
         if let delta { replicas[j].apply(delta) }
-        replicas[j].acknowledge(replicas[i].version, by: replicas[i].device)
+        replicas[j].recordVersion(replicas[i].version, of: replicas[i].device)
       case .split(let k, _, _) where k < 9: loseHalf(replicas)
       default: Self.perform(step, on: replicas)
       }
@@ -53,11 +53,12 @@ public struct LiveHistory: Sendable {
   private static func perform(_ step: ScriptStep, on replicas: [Replica]) {
     switch step {
     case .bringIn(let i, let rows) where i < 3:
-      _ = try? replicas[i].import { transaction in
+      _ = try? replicas[i].importRows { transaction in
         rows.forEach { transaction.perform($0) }
       }
     case .pull(let i, let server, let time, let rows) where i < 3:
-      _ = try? replicas[i].pull(from: server, modifiedAt: time) { transaction in
+      _ = try? replicas[i].importRows(from: server, modifiedAt: time) {
+        transaction in
         rows.forEach { transaction.perform($0) }
       }
     case .retire(let i, let j) where max(i, j) < 3:
@@ -89,7 +90,7 @@ public struct LiveHistory: Sendable {
         if each === clone { transaction.delete(id) }
       }
       if let delta = each.delta(since: other.version) { other.apply(delta) }
-      other.acknowledge(each.version, by: each.device)
+      other.recordVersion(each.version, of: each.device)
       note(each.delta(since: other.version))
     }
   }

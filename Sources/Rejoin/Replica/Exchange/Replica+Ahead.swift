@@ -19,7 +19,7 @@ extension ReplicaState {
   }
 
   /// For each device, the last save that a field has seen beyond the version.
-  var missingSaves: VectorClock {
+  var latestMissingSaves: VectorClock {
     ahead.reduce(into: VectorClock()) {
       $0.merge(savesBeyondVersion($1))
     }

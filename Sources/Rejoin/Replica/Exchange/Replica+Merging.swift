@@ -23,14 +23,14 @@ extension Replica {
   /// - Returns: The delta; `nil` if the replica is empty.
   public func delta() -> Delta? { delta(since: ReplicaVersion()) }
 
-  /// Joins the state of another replica, and acknowledges its version.
+  /// Joins the state of another replica, and records its version.
   ///
   /// - Complexity: That of the delta that is missing here.
   @discardableResult
   public func merge(
     _ other: Replica, reporting detail: MergeReport.Detail = .changes
   ) -> MergeReport {
-    var report = acknowledge(other.version, by: other.device)
+    var report = recordVersion(other.version, of: other.device)
     if let delta = other.delta(since: version) {
       report.add(apply(delta, reporting: detail))
     }

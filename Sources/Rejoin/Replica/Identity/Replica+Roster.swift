@@ -3,7 +3,7 @@
 // The roster: the devices that stability awaits.
 extension Replica {
   /// Puts a device on the roster: a save becomes stable only when this device
-  /// has acknowledged it, too.
+  /// is known to hold it, too.
   ///
   /// Every device that has saved is on the roster. Enroll those that have not.
   ///
@@ -54,7 +54,7 @@ extension Replica {
   /// Whether stability awaits a device, because it saved or was enrolled.
   func isOnRoster(_ device: DeviceID) -> Bool {
     // The device of an import or a server has no replica of its own that could
-    // acknowledge anything.
+    // show a version.
     if device.isImport { return false }
     let id = RecordID(BuiltIn.roster, device.hexadecimal)
     if stored.state(of: BuiltIn.server, in: id)?.value != nil { return false }

@@ -24,18 +24,18 @@ extension Replica {
   ///   and *s* the number of servers pulled from, and now and then O(*d*), where *d*
   ///   is the number of devices on the roster.
   @discardableResult
-  public func acknowledge(
-    _ version: ReplicaVersion, by device: DeviceID? = nil
+  public func recordVersion(
+    _ version: ReplicaVersion, of device: DeviceID? = nil
   ) -> MergeReport {
-    acknowledge(version, by: device, beside: [])
+    recordVersion(version, of: device, beside: [])
   }
 
   /// Records the saves that another device holds, in a replica that lacks records.
   ///
   /// - Parameter devices: The devices that have saves in records which this
   ///   replica lacks.
-  package func acknowledge(
-    _ version: ReplicaVersion, by device: DeviceID?,
+  package func recordVersion(
+    _ version: ReplicaVersion, of device: DeviceID?,
     beside devices: some Collection<DeviceID>
   ) -> MergeReport {
     var report = MergeReport()

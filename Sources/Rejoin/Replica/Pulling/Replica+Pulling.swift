@@ -4,7 +4,7 @@ extension Replica {
   /// Imports rows of a server that is not a replica, as often as they are
   /// pulled.
   ///
-  ///     try phone.pull(from: "crm", modifiedAt: row.modified) { transaction in
+  ///     try phone.importRows(from: "crm", modifiedAt: row.modified) { transaction in
   ///       transaction[Customer.self, row.key].name = row.name
   ///     }
   ///
@@ -33,7 +33,7 @@ extension Replica {
   /// - Complexity: That of saving the rows, and O(*d*) for each field, where *d*
   ///   is the number of devices that wrote it.
   @discardableResult
-  public func pull(
+  public func importRows(
     from server: String, modifiedAt time: Int64, _ body: (Transaction) -> Void
   ) throws(SaveError) -> MergeReport {
     defer { stored._checkInvariants() }

@@ -16,7 +16,7 @@ extension Replica {
   /// - Throws: ``SaveError/counterOverflow(_:field:)``. On error, the replica
   ///   is unchanged.
   @discardableResult
-  public func `import`(
+  public func importRows(
     _ body: (Transaction) -> Void
   ) throws(SaveError) -> MergeReport {
     let empty = emptyReplica()
@@ -65,7 +65,7 @@ extension DeviceID {
 
   /// Whether the device stands for an import.
   ///
-  /// No replica has its ID, so it never acknowledges anything.
+  /// No replica has its ID, so it never shows a version.
   var isImport: Bool { high == DeviceID.importMark }
 }
 

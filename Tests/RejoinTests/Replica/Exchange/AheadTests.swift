@@ -30,13 +30,13 @@ import Testing
     let parts = try parts()
     a.apply(parts[1])
     #expect(a.version.vector.isEmpty)
-    #expect(a.missingSaves == [d.device: 2])
+    #expect(a.latestMissingSaves == [d.device: 2])
     #expect(a.version.fieldsAhead.count == 1)
     #expect(a.version.fieldsAhead.values.allSatisfy { $0 == [d.device: 2] })
     a.apply(parts[2])
-    #expect(a.missingSaves == [d.device: 3])
+    #expect(a.latestMissingSaves == [d.device: 3])
     #expect(!d.tell(a).hasFaults)
-    #expect(a.missingSaves.isEmpty && a.version.fieldsAhead.isEmpty)
+    #expect(a.latestMissingSaves.isEmpty && a.version.fieldsAhead.isEmpty)
     #expect(areEqual(a, d))
   }
 
@@ -85,7 +85,7 @@ import Testing
     a.apply(half)
     #expect(a.state.ahead.count == limit + 1)
     #expect(a.version.fieldsAhead.isEmpty)
-    #expect(a.missingSaves == [d.device: 1])
+    #expect(a.latestMissingSaves == [d.device: 1])
     #expect(!d.tell(a).hasFaults)
     #expect(a.state.ahead.isEmpty)
   }

@@ -30,11 +30,11 @@ import Testing
     #expect(report.gaps.map(\.held) == [2])
     #expect(report.gaps.map(\.assumed) == [4])
     #expect(b.version[a.device].sequence == 2)
-    #expect(b.missingSaves == [a.device: 6])
+    #expect(b.latestMissingSaves == [a.device: 6])
     #expect(b.ada?.miles == 3)
     #expect(b[Berth.self, "2"] == nil)
     #expect(!a.tell(b).hasFaults)
-    #expect(b.missingSaves.isEmpty)
+    #expect(b.latestMissingSaves.isEmpty)
     #expect(areEqual(a, b))
   }
 
@@ -42,7 +42,7 @@ import Testing
     let deltas = try deltas()
     b.apply(deltas[2])
     b.apply(deltas[1])
-    #expect(b.missingSaves == [a.device: 6])
+    #expect(b.latestMissingSaves == [a.device: 6])
   }
 
   @Test func aDuplicateDeltaChangesNothing() throws {
@@ -73,7 +73,7 @@ import Testing
     #expect(parts.allSatisfy { $0.intervals.isEmpty && $0.fieldCount > 0 })
     for part in parts.reversed() { b.apply(part) }
     #expect(b.version.vector.isEmpty)
-    #expect(b.missingSaves == a.version.vector)
+    #expect(b.latestMissingSaves == a.version.vector)
     #expect(b.delta()?.changes == whole.changes)
     #expect(!a.tell(b).hasFaults)
     #expect(areEqual(a, b))

@@ -30,8 +30,8 @@ import Testing
     let older = b.version
     try b.edit { $0.pay.append(2) }
     b.tell(a)
-    a.acknowledge(b.version, by: b.device)
-    a.acknowledge(older, by: b.device)
+    a.recordVersion(b.version, of: b.device)
+    a.recordVersion(older, of: b.device)
     #expect(a.stabilityCut == a.version.vector)
   }
 
@@ -52,7 +52,7 @@ import Testing
     try a.edit { $0.pay.append(5) }
     a.tell(b)
     let late = try #require(a.delta())
-    a.acknowledge(b.version, by: b.device)
+    a.recordVersion(b.version, of: b.device)
     #expect(a.fold() == 1)
     try a.edit { $0.pay.append(6) }
     a.tell(b)

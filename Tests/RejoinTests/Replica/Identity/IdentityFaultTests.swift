@@ -89,7 +89,7 @@ import Testing
     _ = asked.delta(since: b.version)
     #expect(!asked.state.needsNewDeviceID)
     let told = Replica.opening(backup, token: token, as: 8)
-    told.acknowledge(b.version, by: b.device)
+    told.recordVersion(b.version, of: b.device)
     #expect(try told.edit { $0.name = "x" }.dot?.device == DeviceID(8))
   }
 
@@ -113,7 +113,7 @@ import Testing
     let c = Replica.empty(3) { DeviceID(2) }
     try b.edit { $0.name = "b" }
     b.tell(c)
-    c.acknowledge(ReplicaVersion([DeviceID(3): 1]), by: b.device)
+    c.recordVersion(ReplicaVersion([DeviceID(3): 1]), of: b.device)
     #expect(throws: SaveError.identityInUse(DeviceID(2))) {
       try c.edit { $0.name = "mine" }
     }
@@ -190,7 +190,7 @@ import Testing
     let (x, y) = (Replica.empty(4) { DeviceID(14) }, Replica.empty(4))
     for name in ["x", "on"] { try x.edit { $0.name = name } }
     try y.edit { $0.name = "y" }
-    #expect(!x.acknowledge(y.version, by: DeviceID(5)).hasFaults)
+    #expect(!x.recordVersion(y.version, of: DeviceID(5)).hasFaults)
     #expect(x.version.forkedDevices.isEmpty)
     let delta = try #require(x.delta(since: y.version))
     #expect(delta.intervals[DeviceID(4)]?.from == 0)

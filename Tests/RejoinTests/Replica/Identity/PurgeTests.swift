@@ -86,7 +86,7 @@ import Testing
     }
     try a.save { $0[Sailor.self, "ada"].delete() }
     a.tell(b)
-    a.acknowledge(b.version, by: b.device)
+    a.recordVersion(b.version, of: b.device)
     #expect(try a.purge().dot != nil)
     settle(a, b, c)
     #expect(areEqual(a, b, c))
@@ -116,7 +116,7 @@ import Testing
     #expect(a.roster == [a.device, DeviceID(5)])
     #expect(a.stabilityCut.isEmpty)
     #expect(try a.purge().dot == nil)
-    a.acknowledge(a.version, by: DeviceID(5))
+    a.recordVersion(a.version, of: DeviceID(5))
     #expect(try a.purge().dot != nil)
   }
 

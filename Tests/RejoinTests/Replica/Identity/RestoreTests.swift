@@ -132,7 +132,7 @@ import Testing
     settle(a, b)
     try b.save { $0[Berth.self, "b"].name = "late" }
     try a.save { $0.delete(berth) }
-    a.acknowledge(a.version, by: b.device)
+    a.recordVersion(a.version, of: b.device)
     #expect(try a.purge().dot != nil)
     b.tell(a)
     #expect(!a.exists(berth))

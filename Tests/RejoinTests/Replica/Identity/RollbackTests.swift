@@ -46,7 +46,7 @@ import _RejoinVerification
 
   @Test func shownLaterOwnSaveForcesNewDeviceAndForksNothing() throws {
     let clone = try clone()
-    let report = clone.acknowledge(a.version, by: a.device)
+    let report = clone.recordVersion(a.version, of: a.device)
     #expect(report.lastSaveBeforeRollback == Dot(a.device, 1))
     #expect(report.forkedDevices.isEmpty)
     #expect(clone.version.forkedDevices.isEmpty)
@@ -64,7 +64,7 @@ import _RejoinVerification
     for device in devices { hub.tell(device) }
     let forged = ReplicaVersion(forging: hub.version.vector)
     for replica in [hub] + devices {
-      #expect(!replica.acknowledge(forged, by: DeviceID(70)).hasFaults)
+      #expect(!replica.recordVersion(forged, of: DeviceID(70)).hasFaults)
       #expect(replica.version.forkedDevices.isEmpty)
     }
     // The delta for such a peer has everything, and marks nothing either.
@@ -100,7 +100,7 @@ import _RejoinVerification
     for replica in [b, c] { clone.tell(replica) }
     a.tell(clone)
     #expect(clone.version[a.device].isForked)
-    #expect(!c.acknowledge(clone.version, by: clone.device).hasFaults)
+    #expect(!c.recordVersion(clone.version, of: clone.device).hasFaults)
     #expect(c.version.forkedDevices.isEmpty)
     let report = clone.tell(c)
     #expect(report.forkedDevices == [a.device])
@@ -111,7 +111,7 @@ import _RejoinVerification
   @Test func aRollbackIsKnownAfterReopening() throws {
     let clone = Replica.empty(1)
     try a.edit { $0.name = "a" }
-    clone.acknowledge(a.version, by: a.device)
+    clone.recordVersion(a.version, of: a.device)
     let bytes = clone.state.encoded()
     let opened = Replica.opening(
       try ReplicaState(decoding: bytes), token: clone.restoreToken, as: 7)

@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test func anImportIsNotOnTheRoster() throws {
-    try a.import { $0[Sailor.self, "eve"].name = "Eve" }
+    try a.importRows { $0[Sailor.self, "eve"].name = "Eve" }
     #expect(a.roster.isEmpty)
     #expect(a.version.vector.entries.count == 1)
   }

@@ -56,7 +56,7 @@ import Testing
     #expect(a.stabilityCut == [a.device: 1])
     try b.edit { $0.name = "b" }
     b.tell(a)
-    a.acknowledge(b.version, by: b.device)
+    a.recordVersion(b.version, of: b.device)
     #expect(a.stabilityCut == [a.device: 1])
   }
 

@@ -68,15 +68,15 @@ import Testing
       for device in [a, b] {
         device.tell(hub)
         hub.tell(device)
-        hub.acknowledge(device.version, by: device.device)
+        hub.recordVersion(device.version, of: device.device)
       }
     }
     let state = a.state.encoded()
     var earlier = hub.version
     earlier.stabilityCut = VectorClock()
-    #expect(!a.acknowledge(earlier).hasFaults)
+    #expect(!a.recordVersion(earlier).hasFaults)
     #expect(a.state.encoded() == state)
-    #expect(!a.acknowledge(hub.version).hasFaults)
+    #expect(!a.recordVersion(hub.version).hasFaults)
     #expect(a.stabilityCut == [a.device: 1, b.device: 1])
     #expect(a.roster == [a.device, b.device])
     // A version with later saves of this device still reveals a restored backup.
@@ -86,7 +86,7 @@ import Testing
     try d.edit { $0.name = "d" }
     d.tell(hub)
     #expect(
-      restored.acknowledge(hub.version).lastSaveBeforeRollback
+      restored.recordVersion(hub.version).lastSaveBeforeRollback
         == Dot(d.device, 0))
   }
 
@@ -95,10 +95,10 @@ import Testing
     try a.edit { $0.name = "a" }
     try b.edit { $0.name = "b" }
     for _ in 0..<3 { sync(a, b) }
-    d.acknowledge(a.version, by: a.device)
+    d.recordVersion(a.version, of: a.device)
     #expect(d.stabilityCut.isEmpty)
     a.tell(d)
-    d.acknowledge(a.version, by: a.device)
+    d.recordVersion(a.version, of: a.device)
     #expect(d.stabilityCut == [a.device: 1, b.device: 1])
   }
 

@@ -76,7 +76,7 @@ import Testing
   @Test func aTokenCountsPulls() throws {
     try a.edit { $0.name = "a" }
     func pull(_ name: String, at time: Int64) throws {
-      try a.pull(from: "crm", modifiedAt: time) {
+      try a.importRows(from: "crm", modifiedAt: time) {
         $0[Sailor.self, "eve"].name = name
       }
     }

@@ -27,7 +27,7 @@ import Testing
     _ replica: Replica, at time: Int64, from server: String = "crm",
     name: String? = nil, rank: String? = nil
   ) throws -> MergeReport {
-    try replica.pull(from: server, modifiedAt: time) { transaction in
+    try replica.importRows(from: server, modifiedAt: time) { transaction in
       if let name { transaction[Sailor.self, "ada"].name = name }
       if let rank { transaction[Sailor.self, "ada"].rank = rank }
     }
@@ -124,14 +124,15 @@ import Testing
   }
 
   @Test func oneSaveHoldsWhatIsNewInAllRows() throws {
-    let report = try a.pull(from: "crm", modifiedAt: 1_000) { transaction in
+    let report = try a.importRows(from: "crm", modifiedAt: 1_000) {
+      transaction in
       transaction[Sailor.self, "ada"].name = "Ada"
       transaction[Sailor.self, "eve"].name = "Eve"
     }
     #expect(report.created.isSuperset(of: a.allRecordIDs))
     #expect(a.allRecordIDs.count == 2)
     #expect(a.version.vector.entries.map(\.count) == [1])
-    try a.pull(from: "crm", modifiedAt: 2_000) { transaction in
+    try a.importRows(from: "crm", modifiedAt: 2_000) { transaction in
       transaction[Sailor.self, "ada"].name = "Ada"
       transaction[Sailor.self, "eve"].name = "Eva"
     }
@@ -141,7 +142,7 @@ import Testing
 
   @Test func aRowWithoutFieldsIsCreatedOnce() throws {
     for time in 1...3 as ClosedRange<Int64> {
-      try a.pull(from: "crm", modifiedAt: time) { $0.touch(Sailor.ada) }
+      try a.importRows(from: "crm", modifiedAt: time) { $0.touch(Sailor.ada) }
     }
     #expect(a.ada != nil)
     #expect(a.version.vector.entries.map(\.count) == [1])
@@ -149,7 +150,7 @@ import Testing
 
   @Test func aRowThatIsUnsetUnsetsWhatWasPulled() throws {
     try pull(a, at: 1_000, name: "Ada")
-    try a.pull(from: "crm", modifiedAt: 2_000) {
+    try a.importRows(from: "crm", modifiedAt: 2_000) {
       $0[Sailor.self, "ada"].name = nil
     }
     #expect(a.ada?.name == nil)
@@ -178,7 +179,7 @@ import Testing
       wallClock: ManualClock().wall, makeDeviceID: { DeviceID(11) })
     let (first, second) = (RecordID("a/b", "c"), RecordID("a", "b/c"))
     for (id, value) in [(first, "1"), (second, "2")] as [(RecordID, Value)] {
-      try replica.pull(from: "crm", modifiedAt: 1_000) {
+      try replica.importRows(from: "crm", modifiedAt: 1_000) {
         $0.apply(.write(value), to: name, of: id)
       }
     }
@@ -270,7 +271,7 @@ import Testing
     try a.edit { $0.miles.increment() }
     a.tell(b)
     for replica in [a, b] { #expect(replica.roster == [DeviceID(10)]) }
-    a.acknowledge(b.version, by: b.device)
+    a.recordVersion(b.version, of: b.device)
     #expect(a.stabilityCut == a.version.vector)
   }
 

@@ -46,7 +46,7 @@ private struct Reading: Entity {
 
   @Test func whateverIsImported() throws {
     let a = Replica.empty(1)
-    try a.import { $0[Reading.self, "1"].raw = .double(-0.0) }
+    try a.importRows { $0[Reading.self, "1"].raw = .double(-0.0) }
     #expect(isCanonical(a[Reading.self, "1"]?.raw))
   }
 

@@ -49,7 +49,7 @@ private struct Note: Entity {
       $0[Note.self, "good"].delete()
     }
     first.merge(other)
-    other.acknowledge(first.version, by: first.device)
+    other.recordVersion(first.version, of: first.device)
     #expect(try other.purge().dot != nil)
     #expect(other.record(RecordID("Note", "good"))?.value(of: "text") == nil)
   }

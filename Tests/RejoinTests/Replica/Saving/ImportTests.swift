@@ -17,9 +17,9 @@ import Testing
   }
 
   @Test func theSameRowsOnTwoDevicesAreThereOnce() throws {
-    let report = try a.import(rows)
+    let report = try a.importRows(rows)
     #expect(!report.hasFaults && report.records.count == 2)
-    try b.import(rows)
+    try b.importRows(rows)
     #expect(areEqual(a, b))
     settle(a, b)
     #expect(areEqual(a, b))
@@ -30,14 +30,14 @@ import Testing
   }
 
   @Test func importingAgainDoesNothing() throws {
-    try a.import(rows)
+    try a.importRows(rows)
     let state = a.delta()
-    #expect(try a.import(rows).records.isEmpty)
+    #expect(try a.importRows(rows).records.isEmpty)
     #expect(a.delta() == state)
   }
 
   @Test func anImportTakesNoOwnDot() throws {
-    try a.import(rows)
+    try a.importRows(rows)
     #expect(a.version[a.device].sequence == 0)
     #expect(a.version.vector.entries.map(\.count) == [1])
     #expect(a.roster.isEmpty)
@@ -45,7 +45,7 @@ import Testing
 
   @Test func aRealEditIsShownInPlaceOfWhatIsImported() throws {
     try b.edit { $0.name = "real" }
-    try a.import(rows)
+    try a.importRows(rows)
     settle(a, b)
     #expect(a.ada?.name == "real")
     #expect(a.ada?.conflicts(\.name) == ["ada"])
@@ -53,16 +53,16 @@ import Testing
   }
 
   @Test func otherRowsAreAnotherImport() throws {
-    try a.import(rows)
-    try b.import { $0[Sailor.self, "ada"].miles.increment(by: 7) }
+    try a.importRows(rows)
+    try b.importRows { $0[Sailor.self, "ada"].miles.increment(by: 7) }
     settle(a, b)
     #expect(areEqual(a, b))
     #expect(a.ada?.miles == 12)
   }
 
   @Test func otherValuesInTheSameRowsAreAnotherImport() throws {
-    try a.import { $0[Sailor.self, "ada"].name = "Ada" }
-    try a.import { $0[Sailor.self, "ada"].name = "Eve" }
+    try a.importRows { $0[Sailor.self, "ada"].name = "Ada" }
+    try a.importRows { $0[Sailor.self, "ada"].name = "Eve" }
     let shown = [a.ada?.name].compactMap { $0 }
     let other = a.ada?.conflicts(\.name) ?? []
     #expect(Set(shown + other) == ["Ada", "Eve"])
@@ -71,7 +71,7 @@ import Testing
   /// Two fields of one name that a newer version reads in two ways.
   @Test func anotherVariantOfAFieldIsAnotherImport() throws {
     for (replica, variant) in [(a, nil), (b, "newer")] as [(Replica, String?)] {
-      try replica.import {
+      try replica.importRows {
         $0.apply(
           .write(1), to: FieldKey("f", .register, variant: variant),
           of: RecordID("Value", "k"))
@@ -84,20 +84,20 @@ import Testing
 
   @Test func anImportThatOverflowsChangesNothing() throws {
     #expect(throws: SaveError.self) {
-      try a.import { transaction in
+      try a.importRows { transaction in
         for _ in 0..<3 {
           transaction[Sailor.self, "ada"].miles.increment(by: .max)
         }
       }
     }
     #expect(a.delta() == nil)
-    #expect(try a.import { _ in }.records.isEmpty)
+    #expect(try a.importRows { _ in }.records.isEmpty)
     #expect(a.delta() == nil)
   }
 
   @Test func aDeletedRowIsAnotherImport() throws {
-    try a.import { $0[Sailor.self, "ada"].touch() }
-    try a.import {
+    try a.importRows { $0[Sailor.self, "ada"].touch() }
+    try a.importRows {
       $0[Sailor.self, "ada"].touch()
       $0[Sailor.self, "ada"].delete()
     }

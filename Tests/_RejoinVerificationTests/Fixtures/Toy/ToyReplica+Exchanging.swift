@@ -92,7 +92,7 @@ extension ToyReplica {
     return receipt
   }
 
-  mutating func acknowledge(_ other: ToyReplica, now: Int64) {
+  mutating func recordVersion(of other: ToyReplica, now: Int64) {
     acknowledged[other.device, default: VectorClock()].merge(other.vector)
     raiseCut()
   }
