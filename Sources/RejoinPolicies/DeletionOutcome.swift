@@ -14,7 +14,7 @@ public enum DeletionOutcome: Hashable, Sendable {
   /// Keeps the record. The deletion is dropped and reported, together with the
   /// context's other edits of the record.
   case keepRecord
-  /// Keeps the record and adds the deletion to ``EditingContext/conflicts``.
+  /// Keeps the record and adds the deletion to ``EditingContext/pendingConflicts``.
   case reportConflict
 }
 

@@ -26,7 +26,7 @@ public final class EditingContext {
   /// The conflicts to resolve, which ``MergePolicy/manual`` and custom rules
   /// queue.
   ///
-  ///     for conflict in context.conflicts {
+  ///     for conflict in context.pendingConflicts {
   ///       try context.resolve(conflict.record, choices(conflict))
   ///     }
   ///
@@ -34,7 +34,7 @@ public final class EditingContext {
   /// set them on a context of the same replica.
   ///
   /// - Complexity: O(*n*), where *n* is the number of conflicts.
-  public var conflicts: [Conflict] {
+  public var pendingConflicts: [Conflict] {
     get { queue.all }
     set { queue = ConflictQueue(newValue) }
   }

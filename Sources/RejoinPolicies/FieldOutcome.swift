@@ -14,6 +14,6 @@ public enum FieldOutcome: Hashable, Sendable {
   /// shown. The others stay as conflicts.
   case writeConcurrently(Value?)
   /// Writes nothing and adds the field's three values to
-  /// ``EditingContext/conflicts``.
+  /// ``EditingContext/pendingConflicts``.
   case reportConflict
 }

@@ -60,7 +60,7 @@ public enum MergePolicy: Sendable {
   /// field, the store's value stays as a sibling.
   case merge
   /// Writes the fields that only the context changed. Where both sides changed
-  /// a field, the three values are added to ``EditingContext/conflicts``.
+  /// a field, the three values are added to ``EditingContext/pendingConflicts``.
   case manual
   /// Applies a rule of the app's to every field that either side changed.
   ///

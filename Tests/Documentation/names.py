@@ -66,6 +66,12 @@ OLD_NAMES = {
     "acknowledge": "recordVersion(_:of:)",
     "Replica.import": "importRows",
     "Replica.pull": "importRows(from:modifiedAt:_:)",
+    "Record.conflicts": "conflictingValues(of:)",
+    "TypedRecord.conflicts": "conflictingValues(of:)",
+    "Replica.conflicts": "conflictedFields(of:)",
+    "EditingContext.conflicts": "pendingConflicts",
+    "readingAlso": "fallingBackTo:",
+    "Transaction.restore": "undelete(_:)",
 }
 
 # Names that the rebuild of their declarations will replace; until then they are

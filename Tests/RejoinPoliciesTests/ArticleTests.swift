@@ -43,7 +43,7 @@ import Testing
   private var phone: String? { replica[Contact.self, "ada"]?.phone }
 
   private var phones: [String?]? {
-    replica[Contact.self, "ada"]?.conflicts(\.phone)
+    replica[Contact.self, "ada"]?.conflictingValues(of: \.phone)
   }
 
   @Test func aPolicyDecidesWhatIsWritten() throws {
@@ -88,7 +88,7 @@ import Testing
 
     let ada = replica[Contact.self, "ada"]
     let shown = ada?.phone  // "222", the later write
-    let losers = ada?.conflicts(\.phone)  // ["111"]
+    let losers = ada?.conflictingValues(of: \.phone)  // ["111"]
     #expect(shown == "222")
     #expect(losers == ["111"])
 
@@ -96,7 +96,8 @@ import Testing
     let contact = context.fetch(Contact.self, "ada")
     contact.phone = "111"
     try context.save()
-    let left = replica[Contact.self, "ada"]?.conflicts(\.phone)  // []
+    let saved = replica[Contact.self, "ada"]
+    let left = saved?.conflictingValues(of: \.phone)  // []
     #expect(left == [])
     #expect(phone == "111")
   }
@@ -162,11 +163,12 @@ import Testing
     let context = try contextInConflict(.manual)
     try context.save()
     #expect(phone == "444")
-    let stored = try JSONEncoder().encode(context.conflicts)
+    let stored = try JSONEncoder().encode(context.pendingConflicts)
     // After another launch:
     let later = EditingContext(replica)
-    later.conflicts = try JSONDecoder().decode([Conflict].self, from: stored)
-    for conflict in later.conflicts {
+    later.pendingConflicts = try JSONDecoder().decode(
+      [Conflict].self, from: stored)
+    for conflict in later.pendingConflicts {
       for field in conflict.contested {
         // Show field.mine and field.store, and write what the user chooses.
         let key = FieldKey(field.field, .register)
@@ -174,7 +176,7 @@ import Testing
       }
     }
     #expect(phone == "333" && phones == [])
-    #expect(later.conflicts.isEmpty)
+    #expect(later.pendingConflicts.isEmpty)
   }
 
   @Test func aQueuedDeletionIsResolved() throws {
@@ -182,7 +184,7 @@ import Testing
     later.delete(RecordID("Contact", "ada"))
     try later.save()
     #expect(phone == "444")
-    for conflict in later.conflicts where conflict.isDeletion {
+    for conflict in later.pendingConflicts where conflict.isDeletion {
       try later.resolveDeletion(of: conflict.record, deletes: true)
     }
     #expect(!replica.exists(RecordID("Contact", "ada")))

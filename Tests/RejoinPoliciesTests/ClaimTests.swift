@@ -155,9 +155,10 @@ struct StrategyClaim {
     let context = contest.context
     try context.save()
     #expect(contest.stored == ["mine", "theirs", "theirs"])
-    #expect(context.conflicts.flatMap(\.contested).map(\.field) == ["phone"])
+    #expect(
+      context.pendingConflicts.flatMap(\.contested).map(\.field) == ["phone"])
     try context.resolve(Contest.id, [Contest.phone: "settled"])
-    #expect(contest.stored[1] == "settled" && context.conflicts.isEmpty)
+    #expect(contest.stored[1] == "settled" && context.pendingConflicts.isEmpty)
   }
 
   @Test func mergeLosesNothing() throws {
@@ -166,7 +167,7 @@ struct StrategyClaim {
     #expect(contest.stored == ["mine", "mine", "theirs"])
     #expect(report.dropped.isEmpty)
     let record = contest.scene.mine.record(Contest.id)
-    #expect(record?.conflicts(of: "phone") == ["theirs"])
+    #expect(record?.conflictingValues(of: "phone") == ["theirs"])
   }
 }
 

@@ -13,8 +13,8 @@ private struct Older: Entity {
 private struct Gauge: Entity {
   let level = register(
     "level", of: Double.self,
-    readingAlso: .register(of: Int.self) { Double($0) / 2 })
-  let hits = register("hits", of: Int64.self, readingAlso: .counter { $0 })
+    fallingBackTo: .register(of: Int.self) { Double($0) / 2 })
+  let hits = register("hits", of: Int64.self, fallingBackTo: .counter { $0 })
 }
 
 /// What a context shows of a field.

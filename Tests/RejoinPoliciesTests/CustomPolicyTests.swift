@@ -25,15 +25,15 @@ import Testing
     let report = try context.save()
     #expect(report.names == ["note"])
     #expect(scene.item?.note == "both notes")
-    #expect(scene.item?.conflicts(\.note) == [])
+    #expect(scene.item?.conflictingValues(of: \.note) == [])
     #expect(scene.item?.name == "theirs")
     #expect(scene.item?.theme == "their theme")
-    #expect(context.conflicts.count == 1)
+    #expect(context.pendingConflicts.count == 1)
     #expect(report.dropped.map { $0.field?.name } == ["note"])
     #expect(report.dropped.first?.rule == "custom")
     try context.resolve(Scene.item, [Item().name.key: "settled"])
     #expect(scene.item?.name == "settled")
-    #expect(context.conflicts.isEmpty)
+    #expect(context.pendingConflicts.isEmpty)
   }
 
   @Test func writesAFieldThatOnlyTheStoreChanged() throws {

@@ -21,7 +21,7 @@ import Testing
     scene.receive()
     for replica in [scene.mine, scene.other] {
       #expect(replica[Item.self, "1"]?.name == "b")
-      #expect(replica[Item.self, "1"]?.conflicts(\.name) == ["a"])
+      #expect(replica[Item.self, "1"]?.conflictingValues(of: \.name) == ["a"])
       #expect(replica.delta(since: scene.mine.version) == nil)
     }
     #expect(
@@ -51,7 +51,7 @@ import Testing
     scene.send()
     let item = scene.other[Item.self, "1"]
     #expect(item?.name == scene.item?.name)
-    #expect(item?.conflicts(\.name) == scene.nameConflicts)
+    #expect(item?.conflictingValues(of: \.name) == scene.nameConflicts)
     #expect(scene.mine.version == scene.other.version)
   }
 }

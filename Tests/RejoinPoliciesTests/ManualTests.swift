@@ -18,8 +18,8 @@ import Testing
   @Test func whatBothChangedIsQueued() throws {
     let scene = try Scene.withItem()
     let context = try queuedContext(scene)
-    let conflict = try #require(context.conflicts.first)
-    #expect(context.conflicts.count == 1)
+    let conflict = try #require(context.pendingConflicts.first)
+    #expect(context.pendingConflicts.count == 1)
     #expect(conflict.record == Scene.item)
     #expect(!conflict.isDeletion)
     #expect(conflict.contested.map(\.field) == ["name"])
@@ -36,7 +36,7 @@ import Testing
     let report = try context.resolve(
       Scene.item, [Item().name.key: "settled"])
     #expect(report.dot != nil)
-    #expect(context.conflicts.isEmpty)
+    #expect(context.pendingConflicts.isEmpty)
     #expect(scene.item?.name == "settled")
     #expect(scene.nameConflicts == [])
     #expect(context.fetch(Item.self, "1").name == "settled")
@@ -72,8 +72,8 @@ import Testing
     try scene.otherEdits { $0.note = "unseen" }
     try context.resolve(Scene.item, [Item().note.key: "settled"])
     #expect(scene.item?.note == "settled")
-    #expect(scene.item?.conflicts(\.note) == ["unseen"])
-    #expect(context.conflicts.count == 1)
+    #expect(scene.item?.conflictingValues(of: \.note) == ["unseen"])
+    #expect(context.pendingConflicts.count == 1)
   }
 
   @Test func resolvingCanUnset() throws {
@@ -94,12 +94,12 @@ import Testing
       item.note = "their note"
     }
     try context.save()
-    #expect(context.conflicts.first?.contested.count == 2)
+    #expect(context.pendingConflicts.first?.contested.count == 2)
     try context.resolve(Scene.item, [Item().name.key: "settled"])
-    #expect(context.conflicts.first?.contested.map(\.field) == ["note"])
+    #expect(context.pendingConflicts.first?.contested.map(\.field) == ["note"])
     try context.resolve(Scene.item, [Item().note.key: "settled"])
-    #expect(context.conflicts.isEmpty)
-    #expect(scene.item?.conflicts(\.note) == [])
+    #expect(context.pendingConflicts.isEmpty)
+    #expect(scene.item?.conflictingValues(of: \.note) == [])
   }
 
   @Test func resolvingKeepsOtherEdits() throws {
@@ -120,7 +120,7 @@ import Testing
     let context = try queuedContext(scene)
     let second = RecordID("Item", "2")
     try context.resolve(second, [Item().name.key: "new"])
-    #expect(context.conflicts.count == 1)
+    #expect(context.pendingConflicts.count == 1)
     #expect(scene.mine[Item.self, "2"]?.name == "new")
   }
 

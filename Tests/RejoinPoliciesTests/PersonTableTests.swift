@@ -99,7 +99,7 @@ struct PersonRow: Sendable, CustomTestStringConvertible {
     #expect(taylor.address == row.address)
     #expect(taylor.phone == row.phone)
     #expect(taylor.birthday == "Electronica")
-    #expect(taylor.conflicts(\.phone) == row.beside)
+    #expect(taylor.conflictingValues(of: \.phone) == row.beside)
     #expect(report.names == row.written)
     #expect(report.conflicts.map { $0.contested.map(\.field) } == [["phone"]])
     let dots: UInt64 = row.written.isEmpty ? 0 : 1

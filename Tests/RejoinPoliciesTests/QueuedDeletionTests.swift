@@ -21,7 +21,7 @@ import Testing
 
   /// Another context, after another launch.
   private func reopened(_ context: EditingContext) throws -> [Conflict] {
-    let bytes = try JSONEncoder().encode(context.conflicts)
+    let bytes = try JSONEncoder().encode(context.pendingConflicts)
     return try JSONDecoder().decode([Conflict].self, from: bytes)
   }
 
@@ -29,9 +29,9 @@ import Testing
     let scene = try Scene.withItem()
     let context = try queued(scene)
     #expect(scene.mine.exists(Scene.item))
-    #expect(context.conflicts.count == 1)
-    #expect(context.conflicts.first?.isDeletion == true)
-    #expect(context.conflicts.first?.contestedNames == ["qty"])
+    #expect(context.pendingConflicts.count == 1)
+    #expect(context.pendingConflicts.first?.isDeletion == true)
+    #expect(context.pendingConflicts.first?.contestedNames == ["qty"])
   }
 
   @Test func carryingItOutDeletesOverWhatWasDisplayed() throws {
@@ -40,7 +40,7 @@ import Testing
     let report = try context.resolveDeletion(of: Scene.item, deletes: true)
     #expect(!scene.mine.exists(Scene.item))
     #expect(report.deleted == [Scene.item] && report.survivors.isEmpty)
-    #expect(context.conflicts.isEmpty)
+    #expect(context.pendingConflicts.isEmpty)
   }
 
   @Test func lettingItGoSavesNothing() throws {
@@ -48,7 +48,7 @@ import Testing
     let context = try queued(scene)
     let report = try context.resolveDeletion(of: Scene.item, deletes: false)
     #expect(report.dot == nil && report.deleted.isEmpty)
-    #expect(scene.item?.qty == 11 && context.conflicts.isEmpty)
+    #expect(scene.item?.qty == 11 && context.pendingConflicts.isEmpty)
   }
 
   @Test func aQueuedChangeIsNoDeletion() throws {
@@ -59,7 +59,7 @@ import Testing
     try context.save()
     let report = try context.resolveDeletion(of: Scene.item, deletes: true)
     #expect(report.dot == nil && scene.mine.exists(Scene.item))
-    #expect(context.conflicts.map(\.contestedNames) == [["name"]])
+    #expect(context.pendingConflicts.map(\.contestedNames) == [["name"]])
   }
 
   @Test func withoutAQueuedDeletionNothingHappens() throws {
@@ -88,7 +88,7 @@ import Testing
     try scene.otherEdits(Key.name, .write("theirs"))
     let report = try context.save()
     #expect(report.dropped.map(\.content) == [.edit(.count(by: 2))])
-    let name = context.conflicts.first?.contested.first
+    let name = context.pendingConflicts.first?.contested.first
     #expect(name?.mine == "again" && name?.store == "theirs")
     #expect(scene.item?.name == "theirs" && scene.item?.qty == 10)
   }
@@ -99,12 +99,12 @@ import Testing
     context.delete(Scene.item)
     try scene.otherEdits(Key.name, .write("theirs"))
     try context.save()
-    let fields = context.conflicts.first?.fields.map(\.field)
+    let fields = context.pendingConflicts.first?.fields.map(\.field)
     #expect(fields == ["name", "note"])
     try context.resolve(Scene.item, [Key.name: "settled"])
-    #expect(context.conflicts.count == 1)
+    #expect(context.pendingConflicts.count == 1)
     try context.resolve(Scene.item, [Key.note: "n"])
-    #expect(context.conflicts.isEmpty)
+    #expect(context.pendingConflicts.isEmpty)
     #expect(scene.item?.name == "settled")
   }
 
@@ -112,8 +112,8 @@ import Testing
     let scene = try Scene.withItem()
     let context = try queued(scene)
     let later = EditingContext(scene.mine)
-    later.conflicts = try reopened(context)
-    #expect(later.conflicts == context.conflicts)
+    later.pendingConflicts = try reopened(context)
+    #expect(later.pendingConflicts == context.pendingConflicts)
     try scene.otherEdits(Key.tags, .inserting("later"))
     let report = try later.resolveDeletion(of: Scene.item, deletes: true)
     #expect(scene.mine.exists(Scene.item), "the tag was not displayed")
@@ -126,14 +126,14 @@ import Testing
     try scene.otherEdits(Key.name, .write("theirs"))
     try context.save()
     let later = EditingContext(scene.mine)
-    later.conflicts = try reopened(context)
+    later.pendingConflicts = try reopened(context)
     let third = Scene.replica(3, at: 5000)
     try third.save { $0.apply(.write("later"), to: Key.name, of: Scene.item) }
     scene.mine.merge(third)
     try later.resolve(Scene.item, [Key.name: "settled"])
     #expect(scene.item?.name == "settled")
     #expect(scene.nameConflicts == ["later"])
-    #expect(later.conflicts.isEmpty)
+    #expect(later.pendingConflicts.isEmpty)
   }
 
   @Test func storedConflictDoesNotDisplayALaterDeletion() throws {
@@ -142,7 +142,7 @@ import Testing
     try scene.otherEdits(Key.name, .write("theirs"))
     try context.save()
     let later = EditingContext(scene.mine)
-    later.conflicts = try reopened(context)
+    later.pendingConflicts = try reopened(context)
     try scene.otherDeletes()
     try later.resolve(Scene.item, [Key.name: "settled"])
     #expect(scene.item?.note == "n", "concurrent, not a creation")
@@ -156,7 +156,7 @@ import Testing
     let encoder = JSONEncoder()
     encoder.outputFormatting = .sortedKeys
     #expect(
-      try encoder.encode(context.conflicts)
+      try encoder.encode(context.pendingConflicts)
         == encoder.encode(reopened(context)))
   }
 }

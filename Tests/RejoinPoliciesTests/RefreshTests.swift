@@ -44,7 +44,7 @@ import Testing
     let report = try context.save()
     #expect(report.conflicts.isEmpty)
     #expect(scene.item?.note == "after")
-    #expect(scene.item?.conflicts(\.note) == [])
+    #expect(scene.item?.conflictingValues(of: \.note) == [])
   }
 
   @Test func pendingEditOfACounterKeepsWhatWasSeen() throws {

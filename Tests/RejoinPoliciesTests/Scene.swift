@@ -78,7 +78,7 @@ struct Scene {
 
   var item: TypedRecord<Item>? { mine[Item.self, "1"] }
 
-  var nameConflicts: [String?] { item?.conflicts(\.name) ?? [] }
+  var nameConflicts: [String?] { item?.conflictingValues(of: \.name) ?? [] }
 }
 
 extension ContextReport {

@@ -28,7 +28,7 @@ import Testing
     let person = try #require(scene.mine[Person.self, "a@b.c"])
     #expect(report.names == ["name"])
     #expect(person.name == "Ann")
-    #expect(person.conflicts(\.name) == ["Anna"])
+    #expect(person.conflictingValues(of: \.name) == ["Anna"])
     #expect(person.phone == "5")
     #expect(person.address == "theirs")
     #expect(scene.mine.recordIDs(of: "Person").count == 1)
@@ -73,7 +73,8 @@ import Testing
     for replica in [scene.mine, scene.other] {
       #expect(replica.recordIDs(of: "Person").count == 1)
       #expect(replica[Person.self, "a@b.c"]?.name == "Anna")
-      #expect(replica[Person.self, "a@b.c"]?.conflicts(\.name) == ["Ann"])
+      #expect(
+        replica[Person.self, "a@b.c"]?.conflictingValues(of: \.name) == ["Ann"])
     }
   }
 

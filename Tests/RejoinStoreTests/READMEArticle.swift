@@ -53,7 +53,7 @@ struct Profile: Entity {
     #expect(ada?.steps == 2000)
     #expect(ada?.tags == ["runner"])
     #expect(ada?.name == "Ada L.")
-    #expect(ada?.conflicts(\.name) == ["Ada"])
+    #expect(ada?.conflictingValues(of: \.name) == ["Ada"])
     let (here, there) = (
       await phone.read { $0.encoded() }, await tablet.read { $0.encoded() }
     )

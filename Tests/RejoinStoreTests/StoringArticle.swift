@@ -70,12 +70,12 @@ import Testing
     #expect(screen.lines == ["shows Milk"])
     // Who begins to observe after a change is not told of it.
     while !Set(["hides 1", "shows -"]).isSubset(of: screen.lines) {
-      try await store.save { $0.restore(RecordID("Note", "1")) }
+      try await store.save { $0.undelete(RecordID("Note", "1")) }
       try await store.save { $0[Note.self, "1"].delete() }
     }
     values.cancel()
     changes.cancel()
-    try await store.save { $0.restore(RecordID("Note", "1")) }
+    try await store.save { $0.undelete(RecordID("Note", "1")) }
 
     var history = UndoHistory()
     history.append(

@@ -65,7 +65,7 @@ import Testing
     let record = try #require(b.record(id))
     for key in keys.dropLast() {
       #expect(record.value(of: key.name) == "a")
-      #expect(record.conflicts(of: key.name) == [])
+      #expect(record.conflictingValues(of: key.name) == [])
     }
     #expect(record.value(of: "f19") == "b")
   }
@@ -87,7 +87,7 @@ import Testing
     struct Next: Entity {
       static let entityName = "Sailor"
       let miles = register(
-        "miles", of: Int64.self, readingAlso: .counter { $0 })
+        "miles", of: Int64.self, fallingBackTo: .counter { $0 })
       let ship = register("ship", of: String.self)
     }
     let next = Replica(

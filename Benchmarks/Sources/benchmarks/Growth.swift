@@ -274,7 +274,7 @@ extension GrowingWork {
     } body: { input, count in
       let (context, ids) = input
       for id in ids { try context.resolve(id, [name: "both"]) }
-      return context.conflicts.isEmpty ? count : 0
+      return context.pendingConflicts.isEmpty ? count : 0
     }
   }
 

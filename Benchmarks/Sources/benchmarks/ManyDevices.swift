@@ -56,7 +56,8 @@ extension Suite {
             try hub.apply(decoding: $0, reporting: .faults)
           }
         }
-        return hub.record(Self.theRecord)?.conflicts(of: "f0").count ?? 0
+        return hub.record(Self.theRecord)?.conflictingValues(of: "f0").count
+          ?? 0
       }
     }
     add("W13", "\(name), batched", per: "all", target: 1_000_000) { scale in
@@ -71,7 +72,8 @@ extension Suite {
         _ = try batch.withUnsafeBytes {
           try hub.apply(decoding: $0, reporting: .faults)
         }
-        return hub.record(Self.theRecord)?.conflicts(of: "f0").count ?? 0
+        return hub.record(Self.theRecord)?.conflictingValues(of: "f0").count
+          ?? 0
       }
     }
   }

@@ -62,7 +62,7 @@ extension Suite {
     ) { scale in
       let replica = try replica(scale)
       return Work(operations: 1, expecting: 1, setUp: {}) { _ in
-        replica.conflicts(of: "Item").count
+        replica.conflictedFields(of: "Item").count
       }
     }
   }

@@ -12,7 +12,7 @@
 /// instance once to find the fields; reading and editing use key paths.
 ///
 ///     replica[Profile.self, "ada"]?.steps               // Int64
-///     replica[Profile.self, "ada"]?.conflicts(\.name)   // [String]
+///     replica[Profile.self, "ada"]?.conflictingValues(of: \.name)   // [String]
 ///
 /// Every register reads as an optional, since no version of an app can rely on
 /// what another one has written. A field may be added at any time. One that is

@@ -10,11 +10,11 @@ public struct Field<Owner: Entity, Kind: FieldType>: Sendable {
   let older: [OlderField<Kind.Element>]
 
   /// Creates a field; entities do this with `register(_:of:)` and its like.
-  public init(_ name: String) { self.init(name, readingAlso: []) }
+  public init(_ name: String) { self.init(name, fallingBackTo: []) }
 
   init(
     _ name: String, isQuiet: Bool = false,
-    readingAlso older: [OlderField<Kind.Element>]
+    fallingBackTo older: [OlderField<Kind.Element>]
   ) {
     key = FieldKey(name, Kind.kind)
     (self.isQuiet, self.older) = (isQuiet, older)

@@ -8,7 +8,7 @@
 ///
 ///     let price = register(
 ///       "price", of: Double.self,
-///       readingAlso: .register(of: Int.self) { Double($0) },
+///       fallingBackTo: .register(of: Int.self) { Double($0) },
 ///       .counter { Double($0) })
 ///
 /// The older fields are read, in their order, only while the new field has not

@@ -178,7 +178,7 @@ extension Schema.Definition {
       precondition(
         names.insert(Name(field.key.name)).inserted,
         "\(E.entityName) declares two fields named \"\(field.key.name)\": give "
-          + "one of them another name, or read the older one with `readingAlso`"
+          + "one of them another name, or read the older one with `fallingBackTo`"
       )
       fields.insert(field.key)
       if field.isQuiet { quietFields.insert(field.key) }

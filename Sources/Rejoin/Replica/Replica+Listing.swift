@@ -47,15 +47,15 @@ extension Replica {
 
   /// The registers of an entity's existing records that have conflicts, sorted.
   ///
-  ///     for place in replica.conflicts(of: "Profile") {
-  ///       replica.record(place.record)?.conflicts(of: place.field.name)
+  ///     for place in replica.conflictedFields(of: "Profile") {
+  ///       replica.record(place.record)?.conflictingValues(of: place.field.name)
   ///     }
   ///
   /// A field that the schema declares as `lww` is not listed.
   ///
   /// - Complexity: O(*k* log *k*) for *k* registers of the replica with more
   ///   than one write.
-  public func conflicts(of entity: String) -> [FieldLocation] {
+  public func conflictedFields(of entity: String) -> [FieldLocation] {
     let quiet = schema[entity].quietFields
     let places = Dictionary(grouping: stored.shared, by: \.record)
     return places.flatMap { position, places -> [FieldLocation] in
@@ -66,7 +66,7 @@ extension Replica {
       return places.map { stored.names[$0.name] }
         .filter { $0.variant == nil }
         .filter { !quiet.contains($0) }
-        .filter { !record.conflicts(of: $0.name).isEmpty }
+        .filter { !record.conflictingValues(of: $0.name).isEmpty }
         .map { .init(record: record.id, field: $0) }
     }.sorted { ($0.record, $0.field) < ($1.record, $1.field) }
   }

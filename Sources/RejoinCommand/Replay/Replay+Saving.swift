@@ -67,7 +67,7 @@ extension Replay {
     let name = try line.text("on")
     let replica = try device(named: name, &line)
     let id = try schema.record(try line.text("record"), in: line)
-    attempt(on: name, replica) { $0.restore(id) }
+    attempt(on: name, replica) { $0.undelete(id) }
   }
 
   func purge(_ line: inout ScriptLine) throws(ScriptError) {

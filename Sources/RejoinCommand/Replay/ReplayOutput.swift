@@ -55,7 +55,7 @@ enum ReplayOutput {
     case .register:
       var members: [Name: JSONValue] = [:]
       members["value"] = record.value(of: name).map { JSONValue($0) }
-      let conflicts = record.conflicts(of: name)
+      let conflicts = record.conflictingValues(of: name)
       let values = conflicts.compactMap(\.self).map { JSONValue($0) }
       if !values.isEmpty { members["conflicts"] = .array(values) }
       if conflicts.contains(nil) {

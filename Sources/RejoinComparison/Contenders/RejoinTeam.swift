@@ -143,7 +143,7 @@ extension RejoinTeam {
         outcome.kept[field, default: []].formUnion(
           record[episode.key(of: field)].writes.map(\.value))
       }
-      for conflict in contexts.isEmpty ? [] : contexts[place].conflicts {
+      for conflict in contexts.isEmpty ? [] : contexts[place].pendingConflicts {
         for field in conflict.fields {
           let name = Episode.field(of: FieldKey(field.field, .register))
           outcome.kept[name, default: []].formUnion([field.mine, field.store])

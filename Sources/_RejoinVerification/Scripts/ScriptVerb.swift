@@ -28,7 +28,7 @@ extension Transaction {
     switch verb {
     case .touch(let id): touch(id)
     case .delete(let id): delete(id)
-    case .undelete(let id): restore(id)
+    case .undelete(let id): undelete(id)
     case .edit(let id, let key, let change): apply(change, to: key, of: id)
     }
   }

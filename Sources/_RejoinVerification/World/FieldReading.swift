@@ -28,7 +28,7 @@ extension Record {
     switch key.kind {
     case .register:
       reading.value = value(of: name)
-      reading.conflicts = conflicts(of: name)
+      reading.conflicts = conflictingValues(of: name)
       reading.author = write(of: name)?.dot
     case .counter: reading.count = count(of: name)
     case .set: reading.elements = elements(of: name)

@@ -49,7 +49,7 @@ final class ObserverMirror {
         switch key.kind {
         case .register:
           "\(key): \(record.value(of: key.name) as Value?), "
-            + "\(record.conflicts(of: key.name))"
+            + "\(record.conflictingValues(of: key.name))"
         case .counter: "\(key): \(record.count(of: key.name))"
         case .set: "\(key): \(record.elements(of: key.name))"
         case .ledger: "\(key): \(record.total(of: key.name))"

@@ -29,17 +29,19 @@ extension TestedLibrary {
       }
       try agree(
         "conflicts of \(entity) on \(name)",
-        Set(replica.conflicts(of: entity)), conflicts(in: list))
+        Set(replica.conflictedFields(of: entity)), conflictedFields(in: list))
     }
   }
 
-  private func conflicts(in list: [RecordID]) -> Set<FieldLocation> {
+  private func conflictedFields(in list: [RecordID]) -> Set<FieldLocation> {
     var found: Set<FieldLocation> = []
     for id in list {
       guard let record = replica.record(id) else { continue }
       let entity = replica.schema[id.entity]
       for key in entity.fields.subtracting(entity.quietFields)
-      where key.kind == .register && !record.conflicts(of: key.name).isEmpty {
+      where key.kind == .register
+        && !record.conflictingValues(of: key.name).isEmpty
+      {
         found.insert(.init(record: id, field: key))
       }
     }

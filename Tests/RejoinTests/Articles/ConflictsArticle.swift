@@ -13,9 +13,10 @@ import Testing
     let report = phone.merge(tablet)
 
     #expect(phone[Profile.self, "ada"]?.name == "Ada L.")
-    #expect(phone[Profile.self, "ada"]?.conflicts(\.name) == ["Ada"])
+    #expect(
+      phone[Profile.self, "ada"]?.conflictingValues(of: \.name) == ["Ada"])
 
-    #expect(phone.conflicts(of: "Profile").map(\.record.key) == ["ada"])
+    #expect(phone.conflictedFields(of: "Profile").map(\.record.key) == ["ada"])
 
     let shown = phone[Profile.self, "ada"]?.write(of: \.name)
     #expect(shown?.dot == Dot(tablet.device, 1))
@@ -32,7 +33,7 @@ import Testing
     try phone.save { $0[Profile.self, "ada"].name = "Ada Lovelace" }
     tablet.merge(phone)
     #expect(tablet[Profile.self, "ada"]?.name == "Ada Lovelace")
-    #expect(tablet[Profile.self, "ada"]?.conflicts(\.name) == [])
+    #expect(tablet[Profile.self, "ada"]?.conflictingValues(of: \.name) == [])
 
     try tablet.save { $0[Profile.self, "ada"].delete() }
     try phone.save { $0[Profile.self, "ada"].steps.increment(by: 100) }

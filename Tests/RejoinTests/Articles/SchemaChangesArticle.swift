@@ -15,10 +15,10 @@ import Testing
     static let entityName = "Item"
     let name = register("name", of: String.self)
     let stock = register(
-      "stock", of: String.self, readingAlso: .counter { "\($0) pieces" })
+      "stock", of: String.self, fallingBackTo: .counter { "\($0) pieces" })
     let price = register(
       "price", of: Double.self,
-      readingAlso: .register(of: Int.self) { Double($0) / 100 })
+      fallingBackTo: .register(of: Int.self) { Double($0) / 100 })
     let color = register("color", of: String.self)
   }
 

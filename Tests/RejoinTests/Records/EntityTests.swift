@@ -139,7 +139,7 @@ private struct Pet: Entity {
       try Replica.empty(1).save { $0.delete(RecordID("Empty", "a")) }
     }
     await #expect(processExitsWith: .failure) {
-      try Replica.empty(1).save { $0.restore(RecordID("Empty", "a")) }
+      try Replica.empty(1).save { $0.undelete(RecordID("Empty", "a")) }
     }
     await #expect(processExitsWith: .failure) {
       try Replica.empty(1).importRows { $0.touch(RecordID("Empty", "a")) }

@@ -19,9 +19,10 @@ private struct New: Entity {
   let theme = register("theme", of: String.self)
   let price = register(
     "price", of: Double.self,
-    readingAlso: .register(of: Int.self) { Double($0) / 100 })
+    fallingBackTo: .register(of: Int.self) { Double($0) / 100 })
   let stock = lww(
-    "stock", of: String.self, readingAlso: .register(of: Int.self) { "\($0)" },
+    "stock", of: String.self,
+    fallingBackTo: .register(of: Int.self) { "\($0)" },
     .counter { "\($0) pieces" })
 }
 
@@ -116,7 +117,7 @@ private struct Careless: Entity {
     try new.save { $0[New.self, "1"].price = 4.5 }
     settle(old, new)
     let price = try #require(item?.price)
-    let conflicts = try #require(item?.conflicts(\.price))
+    let conflicts = try #require(item?.conflictingValues(of: \.price))
     #expect(Set([price] + conflicts) == [3, 4.5])
   }
 

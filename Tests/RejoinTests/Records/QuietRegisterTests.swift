@@ -42,8 +42,8 @@ private struct Plain: Entity {
     let (replicas, reports) = try contested([Quiet.self])
     for (replica, report) in zip(replicas, reports) {
       #expect(replica[Quiet.self, "1"]?.position == 2)
-      #expect(replica[Quiet.self, "1"]?.conflicts(\.position) == [])
-      #expect(replica.conflicts(of: "Item").isEmpty)
+      #expect(replica[Quiet.self, "1"]?.conflictingValues(of: \.position) == [])
+      #expect(replica.conflictedFields(of: "Item").isEmpty)
       #expect(report.conflicts.isEmpty)
       #expect(!report.hasFaults)
     }
@@ -52,7 +52,7 @@ private struct Plain: Entity {
   @Test func untypedRecordListsAllSiblings() throws {
     let (replicas, _) = try contested([Quiet.self])
     let record = try #require(replicas[0].record(id))
-    #expect(record.conflicts(of: "position") == [.int(1)])
+    #expect(record.conflictingValues(of: "position") == [.int(1)])
     #expect(record.writes(of: "position").map(\.value) == [.int(2), .int(1)])
     #expect(record[key].writes.count == 2)
   }
@@ -61,8 +61,9 @@ private struct Plain: Entity {
     let quiet = try contested([Quiet.self]).replicas[0]
     let plain = try contested([Plain.self]).replicas[0]
     #expect(quiet.encoded() == plain.encoded())
-    #expect(plain[Plain.self, "1"]?.conflicts(\.position) == [1])
-    #expect(plain.conflicts(of: "Item") == [.init(record: id, field: key)])
+    #expect(plain[Plain.self, "1"]?.conflictingValues(of: \.position) == [1])
+    #expect(
+      plain.conflictedFields(of: "Item") == [.init(record: id, field: key)])
   }
 
   @Test func laterVersionReadsConflictsOfQuietRegister() throws {
@@ -70,7 +71,7 @@ private struct Plain: Entity {
     let later = Replica(
       opening: quiet.state, token: quiet.restoreToken, schema: [Plain.self],
       wallClock: ManualClock().wall, makeDeviceID: { DeviceID(98) })
-    #expect(later[Plain.self, "1"]?.conflicts(\.position) == [1])
+    #expect(later[Plain.self, "1"]?.conflictingValues(of: \.position) == [1])
   }
 
   @Test func quietFieldMustBeDeclaredRegister() async {

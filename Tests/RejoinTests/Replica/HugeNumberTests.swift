@@ -29,7 +29,7 @@ import Testing
     #expect(a.version[stranger].sequence == .max)
     #expect(try a.edit { $0.name = "mine" }.superseded == [])
     #expect(a.ada?.name == "mine")
-    #expect(a.ada?.conflicts(\.name) == [])
+    #expect(a.ada?.conflictingValues(of: \.name) == [])
   }
 
   @Test func anUnseenWriteWithTheGreatestTimestampIsReportedAsSuperseded()
@@ -58,7 +58,7 @@ import Testing
     }
     #expect(report.superseded == [])
     #expect(a.ada?.name == "mine")
-    #expect(a.ada?.conflicts(\.name) == ["huge"])
+    #expect(a.ada?.conflictingValues(of: \.name) == ["huge"])
     #expect(a.state.hybrid.latest < far)
   }
 

@@ -42,11 +42,13 @@ import _RejoinVerification
         }
       }
       let inConflict = expected.filter {
-        replica.record($0)?.conflicts(of: "name").isEmpty == false
+        replica.record($0)?.conflictingValues(of: "name").isEmpty == false
       }
-      #expect(replica.conflicts(of: entity).map(\.record) == inConflict)
+      #expect(replica.conflictedFields(of: entity).map(\.record) == inConflict)
       #expect(
-        replica.conflicts(of: entity).allSatisfy { $0.field.name == "name" })
+        replica.conflictedFields(of: entity).allSatisfy {
+          $0.field.name == "name"
+        })
     }
     #expect(
       replica.allRecordIDs
@@ -73,7 +75,7 @@ import _RejoinVerification
     #expect(replica.recordIDs(of: "Kept") == ids.sorted())
   }
 
-  /// Whatever was created, deleted, restored and joined.
+  /// Whatever was created, deleted, undeleted and joined.
   @Test(arguments: 0..<40 as Range<UInt64>)
   func listsArePagesOfWhatExists(_ seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
@@ -91,7 +93,7 @@ import _RejoinVerification
           $0.apply(.write(value), to: FieldKey("name", .register), of: id)
         }
       case 5, 6: try replica.save { $0.delete(id) }
-      case 7: try replica.save { $0.restore(id) }
+      case 7: try replica.save { $0.undelete(id) }
       default:
         replica.merge(replicas[replica === replicas[0] ? 1 : 0])
       }
@@ -110,6 +112,6 @@ import _RejoinVerification
     #expect(replica.recordIDs(of: "Kept").isEmpty)
     #expect(replica.recordIDs(of: "Kept", after: "a", limit: 1).isEmpty)
     #expect(replica.recordCount(of: "Kept") == 0)
-    #expect(replica.conflicts(of: "Kept").isEmpty)
+    #expect(replica.conflictedFields(of: "Kept").isEmpty)
   }
 }

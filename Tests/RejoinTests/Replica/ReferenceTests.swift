@@ -30,11 +30,12 @@ import Testing
     try a.edit { $0.mentor = nil }
     try a.edit { $0.mentor = Reference("eve") }
     settle(a, b)
-    #expect(a.ada?.mentor == nil && a.ada?.conflicts(\.mentor) == [])
-    #expect(a.conflicts(of: "Sailor").isEmpty)
+    #expect(
+      a.ada?.mentor == nil && a.ada?.conflictingValues(of: \.mentor) == [])
+    #expect(a.conflictedFields(of: "Sailor").isEmpty)
     try a.save { $0[Sailor.self, "eve"].touch() }
-    #expect(a.ada?.conflicts(\.mentor) == [nil])
-    #expect(a.conflicts(of: "Sailor").count == 1)
+    #expect(a.ada?.conflictingValues(of: \.mentor) == [nil])
+    #expect(a.conflictedFields(of: "Sailor").count == 1)
   }
 
   @Test func aDanglingReferenceIsNotShownWhereItArrives() throws {
@@ -67,9 +68,9 @@ import Testing
     try b.edit { $0.mentor = Reference("eve") }
     settle(a, b)
     #expect(a.ada?.mentor?.key == "eve")
-    #expect(a.ada?.conflicts(\.mentor) == [])
+    #expect(a.ada?.conflictingValues(of: \.mentor) == [])
     try a.save { $0[Sailor.self, "zoe"].name = "Zoe" }
-    #expect(a.ada?.conflicts(\.mentor).map { $0?.key } == ["zoe"])
+    #expect(a.ada?.conflictingValues(of: \.mentor).map { $0?.key } == ["zoe"])
   }
 
   @Test func theRuleOfTheTargetDecidesWhetherItIsThere() throws {

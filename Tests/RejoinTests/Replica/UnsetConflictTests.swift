@@ -25,18 +25,20 @@ import Testing
     try unset(on: a, "new", on: b)
     for replica in [a, b] {
       #expect(replica.ada?.name == "new")
-      #expect(replica.ada?.conflicts(\.name) == [nil])
-      #expect(replica.record(Sailor.ada)?.conflicts(of: "name") == [nil])
-      #expect(replica.conflicts(of: "Sailor").map(\.field.name) == ["name"])
+      #expect(replica.ada?.conflictingValues(of: \.name) == [nil])
+      #expect(
+        replica.record(Sailor.ada)?.conflictingValues(of: "name") == [nil])
+      #expect(
+        replica.conflictedFields(of: "Sailor").map(\.field.name) == ["name"])
     }
     try a.edit { $0.name = "settled" }
-    #expect(a.ada?.conflicts(\.name) == [])
+    #expect(a.ada?.conflictingValues(of: \.name) == [])
   }
 
   @Test func conflictsListValueThatLostToUnset() throws {
     try unset(on: b, "lost", on: a)
     #expect(a.ada?.name == nil)
-    #expect(a.ada?.conflicts(\.name) == ["lost"])
+    #expect(a.ada?.conflictingValues(of: \.name) == ["lost"])
   }
 
   @Test func concurrentUnsetsAreNoConflict() throws {
@@ -44,8 +46,8 @@ import Testing
     settle(a, b)
     for replica in [a, b] { try replica.edit { $0.name = nil } }
     settle(a, b)
-    #expect(a.ada?.conflicts(\.name) == [])
-    #expect(a.conflicts(of: "Sailor").isEmpty)
+    #expect(a.ada?.conflictingValues(of: \.name) == [])
+    #expect(a.conflictedFields(of: "Sailor").isEmpty)
   }
 
   @Test func registerListsConcurrentUnset() {

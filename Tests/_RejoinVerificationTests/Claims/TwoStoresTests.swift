@@ -28,7 +28,7 @@ struct TwoStoresTests {
     #expect(report.conflicts.map(\.loser.value) == [.string("here")])
     let note = try #require(tablet[Note.self, "1"])
     #expect(note.title == "there")
-    #expect(note.conflicts(\.title) == ["here"])
+    #expect(note.conflictingValues(of: \.title) == ["here"])
   }
 
   /// Weeks of many devices, whose messages come late, twice, in parts or never.

@@ -186,7 +186,9 @@ extension PolicyTable {
   private func checkQueue(
     _ context: EditingContext, _ row: PolicyRow, _ replica: Replica
   ) throws {
-    let queued = context.conflicts.flatMap(\.fields).map { Name($0.field) }
+    let queued = context.pendingConflicts.flatMap(\.fields).map {
+      Name($0.field)
+    }
     try equal(
       "\(policy.name): queued", Set(queued),
       Set(row.queued.map { Name($0.name) }))
@@ -203,7 +205,8 @@ extension PolicyTable {
       try equal("\(key) settled", field.value, .string("settled"))
       try equal("\(key) has siblings", field.writes.count, 1)
     }
-    try require(later.conflicts.isEmpty, "a resolved conflict stays queued")
+    try require(
+      later.pendingConflicts.isEmpty, "a resolved conflict stays queued")
   }
 
   /// A context that shows the record deleted creates it again to resolve an
@@ -238,9 +241,10 @@ extension PolicyTable {
     _ context: EditingContext, _ replica: Replica
   ) throws -> EditingContext {
     let later = EditingContext(replica)
-    later.conflicts = try JSONDecoder().decode(
-      [Conflict].self, from: JSONEncoder().encode(context.conflicts))
-    try equal("the stored queue", later.conflicts, context.conflicts)
+    later.pendingConflicts = try JSONDecoder().decode(
+      [Conflict].self, from: JSONEncoder().encode(context.pendingConflicts))
+    try equal(
+      "the stored queue", later.pendingConflicts, context.pendingConflicts)
     return later
   }
 }

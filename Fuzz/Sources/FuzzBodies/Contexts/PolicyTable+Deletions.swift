@@ -158,7 +158,7 @@ extension PolicyTable {
   ) throws {
     try equal(
       "\(policy.name): queued deletions",
-      context.conflicts.filter(\.isDeletion).count,
+      context.pendingConflicts.filter(\.isDeletion).count,
       outcome == .reportConflict ? 1 : 0)
     guard outcome == .reportConflict else { return }
     let later = try Self.reopened(context, replica)
@@ -166,6 +166,7 @@ extension PolicyTable {
     try require(
       !replica.exists(PolicyTable.card) && report.survivors.isEmpty,
       "a resolved deletion leaves the record")
-    try require(later.conflicts.isEmpty, "a resolved deletion stays queued")
+    try require(
+      later.pendingConflicts.isEmpty, "a resolved deletion stays queued")
   }
 }

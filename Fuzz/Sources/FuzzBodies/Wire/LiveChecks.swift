@@ -34,7 +34,7 @@ struct LiveChecks {
       guard let record = replica.record(id) else { continue }
       for key in record.fields {
         _ = (record[key].writes, record.value(of: key.name))
-        _ = (record.conflicts(of: key.name), record.write(of: key.name))
+        _ = (record.conflictingValues(of: key.name), record.write(of: key.name))
         _ = (record.elements(of: key.name), record.insertions(of: key.name))
         _ = (record.count(of: key.name), record.amounts(of: key.name))
         _ = (record.total(of: key.name), record.entries(of: key.name))

@@ -14,14 +14,14 @@ extension Entity {
   ///     has not been written.
   public static func register<V: FieldValue>(
     _ name: String, of type: V.Type = V.self,
-    readingAlso older: OlderField<V>...
-  ) -> Field<Self, MVRegister<V>> { Field(name, readingAlso: older) }
+    fallingBackTo older: OlderField<V>...
+  ) -> Field<Self, MVRegister<V>> { Field(name, fallingBackTo: older) }
 
   /// Declares the same register as with the wrapped type, since every register
   /// is optional.
   public static func register<V: FieldValue>(
-    _ name: String, of type: V?.Type, readingAlso older: OlderField<V>...
-  ) -> Field<Self, MVRegister<V>> { Field(name, readingAlso: older) }
+    _ name: String, of type: V?.Type, fallingBackTo older: OlderField<V>...
+  ) -> Field<Self, MVRegister<V>> { Field(name, fallingBackTo: older) }
 
   /// Declares a *quiet* register: its concurrent writes are neither listed as
   /// conflicts nor reported.
@@ -42,17 +42,17 @@ extension Entity {
   /// conflict.
   public static func lww<V: FieldValue>(
     _ name: String, of type: V.Type = V.self,
-    readingAlso older: OlderField<V>...
+    fallingBackTo older: OlderField<V>...
   ) -> Field<Self, MVRegister<V>> {
-    Field(name, isQuiet: true, readingAlso: older)
+    Field(name, isQuiet: true, fallingBackTo: older)
   }
 
   /// Declares the same register as with the wrapped type, since every register
   /// is optional.
   public static func lww<V: FieldValue>(
-    _ name: String, of type: V?.Type, readingAlso older: OlderField<V>...
+    _ name: String, of type: V?.Type, fallingBackTo older: OlderField<V>...
   ) -> Field<Self, MVRegister<V>> {
-    Field(name, isQuiet: true, readingAlso: older)
+    Field(name, isQuiet: true, fallingBackTo: older)
   }
 
   /// Declares a reference to a record of another entity, or of this one.
@@ -118,7 +118,7 @@ extension Record {
   /// The first is `nil` if the field shows a value and a write unset it. A record
   /// knows no schema, so it also lists the values of a field that the schema
   /// declares as `lww`.
-  public func conflicts(of name: String) -> [Value?] {
+  public func conflictingValues(of name: String) -> [Value?] {
     let showsValue = value(of: name) != nil
     return self[FieldKey(name, .register)].conflicts
       .filter { $0 == nil ? showsValue : visible($0) != nil }
@@ -140,16 +140,16 @@ extension Record {
 extension TypedRecord {
   /// The values of concurrent writes that differ from the visible one, sorted.
   ///
-  ///     replica[Profile.self, "ada"]?.conflicts(\.name)  // [nil, "Ada L."]
+  ///     replica[Profile.self, "ada"]?.conflictingValues(of: \.name)  // [nil, "Ada L."]
   ///
   /// The first is `nil` if a write unset the field. A field declared with `lww`
   /// lists none.
-  public func conflicts<V: FieldValue>(
-    _ field: KeyPath<Owner, Field<Owner, MVRegister<V>>>
+  public func conflictingValues<V: FieldValue>(
+    of field: KeyPath<Owner, Field<Owner, MVRegister<V>>>
   ) -> [V?] {
     let field = fields[field]
     if field.isQuiet { return [] }
-    return record.conflicts(of: field.key.name).converted {
+    return record.conflictingValues(of: field.key.name).converted {
       field.element($0, of: field.key)
     }
   }

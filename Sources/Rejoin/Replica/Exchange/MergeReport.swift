@@ -142,7 +142,7 @@ public struct MergeReport: Sendable {
   /// The fields that arrived with another kind than the schema declares.
   ///
   /// They are kept beside the declared ones and are not read. To read them,
-  /// declare the older kind with `readingAlso`; they are then not listed here.
+  /// declare the older kind with `fallingBackTo`; they are then not listed here.
   public internal(set) var kindMismatches: Set<FieldLocation> = []
 
   init() {}

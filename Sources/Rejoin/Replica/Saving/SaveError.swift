@@ -12,7 +12,7 @@ public enum SaveError: Error, Hashable, Sendable {
   /// A counter's increments or decrements by one device would exceed
   /// `UInt64.max`.
   case counterOverflow(RecordID, field: String)
-  /// The record cannot be restored, because its contents have been purged.
+  /// The record cannot be undeleted, because its contents have been purged.
   case purged(RecordID)
   /// The state that an edit observed is of another kind than the field.
   case observedKind(RecordID, field: String)

@@ -81,7 +81,7 @@ public final class Transaction {
 
   /// Creates a record, or keeps it alive, without editing a field.
   ///
-  /// A deleted record is created again, empty; ``restore(_:)`` brings back its
+  /// A deleted record is created again, empty; ``undelete(_:)`` brings back its
   /// contents instead.
   ///
   /// - Precondition: The schema declares the record's entity.
@@ -193,14 +193,14 @@ public final class Transaction {
     change(id) { $0.delete(observed: existence, seen: seen) }
   }
 
-  /// Restores a deleted record with its contents.
+  /// Brings back a deleted record with its contents.
   ///
   /// A record that exists is kept alive; one that has never existed is not
   /// created. If the contents have been purged, the save throws
   /// ``SaveError/purged(_:)``.
   ///
   /// - Precondition: The schema declares the record's entity.
-  public func restore(_ id: RecordID) {
+  public func undelete(_ id: RecordID) {
     checkEntity(of: id)
     if exists(id) { return touch(id) }
     guard isDead(id) else { return }
@@ -270,7 +270,7 @@ extension Transaction: EditTarget {
 
   package func edited(_ key: FieldKey, of id: RecordID) -> EditedField {
     let edit = edit(of: key, in: id)
-    // A deleted record that this save restores is shown with its contents.
+    // A deleted record that this save undeletes is shown with its contents.
     guard !hides(id), let record = replica.record(id),
       record.exists || pending[id]?.mark == true
     else { return EditedField(FieldState(key.kind), edit) }

@@ -155,7 +155,7 @@ import Testing
     #expect(second.deleted == [Sailor.ada])
     #expect(second.created.isEmpty)
     #expect(second.changedFields.isEmpty)
-    try b.save { $0.restore(Sailor.ada) }
+    try b.save { $0.undelete(Sailor.ada) }
     #expect(b.tell(a).created == [Sailor.ada])
     #expect(b.tell(a).created.isEmpty)
   }

@@ -44,7 +44,7 @@ import Testing
     try a.edit { $0.name = "Countess" }
     let report = try pull(a, at: 2_000_000, name: "Lady", rank: "mate")
     #expect(a.ada?.name == "Lady")
-    #expect(a.ada?.conflicts(\.name) == ["Countess"])
+    #expect(a.ada?.conflictingValues(of: \.name) == ["Countess"])
     let conflict = try #require(report.conflicts.first)
     #expect(report.conflicts.count == 1)
     #expect(conflict.loser.value == "Countess")
@@ -56,7 +56,7 @@ import Testing
     try a.edit { $0.name = "Countess" }
     try pull(a, at: 2_000, name: "Lady")
     #expect(a.ada?.name == "Countess")
-    #expect(a.ada?.conflicts(\.name) == ["Lady"])
+    #expect(a.ada?.conflictingValues(of: \.name) == ["Lady"])
   }
 
   @Test func resolvingTheConflictSupersedesBoth() throws {
@@ -65,10 +65,10 @@ import Testing
     try pull(a, at: 2_000_000, name: "Lady")
     try a.edit { $0.name = "Ada of Lovelace" }
     #expect(a.ada?.name == "Ada of Lovelace")
-    #expect(a.ada?.conflicts(\.name) == [])
+    #expect(a.ada?.conflictingValues(of: \.name) == [])
     // It is pushed, and comes back as the server's.
     try pull(a, at: 3_000_000, name: "Ada of Lovelace")
-    #expect(a.ada?.conflicts(\.name) == [])
+    #expect(a.ada?.conflictingValues(of: \.name) == [])
   }
 
   @Test func whatTheRowsDoNotTouchStays() throws {
@@ -89,7 +89,7 @@ import Testing
     #expect(a.ada?.rank == "cook")
     try pull(a, at: 2_000_000, rank: "captain")
     #expect(a.ada?.rank == "captain")
-    #expect(a.ada?.conflicts(\.rank) == [])
+    #expect(a.ada?.conflictingValues(of: \.rank) == [])
   }
 
   // A pull writes only what differs from the latest pull known here, whoever made
@@ -105,7 +105,7 @@ import Testing
     }
     #expect(a.version == before)
     #expect(a.ada?.name == "Countess")
-    #expect(a.ada?.conflicts(\.name) == [])
+    #expect(a.ada?.conflictingValues(of: \.name) == [])
   }
 
   @Test(arguments: [-1, 0, 999, 1_000] as [Int64])
@@ -154,7 +154,7 @@ import Testing
       $0[Sailor.self, "ada"].name = nil
     }
     #expect(a.ada?.name == nil)
-    #expect(a.ada?.conflicts(\.name) == [])
+    #expect(a.ada?.conflictingValues(of: \.name) == [])
   }
 
   @Test func theLatestPullKnownHereMayBeAnothers() throws {
@@ -166,7 +166,7 @@ import Testing
     #expect(b.version == before)
     try pull(b, at: 2_000, name: "Lady")
     #expect(b.ada?.name == "Lady")
-    #expect(b.ada?.conflicts(\.name) == [])
+    #expect(b.ada?.conflictingValues(of: \.name) == [])
   }
 
   /// An entity may have any name, also one with a slash.
@@ -194,22 +194,22 @@ import Testing
     try pull(b, at: 2_000, name: "Lady")
     let conflicts = a.merge(b).conflicts
     #expect(conflicts.map(\.location.record) == [Sailor.ada])
-    #expect(a.ada?.conflicts(\.name) == ["Ada"])
+    #expect(a.ada?.conflictingValues(of: \.name) == ["Ada"])
     b.merge(a)
     try pull(b, at: 3_000, name: "Countess")
     settle(a, b)
     #expect(a.ada?.name == "Countess")
-    #expect(a.ada?.conflicts(\.name) == [])
+    #expect(a.ada?.conflictingValues(of: \.name) == [])
   }
 
   @Test func aPullOfAnotherServerIsNotSuperseded() throws {
     try pull(a, at: 1_000, from: "crm", name: "Ada")
     try pull(a, at: 2_000, from: "erp", name: "Lady")
     #expect(a.ada?.name == "Lady")
-    #expect(a.ada?.conflicts(\.name) == ["Ada"])
+    #expect(a.ada?.conflictingValues(of: \.name) == ["Ada"])
     try pull(a, at: 3_000, from: "crm", name: "Countess")
     #expect(a.ada?.name == "Countess")
-    #expect(a.ada?.conflicts(\.name) == ["Lady"])
+    #expect(a.ada?.conflictingValues(of: \.name) == ["Lady"])
   }
 
   @Test func aDeletionThatWasNotPulledStays() throws {
@@ -235,7 +235,7 @@ import Testing
     #expect(areEqual(a, b))
     #expect(a.ada?.name == "4")
     #expect(a.ada?.rank == "4")
-    #expect(a.ada?.conflicts(\.name) == [])
+    #expect(a.ada?.conflictingValues(of: \.name) == [])
   }
 
   // The saves are of a device of this installation for the server.
@@ -349,7 +349,7 @@ import Testing
     settle(a, b, clone)
     #expect(areEqual(a, b, clone))
     #expect(a.ada?.name == "Countess")
-    #expect(a.ada?.conflicts(\.name) == [])
+    #expect(a.ada?.conflictingValues(of: \.name) == [])
   }
 
   /// A part of a delta has no intervals, so that only its fields tell.
@@ -410,7 +410,7 @@ import Testing
     #expect(a.ada?.name == nil)
     try pull(a, at: 1_000, name: "Ada", rank: "mate")
     #expect(a.ada?.name == "Ada" && a.ada?.rank == "mate")
-    #expect(a.ada?.conflicts(\.name) == [])
+    #expect(a.ada?.conflictingValues(of: \.name) == [])
     #expect(try pull(a, at: 1_000, name: "Ada", rank: "mate").records.isEmpty)
   }
 
@@ -434,7 +434,7 @@ import Testing
     try a.edit { $0.name = "Countess" }
     try pull(a, at: 1_000, name: "Ada")
     #expect(a.ada?.name == "Countess")
-    #expect(a.ada?.conflicts(\.name) == ["Ada"])
+    #expect(a.ada?.conflictingValues(of: \.name) == ["Ada"])
   }
 
   @Test func pullFillsRecordThatAnotherDeviceCreatedAgain() throws {
@@ -470,7 +470,7 @@ import Testing
       transaction[Sailor.self, "ada"].touch()
     }
     try a.undo(try #require(report.undo))
-    try a.save { $0.restore(Sailor.ada) }
+    try a.save { $0.undelete(Sailor.ada) }
     #expect(a.ada?.name == "Ada")
     #expect(try pull(a, at: 1_000, name: "Ada").records.isEmpty)
   }

@@ -63,7 +63,7 @@ import Testing
     a.tell(b)
     #expect(b.ada?.name == "late")
     #expect(b.ada?.rank == "late")
-    #expect(b.ada?.conflicts(\.name) == [])
+    #expect(b.ada?.conflictingValues(of: \.name) == [])
   }
 
   /// Also where no field is written twice.

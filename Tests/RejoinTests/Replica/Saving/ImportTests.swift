@@ -26,7 +26,7 @@ import Testing
     #expect(a.recordIDs(of: "Sailor").map(\.key) == ["ada", "bob"])
     #expect(a.ada?.miles == 5)
     #expect(a.ada?.pay == 3)
-    #expect(a.ada?.conflicts(\.name) == [])
+    #expect(a.ada?.conflictingValues(of: \.name) == [])
   }
 
   @Test func importingAgainDoesNothing() throws {
@@ -48,7 +48,7 @@ import Testing
     try a.importRows(rows)
     settle(a, b)
     #expect(a.ada?.name == "real")
-    #expect(a.ada?.conflicts(\.name) == ["ada"])
+    #expect(a.ada?.conflictingValues(of: \.name) == ["ada"])
     #expect(a.ada?.miles == 5)
   }
 
@@ -64,7 +64,7 @@ import Testing
     try a.importRows { $0[Sailor.self, "ada"].name = "Ada" }
     try a.importRows { $0[Sailor.self, "ada"].name = "Eve" }
     let shown = [a.ada?.name].compactMap { $0 }
-    let other = a.ada?.conflicts(\.name) ?? []
+    let other = a.ada?.conflictingValues(of: \.name) ?? []
     #expect(Set(shown + other) == ["Ada", "Eve"])
   }
 

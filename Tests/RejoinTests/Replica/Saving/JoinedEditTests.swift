@@ -82,7 +82,7 @@ import Testing
       transaction.upsert(Sailor.ada, observed: deleted, creatingAgain: fields)
       if !isLast { write() }
     }
-    #expect(a.ada?.name == "new" && a.ada?.conflicts(\.name) == [])
+    #expect(a.ada?.name == "new" && a.ada?.conflictingValues(of: \.name) == [])
   }
 
   @Test func plainEditAfterUpsertCreatesDeletedRecordAgain() throws {
@@ -111,7 +111,7 @@ import Testing
       if !isLast { transaction.apply(.write("1"), to: name, of: Sailor.ada) }
     }
     #expect(a.ada?.name == (isLast ? "2" : "1"))
-    #expect(a.ada?.conflicts(\.name) == [])
+    #expect(a.ada?.conflictingValues(of: \.name) == [])
   }
 
   @Test func observedStateOfAnotherKindThrows() throws {

@@ -30,7 +30,7 @@ import Testing
       #expect(replica.ada?.tags == [])
       #expect(replica.ada?.roles == [])
       #expect(replica.ada?.pay == 0)
-      #expect(replica.ada?.conflicts(\.name) == [])
+      #expect(replica.ada?.conflictingValues(of: \.name) == [])
     }
   }
 

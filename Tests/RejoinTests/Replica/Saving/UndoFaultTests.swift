@@ -67,10 +67,10 @@ import Testing
     phone.merge(watch)
     plain.merge(watch)
     // An ordinary deletion in its place:
-    try plain.save { $0.restore(id) }
+    try plain.save { $0.undelete(id) }
     #expect(plain.record(id)?.elements(of: "tags") == ["w"])
     #expect(phone.record(id)?.elements(of: "tags") == ["w"])
-    #expect(throws: Never.self) { try phone.save { $0.restore(id) } }
+    #expect(throws: Never.self) { try phone.save { $0.undelete(id) } }
   }
 
   /// Two have created one record, and each undoes that.
@@ -133,7 +133,7 @@ import Testing
     }
     try phone.undo(#require(mine.undo))
     #expect(phone.ada?.name == "Countess")
-    #expect(phone.record(ada)?.conflicts(of: "name") == ["Ada"])
+    #expect(phone.record(ada)?.conflictingValues(of: "name") == ["Ada"])
   }
 
   /// A context clears elements that are no longer stored.

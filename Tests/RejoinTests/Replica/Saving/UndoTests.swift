@@ -181,7 +181,7 @@ import Testing
     settle(phone, watch, tablet)
     #expect(try undo(mine) == [])
     #expect(phone[Sailor.self, "ada"]?.name == "Byron")
-    #expect(phone.record(ada)?.conflicts(of: "name") == ["Countess"])
+    #expect(phone.record(ada)?.conflictingValues(of: "name") == ["Countess"])
     #expect(phone.recordForEditing(ada)[.existence].clock.isEmpty)
   }
 
@@ -353,7 +353,7 @@ import Testing
     try watch.edit { $0.delete() }
     settle(phone, watch)
     #expect(try undo(report) == ["", "name"])
-    try phone.save { $0.restore(ada) }
+    try phone.save { $0.undelete(ada) }
     #expect(phone.ada?.name == "Lovelace")
   }
 

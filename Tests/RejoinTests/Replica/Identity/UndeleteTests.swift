@@ -4,7 +4,7 @@
 import Testing
 
 /// Bringing deleted records back.
-@Suite(.encodes) struct RestoreTests {
+@Suite(.encodes) struct UndeleteTests {
   private let a = Replica.empty(1)
   private let b = Replica.empty(2)
 
@@ -35,7 +35,7 @@ import Testing
     let dot = try b.save { transaction in
       let ada = transaction[Sailor.self, "ada"]
       #expect(ada.name == nil)
-      transaction.restore(Sailor.ada)
+      transaction.undelete(Sailor.ada)
       #expect(ada.name == "ada")
       #expect(ada.miles.value == 3)
     }.dot
@@ -49,7 +49,7 @@ import Testing
     try fill()
     try a.edit { $0.delete() }
     try a.save {
-      $0.restore(Sailor.ada)
+      $0.undelete(Sailor.ada)
       $0[Sailor.self, "ada"].miles.increment(by: 2)
     }
     #expect(a.ada?.miles == 5)
@@ -66,7 +66,7 @@ import Testing
       let version = replica.version
       #expect(throws: SaveError.purged(Sailor.ada)) {
         try replica.save {
-          $0.restore(Sailor.ada)
+          $0.undelete(Sailor.ada)
           $0[Sailor.self, "ada"].name = "x"
         }
       }
@@ -88,7 +88,7 @@ import Testing
     try a.edit { $0.delete() }
     try a.purge()
     #expect(throws: SaveError.purged(Sailor.ada)) {
-      try a.save { $0.restore(Sailor.ada) }
+      try a.save { $0.undelete(Sailor.ada) }
     }
   }
 
@@ -101,7 +101,7 @@ import Testing
       $0.rank = nil
       $0.delete()
     }
-    try a.save { $0.restore(Sailor.ada) }
+    try a.save { $0.undelete(Sailor.ada) }
     #expect(a.ada?.name == "ada")
     #expect(a.ada?.tags == [])
     #expect(a.ada?.miles == 0)
@@ -110,7 +110,7 @@ import Testing
       $0.pay.append(1)
       $0.delete()
     }
-    try b.save { $0.restore(Sailor.ada) }
+    try b.save { $0.undelete(Sailor.ada) }
     #expect(b.ada?.name == "late")
     #expect(b.ada?.pay == 5)
   }
@@ -120,7 +120,7 @@ import Testing
     try a.edit { $0.delete() }
     try a.edit { $0.name = "again" }
     try a.edit { $0.delete() }
-    try a.save { $0.restore(Sailor.ada) }
+    try a.save { $0.undelete(Sailor.ada) }
     #expect(a.ada?.name == "again")
     #expect(a.ada?.miles == 0)
   }
@@ -138,18 +138,18 @@ import Testing
     #expect(!a.exists(berth))
     #expect(a.recordForEditing(berth)[Berth().name.key].value == "late")
     #expect(throws: SaveError.purged(berth)) {
-      try a.save { $0.restore(berth) }
+      try a.save { $0.undelete(berth) }
     }
   }
 
   @Test func whatExistsIsKeptAlive() throws {
     try fill()
-    #expect(try a.save { $0.restore(Sailor.ada) }.dot?.sequence == 2)
+    #expect(try a.save { $0.undelete(Sailor.ada) }.dot?.sequence == 2)
     checkContent(a)
   }
 
   @Test func whatHasNeverExistedStaysAway() throws {
-    #expect(try a.save { $0.restore(Sailor.ada) }.dot == nil)
+    #expect(try a.save { $0.undelete(Sailor.ada) }.dot == nil)
     #expect(a.ada == nil)
   }
 
@@ -159,18 +159,18 @@ import Testing
       let ada = transaction[Sailor.self, "ada"]
       ada.name = "new"
       ada.delete()
-      transaction.restore(Sailor.ada)
+      transaction.undelete(Sailor.ada)
       #expect(ada.name == "new")
     }
     #expect(a.ada?.name == "new")
     #expect(a.ada?.miles == 3)
   }
 
-  @Test func aConcurrentDeletionOfTheRestoredIsAnOrdinaryOne() throws {
+  @Test func aConcurrentDeletionOfTheUndeletedRecordIsAnOrdinaryOne() throws {
     try fill()
     try a.edit { $0.delete() }
     settle(a, b)
-    try a.save { $0.restore(Sailor.ada) }
+    try a.save { $0.undelete(Sailor.ada) }
     try b.edit { $0.name = "again" }
     settle(a, b)
     #expect(areEqual(a, b))
