@@ -53,7 +53,7 @@ extension StoreSummary.Scope {
     let version = replica.version
     let devices = TextTable(
       header: ["device", "saves", "last at", "digest", ""],
-      rows: version.vector.entries.map { entry in
+      rows: version.vectorClock.entries.map { entry in
         let save = version[entry.device]
         return row(
           "\(entry.device)", "\(save.sequence)", "\(save.time)",

@@ -96,8 +96,8 @@ extension Conflict {
     // The save that queues the conflict may write other fields of the record. A
     // resolution must also supersede its mark and cover its edits.
     if let dot {
-      conflict.marks.insert(dot)
-      conflict.seen.insert(dot)
+      conflict.marks.advance(to: dot)
+      conflict.seen.advance(to: dot)
     }
     return conflict
   }

@@ -72,6 +72,9 @@ OLD_NAMES = {
     "EditingContext.conflicts": "pendingConflicts",
     "readingAlso": "fallingBackTo:",
     "Transaction.restore": "undelete(_:)",
+    "VectorClock.insert": "advance(to:)",
+    "ReplicaVersion.vector": "vectorClock",
+    "CausalContext.scattered": "dotCloud",
 }
 
 # Names that the rebuild of their declarations will replace; until then they are

@@ -15,7 +15,7 @@ import Testing
     return world.peers.map { peer in
       let replica = peer.replica.replica
       var names = [replica.device: replica.device.description]
-      for entry in replica.version.vector.entries {
+      for entry in replica.version.vectorClock.entries {
         names[entry.device] = entry.device.description
       }
       return ReplayOutput.line(

@@ -98,7 +98,7 @@ class HubSuite: StoreSuite {
     #expect(phone[Note.self, "2"]?.views == 2)
     #expect(phone.encoded() == tablet.encoded())
     let rows = try StoredScope.read(scope, on: connect(database))
-    #expect(rows?.version.vector == phone.version.vector)
+    #expect(rows?.version.vectorClock == phone.version.vectorClock)
     let connection = try connect(database)
     let summary = try StoreSummary(of: connection, checksPages: false)
     #expect(summary.scopes.contains { $0.name == scope && $0.openings == 0 })
@@ -158,7 +158,7 @@ class HubSuite: StoreSuite {
     repeat {
       let page = try hub.page(
         of: cursor, since: ReplicaVersion(), in: scope, limit: 2)
-      #expect(newcomer.version.vector == VectorClock())
+      #expect(newcomer.version.vectorClock == VectorClock())
       if let delta = page.delta { newcomer.apply(delta) }
       (cursor, pages) = (page.next, pages + 1)
       // Somebody saves between two pages, into records before and behind, and
@@ -167,7 +167,7 @@ class HubSuite: StoreSuite {
       try exchange(phone, hub)
     } while cursor != nil
     #expect(pages > 3)
-    #expect(newcomer.version.vector == held.vector)
+    #expect(newcomer.version.vectorClock == held.vectorClock)
     try exchange(newcomer, hub)
     try exchange(phone, hub)
     #expect(newcomer.encoded() == phone.encoded())
@@ -232,7 +232,7 @@ class HubSuite: StoreSuite {
       // First with a gap before it: the record is ahead of the version.
       let known = try hub.version(of: scope)
       _ = try hub.apply(#require(saver.delta(since: before)), in: scope)
-      #expect(try hub.version(of: scope).vector == known.vector)
+      #expect(try hub.version(of: scope).vectorClock == known.vectorClock)
       _ = try hub.apply(#require(saver.delta()), in: scope)
       let held = try hub.version(of: scope)
       #expect(held[DeviceID(9)].sequence == n)

@@ -80,7 +80,7 @@ import Testing
     #expect(!bytes.contains(Array("secret".utf8)))
     settle(a, b)
     #expect(areEqual(a, b))
-    #expect(b.version.vector == [a.device: 1])
+    #expect(b.version.vectorClock == [a.device: 1])
   }
 
   @Test func aSchemaMayChangeAfterDataIsOut() throws {

@@ -118,7 +118,7 @@ extension Suite {
         try pair.a.save { $0.apply(write) }
         return pair.a.delta(since: version)?.encoded() ?? []
       }
-      let last = Int(pair.a.version.vector[pair.a.device])
+      let last = Int(pair.a.version.vectorClock[pair.a.device])
       return Work(
         operations: deltas.count, expecting: last,
         setUp: { try Dataset.replica(opening: state) }
@@ -128,7 +128,7 @@ extension Suite {
             try replica.apply(decoding: $0, reporting: .faults)
           }
         }
-        return Int(replica.version.vector[pair.a.device])
+        return Int(replica.version.vectorClock[pair.a.device])
       }
     }
   }

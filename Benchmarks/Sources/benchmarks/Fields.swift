@@ -26,9 +26,9 @@ extension Suite {
       let replica = try data.replica()
       let writes = PlannedWrite.some(data.fieldCount, of: data)
       return Work(operations: writes.count, expecting: 1, setUp: {}) { _ in
-        let before = replica.version.vector.entries[0].count
+        let before = replica.version.vectorClock.entries[0].count
         try replica.save { transaction in writes.forEach(transaction.apply) }
-        return Int(replica.version.vector.entries[0].count - before)
+        return Int(replica.version.vectorClock.entries[0].count - before)
       }
     }
     add(
@@ -40,11 +40,11 @@ extension Suite {
       return Work(
         operations: writes.count, expecting: writes.count, setUp: {}
       ) { _ in
-        let before = replica.version.vector.entries[0].count
+        let before = replica.version.vectorClock.entries[0].count
         for write in writes {
           try replica.save { transaction in transaction.apply(write) }
         }
-        return Int(replica.version.vector.entries[0].count - before)
+        return Int(replica.version.vectorClock.entries[0].count - before)
       }
     }
     add("W3", "read", per: "field", target: 185, beside: .lookUp) { scale in

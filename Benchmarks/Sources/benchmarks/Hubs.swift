@@ -78,7 +78,7 @@ extension Suite {
       let count = scale(100)
       return Work(operations: count, expecting: count, setUp: {}) { _ in
         try (0..<count).count { _ in
-          try hub.version().vector == hub.replica.version.vector
+          try hub.version().vectorClock == hub.replica.version.vectorClock
         }
       }
     }

@@ -111,7 +111,7 @@ extension Suite {
         }
         return gaps
       } result: { pair, gaps in
-        pair.a.version.vector == pair.b.version.vector ? gaps : -1
+        pair.a.version.vectorClock == pair.b.version.vectorClock ? gaps : -1
       }
     }
   }

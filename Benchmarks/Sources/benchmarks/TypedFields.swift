@@ -83,9 +83,9 @@ extension Suite {
       try Item.write(Item.texts(of: data, version: 0), of: data, to: replica)
       let texts = Item.texts(of: data, version: 1)
       return Work(operations: texts.count, expecting: 1, setUp: {}) { _ in
-        let before = replica.version.vector.entries[0].count
+        let before = replica.version.vectorClock.entries[0].count
         try Item.write(texts, of: data, to: replica)
-        return Int(replica.version.vector.entries[0].count - before)
+        return Int(replica.version.vectorClock.entries[0].count - before)
       }
     }
     add(

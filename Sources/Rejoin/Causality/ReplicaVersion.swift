@@ -14,10 +14,10 @@
 /// never merged.
 public struct ReplicaVersion: Hashable, Sendable {
   /// The sequence numbers as a vector clock.
-  public private(set) var vector = VectorClock()
+  public private(set) var vectorClock = VectorClock()
 
-  /// The latest save of each device in `vector`, in the same order and with the
-  /// same sequence numbers.
+  /// The latest save of each device in `vectorClock`, in the same order and with
+  /// the same sequence numbers.
   private var saves: [DeviceSave] = []
 
   /// Whether any device is forked.
@@ -25,11 +25,11 @@ public struct ReplicaVersion: Hashable, Sendable {
 
   /// The saves that every device on the roster is known to hold.
   ///
-  /// In a replica's own version, contained in ``vector``.
+  /// In a replica's own version, contained in ``vectorClock``.
   public internal(set) var stabilityCut = VectorClock()
 
-  /// The fields that have seen saves beyond ``vector``: for the digest of a
-  /// record ID and field key, these saves.
+  /// The fields that have seen saves beyond ``vectorClock``: for the digest of
+  /// a record ID and field key, these saves.
   ///
   /// A field gets ahead when only a part of a delta arrives. Listing it keeps a
   /// sender from sending it again in every exchange.
@@ -45,9 +45,9 @@ public struct ReplicaVersion: Hashable, Sendable {
 
   /// Creates a version from sequence numbers alone, without timestamps and
   /// digests.
-  public init(_ vector: VectorClock) {
-    self.vector = vector
-    saves = vector.entries.map {
+  public init(_ vectorClock: VectorClock) {
+    self.vectorClock = vectorClock
+    saves = vectorClock.entries.map {
       DeviceSave(sequence: $0.count, time: .zero, digest: 0)
     }
     _checkInvariants()
@@ -68,9 +68,9 @@ public struct ReplicaVersion: Hashable, Sendable {
     from other: ReplicaVersion,
     _ body: (DeviceID, DeviceSave, DeviceSave) throws -> Void
   ) rethrows {
-    let theirs = other.vector.entries
+    let theirs = other.vectorClock.entries
     var j = 0
-    for (i, entry) in vector.entries.enumerated() {
+    for (i, entry) in vectorClock.entries.enumerated() {
       while j < theirs.count, theirs[j].device < entry.device { j += 1 }
       let isHeld = j < theirs.count && theirs[j].device == entry.device
       let shown = isHeld ? other.saves[j] : .none
@@ -79,15 +79,15 @@ public struct ReplicaVersion: Hashable, Sendable {
   }
 
   private func place(of device: DeviceID) -> Int? {
-    let place = vector.entries.position(of: device)
+    let place = vectorClock.entries.position(of: device)
     let isHeld =
-      place < saves.count && vector.entries[place].device == device
+      place < saves.count && vectorClock.entries[place].device == device
     return isHeld ? place : nil
   }
 
   /// The devices under whose ID two histories are known.
   public var forkedDevices: Set<DeviceID> {
-    Set(vector.entries.map(\.device).filter { self[$0].isForked })
+    Set(vectorClock.entries.map(\.device).filter { self[$0].isForked })
   }
 
   /// Joins in the latest save of a device.
@@ -97,10 +97,10 @@ public struct ReplicaVersion: Hashable, Sendable {
       saves[place] = saves[place].joined(save)
       hasForks = hasForks || saves[place].isForked
     } else {
-      saves.insert(save, at: vector.entries.position(of: device))
+      saves.insert(save, at: vectorClock.entries.position(of: device))
       hasForks = hasForks || save.isForked
     }
-    vector.insert(Dot(device, save.sequence))
+    vectorClock.advance(to: Dot(device, save.sequence))
     _checkInvariants()
   }
 
@@ -133,7 +133,7 @@ public struct ReplicaVersion: Hashable, Sendable {
 
 extension ReplicaVersion: CustomStringConvertible {
   /// The sequence numbers alone.
-  public var description: String { vector.description }
+  public var description: String { vectorClock.description }
 }
 
 extension ReplicaVersion {
@@ -142,7 +142,7 @@ extension ReplicaVersion {
   func _checkInvariants() {
     #if REJOIN_CHECK_INVARIANTS
       precondition(
-        saves.map(\.sequence) == vector.entries.map(\.count),
+        saves.map(\.sequence) == vectorClock.entries.map(\.count),
         "the saves differ from the vector clock \(self)")
       precondition(
         hasForks == saves.contains(where: \.isForked),

@@ -81,7 +81,7 @@ public struct VectorClock: Hashable, Sendable {
   }
 
   /// Adds `dot` and every earlier save of its device.
-  public mutating func insert(_ dot: Dot) {
+  public mutating func advance(to dot: Dot) {
     if dot.sequence > self[dot.device] { self[dot.device] = dot.sequence }
   }
 }
@@ -177,7 +177,7 @@ extension VectorClock {
 extension VectorClock: ExpressibleByDictionaryLiteral {
   /// Creates a clock from how many saves of each device have been seen.
   public init(dictionaryLiteral elements: (DeviceID, UInt64)...) {
-    for (device, n) in elements { insert(Dot(device, n)) }
+    for (device, n) in elements { advance(to: Dot(device, n)) }
   }
 }
 

@@ -103,7 +103,7 @@ package struct Causal<Store: DotStore>: Hashable, Sendable {
 
   /// Drops the context if the store implies it.
   private mutating func elide() {
-    if let context = explicit, context.scattered.isEmpty,
+    if let context = explicit, context.dotCloud.isEmpty,
       store.impliesContext(context.clock)
     {
       explicit = nil
@@ -193,7 +193,7 @@ extension Causal {
           "\(last.device):\(last.count) is in the store, not in the context")
       }
       let isImplied =
-        context.scattered.isEmpty && store.impliesContext(context.clock)
+        context.dotCloud.isEmpty && store.impliesContext(context.clock)
       precondition(
         isImplied == (explicit == nil), "the context is stored, but implied")
     #endif

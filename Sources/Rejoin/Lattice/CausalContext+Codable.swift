@@ -7,7 +7,7 @@ extension CausalContext: Codable {
   package func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(clock, forKey: .clock)
-    let dots = scattered
+    let dots = dotCloud
     if !dots.isEmpty { try container.encode(dots, forKey: .dots) }
   }
 
@@ -24,7 +24,7 @@ extension CausalContext: Codable {
       throw decoder.corrupted("expected sequence numbers from 1 to 2⁶³ − 1")
     }
     self = CausalContext(clock).merging(CausalContext(dots: dots))
-    guard self.clock == clock, scattered == dots else {
+    guard self.clock == clock, dotCloud == dots else {
       throw decoder.corrupted(
         "expected sorted dots, none contained in the clock or following it")
     }

@@ -17,7 +17,7 @@ package struct CausalContext: Hashable, Sendable {
     /// There are dots, sorted, each once, and none of them is in the clock or
     /// follows it directly: one context has one form. Indirect, so that the
     /// common case stays small.
-    indirect case scattered(VectorClock, [Dot])
+    indirect case cloud(VectorClock, [Dot])
   }
 
   private var storage: Storage
@@ -25,7 +25,7 @@ package struct CausalContext: Hashable, Sendable {
   /// The contiguous part: the saves of each device up to the first gap.
   package var clock: VectorClock {
     switch storage {
-    case .clock(let clock), .scattered(let clock, _): clock
+    case .clock(let clock), .cloud(let clock, _): clock
     case .dot: VectorClock()
     }
   }
@@ -33,11 +33,11 @@ package struct CausalContext: Hashable, Sendable {
   /// The dots beyond a gap, sorted.
   ///
   /// None is in ``clock`` or follows it directly.
-  package var scattered: [Dot] {
+  package var dotCloud: [Dot] {
     switch storage {
     case .clock: []
     case .dot(let dot): [dot]
-    case .scattered(_, let dots): dots
+    case .cloud(_, let dots): dots
     }
   }
 
@@ -64,12 +64,12 @@ package struct CausalContext: Hashable, Sendable {
       let dot = Dot(device, clock[device] + 1)
       insert(through: dot)
       return dot
-    case .dot, .scattered:
-      let last = scattered.reduce(clock[device]) { last, dot in
+    case .dot, .cloud:
+      let last = dotCloud.reduce(clock[device]) { last, dot in
         dot.device == device ? max(last, dot.sequence) : last
       }
       let dot = Dot(device, last + 1)
-      update(clock: clock, dots: scattered + [dot])
+      update(clock: clock, dots: dotCloud + [dot])
       return dot
     }
   }
@@ -80,12 +80,12 @@ package struct CausalContext: Hashable, Sendable {
     case .clock(var clock):
       // Releases the stored clock, so that it is changed in place.
       storage = .clock(VectorClock())
-      clock.insert(dot)
+      clock.advance(to: dot)
       storage = .clock(clock)
-    case .dot, .scattered:
+    case .dot, .cloud:
       var clock = clock
-      clock.insert(dot)
-      update(clock: clock, dots: scattered)
+      clock.advance(to: dot)
+      update(clock: clock, dots: dotCloud)
     }
   }
 
@@ -101,14 +101,14 @@ package struct CausalContext: Hashable, Sendable {
     dots.removeAll { dot in
       defer { previous = dot }
       let isNext = dot.sequence &- 1 == clock[dot.device]
-      if isNext { clock.insert(dot) }
+      if isNext { clock.advance(to: dot) }
       return isNext || dot == previous || clock.contains(dot)
     }
     storage =
       switch dots.count {
       case 0: .clock(clock)
       case 1 where clock.isEmpty: .dot(dots[0])
-      default: .scattered(clock, dots)
+      default: .cloud(clock, dots)
       }
     _checkInvariants()
   }
@@ -120,7 +120,7 @@ extension CausalContext: DotSet {
     switch storage {
     case .clock(let clock): clock.contains(dot)
     case .dot(let only): only == dot
-    case .scattered(let clock, let dots):
+    case .cloud(let clock, let dots):
       clock.contains(dot) || dots.contains(sorted: dot)
     }
   }
@@ -141,7 +141,7 @@ extension CausalContext: Lattice {
     switch (storage, other.storage) {
     case (.clock, .clock): storage = .clock(clock)
     default:
-      update(clock: clock, dots: scattered + other.scattered)
+      update(clock: clock, dots: dotCloud + other.dotCloud)
     }
     _checkInvariants()
   }
@@ -152,8 +152,8 @@ extension CausalContext {
   @inline(__always)
   func _checkInvariants() {
     #if REJOIN_CHECK_INVARIANTS
-      let (clock, dots) = (clock, scattered)
-      if case .scattered = storage {
+      let (clock, dots) = (clock, dotCloud)
+      if case .cloud = storage {
         precondition(
           dots.count > (clock.isEmpty ? 1 : 0),
           "\(dots) beyond a gap of \(clock) have a shorter form")

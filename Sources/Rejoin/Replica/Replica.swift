@@ -209,7 +209,8 @@ public final class Replica {
     var state = stored
     // To the fork this device is one of the others, with the same version.
     state.stability.note(
-      state.version.vector, of: state.device, holding: state.version.vector)
+      state.version.vectorClock, of: state.device,
+      holding: state.version.vectorClock)
     // The fork replaces no device, so its first save must not retire one.
     state.identity = Identity(device)
     return Replica(

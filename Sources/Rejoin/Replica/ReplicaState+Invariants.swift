@@ -45,7 +45,9 @@ extension ReplicaState {
         }
       }
       index._checkInvariants(clocks)
-      let beyond = clocks.filter { !$0.value.isContained(in: version.vector) }
+      let beyond = clocks.filter {
+        !$0.value.isContained(in: version.vectorClock)
+      }
       precondition(
         ahead == Set(beyond.keys),
         "`ahead` does not list the fields whose clock is beyond the version")
@@ -63,13 +65,13 @@ extension ReplicaState {
 
     private func checkVersion() {
       precondition(
-        version.stabilityCut.isContained(in: version.vector),
+        version.stabilityCut.isContained(in: version.vectorClock),
         "the stability cut \(version.stabilityCut) is beyond the version "
           + "\(version)")
       precondition(
         version.fieldsAhead.isEmpty,
         "the stored version lists fields ahead, which belong in `ahead`")
-      stability._checkInvariants(holding: version.vector)
+      stability._checkInvariants(holding: version.vectorClock)
     }
 
     private func checkIdentity() {

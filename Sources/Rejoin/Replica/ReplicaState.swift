@@ -15,7 +15,7 @@ public struct ReplicaState: Sendable {
   package internal(set) var hybrid: HybridClock
   /// The saves whose effects are fully applied here.
   ///
-  /// Its stability cut is contained in its vector. Its `fieldsAhead` is empty:
+  /// Its stability cut is contained in its clock. Its `fieldsAhead` is empty:
   /// fields ahead of the version are in `ahead`, and `shownVersion` adds them.
   package internal(set) var version = ReplicaVersion()
   /// The field names of all records; a slot refers to one by number.

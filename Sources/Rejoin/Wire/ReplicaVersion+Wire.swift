@@ -21,13 +21,13 @@ extension ReplicaVersion {
   public func encoded() -> [UInt8] {
     var writer = WireWriter(.replicaVersion)
     writer.saves(of: self)
-    let devices = vector.entries.map(\.device)
+    let devices = vectorClock.entries.map(\.device)
     writer.places(of: devices.filter { self[$0].isForked }, in: devices) {
       _, _ in
     }
-    let cut = stabilityCut.intersection(vector)
+    let cut = stabilityCut.intersection(vectorClock)
     writer.places(of: cut.entries.map(\.device), in: devices) {
-      $0.varint(vector[$1] - cut[$1])
+      $0.varint(vectorClock[$1] - cut[$1])
     }
     writer.varint(fieldsAhead.count)
     for (digest, saves) in fieldsAhead.sorted(by: { $0.key < $1.key }) {
@@ -40,10 +40,10 @@ extension ReplicaVersion {
 
 extension WireWriter {
   fileprivate mutating func saves(of clock: ReplicaVersion) {
-    varint(clock.vector.entries.count)
+    varint(clock.vectorClock.entries.count)
     var times = TimeChain()
     var previous: DeviceID?
-    for entry in clock.vector.entries {
+    for entry in clock.vectorClock.entries {
       let save = clock[entry.device]
       device(entry.device, after: previous)
       previous = entry.device
@@ -94,7 +94,7 @@ extension WireReader {
         ),
         of: device)
     }
-    let entries = clock.vector.entries
+    let entries = clock.vectorClock.entries
     try places(in: entries) { _, entry in clock.fork(entry.device) }
     var cut: [VectorClock.Entry] = []
     try places(in: entries) { reader, entry throws(WireError) in
@@ -142,7 +142,7 @@ extension WireReader {
       let digest = try fixed()
       let saves = try self.clock()
       guard digest > previous, !saves.isEmpty,
-        saves.entries.allSatisfy({ $0.count > clock.vector[$0.device] })
+        saves.entries.allSatisfy({ $0.count > clock.vectorClock[$0.device] })
       else {
         throw error(
           .notCanonical, "sorted digests, each with saves beyond the version",

@@ -92,6 +92,6 @@ struct Inspection {
   private static func saves(
     _ clock: ReplicaVersion
   ) -> [(device: DeviceID, save: DeviceSave?, sequence: UInt64)] {
-    clock.vector.entries.map { ($0.device, clock[$0.device], $0.count) }
+    clock.vectorClock.entries.map { ($0.device, clock[$0.device], $0.count) }
   }
 }

@@ -13,7 +13,7 @@ enum ReplayOutput {
     for replica: Replica, names: [DeviceID: String], showsBytes: Bool
   ) -> String {
     func name(_ device: DeviceID) -> String { names[device] ?? "\(device)" }
-    let clock = replica.version.vector.entries.map {
+    let clock = replica.version.vectorClock.entries.map {
       (Name(name($0.device)), JSONValue.int($0.count))
     }
     let records = replica.allRecordIDs.map {

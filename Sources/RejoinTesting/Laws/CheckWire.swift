@@ -8,7 +8,7 @@ import Rejoin
 ///       from: VectorClock(), encode: { $0.encoded() },
 ///       decode: { try VectorClock(decoding: $0) }
 ///     ) { clock, device, _ in
-///       clock.insert(Dot(device, clock[device] + 1))
+///       clock.advance(to: Dot(device, clock[device] + 1))
 ///       return [device: clock[device]]
 ///     }
 ///

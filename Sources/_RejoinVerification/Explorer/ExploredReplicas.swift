@@ -206,7 +206,7 @@ extension ExploredReplicas {
     try replica.recordVersion(of: states[other].replica, now: 0)
     var misled = replica.copy()
     misled.recordVersion(
-      ReplicaVersion(forging: misled.version.vector),
+      ReplicaVersion(forging: misled.version.vectorClock),
       of: states[other].replica.device, now: 0)
     try agree(
       "devices that a version marks as forked",
@@ -464,7 +464,7 @@ extension ExploredReplicas {
   func bases(below clock: Int) -> [Int] {
     if let known = lowered[clock] { return known }
     var below: [VectorClock] = [VectorClock()]
-    for entry in clocks[clock].vector.entries {
+    for entry in clocks[clock].vectorClock.entries {
       below = below.flatMap { lower in
         (0...entry.count).map { n in
           var next = lower

@@ -54,7 +54,7 @@ extension OracleReplica {
       var known = basis
       for entry in receiver?.field(path).clock.entries ?? []
       where clock[entry.device] <= basis[entry.device] {
-        known.insert(Dot(entry.device, entry.count))
+        known.advance(to: Dot(entry.device, entry.count))
       }
       if !field(path).clock.isContained(in: known) {
         delta.fields[path] = saves
@@ -108,7 +108,7 @@ extension OracleReplica {
         } else if let fragment, fragment.clock.contains(dot),
           !fragment.basis.contains(dot)
         {
-          refused[path, default: VectorClock()].insert(dot)
+          refused[path, default: VectorClock()].advance(to: dot)
         }
       }
       receipt.gaps.formUnion(missing)
@@ -126,7 +126,7 @@ extension OracleReplica {
       } else if isWaiting {
         receipt.waiting += 1
       } else if interval.to > clock[device] {
-        knowledge.clock.insert(Dot(device, interval.to))
+        knowledge.clock.advance(to: Dot(device, interval.to))
         knowledge.times[device] = interval.time
       }
     }
@@ -155,7 +155,7 @@ extension OracleReplica {
       var named = VectorClock()
       for entry in seen.entries
       where fragment.isWhole || entry.count > basis[entry.device] {
-        named.insert(Dot(entry.device, entry.count))
+        named.advance(to: Dot(entry.device, entry.count))
       }
       try agree("saves in the fragment of \(path)", fragment.clock, named)
       try agree(

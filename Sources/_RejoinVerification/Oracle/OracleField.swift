@@ -22,7 +22,7 @@ struct OracleField {
   /// For each device, the last save that touched the field.
   var clock: VectorClock {
     var clock = VectorClock()
-    for save in heard { clock.insert(save.dot) }
+    for save in heard { clock.advance(to: save.dot) }
     return clock
   }
 

@@ -43,7 +43,7 @@ extension OracleReplica {
   /// The last edit of each device, sorted by device.
   func lastEdits(of id: RecordID) -> [Dot] {
     var last = VectorClock()
-    for edit in edits(of: id) { last.insert(history.saves[edit].dot) }
+    for edit in edits(of: id) { last.advance(to: history.saves[edit].dot) }
     return last.entries.map { Dot($0.device, $0.count) }
   }
 
@@ -99,7 +99,7 @@ extension OracleReplica {
     case false?:
       verbs = [.write(.bool(false))]
       var saves = record.covered ?? dots(record.saw ?? saves(of: id))
-      if record.saw == nil || !record.verbs.isEmpty { saves.insert(dot) }
+      if record.saw == nil || !record.verbs.isEmpty { saves.advance(to: dot) }
       covered = saves
     case true? where record.verbs.values.allSatisfy(\.isEmpty):
       verbs = [.write(.bool(true))]
@@ -126,7 +126,7 @@ extension OracleReplica {
   /// An author who had seen it counts as having seen the earlier ones.
   private func dots(_ saves: SaveSet) -> VectorClock {
     saves.members.reduce(into: VectorClock()) {
-      $0.insert(history.saves[Int($1)].dot)
+      $0.advance(to: history.saves[Int($1)].dot)
     }
   }
 }

@@ -73,7 +73,7 @@ extension OracleDelta {
   func saves(in history: OracleHistory) -> VectorClock {
     var clock = VectorClock()
     for (device, interval) in intervals {
-      clock.insert(Dot(device, interval.to))
+      clock.advance(to: Dot(device, interval.to))
     }
     for (path, saves) in fields {
       if let fragment = fragments[path] {
@@ -83,7 +83,7 @@ extension OracleDelta {
       }
       for place in saves.members {
         let save = history.saves[Int(place)]
-        clock.insert(save.dot)
+        clock.advance(to: save.dot)
         let isFollowed = saves.members.contains {
           history.saves[Int($0)].edits[path]?.seen.contains(Int(place)) ?? false
         }

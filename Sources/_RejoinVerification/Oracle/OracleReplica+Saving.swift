@@ -201,7 +201,7 @@ extension OracleReplica {
     for path in save.edits.keys {
       knowledge.held[path, default: SaveSet()].insert(place)
     }
-    knowledge.clock.insert(dot)
+    knowledge.clock.advance(to: dot)
     knowledge.times[device] = save.time
     return place
   }

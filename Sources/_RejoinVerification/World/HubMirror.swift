@@ -111,7 +111,7 @@ final class HubMirror {
         let page = try hub.page(
           of: cursor, since: basis, in: HubMirror.name, limit: 2)
         // Until the last one, nothing is vouched for.
-        if some.version.vector != VectorClock() { return false }
+        if some.version.vectorClock != VectorClock() { return false }
         if let delta = page.delta { some.apply(delta) }
         (cursor, next) = (page.next, page.next != nil)
       }

@@ -18,7 +18,7 @@ struct ReplicaFacts {
   func check(
     _ replica: some TestedReplica, named name: String
   ) throws(ScriptMismatch) {
-    try agree("clock of \(name)", replica.version.vector, clock)
+    try agree("clock of \(name)", replica.version.vectorClock, clock)
     if let shown = replica.latest {
       try agree("hybrid clock of \(name)", shown.rawValue, latest)
     }

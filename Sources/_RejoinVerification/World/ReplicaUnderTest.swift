@@ -206,7 +206,9 @@ extension TestedLibrary {
         rows.forEach { transaction.perform($0) }
       }
     }
-    return blank.version.vector.entries.first.map { Dot($0.device, $0.count) }
+    return blank.version.vectorClock.entries.first.map {
+      Dot($0.device, $0.count)
+    }
   }
 
   public mutating func pull(
@@ -214,12 +216,14 @@ extension TestedLibrary {
     now: Int64
   ) throws -> Dot? {
     hand.now = now
-    let before = replica.version.vector
+    let before = replica.version.vectorClock
     try replica.importRows(from: server, modifiedAt: time) { transaction in
       rows.forEach { transaction.perform($0) }
     }
-    return replica.version.vector.entries.first { $0.count > before[$0.device] }
-      .map { Dot($0.device, $0.count) }
+    return replica.version.vectorClock.entries.first {
+      $0.count > before[$0.device]
+    }
+    .map { Dot($0.device, $0.count) }
   }
 
   public var stabilityCut: VectorClock { replica.stabilityCut }

@@ -44,7 +44,7 @@ extension TestedReplica {
     against model: OracleReplica, _ records: [RecordID],
     _ fields: [FieldKey], named name: String
   ) throws(ScriptMismatch) -> [FieldReading] {
-    try agree("clock of \(name)", version.vector, model.clock)
+    try agree("clock of \(name)", version.vectorClock, model.clock)
     var readings: [FieldReading] = []
     for id in records {
       try agree("\(id) exists on \(name)", exists(id), model.exists(id))

@@ -35,8 +35,8 @@ extension World {
   ///
   /// It has no later own saves, which would be reason enough for a new device ID.
   mutating func mislead(_ i: Int, with j: Int) throws(ScriptMismatch) {
-    let shown = peers[i].replica.version.vector.intersection(
-      peers[j].replica.version.vector)
+    let shown = peers[i].replica.version.vectorClock.intersection(
+      peers[j].replica.version.vectorClock)
     let (before, now) = (peers[i].replica.version, peers[i].now)
     let forged = ReplicaVersion(forging: shown)
     peers[i].replica.recordVersion(forged, of: peers[j].model.device, now: now)
@@ -45,7 +45,7 @@ extension World {
       peers[i].replica.version.forkedDevices, before.forkedDevices)
     try agree(
       "clock of \(name(i)) after a forged version",
-      peers[i].replica.version.vector, before.vector)
+      peers[i].replica.version.vectorClock, before.vectorClock)
   }
 
   /// Records which of its own saves a device has been shown.
@@ -55,7 +55,7 @@ extension World {
   private mutating func show(_ clock: VectorClock, to i: Int) -> Bool {
     var isBehind = false
     for own in peers[i].model.ours where clock[own] > 0 {
-      peers[i].shownOwn.insert(Dot(own, clock[own]))
+      peers[i].shownOwn.advance(to: Dot(own, clock[own]))
       isBehind = isBehind || clock[own] > peers[i].model.clock[own]
     }
     if isBehind { peers[i].needsNewDeviceID = true }
@@ -82,13 +82,13 @@ extension World {
     from replica: Replica, _ model: OracleReplica, since basis: ReplicaVersion,
     at receiver: OracleReplica?
   ) throws(ScriptMismatch) -> Letter? {
-    let letter = model.delta(since: basis.vector, at: receiver)
+    let letter = model.delta(since: basis.vectorClock, at: receiver)
     let message = replica.message(since: basis)
     try agree("unseen changes exist", message != nil, letter != nil)
     guard let message, var letter else { return nil }
     let outline = replica.outline(of: message)
     try agree("fields in a message", outline.fields, Set(letter.fields.keys))
-    try model.check(outline.fragments, since: basis.vector)
+    try model.check(outline.fragments, since: basis.vectorClock)
     letter.fragments = outline.fragments
     try agree(
       "intervals of a message", outline.intervals,

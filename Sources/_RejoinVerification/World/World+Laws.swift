@@ -86,7 +86,7 @@ extension World {
 
   /// The saves that the replicas claim to hold, all together.
   private var clocks: VectorClock {
-    peers.reduce(VectorClock()) { $0.merging($1.replica.version.vector) }
+    peers.reduce(VectorClock()) { $0.merging($1.replica.version.vectorClock) }
   }
 
   /// At most `rounds` rounds; stops after two in which nothing was sent.

@@ -11,7 +11,7 @@ import Testing
       decode: { try VectorClock(decoding: $0) }
     ) { clock, device, random in
       let n = clock[device] + 1 + random.next() >> UInt64(random.below(64))
-      clock.insert(Dot(device, max(n, 1)))
+      clock.advance(to: Dot(device, max(n, 1)))
       return [device: clock[device]]
     }
     #expect(checks.cases > 300 * 100)

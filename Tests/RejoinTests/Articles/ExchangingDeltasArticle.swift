@@ -37,7 +37,7 @@ import Testing
 
     while let delta = phone.delta(since: tablet.version) { tablet.apply(delta) }
     #expect(tablet.latestMissingSaves.isEmpty)
-    #expect(tablet.version.vector == phone.version.vector)
+    #expect(tablet.version.vectorClock == phone.version.vectorClock)
 
     try phone.save { transaction in
       for i in 1...100 {

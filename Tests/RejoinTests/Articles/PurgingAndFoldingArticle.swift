@@ -24,7 +24,7 @@ import Testing
       tablet.merge(phone)
       phone.merge(tablet)
     }
-    #expect(phone.stabilityCut == phone.version.vector)
+    #expect(phone.stabilityCut == phone.version.vectorClock)
 
     let bob = RecordID("Account", "bob")
     #expect(phone.record(bob)?.value(of: "owner") == "Bob")

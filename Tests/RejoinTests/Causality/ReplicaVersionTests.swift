@@ -23,7 +23,7 @@ private let phone = DeviceID(1)
     let (old, new) = (save(2, at: 9, digest: 8), save(3, at: 1, digest: 1))
     #expect(version(old, new)[phone] == new)
     #expect(version(new, old)[phone] == new)
-    #expect(version(new, old).vector == [phone: 3])
+    #expect(version(new, old).vectorClock == [phone: 3])
   }
 
   @Test func digestsOfOneSequenceAreJoinedByUnion() {

@@ -88,11 +88,11 @@ private let watch = DeviceID(3)
     #expect(clock.entries.allSatisfy { $0.count > 0 }, "seed \(seed)")
   }
 
-  @Test func insertingNeverLowers() {
+  @Test func advancingNeverLowers() {
     var clock: VectorClock = [phone: 5]
-    clock.insert(Dot(phone, 3))
+    clock.advance(to: Dot(phone, 3))
     #expect(clock == [phone: 5])
-    clock.insert(Dot(phone, .max))
+    clock.advance(to: Dot(phone, .max))
     #expect(clock[phone] == .max)
     #expect(clock.contains(Dot(phone, .max)))
     clock.merge([phone: 1, watch: .max])

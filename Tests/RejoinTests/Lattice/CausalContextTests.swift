@@ -13,13 +13,13 @@ private let tablet = DeviceID(2)
     let context = CausalContext(dots: dots)
     #expect(CausalContext(dots: dots + dots) == context)
     #expect(context.merging(context) == context)
-    #expect(context.scattered == dots.sorted())
+    #expect(context.dotCloud == dots.sorted())
   }
 
-  @Test func dotsBeyondAGapStayScattered() {
+  @Test func dotsBeyondAGapStayInTheCloud() {
     let context = CausalContext(dots: [Dot(phone, 3), Dot(phone, 1)])
     #expect(context.clock == [phone: 1])
-    #expect(context.scattered == [Dot(phone, 3)])
+    #expect(context.dotCloud == [Dot(phone, 3)])
     #expect(context.contains(Dot(phone, 1)))
     #expect(!context.contains(Dot(phone, 2)))
     #expect(context.contains(Dot(phone, 3)))
@@ -30,13 +30,13 @@ private let tablet = DeviceID(2)
     #expect(context.clock == [:])
     context.merge(CausalContext(dots: [Dot(phone, 1), Dot(tablet, 2)]))
     #expect(context.clock == [phone: 3])
-    #expect(context.scattered == [Dot(tablet, 2)])
+    #expect(context.dotCloud == [Dot(tablet, 2)])
     context.insert(through: Dot(tablet, 1))
     #expect(context == CausalContext([phone: 3, tablet: 2]))
-    #expect(context.scattered.isEmpty)
+    #expect(context.dotCloud.isEmpty)
   }
 
-  @Test func aClockSwallowsScatteredDots() {
+  @Test func aClockSwallowsDotsOfTheCloud() {
     var context = CausalContext(dots: [Dot(phone, 5), Dot(phone, 9)])
     context.merge(CausalContext([phone: 8]))
     #expect(context == CausalContext([phone: 9]))

@@ -65,7 +65,7 @@ import Testing
       default:
         let device = DeviceID(UInt64(i + 1))
         let dot = Dot(device, clocks[i][device] + 1)
-        clocks[i].insert(dot)
+        clocks[i].advance(to: dot)
         pairs[i].update(key) { $0.insert(AddMark(), at: dot) }
       }
       pairs[i].check()

@@ -78,7 +78,7 @@ func settle(_ replicas: Replica...) {
 /// Whether replicas hold the same.
 func areEqual(_ replicas: Replica...) -> Bool {
   replicas.allSatisfy {
-    $0.version.vector == replicas[0].version.vector
+    $0.version.vectorClock == replicas[0].version.vectorClock
       && $0.delta() == replicas[0].delta()
   }
 }

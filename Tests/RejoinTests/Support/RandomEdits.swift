@@ -51,8 +51,8 @@ enum RandomEdits {
   ) {
     let (verb, time) = (random.below(3), random.time())
     var covered = field.clock
-    covered.insert(Dot(DeviceID(UInt64(7)), UInt64(random.below(3))))
-    covered.insert(dot)
+    covered.advance(to: Dot(DeviceID(UInt64(7)), UInt64(random.below(3))))
+    covered.advance(to: dot)
     field.changeMarks(at: dot) { marks in
       marks = Siblings(
         sorted: marks.filter { verb == 2 && !$0.payload.isDeletion })

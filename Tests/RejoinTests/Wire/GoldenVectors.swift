@@ -36,7 +36,7 @@ enum GoldenVectors {
       ("snapshot-deleted", deleted.encoded()),
       ("delta-deleted", try #require(deleted.delta(since: basis)).encoded()),
       ("record", record.encoded()),
-      ("vector-clock", phone.version.vector.encoded()),
+      ("vector-clock", phone.version.vectorClock.encoded()),
       ("replica-clock", phone.version.encoded()),
       ("replica-clock-ahead", try ahead().encoded()),
       ("stored", phone.state.encoded()),

@@ -22,10 +22,10 @@ import Testing
       let bytes = replica.encoded()
       let read = try Snapshot(decoding: bytes)
       #expect(read == Snapshot(of: replica))
-      for device in replica.version.vector.entries.map(\.device) {
+      for device in replica.version.vectorClock.entries.map(\.device) {
         #expect(read.version[device] == replica.version[device])
       }
-      #expect(read.version.vector == replica.version.vector)
+      #expect(read.version.vectorClock == replica.version.vectorClock)
       #expect(read.encoded() == bytes)
     }
   }
@@ -112,7 +112,9 @@ import Testing
           continue
         }
         receiver.apply(try Delta(decoding: delta.encoded()))
-        #expect(sender.version.vector.isContained(in: receiver.version.vector))
+        #expect(
+          sender.version.vectorClock.isContained(
+            in: receiver.version.vectorClock))
       }
     }
   }
@@ -127,7 +129,7 @@ import Testing
     for replica in WireCorpus.shared.replicas {
       let version = replica.version
       #expect(try ReplicaVersion(decoding: version.encoded()) == version)
-      let vector = version.vector
+      let vector = version.vectorClock
       #expect(try VectorClock(decoding: vector.encoded()) == vector)
     }
     let empty = ReplicaVersion()

@@ -34,7 +34,7 @@ enum ForgottenGaps: Spoiling {
 enum ClaimedClocks: Spoiling {
   static func claim(_ outline: MessageOutline) -> VectorClock {
     outline.intervals.reduce(into: VectorClock()) {
-      $0.insert(Dot($1.key, $1.value.to))
+      $0.advance(to: Dot($1.key, $1.value.to))
     }
   }
 }

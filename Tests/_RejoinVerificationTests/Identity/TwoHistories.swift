@@ -41,7 +41,9 @@ struct TwoHistories {
   /// - Returns: Whether all end in the same state.
   mutating func run() throws -> Bool {
     for step in 0..<(6 + random.below(20)) {
-      if clonesLeft > 0, random.chance(15), replicas[0].version.vector != [:] {
+      if clonesLeft > 0, random.chance(15),
+        replicas[0].version.vectorClock != [:]
+      {
         replicas.append(replicas[0].copy())
         clonesLeft -= 1
       }

@@ -29,8 +29,8 @@ struct ForgeBody {
       try equal("fields after a refusal", content.delta, before.delta)
       return try equal("saves after a refusal", content.version, before.version)
     }
-    for entry in after.version.vector.entries where entry.device != Self.forger
-    {
+    for entry in after.version.vectorClock.entries
+    where entry.device != Self.forger {
       try equal(
         "the last save of \(entry.device)", after.version[entry.device],
         before.version[entry.device])

@@ -106,7 +106,7 @@ extension LiveChecks {
       try require(
         cut.isContained(in: replica.stabilityCut), "the stability cut fell")
       try require(
-        replica.stabilityCut.isContained(in: replica.version.vector),
+        replica.stabilityCut.isContained(in: replica.version.vectorClock),
         "the stability cut is ahead of the version")
     } catch {
       throw error as? FuzzFailure ?? FuzzFailure("a save throws \(error)")

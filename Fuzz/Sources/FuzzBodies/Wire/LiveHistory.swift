@@ -104,7 +104,7 @@ public struct LiveHistory: Sendable {
   private mutating func note(_ replica: Replica) {
     messages += [
       replica.encoded(), replica.version.encoded(),
-      replica.version.vector.encoded(), replica.state.encoded(),
+      replica.version.vectorClock.encoded(), replica.state.encoded(),
       replica.restoreToken.encoded(),
     ]
   }

@@ -10,7 +10,9 @@ extension PNCounter: DotStore {
 
   package var dots: VectorClock {
     var clock = VectorClock()
-    for entry in entries { clock.insert(Dot(entry.device, entry.sequence)) }
+    for entry in entries {
+      clock.advance(to: Dot(entry.device, entry.sequence))
+    }
     return clock
   }
 

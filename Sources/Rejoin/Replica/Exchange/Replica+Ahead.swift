@@ -29,7 +29,7 @@ extension ReplicaState {
   private func savesBeyondVersion(
     _ location: FieldPosition
   ) -> VectorClock {
-    self[location]?.clock.saves(beyond: version.vector) ?? VectorClock()
+    self[location]?.clock.saves(beyond: version.vectorClock) ?? VectorClock()
   }
 
   /// The digest that identifies a field in ``ReplicaVersion/fieldsAhead``.
@@ -64,7 +64,8 @@ extension ReplicaState {
   /// Notes a field whose clock has grown, if it is ahead of the version.
   mutating func noteAhead(_ field: JoinedField) {
     // One that was not ahead is so only if what it has been joined with is.
-    let mayBeAhead = field.save.map { !version.vector.contains($0) } ?? true
+    let mayBeAhead =
+      field.save.map { !version.vectorClock.contains($0) } ?? true
     if mayBeAhead, isAhead(field.location) { ahead.insert(field.location) }
   }
 
@@ -72,6 +73,6 @@ extension ReplicaState {
   private func isAhead(_ location: FieldPosition) -> Bool {
     let record = records[Int(location.record)]
     guard let slot = record.position(of: location.name) else { return false }
-    return !record.slots[slot].isContained(in: version.vector)
+    return !record.slots[slot].isContained(in: version.vectorClock)
   }
 }

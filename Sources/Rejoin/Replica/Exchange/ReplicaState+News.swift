@@ -10,7 +10,7 @@ package struct News: Hashable, Sendable {
   package private(set) var intervals: [DeviceID: SaveInterval] = [:]
 
   fileprivate init(in stored: ReplicaState, since basis: ReplicaVersion) {
-    (known, ahead) = (basis.vector, basis.fieldsAhead)
+    (known, ahead) = (basis.vectorClock, basis.fieldsAhead)
     stored.version.forEachDifference(from: basis) { device, held, shown in
       var (from, to) = (shown.sequence, held)
       if stored.mayDiffer(device, from: shown) {

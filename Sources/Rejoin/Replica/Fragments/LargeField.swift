@@ -34,15 +34,15 @@ struct LargeField: Sendable {
   ///
   mutating func note(_ save: EditContext) {
     if let retraction = save.retraction {
-      horizon.insert(save.dot)
+      horizon.advance(to: save.dot)
       note(retraction.elements.keys, at: save.dot)
       if save.edit == nil { return }
     }
     guard let edit = save.edit, !save.drops else {
-      horizon.insert(save.dot)
+      horizon.advance(to: save.dot)
       return (marks, unwritten) = (nil, nil)
     }
-    if edit.removes { horizon.insert(save.dot) }
+    if edit.removes { horizon.advance(to: save.dot) }
     guard case .members(let edit) = edit else { return }
     if edit.isCleared { return (marks, unwritten) = (nil, nil) }
     note(edit.members.keys, at: save.dot)

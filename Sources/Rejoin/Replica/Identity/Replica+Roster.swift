@@ -44,7 +44,7 @@ extension Replica {
   ///
   /// - Complexity: O(*r*) for *r* devices.
   public var roster: Set<DeviceID> {
-    var devices = Set(stored.version.vector.entries.map(\.device))
+    var devices = Set(stored.version.vectorClock.entries.map(\.device))
     // Devices of which only parts of deltas have arrived have saved, too.
     devices.formUnion(stored.index.devices)
     devices.formUnion(stored.devices(in: BuiltIn.roster).map(\.device))

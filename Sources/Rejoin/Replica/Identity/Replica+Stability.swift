@@ -49,11 +49,11 @@ extension Replica {
     // Saves that are stable but not here yet would put the cut beyond the
     // version.
     stored.version.stabilityCut.merge(
-      version.stabilityCut.intersection(stored.version.vector))
+      version.stabilityCut.intersection(stored.version.vectorClock))
     // Stability awaits only the others.
     if let device, device != self.device {
       stored.stability.note(
-        version.vector, of: device, holding: stored.version.vector)
+        version.vectorClock, of: device, holding: stored.version.vectorClock)
     }
     advanceStability(beside: devices)
     return report
@@ -76,7 +76,7 @@ extension Replica {
     // We hold whatever is in our own mark.
     others.remove(device)
     if let stable = stored.stability.advance(
-      others, holding: stored.version.vector)
+      others, holding: stored.version.vectorClock)
     {
       stored.version.stabilityCut.merge(stable)
     }

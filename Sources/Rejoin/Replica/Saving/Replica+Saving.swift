@@ -252,7 +252,9 @@ extension ReplicaState {
       var covered = record.covered ?? records[position].clock
       // A clock that contains this save contains all earlier saves of the device.
       // The author of a deletion as shown may not have seen them.
-      if record.covered == nil || record.changesFields { covered.insert(dot) }
+      if record.covered == nil || record.changesFields {
+        covered.advance(to: dot)
+      }
       digest.add(covered)
       mark = ExistenceMark(
         covering: covered, isPurge: record.drops || record.isPurge, at: time)

@@ -55,8 +55,8 @@ extension ReplicaState {
 
   /// Whether the stability cut and mark are within the version.
   private var isStabilityHeld: Bool {
-    version.stabilityCut.isContained(in: version.vector)
-      && stability.mark.isContained(in: version.vector)
+    version.stabilityCut.isContained(in: version.vectorClock)
+      && stability.mark.isContained(in: version.vectorClock)
   }
 
   /// The whole state of the replica, as bytes for its own device.
@@ -78,7 +78,7 @@ extension ReplicaState {
   /// For each device, all saves that are contained in the version.
   var intervals: [DeviceID: SaveInterval] {
     var intervals: [DeviceID: SaveInterval] = [:]
-    for entry in version.vector.entries {
+    for entry in version.vectorClock.entries {
       intervals[entry.device] = .init(from: 0, to: version[entry.device])
     }
     return intervals

@@ -63,7 +63,7 @@ struct PlaceExistence: Sendable {
     }
     // The deletions that the save superseded come back, and cover the save.
     var covered = existence.covered ?? VectorClock()
-    covered.insert(Dot(dot.device, existence.after))
+    covered.advance(to: Dot(dot.device, existence.after))
     let others = edits.saves(
       beyond: covered.merging(existence.uncovered)
         .merging(marks.covered ?? VectorClock()))

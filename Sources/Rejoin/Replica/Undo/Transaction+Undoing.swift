@@ -108,7 +108,7 @@ extension ReplicaState {
     var known = VectorClock()
     for entry in clock.entries {
       let last = lastKnownSave(of: entry.device)
-      known.insert(Dot(entry.device, min(entry.count, last)))
+      known.advance(to: Dot(entry.device, min(entry.count, last)))
     }
     return known
   }

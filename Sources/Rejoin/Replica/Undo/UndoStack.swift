@@ -94,8 +94,9 @@ struct UndoStack: Hashable, Sendable {
       }
       for entry in own.cancelled.entries
       where entry.count == before[entry.device] {
-        saves[i].changes[place]?.cancelled.insert(
-          Dot(entry.device, change.cancelled[entry.device]))
+        saves[i].changes[place]?.cancelled.advance(
+          to:
+            Dot(entry.device, change.cancelled[entry.device]))
       }
     }
   }

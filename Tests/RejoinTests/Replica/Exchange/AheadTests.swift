@@ -29,7 +29,7 @@ import Testing
   @Test func aFieldAheadTellsWhichSavesAreMissing() throws {
     let parts = try parts()
     a.apply(parts[1])
-    #expect(a.version.vector.isEmpty)
+    #expect(a.version.vectorClock.isEmpty)
     #expect(a.latestMissingSaves == [d.device: 2])
     #expect(a.version.fieldsAhead.count == 1)
     #expect(a.version.fieldsAhead.values.allSatisfy { $0 == [d.device: 2] })
@@ -72,7 +72,7 @@ import Testing
     try a.save { $0[Sailor.self, "y"].name = "mine" }
     #expect(deltas(from: a, to: b) == 1)
     #expect(b[Sailor.self, "y"]?.name == "mine")
-    #expect(b.version.vector == [a.device: 1])
+    #expect(b.version.vectorClock == [a.device: 1])
     #expect(deltas(from: b, to: a) == 0)
   }
 

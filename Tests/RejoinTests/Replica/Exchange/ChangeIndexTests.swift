@@ -15,7 +15,7 @@ private final class IndexedClocks {
     let dot = Dot(DeviceID(device), sequence)
     let before = clocks[location]?[dot.device] ?? 0
     guard sequence > before else { return }
-    clocks[location, default: [:]].insert(dot)
+    clocks[location, default: [:]].advance(to: dot)
     let clocks = clocks
     index.note(location, at: dot, isReplacing: before > 0) {
       clocks[$1]?[$0] ?? 0

@@ -72,8 +72,8 @@ import Testing
     #expect(parts.map(\.fieldCount).reduce(0, +) == whole.fieldCount)
     #expect(parts.allSatisfy { $0.intervals.isEmpty && $0.fieldCount > 0 })
     for part in parts.reversed() { b.apply(part) }
-    #expect(b.version.vector.isEmpty)
-    #expect(b.latestMissingSaves == a.version.vector)
+    #expect(b.version.vectorClock.isEmpty)
+    #expect(b.latestMissingSaves == a.version.vectorClock)
     #expect(b.delta()?.changes == whole.changes)
     #expect(!a.tell(b).hasFaults)
     #expect(areEqual(a, b))

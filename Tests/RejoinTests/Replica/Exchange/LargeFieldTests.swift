@@ -126,8 +126,8 @@ import Testing
     try b.edit { $0.tags.insert("k") }
     try b.edit { $0.tags.insert("b") }
     a.merge(b)
-    let known = middle.vector.merging(
-      a.version.vector.intersection([a.device: 9]))
+    let known = middle.vectorClock.merging(
+      a.version.vectorClock.intersection([a.device: 9]))
     let fragment = try #require(
       try fragment(of: tags, since: ReplicaVersion(known)))
     #expect(fragment.state.elements == ["b", "k"])

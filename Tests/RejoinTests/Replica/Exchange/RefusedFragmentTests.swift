@@ -66,7 +66,7 @@ import Testing
     let delta = try #require(c.delta(since: basis))
     let report = b.apply(delta)
     #expect(report.gaps.map(\.device) == [a.device])
-    #expect(b.version.vector.isEmpty)
+    #expect(b.version.vectorClock.isEmpty)
     c.tell(b)
     #expect(areEqual(b, c))
   }
@@ -86,7 +86,7 @@ import Testing
     let delta = try #require(c.delta(since: basis))
     let report = d.apply(delta)
     #expect(report.gaps.map(\.device) == [b.device])
-    #expect(d.version.vector == [c.device: 1])
+    #expect(d.version.vectorClock == [c.device: 1])
     c.tell(d)
     #expect(areEqual(c, d))
   }
@@ -98,7 +98,7 @@ import Testing
     c.merge(a)
     try c.edit { $0.miles.increment(by: 10) }
     b.merge(c)
-    let basis = a.version.vector.merging(c.version.vector)
+    let basis = a.version.vectorClock.merging(c.version.vectorClock)
     try a.edit { $0.miles.increment(by: 2) }
     try c.edit { $0.miles.increment(by: 20) }
     c.merge(a)

@@ -19,7 +19,7 @@ import Testing
     #expect(a.fold() == 2)
     #expect(entries.isEmpty)
     #expect(a.ada?.pay == 3)
-    #expect(a.version.vector == version.vector)
+    #expect(a.version.vectorClock == version.vectorClock)
     #expect(a.encoded(foldingLedgers: true) == state)
     #expect(a.fold() == 0)
   }
@@ -32,7 +32,7 @@ import Testing
     b.tell(a)
     a.recordVersion(b.version, of: b.device)
     a.recordVersion(older, of: b.device)
-    #expect(a.stabilityCut == a.version.vector)
+    #expect(a.stabilityCut == a.version.vectorClock)
   }
 
   @Test func onlyWhatIsStableIsFolded() throws {

@@ -62,7 +62,7 @@ import _RejoinVerification
       device.tell(hub)
     }
     for device in devices { hub.tell(device) }
-    let forged = ReplicaVersion(forging: hub.version.vector)
+    let forged = ReplicaVersion(forging: hub.version.vectorClock)
     for replica in [hub] + devices {
       #expect(!replica.recordVersion(forged, of: DeviceID(70)).hasFaults)
       #expect(replica.version.forkedDevices.isEmpty)

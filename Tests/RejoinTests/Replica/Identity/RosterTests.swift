@@ -38,14 +38,14 @@ import Testing
     try d.edit { ($0.name, $0.rank) = ("d", "r") }
     let parts = try #require(d.delta()).split(into: 2)
     a.apply(parts[0])
-    #expect(a.version.vector.isEmpty)
+    #expect(a.version.vectorClock.isEmpty)
     #expect(a.roster == [d.device])
   }
 
   @Test func anImportIsNotOnTheRoster() throws {
     try a.importRows { $0[Sailor.self, "eve"].name = "Eve" }
     #expect(a.roster.isEmpty)
-    #expect(a.version.vector.entries.count == 1)
+    #expect(a.version.vectorClock.entries.count == 1)
   }
 
   @Test func stabilityDoesNotAwaitARetiredDevice() throws {

@@ -131,13 +131,13 @@ import Testing
     }
     #expect(report.created.isSuperset(of: a.allRecordIDs))
     #expect(a.allRecordIDs.count == 2)
-    #expect(a.version.vector.entries.map(\.count) == [1])
+    #expect(a.version.vectorClock.entries.map(\.count) == [1])
     try a.importRows(from: "crm", modifiedAt: 2_000) { transaction in
       transaction[Sailor.self, "ada"].name = "Ada"
       transaction[Sailor.self, "eve"].name = "Eva"
     }
     #expect(try write(a).dot.sequence == 1)
-    #expect(a.version.vector.entries.map(\.count) == [2])
+    #expect(a.version.vectorClock.entries.map(\.count) == [2])
   }
 
   @Test func aRowWithoutFieldsIsCreatedOnce() throws {
@@ -145,7 +145,7 @@ import Testing
       try a.importRows(from: "crm", modifiedAt: time) { $0.touch(Sailor.ada) }
     }
     #expect(a.ada != nil)
-    #expect(a.version.vector.entries.map(\.count) == [1])
+    #expect(a.version.vectorClock.entries.map(\.count) == [1])
   }
 
   @Test func aRowThatIsUnsetUnsetsWhatWasPulled() throws {
@@ -272,7 +272,7 @@ import Testing
     a.tell(b)
     for replica in [a, b] { #expect(replica.roster == [DeviceID(10)]) }
     a.recordVersion(b.version, of: b.device)
-    #expect(a.stabilityCut == a.version.vector)
+    #expect(a.stabilityCut == a.version.vectorClock)
   }
 
   @Test func theDeviceIsKeptWithTheState() throws {

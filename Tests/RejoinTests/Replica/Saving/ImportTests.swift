@@ -39,7 +39,7 @@ import Testing
   @Test func anImportTakesNoOwnDot() throws {
     try a.importRows(rows)
     #expect(a.version[a.device].sequence == 0)
-    #expect(a.version.vector.entries.map(\.count) == [1])
+    #expect(a.version.vectorClock.entries.map(\.count) == [1])
     #expect(a.roster.isEmpty)
   }
 
@@ -78,7 +78,7 @@ import Testing
       }
     }
     settle(a, b)
-    #expect(a.version.vector.entries.count == 2)
+    #expect(a.version.vectorClock.entries.count == 2)
     #expect(areEqual(a, b))
   }
 
@@ -101,6 +101,6 @@ import Testing
       $0[Sailor.self, "ada"].touch()
       $0[Sailor.self, "ada"].delete()
     }
-    #expect(a.version.vector.entries.count == 2)
+    #expect(a.version.vectorClock.entries.count == 2)
   }
 }

@@ -106,6 +106,6 @@ import Testing
     #expect(areEqual(a, b))
     try b.edit { $0.name = "b" }
     #expect(a.ada?.name == "a")
-    #expect(b.version.vector == [a.device: 1, b.device: 1])
+    #expect(b.version.vectorClock == [a.device: 1, b.device: 1])
   }
 }

@@ -25,7 +25,7 @@ extension ToyField {
     }
     let isTrace = entries.contains { $0.dot == save.dot }
     if hazard != .removalWithoutDot || kind != .set || isTrace {
-      clock.insert(save.dot)
+      clock.advance(to: save.dot)
     }
   }
 

@@ -22,14 +22,14 @@ extension ToyReplica {
   typealias Message = ToyMessage
 
   func message(since basis: ReplicaVersion) -> ToyMessage? {
-    let known = basis.vector
+    let known = basis.vectorClock
     let isSigned = hazard == .identityTravels
     var message = ToyMessage(sender: isSigned ? device : nil)
     message.fields = fields.filter { path, field in
       var known = known
       for entry in basis.fieldsAhead[path.digest]?.entries ?? []
       where vector[entry.device] <= known[entry.device] {
-        known.insert(Dot(entry.device, entry.count))
+        known.advance(to: Dot(entry.device, entry.count))
       }
       return !field.clock.isContained(in: known)
     }.mapValues(\.canonical)
@@ -79,7 +79,7 @@ extension ToyReplica {
         if hazard != .deltaTakenAsReceived { continue }
       }
       if interval.to > vector[device] {
-        vector.insert(Dot(device, interval.to))
+        vector.advance(to: Dot(device, interval.to))
         times[device] = interval.time
       }
     }

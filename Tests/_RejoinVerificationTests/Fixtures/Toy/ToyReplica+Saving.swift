@@ -99,7 +99,7 @@ extension ToyReplica {
       }
       mark(id, as: record, in: save)
     }
-    vector.insert(dot)
+    vector.advance(to: dot)
     times[device] = save.time
     return dot
   }
@@ -119,14 +119,14 @@ extension ToyReplica {
     }
     if isEdit, gone.isEmpty || hazard == .editKeepsDeletions { return }
     var covered = record.covered ?? clock(of: id)
-    if record.covered == nil { covered.insert(save.dot) }
+    if record.covered == nil { covered.advance(to: save.dot) }
     if record.drops, hazard == .purgeCountsAsEdit {
       covered[save.dot.device] = save.dot.sequence - 1
     }
     if hazard == .deletionCoversReplicaClock { covered.merge(vector) }
     if hazard == .deletionCoversItself { covered = VectorClock(save.dot) }
     self[path].entries.removeAll(where: gone.contains)
-    self[path].clock.insert(save.dot)
+    self[path].clock.advance(to: save.dot)
     if isEdit { return }
     self[path].entries.append(
       .init(

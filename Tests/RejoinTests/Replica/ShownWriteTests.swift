@@ -5,7 +5,7 @@ import RejoinTesting
 @testable import Rejoin
 import Testing
 
-@Suite(.encodes) struct ProvenanceTests {
+@Suite(.encodes) struct ShownWriteTests {
   @Test func aShownValueHasItsAuthorAndTime() throws {
     let (early, late) = (ManualClock(1000), ManualClock(2000))
     let (a, b) = (
