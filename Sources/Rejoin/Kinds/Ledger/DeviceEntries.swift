@@ -2,37 +2,37 @@
 
 /// The entries that one device has appended to a ledger: a folded prefix, of
 /// which only the sum is kept, and the entries after it.
-public struct DeviceEntries: Sendable {
+package struct DeviceEntries: Sendable {
   /// One immutable entry.
-  public struct Entry: Hashable, Codable, Sendable {
+  package struct Entry: Hashable, Codable, Sendable {
     /// The sequence number of the save that appended it.
-    public let sequence: UInt64
+    package let sequence: UInt64
     /// When it was appended.
-    public let time: Timestamp
+    package let time: Timestamp
     /// The amount, negative for a reversal.
-    public let amount: Int64
+    package let amount: Int64
     /// What it was for.
-    public let memo: Value?
+    package let memo: Value?
   }
 
   /// The number of entries that have been folded into ``foldedSum``; at most
   /// 2⁴⁰, so that a sum of them stays far from overflow.
-  public private(set) var folded: UInt64 = 0
+  package private(set) var folded: UInt64 = 0
 
   /// The sum of the folded entries; its magnitude is at most ``folded`` × 2⁶³.
-  public private(set) var foldedSum: Int128 = 0
+  package private(set) var foldedSum: Int128 = 0
 
   /// The entries after the folded ones, in the order in which they were
   /// appended.
-  public private(set) var tail: [Entry] = []
+  package private(set) var tail: [Entry] = []
 
   /// The number of entries that have been cancelled; at most ``folded``, since
   /// cancelling also folds.
-  public private(set) var cancelled: UInt64 = 0
+  package private(set) var cancelled: UInt64 = 0
 
   /// The sum of the cancelled entries; its magnitude is at most ``cancelled`` ×
   /// 2⁶³.
-  public private(set) var cancelledSum: Int128 = 0
+  package private(set) var cancelledSum: Int128 = 0
 
   init() {}
 
@@ -57,13 +57,13 @@ public struct DeviceEntries: Sendable {
   }
 
   /// The number of all entries, folded ones included.
-  public var count: UInt64 { folded + UInt64(tail.count) }
+  package var count: UInt64 { folded + UInt64(tail.count) }
 
   /// The sum of all entries, cancelled ones included.
   package var sum: Int128 { tail.reduce(foldedSum) { $0 + Int128($1.amount) } }
 
   /// The sum of the entries that have not been cancelled.
-  public var total: Int128 { sum - cancelledSum }
+  package var total: Int128 { sum - cancelledSum }
 
   mutating func append(_ entry: Entry) { tail.append(entry) }
 
@@ -169,12 +169,12 @@ extension DeviceEntries.Entry {
 extension DeviceEntries: Hashable {
   /// Compares numbers and sums of entries, since folding must not affect
   /// equality.
-  public static func == (a: DeviceEntries, b: DeviceEntries) -> Bool {
+  package static func == (a: DeviceEntries, b: DeviceEntries) -> Bool {
     a.count == b.count && a.sum == b.sum && a.cancelled == b.cancelled
       && a.cancelledSum == b.cancelledSum
   }
 
-  public func hash(into hasher: inout Hasher) {
+  package func hash(into hasher: inout Hasher) {
     hasher.combine(count)
     hasher.combine(sum)
     hasher.combine(cancelled)

@@ -3,7 +3,7 @@
 /// What one replica sends to another: changed fields, each complete with its
 /// clock, and the intervals of saves whose effects they contain.
 ///
-/// Of a large field there may be a ``Fragment`` instead, with what is new of it.
+/// Of a large field there may be a part instead, with what is new of it.
 ///
 /// A delta may be lost, duplicated, reordered, relayed or split. A field is
 /// never wrong because of it, at most out of date.
