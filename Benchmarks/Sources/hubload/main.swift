@@ -70,8 +70,13 @@ let seconds = arguments.count > 3 ? Double(arguments[3]) ?? 5 : 5
   if let delta = replica.delta(since: held) {
     try await session.apply(delta, in: scope)
   }
-  try await session.recordVersion(
-    replica.version, of: replica.device, in: scope)
+  #if REJOIN_HUB_PER_CONNECTION
+    try await session.acknowledge(
+      replica.version, by: replica.device, in: scope)
+  #else
+    try await session.recordVersion(
+      replica.version, of: replica.device, in: scope)
+  #endif
   if let delta = try await session.delta(since: replica.version, in: scope) {
     replica.apply(delta)
   }

@@ -16,6 +16,20 @@ extension FieldState {
     return read { compare($0) }
   }
 
+  /// Returns the edit after which the field shows what another one shows after an
+  /// edit, or `nil` if it shows that already.
+  package func overwriting(
+    with other: FieldState, after edit: FieldEdit?
+  ) -> (edit: FieldEdit, supersedesAll: Bool)? {
+    func overwriting<Store: FieldStore>(
+      _ store: Store
+    ) -> (edit: FieldEdit, supersedesAll: Bool)? {
+      other.store(of: Store.self)
+        .flatMap { store.overwriting(with: $0, after: edit) }
+    }
+    return read { overwriting($0) }
+  }
+
   /// Returns what the field shows where a part of another one may change it.
   func shown(in part: FieldState) -> [UInt64] {
     func shown<Store: FieldStore>(_ store: Store) -> [UInt64] {

@@ -19,6 +19,9 @@ package protocol FieldStore: DotStore {
 
   // Editing.
 
+  /// Whether an edit may overflow, so that a save has to ask before.
+  static var mayOverflow: Bool { get }
+
   /// Returns whether a save of a device can make the edit without an overflow.
   func allows(_ edit: FieldEdit, by device: DeviceID) -> Bool
 
@@ -31,6 +34,14 @@ package protocol FieldStore: DotStore {
   mutating func apply(
     _ save: EditContext, observed: Self?
   ) -> [Siblings<Stamped>.Element]
+
+  /// Returns the edit after which the store shows what another one shows after an
+  /// edit, or `nil` if it shows that already.
+  ///
+  /// An edit that supersedes all also replaces what its author was not shown.
+  func overwriting(
+    with other: Self, after edit: FieldEdit?
+  ) -> (edit: FieldEdit, supersedesAll: Bool)?
 
   // Reading.
 
@@ -114,6 +125,9 @@ package protocol FieldStore: DotStore {
 
   // Undo.
 
+  /// Whether an undo takes each element of a field for itself.
+  static var hasElements: Bool { get }
+
   /// Returns the elements that an edit of a set may change, or `nil` alone for a
   /// field that an edit changes as a whole.
   func elements(changedBy save: EditContext) -> [Value?]
@@ -135,6 +149,8 @@ package protocol FieldStore: DotStore {
 // The defaults suit a store that replicas send as a whole. A dot identifies its
 // content.
 extension FieldStore {
+  package static var mayOverflow: Bool { false }
+
   package func allows(_ edit: FieldEdit, by device: DeviceID) -> Bool { true }
 
   package var shownValue: Value?? { nil }
@@ -172,17 +188,11 @@ extension FieldStore {
     merge(part, seen: seen, otherSeen: otherSeen)
   }
 
+  package static var hasElements: Bool { false }
+
   package func elements(changedBy save: EditContext) -> [Value?] { [nil] }
 
-  package func undoContent(
-    of element: Value?, by device: DeviceID
-  ) -> UndoContent { .siblings(UndoSiblings([], .any)) }
-
   package func opposites(since sums: UndoSums) -> [LedgerEdit.Entry] { [] }
-
-  package func edit(
-    restoring content: UndoRestoration, by device: DeviceID
-  ) -> FieldEdit? { nil }
 }
 
 /// The part of a field that a receiver lacks.
@@ -217,4 +227,7 @@ extension FieldKind {
 
   /// Whether a part of such a field can be sent.
   var supportsFragments: Bool { withStore { $0.supportsFragments } }
+
+  /// Whether an edit of such a field may overflow.
+  var mayOverflow: Bool { withStore { $0.mayOverflow } }
 }

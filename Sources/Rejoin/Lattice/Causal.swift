@@ -112,30 +112,6 @@ package struct Causal<Store: DotStore>: Hashable, Sendable {
   }
 }
 
-/// A causal value of any store.
-protocol AnyCausal {
-  var clock: VectorClock { get }
-  func lastSave(of device: DeviceID) -> UInt64
-  /// Whether the value has seen saves, and holds nothing of them.
-  var isBare: Bool { get }
-  /// The smallest clock that contains every dot in the store.
-  var dots: VectorClock { get }
-  /// The part of the clock that the dots in the store do not imply.
-  var explicitRemainder: [VectorClock.Entry] { get }
-  func _checkInvariants()
-}
-
-extension Causal: AnyCausal {
-  var isBare: Bool { store.isEmpty }
-  var dots: VectorClock { store.dots }
-
-  var explicitRemainder: [VectorClock.Entry] {
-    if isContextImplied { return [] }
-    let dots = store.dots
-    return clock.entries.filter { $0.count > dots[$0.device] }
-  }
-}
-
 /// The saves of a device up to one.
 private struct Through: DotSet {
   let dot: Dot

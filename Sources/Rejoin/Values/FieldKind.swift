@@ -16,9 +16,8 @@ public enum FieldKind: String, Codable, Hashable, Sendable, CaseIterable {
   case existence
 
   /// The kinds that a schema can declare.
-  public static let allCases: [FieldKind] = [
-    .register, .counter, .set, .ledger,
-  ]
+  public static let allCases: [FieldKind] =
+    [.register, .counter, .set, .ledger]
 }
 
 extension FieldKind: Comparable {
@@ -26,5 +25,8 @@ extension FieldKind: Comparable {
     a.order < b.order
   }
 
-  private var order: Int { FieldKind.allCases.firstIndex(of: self) ?? 4 }
+  /// The position among all kinds, of which that of existence is the last.
+  private var order: Int {
+    FieldKind.allCases.firstIndex(of: self) ?? FieldKind.allCases.count
+  }
 }

@@ -39,6 +39,8 @@ extension PNCounter: FieldStore {
     if case .counter(let field) = box { field } else { nil }
   }
 
+  package static var mayOverflow: Bool { true }
+
   package func allows(_ edit: FieldEdit, by device: DeviceID) -> Bool {
     guard case .count(let edit) = edit else { return true }
     return entry(of: device).canAdd(edit.increments, edit.decrements)
@@ -118,6 +120,15 @@ extension PNCounter: FieldStore {
 }
 
 extension PNCounter {
+  package func overwriting(
+    with other: Self, after edit: FieldEdit?
+  ) -> (edit: FieldEdit, supersedesAll: Bool)? {
+    var target = other.value
+    if case .count(let edit) = edit { target = edit.applied(to: target) }
+    return target == value
+      ? nil : (.count(CounterEdit(by: target, isReset: true)), true)
+  }
+
   package func undoContent(
     of element: Value?, by device: DeviceID
   ) -> UndoContent {

@@ -48,6 +48,10 @@ extension ExistenceMarks: FieldStore {
     _ save: EditContext, observed: Self?
   ) -> [Siblings<Stamped>.Element] { [] }
 
+  package func overwriting(
+    with other: Self, after edit: FieldEdit?
+  ) -> (edit: FieldEdit, supersedesAll: Bool)? { nil }
+
   package var hasContent: Bool { false }
 
   package func shows(sameAs other: Self) -> Bool { true }
@@ -64,6 +68,15 @@ extension ExistenceMarks: FieldStore {
   package func equivocations(with other: Self) -> [Dot] {
     siblings.equivocations(with: other.siblings)
   }
+
+  // The record takes its existence back as a whole.
+  package func undoContent(
+    of element: Value?, by device: DeviceID
+  ) -> UndoContent { .siblings(UndoSiblings([], .any)) }
+
+  package func edit(
+    restoring content: UndoRestoration, by device: DeviceID
+  ) -> FieldEdit? { nil }
 
   package func _checkInvariants() { siblings._checkInvariants() }
 }

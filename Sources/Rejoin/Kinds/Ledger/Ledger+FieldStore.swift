@@ -107,6 +107,13 @@ extension Ledger: FieldStore {
 }
 
 extension Ledger {
+  /// Entries are never replaced.
+  package func overwriting(
+    with other: Self, after edit: FieldEdit?
+  ) -> (edit: FieldEdit, supersedesAll: Bool)? {
+    edit.map { ($0, false) }
+  }
+
   package func undoContent(
     of element: Value?, by device: DeviceID
   ) -> UndoContent {

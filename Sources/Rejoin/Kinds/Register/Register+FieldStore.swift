@@ -51,6 +51,11 @@ extension Siblings<Stamped>: FieldStore {
     for sibling in self { body(sibling.dot, sibling.payload.time) }
   }
 
+  /// A write supersedes the others anyway.
+  package func overwriting(
+    with other: Self, after edit: FieldEdit?
+  ) -> (edit: FieldEdit, supersedesAll: Bool)? { nil }
+
   package func undoContent(
     of element: Value?, by device: DeviceID
   ) -> UndoContent {

@@ -62,8 +62,24 @@ extension DotMap: FieldStore {
   }
 }
 
-// An undo takes an element for itself.
 extension DotMap {
+  package func overwriting(
+    with other: Self, after edit: FieldEdit?
+  ) -> (edit: FieldEdit, supersedesAll: Bool)? {
+    var target = other.elements
+    if case .members(let edit) = edit { target = edit.applied(to: target) }
+    let (new, old) = (Set(target), Set(elements))
+    if new == old { return nil }
+    let edit = SetEdit(
+      inserting: Array(new.subtracting(old)),
+      removing: Array(old.subtracting(new)))
+    return (.members(edit), true)
+  }
+}
+
+extension DotMap {
+  package static var hasElements: Bool { true }
+
   package func elements(changedBy save: EditContext) -> [Value?] {
     var edit = SetEdit()
     if case .members(let members) = save.edit { edit = members }

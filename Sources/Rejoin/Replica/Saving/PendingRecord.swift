@@ -36,7 +36,7 @@ struct PendingRecord {
   /// ``Transaction/delete(_:)`` keeps them, since a deletion hides fields and
   /// does not drop them: a concurrent update can show them again.
   private(set) var edits = RunMap<UInt32, FieldEdit>()
-  /// Whether an edit could overflow a counter.
+  /// Whether an edit could overflow.
   private(set) var canFail = false
 
   init(position: Int?, mark: Bool? = nil, drops: Bool = false) {
@@ -122,7 +122,7 @@ struct PendingRecord {
   mutating func add(
     _ edit: FieldEdit, to field: UInt32, of kind: FieldKind
   ) -> Bool {
-    if kind == .counter { canFail = true }
+    if kind.mayOverflow { canFail = true }
     guard edits.place(of: field) != nil else {
       edits.set(field, to: edit)
       return true

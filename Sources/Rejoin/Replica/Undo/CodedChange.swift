@@ -23,7 +23,7 @@ struct CodedChange: Codable {
     case .sums(let own, let cancelled)?:
       sums = CodedSums(
         own, from: change.position, .cancelled(cancelled, change))
-    case .value?, nil: siblings = CodedSiblings(change, to: place)
+    case .value?, nil: siblings = CodedSiblings(change)
     }
     (self.siblings, self.sums, self.existence) = (siblings, sums, existence)
   }
@@ -34,7 +34,7 @@ struct CodedChange: Codable {
       throw decoder.corrupted(
         "The name of an entity must have at most \(Limits.nameBytes) bytes.")
     }
-    guard (element != nil) == (field?.kind == .set) else {
+    guard (element != nil) == (field?.kind.store.hasElements ?? false) else {
       throw decoder.corrupted(
         "A change must name an element if its field is a set.")
     }
@@ -53,8 +53,8 @@ struct CodedChange: Codable {
       $0.undoContent(of: place.element, by: save.dot.device)
     }
     switch (field == nil ? nil : empty, siblings, sums, existence) {
-    case (.siblings?, let siblings?, nil, nil):
-      return try siblings.change(to: place, by: save, decoder)
+    case (.siblings(let empty)?, let siblings?, nil, nil):
+      return try siblings.change(of: empty.rule, by: save, decoder)
     case (.sums?, nil, let sums?, nil):
       return try sums.change(by: save, decoder)
     case (nil, nil, nil, let existence?):

@@ -15,20 +15,20 @@ struct CodedSiblings: Codable {
   private let before: Before?
   private let beside: [Dot]
 
-  init(_ change: SaveUndo.Change, to place: SaveUndo.Place) {
+  init(_ change: SaveUndo.Change) {
     isThere = change.isThere
     beside = change.beside.sorted()
     if case .value(let value, let time)? = change.before,
       case .dot(let dot) = change.superseded
     {
-      before = Before(value: value, time: place.isMark ? nil : time, dot: dot)
+      before = Before(value: value, time: time, dot: dot)
     } else {
       before = nil
     }
   }
 
   func change(
-    to place: SaveUndo.Place, by save: SaveUndo.Point, _ decoder: any Decoder
+    of rule: UndoSiblings.Rule, by save: SaveUndo.Point, _ decoder: any Decoder
   ) throws -> SaveUndo.Change {
     guard isThere || before != nil else {
       throw decoder.corrupted(
@@ -40,17 +40,17 @@ struct CodedSiblings: Codable {
     else {
       throw decoder.corrupted("Dots must be sorted and numbered from one.")
     }
-    if let before { try check(before, in: place, decoder) }
+    if let before { try check(before, of: rule, decoder) }
     return SaveUndo.Change(
       save: save, isThere: isThere,
-      before: before.map { .value($0.value, at: $0.time ?? .zero) },
+      before: before.map { .value($0.value, at: $0.time) },
       superseded: .dot(before?.dot), beside: Set(beside))
   }
 
   private func check(
-    _ before: Before, in place: SaveUndo.Place, _ decoder: any Decoder
+    _ before: Before, of rule: UndoSiblings.Rule, _ decoder: any Decoder
   ) throws {
-    guard place.isMark else {
+    guard rule == .any else {
       guard before.time != nil, before.dot != nil else {
         throw decoder.corrupted(
           "A superseded write must have a time and a dot.")
@@ -63,9 +63,4 @@ struct CodedSiblings: Codable {
         "Superseded marks of an element must be `true`, without a time.")
     }
   }
-}
-
-extension SaveUndo.Place {
-  /// Whether the place has marks, and not the writes of a register.
-  fileprivate var isMark: Bool { element != nil }
 }

@@ -98,12 +98,12 @@ struct FieldUndoing {
     let isThere = change.dot.map(there.contains) ?? true
     let others = there.subtracting(change.dot.map { [$0] } ?? [])
     var was: Value??
-    var time = Timestamp.zero
+    var time: Timestamp?
     if case .value(let value, let since)? = before {
       (was, time) = (.some(value), since)
     }
     if isThere, let was, others.isSubset(of: change.beside) {
-      retract(change.dot, element, at: now.rule == .latest ? time : nil)
+      retract(change.dot, element, at: time)
       restore(
         .value(was, element: element), in: field, as: change.save.dot.device)
     } else if isThere, let dot = change.dot {

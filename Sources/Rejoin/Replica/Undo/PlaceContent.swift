@@ -58,7 +58,9 @@ extension UndoSiblings {
     return SaveUndo.Change(
       save: save, isThere: isThere,
       before: gone.all.isEmpty
-        ? nil : .value(gone.value, at: gone.latest?.time ?? .zero),
+        ? nil
+        : .value(
+          gone.value, at: rule == .latest ? gone.latest?.time : nil),
       superseded: .dot(gone.decisive), beside: kept.subtracting([save.dot]))
   }
 }

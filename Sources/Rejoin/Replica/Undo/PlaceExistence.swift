@@ -24,16 +24,22 @@ struct PlaceExistence: Sendable {
   ) -> SaveUndo.Change? {
     let device = save.dot.device
     guard after.clock[device] == save.dot.sequence else { return nil }
-    let gone = Siblings(
-      sorted: marks.deletions.filter { after.marks[$0.dot] == nil })
+    let gone = Siblings(sorted: marks.filter { after.marks[$0.dot] == nil })
+    let deletions = Siblings(sorted: gone.deletions)
+    let covered = deletions.covered ?? VectorClock()
+    // Such a mark does not come back, so what it outlived must not, either.
+    let isKeptAlive =
+      exists
+      && gone.contains {
+        !$0.payload.isDeletion && !covered.contains($0.dot)
+      }
     return SaveUndo.Existence(
       existed: exists, isThere: after.exists,
       isDeletion: after.marks[save.dot]?.payload.isDeletion ?? false,
-      covered: gone.covered,
-      uncovered: exists
-        ? VectorClock() : edits.saves(beyond: gone.covered ?? VectorClock()),
-      superseded: gone.only?.dot,
-      wasPurged: gone.contains(where: \.payload.isPurge),
+      covered: isKeptAlive ? nil : deletions.covered,
+      uncovered: exists ? VectorClock() : edits.saves(beyond: covered),
+      superseded: deletions.only?.dot,
+      wasPurged: deletions.contains(where: \.payload.isPurge),
       before: clock[device], after: save.dot.sequence
     ).change(by: save)
   }

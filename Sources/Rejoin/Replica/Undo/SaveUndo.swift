@@ -51,8 +51,8 @@ public struct SaveUndo: Hashable, Sendable {
   /// What brings back what was in a place.
   enum Before: Hashable, Sendable {
     /// The value that a register showed and its time, or whether an element was in
-    /// the set.
-    case value(Value?, at: Timestamp)
+    /// the set, without a time.
+    case value(Value?, at: Timestamp?)
     /// The existence of a record.
     case existence(Existence)
     /// The opposites of what was added to a counter or a ledger, and what was

@@ -19,6 +19,22 @@ import Testing
     }
   }
 
+  /// A mark of another device outlived the deletion. A later mark superseded both.
+  @Test func undoOfMarkLeavesRecordThatExistedBefore() throws {
+    try watch.save { $0.touch(ada) }
+    phone.merge(watch)
+    try phone.save { $0.touch(ada) }
+    try watch.save { $0.delete(ada) }
+    watch.merge(phone)
+    #expect(watch.exists(ada))
+    let report = try watch.save { transaction in
+      transaction.isUndoable = true
+      transaction.touch(ada)
+    }
+    let undone = try watch.undo(#require(report.undo))
+    #expect(watch.exists(ada) && undone.left == [])
+  }
+
   /// Two clones undo one save, of which one has heard more.
   @Test func digestsOfClonesThatUndoDifferently() throws {
     try phone.edit { $0.name = nil }
