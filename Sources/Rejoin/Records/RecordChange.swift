@@ -4,10 +4,13 @@
 public struct RecordChange: Hashable, Sendable {
   /// The record.
   public let id: RecordID
-  /// Its fields, sorted by name and kind.
+  /// Its fields that the change has as a whole.
   public internal(set) var fields: [FieldKey: FieldState]
-  /// Of other fields, which are large, what is new of them.
+  /// The new parts of other fields, which are large.
   package internal(set) var fragments: [FieldKey: Fragment] = [:]
+
+  /// The large fields of which the change has only what is new.
+  public var partialFields: Set<FieldKey> { Set(fragments.keys) }
 
   init(
     id: RecordID, fields: [FieldKey: FieldState] = [:],

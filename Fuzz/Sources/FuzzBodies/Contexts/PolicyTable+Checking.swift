@@ -9,7 +9,8 @@ extension PolicyTable {
   /// Saves the context, or the draft instead of it, and compares the result
   /// with the row of the policy.
   func check(
-    _ context: EditingContext, _ draft: inout RecordDraft<AnyEntity>?, _ replica: Replica
+    _ context: EditingContext, _ draft: inout RecordDraft<AnyEntity>?,
+    _ replica: Replica
   ) throws {
     let store = try Store(replica, since: fetched)
     let clock = replica.version
@@ -41,7 +42,8 @@ extension PolicyTable {
 
   /// A draft counts once.
   private func checkSecondCommit(
-    _ context: EditingContext, _ draft: inout RecordDraft<AnyEntity>?, _ replica: Replica
+    _ context: EditingContext, _ draft: inout RecordDraft<AnyEntity>?,
+    _ replica: Replica
   ) throws(FuzzFailure) {
     guard draft?.isCommitted == true else { return }
     let clock = replica.version
@@ -56,7 +58,8 @@ extension PolicyTable {
   /// A draft can be committed where the saves are that it showed, and nowhere
   /// else.
   func checkPlaces(
-    of draft: RecordDraft<AnyEntity>, without blank: Replica, with shown: Replica
+    of draft: RecordDraft<AnyEntity>, without blank: Replica,
+    with shown: Replica
   ) throws(FuzzFailure) {
     let keys = fetched.fields + [.existence]
     let isOfNothing = keys.allSatisfy { fetched[$0].clock.isEmpty }

@@ -49,7 +49,7 @@ struct ApplyBody {
   private func checkOrder(
     _ delta: Delta, _ other: Delta?
   ) throws(FuzzFailure) {
-    guard let other, delta.changes.allSatisfy(\.fragments.isEmpty) else {
+    guard let other, delta.changes.allSatisfy(\.partialFields.isEmpty) else {
       return
     }
     let replicas = [[delta, other], [other, delta]].map { deltas in

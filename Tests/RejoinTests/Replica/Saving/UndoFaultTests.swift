@@ -19,7 +19,7 @@ import Testing
     }
   }
 
-  /// A mark of another device outlived the deletion. A later mark superseded both.
+  /// A mark of another device outlived the deletion, and a later one superseded both.
   @Test func undoOfMarkLeavesRecordThatExistedBefore() throws {
     try watch.save { $0.touch(ada) }
     phone.merge(watch)
