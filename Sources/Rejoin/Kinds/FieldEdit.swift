@@ -83,21 +83,26 @@ extension FieldEdit {
   /// - Returns: `false` if a counter's sums would overflow; the edit is then
   ///   unchanged.
   public mutating func append(_ later: FieldEdit) -> Bool {
-    // Holding the only reference, the edit is changed without being copied.
-    switch (exchange(&self, with: .write(nil)), later) {
-    case (.count(var edit), .count(let later)):
+    switch later {
+    case .count(let later):
+      guard case .count(var edit) = self else { break }
       defer { self = .count(edit) }
       return edit.append(later)
-    case (.members(var edit), .members(let later)):
+    case .members(let later):
+      guard case .members(var edit) = self else { break }
+      // Holding the only reference, the edit is changed without being copied.
+      self = .write(nil)
       defer { self = .members(edit) }
       return edit.append(later)
-    case (.append(var edit), .append(let later)):
+    case .append(let later):
+      guard case .append(var edit) = self else { break }
+      self = .write(nil)
       defer { self = .append(edit) }
       return edit.append(later)
-    default:
-      self = later
-      return true
+    case .write: break
     }
+    self = later
+    return true
   }
 }
 
