@@ -14,27 +14,36 @@ extension FieldState {
   public func forgery(
     by device: DeviceID, over before: FieldState
   ) -> String? {
-    switch (box, before.box) {
-    case (.register(let now), .register(let old)):
-      now.store.first { $0.dot.device != device && !old.store.contains($0) }
-        .map { "\($0.dot) did not write this value" }
-    case (.counter(let now), .counter(let old)):
-      now.store.entries.filter { $0.device != device }
-        == old.store.entries.filter { $0.device != device }
-        ? nil : "the sums of others differ"
-    case (.ledger(let now), .ledger(let old)):
-      now.store.lines.first { author, line in
-        let former = old.store.lines[author]
-        return author != device
-          && (line.count != former?.count || line.sum != former?.sum)
-      }.map { "\($0.key) did not append these entries" }
-    case (.existence(let now), .existence(let old)):
-      now.store.siblings
-        .first {
-          $0.dot.device != device && !old.store.siblings.contains($0)
-        }.map { "\($0.dot) did not write this mark" }
-    case (.set, .set): nil
-    default: "the field is of another kind"
+    func forgery<Store: FieldStore>(in store: Store) -> String? {
+      guard let old = before.store(of: Store.self) else {
+        return "the field is of another kind"
+      }
+      return store.forgery(by: device, over: old)
     }
+    return read { forgery(in: $0) }
   }
+}
+
+extension FieldStore {
+  fileprivate func forgery(by device: DeviceID, over old: Self) -> String? {
+    let dots = saves.subtracting(old.saves).union(equivocations(with: old))
+    if let dot = dots.filter({ $0.device != device }).min() {
+      return "\(dot) did not save this content"
+    }
+    // A store may have the sum of a device's saves instead of their dots.
+    return Set(contributors + old.contributors).sorted()
+      .first { $0 != device && !adds(sameAs: old, by: $0) }
+      .map { "\($0) did not add this" }
+  }
+
+  fileprivate var saves: Set<Dot> {
+    var saves: Set<Dot> = []
+    forEachSave { dot, _ in saves.insert(dot) }
+    return saves
+  }
+}
+
+extension FieldState {
+  /// The saves that the field names.
+  public var saves: Set<Dot> { read { $0.saves } }
 }
