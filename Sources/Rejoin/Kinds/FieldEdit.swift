@@ -65,7 +65,7 @@ extension FieldEdit {
   var mayRefer: Bool { read { $0.mayRefer } }
 
   /// Whether the edit may remove something without a trace.
-  var removes: Bool { read { $0.removes } }
+  package var removes: Bool { read { $0.removes } }
 
   /// The edit with every value in canonical form, as it is stored.
   package var canonical: FieldEdit {

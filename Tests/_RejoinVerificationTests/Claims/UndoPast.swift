@@ -70,15 +70,7 @@ extension UndoLawTests {
       }
     }
     func supersedes(_ edits: [FieldEdit], byInserting: Bool) -> Bool {
-      edits.contains {
-        switch $0 {
-        case .count(let edit): edit.isReset
-        case .append(let edit): edit.isCancelled
-        case .members(let edit):
-          byInserting || edit.isCleared || edit.members.values.contains(false)
-        default: false
-        }
-      }
+      edits.contains { $0.removes || byInserting && $0.kind == .set }
     }
     return Set(
       universe.paths.filter { path in
