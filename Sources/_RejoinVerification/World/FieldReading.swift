@@ -22,7 +22,8 @@ public struct FieldReading: Hashable, Sendable {
 }
 
 extension Record {
-  func reading(of key: FieldKey) -> FieldReading {
+  /// Returns everything that reading a field tells.
+  public func reading(of key: FieldKey) -> FieldReading {
     let name = key.name
     var reading = FieldReading()
     switch key.kind {
@@ -35,6 +36,20 @@ extension Record {
     case .ledger: reading.total = total(of: name)
     case .existence: break
     }
+    return reading
+  }
+}
+
+extension FieldState {
+  /// What the field shows, without the conflicts of a register and without
+  /// regard to the records that references name.
+  public var reading: FieldReading {
+    var reading = FieldReading()
+    // A state shows nothing of other kinds.
+    (reading.value, reading.author) = (value, write?.dot)
+    reading.count = count
+    reading.elements = elements
+    reading.total = total
     return reading
   }
 }
@@ -55,5 +70,20 @@ extension OracleField {
     case .existence: break
     }
     return reading
+  }
+}
+
+extension World {
+  /// Adds a reading to the digest of the run.
+  mutating func observe(_ reading: FieldReading) {
+    trace.add(reading.value)
+    for value in reading.conflicts {
+      trace.add(value == nil ? 1 : 2)
+      trace.add(value)
+    }
+    trace.add(UInt64(bitPattern: reading.count))
+    for element in reading.elements { trace.add(element) }
+    trace.add(UInt64(bitPattern: reading.total))
+    if let author = reading.author { observe(author) }
   }
 }

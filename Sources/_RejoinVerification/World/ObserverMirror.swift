@@ -7,7 +7,10 @@ import RejoinStore
 ///
 /// It has to be what the store shows.
 final class ObserverMirror {
-  private typealias Reading = [String]
+  private struct Reading: Equatable {
+    var exists: Bool
+    var fields: [FieldKey: FieldReading] = [:]
+  }
 
   private let replica: Replica
   private let pending: PendingChanges
@@ -29,7 +32,7 @@ final class ObserverMirror {
     for change in pending.take()?.all ?? [] {
       try agree(
         "what \(change.id) was, as told by \(name)",
-        reading(change.old, change.id), readings[change.id] ?? [])
+        reading(change.old, change.id), readings[change.id])
       readings[change.id] = reading(change.new, change.id)
     }
     let stored = replica.state
@@ -37,24 +40,18 @@ final class ObserverMirror {
       let id = stored.recordID(at: position)
       if BuiltIn.isBuiltIn(id.entity) { continue }
       try agree(
-        "what \(id) is, as told by \(name)", readings[id] ?? [],
+        "what \(id) is, as told by \(name)", readings[id],
         reading(replica.record(id), id))
     }
   }
 
-  private func reading(_ record: Record?, _ id: RecordID) -> Reading {
-    guard let record else { return [] }
-    return ["\(record.exists)"]
-      + replica.schema[id.entity].fields.map { key in
-        switch key.kind {
-        case .register:
-          "\(key): \(record.value(of: key.name) as Value?), "
-            + "\(record.conflictingValues(of: key.name))"
-        case .counter: "\(key): \(record.count(of: key.name))"
-        case .set: "\(key): \(record.elements(of: key.name))"
-        case .ledger: "\(key): \(record.total(of: key.name))"
-        case .existence: ""
-        }
-      }
+  private func reading(_ record: Record?, _ id: RecordID) -> Reading? {
+    guard let record else { return nil }
+    var told = Reading(exists: record.exists)
+    for key in replica.schema[id.entity].fields {
+      told.fields[key] = record.reading(of: key)
+      told.fields[key]?.author = nil
+    }
+    return told
   }
 }

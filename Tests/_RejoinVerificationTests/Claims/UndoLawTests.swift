@@ -16,7 +16,7 @@ import _RejoinVerification
 
   /// What a replica shows of a field of a record that exists; of siblings the
   /// visible one.
-  typealias Readings = [FieldPath: [String]]
+  typealias Readings = [FieldPath: FieldReading]
 
   func readings(_ replica: Replica) -> Readings {
     var readings: Readings = [:]
@@ -24,22 +24,16 @@ import _RejoinVerification
       guard let record = replica.record(path.id), record.exists else {
         continue
       }
-      let name = path.key.name
-      readings[path] =
-        switch path.key.kind {
-        case .register: ["\(record.value(of: name) as Value?)"]
-        case .counter: ["\(record.count(of: name))"]
-        case .set: record.elements(of: name).map { "\($0)" }
-        case .ledger: ["\(record.total(of: name))"]
-        case .existence: []
-        }
+      var reading = record.reading(of: path.key)
+      (reading.conflicts, reading.author) = ([], nil)
+      readings[path] = reading
     }
     return readings
   }
 
   func difference(_ a: Readings, _ b: Readings) -> [String] {
     Self.universe.paths.filter { a[$0] != b[$0] }.map {
-      "\($0): \(a[$0] ?? []), must be \(b[$0] ?? [])"
+      "\($0): \(a[$0] as Any), must be \(b[$0] as Any)"
     }
   }
 
