@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import _RejoinVerification
+
 /// Choices that are read from bytes, one after another.
 ///
 /// When the bytes have run out, every choice is the first.
-struct ByteSource {
+struct ByteSource: ChoiceSource {
   private var rest: ArraySlice<UInt8>
 
   init(_ bytes: [UInt8]) { rest = bytes[...] }

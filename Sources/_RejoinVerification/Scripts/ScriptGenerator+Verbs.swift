@@ -64,38 +64,6 @@ extension ScriptGenerator {
   }
 
   mutating func edit(of kind: FieldKind) -> FieldEdit {
-    switch kind {
-    case .register: .write(random.chance(15) ? nil : number())
-    case .counter: .count(count())
-    case .set: .members(members())
-    case .ledger: .append(entries())
-    case .existence: preconditionFailure("A schema has no such field.")
-    }
-  }
-
-  private mutating func number() -> Value {
-    random.chance(10) ? .null : .int(Int64(random.below(50)))
-  }
-
-  private mutating func element() -> Value {
-    .string(random.pick(["x", "y", "z"]))
-  }
-
-  private mutating func count() -> CounterEdit {
-    CounterEdit(
-      by: Int64(random.below(9)) - 4, isReset: random.chance(20))
-  }
-
-  private mutating func members() -> SetEdit {
-    if random.chance(12) { return .clearing }
-    return random.chance(60)
-      ? SetEdit(inserting: [element()])
-      : SetEdit(inserting: [], removing: [element()])
-  }
-
-  private mutating func entries() -> LedgerEdit {
-    var edit: LedgerEdit = random.chance(10) ? .cancelling : LedgerEdit()
-    edit.append(Int64(random.below(9)) - 4, memo: nil)
-    return edit
+    kind.scriptEdit(&random)
   }
 }

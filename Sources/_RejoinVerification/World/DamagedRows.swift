@@ -30,7 +30,7 @@ public struct DamagedRows: Sendable {
         for key in universe.schema[id.entity].fields {
           for i in 0...random.below(3) {
             transaction.apply(
-              DamagedRows.edit(of: key, Int(i), &random), to: key, of: id)
+              key.kind.rowEdit(i, &random), to: key, of: id)
           }
         }
       }
@@ -47,25 +47,6 @@ public struct DamagedRows: Sendable {
     self.patches = patches
     stored = replica.state
     head = stored.encodedHead()
-  }
-
-  private static func edit(
-    of key: FieldKey, _ i: Int, _ random: inout SeededRandom
-  ) -> FieldEdit {
-    let value = Value.string("\(random.below(5))")
-    switch key.kind {
-    case .register: return .write(value)
-    case .counter: return .count(CounterEdit(by: Int64(i)))
-    case .set:
-      return random.below(3) == 0
-        ? .members(SetEdit(inserting: [], removing: [value]))
-        : .members(SetEdit(inserting: [value]))
-    case .ledger:
-      var edit = LedgerEdit()
-      edit.append(Int64(i), memo: value)
-      return .append(edit)
-    case .existence: preconditionFailure("A schema has no such field.")
-    }
   }
 
   /// Reads the rows, with the given bytes in place of one of their kind.

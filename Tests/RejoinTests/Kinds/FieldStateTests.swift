@@ -3,6 +3,7 @@
 @testable import Rejoin
 import RejoinTesting
 import Testing
+import _RejoinVerification
 
 @Suite(.encodes) struct FieldStateTests {
   private func save(
@@ -21,7 +22,7 @@ import Testing
     #expect(field.clock.isEmpty)
     #expect(!field.hasContent)
     for n in 1...20 as ClosedRange<UInt64> {
-      let edit = n % 3 == 0 ? nil : RandomEdits.edit(kind, &random)
+      let edit = n % 3 == 0 ? nil : kind.stateEdit(&random)
       _ = field.change(edit, in: save(1, n))
       #expect(field.clock == [DeviceID(1): n])
     }
@@ -107,15 +108,15 @@ import Testing
   func whatWasObservedAndIsNoLongerHereIsNotDropped(_ kind: FieldKind) {
     var random = SeededRandom(seed: 11)
     var field = FieldState(kind)
-    _ = field.change(RandomEdits.edit(kind, &random), in: save(1, 1))
+    _ = field.change(kind.stateEdit(&random), in: save(1, 1))
     var ahead = field
-    _ = ahead.change(RandomEdits.edit(kind, &random), in: save(1, .max))
-    _ = ahead.change(RandomEdits.edit(kind, &random), in: save(2, 7))
+    _ = ahead.change(kind.stateEdit(&random), in: save(1, .max))
+    _ = ahead.change(kind.stateEdit(&random), in: save(2, 7))
     var seen = field
     _ = seen.change(nil, in: save(1, 2, observed: seen))
     _ = field.change(nil, in: save(1, 2, observed: ahead))
     #expect(field == seen)
-    for edited in [RandomEdits.edit(kind, &random), nil] {
+    for edited in [kind.stateEdit(&random), nil] {
       _ = field.change(edited, in: save(1, 3, observed: ahead))
       #expect(field.clock == [DeviceID(1): 3])
     }

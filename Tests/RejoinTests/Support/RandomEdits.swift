@@ -2,6 +2,7 @@
 
 @testable import Rejoin
 import RejoinTesting
+import _RejoinVerification
 
 /// How random scripts change the fields of records and the stores in them.
 enum RandomEdits {
@@ -15,34 +16,11 @@ enum RandomEdits {
       mark(&field, at: dot, &random)
       return field
     }
-    let edit = random.below(6) == 0 ? nil : edit(kind, &random)
+    let edit = random.below(6) == 0 ? nil : kind.stateEdit(&random)
     var save = EditContext(dot: dot, time: random.time())
     save.drops = random.below(6) == 0
     _ = field.change(edit, in: save)
     return field
-  }
-
-  static func edit(
-    _ kind: FieldKind, _ random: inout SeededRandom
-  ) -> FieldEdit {
-    let number = Int64(random.below(9)) - 4
-    switch kind {
-    case .register:
-      return .write(number == 0 ? nil : .int(number))
-    case .counter:
-      return .count(CounterEdit(by: number, isReset: random.below(5) == 0))
-    case .set:
-      if random.below(6) == 0 { return .members(.clearing) }
-      return .members(
-        SetEdit(
-          inserting: [.int(number), .int(1)],
-          removing: random.below(2) == 0 ? [.int(2)] : []))
-    case .ledger:
-      var edit = random.below(6) == 0 ? LedgerEdit.cancelling : LedgerEdit()
-      edit.append(number, memo: nil)
-      return .append(edit)
-    case .existence: preconditionFailure("marks are no edit of a field")
-    }
   }
 
   /// A save that deletes a record, touches it, or edits a field of it.

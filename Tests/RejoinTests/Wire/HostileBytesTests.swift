@@ -154,15 +154,7 @@ import Testing
     try replica.save { transaction in
       for key in ScriptUniverse.standard.fields {
         for id in ScriptUniverse.standard.records.prefix(2) {
-          if key.kind == .register {
-            transaction.apply(.write(.int(1)), to: key, of: id)
-          } else if key.kind == .counter {
-            transaction.apply(.count(CounterEdit(by: 1)), to: key, of: id)
-          } else if key.kind == .ledger {
-            var entry = LedgerEdit()
-            entry.append(1, memo: nil)
-            transaction.apply(.append(entry), to: key, of: id)
-          }
+          transaction.apply(key.kind.adding(1), to: key, of: id)
         }
       }
     }

@@ -98,48 +98,15 @@ extension ByteSource {
 
   private mutating func verb(_ fields: [FieldKey]) -> ScriptVerb {
     let (id, key) = (record(), pick(fields))
-    return .edit(id, key, edit(of: key.kind))
+    return .edit(id, key, key.kind.edit(choosing: &self))
   }
 
   private mutating func edits() -> [FieldKey: FieldEdit] {
     var edits: [FieldKey: FieldEdit] = [:]
     for _ in 0...below(2) {
       let key = pick(ScriptUniverse.standard.fields)
-      edits[key] = edit(of: key.kind)
+      edits[key] = key.kind.edit(choosing: &self)
     }
     return edits
-  }
-
-  private mutating func edit(of kind: FieldKind) -> FieldEdit {
-    switch kind {
-    case .register: .write(value())
-    case .counter: .count(CounterEdit(by: amount(), isReset: flag()))
-    case .set: .members(members())
-    case .ledger: .append(entries())
-    case .existence: preconditionFailure("A schema has no such field.")
-    }
-  }
-
-  private mutating func value() -> Value? {
-    pick([nil, .null, .int(0), .int(1), .string("x"), .bool(true), .double(0)])
-  }
-
-  private mutating func amount() -> Int64 {
-    pick([0, 1, -1, 2, -3, 1 << 40, -(1 << 40)])
-  }
-
-  private mutating func members() -> SetEdit {
-    let element: Value = pick([.int(0), .string("x"), .string("y")])
-    return switch below(4) {
-    case 0: .clearing
-    case 1: SetEdit(inserting: [], removing: [element])
-    default: SetEdit(inserting: [element])
-    }
-  }
-
-  private mutating func entries() -> LedgerEdit {
-    var edit: LedgerEdit = below(6) == 0 ? .cancelling : LedgerEdit()
-    edit.append(amount(), memo: nil)
-    return edit
   }
 }

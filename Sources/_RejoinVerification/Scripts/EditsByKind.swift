@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Rejoin
+import RejoinTesting
+
+// The edits of each kind that scripts and checks draw. Recorded seeds and stored
+// inputs depend on the order of the draws.
+
+/// A source of choices that bytes determine.
+public protocol ChoiceSource {
+  /// Returns a number from zero up to, and not including, `bound`.
+  mutating func below(_ bound: Int) -> Int
+
+  mutating func flag() -> Bool
+
+  /// Returns one of `choices`.
+  mutating func pick<Choice>(_ choices: [Choice]) -> Choice
+}
+
+// Edits that a check can predict.
+extension FieldKind {
+  /// Returns an edit that adds a number to the content of a field, or writes it to
+  /// a register.
+  public func adding(_ number: Int64) -> FieldEdit {
+    switch self {
+    case .register: .write(.int(number))
+    case .counter: .count(CounterEdit(by: number))
+    case .set: .members(SetEdit(inserting: [.int(number)]))
+    case .ledger: .append(.appending(number))
+    case .existence: undeclared()
+    }
+  }
+
+  /// Returns an edit after which the field ``FieldReading/shows(_:in:)`` a number,
+  /// whatever the field contained.
+  public func showing(_ number: Int64) -> FieldEdit {
+    switch self {
+    case .register, .set: adding(number)
+    case .counter: .count(CounterEdit(by: number, isReset: true))
+    case .ledger: .append(.appending(number, isCancelled: true))
+    case .existence: undeclared()
+    }
+  }
+}
+
+extension FieldReading {
+  /// Changes the reading as ``FieldKind/adding(_:)`` changes the field.
+  public mutating func add(_ number: Int64, in kind: FieldKind) {
+    switch kind {
+    case .register: value = .int(number)
+    case .counter: count += number
+    case .set: elements = Set(elements).union([.int(number)]).sorted()
+    case .ledger: total += number
+    case .existence: undeclared()
+    }
+  }
+
+  /// Returns whether a set contains a number, or whether a field of another kind
+  /// shows exactly the number.
+  public func shows(_ number: Int64, in kind: FieldKind) -> Bool {
+    switch kind {
+    case .register: value == .int(number)
+    case .counter: count == number
+    case .set: elements.contains(.int(number))
+    case .ledger: total == number
+    case .existence: undeclared()
+    }
+  }
+}
+
+// The edits of random scripts.
+extension FieldKind {
+  func scriptEdit(_ random: inout SeededRandom) -> FieldEdit {
+    switch self {
+    case .register:
+      return .write(random.chance(15) ? nil : random.registerValue())
+    case .counter:
+      return .count(
+        CounterEdit(
+          by: Int64(random.below(9)) - 4, isReset: random.chance(20)))
+    case .set:
+      if random.chance(12) { return .members(.clearing) }
+      return .members(
+        random.chance(60)
+          ? SetEdit(inserting: [random.element()])
+          : SetEdit(inserting: [], removing: [random.element()]))
+    case .ledger:
+      let isCancelled = random.chance(10)
+      return .append(
+        .appending(Int64(random.below(9)) - 4, isCancelled: isCancelled))
+    case .existence: undeclared()
+    }
+  }
+}
+
+extension SeededRandom {
+  fileprivate mutating func registerValue() -> Value {
+    chance(10) ? .null : .int(Int64(below(50)))
+  }
+
+  fileprivate mutating func element() -> Value {
+    .string(pick(["x", "y", "z"]))
+  }
+}
+
+// The edits of scripts that bytes choose.
+extension FieldKind {
+  public func edit(choosing source: inout some ChoiceSource) -> FieldEdit {
+    switch self {
+    case .register:
+      return .write(
+        source.pick([
+          nil, .null, .int(0), .int(1), .string("x"), .bool(true), .double(0),
+        ]))
+    case .counter:
+      return .count(
+        CounterEdit(by: source.amount(), isReset: source.flag()))
+    case .set:
+      let element: Value = source.pick([.int(0), .string("x"), .string("y")])
+      return switch source.below(4) {
+      case 0: .members(.clearing)
+      case 1: .members(SetEdit(inserting: [], removing: [element]))
+      default: .members(SetEdit(inserting: [element]))
+      }
+    case .ledger:
+      let isCancelled = source.below(6) == 0
+      return .append(
+        .appending(source.amount(), isCancelled: isCancelled))
+    case .existence: undeclared()
+    }
+  }
+}
+
+extension ChoiceSource {
+  fileprivate mutating func amount() -> Int64 {
+    pick([0, 1, -1, 2, -3, 1 << 40, -(1 << 40)])
+  }
+}
+
+// The edits of stored records.
+extension FieldKind {
+  /// - Parameter i: The number of the edit in its save.
+  func rowEdit(_ i: Int, _ random: inout SeededRandom) -> FieldEdit {
+    let value = Value.string("\(random.below(5))")
+    switch self {
+    case .register: return .write(value)
+    case .counter: return .count(CounterEdit(by: Int64(i)))
+    case .set:
+      return random.below(3) == 0
+        ? .members(SetEdit(inserting: [], removing: [value]))
+        : .members(SetEdit(inserting: [value]))
+    case .ledger: return .append(.appending(Int64(i), memo: value))
+    case .existence: undeclared()
+    }
+  }
+}
+
+// The edits of single fields.
+extension FieldKind {
+  public func stateEdit(_ random: inout SeededRandom) -> FieldEdit {
+    let number = Int64(random.below(9)) - 4
+    switch self {
+    case .register:
+      return .write(number == 0 ? nil : .int(number))
+    case .counter:
+      return .count(CounterEdit(by: number, isReset: random.below(5) == 0))
+    case .set:
+      if random.below(6) == 0 { return .members(.clearing) }
+      return .members(
+        SetEdit(
+          inserting: [.int(number), .int(1)],
+          removing: random.below(2) == 0 ? [.int(2)] : []))
+    case .ledger:
+      return .append(
+        .appending(number, isCancelled: random.below(6) == 0))
+    case .existence: undeclared()
+    }
+  }
+}
+
+extension LedgerEdit {
+  fileprivate static func appending(
+    _ amount: Int64, memo: Value? = nil, isCancelled: Bool = false
+  ) -> LedgerEdit {
+    var edit: LedgerEdit = isCancelled ? .cancelling : LedgerEdit()
+    edit.append(amount, memo: memo)
+    return edit
+  }
+}
+
+private func undeclared() -> Never {
+  preconditionFailure("A schema has no such field.")
+}
