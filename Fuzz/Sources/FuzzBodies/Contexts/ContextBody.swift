@@ -121,7 +121,7 @@ struct ContextBody {
       for (bit, key) in PolicyTable.extras.enumerated()
       where extras >> bit & 1 != 0 {
         transaction.apply(
-          PolicyTable.edit(key, by: 3), to: key, of: PolicyTable.card)
+          key.kind.adding(3), to: key, of: PolicyTable.card)
       }
     }
   }
@@ -145,7 +145,7 @@ struct ContextBody {
     }
     for (bit, key) in PolicyTable.extras.enumerated()
     where extras >> bit & 1 != 0 && table.edits.insert(key).inserted {
-      perform(PolicyTable.edit(key, by: 5), on: key, in: context)
+      perform(key.kind.adding(5), on: key, in: context)
     }
     guard source.below(6) == 5 else { return }
     if draft == nil {

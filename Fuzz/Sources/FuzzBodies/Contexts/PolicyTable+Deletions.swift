@@ -105,13 +105,9 @@ extension PolicyTable {
     }
     guard outcome == .delete || !isConflict(store) else { return }
     for key in PolicyTable.extras {
-      let (amount, elements): (Int64, [Value]) =
-        edits.contains(key) ? (5, [.int(5)]) : (0, [])
-      switch key.kind {
-      case .counter: try equal("\(name): count", after[key].count, amount)
-      case .set: try equal("\(name): elements", after[key].elements, elements)
-      default: try equal("\(name): total", after[key].total, amount)
-      }
+      var expected = FieldReading()
+      if edits.contains(key) { expected.add(5, in: key.kind) }
+      try equal("\(name): \(key)", after[key].reading, expected)
     }
   }
 
@@ -137,19 +133,12 @@ extension PolicyTable {
   }
 
   private func holdsUnseenWrite(_ key: FieldKey, _ store: Store) -> Bool {
-    let (now, clock) = (store.record, seen(key).clock)
-    return switch key.kind {
-    case .register: now[key].writes.contains { !clock.contains($0.dot) }
-    case .set:
-      now.insertions(of: key.name).values.joined()
-        .contains { !clock.contains($0) }
-    case .ledger:
-      now.entries(of: key.name).contains { !clock.contains($0.dot) }
-    case .counter:
+    let (now, clock) = (store.record[key], seen(key).clock)
+    if key.kind == .counter {
       // A counter names no saves. A value remains after an unseen save.
-      now[key].clock != clock && now[key].count != 0
-    case .existence: false
+      return now.clock != clock && now.count != 0
     }
+    return now.saves.contains { !clock.contains($0) }
   }
 
   /// Resolving a queued deletion supersedes what the conflict displayed.

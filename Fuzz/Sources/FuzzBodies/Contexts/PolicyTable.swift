@@ -8,10 +8,10 @@ import _RejoinVerification
 /// record shows: what a save must write, show afterwards, and drop.
 struct PolicyTable {
   static let card = RecordID("Card", "a")
-  /// The fields whose edits never conflict.
-  static let extras = [
-    FieldKey("c", .counter), FieldKey("s", .set), FieldKey("l", .ledger),
-  ]
+  /// The fields whose edits never conflict. Each has a bit in the inputs.
+  static let extras = FieldKind.allCases.filter { $0 != .register }.map {
+    FieldKey(String($0.rawValue.prefix(1)), $0)
+  }
 
   let policy: MergePolicy
   /// The registers.
@@ -85,18 +85,6 @@ struct PolicyTable {
   mutating func resolve(_ key: FieldKey, with value: Value?) {
     mine[key] = isDeletion ? .some(value) : nil
     if !isDeletion { resolved[key] = .some(value) }
-  }
-
-  /// An edit of a field that never conflicts.
-  static func edit(_ key: FieldKey, by amount: Int64) -> FieldEdit {
-    switch key.kind {
-    case .counter: return .count(CounterEdit(by: amount))
-    case .set: return .members(SetEdit(inserting: [.int(amount)]))
-    default:
-      var edit = LedgerEdit()
-      edit.append(amount, memo: nil)
-      return .append(edit)
-    }
   }
 
   /// The rule of a custom policy, which returns every kind of outcome.
