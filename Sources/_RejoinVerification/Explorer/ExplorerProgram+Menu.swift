@@ -152,7 +152,7 @@ extension ExplorerProgram {
   }
 
   /// Every program.
-  static let menu: [ExplorerProgram] = [
+  package static let menu: [ExplorerProgram] = [
     registers, deletion(.updateWins), deletion(.deleteWins),
     creation(.updateWins), creation(.deleteWins), counters, sets, ledgers,
   ]

@@ -24,10 +24,30 @@ import Testing
     }
   }
 
-  @Test func whatWasSentOnceIsStillRead() throws {
-    let files = try FileManager.default.contentsOfDirectory(
+  private func files() throws -> [URL] {
+    try FileManager.default.contentsOfDirectory(
       at: folder, includingPropertiesForKeys: nil
     ).filter { $0.pathExtension == "bin" }
+  }
+
+  @Test func filesContainEveryShapeCode() throws {
+    var codes: Set<UInt8> = []
+    for file in try files() {
+      let bytes = try Array(Data(contentsOf: file))
+      guard WireKind(rawValue: bytes[1]) == .delta else { continue }
+      for change in try Delta(decoding: bytes).changes {
+        codes.formUnion(change.fields.keys.map(\.kind.shapeCode))
+      }
+    }
+    // No table of fields lists the marks of a record's existence.
+    codes.insert(FieldKind.existence.shapeCode)
+    let kinds = FieldKind.allCases + [.existence]
+    #expect(codes == Set(kinds.map(\.shapeCode)))
+    #expect(codes.count == kinds.count, "two kinds have one code")
+  }
+
+  @Test func whatWasSentOnceIsStillRead() throws {
+    let files = try files()
     #expect(files.count >= 12)
     for file in files {
       let bytes = try Array(Data(contentsOf: file))

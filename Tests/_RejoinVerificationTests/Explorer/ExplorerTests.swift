@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Rejoin
 import _RejoinVerification
 import Testing
 
@@ -28,6 +29,15 @@ import Testing
       }
       return try await group.reduce(into: ExplorerCounts()) { $0 += $1 }
     }
+  }
+
+  @Test func menuEditsFieldsOfEveryKind() {
+    var kinds: Set<FieldKind> = []
+    for save in ExplorerProgram.menu.flatMap(\.saves) {
+      guard case .verbs(let verbs) = save else { continue }
+      for case .edit(_, _, let edit) in verbs { kinds.insert(edit.kind) }
+    }
+    #expect(kinds == Set(FieldKind.allCases))
   }
 
   @Test func aLimitStopsTheSearch() throws {
