@@ -122,6 +122,18 @@ import _RejoinVerification
     }
   }
 
+  @Test(arguments: FieldKind.allCases)
+  func forgeryFindsSavesOfOtherDevices(_ kind: FieldKind) {
+    var before = FieldState(kind)
+    _ = before.change(kind.adding(1), in: save(2, 1))
+    var (own, forged) = (before, before)
+    _ = own.change(kind.adding(2), in: save(1, 1))
+    #expect(own.forgery(by: DeviceID(1), over: before) == nil)
+    _ = forged.change(kind.adding(2), in: save(2, 2))
+    #expect(forged.forgery(by: DeviceID(1), over: before) != nil)
+    #expect(forged.forgery(by: DeviceID(2), over: before) == nil)
+  }
+
   @Test func onlyEditsOfTheKindAreAccepted() {
     let edits: [FieldKind: FieldEdit] = [
       .register: .write(nil), .counter: .count(CounterEdit()),
