@@ -134,15 +134,10 @@ import _RejoinVerification
     #expect(forged.forgery(by: DeviceID(2), over: before) == nil)
   }
 
-  @Test func onlyEditsOfTheKindAreAccepted() {
-    let edits: [FieldKind: FieldEdit] = [
-      .register: .write(nil), .counter: .count(CounterEdit()),
-      .set: .members(SetEdit()), .ledger: .append(LedgerEdit()),
-    ]
+  @Test func editsHaveTheKindOfTheirField() {
     for kind in FieldKind.allCases {
-      for (shape, edit) in edits {
-        #expect((edit.kind == kind) == (kind == shape))
-      }
+      #expect(kind.adding(1).kind == kind)
+      #expect(kind.showing(1).kind == kind)
     }
   }
 
