@@ -8,7 +8,9 @@ import _RejoinVerification
 /// record shows: what a save must write, show afterwards, and drop.
 struct PolicyTable {
   static let card = RecordID("Card", "a")
-  /// The fields whose edits never conflict. Each has a bit in the inputs.
+  /// The fields whose edits never conflict.
+  ///
+  /// Each has a bit in the inputs.
   static let extras = FieldKind.allCases.filter { $0 != .register }.map {
     FieldKey(String($0.rawValue.prefix(1)), $0)
   }
