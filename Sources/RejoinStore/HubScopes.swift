@@ -15,7 +15,7 @@ package enum HubChange: Sendable {
 ///
 /// A request reads the saves of its scope and the records that it is about, makes
 /// a replica of them, and does with it what a replica does. Whether a record has
-/// news is read off an index of the saves that records have seen: what it finds
+/// missing is read off an index of the saves that records have seen: what it finds
 /// too much is left out by the replica.
 ///
 /// Requests that change a scope wait for each other, and what reads is as of one
@@ -50,7 +50,7 @@ package final class HubScopes {
     since basis: ReplicaVersion, in scope: String
   ) throws(StoreError) -> Delta? {
     try read(scope) { reader in
-      try reader.readTouched(since: reader.news(since: basis))
+      try reader.readTouched(since: reader.missingChanges(since: basis))
     } body: { replica, _ in
       replica.deltaOfIntervals(since: basis)
     }
@@ -60,18 +60,18 @@ package final class HubScopes {
     of cursor: HubPage.Cursor?, since basis: ReplicaVersion, in scope: String,
     limit: Int
   ) throws(StoreError) -> HubPage {
-    var (news, last) = (cursor?.news, nil as RecordID?)
+    var (missing, last) = (cursor?.missing, nil as RecordID?)
     return try read(scope) { reader in
       try reader.readPage(after: cursor?.last, limit: limit)
-      news = news ?? reader.news(since: basis)
+      missing = missing ?? reader.missingChanges(since: basis)
       last = reader.numbers.count < limit ? nil : reader.last
     } body: { replica, _ in
-      // A scope that is not there has no news.
-      let news = news ?? replica.state.news(since: basis)
+      // Nothing is missing of a scope that is not there.
+      let missing = missing ?? replica.state.missingChanges(since: basis)
       var stored = replica.state
       return HubPage(
-        delta: stored.page(of: news, isLast: last == nil),
-        next: last.map { .init(news: news, last: $0) })
+        delta: stored.page(of: missing, isLast: last == nil),
+        next: last.map { .init(missing: missing, last: $0) })
     }
   }
 
@@ -212,13 +212,13 @@ extension RecordReader {
   }
 
   /// Reads the records that devices with missing saves touch in these saves.
-  fileprivate mutating func readTouched(since news: News) throws {
+  fileprivate mutating func readTouched(since missing: MissingChanges) throws {
     // One statement serves all devices, whose numbers are in a list.
-    let list = news.intervals.keys.compactMap { device in
+    let list = missing.intervals.keys.compactMap { device in
       devices[device].map { number in
         // A number above the greatest integer of the database counts as that
         // integer.
-        let known = min(Int64(clamping: news.known[device]), .max - 1)
+        let known = min(Int64(clamping: missing.known[device]), .max - 1)
         return "[\(number),\(known)]"
       }
     }

@@ -122,7 +122,7 @@ public struct HubPage: Sendable {
 
   /// The position where a page ends.
   public struct Cursor: Hashable, Sendable {
-    let news: News
+    let missing: MissingChanges
     let last: RecordID
   }
 }

@@ -150,8 +150,8 @@ struct RecordReader {
   }
 
   /// What is here and not in a version.
-  func news(since basis: ReplicaVersion) -> News {
-    assembly.news(since: basis)
+  func missingChanges(since basis: ReplicaVersion) -> MissingChanges {
+    assembly.missingChanges(since: basis)
   }
 
   /// Returns the records that were read.

@@ -141,7 +141,7 @@ extension OracleReplica {
     var names: [DeviceID: String] = [:]
     for path in held.keys
     where path.id.entity == "rejoin.roster" && path.key == Self.server {
-      guard case .string(let name)?? = field(path).write?.value,
+      guard case .string(let name)? = field(path).write?.value,
         let device = DeviceID(hexadecimal: path.id.key)
       else { continue }
       names[device] = name

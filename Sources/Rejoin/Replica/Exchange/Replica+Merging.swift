@@ -15,7 +15,7 @@ extension Replica {
   ///   number of its elements: a removal leaves nothing in the set that a part
   ///   could name.
   public func delta(since basis: ReplicaVersion) -> Delta? {
-    stored.delta(of: stored.news(since: basis))
+    stored.delta(of: stored.missingChanges(since: basis))
   }
 
   /// Creates a delta of everything that this replica holds.

@@ -37,7 +37,7 @@ extension Replica {
   /// Returns the saves that a version lacks, without the fields whose unseen
   /// saves are all ahead of this replica's version.
   package func deltaOfIntervals(since basis: ReplicaVersion) -> Delta? {
-    stored.delta(of: stored.news(since: basis), withAhead: false)
+    stored.delta(of: stored.missingChanges(since: basis), withAhead: false)
   }
 
   /// Takes the replica back to what a store has of it.

@@ -151,8 +151,8 @@ package struct StoredAssembly {
   }
 
   /// What is here and not in `basis`, once the saves have been added.
-  package func news(since basis: ReplicaVersion) -> News {
-    stored.news(since: basis)
+  package func missingChanges(since basis: ReplicaVersion) -> MissingChanges {
+    stored.missingChanges(since: basis)
   }
 
   /// The stored replica, once all of its parts have been added.

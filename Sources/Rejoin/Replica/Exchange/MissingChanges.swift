@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What a replica has beyond a version that was shown to it, by numbers alone.
-package struct News: Hashable, Sendable {
+package struct MissingChanges: Hashable, Sendable {
   /// The saves that the receiver is taken to know: of a forked device none.
   package private(set) var known: VectorClock
   /// The fields that the receiver holds ahead of its version, and need not get.
@@ -37,8 +37,8 @@ package struct News: Hashable, Sendable {
 
 extension ReplicaState {
   /// What is here and not in `basis`.
-  package func news(since basis: ReplicaVersion) -> News {
-    News(in: self, since: basis)
+  package func missingChanges(since basis: ReplicaVersion) -> MissingChanges {
+    MissingChanges(in: self, since: basis)
   }
 
   /// Returns the delta with the missing changes.
@@ -46,34 +46,35 @@ extension ReplicaState {
   /// - Parameter withAhead: Whether to include the fields whose unseen saves
   ///   are all ahead of the version.
   package mutating func delta(
-    of news: News, withAhead: Bool = true
+    of missing: MissingChanges, withAhead: Bool = true
   ) -> Delta? {
     // A field ahead of the version may have seen saves of any device.
     let locations = locations(
-      since: news.known,
+      since: missing.known,
       of: !withAhead || ahead.isEmpty
-        ? Array(news.intervals.keys) : index.devices)
-    if news.ahead.isEmpty {
-      return delta(at: locations, since: news.known, news.intervals)
+        ? Array(missing.intervals.keys) : index.devices)
+    if missing.ahead.isEmpty {
+      return delta(at: locations, since: missing.known, missing.intervals)
     }
-    let missing = locations.filter { location in
-      guard let held = news.ahead[digest(of: location)],
+    let lacking = locations.filter { location in
+      guard let held = missing.ahead[digest(of: location)],
         let state = self[location]
       else { return true }
-      return !state.clock.isContained(in: news.known.merging(held))
+      return !state.clock.isContained(in: missing.known.merging(held))
     }
-    return delta(at: missing, since: news.known, news.intervals)
+    return delta(at: lacking, since: missing.known, missing.intervals)
   }
 
-  /// Makes the delta of the records here, which are some of those with news.
+  /// Makes the delta of the records here, which are some of those with missing changes.
   ///
   /// - Parameter isLast: Whether all others have been sent, so that the intervals
   ///   can be vouched for.
-  package mutating func page(of news: News, isLast: Bool) -> Delta? {
-    // They may have seen saves since the news were asked for.
-    let locations = locations(since: news.known, of: index.devices)
+  package mutating func page(of missing: MissingChanges, isLast: Bool) -> Delta?
+  {
+    // They may have seen saves since the missing changes were asked for.
+    let locations = locations(since: missing.known, of: index.devices)
     return delta(
-      at: locations, since: news.known, isLast ? news.intervals : [:])
+      at: locations, since: missing.known, isLast ? missing.intervals : [:])
   }
 
   private mutating func delta(
