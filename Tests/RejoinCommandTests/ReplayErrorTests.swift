@@ -243,9 +243,10 @@ struct BrokenScript: Sendable, CustomTestStringConvertible {
     (#"{"entities": []}"#, "must be an object"),
     (#"{"entities": {"E": 1}}"#, "must be an object"),
     (
-      #"{"entities": {"E": {"fields": {"f": "list"}}}}"#, "counter, ledger, lww"
+      #"{"entities": {"E": {"fields": {"f": "list"}}}}"#,
+      "ledger, lww, register"
     ),
-    (#"{"entities": {"E": {"fields": {"f": 1}}}}"#, "counter, ledger, lww"),
+    (#"{"entities": {"E": {"fields": {"f": 1}}}}"#, "ledger, lww, register"),
     (#"{"entities": {"E": {"fields": {"": "set"}}}}"#, "needs a name"),
     (#"{"entities": {"E": {"deletion": "x"}}}"#, "updateWins or deleteWins"),
     (#"{"entities": {"E": {"deletion": 1}}}"#, "\"deletion\""),

@@ -76,7 +76,7 @@ extension Inspection {
     return members
   }
 
-  fileprivate static func json(_ clock: VectorClock) -> JSONValue {
+  static func json(_ clock: VectorClock) -> JSONValue {
     .array(clock.entries.map { json($0.device, nil, $0.count) })
   }
 
@@ -104,125 +104,5 @@ extension Inspection {
       members["whole"] = .scalar(.bool(fragment.isWhole))
     }
     return .object(members)
-  }
-}
-
-extension FieldState {
-  /// The elements of the field's store.
-  fileprivate func inspected(_ fragment: Fragment?) -> [JSONValue] {
-    switch box {
-    case .register: writes.map { .of($0) }
-    case .counter(let field):
-      field.store.entries.map { entry in
-        let cancelled = field.store.cancelled.first {
-          $0.device == entry.device
-        }
-        var members = JSONValue.members(entry)
-        members["cancelled"] = cancelled.map { .object(JSONValue.members($0)) }
-        return .object(members)
-      }
-    case .set(let field): field.store.inspected
-    case .ledger(let field):
-      field.store.lines.sorted { $0.key < $1.key }.map {
-        .of($0, $1, isContinued: fragment?.continued.contains($0) ?? false)
-      }
-    case .existence:
-      marks.map { mark in
-        .object([
-          "device": .text(mark.dot.device.hexadecimal),
-          "n": .wide(mark.dot.sequence),
-          "time": .wide(mark.time.rawValue),
-          "covered": mark.covered.map { Inspection.json($0) }
-            ?? .scalar(.null),
-          "purge": .scalar(.bool(mark.isPurge)),
-        ])
-      }
-    }
-  }
-}
-
-extension DotMap {
-  fileprivate var inspected: [JSONValue] {
-    contents.map { element, marks in
-      .object([
-        "element": .tagged(element),
-        "marks": .array(
-          marks.map { mark in
-            .object([
-              "device": .text(mark.dot.device.hexadecimal),
-              "n": .wide(mark.dot.sequence),
-            ])
-          }),
-      ])
-    }
-  }
-}
-
-extension JSONValue {
-  /// An integer, as a string if it does not fit `Int64`.
-  fileprivate static func wide(_ number: some BinaryInteger) -> JSONValue {
-    Int64(exactly: number).map { .scalar(.int($0)) } ?? .text("\(number)")
-  }
-
-  /// A value with the name of its type; `null` stands for an unset register.
-  fileprivate static func tagged(_ value: Value?) -> JSONValue {
-    guard let value else { return .scalar(.null) }
-    return switch value {
-    case .null: .object(["null": .scalar(.bool(true))])
-    case .bool: .object(["bool": .scalar(value)])
-    case .int: .object(["int": .scalar(value)])
-    case .double(let number):
-      .object(["double": .text(number.bitPattern.hexadecimal)])
-    case .string(let text): .object(["string": .text(text)])
-    case .bytes(let bytes):
-      .object(["bytes": .array(bytes.map { .int($0) })])
-    case .date(let number): .object(["date": .int(number)])
-    case .reference(let id):
-      .object(["reference": .array([.text(id.entity), .text(id.key)])])
-    }
-  }
-
-  fileprivate static func of(_ write: RegisterWrite) -> JSONValue {
-    .object([
-      "device": .text(write.dot.device.hexadecimal),
-      "n": .wide(write.dot.sequence),
-      "time": .wide(write.time.rawValue), "value": .tagged(write.value),
-    ])
-  }
-
-  fileprivate static func members(_ entry: PNCounter.Entry) -> [Name: JSONValue]
-  {
-    [
-      "device": .text(entry.device.hexadecimal), "n": .wide(entry.sequence),
-      "increments": .wide(entry.increments),
-      "decrements": .wide(entry.decrements),
-    ]
-  }
-
-  fileprivate static func of(
-    _ device: DeviceID, _ line: DeviceEntries, isContinued: Bool
-  ) -> JSONValue {
-    var members: [Name: JSONValue] = [
-      "device": .text(device.hexadecimal), "folded": .wide(line.folded),
-      "foldedSum": .wide(line.foldedSum), "cancelled": .wide(line.cancelled),
-      "cancelledSum": .wide(line.cancelledSum),
-      "entries": .array(
-        line.tail.map { entry in
-          .object([
-            "n": .wide(entry.sequence), "time": .wide(entry.time.rawValue),
-            "amount": .wide(entry.amount), "memo": .tagged(entry.memo),
-          ])
-        }),
-    ]
-    if isContinued { members["continued"] = .scalar(.bool(true)) }
-    return .object(members)
-  }
-}
-
-extension UInt64 {
-  /// The number as 16 hexadecimal digits.
-  var hexadecimal: String {
-    let digits = String(self, radix: 16)
-    return String(repeating: "0", count: 16 - digits.count) + digits
   }
 }

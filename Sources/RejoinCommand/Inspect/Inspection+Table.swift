@@ -54,22 +54,3 @@ extension Inspection {
     cells.map { TextTable.Cell(text: $0) }
   }
 }
-
-extension FieldState {
-  /// What the field shows, and the number of its other siblings.
-  fileprivate var shown: String {
-    switch kind {
-    case .register:
-      (value.map { "\($0)" } ?? "unset")
-        + (writes.count > 1 ? " and \(writes.count - 1) more" : "")
-    case .counter: "\(count)"
-    case .set:
-      "{" + elements.map { "\($0)" }.joined(separator: ", ") + "}"
-    case .ledger: "total \(total)"
-    case .existence:
-      marks.map { mark in
-        mark.covered.map { "deleted, covering \($0)" } ?? "alive"
-      }.joined(separator: "; ")
-    }
-  }
-}

@@ -33,11 +33,9 @@ struct ScriptSchema {
 
   /// The names by which a script declares the kind of a field.
   private static let declarations: [String: (kind: FieldKind, isQuiet: Bool)] =
-    [
-      "counter": (.counter, false), "ledger": (.ledger, false),
-      "lww": (.register, true), "register": (.register, false),
-      "set": (.set, false),
-    ]
+    FieldKind.allCases.reduce(into: ["lww": (.register, true)]) {
+      $0[$1.rawValue] = ($1, false)
+    }
 
   private static func definition(
     _ entity: inout ScriptLine

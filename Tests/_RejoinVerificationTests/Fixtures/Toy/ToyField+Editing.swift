@@ -21,7 +21,8 @@ extension ToyField {
     case .write(let value): write(value, in: save)
     case .count(let edit): count(edit, in: save)
     case .members(let edit): change(edit, in: save)
-    case .append: break
+    // A toy universe has fields of these kinds alone.
+    default: break
     }
     let isTrace = entries.contains { $0.dot == save.dot }
     if hazard != .removalWithoutDot || kind != .set || isTrace {
