@@ -46,8 +46,11 @@ public struct Record: Sendable {
   }
 
   /// The visible write of a register.
+  @inline(__always)
   func visibleWrite(of key: FieldKey) -> Siblings<Stamped>.Element? {
-    names.number(of: key).flatMap { state.write(of: $0) }
+    // A closure would copy the record.
+    guard let number = names.number(of: key) else { return nil }
+    return state.write(of: number)
   }
 
   /// The visible value of a register or a counter: nothing if it has not been
@@ -59,15 +62,15 @@ public struct Record: Sendable {
   }
 
   /// Returns the value, unless it is a reference to a record that does not exist.
+  @inline(__always)
   func visible(_ value: Value?) -> Value? {
-    dangling.hides(value) ? nil : value
+    !dangling.isEmpty && dangling.hides(value) ? nil : value
   }
 }
 
 extension Set<RecordID> {
   /// Returns whether a value refers to one of these records, which do not exist.
   func hides(_ value: Value?) -> Bool {
-    if !isEmpty, case .reference(let id) = value { return contains(id) }
-    return false
+    if case .reference(let id) = value { contains(id) } else { false }
   }
 }

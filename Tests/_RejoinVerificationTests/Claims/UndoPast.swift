@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Rejoin
+@testable import Rejoin
 import RejoinTesting
 import _RejoinVerification
 
@@ -69,8 +69,17 @@ extension UndoLawTests {
         return verb.id == id && dead.contains(id)
       }
     }
+    /// Whether a mark that is added supersedes those that its author saw.
+    func hasMarks(_ kind: FieldKind) -> Bool {
+      FieldState(kind).read { store in
+        let content = store.undoContent(of: nil, by: DeviceID(0))
+        return if case .siblings(let marks) = content {
+          marks.rule == .any
+        } else { false }
+      }
+    }
     func supersedes(_ edits: [FieldEdit], byInserting: Bool) -> Bool {
-      edits.contains { $0.removes || byInserting && $0.kind == .set }
+      edits.contains { $0.removes || byInserting && hasMarks($0.kind) }
     }
     return Set(
       universe.paths.filter { path in

@@ -108,8 +108,10 @@ extension EditedField {
 extension Record {
   /// The visible value of a register.
   public func value(of name: String) -> Value? {
-    visibleWrite(of: FieldKey(name, .register))
-      .flatMap { visible($0.payload.value) }
+    guard let write = visibleWrite(of: FieldKey(name, .register)) else {
+      return nil
+    }
+    return visible(write.payload.value)
   }
 
   /// The values of concurrent writes that differ from the visible one, each
