@@ -21,7 +21,9 @@ import Testing
       return false
     }
     let seeds: ClosedRange<UInt64> = 1...100
-    let scripts = seeds.lazy.map { ScriptGenerator.script(seed: $0, steps: 200) }
+    let scripts = seeds.lazy.map {
+      ScriptGenerator.script(seed: $0, steps: 200)
+    }
     let script = try #require(scripts.first(where: fails))
     var shrinker = Shrinker(fails)
     let shortest = shrinker.shrink(script)
