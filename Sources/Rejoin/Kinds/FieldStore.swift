@@ -132,13 +132,13 @@ package protocol FieldStore: DotStore {
   /// field that an edit changes as a whole.
   func elements(changedBy save: EditContext) -> [Value?]
 
-  /// Returns what undoing a save of a device depends on.
+  /// Returns the content that the undo of a save of a device needs.
   func undoContent(of element: Value?, by device: DeviceID) -> UndoContent
 
-  /// Returns the opposites of what a device has added since.
+  /// Returns the opposites of the amounts that the device added after `sums`.
   func opposites(since sums: UndoSums) -> [LedgerEdit.Entry]
 
-  /// Returns the edit that brings something back, or `nil` if it would overflow.
+  /// Returns the edit that brings content back, or `nil` if the edit would overflow.
   func edit(restoring content: UndoRestoration, by device: DeviceID)
     -> FieldEdit?
 

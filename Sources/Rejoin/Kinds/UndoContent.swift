@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What undoing a save depends on, in a field or in one element of a set.
+/// The content of a field, or of one element of a set, that the undo of a save needs.
 ///
-/// It is small even if the field is large, so that a save can note it before it
-/// changes the field.
+/// It is small even if the field is large. A save stores it before it changes the
+/// field.
 package enum UndoContent: Sendable {
   /// The writes of a register, or the marks of an element.
   case siblings(UndoSiblings)
@@ -11,7 +11,7 @@ package enum UndoContent: Sendable {
   case sums(UndoSums)
 }
 
-/// What the undo of a save brings back.
+/// The content that an undo brings back.
 package enum UndoRestoration {
   /// The value of a register, or whether an element is in the set.
   case value(Value?, element: Value?)
@@ -29,11 +29,11 @@ package struct UndoSiblings: Sendable {
     let value: Value?
   }
 
-  /// What decides between siblings.
+  /// The rule that chooses the shown sibling.
   enum Rule: Sendable {
     /// The latest write.
     case latest
-    /// One mark that says so.
+    /// An element is shown if it has a mark.
     case any
   }
 
@@ -42,7 +42,7 @@ package struct UndoSiblings: Sendable {
 
   init(_ all: [Sibling], _ rule: Rule) { (self.all, self.rule) = (all, rule) }
 
-  /// What is shown.
+  /// The shown value.
   var value: Value? {
     switch rule {
     case .latest: latest?.value
@@ -50,7 +50,7 @@ package struct UndoSiblings: Sendable {
     }
   }
 
-  /// The sibling that alone decides what is shown.
+  /// The dot of the write that is shown, or of the only mark.
   var decisive: Dot? {
     rule == .latest ? latest?.dot : all.count == 1 ? all[0].dot : nil
   }
@@ -61,7 +61,7 @@ package struct UndoSiblings: Sendable {
   }
 }
 
-/// What a device has added to a counter or a ledger, and what is cancelled of all
+/// The additions of one device to a counter or a ledger, and the cancelled sums of all
 /// devices.
 package struct UndoSums: Sendable {
   /// The device.

@@ -25,7 +25,7 @@ extension FieldKind: Comparable {
     a.order < b.order
   }
 
-  /// The position among all kinds, of which that of existence is the last.
+  /// The position among all kinds, with existence at the end.
   private var order: Int {
     FieldKind.allCases.firstIndex(of: self) ?? FieldKind.allCases.count
   }

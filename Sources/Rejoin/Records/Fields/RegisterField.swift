@@ -64,8 +64,8 @@ extension Entity {
 extension MVRegister: FieldType {
   public static var kind: FieldKind { .register }
 
-  /// The value of the write that is shown; `nil` where the register is unset, or
-  /// holds what is no value of the type.
+  /// The visible value, or `nil` if the register is unset or its value has another
+  /// type.
   public static func read<Owner>(
     _ field: Field<Owner, Self>, of record: Record
   ) -> Element? {

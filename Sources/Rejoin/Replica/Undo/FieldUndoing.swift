@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What undoing a save does to a field.
+/// The change that the undo of a save makes to a field.
 struct FieldUndoing {
   var edit: FieldEdit?
   var retraction: Retraction?
@@ -16,7 +16,7 @@ struct FieldUndoing {
   /// Whether there is nothing to do.
   var isEmpty: Bool { edit == nil && retraction == nil && mark == nil }
 
-  /// Adds what takes a change back, if it is still there.
+  /// Adds the undo of a change, unless the change was superseded or removed.
   ///
   /// - Parameters:
   ///   - now: The content of the place.
@@ -48,13 +48,13 @@ struct FieldUndoing {
     }
   }
 
-  /// Returns what takes the changes of a counter or a ledger back.
+  /// Returns the amounts that undo the changes of a counter or a ledger.
   ///
   /// - Parameters:
-  ///   - own: The opposites of what the save has added.
-  ///   - sums: What the save has cancelled of each device.
-  ///   - now: What is cancelled now. Where it is more than after the save, somebody
-  ///     else has cancelled what comes back.
+  ///   - own: The opposites of the amounts that the save added.
+  ///   - sums: The sum that the save cancelled, by device.
+  ///   - now: The present sums. If more is cancelled of a device than after the save,
+  ///     a later save cancelled the amounts that would come back.
   private mutating func amounts(
     _ change: SaveUndo.Change, _ own: [LedgerEdit.Entry],
     _ sums: [DeviceID: Int128], _ now: UndoSums
@@ -80,7 +80,7 @@ struct FieldUndoing {
     return amounts
   }
 
-  /// Adds the edit that brings something back, unless it would overflow.
+  /// Adds the edit that brings content back, unless the edit would overflow.
   private mutating func restore(
     _ content: UndoRestoration, in field: FieldState, as device: DeviceID
   ) {
@@ -115,12 +115,12 @@ struct FieldUndoing {
     }
   }
 
-  /// Takes out what the save has left, which is under a dot, if there is anything.
+  /// Removes the write or the mark that the save left under a dot, if there is one.
   ///
   /// - Parameters:
   ///   - element: The element of a set.
-  ///   - time: When the value was written that comes back: what it was shown before, or
-  ///     hidden by, it still is.
+  ///   - time: The time of the write that comes back. With its old time, it keeps its
+  ///     rank among other writes.
   private mutating func retract(
     _ dot: Dot?, _ element: Value?, at time: Timestamp? = nil
   ) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is in a place that a save changes, as far as undoing the save depends on it.
+/// The content of a place, as far as the undo of a save needs it.
 enum PlaceContent {
   case field(UndoContent)
   case existence(PlaceExistence)
 }
 
 extension ReplicaState {
-  /// What is in a place.
+  /// Returns the content of a place.
   func content(
     of place: SaveUndo.Place, deletion: DeletionRule
   ) -> PlaceContent {
@@ -22,12 +22,12 @@ extension ReplicaState {
     return .existence(PlaceExistence(record, deletion))
   }
 
-  /// The field that a place is, or is a part of.
+  /// Returns the field that contains a place.
   func field(at place: SaveUndo.Place) -> FieldState {
     state(of: place.field, in: place.record) ?? FieldState(place.field.kind)
   }
 
-  /// What a save has done in a place, or `nil` if it changed nothing there.
+  /// Returns the change that a save made in a place, or `nil` without a change.
   func change(
     at place: SaveUndo.Place, since before: PlaceContent,
     deletion: DeletionRule, by save: SaveUndo.Point
@@ -38,7 +38,7 @@ extension ReplicaState {
     case (.field(.siblings(let before)), .field(.siblings(let after))):
       return before.change(to: after, by: save)
     case (.field(.sums(let before)), .field(.sums(let after))):
-      // A save that begins a device finds nothing of it.
+      // The save may be the first of a new device.
       let before = before.of(save.dot.device)
       let opposites = field(at: place).read { $0.opposites(since: before) }
       return before.change(to: after, adding: opposites, by: save)
@@ -66,14 +66,14 @@ extension UndoSiblings {
 }
 
 extension UndoSums {
-  /// The same before the first save of another device.
+  /// Returns the sums for another device, which has not saved before.
   fileprivate func of(_ device: DeviceID) -> UndoSums {
     if device == self.device { return self }
     return UndoSums(
       device: device, next: next.map { _ in 1 }, cancelled: cancelled)
   }
 
-  /// - Parameter opposites: The opposites of what the save has added.
+  /// - Parameter opposites: The opposites of the amounts that the save added.
   fileprivate func change(
     to after: UndoSums, adding opposites: [LedgerEdit.Entry],
     by save: SaveUndo.Point
