@@ -27,8 +27,12 @@ extension ExplorerProgram {
       registers.first(2).splitting(savers: [[0], [0, 1]]),
       sets.first(2).splitting(savers: [[2], [0, 2]]),
       creation(.deleteWins).splitting(savers: [[1], [0], [0]]),
-      existence(.updateWins).splitting(savers: [[0], [1], [2], [0]]),
-      existence(.deleteWins).splitting(savers: [[0], [0], [1], [2]]),
+      existence(.updateWins)
+        .reduced(savers: [[0], [1], [2], [0]], times: [0], kept: 1),
+      existence(.deleteWins)
+        .reduced(savers: [[0], [0], [1], [2]], times: [0], kept: 1),
+      existence(.updateWins).first(3).splitting(savers: [[0], [1], [2]]),
+      existence(.deleteWins).first(3).splitting(savers: [[0], [0], [1]]),
     ]
     programs += special(kept: 1)
     return programs
@@ -52,9 +56,9 @@ extension ExplorerProgram {
 
   /// The programs for a night: more than ten million configurations.
   ///
-  /// The programs about purges, retirement, undo and restoring come first. They
-  /// are the largest, so a night with a deadline gives each a part of its time.
-  /// In the others, any device makes any save.
+  /// The programs about purges, retirement, undo, restoring, and deletions in parts
+  /// come first. They are the largest, so a night with a deadline gives each a part
+  /// of its time. In the others, any device makes any save.
   public static let nightly: [ExplorerProgram] =
     nightlySpecial
     + menu.map { $0.reduced(times: [0], kept: 3) }
@@ -73,7 +77,9 @@ extension ExplorerProgram {
   public static let nightlySpecial: [ExplorerProgram] =
     [
       purges.reduced(
-        savers: [[0], [1], [0, 1, 2], [1, 2]], times: [0], kept: 1)
+        savers: [[0], [1], [0, 1, 2], [1, 2]], times: [0], kept: 1),
+      existence(.updateWins).splitting(savers: [[0], [1], [2], [0]]),
+      existence(.deleteWins).splitting(savers: [[0], [0], [1], [2]]),
     ] + special(kept: 2)
 
   /// The program with fewer devices for each save, other times, and so many kept
