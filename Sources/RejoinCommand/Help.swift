@@ -231,7 +231,7 @@ enum Help {
 
     usage: rejoin inspect FILE [--format table|json]
 
-    FILE holds the bytes of a delta, a snapshot, a single record, a vector
+    FILE holds the bytes of a delta, a snapshot, a vector
     clock, a replica's version, a stored replica or a token. The command prints
     the size of each section, the saves of each device, and every field of every
     record. For a damaged file, it prints the offset and what was expected

@@ -1,27 +1,26 @@
 #!/usr/bin/env python3
-"""Reads Rejoin's messages as the article "Wire format" describes them.
+"""Reads Rejoin's messages. Written from the article "Wire format" alone.
 
-Written from the article alone, with nothing but the standard library, as a second
-implementation that the golden vectors are checked against:
-
-    python3 Tests/GoldenReader/read.py Tests/RejoinTests/Golden
-
-reads every .bin file of the folder and compares what it holds with the .json file
-beside it. With a file in place of the folder it prints what the file holds. With
---self-test before the folder it damages the files, and tells whether what must be
-refused is refused, and that nothing is answered but "refused" or a value.
+    read.py FOLDER              compares each .bin with the .json beside it
+    read.py FILE                prints what the file holds, as such a .json
+    read.py --self-test FOLDER  damages each .bin, and prints each answer
+                                that is neither right nor a refusal
 """
 
+import collections
+import itertools
 import json
-import os
+import pathlib
 import sys
 
 MASK = (1 << 64) - 1
-KINDS = {
-    "d": "delta", "s": "snapshot", "r": "record", "v": "vector clock",
-    "c": "replica clock", "p": "stored replica", "t": "restore token",
+CHAIN_START = 1704067200000
+MESSAGES = {
+    "d": "delta", "s": "snapshot", "p": "stored replica",
+    "v": "vector clock", "c": "replica clock", "t": "restore token",
 }
-SHAPES = {0: "register", 2: "counter", 3: "set", 5: "ledger"}
+KINDS = ["register", "counter", "set", "ledger", "existence"]
+REGISTER, COUNTER, SET, LEDGER, EXISTENCE = range(5)
 
 
 class Refused(Exception):
@@ -46,131 +45,16 @@ def unzigzag(number):
     return number // 2 if number % 2 == 0 else -(number + 1) // 2
 
 
-def wide(number):
-    return number if -(1 << 63) <= number < 1 << 63 else str(number)
+def ascends(before, item):
+    return not before or next(reversed(before)) < item
 
 
-def hexadecimal(number):
-    return f"{number:016x}"
+def isWithin(clock, other):
+    return all(n <= other.get(device, 0) for device, n in clock.items())
 
 
-class Bytes:
-    """The primitives."""
-
-    def __init__(self, data, offset=0):
-        self.data = data
-        self.offset = offset
-
-    @property
-    def remaining(self):
-        return len(self.data) - self.offset
-
-    def take(self, count):
-        check(count <= self.remaining, f"byte {self.offset}: too short")
-        self.offset += count
-        return self.data[self.offset - count:self.offset]
-
-    def byte(self):
-        return self.take(1)[0]
-
-    def varint(self, bits=64):
-        number, shift = 0, 0
-        while True:
-            byte = self.byte()
-            number |= (byte & 0x7F) << shift
-            if byte < 0x80:
-                check(byte or not shift, "not the shortest form")
-                check(number >> bits == 0, "too many bits")
-                return number
-            shift += 7
-            check(shift < bits + 7, "too many bits")
-
-    def signed(self, bits=64):
-        return unzigzag(self.varint(bits))
-
-    def pair(self):
-        byte = self.byte()
-        low, high = byte & 15, byte >> 4
-        if low == 15:
-            low += self.varint(31)
-        if high == 15:
-            high += self.varint(31)
-        return low, high
-
-    def fixed(self):
-        return int.from_bytes(self.take(8), "little")
-
-    def text(self, count):
-        try:
-            return self.take(count).decode("utf-8")
-        except UnicodeDecodeError as error:
-            raise Refused("not UTF-8") from error
-
-    def device(self, previous):
-        if previous is None:
-            return self.take(16)
-        shared = self.byte()
-        check(shared < 16, "shares too much")
-        device = previous[:shared] + self.take(16 - shared)
-        check(device > previous, "devices in order")
-        check(device[shared] != previous[shared], "shares more")
-        return device
-
-    def value(self):
-        head = self.varint()
-        form, content = head & 7, head >> 3
-        if form == 0:
-            check(content < 4, "a constant")
-            return [None, {"null": True}, {"bool": False},
-                    {"bool": True}][content]
-        if form == 1:
-            return {"int": unzigzag(content)}
-        if form == 2:
-            check(content < 2, "an integer or a date")
-            bits = self.fixed()
-            number = bits - (1 << 64) if bits >> 63 else bits
-            check(abs(number) >= 1 << 60 and number != -(1 << 60), "is short")
-            return {["int", "date"][content]: number}
-        if form == 3:
-            check(content == 0, "a number")
-            bits = self.fixed()
-            check(bits != 1 << 63, "negative zero")
-            isNaN = bits & 0x7FF << 52 == 0x7FF << 52 and bits << 12 & MASK
-            check(not isNaN or bits == 0x7FF8 << 48, "another NaN")
-            return {"double": hexadecimal(bits)}
-        if form == 4:
-            return {"string": self.text(content)}
-        if form == 5:
-            return {"bytes": list(self.take(content))}
-        if form == 6:
-            return {"date": unzigzag(content)}
-        return {"reference": [self.text(content), self.text(self.varint())]}
-
-
-class Times:
-    """A chain of times."""
-
-    def __init__(self):
-        self.ms, self.logical = 1704067200000, 0
-
-    def read(self, data):
-        head = data.varint()
-        form, content = head & 3, head >> 2
-        if head == 0:
-            return None
-        check(form != 0, "a form of a time")
-        if form == 1:
-            self.logical += content + 1
-        else:
-            before = self.ms, self.logical
-            self.ms += unzigzag(content)
-            self.logical = data.varint() if form == 3 else 0
-            check(form == 2 or self.logical > 0, "logical zero")
-            check(form == 2 or self.ms != before[0]
-                  or self.logical < before[1] or self.logical == before[1],
-                  "later in the millisecond")
-        check(0 <= self.ms < 1 << 48 and self.logical < 1 << 16, "a time")
-        return self.ms << 16 | self.logical
+def listed(clock):
+    return [{"device": device, "n": n} for device, n in sorted(clock.items())]
 
 
 def order(value):
@@ -181,789 +65,635 @@ def order(value):
     if kind == "double":
         bits = int(content, 16)
         content = MASK ^ bits if bits >> 63 else bits | 1 << 63
-    elif kind == "string":
-        content = content.encode()
-    elif kind == "reference":
-        content = [part.encode() for part in content]
     return rank, content
 
 
-class Message(Bytes):
-    """Devices, records and sections."""
-
+class Reader:
     def __init__(self, data, kind):
-        super().__init__(data, 3)
-        self.kind = kind
-        self.last = -1
-        self.sizes = {"header": 3}
-        self.own, self.isDoubtful, self.lastDigest = None, 0, None
-        self.stable, self.ours = [], set()
-        devices, entities = self.pair()
-        self.readDevices(devices)
-        self.sizes["devices and saves"] = self.offset - 3
-        start, names, keys = self.offset, 0, 0
-        self.records = []
-        previous = None
-        for _ in range(entities):
-            entity, fields, size = self.readTable()
-            check(previous is None or previous < entity.encode(), "entities")
-            previous = entity.encode()
-            names += size
-            keys += self.readRecords(entity, fields)
-        self.sizes["entities and field names"] = names
-        self.sizes["record names"] = keys
-        self.sizes["fields"] = self.offset - start - names - keys
-        self.sizes["sections"] = self.remaining
-        self.readSections()
-        self.sizes["checksum"] = 4
-        check(all(self.used), "a save that nothing refers to")
-        check(all(self.usedDevices), "a device that nothing refers to")
-        for time, exact in zip(self.times, self.exact):
-            check((time is None) != exact, "a time that nothing has")
-        check(kind != "record"
-              or len(self.records) == 1 and not self.intervals, "one record")
+        self.data, self.kind = data, kind
+        self.offset, self.end = 3, len(data)
+        self.ms = CHAIN_START
 
-    def readDevices(self, count):
-        self.devices, self.intervals = [], []
-        self.saves, self.times = [], []
-        self.starts, self.ends = [], []
-        chain, device, ends = Times(), None, []
-        for index in range(count):
-            device = self.device(device)
-            head = self.varint()
-            number, flags = head >> 4, head & 15
-            self.devices.append(device)
-            self.starts.append(len(self.saves))
-            numbers = []
-            if number:
-                numbers.append(self.varint())
-                check(numbers[0] > 0, "a number from 1 on")
-            else:
-                check(flags == 0, "a device without saves")
-            for _ in range(1, number):
-                gap = 0 if flags & 2 else self.varint()
-                numbers.append(numbers[-1] + gap + 1)
-            check(not numbers or numbers[-1] < 1 << 64, "too great")
-            dense = number and numbers[-1] - numbers[0] == number - 1
-            check(bool(dense) == bool(flags & 2), "follow on each other")
-            check(flags & 1 or not flags & 12, "no interval")
-            after, later = 0, 0
-            if flags & 8:
-                after, later = self.varint(), self.varint()
-                check(after < number and (after or later), "an end")
-            step = None
-            if self.kind == "delta" and flags & 1:
-                step = 0 if flags & 4 else self.varint()
-                check(flags & 4 or step, "one save")
-            else:
-                check(not flags & 4, "one save")
-            self.saves += [(device, n) for n in numbers]
-            self.times += [chain.read(self) for _ in numbers]
-            self.ends.append(len(self.saves))
-            if flags & 1:
-                place = len(self.saves) - 1 - after
-                n, time = self.saves[place][1], self.times[place]
-                check(time is not None and time + later <= MASK, "a time")
-                origin = n - 1 - step if step is not None else 0
-                check(origin >= 0, "begins before zero")
-                ends.append((place, later))
-                self.intervals.append({
-                    "index": index, "device": device.hex(),
-                    "from": wide(origin), "n": wide(n),
-                    "time": wide(time + later), "digest": hexadecimal(0)})
-        self.used = [False] * len(self.saves)
-        self.exact = [False] * len(self.saves)
-        self.usedDevices = [a < b for a, b in zip(self.starts, self.ends)]
-        for place, later in ends:
-            self.used[place] = True
-            self.exact[place] |= later == 0
+    def take(self, count):
+        check(count <= self.end - self.offset, "too short")
+        self.offset += count
+        return self.data[self.offset - count:self.offset]
 
-    def readTable(self):
-        start = self.offset
-        length, count = self.pair()
-        check(length < 256, "a name of 255 bytes at most")
-        entity = self.text(length)
-        fields, previous = [], None
-        for _ in range(count):
-            shape, length = self.pair()
-            check(shape & 7 in SHAPES and shape < 32, "a newer shape")
-            check(shape < 16 or shape & 7 > 1
-                  and self.kind in ("delta", "record"), "a fragment")
-            name, variant = self.text(length), None
-            check(name and length < 256, "a name")
-            if shape & 8:
-                length = self.varint()
-                variant = self.text(length)
-                check(length < 256, "a variant of 255 bytes at most")
-                check(variant and variant != SHAPES[shape & 7], "a variant")
-            key = (name.encode(), shape & 7, (variant or "").encode(),
-                   shape & 16)
-            check(previous is None or previous < key, "fields in order")
-            previous = key
-            fields.append((name, shape & 23, variant))
-        return entity, fields, self.offset - start
+    def byte(self, below=256):
+        byte = self.take(1)[0]
+        check(byte < below, "flags")
+        return byte
 
-    def readRecords(self, entity, table):
-        size, key, layout, seen = 0, None, None, set()
-        while True:
-            start = self.offset
-            shared, rest = self.pair()
-            before = key or b""
-            check(shared <= min(len(before), 63), "shares too much")
-            rest = self.take(rest)
-            if key is not None:
-                check(shared == 63 or shared == len(before)
-                      or rest[:1] != before[shared:shared + 1], "shares more")
-                check(before[:shared] + rest > before, "records in order")
-            key = before[:shared] + rest
-            size += self.offset - start
-            head = self.varint()
-            form = head >> 2 & 3
-            check(form < 3 or not head & 2, "the fields of form 3")
-            if head & 2:
-                check(layout is not None, "no record before")
-            else:
-                count, first = self.pair()
-                indices = [first >> 1][:count]
-                check(count or first == 1, "a field")
-                for _ in range(1, count):
-                    indices.append(indices[-1] + 1 + self.varint())
-                check(all(i < len(table) for i in indices), "a field")
-                keys = [(table[i][0], table[i][1] & 7, table[i][2])
-                        for i in indices]
-                check(len(set(keys)) == len(keys), "a field and its fragment")
-                check(form == 3 or (indices, first & 1) != layout,
-                      "the same fields")
-                layout = indices, first & 1
-                seen |= set(indices)
-            fields = [table[i] for i in layout[0]]
-            content = self.readFields(fields, layout[1], form, head >> 4)
-            try:
-                name = key.decode("utf-8")
-            except UnicodeDecodeError as error:
-                raise Refused("not UTF-8") from error
-            self.records.append(
-                {"entity": entity, "key": name, "fields": content})
-            if head & 1:
-                break
-        check(len(seen) == len(table), "a field that no record has")
-        return size
+    def varint(self, bits=64):
+        number, shift, byte = 0, 0, 0x80
+        while byte & 0x80:
+            check(shift < bits, "too many bits")
+            byte = self.byte()
+            number |= (byte & 0x7F) << shift
+            shift += 7
+        check(byte or shift == 7, "not the shortest form")
+        check(number >> bits == 0, "too many bits")
+        return number
 
-    def readFields(self, fields, exists, form, distance):
-        result = self.readForm(fields, form, distance)
-        return ([self.readMarks(result)] if exists else []) + result
+    def signed(self, bits=64):
+        return unzigzag(self.varint(bits))
 
-    def readForm(self, fields, form, distance):
-        if form == 0:
-            check(distance == 0, "no distance")
-            result = [self.readField(*field) for field in fields]
-            check(not self.isShort(result), "a short form")
-            check(len(result) < 2 or any(
-                field["content"] or field["clock"] != result[0]["clock"]
-                or "basis" in field for field in result), "form 3")
-            return result
-        if form == 3:
-            check(distance == 0 and len(fields) > 1, "form 3")
-            result = [self.readField(*fields[0])]
-            check(not result[0]["content"], "no content")
-            check(all(field[1] < 16 for field in fields), "no fragment")
-            rest = [(entry["device"], int(entry["n"]))
-                    for entry in result[0]["clock"]]
-            return result + [
-                self.finish(field, [], [], rest) for field in fields[1:]]
-        place = self.last + 1 + unzigzag(distance)
-        check(len(fields) > (0 if form == 1 else 1), "form 1")
-        end = place if form == 1 else place + len(fields) - 1
-        check(0 <= place and end < len(self.saves), "a save")
-        check(all(field[1] == 0 for field in fields), "registers")
-        result = []
-        for i, field in enumerate(fields):
-            write = self.write(place if form == 1 else place + i, 0)
-            write["value"] = self.value()
-            result.append(self.finish(field, [write], [write]))
-        self.last = end
-        return result
+    def number(self, before=0):
+        """A number that is written as what it exceeds another by, less 1."""
+        number = before + 1 + self.varint()
+        check(number <= MASK, "a number of 64 bits")
+        return number
 
-    def readMarks(self, fields):
+    def pair(self):
+        byte = self.byte()
+        pair = [half if half < 15 else 15 + self.varint()
+                for half in (byte & 15, byte >> 4)]
+        check(max(pair) < 1 << 31, "a pair")
+        return pair
+
+    def fixed(self):
+        return int.from_bytes(self.take(8), "little")
+
+    def digest(self):
+        return f"{self.fixed():016x}"
+
+    def text(self, count, limit=MASK):
+        # Texts are compared as such, in the order of their bytes.
+        check(count <= limit, "a name that is too long")
+        return self.take(count).decode("utf-8")
+
+    def device(self, before=()):
+        device = self.take(16).hex()
+        check(ascends(before, device), "devices in order")
+        return device
+
+    def recordID(self):
+        value = self.value()
+        check(value is None or "reference" in value, "a record ID")
+        return value and value["reference"]
+
+    def timestamp(self):
         head = self.varint()
-        check(head, "an existence with a save")
-        marks, forms = [], []
-        for i in range(head >> 1):
-            code = self.varint()
-            place = self.reference(code >> 4, i == 0)
-            form, purges = code >> 1 & 3, bool(code & 8)
-            check(form < 3 and (form or not purges), "a form of a mark")
-            mark = self.write(place, self.later(code & 1))
-            mark["purge"] = purges
-            covered = self.readClock() if form == 2 else None
-            mark["covered"] = (
-                None if covered is None else self.listed(covered))
-            marks.append(mark)
-            forms.append(form)
-        rest = self.readRest() if head & 1 else []
-        result = self.finish(("", 6, None), marks, marks, rest)
-        everything = {}
-        for field in fields + [result]:
-            for entry in [] if "basis" in field else field["clock"]:
-                n = everything.get(entry["device"], 0)
-                everything[entry["device"]] = max(n, int(entry["n"]))
-        everything = self.listed(everything)
-        check(len(marks) == 1 or 1 not in forms, "form 1 of several marks")
-        if forms == [1]:
-            marks[0]["covered"] = everything
-        elif forms == [2]:
-            check(marks[0]["covered"] != everything, "form 1 of a mark")
-        return result
+        if head == 0:
+            return 0
+        self.ms += unzigzag(head - 1)
+        logical = self.varint()
+        check(0 <= self.ms < 1 << 48 and logical < 1 << 16, "a timestamp")
+        check(self.ms or logical, "zero is one byte")
+        return self.ms << 16 | logical
 
-    def listed(self, clock):
-        return [{"device": device, "n": wide(n)}
-                for device, n in sorted(clock.items())]
-
-    def readClock(self):
-        clock, index = {}, 0
+    def vectorClock(self):
+        clock = {}
         for _ in range(self.varint()):
-            index += self.varint()
-            check(index < len(self.devices), "a device")
-            n = self.varint()
-            check(n, "a number from 1 on")
-            self.usedDevices[index] = True
-            clock[self.devices[index].hex()] = n
-            index += 1
+            device = self.device(clock)
+            clock[device] = self.number()
         return clock
 
-    def isShort(self, fields):
-        places = []
-        for field in fields:
-            content = field["content"]
-            if field["kind"] != "register" or len(content) != 1:
-                return False
-            write = content[0]
-            save = bytes.fromhex(write["device"]), int(write["n"])
-            place = self.saves.index(save)
-            if wide(self.times[place]) != write["time"]:
-                return False
-            if field["clock"] != [{"device": write["device"],
-                                   "n": write["n"]}]:
-                return False
-            places.append(place)
-        return bool(places) and (
-            len(set(places)) == 1
-            or places == list(range(places[0], places[0] + len(places))))
+    def value(self):
+        head = self.varint()
+        form, content = head & 7, head >> 3
+        if form == 0:
+            check(content < 4, "a constant")
+            return [None, {"null": True}, {"bool": False},
+                    {"bool": True}][content]
+        if form in (1, 6):
+            return {"int" if form == 1 else "date": unzigzag(content)}
+        if form == 2:
+            check(content < 2, "an integer or a date")
+            number = int.from_bytes(self.take(8), "little", signed=True)
+            check(not -(1 << 60) <= number < 1 << 60, "is short")
+            return {["int", "date"][content]: number}
+        if form == 3:
+            bits = self.fixed()
+            check(content == 0 and bits != 1 << 63, "a fraction")
+            check(bits & MASK >> 1 <= 0x7FF << 52 or bits == 0x7FF8 << 48,
+                  "another NaN")
+            return {"double": f"{bits:016x}"}
+        if form == 4:
+            return {"string": self.text(content)}
+        if form == 5:
+            return {"bytes": list(self.take(content))}
+        return {"reference": [self.text(content), self.text(self.varint())]}
+
+    def message(self):
+        """The content of a delta, a snapshot or a stored replica."""
+        self.last, self.found, self.hasFragments = -1, {}, False
+        self.devices, self.starts, self.usedDevices = [], [], set()
+        self.saves, self.times, self.usedSaves = [], [], set()
+        self.earliest, self.range, self.servers, self.stable = {}, {}, {}, []
+        self.intervals, self.records, self.fields = [], [], []
+        self.own, self.mustReplace, self.digests = None, False, 0
+        self.isStored = self.kind == "stored replica"
+        devices, entities = self.pair()
+        self.readDevices(devices)
+        sizes = {"devices and saves": self.offset - 3}
+        start, self.names, self.keys = self.offset, 0, 0
+        self.readEntities(entities)
+        sizes["entities and field names"] = self.names
+        sizes["record names"] = self.keys
+        sizes["fields"] = self.offset - start - self.names - self.keys
+        sizes["sections"] = self.end - self.offset
+        self.readSections()
+        check(len(self.usedSaves) == len(self.saves), "an unused save")
+        check(len(self.usedDevices) == len(self.devices), "an unused device")
+        check(all(self.earliest.get(place, 0) == time
+                  for place, time in enumerate(self.times)), "a later time")
+        result = {"records": self.records,
+                  "clock" if self.isStored else "intervals": self.intervals}
+        if self.range:
+            result["range"] = self.range
+        if self.own:
+            self.checkOwn()
+            result["device"] = self.own
+        elif self.isStored:
+            check(len(self.records) == 1 and not self.intervals, "one record")
+        return result, sizes
+
+    def readDevices(self, count):
+        heads = []
+        for _ in range(count):
+            self.devices.append(self.device(self.devices))
+            heads.append(self.varint())
+        for device, head in zip(self.devices, heads):
+            number, flags, n = head >> 3, head & 7, 0
+            check(flags & 1 and number or not flags, "an interval")
+            self.starts.append(len(self.saves))
+            for _ in range(number):
+                n = self.number(n)
+                self.saves.append((device, n))
+                self.times.append(self.timestamp())
+                self.usedDevices.add(device)
+            if flags & 1:
+                self.readInterval(number, flags)
+
+    def readInterval(self, number, flags):
+        after, later = (self.varint(), self.varint()) if flags & 2 else (0, 0)
+        check(after < number and (after or later or not flags & 2), "an end")
+        place = len(self.saves) - 1 - after
+        device, n = self.saves[place]
+        saves = self.number() if self.kind == "delta" else n
+        check(saves <= n, "an interval from zero on")
+        self.intervals.append({
+            "device": device, **({} if self.isStored else {"from": n - saves}),
+            "n": n, "time": self.stamp(place, later), "digest": self.digest(),
+            **({"forked": True} if flags & 4 else {})})
+
+    def stamp(self, place, extra):
+        """A timestamp of a save."""
+        time = self.times[place] + extra
+        check(time <= MASK, "a timestamp")
+        self.usedSaves.add(place)
+        self.earliest[place] = min(time, self.earliest.get(place, time))
+        return time
+
+    def use(self, place):
+        """A save of an item of a field."""
+        device, n = self.saves[place]
+        self.usedSaves.add(place)
+        self.found[device] = max(n, self.found.get(device, 0))
+        return {"device": device, "n": n}
 
     def reference(self, code, isFirst):
-        moved = unzigzag(code) if isFirst else code
-        place = self.last + 1 + moved
-        check(0 <= place < len(self.saves), "a save")
-        self.last, self.used[place] = place, True
-        return place
+        self.last += 1 + (unzigzag(code) if isFirst else code)
+        check(0 <= self.last < len(self.saves), "a save")
+        return self.use(self.last)
 
-    def stamp(self, place, later):
-        check(self.times[place] is not None, "a save with a time")
-        check(self.times[place] + later <= MASK, "a time")
-        self.used[place] = True
-        self.exact[place] |= later == 0
-        return wide(self.times[place] + later)
+    def clock(self):
+        clock, index = {}, -1
+        for _ in range(self.varint() + 1):
+            index += 1 + self.varint()
+            check(index < len(self.devices), "a device")
+            clock[self.devices[index]] = self.number()
+        self.usedDevices.update(clock)
+        return clock
 
-    def dot(self, place):
-        device, n = self.saves[place]
-        return {"device": device.hex(), "n": wide(n)}
+    def readEntities(self, count):
+        for _ in range(count):
+            start = self.offset
+            length, fields = self.pair()
+            entity = self.text(length, 255)
+            check(not self.records or self.records[-1]["entity"] < entity,
+                  "entities in order")
+            table = self.readTable(fields)
+            self.names += self.offset - start
+            self.readRecords(entity, table)
 
-    def write(self, place, later):
-        return {**self.dot(place), "time": self.stamp(place, later)}
+    def readTable(self, count):
+        table = []
+        for _ in range(count):
+            kind, length = self.pair()
+            name, variant = self.text(length, 255), ""
+            if kind & 8:
+                kind, variant = kind - 8, self.text(self.varint(), 255)
+                check(variant and kind != EXISTENCE, "a variant")
+            check(kind < len(KINDS), "a newer kind")
+            check(bool(name) == (kind != EXISTENCE)
+                  and variant != KINDS[kind], "a name")
+            check(ascends(table, (name, kind, variant)), "fields in order")
+            table.append((name, kind, variant))
+        return table
 
-    def later(self, isLater):
-        later = self.varint() if isLater else 0
-        check(later or not isLater, "a later time")
-        return later
+    def readRecords(self, entity, table):
+        key, indices, seen, isLast = b"", None, set(), False
+        while not isLast:
+            start, before = self.offset, key
+            shared, count = self.pair()
+            check(shared <= min(len(before), 63), "shares too much")
+            key = before[:shared] + self.take(count)
+            # The first key follows none.
+            if indices:
+                check(before < key, "records in order")
+                check(shared in (63, len(before))
+                      or before[shared] != key[shared], "shares more")
+            self.keys += self.offset - start
+            head = self.varint()
+            isLast = head & 1
+            if head & 2:
+                check(indices, "no record before")
+            else:
+                before = indices
+                count, first = self.pair()
+                check(count, "a field")
+                indices = [first]
+                for _ in range(1, count):
+                    indices.append(indices[-1] + 1 + self.varint())
+                check(indices[-1] < len(table), "a field")
+                check(indices != before, "the same fields")
+                seen.update(indices)
+            fields = [table[index] for index in indices]
+            check(head & 4 or head < 8, "no distance")
+            content = (self.readOfOneSave(fields, head >> 3) if head & 4
+                       else self.readInFull(fields))
+            self.records.append({"entity": entity, "fields": content,
+                                 "key": key.decode("utf-8")})
+        check(len(seen) == len(table), "a field that no record has")
 
-    def finish(self, field, content, dots, rest=()):
-        clock = {}
-        for dot in dots:
-            device, n = dot["device"], int(dot["n"])
-            clock[device] = max(clock.get(device, 0), n)
-        for device, beyond in rest:
-            clock[device] = clock.get(device, 0) + beyond
-            check(clock[device] <= MASK, "a number")
-        check(clock or content, "a field without content")
-        name, shape, variant = field
-        result = {
-            "name": name, "kind": SHAPES.get(shape & 7, "existence"),
-            "content": content,
-            "clock": [{"device": device, "n": wide(n)}
-                      for device, n in sorted(clock.items())]}
-        if variant:
-            result["variant"] = variant
+    def readOfOneSave(self, fields, distance):
+        content = []
+        self.reference(distance, isFirst=True)
+        for field in fields:
+            check(field[1] == REGISTER, "registers")
+            self.found = {}
+            write = {**self.use(self.last), "time": self.stamp(self.last, 0),
+                     "value": self.value()}
+            content.append(self.finish(field, [write]))
+        return content
+
+    def readInFull(self, fields):
+        result, places, before = [], set(), None
+        for field in fields:
+            head, kind, lost = self.varint(), field[1], {}
+            check(head or before, "no clock before")
+            self.found = {} if head else before
+            if kind == SET:
+                content = self.readElements(head >> 2, True)
+            elif kind == LEDGER:
+                content = self.readLines(head >> 2, head & 2)
+            else:
+                content = [self.readItem(kind, place == 0)
+                           for place in range(head >> 2)]
+                check(kind != COUNTER or len(self.found) == head >> 2, "twice")
+            if kind == SET and head & 2 and self.isStored:
+                lost["lost"] = self.readElements(self.varint(), False)
+            if head & 1:
+                for device, n in self.clock().items():
+                    self.found[device] = n + self.found.get(device, 0)
+                check(max(self.found.values()) <= MASK, "a number")
+                check(head != 1 or self.found != before, "the clock before")
+            before = self.found if head < 2 else None
+            isOne = (kind == REGISTER and head == 4
+                     and content[0]["time"] == self.times[self.last])
+            places.add(self.last if isOne else None)
+            result.append({**self.finish(field, content), **lost})
+            if head & 2:
+                self.readNews(kind, result[-1])
+        check(len(places) > 1 or None in places, "a record of one save")
         return result
 
-    def readField(self, name, shape, variant):
-        head, isFragment = self.varint(), shape & 16
-        shape &= 7
-        if shape == 0:
-            content = self.readWrites(head >> 2, head >> 1 & 1)
-            dots = content
-        elif shape == 2:
-            content = dots = self.readEntries(head >> 1)
-        elif shape == 3:
-            content = self.readElements(head >> 1)
-            dots = [mark for element in content for mark in element["marks"]]
-        else:
-            content = self.readLines(head >> 1, isFragment)
-            dots = [{"device": line["device"], "n": entry["n"]}
-                    for line in content for entry in line["entries"]]
-        rest = self.readRest() if head & 1 else []
-        check(content or rest, "a field that was touched")
-        field = self.finish((name, shape, variant), content, dots, rest)
-        if isFragment:
-            self.readBasis(field, shape, content)
-        return field
+    def finish(self, field, content):
+        name, kind, variant = field
+        self.fields.append((kind, self.found))
+        check(kind != LEDGER or all(
+            line["device"] in self.found for line in content), "a line")
+        return {"name": name, "kind": KINDS[kind], "content": content,
+                "clock": listed(self.found),
+                **({"variant": variant} if variant else {})}
 
-    def readBasis(self, field, shape, content):
-        whole = shape == 3 or any(
-            entry.get("cancelled") for entry in content)
-        seen = {entry["device"] for entry in field["clock"]}
-        check(shape != 5 or all(line["device"] in seen for line in content),
-              "a line of a device that was not heard of")
-        basis, news = [], False
-        for entry in field["clock"]:
-            new, last = self.varint(), int(entry["n"])
-            check(new <= last and (new or whole), "new saves")
-            news = news or new > 0
-            if new < last:
-                basis.append({**entry, "n": wide(last - new)})
-        check(news, "something new")
-        field["basis"], field["whole"] = basis, whole
+    def readNews(self, kind, field):
+        """What a fragment has after its clock."""
+        check(COUNTER <= kind <= LEDGER and self.kind != "snapshot", "a part")
+        self.hasFragments = True
+        field["whole"] = kind == SET or any(
+            item.get("cancelled") for item in field["content"])
+        news = {entry["device"]: self.varint() for entry in field["clock"]}
+        check(any(news.values()), "something new")
+        check(field["whole"] or all(news.values()), "new saves of each device")
+        check(isWithin(news, self.found), "more new saves than saves")
+        field["basis"] = listed({
+            device: self.found[device] - new for device, new in news.items()
+            if new < self.found[device]})
 
-    def readRest(self):
-        rest, index = [], 0
-        count = self.varint()
-        check(count, "a rest")
+    def readItem(self, kind, isFirst):
+        """A write, an entry of a counter or a mark of existence."""
+        code, bits = self.varint(), {REGISTER: 0, COUNTER: 1, EXISTENCE: 2}
+        item = self.reference(code >> bits[kind], isFirst)
+        if kind == COUNTER:
+            item.update(increments=self.varint(), decrements=self.varint())
+            if code & 1:
+                cancelled = {
+                    "device": item["device"], "n": item["n"] - self.varint(),
+                    "increments": self.varint(), "decrements": self.varint()}
+                # The members are in the order in which they are compared.
+                check([*cancelled.values()] <= [*item.values()], "canceled")
+                check(cancelled["n"] > 0, "a canceled save")
+                item["cancelled"] = cancelled
+            return item
+        item["time"] = self.stamp(self.last, self.varint())
+        if kind == REGISTER:
+            return {**item, "value": self.value()}
+        check(code & 3 != 2, "a mark")
+        return {**item, "purge": code & 3 == 3,
+                "covered": listed(self.clock()) if code & 1 else None}
+
+    def readElements(self, count, hasSaves):
+        content, places = [], []
         for _ in range(count):
-            index += self.varint()
-            check(index < len(self.devices), "a device")
-            self.usedDevices[index] = True
-            rest.append((self.devices[index].hex(), self.varint() + 1))
-            index += 1
-        return rest
-
-    def readWrites(self, count, isPlain):
-        content, places, exact = [], [], True
-        for i in range(count):
-            if isPlain:
-                code, later = (self.varint() if i == 0 else 0), 0
-                place = self.reference(code, i == 0)
-            else:
-                code = self.varint()
-                place = self.reference(code >> 1, i == 0)
-                later = self.later(code & 1)
-            exact = exact and not later
-            places.append(place)
-            content.append({**self.write(place, later), "value": self.value()})
-        plain = count and exact and places[-1] - places[0] == count - 1
-        check(bool(plain) == bool(isPlain), "plain writes")
-        return content
-
-    def readEntries(self, count):
-        content, device = [], None
-        for i in range(count):
-            code = self.varint()
-            dot = self.dot(self.reference(code >> 2, i == 0))
-            check(device is None or device < dot["device"], "one of a device")
-            device, n = dot["device"], int(dot["n"])
-            sums = self.varint(), self.varint()
-            entry = {**dot, "increments": wide(sums[0]),
-                     "decrements": wide(sums[1])}
-            check(code & 3 < 3, "a form of an entry")
-            if code & 3 == 1:
-                entry["cancelled"] = dict(entry)
-            elif code & 3 == 2:
-                earlier = n - self.varint(), self.varint(), self.varint()
-                check(0 < earlier[0] and earlier < (n, *sums), "earlier")
-                entry["cancelled"] = {
-                    "device": device, "n": wide(earlier[0]),
-                    "increments": wide(earlier[1]),
-                    "decrements": wide(earlier[2])}
-            content.append(entry)
-        return content
-
-    def readElements(self, count):
-        content = []
-        for _ in range(count):
-            element = self.value()
-            check(element is not None, "an element")
-            check(not content
-                  or order(content[-1]["element"]) < order(element),
-                  "elements in order")
-            marks, more = [], True
+            element, saves, more = self.value(), [], hasSaves
+            check(element, "an element")
+            check(ascends(places, order(element)), "elements in order")
+            places.append(order(element))
             while more:
                 code = self.varint()
-                marks.append(self.dot(self.reference(code >> 1, not marks)))
+                saves.append(self.reference(code >> 1, not saves))
                 more = code & 1
-            content.append({"element": element, "marks": marks})
+            content.append({"element": element, "marks": saves}
+                           if hasSaves else element)
         return content
-
-    def readSum(self):
-        count, total = self.varint(), self.signed(128)
-        check(0 < count <= 1 << 40 and abs(total) <= count << 63, "a sum")
-        return count, total
 
     def readLines(self, count, isFragment):
-        content, index = [], 0
+        lines, index = [], -1
         for _ in range(count):
-            code, continues = self.varint(), False
-            if isFragment:
-                continues, code = code & 1, code >> 1
-                check(not continues or not code & 1, "no sum")
-            index += code >> 2
+            code = self.varint()
+            index, isContinued = index + 1 + (code >> 1), code & 1
             check(index < len(self.devices), "a device")
-            self.usedDevices[index] = True
-            folded = self.readSum() if code & 1 else (0, 0)
-            if continues:
-                folded = self.varint(), 0
-                check(0 < folded[0] <= 1 << 40, "an index")
-            cancelled = self.readSum() if code & 2 else (0, 0)
+            check(isFragment or not isContinued, "a line of a fragment")
+            folded, cancelled = self.readSum(not isContinued), self.readSum()
             entries, place = [], self.starts[index]
             for _ in range(self.varint()):
-                code = self.varint()
-                place += unzigzag(code >> 1)
-                later = self.later(code & 1)
-                check(self.starts[index] <= place < self.ends[index], "a save")
+                place += self.signed()
+                check(0 <= place < len(self.saves), "a save")
+                check(self.saves[place][0] == self.devices[index], "a device")
                 entries.append({
-                    "n": wide(self.saves[place][1]),
-                    "time": self.stamp(place, later),
+                    "n": self.use(place)["n"],
+                    "time": self.stamp(place, self.varint()),
                     "amount": self.signed(), "memo": self.value()})
-            check(cancelled[0] <= folded[0] if continues
-                  else cancelled <= folded, "more cancelled than folded")
-            check(entries or (cancelled[0] if continues else folded[0]),
-                  "entries")
-            content.append({
-                **({"continued": True} if continues else {}),
-                "device": self.devices[index].hex(), "folded": folded[0],
-                "foldedSum": wide(folded[1]), "cancelled": cancelled[0],
-                "cancelledSum": wide(cancelled[1]), "entries": entries})
-            index += 1
-        return content
+            check(cancelled <= (folded[0], cancelled[1] if isContinued
+                                else folded[1]), "more canceled than folded")
+            check(folded[0] or not isContinued, "an index")
+            check(entries or (cancelled if isContinued else folded)[0], "none")
+            lines.append({
+                **({"continued": True} if isContinued else {}),
+                "device": self.devices[index], "folded": folded[0],
+                "foldedSum": folded[1], "cancelled": cancelled[0],
+                "cancelledSum": cancelled[1], "entries": entries})
+        return lines
+
+    def readSum(self, hasSum=True):
+        count = self.varint()
+        total = self.signed(128) if count and hasSum else 0
+        check(count <= 1 << 40 and abs(total) <= count << 63, "a sum")
+        return count, total
 
     def readSections(self):
-        previous = 0
-        while self.remaining:
+        end, before = self.end, 0
+        allowed = {"delta": [1], "snapshot": []}.get(self.kind, range(2, 7))
+        while self.offset < end:
             number, length = self.pair()
-            check(number > previous, "sections in order")
-            previous = number
-            part = Bytes(self.take(length))
-            if number == 1 and self.kind != "record":
-                for interval in self.intervals:
-                    interval["digest"] = hexadecimal(part.fixed())
-                check(any(int(i["digest"], 16) for i in self.intervals),
-                      "a digest")
-            elif number == 2 and self.kind != "record":
-                self.readForks(part)
-            elif 2 < number < 8 and self.kind == "stored replica":
-                self.readOwn(number, part)
-            else:
-                check(False, "a section")
-            check(not part.remaining, "more than the section")
+            check(number in allowed and number > before, "a section")
+            check(0 < length <= end - self.offset, "the length of a section")
+            before, self.end = number, self.offset + length
+            read = {1: self.readRange, 6: self.readHorizons}.get(number)
+            read() if read else self.readOwn(number)
+            check(self.offset == self.end, "more than the section")
+            self.end = end
 
-    def readOwn(self, number, part):
+    def readRange(self):
+        ends = {"after": self.recordID(), "through": self.recordID()}
+        self.range = {name: end for name, end in ends.items() if end}
+        check(self.range, "an end")
+        after, through = ends.values()
+        names = [[r["entity"], r["key"]] for r in self.records]
+        for name in [*names, through] if through else names:
+            check(not after or after < name, "before the range")
+            check(not through or name <= through, "after the range")
+
+    def readOwn(self, number):
         """What a stored replica keeps to itself."""
-        check(part.remaining, "no empty section")
-        if number == 3:
-            self.own = part.take(16).hex()
-            part.fixed()
-            check(part.signed() >= 0, "a drag bound")
-            flags = part.byte()
-            check(flags < 8, "flags")
-            self.isDoubtful = flags & 1
-            if flags & 1:
-                part.varint()
-            if flags & 2:
-                part.take(16)
-            if flags & 4:
-                part.varint(), part.fixed()
+        check(number == 2 or self.own, "the device comes first")
+        if number == 2:
+            self.own = self.device()
+            self.fixed()
+            check(self.varint() >> 63 == 0, "a clock skew")
+            flags = self.byte(below=8)
+            self.mustReplace = flags & 1
+            # The number before a rollback, a device to retire, and a token.
+            self.varint() if flags & 1 else None
+            self.device() if flags & 2 else None
+            (self.varint(), self.fixed()) if flags & 4 else None
+        elif number == 3:
+            self.stable, passed = [self.vectorClock(), self.vectorClock()], []
+            for _ in range(self.varint()):
+                passed.append(self.device(passed))
+            check(any(self.stable) or passed, "an empty section")
         elif number == 4:
-            cut, mark = readClock(part), readClock(part)
-            device, passed = None, part.varint()
-            for _ in range(passed):
-                device = part.device(device)
-            check(cut or mark or passed, "something that is stable")
-            self.stable = cut + mark
-        elif number == 5:
-            previous = None
-            while part.remaining:
-                name = part.text(part.varint())
-                check(previous is None or previous < name, "servers in order")
-                previous = name
-                self.ours.add(part.take(16).hex())
-        elif number == 7:
-            fields = [field for record in self.records
-                      for field in record["fields"]]
-            place = 0
-            while part.remaining:
-                place += part.varint()
-                check(place < len(fields), "a field")
-                clock = {entry["device"]: int(entry["n"])
-                         for entry in fields[place]["clock"]}
-                horizon = readClock(part)
-                check(fields[place]["kind"] != "register", "a shape")
-                check(all(int(entry["n"]) <= clock.get(entry["device"], 0)
-                          for entry in horizon), "a horizon")
-                check(horizon != fields[place]["clock"], "another horizon")
-                place += 1
+            while self.offset < self.end:
+                name = self.text(self.varint())
+                check(ascends(self.servers, name), "servers in order")
+                self.servers[name] = self.device()
         else:
-            self.lastDigest = part.varint()
-            check(part.remaining and part.remaining // 8 <= 4096, "digests")
-            while part.remaining:
-                part.fixed()
-                self.lastDigest += 1
+            self.digests, count = self.varint(), (self.end - self.offset) // 8
+            check(0 < count <= 4096, "digests")
+            self.take(8 * count)
+            self.digests += count
+
+    def readHorizons(self):
+        place = -1
+        while self.offset < self.end:
+            place += 1 + self.varint()
+            check(place < len(self.fields), "a field")
+            kind, clock = self.fields[place]
+            horizon = self.vectorClock()
+            check(COUNTER <= kind <= LEDGER, "a kind with a horizon")
+            check(isWithin(horizon, clock) and horizon != clock, "a horizon")
 
     def checkOwn(self):
         """What of a stored replica must fit its clock."""
-        held = {i["device"]: int(i["n"]) for i in self.intervals}
-        for entry in self.stable:
-            check(int(entry["n"]) <= held.get(entry["device"], 0),
-                  "what is stable is held")
+        check(not self.hasFragments, "no fragment")
+        held = {entry["device"]: entry["n"] for entry in self.intervals}
+        check(all(isWithin(clock, held) for clock in self.stable), "is held")
         forked = {i["device"] for i in self.intervals if i.get("forked")}
-        if self.isDoubtful or forked & (self.ours | {self.own}):
-            return
-        saved = held.get(self.own, 0)
-        check((self.lastDigest or 0) == saved
-              and (self.lastDigest is None) == (saved == 0), "own digests")
-        for record in self.records:
-            for field in record["fields"]:
-                for entry in field["clock"]:
-                    check(entry["device"] != self.own
-                          or int(entry["n"]) <= saved, "own saves")
-
-    def readForks(self, part):
-        index = 0
-        byIndex = {i["index"]: i for i in self.intervals}
-        check(part.remaining, "a forked device")
-        while part.remaining:
-            index += part.varint()
-            check(index in byIndex, "an interval")
-            byIndex[index]["forked"] = True
-            index += 1
+        if not self.mustReplace and not forked & {
+                self.own, *self.servers.values()}:
+            saves = [clock.get(self.own, 0) for _, clock in self.fields]
+            check(self.digests == held.get(self.own, 0), "own digests")
+            check(self.digests >= max(saves, default=0), "a later own save")
 
 
-def readClock(body):
-    clock, device = [], None
-    for _ in range(body.varint()):
-        device = body.device(device)
-        n = body.varint()
-        check(n, "a number")
-        clock.append({"device": device.hex(), "n": wide(n)})
-    return clock
+def readDevicesOfVersion(reader, flagsBelow):
+    clock, cut = {}, {}
+    reader.ms = CHAIN_START
+    for _ in range(reader.varint()):
+        device, flags = reader.device(clock), reader.byte(flagsBelow)
+        n = reader.number()
+        if flags & 2:
+            cut[device] = n - reader.varint()
+            check(cut[device] > 0, "a save of the cut")
+        clock[device] = {
+            "device": device, "n": n, "time": reader.timestamp(),
+            "digest": reader.digest(),
+            **({"forked": True} if flags & 1 else {})}
+    return [*clock.values()], listed(cut)
 
 
-def places(body, clock):
-    """Some of the devices of a clock."""
-    index = 0
-    for _ in range(body.varint()):
-        index += body.varint()
-        check(index < len(clock), "one of the devices")
-        yield clock[index]
-        index += 1
-
-
-def readReplicaClock(body):
-    clock, device, times = [], None, Times()
-    for _ in range(body.varint()):
-        device = body.device(device)
-        n = body.varint()
-        check(n, "a number")
-        clock.append({
-            "device": device.hex(), "n": wide(n),
-            "time": wide(times.read(body) or 0),
-            "digest": hexadecimal(body.fixed())})
-    for entry in places(body, clock):
-        entry["forked"] = True
-    cut = []
-    for entry in places(body, clock):
-        n = int(entry["n"]) - body.varint()
-        check(n > 0, "a save that is stable")
-        cut.append({"device": entry["device"], "n": wide(n)})
-    held = {entry["device"]: int(entry["n"]) for entry in clock}
-    ahead, previous, count = [], 0, body.varint()
-    check(count <= 4096, "fields ahead")
-    for _ in range(count):
-        digest, saves = body.fixed(), readClock(body)
-        check(digest > previous and saves, "fields in order")
-        for entry in saves:
-            check(int(entry["n"]) > held.get(entry["device"], 0),
-                  "saves beyond the clock")
-        ahead.append({"field": hexadecimal(digest), "saves": saves})
-        previous = digest
-    return {"clock": clock, "stabilityCut": cut, "fieldsAhead": ahead}
-
-
-def read(data):
-    """What a message holds, as `rejoin inspect --format json` prints it."""
-    check(len(data) >= 7 and data[0] == 0x52, "no message")
-    check(chr(data[1]) in KINDS, "a kind")
-    kind = KINDS[chr(data[1])]
-    check(data[2] == 1, f"version {data[2]}")
-    data, stored = data[:-4], int.from_bytes(data[-4:], "little")
-    check(checksum(data) == stored, "damaged")
-    result = {"kind": kind, "version": str(data[2])}
-    if "clock" in kind:
-        body = Bytes(data, 3)
-        if kind == "replica clock":
-            result.update(readReplicaClock(body))
-        else:
-            result["clock"] = readClock(body)
-        check(not body.remaining, "more than the clock")
-        sizes = {"header": 3, "devices": body.offset - 3, "checksum": 4}
-    elif kind == "restore token":
-        body = Bytes(data, 3)
-        result["clock"] = [{
-            "device": body.take(16).hex(), "n": wide(body.varint()),
-            "time": 0, "digest": hexadecimal(body.fixed())}]
-        result["pulls"] = wide(body.varint())
-        check(not body.remaining, "more than the token")
-        sizes = {"header": 3, "token": body.offset - 3, "checksum": 4}
-    else:
-        message = Message(data, kind)
-        sizes = message.sizes
-        for interval in message.intervals:
-            del interval["index"]
-        result["records"] = message.records
-        if kind in ("delta", "snapshot"):
-            result["intervals"] = message.intervals
-        if kind == "stored replica":
-            for interval in message.intervals:
-                del interval["from"]
-            check(message.own, "the section of the device")
-            message.checkOwn()
-            result["clock"], result["device"] = message.intervals, message.own
-    result["sections"] = {name: n for name, n in sizes.items() if n}
+def readVersion(reader):
+    clock, cut = readDevicesOfVersion(reader, flagsBelow=4)
+    held = {entry["device"]: entry["n"] for entry in clock}
+    ahead = {}
+    for _ in range(reader.varint()):
+        check(len(ahead) < 4096, "fields ahead")
+        field, saves = reader.digest(), reader.vectorClock()
+        check(int(field, 16) and ascends(ahead, field), "fields in order")
+        check(saves and all(n > held.get(device, 0)
+                            for device, n in saves.items()), "saves beyond")
+        ahead[field] = {"field": field, "saves": listed(saves)}
+    result = {"clock": clock, "stabilityCut": cut,
+              "fieldsAhead": [*ahead.values()]}
+    if through := reader.recordID():
+        prefix, _ = readDevicesOfVersion(reader, flagsBelow=2)
+        check(prefix, "a prefix of no device")
+        result["prefix"] = {"clock": prefix, "through": through}
     return result
 
 
+def read(data):
+    """What the message holds."""
+    check(len(data) >= 7 and data[0] == 0x52, "no message")
+    check(chr(data[1]) in MESSAGES, "a kind")
+    check(data[2] == 2, f"version {data[2]}")
+    data, stored = data[:-4], int.from_bytes(data[-4:], "little")
+    check(checksum(data) == stored, "damaged")
+    kind = MESSAGES[chr(data[1])]
+    reader, sizes = Reader(data, kind), {"devices": len(data) - 3}
+    if kind == "vector clock":
+        result = {"clock": listed(reader.vectorClock())}
+    elif kind == "replica clock":
+        result = readVersion(reader)
+    elif kind == "restore token":
+        sizes = {"token": len(data) - 3}
+        result = {"clock": [{
+            "device": reader.device(), "n": reader.varint(), "time": 0,
+            "digest": reader.digest()}], "pulls": reader.varint()}
+    else:
+        result, sizes = reader.message()
+    check(reader.offset == reader.end, "more than the message")
+    sizes = {name: size for name, size in sizes.items() if size}
+    result.update(kind=kind, version="2",
+                  sections={**sizes, "header": 3, "checksum": 4})
+    return json.loads(json.dumps(result), parse_int=wide)
+
+
+def wide(digits):
+    """A number, as a text if it needs more than 64 bits with a sign."""
+    return int(digits) if -1 << 63 <= int(digits) < 1 << 63 else digits
+
+
+def printed(value):
+    return json.dumps(value, ensure_ascii=False, sort_keys=True,
+                      separators=(",", ":"))
+
+
 def sealed(data):
-    """The bytes, after which their checksum comes."""
     return data + checksum(data).to_bytes(4, "little")
 
 
-def answer(data):
-    """Whether the bytes are a message; any other exception is a fault."""
+def damaged(data):
+    """Damaged messages, each with what the answer must be."""
+    body = data[:-4]
+    yield data, "read"
+    yield data + b"\0", "refused"
+    yield sealed(body + b"\0"), "refused"
+    for i, byte in enumerate(body):
+        yield data[:i], "refused"
+        yield sealed(body[:i]), "read or refused"
+        # One of them writes a number in a longer form, if it ends here.
+        for other in [[], [byte, 0], [0, byte], [byte | 0x80, 0],
+                      *([byte ^ 1 << bit] for bit in range(8))]:
+            changed = body[:i] + bytes(other) + body[i + 1:]
+            yield changed + data[-4:], "refused"
+            yield sealed(changed), "read or refused"
+
+
+def examples():
+    """What the article tells to refuse, and messages beside it to read."""
+    words, path = {}, pathlib.Path(__file__).with_name("examples.txt")
+    for line in path.read_text("utf-8").splitlines():
+        name, *rest = line.split() or "#"
+        if name != "#":
+            words[name] = b"".join(
+                words.get(word) or bytes.fromhex(word) for word in rest)
+        if name in ("read", "refused"):
+            yield sealed(words[name]), name
+
+
+def answer(data, contents):
     try:
-        read(data)
-    except Refused:
-        return False
-    return True
+        result = read(data)
+    except (Refused, UnicodeDecodeError):
+        return "refused"
+    except Exception as error:
+        return f"{type(error).__name__} {error}"
+    # The contents do not show all that the sections hold.
+    size = result.pop("sections").get("sections", 0)
+    content = hash((printed(result), data[-4 - size:-4]))
+    same = contents.setdefault(content, data)
+    return "read" if same == data else f"read as {same.hex()}"
 
 
-class SelfTest:
-    """Damages messages and counts what is answered."""
+def selfTest(paths):
+    counts, contents = collections.Counter(), {}
+    for data, right in itertools.chain(
+            examples(), *(damaged(path.read_bytes()) for path in paths)):
+        given = answer(data, contents)
+        if given not in right.split(" or "):
+            given = "wrong"
+            print(f"{data.hex()} is not {right}")
+        counts[given] += 1
+    print(dict(counts))
+    sys.exit(1 if counts["wrong"] or not counts["read"] else 0)
 
-    def __init__(self):
-        self.tried, self.values, self.faults = 0, 0, 0
 
-    def tryOut(self, name, data, mayBeRead=False):
-        self.tried += 1
+def compare(paths):
+    answers = []
+    for path in paths:
         try:
-            isRead = answer(data)
-        except Exception as error:
-            self.fault(f"{name}: {type(error).__name__} {error}", data)
-            return
-        self.values += isRead
-        if isRead and not mayBeRead:
-            self.fault(f"{name}: is read", data)
-
-    def fault(self, what, data):
-        self.faults += 1
-        print(f"{what}: {data.hex()}")
-
-    def damage(self, name, data):
-        body = data[:-4]
-        for count in range(len(data)):
-            self.tryOut(f"{name} cut to {count}", data[:count])
-        for count in range(len(body)):
-            self.tryOut(f"{name} cut to {count}, sealed",
-                        sealed(body[:count]), mayBeRead=True)
-        self.tryOut(f"{name} with a byte more", data + b"\0")
-        self.tryOut(f"{name} with a byte more, sealed", sealed(body + b"\0"))
-        for bit in range(8 * len(data)):
-            turned = bytearray(data)
-            turned[bit // 8] ^= 1 << bit % 8
-            if bit % 5 == 0:
-                self.tryOut(f"{name} with bit {bit}", bytes(turned))
-            if bit < 8 * len(body):
-                self.tryOut(f"{name} with bit {bit}, sealed",
-                            sealed(bytes(turned[:-4])), mayBeRead=True)
-
-    def refusals(self):
-        """What the article says must be refused, each beside what is read."""
-        device = bytes(15)
-        one = b"Rv\1\1" + device + b"\1"
-        for isRead, what, body in [
-            (True, "a clock", one + b"\5"),
-            (False, "a clock without checksum", None),
-            (False, "a number in a long form", one + b"\x85\0"),
-            (False, "a number of 65 bits", one + b"\xff" * 9 + b"\2"),
-            (True, "a number of 64 bits", one + b"\xff" * 9 + b"\1"),
-            (False, "a number that is zero", one + b"\0"),
-            (False, "a byte too many", one + b"\5\0"),
-            (False, "a device too few", b"Rv\1\2" + one[4:] + b"\5"),
-            (False, "2\u2076\u00b2 devices",
-             b"Rv\1" + b"\xff" * 8 + b"\x7f" + one[4:] + b"\5"),
-            (True, "two devices",
-             b"Rv\1\2" + one[4:] + b"\5\x0f\2\1"),
-            (False, "a device twice",
-             b"Rv\1\2" + one[4:] + b"\5\x0f\1\1"),
-            (False, "a device that shares more",
-             b"Rv\1\2" + one[4:] + b"\5\x0e\0\2\1"),
-            (False, "another letter", b"Sv\1\0"),
-            (False, "another kind", b"Rx\1\0"),
-            (False, "a newer version", b"Rv\2\0"),
-            (False, "no version", b"Rv\0\0"),
-        ]:
-            data = sealed(body) if body else one + b"\5" + bytes(4)
-            self.tried += 1
-            if answer(data) != isRead:
-                self.fault(f"{what}: {'refused' if isRead else 'read'}", data)
-
-
-def selfTest(folder):
-    test = SelfTest()
-    test.refusals()
-    for name in vectors(folder):
-        with open(os.path.join(folder, name), "rb") as file:
-            test.damage(name, file.read())
-    print(f"{test.tried} damaged messages, {test.values} of them read as "
-          f"others, {test.faults} faults")
-    sys.exit(1 if test.faults or not test.values else 0)
-
-
-def vectors(folder):
-    return sorted(n for n in os.listdir(folder) if n.endswith(".bin"))
+            expected = json.loads(path.with_suffix(".json").read_bytes())
+            isRight = expected == read(path.read_bytes())
+            answers.append("agrees" if isRight else "DIFFERS")
+        except (Refused, UnicodeDecodeError, OSError) as error:
+            answers.append(f"DIFFERS: {error}")
+        print(f"{path.name}: {answers[-1]}")
+    sys.exit(0 if {*answers} == {"agrees"} else 1)
 
 
 def main():
-    if len(sys.argv) == 3 and sys.argv[1] == "--self-test":
-        selfTest(sys.argv[2])
-    if len(sys.argv) != 2:
+    *options, name = sys.argv[1:] or [""]
+    path = pathlib.Path(name)
+    if not name or options not in ([], ["--self-test"]):
         sys.exit(__doc__)
-    path = sys.argv[1]
-    if not os.path.isdir(path):
-        with open(path, "rb") as file:
-            print(json.dumps(read(file.read()), ensure_ascii=False))
-        return
-    names = vectors(path)
-    wrong = 0
-    for name in names:
-        with open(os.path.join(path, name), "rb") as file:
-            data = file.read()
-        with open(os.path.join(path, name[:-4] + ".json"), "rb") as file:
-            expected = json.loads(file.read().decode("utf-8"))
-        try:
-            agrees = read(data) == expected
-        except Refused as error:
-            agrees = False
-            print(f"{name}: {error}")
-        wrong += not agrees
-        print(f"{name}: {'agrees' if agrees else 'DIFFERS'}")
-    print(f"{len(names)} vectors, {wrong} differ")
-    sys.exit(1 if wrong or not names else 0)
+    if path.is_dir():
+        (selfTest if options else compare)(sorted(path.glob("*.bin")))
+    else:
+        print(printed(read(path.read_bytes())))
 
 
 if __name__ == "__main__":

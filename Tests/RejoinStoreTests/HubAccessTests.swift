@@ -237,40 +237,6 @@ import Testing
       try await all.delta(since: ReplicaVersion(), in: scope) == before)
   }
 
-  /// A line of a device that has never written to the ledger.
-  @Test func lineOfUnknownDeviceNamesDevice() async throws {
-    let hub = try await hub()
-    let (phone, tablet) = (replica(1), replica(2))
-    for key in ["1", "2"] {
-      try phone.save { $0[Note.self, key].log.append(1) }
-    }
-    let (session, writes) = session(hub, as: phone.device)
-    try await session.apply(#require(phone.delta()), in: scope)
-    for (n, key) in ["1", "new"].enumerated() {
-      let dot = Dot(phone.device, UInt64(7 + n))
-      var line = DeviceEntries()
-      line.append(
-        .init(sequence: dot.sequence, time: .zero, amount: 1, memo: nil))
-      let lines = Ledger(lines: [
-        phone.device: line,
-        tablet.device: DeviceEntries(
-          folded: 1 << 20, sum: 5, cancelled: 0, cancelledSum: 0, tail: []),
-      ])
-      let forged = Delta([
-        RecordChange(
-          id: RecordID("Note", key),
-          fields: [
-            FieldKey("log", .ledger): FieldState(
-              Causal(lines, VectorClock(dot)))
-          ])
-      ])
-      await #expect(throws: Refused.self) {
-        try await session.apply(forged, in: self.scope)
-      }
-      #expect(writes.last?.devices.contains(tablet.device) == true)
-    }
-  }
-
   /// A refused request does not affect the other requests of its transaction.
   @Test func refusalConcernsOneRequest() async throws {
     let scopes = try HubScopes(

@@ -8,7 +8,7 @@ extension Suite {
   mutating func addLongLives() {
     addBytes(
       "W19", "stored after a million saves of one field", target: 64_000,
-      quick: 30943
+      quick: 30942
     ) { scale in
       let replica = Dataset.emptyReplica(1)
       for i in 0..<scale(1_000_000) {
@@ -22,7 +22,7 @@ extension Suite {
     }
     addBytes(
       "W19", "stored by a hub that met 4,000 devices", target: 2_000_000,
-      quick: 1235
+      quick: 1278
     ) { scale in
       let hub = Dataset.emptyReplica(0)
       for i in 1...scale(4000) {
@@ -35,7 +35,7 @@ extension Suite {
     }
     addBytes(
       "W19", "stored for each of 10,000 purged records", per: 10_000,
-      target: 30, quick: 2070
+      target: 30, quick: 2381
     ) { scale in
       let data = Dataset(records: scale(10_000))
       let replica = try data.replica()

@@ -17,6 +17,8 @@ public struct WireError: Error, Hashable, Sendable {
     public static let unrecognizedFormat = Code(name: "unrecognizedFormat")
     /// The message is of another kind than was requested.
     public static let unexpectedKind = Code(name: "unexpectedKind")
+    /// A version of the library that is too old wrote the message.
+    public static let olderVersion = Code(name: "olderVersion")
     /// A newer version of the library wrote the message.
     public static let newerVersion = Code(name: "newerVersion")
     /// The bytes have been corrupted.
@@ -46,6 +48,7 @@ extension WireError: CustomStringConvertible {
 
   private var remedy: String {
     switch code {
+    case .olderVersion: "convert it with the version of the app that wrote it"
     case .newerVersion: "update the app"
     case .unexpectedKind: "decode it as the kind that it is"
     case .unrecognizedFormat: "check that these bytes are a message of Rejoin"

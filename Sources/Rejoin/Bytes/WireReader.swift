@@ -55,7 +55,7 @@ package struct WireReader {
     }
     guard bytes[2] == WireKind.version else {
       throw fail(
-        bytes[2] < WireKind.version ? .unrecognizedFormat : .newerVersion, 2,
+        bytes[2] < WireKind.version ? .olderVersion : .newerVersion, 2,
         "version \(WireKind.version) of the format, not \(bytes[2])")
     }
     end = bytes.count - WireChecksum.size
@@ -72,6 +72,15 @@ package struct WireReader {
     offset = 3
   }
 
+  /// Goes on at an offset of a message that was validated.
+  init(_ bytes: UnsafeRawBufferPointer, of kind: WireKind, from offset: Int) {
+    (self.bytes, self.kind, self.offset) = (bytes, kind, offset)
+    end = bytes.count - WireChecksum.size
+  }
+
+  /// Goes back to read a part again.
+  mutating func goBack(to offset: Int) { self.offset = offset }
+
   /// The number of bytes that remain.
   package var remaining: Int { end - offset }
 
@@ -82,26 +91,48 @@ package struct WireReader {
     WireError(code: code, offset: offset ?? self.offset, expected: expected())
   }
 
+  /// Throws an error unless a condition is met.
+  @inline(__always)
+  func require(
+    _ isMet: Bool, _ code: WireError.Code,
+    _ expected: @autoclosure () -> String,
+    at offset: Int? = nil
+  ) throws(WireError) {
+    if !isMet { throw error(code, expected(), at: offset) }
+  }
+
   mutating func byte() throws(WireError) -> UInt8 {
-    guard offset < end else { throw error(.truncated, "another byte") }
+    try require(offset < end, .truncated, "another byte")
     defer { offset += 1 }
     return bytes[offset]
   }
 
   mutating func varint() throws(WireError) -> UInt64 {
+    // Nearly all have one byte.
+    if offset < end, bytes[offset] < 0x80 {
+      defer { offset += 1 }
+      return UInt64(bytes[offset])
+    }
+    return try integer()
+  }
+
+  /// Reads an integer with seven bits a byte, the lowest first.
+  private mutating func integer<Integer: FixedWidthInteger>()
+    throws(WireError) -> Integer
+  {
     let start = offset
-    var (number, shift) = (0 as UInt64, 0 as UInt64)
+    var (number, shift) = (0 as Integer, 0)
     while true {
       let next = try byte()
-      if shift == 63, next > 1 {
-        throw error(.invalid, "an integer of 64 bits", at: start)
-      }
-      number |= UInt64(next & 0x7f) << shift
+      let part = Integer(next & 0x7f)
+      try require(
+        shift < Integer.bitWidth && (part << shift) >> shift == part, .invalid,
+        "an integer of \(Integer.bitWidth) bits", at: start)
+      number |= part << shift
       if next < 0x80 {
-        guard next != 0 || shift == 0 else {
-          throw error(
-            .notCanonical, "the shortest form of an integer", at: start)
-        }
+        try require(
+          next != 0 || shift == 0, .notCanonical,
+          "the shortest form of an integer", at: start)
         return number
       }
       shift += 7
@@ -112,36 +143,23 @@ package struct WireReader {
     Int64(zigzag: try varint())
   }
 
+  /// Reads an integer of 128 bits in zigzag.
   mutating func wide() throws(WireError) -> Int128 {
-    let start = offset
-    var (number, shift) = (0 as UInt128, 0 as UInt128)
-    while true {
-      let next = try byte()
-      if shift == 126, next > 3 {
-        throw error(.invalid, "an integer of 128 bits", at: start)
-      }
-      number |= UInt128(next & 0x7f) << shift
-      if next < 0x80 {
-        guard next != 0 || shift == 0 else {
-          throw error(
-            .notCanonical, "the shortest form of an integer", at: start)
-        }
-        let sign = -Int128(bitPattern: number & 1)
-        return Int128(bitPattern: number >> 1) ^ sign
-      }
-      shift += 7
-    }
+    let number: UInt128 = try integer()
+    return Int128(bitPattern: number >> 1) ^ -Int128(bitPattern: number & 1)
   }
 
   /// Reads a count of items, each of which takes at least `size` bytes.
-  mutating func count(of size: Int = 1) throws(WireError) -> Int {
+  ///
+  /// - Parameter more: How many more items there are than the number says.
+  mutating func count(
+    of size: Int = 1, more: UInt64 = 0
+  ) throws(WireError) -> Int {
     let start = offset
-    let number = try varint()
-    guard number <= UInt64(remaining / size) else {
-      throw error(
-        .truncated, "at least \(size) bytes for each of \(number) items",
-        at: start)
-    }
+    let (number, overflow) = try varint().addingReportingOverflow(more)
+    try require(
+      !overflow && number <= UInt64(remaining / size), .truncated,
+      "at least \(size) bytes for each of \(number) items", at: start)
     return Int(number)
   }
 
@@ -156,9 +174,10 @@ package struct WireReader {
 
   private mutating func rest() throws(WireError) -> Int {
     let start = offset
-    guard let number = Int32(exactly: try varint()) else {
-      throw error(.invalid, "an integer of 32 bits", at: start)
-    }
+    let number = try varint()
+    try require(
+      number <= UInt64(Int32.max) - 15, .invalid, "an integer of 31 bits",
+      at: start)
     return Int(number)
   }
 
@@ -174,9 +193,8 @@ package struct WireReader {
 
   /// The next `count` bytes, in place.
   mutating func take(_ count: Int) throws(WireError) -> UnsafeRawBufferPointer {
-    guard count <= remaining else {
-      throw error(.truncated, "\(count) more bytes, not \(remaining)")
-    }
+    try require(
+      count <= remaining, .truncated, "\(count) more bytes, not \(remaining)")
     defer { offset += count }
     return UnsafeRawBufferPointer(rebasing: bytes[offset..<(offset + count)])
   }
@@ -198,22 +216,18 @@ package struct WireReader {
     _ bytes: some Collection<UInt8>, at start: Int
   ) throws(WireError) {
     let isASCII = bytes.reduce(0 as UInt8, |) < 0x80
-    guard isASCII || String(validating: bytes, as: UTF8.self) != nil else {
-      throw error(.invalid, "a text in valid UTF-8", at: start)
-    }
+    try require(
+      isASCII || String(validating: bytes, as: UTF8.self) != nil, .invalid,
+      "a text in valid UTF-8", at: start)
   }
-
-  /// Goes back to read a part again.
-  mutating func goBack(to offset: Int) { self.offset = offset }
 
   /// Reads the next `count` bytes as a part, which `body` must read in full.
   mutating func part<Result>(
     _ count: Int, _ body: (inout WireReader) throws(WireError) -> Result
   ) throws(WireError) -> Result {
     let outer = end
-    guard count <= remaining else {
-      throw error(.truncated, "\(count) more bytes, not \(remaining)")
-    }
+    try require(
+      count <= remaining, .truncated, "\(count) more bytes, not \(remaining)")
     end = offset + count
     let result = try body(&self)
     try finish()
@@ -223,9 +237,8 @@ package struct WireReader {
 
   /// Throws if any bytes remain.
   func finish() throws(WireError) {
-    guard offset == end else {
-      throw error(
-        .invalid, "the end of the content, not \(remaining) more bytes")
-    }
+    try require(
+      offset == end, .invalid,
+      "the end of the content, not \(remaining) more bytes")
   }
 }

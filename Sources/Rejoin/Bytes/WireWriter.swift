@@ -27,6 +27,11 @@ struct WireWriter {
   /// Writes an integer with seven bits per byte, the lowest first; all bytes
   /// but the last have the top bit set (LEB128).
   mutating func varint(_ number: UInt64) {
+    if number < 0x80 { return bytes.append(UInt8(truncatingIfNeeded: number)) }
+    integer(number)
+  }
+
+  private mutating func integer(_ number: some FixedWidthInteger) {
     var rest = number
     while rest >= 0x80 {
       bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
@@ -42,12 +47,7 @@ struct WireWriter {
 
   /// Writes an integer of 128 bits, in zigzag.
   mutating func wide(_ number: Int128) {
-    var rest = UInt128(bitPattern: number << 1 ^ number >> 127)
-    while rest >= 0x80 {
-      bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
-      rest >>= 7
-    }
-    bytes.append(UInt8(truncatingIfNeeded: rest))
+    integer(UInt128(bitPattern: number << 1 ^ number >> 127))
   }
 
   /// Writes two integers that are usually small: half a byte for each.
@@ -61,9 +61,7 @@ struct WireWriter {
 
   /// Writes eight bytes, little-endian.
   mutating func fixed(_ word: UInt64) {
-    for shift in stride(from: 0 as UInt64, to: 64, by: 8) {
-      bytes.append(UInt8(truncatingIfNeeded: word >> shift))
-    }
+    withUnsafeBytes(of: word.littleEndian) { bytes.append(contentsOf: $0) }
   }
 
   mutating func raw(_ content: some Sequence<UInt8>) {
@@ -76,12 +74,15 @@ struct WireWriter {
     text.withUTF8 { bytes.append(contentsOf: $0) }
   }
 
+  /// Ends the message with its checksum.
+  mutating func seal() {
+    let sum = bytes.withUnsafeBytes { WireChecksum.of($0) }
+    withUnsafeBytes(of: sum.littleEndian) { bytes.append(contentsOf: $0) }
+  }
+
   /// The message with its checksum.
   consuming func sealed() -> [UInt8] {
-    let sum = bytes.withUnsafeBytes { WireChecksum.of($0) }
-    for shift in stride(from: 0 as UInt32, to: 32, by: 8) {
-      bytes.append(UInt8(truncatingIfNeeded: sum >> shift))
-    }
+    seal()
     return bytes
   }
 }

@@ -40,6 +40,20 @@ public struct ReplicaVersion: Hashable, Sendable {
   /// With more, none are listed, which bounds the size of a version.
   static let fieldsAheadLimit = 4_096
 
+  /// The records of which more saves are held than the version contains, because a
+  /// transfer was cut.
+  ///
+  /// No replica has or uses one yet.
+  package var prefix: Prefix?
+
+  /// A statement about the first records of a replica: up to `through`, which is
+  /// included, they hold every effect of each save in `saves`.
+  package struct Prefix: Hashable, Sendable {
+    package let through: RecordID
+    /// The last save of each device.
+    package let saves: [DeviceID: DeviceSave]
+  }
+
   /// Creates the version of an empty replica.
   public init() {}
 

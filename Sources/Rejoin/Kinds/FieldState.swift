@@ -140,7 +140,7 @@ protocol CausalField {
   var isEmptied: Bool { get }
   /// The part of the clock that the dots in the store do not imply.
   var explicitRemainder: [VectorClock.Entry] { get }
-  func write(to writer: inout FieldWriter)
+  func write(to writer: inout FieldWriter, as fragment: FragmentParts?)
   func fragment(
     since known: VectorClock, hasRemovals: Bool, elements: () -> [Value]
   )

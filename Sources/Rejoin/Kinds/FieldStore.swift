@@ -8,9 +8,6 @@ package protocol FieldStore: DotStore {
   /// The kind of the fields with such a store.
   static var kind: FieldKind { get }
 
-  /// The number of the kind in tables of fields.
-  static var shapeCode: UInt8 { get }
-
   /// Returns a field of any kind.
   static func boxed(_ field: consuming Causal<Self>) -> FieldState.Box
 
@@ -71,8 +68,8 @@ package protocol FieldStore: DotStore {
   /// Calls `body` with each save in the store, and the timestamp of its content.
   func forEachSave(_ body: (Dot, Timestamp?) -> Void)
 
-  /// The devices that the store names even if it refers to none of their saves.
-  var devices: [DeviceID] { get }
+  /// The saves that the store names beside those that its content is of.
+  var namedSaves: [VectorClock.Entry] { get }
 
   /// The devices whose additions the store contains.
   var contributors: [DeviceID] { get }
@@ -92,11 +89,6 @@ package protocol FieldStore: DotStore {
   /// Reads a store, which stays empty if the reader only validates.
   static func read(from reader: inout FieldReader) throws(WireError) -> Self
 
-  /// Adds the content that the bytes leave out because the record implies it.
-  ///
-  /// The reader calls it after the clock of the field.
-  mutating func complete(from reader: FieldReader) throws(WireError)
-
   // Fragments.
 
   /// Whether a part of the store can be sent.
@@ -115,12 +107,10 @@ package protocol FieldStore: DotStore {
   /// Returns the additions of some devices.
   func part(of devices: Set<DeviceID>) -> Self
 
-  /// Joins a part of another store, whose absent content was not removed.
-  ///
-  /// - Parameter continued: The devices whose part lacks the sum of what precedes
-  ///   it.
+  /// Joins the part of another store that is in a fragment. The content that the
+  /// part lacks was not removed.
   mutating func merge(
-    part: Self, continued: Set<DeviceID>, seen: some DotSet,
+    part: Self, of fragment: Fragment, seen: some DotSet,
     otherSeen: some DotSet)
 
   // Undo.
@@ -159,13 +149,11 @@ extension FieldStore {
 
   package func forEachValue(_ body: (Value) -> Void) {}
 
-  package var devices: [DeviceID] { [] }
+  package var namedSaves: [VectorClock.Entry] { [] }
 
   package var contributors: [DeviceID] { [] }
 
   package func adds(sameAs other: Self, by device: DeviceID) -> Bool { true }
-
-  package func complete(from reader: FieldReader) throws(WireError) {}
 
   package static var supportsFragments: Bool { false }
 
@@ -182,7 +170,7 @@ extension FieldStore {
   package func part(of devices: Set<DeviceID>) -> Self { self }
 
   package mutating func merge(
-    part: Self, continued: Set<DeviceID>, seen: some DotSet,
+    part: Self, of fragment: Fragment, seen: some DotSet,
     otherSeen: some DotSet
   ) {
     merge(part, seen: seen, otherSeen: otherSeen)

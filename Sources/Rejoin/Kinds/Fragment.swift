@@ -27,6 +27,12 @@ package struct Fragment: Hashable, Sendable {
   /// The fragment contains the number of the earlier entries, but not their sum.
   package let continued: Set<DeviceID>
 
+  /// The elements that a set has lost, sorted.
+  ///
+  /// A sender has only the elements that are still there. A store, which knows what
+  /// has changed since it wrote the set, also has the others.
+  package var lost: [Value] = []
+
   /// Whether a replica accepts or refuses all of the fragment.
   package var isWhole: Bool { state.read { $0.isWhole } }
 
@@ -106,8 +112,7 @@ extension FieldState {
       ) {
         guard let theirs = fragment.state.field(of: Store.self) else { return }
         field.merge(part: theirs) {
-          $0.merge(
-            part: $1, continued: fragment.continued, seen: $2, otherSeen: $3)
+          $0.merge(part: $1, of: fragment, seen: $2, otherSeen: $3)
         }
       }
     }

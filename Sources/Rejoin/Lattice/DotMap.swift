@@ -194,11 +194,18 @@ extension DotMap: DotStore {
 
   /// Joins a map that lacks keys which it has not lost.
   ///
+  /// - Parameter lost: Keys that it has lost.
   /// - Complexity: O(*k*) on average for the *k* keys of the part.
   mutating func merge(
-    part: DotMap, seen: some DotSet, otherSeen: some DotSet
+    part: DotMap, lost: [Value], seen: some DotSet, otherSeen: some DotSet
   ) {
     join(part, seen: seen, otherSeen: otherSeen) { _ in }
+    for key in lost {
+      guard let place = place(of: key) else { continue }
+      change(at: place) {
+        $0.merge(Siblings(), seen: seen, otherSeen: otherSeen)
+      }
+    }
     compact()
     _checkInvariants()
   }

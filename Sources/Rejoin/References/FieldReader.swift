@@ -1,155 +1,196 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Reads fields, which refer to the devices and saves of a message by index.
+///
+/// It validates what it reads, unless that was done before. It builds the fields or only
+/// validates them.
 package struct FieldReader {
   package internal(set) var bytes: WireReader
   var saves: SaveTable
-  /// The index of the save that was referred to last.
+  private(set) var isBuilding: Bool
+  private var isValidating: Bool
+  /// The place of the save that was referred to last.
   var last = -1
-  /// Whether stores are built, or the message is only validated.
-  var isBuilding = false
-  /// The greatest sequence number of each device in the field that is being
-  /// read.
-  var dots: StoreDots
-  /// The greatest sequence number of each device in the clocks of the record that
-  /// is being read, without fragments.
-  ///
-  /// It is only complete if the marks of existence follow the fields.
-  var recordDots: StoreDots
-
+  /// The device of the save that was looked up last.
+  private var current = 0
   // The field that is being read, or was read last.
 
-  /// Whether it is only a fragment.
+  /// The number of items in its store, each of at least one byte.
+  private(set) var count = 0
   var isFragment = false
-  /// The first number of the store, without the lowest bit.
-  private(set) var head: UInt64 = 0
-  /// Whether a rest of the clock follows the store.
+  /// Whether any field was a fragment.
+  private(set) var hasFragments = false
   private(set) var hasRemainder = false
-  /// The offset of the store.
+  /// The greatest sequence number of each device in it.
+  var dots: StoreDots
+  /// What is only in a fragment.
+  var fragment = FragmentParts()
+  /// Whether the last write has the timestamp of its save.
+  private var isExact = false
   private(set) var start = 0
-  /// Whether a receiver of the fragment has to take it as a whole.
-  var isWhole = false
-  /// The devices that a fragment has additions of.
-  var lines: [Int] = []
-  /// The devices whose part of a fragment continues what the receiver has.
-  var continued: Set<DeviceID> = []
-  /// The index of the save of a register that consists of one write with the
-  /// timestamp of its save.
-  var onlyWrite: Int?
-  /// Whether the only mark of a record is a deletion of all its saves.
-  var coversRecord = false
-  /// The saves that the receiver of a fragment must have.
-  private(set) var basis = VectorClock()
 
-  init(_ bytes: WireReader, _ saves: SaveTable) {
-    (self.bytes, self.saves) = (bytes, saves)
-    dots = StoreDots(count: saves.lineCount)
-    recordDots = StoreDots(count: saves.lineCount)
+  /// Reads the devices and saves of a message that is not known to be valid.
+  init(
+    _ bytes: WireReader, devices: Int, isBuilding: Bool
+  ) throws(WireError) {
+    self.bytes = bytes
+    saves = try SaveTable(of: devices, from: &self.bytes)
+    (self.isBuilding, isValidating) = (isBuilding, true)
+    dots = StoreDots(count: saves.lines.count)
+    for (i, line) in saves.lines.enumerated() {
+      guard let end = line.interval?.to else { continue }
+      stamp(saves.place(of: end.sequence, of: i), at: end.time.rawValue)
+    }
   }
 
-  /// Starts a field, and reads its first number.
-  mutating func begin() throws(WireError) {
-    (start, isWhole, onlyWrite) = (bytes.offset, false, nil)
-    coversRecord = false
-    if !lines.isEmpty { lines = [] }
-    if !continued.isEmpty { continued = [] }
+  /// Reads a valid message.
+  init(_ bytes: WireReader, _ saves: SaveTable) {
+    (self.bytes, self.saves) = (bytes, saves)
+    (isBuilding, isValidating) = (true, false)
+    dots = StoreDots(count: saves.lines.count)
+  }
+
+  /// Goes back to the first entity of a message that was validated.
+  mutating func goBack(to start: Int) {
+    bytes.goBack(to: start)
+    (isBuilding, isValidating, last) = (true, false, -1)
+  }
+}
+
+/// What is only in a fragment of a field.
+struct FragmentParts {
+  /// Whether a receiver has to take it as a whole.
+  var isWhole = false
+  /// The devices that it has additions of, by index.
+  var lines: [Int] = []
+  /// The devices whose part continues what the receiver has.
+  var continued: Set<DeviceID> = []
+  /// The elements that a set has lost.
+  var lost: [Value] = []
+  /// The saves that the receiver must have.
+  fileprivate(set) var basis = VectorClock()
+}
+
+extension FieldReader {
+  /// Starts a field.
+  ///
+  /// - Returns: `false` if the field is as empty as the one before.
+  mutating func begin() throws(WireError) -> Bool {
+    start = bytes.offset
+    let head = try bytes.varint()
+    (isFragment, hasRemainder) = (head & 2 != 0, head & 1 != 0)
+    if head == 0 { return false }
+    hasFragments = hasFragments || isFragment
+    try bytes.require(
+      head >> 2 <= UInt64(bytes.remaining), .truncated,
+      "at least one byte for each of \(head >> 2) items", at: start)
+    count = Int(head >> 2)
     dots.begin()
-    let first = try bytes.varint()
-    (head, hasRemainder) = (first >> 1, first & 1 != 0)
+    fragment = FragmentParts()
+    return true
   }
 
   /// Reads what follows the store: the rest of the clock, and the basis of a
   /// fragment.
-  mutating func end(entersRecord: Bool) throws(WireError) {
+  mutating func end() throws(WireError) {
     if hasRemainder {
-      try readRemainder()
-      onlyWrite = nil
-    }
-    guard hasRemainder || head != 0 else {
-      throw bytes.error(
-        .notCanonical, "a save that the field has seen", at: start)
-    }
-    if isFragment { try readBasis() }
-    for line in dots.touched {
-      saves.see(dots[Int(line)], of: Int(line))
-      if entersRecord, !isFragment {
-        recordDots.insert(dots[Int(line)], Int(line))
+      var line = -1
+      for _ in 0..<(try bytes.count(of: 2, more: 1)) {
+        line = try readLine(from: line + 1)
+        dots.insert(try bytes.number(after: dots[line]), line)
       }
     }
+    for line in fragment.lines where dots[line] == 0 {
+      throw bytes.error(
+        .invalid, "entries of devices whose saves the field has seen", at: start
+      )
+    }
+    if isFragment { try readBasis() }
+    if !isValidating { return }
+    for line in dots.touched { saves.see(dots[Int(line)], of: Int(line)) }
   }
 }
 
 extension FieldReader {
-  /// Returns the number of items, each of at least `size` bytes.
-  func count(_ items: UInt64, size: Int, _ name: String) throws(WireError)
-    -> Int
-  {
-    guard items <= UInt64(bytes.remaining / size) else {
-      let unit = size == 1 ? "one byte" : "\(size) bytes"
-      throw bytes.error(
-        .truncated, "at least \(unit) for each of \(items) \(name)",
-        at: start)
-    }
-    return Int(items)
+  /// Throws unless `count` items of `size` bytes can follow.
+  func check(size: Int, _ name: String) throws(WireError) {
+    try bytes.require(
+      count <= bytes.remaining / size, .truncated,
+      "at least \(size) bytes for each of \(count) \(name)", at: start)
   }
 
   /// Reads a reference to a save: the first of a field at any distance from the
   /// last reference, the others after it.
+  ///
+  /// - Parameter bits: How many bits of the number are flags.
   mutating func reference(
-    _ distance: UInt64, isFirst: Bool, at start: Int
-  ) throws(WireError) -> Int {
-    guard distance >> 62 == 0 else {
-      throw bytes.error(
-        .invalid, "a reference to one of \(saves.count) saves", at: start)
-    }
+    isFirst: Bool, flags bits: UInt64 = 0
+  ) throws(WireError) -> (place: Int, flags: UInt64) {
+    let start = bytes.offset
+    let code = try bytes.varint()
     last = try place(
-      last + 1,
-      movedBy: isFirst ? Int64(zigzag: distance) : Int64(distance), at: start)
-    saves.use(last)
-    return last
+      last + 1, movedBy: code >> bits, isSigned: isFirst, at: start)
+    if isValidating { saves.saves[last].uses.insert(.isReferred) }
+    return (last, code & (1 << bits - 1))
   }
 
-  /// The index of the save at a distance from another.
+  /// The place of the save at a distance from another.
   func place(
-    _ place: Int, movedBy distance: Int64, at start: Int
+    _ place: Int, movedBy distance: UInt64, isSigned: Bool, at start: Int
   ) throws(WireError) -> Int {
-    let (result, overflow) = Int64(place).addingReportingOverflow(distance)
-    guard !overflow, result >= 0, result < Int64(saves.count) else {
-      throw bytes.error(
-        .invalid, "a reference to one of \(saves.count) saves", at: start)
-    }
+    let moved = isSigned ? Int64(zigzag: distance) : Int64(clamping: distance)
+    let (result, overflow) = Int64(place).addingReportingOverflow(moved)
+    try bytes.require(
+      !overflow && result >= 0 && result < Int64(saves.count), .invalid,
+      "a reference to one of \(saves.count) saves", at: start)
     return Int(result)
   }
 
-  /// Reads the difference between the timestamps of a write and its save, or returns
-  /// zero if a flag is not set.
-  mutating func extra(if isLater: Bool, at start: Int) throws(WireError)
-    -> UInt64
-  {
-    guard isLater else { return 0 }
-    let extra = try bytes.varint()
-    guard extra > 0 else {
-      throw bytes.error(
-        .notCanonical, "a timestamp later than its save's", at: start)
-    }
-    return extra
+  /// Reads how much later a write is stamped than its save.
+  ///
+  /// - Returns: The timestamp of the write.
+  mutating func readTime(of place: Int) throws(WireError) -> Timestamp {
+    let start = bytes.offset
+    let (time, overflow) = saves.saves[place].time
+      .addingReportingOverflow(try bytes.varint())
+    try bytes.require(!overflow, .invalid, "a timestamp of 64 bits", at: start)
+    isExact = time == saves.saves[place].time
+    stamp(place, at: time)
+    return Timestamp(rawValue: time)
   }
 
-  /// Returns the timestamp of a write that is later than its save by `extra`.
-  mutating func stamp(
-    _ place: Int, extra: UInt64, at start: Int
-  ) throws(WireError) -> Timestamp {
-    guard let time = saves.stamp(place, extra: extra) else {
-      throw bytes.error(
-        .invalid, "a save with a timestamp, and a sum of 64 bits", at: start)
-    }
-    return time
+  /// Notes that something refers to a save of a device.
+  mutating func see(_ sequence: UInt64, of line: Int) {
+    if isValidating { saves.see(sequence, of: line) }
   }
 
-  /// Returns the dot of a save, which is in the store that is being read, and the
-  /// index of its device.
+  /// Notes that something has a timestamp of a save.
+  mutating func stamp(_ place: Int, at time: UInt64) {
+    if !isValidating { return }
+    let isExact = time == saves.saves[place].time
+    saves.saves[place].uses.formUnion(
+      isExact
+        ? [.isReferred, .isStamped, .isExact] : [.isReferred, .isStamped])
+  }
+
+  /// The place of the save of a register that was just read, if the register
+  /// consists of one write with the timestamp of its save.
+  func onlyExactWrite(of kind: FieldKind) -> Int? {
+    kind == .register && count == 1 && !hasRemainder && isExact ? last : nil
+  }
+
+  /// The dot of a save, and the index of its device.
   mutating func dot(at place: Int) -> (dot: Dot, line: Int) {
-    let (dot, line) = saves.dot(at: place)
+    if !saves.places(of: current).contains(place) {
+      current = saves.line(at: place)
+    }
+    let device = saves.lines[current].device
+    return (Dot(device, saves.saves[place].sequence), current)
+  }
+
+  /// The dot of a save that is in the store, and the index of its device.
+  mutating func storeDot(at place: Int) -> (dot: Dot, line: Int) {
+    let (dot, line) = dot(at: place)
     dots.insert(dot.sequence, line)
     return (dot, line)
   }
@@ -157,80 +198,64 @@ extension FieldReader {
   /// Reads the number of devices that are left out, and returns the next index.
   ///
   /// - Parameter next: The least index that the device can have.
-  mutating func readDevice(from next: Int) throws(WireError) -> Int {
+  mutating func readLine(from next: Int) throws(WireError) -> Int {
     let start = bytes.offset
     let gap = try bytes.varint()
-    guard gap < UInt64(saves.lineCount - next) else {
-      throw bytes.error(.invalid, "one of the devices", at: start)
-    }
+    try bytes.require(
+      gap < UInt64(saves.lines.count - next), .invalid, "one of the devices",
+      at: start)
     return next + Int(gap)
   }
 
-  /// Reads a clock of devices in the message.
+  /// Reads a clock of devices in the message, with at least one.
   mutating func readClock() throws(WireError) -> VectorClock {
-    let count = try bytes.count(of: 2)
-    var entries: [VectorClock.Entry] = []
-    entries.reserveCapacity(count)
-    var next = 0
-    for _ in 0..<count {
-      let line = try readDevice(from: next)
-      let number = try bytes.number()
-      saves.see(number, of: line)
-      entries.append(.init(device: saves.device(of: line), count: number))
-      next = line + 1
+    var (entries, line) = ([] as [VectorClock.Entry], -1)
+    for _ in 0..<(try bytes.count(of: 2, more: 1)) {
+      line = try readLine(from: line + 1)
+      let number = try bytes.number(after: 0)
+      see(number, of: line)
+      if isBuilding {
+        entries.append(
+          .init(device: saves.lines[line].device, count: number))
+      }
     }
     return VectorClock(sorted: entries)
-  }
-
-  /// Reads the part of the causal context that the store does not imply.
-  private mutating func readRemainder() throws(WireError) {
-    let start = bytes.offset
-    let count = try bytes.count(of: 2)
-    guard count > 0 else {
-      throw bytes.error(
-        .notCanonical, "at least one device in the causal context", at: start)
-    }
-    var next = 0
-    for _ in 0..<count {
-      let start = bytes.offset
-      let line = try readDevice(from: next)
-      let beyond = try bytes.varint()
-      let (n, overflow) = dots[line].addingReportingOverflow(beyond)
-      guard !overflow, n < .max else {
-        throw bytes.error(.invalid, "a number of 64 bits", at: start)
-      }
-      dots.insert(n + 1, line)
-      next = line + 1
-    }
   }
 
   /// Reads how many saves of each device in the clock of a fragment are new.
   private mutating func readBasis() throws(WireError) {
     let start = bytes.offset
-    guard lines.allSatisfy({ dots[$0] > 0 }) else {
-      throw bytes.error(
-        .invalid, "entries of devices whose saves the fragment has seen",
-        at: start)
-    }
     var basis: [VectorClock.Entry] = []
     var hasNews = false
     for line in dots.touched.sorted() {
       let start = bytes.offset
       let new = try bytes.varint()
       let last = dots[Int(line)]
-      guard new <= last, new > 0 || isWhole else {
-        throw bytes.error(
-          .invalid, "from \(isWhole ? 0 : 1) to \(last) new saves", at: start)
-      }
+      try bytes.require(
+        new <= last && (new > 0 || fragment.isWhole), .invalid,
+        "from \(fragment.isWhole ? 0 : 1) to \(last) new saves", at: start)
       hasNews = hasNews || new > 0
-      if isBuilding, new < last {
+      if new < last {
         basis.append(
-          .init(device: saves.device(of: Int(line)), count: last - new))
+          .init(device: saves.lines[Int(line)].device, count: last - new))
       }
     }
-    guard hasNews else {
-      throw bytes.error(.invalid, "a fragment with a new save", at: start)
+    try bytes.require(
+      hasNews, .invalid, "a fragment with a new save", at: start)
+    fragment.basis = VectorClock(sorted: basis)
+  }
+
+  /// Throws unless something refers to every device, save and timestamp.
+  func checkUses() throws(WireError) {
+    for line in saves.lines where line.latest == 0 {
+      throw bytes.error(.notCanonical, "no unreferenced device")
     }
-    self.basis = VectorClock(sorted: basis)
+    for save in saves.saves {
+      try bytes.require(
+        save.uses.contains(.isReferred)
+          && (save.uses.contains(.isStamped)
+            ? save.uses.contains(.isExact) : save.time == 0),
+        .notCanonical, "no unreferenced save or timestamp")
+    }
   }
 }

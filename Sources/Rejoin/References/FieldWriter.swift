@@ -3,57 +3,79 @@
 /// Writes fields, which refer to the devices and saves of a message by index.
 package struct FieldWriter {
   var out: WireWriter
-  var saves = SaveIndex()
-  /// The index of the save that was referred to last.
+  let kind: WireKind
+  let saves: SaveTable
+  /// The place of the save that was referred to last.
   var last = -1
 
-  /// Whether a rest of the clock follows the store that is being written.
-  var hasRemainder = false
-  /// The devices whose part of a fragment continues what the receiver has, or
-  /// `nil` for a whole field.
-  var continued: Set<DeviceID>?
-  /// The saves that the fields and the existence of the record have seen in the
-  /// message.
-  ///
-  /// It is set before marks of deletions are written.
-  var recordClock = VectorClock()
+  /// The fragment that is being written, or `nil` for a whole field.
+  private(set) var fragment: FragmentParts?
+  private var hasRemainder = false
+  /// The device that was looked up last: fields of one device come in runs.
+  private var current = 0
+  /// The save that was found last: fields of one save come in runs, too.
+  private var found: (dot: Dot, place: Int)?
 
-  init(_ out: WireWriter) { self.out = out }
-
-  /// Writes the first number of a store.
-  mutating func head(_ content: some BinaryInteger) {
-    out.varint(UInt64(content) << 1 | (hasRemainder ? 1 : 0))
+  init(_ kind: WireKind, _ saves: SaveTable) {
+    (out, self.kind, self.saves) = (WireWriter(kind), kind, saves)
   }
 
-  /// Returns the distance to a save from the one referred to last.
+  /// Starts a field.
+  mutating func begin(_ fragment: FragmentParts?, hasRemainder: Bool) {
+    (self.fragment, self.hasRemainder) = (fragment, hasRemainder)
+  }
+
+  /// Writes the number of items in a store.
+  mutating func head(_ count: Int) {
+    out.varint(
+      UInt64(count) << 2 | (fragment == nil ? 0 : 2) | (hasRemainder ? 1 : 0))
+  }
+
+  /// The index of a device.
+  mutating func line(of device: DeviceID) -> Int {
+    if saves.lines[current].device != device {
+      current = saves.lines.position(of: device)
+    }
+    return current
+  }
+
+  /// The place of a save.
+  mutating func place(of dot: Dot) -> Int {
+    if let found, found.dot == dot { return found.place }
+    let place = saves.place(of: dot.sequence, of: line(of: dot.device))
+    found = (dot, place)
+    return place
+  }
+
+  /// Writes the distance to a save from the one referred to last.
   ///
   /// Within a field, references ascend, so that only the first needs a sign.
-  mutating func distance(to place: Int, isFirst: Bool) -> UInt64 {
-    defer { last = place }
-    return isFirst
-      ? Int64(place - last - 1).zigzag : UInt64(place - last - 1)
+  ///
+  /// - Parameter flags: What is written in the lowest bits of the same number, and
+  ///   how many bits that takes.
+  /// - Returns: The timestamp of the save in the message.
+  @discardableResult
+  mutating func reference(
+    to dot: Dot, isFirst: Bool, flags: (UInt64, bits: UInt64) = (0, 0)
+  ) -> UInt64 {
+    let place = place(of: dot)
+    let distance =
+      isFirst ? Int64(place - last - 1).zigzag : UInt64(place - last - 1)
+    last = place
+    out.varint(distance << flags.bits | flags.0)
+    return saves.saves[place].time
   }
 
-  /// Writes the rest of a clock, beyond the dots in a store.
-  mutating func write(_ rest: [VectorClock.Entry], beyond dots: VectorClock) {
-    out.varint(rest.count)
+  /// Writes the entries of a clock, each of which is greater than that of `base`.
+  mutating func entries(
+    _ entries: [VectorClock.Entry], beyond base: VectorClock
+  ) {
+    out.varint(entries.count - 1)
     var next = 0
-    for entry in rest {
-      let line = saves.number(of: entry.device)
+    for entry in entries {
+      let line = line(of: entry.device)
       out.varint(line - next)
-      out.varint(entry.count - dots[entry.device] - 1)
-      next = line + 1
-    }
-  }
-
-  /// Writes a clock of devices in the message.
-  mutating func write(_ clock: VectorClock) {
-    out.varint(clock.entries.count)
-    var next = 0
-    for entry in clock.entries {
-      let line = saves.number(of: entry.device)
-      out.varint(line - next)
-      out.varint(entry.count)
+      out.varint(entry.count - base[entry.device] - 1)
       next = line + 1
     }
   }

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The devices and saves that a message refers to, sorted.
-///
-/// A message lists each save once, with its timestamp, and fields refer to it
-/// by its index among all saves.
+/// Collects the devices and saves that a message refers to.
 struct SaveIndex {
-  struct Save {
+  fileprivate struct Save: Sendable {
     let sequence: UInt64
-    /// The least timestamp of what the save has written; `nil` if nothing of
-    /// that has one.
+    /// The least timestamp of what the save has written, or `nil` if nothing of that
+    /// has one.
     var time: UInt64?
 
     mutating func add(_ other: UInt64?) {
@@ -17,68 +14,22 @@ struct SaveIndex {
     }
   }
 
-  struct Line {
-    let device: DeviceID
+  fileprivate struct Line: Sendable {
     var interval: SaveInterval?
-    /// Sorted by sequence number; each number once.
+    /// Not yet sorted, and perhaps with duplicates.
     var saves: [Save] = []
-    /// The index of the first save.
-    var start = 0
-    /// Whether the sequence numbers are contiguous.
-    var isDense = false
-
-    /// The place of a save among those of the device.
-    func find(_ sequence: UInt64) -> Int {
-      if isDense { return Int(sequence - saves[0].sequence) }
-      return saves.partitioningIndex { $0.sequence >= sequence }
-    }
+    /// The greatest sequence number in a clock.
+    var latest: UInt64 = 0
   }
 
-  /// Sorted by device; each device once.
-  ///
-  /// Only while saves are collected is the order another.
-  private(set) var lines: [Line] = []
-  /// The index of each device in `lines`; empty while there are few.
-  private var places: [DeviceID: Int] = [:]
-  /// The device that was looked up last: fields of one device come in runs.
-  private var current = 0
+  private var lines = RunMap<DeviceID, Line>()
   /// The save of the write that was collected last.
   private var latest: (dot: Dot, time: Timestamp)?
-  /// The save that was found last.
-  private var found: (dot: Dot, place: Int, time: UInt64)?
-
-  /// Up to that many devices are compared, and not hashed.
-  private static var few: Int { 8 }
-
-  /// The index of a device.
-  mutating func number(of device: DeviceID) -> Int {
-    place(of: device) ?? 0
-  }
-
-  private mutating func place(of device: DeviceID) -> Int? {
-    if current < lines.count, lines[current].device == device { return current }
-    let found =
-      lines.count > SaveIndex.few
-      ? places[device] : lines.firstIndex { $0.device == device }
-    if let found { current = found }
-    return found
-  }
-
-  /// The index of a save, and its timestamp in the message.
-  mutating func find(_ dot: Dot) -> (place: Int, time: UInt64) {
-    // Fields of one save come in runs.
-    if let found, found.dot == dot { return (found.place, found.time) }
-    let i = number(of: dot.device)
-    let place = lines[i].find(dot.sequence)
-    let time = lines[i].saves[place].time ?? 0
-    found = (dot, lines[i].start + place, time)
-    return (lines[i].start + place, time)
-  }
 
   /// Collects the end of an interval.
   mutating func insert(_ interval: SaveInterval, of device: DeviceID) {
     insert(Dot(device, interval.to.sequence), interval.to.time.rawValue)
-    lines[current].interval = interval
+    lines.update(device, default: Line()) { $0.interval = interval }
   }
 
   /// Collects the save of a write.
@@ -89,62 +40,46 @@ struct SaveIndex {
     insert(save.dot, save.time.rawValue)
   }
 
-  /// Collects a device.
-  mutating func insert(_ device: DeviceID) {
-    if place(of: device) != nil { return }
-    current = lines.count
-    lines.append(Line(device: device))
-    if lines.count <= SaveIndex.few { return }
-    for i in places.count..<lines.count { places[lines[i].device] = i }
+  /// Collects the entry of a clock.
+  mutating func insert(_ entry: VectorClock.Entry) {
+    lines.update(entry.device, default: Line()) {
+      $0.latest = max($0.latest, entry.count)
+    }
   }
 
   /// Collects a save, and the timestamp of its content.
   mutating func insert(_ dot: Dot, _ time: UInt64?) {
-    insert(dot.device)
-    // Fields of one save come in runs, too.
-    let last = lines[current].saves.count - 1
-    if last >= 0, lines[current].saves[last].sequence == dot.sequence {
-      return lines[current].saves[last].add(time)
-    }
-    lines[current].saves.append(Save(sequence: dot.sequence, time: time))
-  }
-
-  /// Sorts what was collected.
-  mutating func settle() {
-    lines.sort { $0.device < $1.device }
-    var start = 0
-    for i in lines.indices {
-      if lines.count > SaveIndex.few { places[lines[i].device] = i }
-      lines[i].settle()
-      lines[i].start = start
-      start += lines[i].saves.count
-    }
-    current = 0
-    _checkInvariants()
-  }
-
-  /// Traps in checked builds unless the invariants hold.
-  @inline(__always)
-  private func _checkInvariants() {
-    #if REJOIN_CHECK_INVARIANTS
-      var start = 0
-      for (i, line) in lines.enumerated() {
-        precondition(
-          i == 0 || lines[i - 1].device < line.device,
-          "\(line.device) is not sorted")
-        precondition(
-          places.isEmpty && lines.count <= SaveIndex.few
-            || places[line.device] == i,
-          "\(line.device) is not where it is looked up")
-        precondition(
-          line.start == start, "the first save of \(line.device) is elsewhere")
-        precondition(
-          zip(line.saves, line.saves.dropFirst()).allSatisfy {
-            $0.sequence < $1.sequence
-          }, "the saves of \(line.device) are not sorted")
-        start += line.saves.count
+    lines.update(dot.device, default: Line()) { line in
+      // Fields of one save come in runs, too.
+      let last = line.saves.count - 1
+      if last >= 0, line.saves[last].sequence == dot.sequence {
+        line.saves[last].add(time)
+      } else {
+        line.saves.append(Save(sequence: dot.sequence, time: time))
       }
-    #endif
+    }
+  }
+
+  /// The table of what was collected.
+  consuming func table() -> SaveTable {
+    lines.updateAll { $1.settle() }
+    var table = SaveTable()
+    table.lines.reserveCapacity(lines.entries.count)
+    let sorted = lines.sorted
+    for line in sorted {
+      table.add(line.key, saves: line.content.saves.count)
+    }
+    table.saves.reserveCapacity(table.count)
+    for (i, line) in sorted.lazy.map(\.content).enumerated() {
+      table.see(max(line.latest, line.saves.last?.sequence ?? 0), of: i)
+      table.lines[i].interval = line.interval
+      for save in line.saves {
+        table.saves.append(
+          .init(sequence: save.sequence, time: save.time ?? 0))
+      }
+    }
+    table._checkInvariants()
+    return table
   }
 }
 
@@ -154,20 +89,17 @@ extension SaveIndex.Line {
     let isSorted = zip(saves, saves.dropFirst()).allSatisfy {
       $0.sequence < $1.sequence
     }
-    if !isSorted {
-      saves.sort { $0.sequence < $1.sequence }
-      var kept = 0
-      for i in saves.indices.dropFirst() {
-        if saves[kept].sequence == saves[i].sequence {
-          saves[kept].add(saves[i].time)
-        } else {
-          kept += 1
-          saves[kept] = saves[i]
-        }
+    if isSorted { return }
+    saves.sort { $0.sequence < $1.sequence }
+    var kept = 0
+    for i in saves.indices.dropFirst() {
+      if saves[kept].sequence == saves[i].sequence {
+        saves[kept].add(saves[i].time)
+      } else {
+        kept += 1
+        saves[kept] = saves[i]
       }
-      saves.removeSubrange((kept + 1)...)
     }
-    guard let first = saves.first, let last = saves.last else { return }
-    isDense = last.sequence - first.sequence == UInt64(saves.count - 1)
+    saves.removeSubrange((kept + 1)...)
   }
 }

@@ -24,18 +24,9 @@ struct StoreDots {
   mutating func insert(_ sequence: UInt64, _ line: Int) {
     if greatest.isEmpty {
       greatest = Array(repeating: 0, count: count)
-      touched.reserveCapacity(count)
     }
     if greatest[line] == 0 { touched.append(Int32(line)) }
     greatest[line] = max(greatest[line], sequence)
-  }
-
-  /// Returns whether the numbers are those of a clock.
-  func equal(_ clock: VectorClock, _ saves: SaveTable) -> Bool {
-    touched.count == clock.entries.count
-      && zip(touched.sorted(), clock.entries).allSatisfy {
-        saves.device(of: Int($0)) == $1.device && greatest[Int($0)] == $1.count
-      }
   }
 
   /// The numbers as a clock.
@@ -43,7 +34,7 @@ struct StoreDots {
     VectorClock(
       sorted: touched.sorted().map { line in
         .init(
-          device: saves.device(of: Int(line)), count: greatest[Int(line)])
+          device: saves.lines[Int(line)].device, count: greatest[Int(line)])
       })
   }
 }

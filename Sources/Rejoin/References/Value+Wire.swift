@@ -57,18 +57,17 @@ extension WireReader {
     let start = offset
     let head = try varint()
     let content = head >> 3
+    let length = Int(clamping: content)
     switch ValueForm(rawValue: head & 7) {
     case .int: return .int(Int64(zigzag: content))
     case .date: return .date(Int64(zigzag: content))
     case .string:
-      return .string(
-        try text(try length(content, at: start), isBuilding: isBuilding))
+      return .string(try text(length, isBuilding: isBuilding))
     case .bytes:
-      let bytes = try take(try length(content, at: start))
+      let bytes = try take(length)
       return .bytes(isBuilding ? Array(bytes) : [])
     case .reference:
-      let entity = try text(
-        try length(content, at: start), isBuilding: isBuilding)
+      let entity = try text(length, isBuilding: isBuilding)
       let key = try text(try count(), isBuilding: isBuilding)
       return isBuilding ? .reference(RecordID(entity, key)) : .null
     case .double where content == 0: return .double(try double())
@@ -86,43 +85,22 @@ extension WireReader {
     throw error(.invalid, "a known form of a value", at: start)
   }
 
-  private func length(
-    _ number: UInt64, at start: Int
-  ) throws(WireError) -> Int {
-    guard number <= UInt64(remaining) else {
-      throw error(.truncated, "\(number) bytes of content", at: start)
-    }
-    return Int(number)
-  }
-
   private mutating func double() throws(WireError) -> Double {
     let start = offset
     let bits = try fixed()
     let number = Double(bitPattern: bits)
-    guard Value.canonicalBits(number) == bits else {
-      throw error(
-        .notCanonical, "a number without negative zero or other NaNs",
-        at: start)
-    }
+    try require(
+      Value.canonicalBits(number) == bits, .notCanonical,
+      "a number without negative zero or other NaNs", at: start)
     return number
   }
 
   private mutating func wide(_ form: UInt64) throws(WireError) -> Value {
     let start = offset
     let number = Int64(bitPattern: try fixed())
-    guard number.zigzag >> 61 != 0 else {
-      throw error(
-        .notCanonical, "the short form of the integer", at: start)
-    }
+    try require(
+      number.zigzag >> 61 != 0, .notCanonical, "the short form of the integer",
+      at: start)
     return form == 0 ? .int(number) : .date(number)
-  }
-
-  /// Reads an element of a set, which cannot be unset.
-  mutating func element() throws(WireError) -> Value {
-    let start = offset
-    guard let value = try value() else {
-      throw error(.invalid, "an element that is not unset", at: start)
-    }
-    return value
   }
 }

@@ -26,7 +26,17 @@ extension FieldKind: Comparable {
   }
 
   /// The position among all kinds, with existence at the end.
-  private var order: Int {
+  ///
+  /// It is the number of the kind in a message.
+  var order: Int {
     FieldKind.allCases.firstIndex(of: self) ?? FieldKind.allCases.count
+  }
+
+  /// Creates the kind at a position, if there is one.
+  init?(order: Int) {
+    guard order <= FieldKind.allCases.count else { return nil }
+    self =
+      order < FieldKind.allCases.count
+      ? FieldKind.allCases[order] : .existence
   }
 }

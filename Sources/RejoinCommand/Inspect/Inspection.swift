@@ -6,7 +6,6 @@ import Rejoin
 struct Inspection {
   enum Content {
     case delta(Delta)
-    case record(Delta.Change)
     case vectorClock(VectorClock)
     case replicaVersion(ReplicaVersion)
     case token(RestoreToken)
@@ -22,11 +21,10 @@ struct Inspection {
       switch summary.kind {
       case .delta: .delta(try Delta(decoding: bytes))
       case .snapshot: .delta(try Snapshot(decoding: bytes).delta)
-      case .record: .record(try Delta.Change(decoding: bytes))
       case .vectorClock: .vectorClock(try VectorClock(decoding: bytes))
       case .replicaVersion: .replicaVersion(try ReplicaVersion(decoding: bytes))
       case .token: .token(try RestoreToken(decoding: bytes))
-      case .stored, .patch:
+      case .stored:
         .stored(Inspection.open(try ReplicaState(decoding: bytes)))
       }
   }
@@ -44,7 +42,6 @@ struct Inspection {
   var changes: [Delta.Change] {
     switch content {
     case .delta(let delta): delta.changes
-    case .record(let change): [change]
     case .stored(let replica): replica.delta()?.changes ?? []
     case .vectorClock, .replicaVersion, .token: []
     }
@@ -85,7 +82,7 @@ struct Inspection {
         )
       ]
     case .stored(let replica): Inspection.saves(replica.version)
-    case .delta, .record: []
+    case .delta: []
     }
   }
 

@@ -14,9 +14,7 @@ struct WireSummary {
   /// The parts that are present, in their order in the message.
   private(set) var sections: [Section] = []
 
-  /// Measures the sections of a message.
-  ///
-  /// Those after the records are not read.
+  /// Measures the parts of a message.
   init(of bytes: [UInt8]) throws(WireError) {
     self = try withBytes(of: bytes) { bytes throws(WireError) in
       try WireSummary(reading: bytes)
@@ -30,18 +28,38 @@ struct WireSummary {
     switch kind {
     case .vectorClock, .replicaVersion: add("devices", reader.remaining)
     case .token: add("token", reader.remaining)
-    case .delta, .snapshot, .record, .stored, .patch:
-      var message = try MessageReader(bytes, as: [kind])
-      let start = message.fields.bytes.offset
-      add("devices and saves", start - 3)
-      try message.skipRecords()
-      let (sizes, end) = (message.sizes, message.fields.bytes.offset)
+    case .delta, .snapshot, .stored:
+      let message = try ValidatedMessage(Array(bytes), as: [kind])
+      add("devices and saves", message.head.start - 3)
+      let sizes = message.read(WireSummary.sizes)
       add("entities and field names", sizes.tables)
-      add("record names", sizes.keys)
-      add("fields", end - start - sizes.tables - sizes.keys)
-      add("sections", message.fields.bytes.remaining)
+      add("record keys and field lists", sizes.keys)
+      add("fields", sizes.fields)
+      let read = message.head.start + sizes.tables + sizes.keys + sizes.fields
+      add("sections", bytes.count - WireChecksum.size - read)
     }
     add("checksum", WireChecksum.size)
+  }
+
+  /// How many bytes the parts of all records take.
+  private static func sizes(
+    of records: inout RecordReader
+  ) -> (tables: Int, keys: Int, fields: Int) {
+    var (tables, keys, fields) = (0, 0, 0)
+    var last = records.offset
+    func size() -> Int {
+      defer { last = records.offset }
+      return records.offset - last
+    }
+    while records.nextEntity() {
+      tables += size()
+      while records.nextRecord() {
+        keys += size()
+        while records.nextField() != nil {}
+        fields += size()
+      }
+    }
+    return (tables, keys, fields)
   }
 
   private mutating func add(_ name: String, _ count: Int) {

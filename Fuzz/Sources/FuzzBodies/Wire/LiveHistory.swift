@@ -98,7 +98,7 @@ public struct LiveHistory: Sendable {
   private mutating func note(_ delta: Delta?) {
     guard let delta else { return }
     messages.append(delta.encoded())
-    messages += delta.changes.prefix(1).map { $0.encoded() }
+    messages += delta.changes.prefix(1).map { Delta([$0]).encoded() }
   }
 
   private mutating func note(_ replica: Replica) {

@@ -6,7 +6,6 @@ import Rejoin
 enum Message {
   case delta(Delta)
   case snapshot(Snapshot)
-  case record(Delta.Change)
   case vectorClock(VectorClock)
   case replicaVersion(ReplicaVersion)
   case stored(ReplicaState)
@@ -16,7 +15,6 @@ enum Message {
   init(decoding bytes: [UInt8]) throws(WireError) {
     switch bytes.dropFirst().first.map({ UnicodeScalar($0) }) {
     case "s": self = .snapshot(try Snapshot(decoding: bytes))
-    case "r": self = .record(try Delta.Change(decoding: bytes))
     case "v": self = .vectorClock(try VectorClock(decoding: bytes))
     case "c": self = .replicaVersion(try ReplicaVersion(decoding: bytes))
     case "p": self = .stored(try ReplicaState(decoding: bytes))
@@ -30,7 +28,6 @@ enum Message {
     switch self {
     case .delta(let delta): delta.encoded()
     case .snapshot(let snapshot): snapshot.encoded()
-    case .record(let record): record.encoded()
     case .vectorClock(let clock): clock.encoded()
     case .replicaVersion(let clock): clock.encoded()
     case .stored(let stored): stored.encoded()
@@ -43,7 +40,6 @@ enum Message {
     switch self {
     case .delta(let delta): delta
     case .snapshot(let snapshot): snapshot.delta
-    case .record(let record): Delta([record])
     default: nil
     }
   }

@@ -29,8 +29,6 @@ extension PNCounter: DotStore {
 extension PNCounter: FieldStore {
   public static var kind: FieldKind { .counter }
 
-  package static var shapeCode: UInt8 { 2 }
-
   package static func boxed(
     _ field: consuming Causal<Self>
   ) -> FieldState.Box { .counter(field) }

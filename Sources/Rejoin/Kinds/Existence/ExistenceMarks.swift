@@ -33,9 +33,6 @@ extension ExistenceMarks: DotStore {
 extension ExistenceMarks: FieldStore {
   package static var kind: FieldKind { .existence }
 
-  // No table lists it.
-  package static var shapeCode: UInt8 { 6 }
-
   package static func boxed(
     _ field: consuming Causal<Self>
   ) -> FieldState.Box { .existence(field) }
@@ -60,9 +57,8 @@ extension ExistenceMarks: FieldStore {
     for mark in siblings { body(mark.dot, mark.payload.time) }
   }
 
-  /// The devices whose saves a deletion covers.
-  package var devices: [DeviceID] {
-    siblings.flatMap { $0.payload.covered?.entries.map(\.device) ?? [] }
+  package var namedSaves: [VectorClock.Entry] {
+    siblings.flatMap { $0.payload.covered?.entries ?? [] }
   }
 
   package func equivocations(with other: Self) -> [Dot] {

@@ -30,8 +30,6 @@ extension Ledger: DotStore {
 extension Ledger: FieldStore {
   public static var kind: FieldKind { .ledger }
 
-  package static var shapeCode: UInt8 { 5 }
-
   package static func boxed(
     _ field: consuming Causal<Self>
   ) -> FieldState.Box { .ledger(field) }
@@ -89,8 +87,6 @@ extension Ledger: FieldStore {
       for entry in line.tail { body(Dot(device, entry.sequence), entry.time) }
     }
   }
-
-  package var devices: [DeviceID] { contributors }
 
   package var contributors: [DeviceID] { Array(lines.keys) }
 
@@ -177,6 +173,8 @@ extension Ledger {
       let (part, isContinued) = line.part(
         since: entry.count > known ? known : nil, cancels: cancels)
       guard let part else { continue }
+      // No message counts more entries before a part.
+      if part.folded > Limits.foldedEntries { return nil }
       parts[device] = part
       if isContinued { continued.insert(device) }
     }
@@ -188,10 +186,10 @@ extension Ledger {
   }
 
   package mutating func merge(
-    part: Self, continued: Set<DeviceID>, seen: some DotSet,
+    part: Self, of fragment: Fragment, seen: some DotSet,
     otherSeen: some DotSet
   ) {
-    merge(part, continued: continued)
+    merge(part, continued: fragment.continued)
   }
 }
 

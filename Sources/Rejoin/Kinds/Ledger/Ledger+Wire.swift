@@ -1,29 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The number of devices, and the line of each: which sums it has, the folded and
-// the cancelled sum, and the entries after them.
+// For each line: which device it is of and whether it continues what the receiver of a
+// fragment has; how many entries are folded and canceled, with their sums; and the
+// entries after them.
 extension Ledger {
   package func write(to writer: inout FieldWriter) {
     writer.head(lines.count)
     var next = 0
     for (device, line) in lines.sorted(by: { $0.key < $1.key }) {
-      let place = writer.saves.number(of: device)
-      let isContinued = writer.continued?.contains(device) ?? false
-      let hasSum = line.folded > 0 && !isContinued
-      let flags =
-        (hasSum ? 1 : 0) | (line.cancelled > 0 ? 2 : 0) as UInt64
-      // Only a fragment has lines without what is before them.
-      let code = UInt64(place - next) << 2 | flags
-      writer.out.varint(
-        writer.continued == nil
-          ? code : code << 1 | (isContinued ? 1 : 0))
+      let place = writer.line(of: device)
+      let isContinued = writer.fragment?.continued.contains(device) ?? false
+      writer.out.varint(UInt64(place - next) << 1 | (isContinued ? 1 : 0))
       next = place + 1
-      if isContinued || hasSum { writer.out.varint(line.folded) }
-      if hasSum { writer.out.wide(line.foldedSum) }
-      if line.cancelled > 0 {
-        writer.out.varint(line.cancelled)
-        writer.out.wide(line.cancelledSum)
-      }
+      writer.out.varint(line.folded)
+      if line.folded > 0, !isContinued { writer.out.wide(line.foldedSum) }
+      writer.out.varint(line.cancelled)
+      if line.cancelled > 0 { writer.out.wide(line.cancelledSum) }
       line.writeTail(of: device, to: &writer)
     }
   }
@@ -31,12 +23,12 @@ extension Ledger {
   package static func read(
     from reader: inout FieldReader
   ) throws(WireError) -> Self {
+    try reader.check(size: 5, "lines")
     var lines: [DeviceID: DeviceEntries] = [:]
-    for _ in 0..<(try reader.count(reader.head, size: 3, "items")) {
-      let (line, entries) = try DeviceEntries.read(
-        after: reader.lines.last ?? -1, from: &reader)
-      reader.lines.append(line)
-      if reader.isBuilding { lines[reader.saves.device(of: line)] = entries }
+    for _ in 0..<reader.count {
+      let (line, entries) = try DeviceEntries.read(from: &reader)
+      reader.fragment.lines.append(line)
+      if reader.isBuilding { lines[reader.saves.lines[line].device] = entries }
     }
     return Ledger(lines: lines)
   }
@@ -47,56 +39,42 @@ extension DeviceEntries {
     of device: DeviceID, to writer: inout FieldWriter
   ) {
     writer.out.varint(tail.count)
-    var previous = writer.saves.lines[writer.saves.number(of: device)].start
+    var previous = Int(writer.saves.lines[writer.line(of: device)].start)
     for entry in tail {
-      let found = writer.saves.find(Dot(device, entry.sequence))
-      let extra = entry.time.rawValue - found.time
-      let moved = Int64(found.place - previous).zigzag
-      writer.out.varint(moved << 1 | (extra > 0 ? 1 : 0))
-      if extra > 0 { writer.out.varint(extra) }
-      previous = found.place
+      let place = writer.place(of: Dot(device, entry.sequence))
+      writer.out.signed(Int64(place - previous))
+      writer.out.varint(entry.time.rawValue - writer.saves.saves[place].time)
       writer.out.signed(entry.amount)
       writer.out.value(entry.memo)
+      previous = place
     }
   }
 
   /// Reads the line of a device, and the index of the device.
-  ///
-  /// - Parameter last: The index of the device of the line before.
   fileprivate static func read(
-    after last: Int, from reader: inout FieldReader
+    from reader: inout FieldReader
   ) throws(WireError) -> (line: Int, DeviceEntries) {
     let start = reader.bytes.offset
-    var code = try reader.bytes.varint()
-    let isContinued = reader.isFragment && code & 1 != 0
-    if reader.isFragment { code >>= 1 }
-    guard code >> 2 < UInt64(reader.saves.lineCount - last - 1),
-      !isContinued || code & 1 == 0
-    else {
-      throw reader.bytes.error(
-        .invalid, "one of the devices, and no sum before a continuation",
-        at: start)
-    }
-    let line = last + 1 + Int(code >> 2)
-    reader.saves.use(line: line)
-    var folded: (UInt64, Int128) =
-      code & 1 == 0 ? (0, 0) : try readSum(from: &reader)
+    let code = try reader.bytes.varint()
+    let (gap, isContinued) = (code >> 1, code & 1 != 0)
+    let next = (reader.fragment.lines.last ?? -1) + 1
+    try reader.bytes.require(
+      gap < UInt64(reader.saves.lines.count - next)
+        && (reader.isFragment || !isContinued), .invalid,
+      "one of the devices, continued only in a fragment", at: start)
+    let line = next + Int(gap)
+    let folded = try readSum(isKnown: isContinued, from: &reader)
+    let canceled = try readSum(isKnown: false, from: &reader)
+    let count = try reader.bytes.count(of: 4)
     if isContinued {
-      folded.0 = try readIndex(from: &reader)
-      reader.continued.insert(reader.saves.device(of: line))
+      reader.fragment.continued.insert(reader.saves.lines[line].device)
     }
-    let cancelled = code & 2 == 0 ? (0, 0) : try readSum(from: &reader)
-    if cancelled.0 > 0 { reader.isWhole = true }
-    let count = try reader.bytes.count(of: 3)
-    let hasContent =
-      isContinued ? cancelled.0 > 0 || count > 0 : folded.0 > 0 || count > 0
-    let isWithin =
-      isContinued ? cancelled.0 <= folded.0 : cancelled <= folded
-    guard isWithin, hasContent else {
-      throw reader.bytes.error(
-        .invalid,
-        "at least one entry, and no more cancelled than folded", at: start)
-    }
+    if canceled.count > 0 { reader.fragment.isWhole = true }
+    try reader.bytes.require(
+      (isContinued ? canceled.count <= folded.count : canceled <= folded)
+        && (!isContinued || folded.count > 0)
+        && (count > 0 || (isContinued ? canceled : folded).count > 0), .invalid,
+      "at least one entry, and no more canceled than folded", at: start)
     var tail: [Entry] = []
     if reader.isBuilding { tail.reserveCapacity(count) }
     var place = reader.saves.places(of: line).lowerBound
@@ -107,35 +85,23 @@ extension DeviceEntries {
     return (
       line,
       DeviceEntries(
-        folded: folded.0, sum: folded.1, cancelled: cancelled.0,
-        cancelledSum: cancelled.1, tail: tail)
+        folded: folded.count, sum: folded.sum, cancelled: canceled.count,
+        cancelledSum: canceled.sum, tail: tail)
     )
   }
 
-  /// Reads how many entries are before those of a fragment.
-  private static func readIndex(
-    from reader: inout FieldReader
-  ) throws(WireError) -> UInt64 {
-    let start = reader.bytes.offset
-    let index = try reader.bytes.varint()
-    guard index > 0, index <= Limits.foldedEntries else {
-      throw reader.bytes.error(.invalid, "an index from 1 to 2⁴⁰", at: start)
-    }
-    return index
-  }
-
-  /// Reads the number and the sum of folded or cancelled entries.
+  /// Reads the number and the sum of folded or canceled entries.
+  ///
+  /// - Parameter isKnown: Whether the sum is left out, because the receiver has it.
   private static func readSum(
-    from reader: inout FieldReader
-  ) throws(WireError) -> (UInt64, Int128) {
+    isKnown: Bool, from reader: inout FieldReader
+  ) throws(WireError) -> (count: UInt64, sum: Int128) {
     let start = reader.bytes.offset
     let count = try reader.bytes.varint()
-    let sum = try reader.bytes.wide()
-    guard isSum(sum, of: count) else {
-      throw reader.bytes.error(
-        .invalid, "from 1 to 2⁴⁰ amounts, and a sum within their range",
-        at: start)
-    }
+    let sum = count == 0 || isKnown ? 0 : try reader.bytes.wide()
+    try reader.bytes.require(
+      count <= Limits.foldedEntries && (count == 0 || isSum(sum, of: count)),
+      .invalid, "up to 2⁴⁰ amounts, and a sum within their range", at: start)
     return (count, sum)
   }
 }
@@ -143,24 +109,20 @@ extension DeviceEntries {
 extension DeviceEntries.Entry {
   /// Reads an entry of a device.
   ///
-  /// - Parameter place: The index of the save of the entry before, or of the first
+  /// - Parameter place: The place of the save of the entry before, or of the first
   ///   save of the device. It becomes that of this entry.
   fileprivate init(
     from reader: inout FieldReader, after place: inout Int, of line: Int
   ) throws(WireError) {
     let start = reader.bytes.offset
-    let code = try reader.bytes.varint()
     place = try reader.place(
-      place, movedBy: Int64(zigzag: code >> 1), at: start)
-    let extra = try reader.extra(if: code & 1 != 0, at: start)
-    guard reader.saves.places(of: line).contains(place),
-      let time = reader.saves.stamp(place, extra: extra)
-    else {
-      throw reader.bytes.error(
-        .invalid, "a save of the entry's device, with a timestamp", at: start)
-    }
+      place, movedBy: try reader.bytes.varint(), isSigned: true, at: start)
+    try reader.bytes.require(
+      reader.saves.places(of: line).contains(place), .invalid,
+      "a save of the entry's device", at: start)
+    let time = try reader.readTime(of: place)
     self.init(
-      sequence: reader.dot(at: place).dot.sequence, time: time,
+      sequence: reader.storeDot(at: place).dot.sequence, time: time,
       amount: try reader.bytes.signed(),
       memo: try reader.bytes.value(isBuilding: reader.isBuilding))
   }

@@ -3,8 +3,6 @@
 extension Siblings<Stamped>: FieldStore {
   package static var kind: FieldKind { .register }
 
-  package static var shapeCode: UInt8 { 0 }
-
   package static func boxed(
     _ field: consuming Causal<Self>
   ) -> FieldState.Box { .register(field) }

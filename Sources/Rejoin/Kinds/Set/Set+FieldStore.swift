@@ -3,8 +3,6 @@
 extension DotMap: FieldStore {
   package static var kind: FieldKind { .set }
 
-  package static var shapeCode: UInt8 { 3 }
-
   package static func boxed(
     _ field: consuming Causal<Self>
   ) -> FieldState.Box { .set(field) }
@@ -127,10 +125,10 @@ extension DotMap {
   }
 
   package mutating func merge(
-    part: Self, continued: Set<DeviceID>, seen: some DotSet,
+    part: Self, of fragment: Fragment, seen: some DotSet,
     otherSeen: some DotSet
   ) {
-    merge(part: part, seen: seen, otherSeen: otherSeen)
+    merge(part: part, lost: fragment.lost, seen: seen, otherSeen: otherSeen)
   }
 }
 

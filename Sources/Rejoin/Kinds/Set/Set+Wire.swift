@@ -1,38 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The number of elements, and each element: its value, and for each mark the
-// distance to its save and whether another mark follows.
+// For each element: its value, and for each mark the reference to its save and whether
+// another mark follows. In a fragment that a store has written, the elements follow
+// that the set has lost.
 extension DotMap {
   package func write(to writer: inout FieldWriter) {
     writer.head(count)
     for (element, marks) in contents {
       writer.out.value(element)
       for (i, mark) in marks.enumerated() {
-        let place = writer.saves.find(mark.dot).place
-        let distance = writer.distance(to: place, isFirst: i == 0)
-        writer.out.varint(distance << 1 | (i < marks.count - 1 ? 1 : 0))
+        writer.reference(
+          to: mark.dot, isFirst: i == 0,
+          flags: (i < marks.count - 1 ? 1 : 0, bits: 1))
       }
     }
+    guard writer.kind == .stored, let lost = writer.fragment?.lost else {
+      return
+    }
+    writer.out.varint(lost.count)
+    for element in lost { writer.out.value(element) }
   }
 
   package static func read(
     from reader: inout FieldReader
   ) throws(WireError) -> Self {
+    try reader.check(size: 2, "elements")
     // A receiver takes a fragment of a set as a whole.
-    reader.isWhole = true
-    let count = try reader.count(reader.head, size: 2, "items")
+    reader.fragment.isWhole = true
     var elements: [Entry] = []
-    if reader.isBuilding { elements.reserveCapacity(count) }
+    if reader.isBuilding { elements.reserveCapacity(reader.count) }
     var previous: Value?
-    for _ in 0..<count {
-      let start = reader.bytes.offset
-      let element = try reader.bytes.element()
-      if let previous, !(previous < element) {
-        throw reader.bytes.error(.notCanonical, "sorted elements", at: start)
-      }
-      previous = element
+    for _ in 0..<reader.count {
+      let element = try reader.readElement(after: &previous)
       let marks = try readMarks(from: &reader)
       if reader.isBuilding { elements.append((element, marks)) }
+    }
+    if reader.isFragment, reader.bytes.kind == .stored {
+      previous = nil
+      for _ in 0..<(try reader.bytes.count()) {
+        let element = try reader.readElement(after: &previous)
+        if reader.isBuilding { reader.fragment.lost.append(element) }
+      }
     }
     return DotMap(elements)
   }
@@ -41,24 +49,34 @@ extension DotMap {
   private static func readMarks(
     from reader: inout FieldReader
   ) throws(WireError) -> Siblings<AddMark> {
-    var (marks, more) = (Siblings<AddMark>(), [] as [Siblings<AddMark>.Element])
-    var (i, hasMore) = (0, true)
+    var marks: [Siblings<AddMark>.Element] = []
+    var (isFirst, hasMore) = (true, true)
     while hasMore {
-      let start = reader.bytes.offset
-      let code = try reader.bytes.varint()
-      hasMore = code & 1 != 0
-      let place = try reader.reference(code >> 1, isFirst: i == 0, at: start)
-      let dot = reader.dot(at: place).dot
-      i += 1
-      guard reader.isBuilding else { continue }
+      let (place, more) = try reader.reference(isFirst: isFirst, flags: 1)
+      let dot = reader.storeDot(at: place).dot
+      hasMore = more == 1
       // Nearly always there is one, which needs no array.
-      if i == 1 {
-        marks = Siblings(AddMark(), at: dot)
-      } else {
-        if i == 2 { more = Array(marks) }
-        more.append(.init(dot: dot, payload: AddMark()))
-      }
+      if isFirst, !hasMore { return Siblings(AddMark(), at: dot) }
+      isFirst = false
+      if reader.isBuilding { marks.append(.init(dot: dot, payload: AddMark())) }
     }
-    return more.isEmpty ? marks : Siblings(sorted: more)
+    return Siblings(sorted: marks)
+  }
+}
+
+extension FieldReader {
+  /// Reads an element, which must be greater than the one before.
+  fileprivate mutating func readElement(
+    after previous: inout Value?
+  ) throws(WireError) -> Value {
+    let start = bytes.offset
+    guard let element = try bytes.value(),
+      previous.map({ $0 < element }) ?? true
+    else {
+      throw bytes.error(
+        .notCanonical, "sorted elements, none of them unset", at: start)
+    }
+    previous = element
+    return element
   }
 }

@@ -18,31 +18,28 @@ public struct Delta: Sendable {
   /// The saves of one device that are in the delta.
   public typealias Interval = SaveInterval
 
-  /// A message of the kind `kind`.
-  let bytes: [UInt8]
-  let kind: WireKind
+  /// A delta, or a snapshot.
+  let message: ValidatedMessage
+
+  init(_ message: ValidatedMessage) { self.message = message }
 
   /// Writes a delta.
+  ///
+  /// - Parameter range: The records that it speaks for, or `nil` for all.
   init(
     _ content: MessageContent, _ intervals: [DeviceID: Interval],
-    as kind: WireKind = .delta
+    range: RecordRange? = nil
   ) {
-    self.kind = kind
-    bytes = MessageWriter(content, intervals, as: kind).writer.out.sealed()
-  }
-
-  /// Validates a message.
-  init(_ bytes: [UInt8], as kind: WireKind) throws(WireError) {
-    try withBytes(of: bytes) { bytes throws(WireError) in
-      var reader = try MessageReader(bytes, as: [kind])
-      _ = try reader.validate()
-    }
-    (self.bytes, self.kind) = (bytes, kind)
+    message = MessageWriter(content, intervals, as: .delta, range: range)
+      .sealed()
   }
 
   /// Creates a delta of changes in any order, never two of one record.
-  init(changes: [Change], intervals: [DeviceID: Interval]) {
-    self.init(MessageContent(changes), intervals)
+  init(
+    changes: [Change], intervals: [DeviceID: Interval] = [:],
+    range: RecordRange? = nil
+  ) {
+    self.init(MessageContent(changes), intervals, range: range)
   }
 
   /// Creates a delta of some records, without intervals.
@@ -57,21 +54,7 @@ public struct Delta: Sendable {
         one.id < next.id,
         "two changes are of \(one.id): expected one change of each record")
     }
-    self.init(changes: sorted, intervals: [:])
-  }
-
-  /// Reads the bytes, which are valid.
-  func read<Result>(
-    _ body: (inout MessageReader) throws(WireError) -> Result
-  ) -> Result {
-    do throws(WireError) {
-      return try withBytes(of: bytes) { bytes throws(WireError) in
-        var reader = try MessageReader(bytes, as: [kind])
-        return try body(&reader)
-      }
-    } catch {
-      preconditionFailure("validated bytes could not be read: \(error)")
-    }
+    self.init(changes: sorted)
   }
 
   /// The changed records, sorted by ID.
@@ -82,18 +65,16 @@ public struct Delta: Sendable {
   ///
   /// - Complexity: O(*n*), where *n* is the number of bytes.
   public var changes: [Change] {
-    read { reader throws(WireError) in
+    message.read { records in
       var changes: [Change] = []
-      reader.begin(isBuilding: true)
-      while try reader.nextEntity() {
-        while try reader.nextRecord() {
-          let table = reader.table
+      while records.nextEntity() {
+        while records.nextRecord() {
           var change = Change(
-            id: RecordID(table.name, table.text),
-            fields: Dictionary(minimumCapacity: table.fieldCount))
-          while let (place, state) = try reader.nextField() {
-            let key = place < 0 ? .existence : table.columns[place].key
-            if let fragment = Fragment(state, from: reader.fields) {
+            id: records.table.record,
+            fields: Dictionary(minimumCapacity: records.table.fields.count))
+          while let (place, state) = records.nextField() {
+            let key = records.table.columns[place].key
+            if let fragment = records.fragment(state) {
               change.fragments[key] = fragment
             } else {
               change.fields[key] = state
@@ -108,42 +89,32 @@ public struct Delta: Sendable {
 
   /// For each device, the saves that the delta contains in full.
   ///
-  /// - Complexity: O(*n*) for *n* bytes.
+  /// - Complexity: O(*d*) for *d* devices.
   public var intervals: [DeviceID: Interval] {
-    read { reader throws(WireError) in
-      let histories = try reader.validate()
-      var intervals: [DeviceID: Interval] = [:]
-      histories.forEachInterval(of: reader.fields.saves) { intervals[$0] = $1 }
-      return intervals
-    }
+    Dictionary(uniqueKeysWithValues: message.head.saves.intervals)
   }
 
   /// The IDs of the changed records, sorted.
   ///
   /// - Complexity: O(*n*) for *n* bytes.
   package var recordIDs: [RecordID] {
-    read { reader throws(WireError) in
+    message.read { records in
       var ids: [RecordID] = []
-      reader.begin(isBuilding: false)
-      while try reader.nextEntity() {
-        while try reader.nextRecord() {
-          ids.append(RecordID(reader.table.name, reader.table.text))
-          while try reader.nextField() != nil {}
+      while records.nextEntity() {
+        while records.nextRecord() {
+          ids.append(records.table.record)
+          while records.nextField() != nil {}
         }
       }
       return ids
     }
   }
 
+  /// The records that the delta speaks for, or `nil` for all.
+  package var range: RecordRange? { message.head.range }
+
   /// The number of fields.
-  ///
-  /// - Complexity: O(*n*) for *n* bytes.
-  public var fieldCount: Int {
-    read { reader throws(WireError) in
-      try reader.skipRecords()
-      return reader.fieldCount
-    }
-  }
+  public var fieldCount: Int { message.head.fieldCount }
 
   /// Splits the delta into parts with nearly equal numbers of fields.
   ///
@@ -162,7 +133,7 @@ public struct Delta: Sendable {
       for field in part {
         changes[field.id, default: Change(id: field.id)].add(field)
       }
-      return Delta(changes: Array(changes.values), intervals: [:])
+      return Delta(changes: Array(changes.values))
     }
   }
 }
@@ -174,4 +145,20 @@ extension Delta: Hashable {
   }
 
   public func hash(into hasher: inout Hasher) { hasher.combine(encoded()) }
+}
+
+extension Replica {
+  /// A record with all of its fields, to be sent or stored on its own.
+  ///
+  /// - Returns: `nil` if no save has changed the record.
+  public func change(of id: RecordID) -> Delta.Change? {
+    stored.positions[id].map { position in
+      let record = stored.records[position]
+      let fields = record.slots.map {
+        (stored.names[$0.name], $0.state)
+      }
+      return Delta.Change(
+        id: record.id, fields: Dictionary(uniqueKeysWithValues: fields))
+    }
+  }
 }

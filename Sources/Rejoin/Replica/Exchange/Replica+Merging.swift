@@ -55,12 +55,12 @@ extension Replica {
   public func apply(
     _ delta: Delta, reporting detail: MergeReport.Detail = .changes
   ) -> MergeReport {
-    delta.read { reader throws(WireError) in
-      try stored.join(&reader, schema, now: wallClock.now, reporting: detail)
+    delta.message.read {
+      stored.apply(&$0, schema, now: wallClock.now, reporting: detail)
     }
   }
 
-  /// Joins an encoded delta, snapshot or record without copying its bytes.
+  /// Joins an encoded delta or snapshot without copying its bytes.
   ///
   ///     try data.withUnsafeBytes { try replica.apply(decoding: $0) }
   ///
@@ -75,9 +75,9 @@ extension Replica {
     decoding bytes: UnsafeRawBufferPointer,
     reporting detail: MergeReport.Detail = .changes
   ) throws(WireError) -> MergeReport {
-    var reader = try MessageReader(bytes, as: [.delta, .snapshot, .record])
-    let histories = try reader.validate()
-    return try stored.join(
-      &reader, and: histories, schema, now: wallClock.now, reporting: detail)
+    var records = try RecordReader(
+      validating: bytes, as: [.delta, .snapshot])
+    return stored.apply(
+      &records, schema, now: wallClock.now, reporting: detail)
   }
 }

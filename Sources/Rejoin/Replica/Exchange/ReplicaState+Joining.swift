@@ -8,41 +8,57 @@ struct JoinedField {
 }
 
 extension ReplicaState {
-  /// Joins a validated message.
-  ///
-  /// - Parameter histories: Its sections, if they have been read.
-  mutating func join(
-    _ reader: inout MessageReader, and histories: Histories? = nil,
-    _ schema: Schema, now: Int64, reporting detail: MergeReport.Detail
-  ) throws(WireError) -> MergeReport {
+  /// Joins a delta or a snapshot.
+  mutating func apply(
+    _ records: inout RecordReader, _ schema: Schema, now: Int64,
+    reporting detail: MergeReport.Detail
+  ) -> MergeReport {
     var (report, refused) = (MergeReport(), [] as [RefusedPart])
-    let joined = try join(&reader, schema, detail, &report, &refused)
-    let histories =
-      if let histories { histories } else { try reader.readSections() }
-    // Before the version advances: afterwards it may contain saves of another
-    // incarnation. Fields count, too, since a part of a delta has no intervals.
-    if hasLaterSavesOfOurs(reader.fields.saves) {
-      report.lastSaveBeforeRollback = identity.noteRollback(at: version)
-      fork(identity.ours, &report)
-    }
+    let head = records.head
+    detectRollback(head.saves, &report)
+    let joined = join(&records, schema, detail, &report, &refused)
+    // The version advances last: an interval guarantees that the fields have its saves.
+    let hasAdvanced = advance(head, without: refused, now: now, &report)
+    noteAhead(joined, hasAdvanced: hasAdvanced)
+    _checkInvariants()
+    report._checkInvariants()
+    return report
+  }
+
+  /// Detects that a message has later saves of this device than the replica.
+  ///
+  /// The version must not have advanced yet: afterwards, it may contain saves of another
+  /// incarnation.
+  private mutating func detectRollback(
+    _ saves: SaveTable, _ report: inout MergeReport
+  ) {
+    guard hasLaterSavesOfOurs(saves) else { return }
+    report.lastSaveBeforeRollback = identity.noteRollback(at: version)
+    fork(identity.ours, &report)
+  }
+
+  /// Advances the version by the intervals of a message.
+  ///
+  /// - Returns: Whether the version grew.
+  private mutating func advance(
+    _ head: MessageHead, without refused: [RefusedPart], now: Int64,
+    _ report: inout MergeReport
+  ) -> Bool {
     var hasAdvanced = false
-    // Last, because they vouch for the fields.
-    histories.forEachInterval(of: reader.fields.saves) { device, interval in
+    for (device, interval) in head.saves.intervals {
       // Only unseen saves: delivered twice, a delta must change nothing.
       if interval.to.sequence > version[device].sequence {
         hybrid.receive(interval.to.time, now: now)
       }
-      // What was refused is missing from what the interval vouches for.
-      if !waits(interval, of: device, for: refused),
+      // The interval of a range guarantees nothing for other records. No interval
+      // counts while a part that it covers was refused.
+      if head.range == nil, !waits(interval, of: device, for: refused),
         advance(device, interval, into: &report)
       {
         hasAdvanced = true
       }
     }
-    noteAhead(joined, hasAdvanced: hasAdvanced)
-    _checkInvariants()
-    report._checkInvariants()
-    return report
+    return hasAdvanced
   }
 
   /// Whether a message has later saves of a device that is ours than the
@@ -57,10 +73,11 @@ extension ReplicaState {
     if hasLaterSaves(of: device) { return true }
     // A message may be of few devices, and an installation pull from many
     // servers.
-    return identity.pullDevices.count < saves.lineCount
+    return identity.pullDevices.count < saves.lines.count
       ? identity.pullDevices.values.contains(where: hasLaterSaves)
-      : (0..<saves.lineCount).lazy.map(saves.device)
-        .contains { identity.isOurs($0) && hasLaterSaves(of: $0) }
+      : saves.lines.contains {
+        identity.isOurs($0.device) && hasLaterSaves(of: $0.device)
+      }
   }
 
   /// Advances the version by an interval, whose fields have been joined.
@@ -87,45 +104,46 @@ extension ReplicaState {
     return interval.to.sequence > held
   }
 
-  /// Joins the records of a validated message.
+  /// Joins the records of a message.
   ///
   /// - Returns: The fields that were joined.
   mutating func join(
-    _ reader: inout MessageReader, _ schema: Schema,
+    _ message: inout RecordReader, _ schema: Schema,
     _ detail: MergeReport.Detail, _ report: inout MergeReport,
     _ refused: inout [RefusedPart]
-  ) throws(WireError) -> [JoinedField] {
+  ) -> [JoinedField] {
     var joined: [JoinedField] = []
-    // Known if the message has just been validated.
-    joined.reserveCapacity(reader.fieldCount)
-    if records.isEmpty { records.reserveCapacity(reader.recordCount) }
-    reader.begin(isBuilding: true)
-    while try reader.nextEntity() {
-      let entity = reader.table.name
+    joined.reserveCapacity(message.head.fieldCount)
+    if records.isEmpty { records.reserveCapacity(message.head.recordCount) }
+    while message.nextEntity() {
+      let entity = message.table.name
       let rule = schema.deletion(of: entity)
-      let fields = reader.table.columns.map {
-        (
-          number: names.intern($0.key), kind: $0.key.kind,
-          isMismatch: schema.isMismatch($0.key, in: entity),
-          isQuiet: detail != .faults && schema.isQuiet($0.key, in: entity)
+      let fields = message.table.columns.map { column in
+        let key = column.key
+        return (
+          number: names.intern(key), kind: key.kind,
+          isMismatch: schema.isMismatch(key, in: entity),
+          isQuiet: detail != .faults && schema.isQuiet(key, in: entity)
         )
       }
-      while try reader.nextRecord() {
-        let id = RecordID(entity, reader.table.text)
+      while message.nextRecord() {
+        let id = message.table.record
+        var next = message.nextField()
         // A record of which all is refused does not come into being.
-        var position = reader.table.hasFragments ? nil : intern(id)
-        if let position { records[position].reserve(reader.table.fieldCount) }
-        var former = FormerExistence()
-        if detail != .faults, let position = position ?? positions[id] {
-          former = FormerExistence(
-            records[position], hasMarks: reader.table.hasExistence)
+        var position =
+          message.isAtFragment ? positions[id] : intern(id)
+        if let position {
+          records[position].reserve(message.table.fields.count)
         }
-        while let (place, state) = try reader.nextField() {
-          let field =
-            place < 0
-            ? (number: 0, kind: .existence, isMismatch: false, isQuiet: true)
-            : fields[place]
-          if let fragment = Fragment(state, from: reader.fields) {
+        var former = FormerExistence()
+        if detail != .faults, let position {
+          former = FormerExistence(
+            records[position], hasMarks: message.table.hasExistence)
+        }
+        while let (place, state) = next {
+          defer { next = message.nextField() }
+          let field = fields[place]
+          if let fragment = message.fragment(state) {
             let location = join(
               fragment, of: id, field.number, detail, &report, &refused)
             guard let location else { continue }

@@ -21,16 +21,19 @@ public struct Snapshot: Hashable, Sendable {
   public init(
     decoding bytes: some Sequence<UInt8>
   ) throws(WireError) {
-    delta = try Delta(Array(bytes), as: .snapshot)
+    delta = Delta(try ValidatedMessage(Array(bytes), as: [.snapshot]))
   }
 
   /// Takes a snapshot of a replica.
   public init(of replica: Replica) {
-    delta = Delta(
-      replica.stored.content, replica.stored.intervals, as: .snapshot)
+    self.init(replica.stored.content, replica.stored.intervals)
   }
 
-  private init(_ delta: Delta) { self.delta = delta }
+  private init(
+    _ content: MessageContent, _ intervals: [DeviceID: SaveInterval]
+  ) {
+    delta = Delta(MessageWriter(content, intervals, as: .snapshot).sealed())
+  }
 
   /// The saves whose effects were fully applied at the replica.
   public var version: ReplicaVersion {
@@ -42,7 +45,7 @@ public struct Snapshot: Hashable, Sendable {
   }
 
   /// The snapshot as bytes.
-  public func encoded() -> [UInt8] { delta.bytes }
+  public func encoded() -> [UInt8] { delta.message.bytes }
 
   /// The snapshot with every ledger folded into sums.
   ///
@@ -52,8 +55,7 @@ public struct Snapshot: Hashable, Sendable {
     let changes = delta.changes.map { change in
       Delta.Change(id: change.id, fields: change.fields.mapValues(\.folded))
     }
-    return Snapshot(
-      Delta(MessageContent(changes), delta.intervals, as: .snapshot))
+    return Snapshot(MessageContent(changes), delta.intervals)
   }
 }
 

@@ -5,8 +5,7 @@ enum LargeFieldPatch {
   case nothing
   /// All of it.
   case field
-  /// A fragment, and the elements that have no marks any more.
-  case part(Fragment, removed: Set<Value>)
+  case part(Fragment)
 }
 
 extension LargeField {
@@ -26,13 +25,14 @@ extension LargeField {
     if clock == since { return unwritten.elements.isEmpty ? .nothing : nil }
     guard let set = state.store(of: DotMap.self) else {
       return state.fragment(since: since, horizon: horizon) { [] }
-        .map { .part($0, removed: []) }
+        .map { .part($0) }
     }
-    // A patch lists removed elements, so it needs no horizon.
-    let removed = unwritten.elements.filter { !set.contains($0) }
-    let fragment = state.fragment(since: since, horizon: VectorClock()) {
-      Array(unwritten.elements.subtracting(removed))
+    // It names what the set has lost, so it needs no horizon.
+    let lost = unwritten.elements.filter { !set.contains($0) }
+    var fragment = state.fragment(since: since, horizon: VectorClock()) {
+      Array(unwritten.elements.subtracting(lost))
     }
-    return fragment.map { .part($0, removed: removed) }
+    fragment?.lost = lost.sorted()
+    return fragment.map { .part($0) }
   }
 }

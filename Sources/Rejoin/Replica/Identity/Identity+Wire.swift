@@ -11,37 +11,37 @@ private struct DeviceFlags: OptionSet {
 
 extension Identity {
   /// Writes the section of the device, with the clock of its saves.
-  func writeDevice(_ hybrid: HybridClock, to out: inout WireWriter) {
+  func writeDevice(_ hybrid: HybridClock, to message: inout MessageWriter) {
     var section = WireWriter()
     var flags: DeviceFlags = []
     if lastSaveBeforeRollback != nil { flags.insert(.lastSaveBeforeRollback) }
     if predecessor != nil { flags.insert(.predecessor) }
     if durableToken != nil { flags.insert(.token) }
-    section.raw(device.bytes)
+    section.device(device)
     section.fixed(hybrid.latest.rawValue)
-    section.signed(hybrid.skewLimit)
+    section.varint(UInt64(hybrid.skewLimit))
     section.byte(flags.rawValue)
     if let lastSaveBeforeRollback { section.varint(lastSaveBeforeRollback) }
-    if let predecessor { section.raw(predecessor.bytes) }
+    if let predecessor { section.device(predecessor) }
     if let durableToken {
       section.varint(durableToken.sequence)
       section.fixed(durableToken.digest)
     }
-    out.section(.device, section)
+    message.section(.device, section)
   }
 
   /// Reads the section of the device, which is before the others.
   init(
     reading part: inout WireReader, _ hybrid: inout HybridClock
   ) throws(WireError) {
-    self.init(try part.device(after: nil))
+    self.init(try part.device())
     let latest = Timestamp(rawValue: try part.fixed())
     let start = part.offset
-    let skew = try part.signed()
+    let skew = Int64(exactly: try part.varint())
     let flags = DeviceFlags(rawValue: try part.byte())
-    guard skew >= 0, DeviceFlags.all.isSuperset(of: flags) else {
+    guard let skew, DeviceFlags.all.isSuperset(of: flags) else {
       throw part.error(
-        .invalid, "a maximum clock skew of at least zero, and known flags",
+        .invalid, "a maximum clock skew of 63 bits, and known flags",
         at: start)
     }
     hybrid = HybridClock(latest: latest, now: nil, skewLimit: skew)
@@ -49,7 +49,7 @@ extension Identity {
       lastSaveBeforeRollback = try part.varint()
     }
     if flags.contains(.predecessor) {
-      predecessor = try part.device(after: nil)
+      predecessor = try part.device()
     }
     if flags.contains(.token) {
       durableToken = RestoreToken(
@@ -58,15 +58,15 @@ extension Identity {
   }
 
   /// Writes the section of the servers, if there are any.
-  func writePullDevices(to out: inout WireWriter) {
+  func writePullDevices(to message: inout MessageWriter) {
     if pullDevices.isEmpty { return }
     var section = WireWriter()
     for (server, device) in pullDevices.sorted(by: { $0.key < $1.key }) {
       section.varint(server.text.utf8.count)
       section.raw(server.text.utf8)
-      section.raw(device.bytes)
+      section.device(device)
     }
-    out.section(.servers, section)
+    message.section(.servers, section)
   }
 
   /// Reads the section of the servers.
@@ -80,29 +80,27 @@ extension Identity {
       if let previous, server <= previous {
         throw part.error(.notCanonical, "sorted servers", at: start)
       }
-      setPullDevice(try part.device(after: nil), for: server)
+      setPullDevice(try part.device(), for: server)
       previous = server
     } while part.remaining > 0
   }
 
   /// Writes the section of the digests, if there are any.
-  func writeDigests(to out: inout WireWriter) {
+  func writeDigests(to message: inout MessageWriter) {
     if ownDigests.digests.isEmpty { return }
     var section = WireWriter()
     section.varint(ownDigests.floor)
     for digest in ownDigests.digests { section.fixed(digest) }
-    out.section(.digests, section)
+    message.section(.digests, section)
   }
 
   /// Reads the section of the digests.
   mutating func readDigests(_ part: inout WireReader) throws(WireError) {
     let floor = try part.varint()
     let start = part.offset
-    guard part.remaining > 0,
-      part.remaining / 8 <= Int(OwnDigests.limit)
-    else {
-      throw part.error(.invalid, "from 1 to 4,096 digests", at: start)
-    }
+    try part.require(
+      part.remaining > 0 && part.remaining / 8 <= Int(OwnDigests.limit),
+      .invalid, "from 1 to 4,096 digests", at: start)
     var digests: [UInt64] = []
     while part.remaining > 0 { digests.append(try part.fixed()) }
     ownDigests = OwnDigests(above: floor, digests)

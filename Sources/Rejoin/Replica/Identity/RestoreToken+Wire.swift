@@ -8,7 +8,7 @@ extension RestoreToken {
     self = try withBytes(of: bytes) { bytes throws(WireError) in
       var reader = try WireReader(opening: bytes, as: [.token])
       let token = RestoreToken(
-        device: try reader.device(after: nil), sequence: try reader.varint(),
+        device: try reader.device(), sequence: try reader.varint(),
         digest: try reader.fixed(), pulls: try reader.varint())
       try reader.finish()
       return token

@@ -34,16 +34,16 @@ extension ReplicaState {
     var message = MessageWriter(
       MessageContent([], names),
       save.sequence > 0 ? [device: .init(from: 0, to: save)] : [:], as: .stored)
-    writeHead(to: &message.writer.out)
-    return message.writer.out.sealed()
+    writeHead(to: &message)
+    return message.sealed().bytes
   }
 
   /// A record with the horizons of its large fields, as a message.
   package func encodedRecord(at position: Int) -> [UInt8] {
     let content = MessageContent([records[position]], names)
     var message = MessageWriter(content, [:], as: .stored)
-    writeHorizons(of: content, from: UInt32(position), to: &message.writer.out)
-    return message.writer.out.sealed()
+    writeHorizons(of: content, from: UInt32(position), to: &message)
+    return message.sealed().bytes
   }
 
   /// The number of records, each of which has a position below it.
@@ -67,24 +67,22 @@ package struct StoredAssembly {
   private var stored: ReplicaState
   /// The last local save when the head was written.
   private var headSave: UInt64 = 0
-  private var report = MergeReport()
-  private var refused: [RefusedPart] = []
 
   /// Begins with the head.
   package init(head bytes: [UInt8]) throws(WireError) {
     (stored, headSave) = try withBytes(of: bytes) { bytes throws(WireError) in
       var stored = ReplicaState(device: DeviceID(0), hybrid: HybridClock())
       var sections = StoredSections()
-      var reader = try MessageReader(bytes, as: [.stored])
-      let histories = try reader.validate { section, part throws(WireError) in
+      let head = try RecordReader(validating: bytes, as: [.stored]) {
+        section, part throws(WireError) in
         try sections.read(section, into: &stored, &part)
-      }
+      }.head
       var save: UInt64 = 0
-      histories.forEachInterval(of: reader.fields.saves) { device, interval in
+      for (device, interval) in head.saves.intervals {
         if device == stored.device { save = interval.to.sequence }
       }
-      guard sections.hasDevice, !reader.hasRecords,
-        reader.fields.saves.intervals.count == (save > 0 ? 1 : 0)
+      guard sections.hasDevice, head.recordCount == 0,
+        head.saves.lines.count == (save > 0 ? 1 : 0)
       else {
         throw WireError(
           code: .invalid, offset: 0,
@@ -122,17 +120,9 @@ package struct StoredAssembly {
     record bytes: UnsafeRawBufferPointer
   ) throws(WireError) -> RecordID {
     let position = stored.records.count
-    var reader = try MessageReader(bytes, as: [.stored])
-    let fields = try stored.join(&reader, [], .faults, &report, &refused)
-    var sections = StoredSections()
-    var hasOthers = !reader.fields.saves.intervals.isEmpty
-    _ = try reader.readSections { section, part throws(WireError) in
-      hasOthers = hasOthers || section != .horizons
-      try sections.read(section, into: &stored, &part)
-    }
+    let (fields, horizons) = try stored.joinRow(bytes, isPatch: false)
     guard stored.records.count == position + 1,
-      fields.allSatisfy({ Int($0.location.record) == position }), !hasOthers,
-      stored.restore(sections.horizons, of: fields.map(\.location))
+      stored.restore(horizons, of: fields.map(\.location))
     else {
       throw WireError(
         code: .invalid, offset: 0,

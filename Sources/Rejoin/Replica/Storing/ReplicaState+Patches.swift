@@ -22,16 +22,13 @@ extension ReplicaState {
   package func encodedPatch(ofRecordAt position: Int) -> [UInt8]? {
     var locations: [FieldPosition] = []
     var fragments: [FieldPosition: Fragment] = [:]
-    var removed: [FieldPosition: Set<Value>] = [:]
     for slot in records[position].slots {
       let location = FieldPosition(record: UInt32(position), name: slot.name)
       if let field = large[location] {
         switch field.patch(of: slot.state) {
         case .nothing: continue
         case .field: break
-        case .part(let fragment, let elements):
-          fragments[location] = fragment
-          if !elements.isEmpty { removed[location] = elements }
+        case .part(let fragment): fragments[location] = fragment
         case nil: return nil
         }
       }
@@ -40,18 +37,9 @@ extension ReplicaState {
     if locations.isEmpty { return nil }
     let content = MessageContent(
       records, names, at: locations, fragments: fragments)
-    var message = MessageWriter(content, [:], as: .patch)
-    writeHorizons(of: content, to: &message.writer.out)
-    var (section, next) = (WireWriter(), 0)
-    for (place, location) in content.locations().enumerated() {
-      guard let elements = removed[location] else { continue }
-      section.varint(place - next)
-      section.varint(elements.count)
-      for element in elements.sorted() { section.value(element) }
-      next = place + 1
-    }
-    if next > 0 { message.writer.out.section(.removals, section) }
-    return message.writer.out.sealed()
+    var message = MessageWriter(content, [:], as: .stored)
+    writeHorizons(of: content, to: &message)
+    return message.sealed().bytes
   }
 
   /// Joins what ``encodedPatch(ofRecordAt:)`` has made to the record as it was
@@ -59,25 +47,17 @@ extension ReplicaState {
   mutating func joinPatch(
     _ bytes: UnsafeRawBufferPointer, toRecordAt position: Int
   ) throws(WireError) {
-    var reader = try MessageReader(bytes, as: [.patch])
     let count = records.count
-    var (report, refused) = (MergeReport(), [] as [RefusedPart])
-    let joined = try join(&reader, [], .faults, &report, &refused)
-    var sections = StoredSections()
-    _ = try reader.readSections { section, part throws(WireError) in
-      try sections.read(section, into: &self, &part)
-    }
+    let (joined, horizons) = try joinRow(bytes, isPatch: true)
     let fields = joined.map(\.location)
     for field in fields {
       if let clock = self[field]?.clock, large[field] != nil {
         large[field] = LargeField(horizon: clock)
       }
     }
-    // Two saves under one number are no fault of the row.
-    guard records.count == count, refused.isEmpty,
+    guard records.count == count,
       fields.allSatisfy({ Int($0.record) == position }),
-      restore(sections.horizons, of: fields),
-      remove(sections.removals, of: fields)
+      restore(horizons, of: fields)
     else {
       throw WireError(
         code: .invalid, offset: 0,
@@ -86,33 +66,36 @@ extension ReplicaState {
     for field in joined { noteAhead(field) }
   }
 
-  /// Removes what large sets do not have any more; some of it they may never have
-  /// had.
+  /// Joins a message of one record, which a store has written.
   ///
-  /// - Returns: `false` if one of the fields is no set.
-  private mutating func remove(
-    _ removals: [(place: Int, elements: [Value])], of fields: [FieldPosition]
-  ) -> Bool {
-    for (place, elements) in removals {
-      guard place < fields.count else { return false }
-      let (record, name) = (Int(fields[place].record), fields[place].name)
-      let isSet = records[record].update(
-        name, kind: names.kind(of: name), refers: false
-      ) { slot in
-        slot.update { state in
-          state.change(DotMap.self) { set in
-            set.reshape { $0.removeMarks(of: elements) }
-          } != nil
-        }
-      }
-      guard isSet else { return false }
+  /// - Parameter isPatch: Whether its fields can be fragments.
+  /// - Returns: The fields that were joined, and the horizons of some.
+  mutating func joinRow(
+    _ bytes: UnsafeRawBufferPointer, isPatch: Bool
+  ) throws(WireError) -> (
+    fields: [JoinedField], horizons: [(place: Int, horizon: VectorClock)]
+  ) {
+    var sections = StoredSections()
+    var isRow = true
+    // The row is validated while it is joined. After an error, the caller discards the
+    // state.
+    var row = try RecordReader(opening: bytes, as: [.stored])
+    // A row can have two saves under one number, so reports do not matter.
+    var (report, refused) = (MergeReport(), [] as [RefusedPart])
+    let fields = join(&row, [], .faults, &report, &refused)
+    try row.finish { section, part throws(WireError) in
+      isRow = isRow && section == .horizons
+      try sections.read(section, into: &self, &part)
     }
-    return true
-  }
-}
-
-extension DotMap {
-  fileprivate mutating func removeMarks(of elements: [Value]) {
-    for element in elements { update(element) { $0 = Siblings() } }
+    guard isRow, row.head.recordCount == 1, refused.isEmpty,
+      isPatch || !row.hasFragments,
+      row.head.saves.lines.allSatisfy({ $0.interval == nil })
+    else {
+      throw WireError(
+        code: .invalid, offset: 0,
+        expected: "one record without intervals, which continues what is stored"
+      )
+    }
+    return (fields, sections.horizons)
   }
 }

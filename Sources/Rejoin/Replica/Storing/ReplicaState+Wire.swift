@@ -20,8 +20,8 @@ extension ReplicaState {
   ) throws(WireError) {
     var stored = ReplicaState(device: DeviceID(0), hybrid: HybridClock())
     var sections = StoredSections()
-    var reader = try MessageReader(bytes, as: [.stored])
-    let histories = try reader.validate { section, part throws(WireError) in
+    var records = try RecordReader(validating: bytes, as: [.stored]) {
+      section, part throws(WireError) in
       try sections.read(section, into: &stored, &part)
     }
     guard sections.hasDevice else {
@@ -29,13 +29,13 @@ extension ReplicaState {
         code: .truncated, offset: bytes.count - WireChecksum.size,
         expected: "a section with the replica's own device")
     }
-    histories.forEachInterval(of: reader.fields.saves) { device, interval in
+    for (device, interval) in records.head.saves.intervals {
       stored.version.insert(interval.to, of: device)
     }
     var report = MergeReport()
     var refused: [RefusedPart] = []
-    let joined = try stored.join(&reader, [], .faults, &report, &refused)
-    guard stored.isConsistent,
+    let joined = stored.join(&records, [], .faults, &report, &refused)
+    guard stored.isConsistent, !records.hasFragments,
       stored.restore(sections.horizons, of: joined.map(\.location))
     else {
       throw WireError(
@@ -68,8 +68,10 @@ extension ReplicaState {
   /// - Complexity: O(*n*) for *n* bytes.
   public func encoded() -> [UInt8] {
     var message = MessageWriter(content, intervals, as: .stored)
-    writeSections(to: &message.writer.out)
-    return message.writer.out.sealed()
+    writeHead(to: &message)
+    identity.writeDigests(to: &message)
+    writeHorizons(of: content, to: &message)
+    return message.sealed().bytes
   }
 
   /// All records that have fields.

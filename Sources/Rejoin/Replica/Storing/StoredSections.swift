@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ReplicaState {
-  /// Writes the sections that are never sent to other replicas.
-  func writeSections(to out: inout WireWriter) {
-    writeHead(to: &out)
-    identity.writeDigests(to: &out)
-    writeHorizons(of: content, to: &out)
-  }
-
   /// Writes what belongs to no record and no save.
-  func writeHead(to out: inout WireWriter) {
-    identity.writeDevice(hybrid, to: &out)
+  func writeHead(to message: inout MessageWriter) {
+    identity.writeDevice(hybrid, to: &message)
     if !version.stabilityCut.isEmpty || !stability.mark.isEmpty
       || !stability.passed.isEmpty
     {
@@ -18,14 +11,10 @@ extension ReplicaState {
       section.clock(version.stabilityCut)
       section.clock(stability.mark)
       section.varint(stability.passed.count)
-      var previous: DeviceID?
-      for device in stability.passed.sorted() {
-        section.device(device, after: previous)
-        previous = device
-      }
-      out.section(.stability, section)
+      for device in stability.passed.sorted() { section.device(device) }
+      message.section(.stability, section)
     }
-    identity.writePullDevices(to: &out)
+    identity.writePullDevices(to: &message)
   }
 
   /// Writes the horizons that differ from the clocks of their fields, each with
@@ -34,7 +23,7 @@ extension ReplicaState {
   /// - Parameter first: The position of the first record.
   func writeHorizons(
     of content: MessageContent, from first: UInt32 = 0,
-    to out: inout WireWriter
+    to message: inout MessageWriter
   ) {
     if large.isEmpty { return }
     var (section, next) = (WireWriter(), 0)
@@ -47,7 +36,7 @@ extension ReplicaState {
         next = place + 1
       }
     }
-    if next > 0 { out.section(.horizons, section) }
+    message.section(.horizons, section)
   }
 
   /// Takes back the horizons of large fields.
@@ -69,14 +58,11 @@ extension ReplicaState {
   }
 }
 
-/// Reads what ``ReplicaState/writeSections(to:)`` wrote.
+/// Reads the sections of a stored replica.
 struct StoredSections {
   private(set) var hasDevice = false
   /// The horizon of some large fields, each with the place of its field among all.
   private(set) var horizons: [(place: Int, horizon: VectorClock)] = []
-  /// The elements that some large sets have lost, each with the place of its field
-  /// among all.
-  private(set) var removals: [(place: Int, elements: [Value])] = []
 
   mutating func read(
     _ section: WireSection, into stored: inout ReplicaState,
@@ -90,8 +76,7 @@ struct StoredSections {
     case .servers: try stored.identity.readPullDevices(&part)
     case .digests: try stored.identity.readDigests(&part)
     case .horizons: try readHorizons(&part)
-    case .removals: try readRemovals(&part)
-    case .histories, .forks: _ = try part.take(part.remaining)
+    case .range: break
     }
   }
 
@@ -105,25 +90,6 @@ struct StoredSections {
     } while part.remaining > 0
   }
 
-  private mutating func readRemovals(
-    _ part: inout WireReader
-  ) throws(WireError) {
-    var next = 0
-    repeat {
-      let place = try StoredSections.place(&next, &part)
-      let start = part.offset
-      var elements: [Value] = []
-      for _ in 0..<(try part.count(of: 1)) {
-        elements.append(try part.element())
-      }
-      guard !elements.isEmpty, zip(elements, elements.dropFirst()).allSatisfy(<)
-      else {
-        throw part.error(.notCanonical, "sorted elements", at: start)
-      }
-      removals.append((place, elements))
-    } while part.remaining > 0
-  }
-
   /// Reads the place of a field.
   ///
   /// - Parameter next: The least that it can be.
@@ -132,9 +98,9 @@ struct StoredSections {
   ) throws(WireError) -> Int {
     let start = part.offset
     let gap = try part.varint()
-    guard gap < UInt64(Int32.max - Int32(clamping: next)) else {
-      throw part.error(.invalid, "one of the fields", at: start)
-    }
+    try part.require(
+      gap < UInt64(Int32.max - Int32(clamping: next)), .invalid,
+      "one of the fields", at: start)
     defer { next += Int(gap) + 1 }
     return next + Int(gap)
   }
@@ -151,11 +117,9 @@ struct StoredSections {
       passed.insert(device)
       previous = device
     }
-    guard !cut.isEmpty || !mark.isEmpty || !passed.isEmpty else {
-      throw part.error(
-        .notCanonical, "no section for an empty stability cut and mark",
-        at: start)
-    }
+    try part.require(
+      !cut.isEmpty || !mark.isEmpty || !passed.isEmpty, .notCanonical,
+      "no section for an empty stability cut and mark", at: start)
     stored.version.stabilityCut = cut
     stored.stability = Stability(mark: mark, passed: passed)
   }

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The records that a delta speaks for, if these are not all.
+///
+/// It contains the IDs after `after`, which are all if that is `nil`, and up to
+/// `through`, or without an end.
+package struct RecordRange: Hashable, Sendable {
+  package let after: RecordID?
+  package let through: RecordID?
+
+  func contains(_ id: RecordID) -> Bool {
+    (after.map { $0 < id } ?? true) && (through.map { id <= $0 } ?? true)
+  }
+}
+
+extension WireWriter {
+  /// Writes both ends of a range.
+  init(_ range: RecordRange) {
+    self.init()
+    value(range.after.map(Value.reference))
+    value(range.through.map(Value.reference))
+  }
+}
+
+extension WireReader {
+  /// Reads a range, with one end at least.
+  mutating func range() throws(WireError) -> RecordRange {
+    let start = offset
+    let range = RecordRange(after: try recordID(), through: try recordID())
+    try require(
+      (range.after != nil || range.through != nil)
+        && (range.through.map(range.contains) ?? true), .invalid,
+      "a range of records with one end, or with two in order", at: start)
+    return range
+  }
+
+  /// Reads a value that is a record ID, or unset.
+  mutating func recordID() throws(WireError) -> RecordID? {
+    let start = offset
+    switch try value() {
+    case nil: return nil
+    case .reference(let id): return id
+    default: throw error(.invalid, "a record ID, or nothing", at: start)
+    }
+  }
+}

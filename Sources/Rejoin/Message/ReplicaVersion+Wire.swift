@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension ReplicaVersion {
+  /// Reads a version, which another replica has sent to ask for the saves it
+  /// lacks.
+  ///
+  /// - Throws: ``WireError``, with the offset and what was expected there.
+  /// - Complexity: O(*n*) for *n* bytes.
+  public init(
+    decoding bytes: some Sequence<UInt8>
+  ) throws(WireError) {
+    self = try withBytes(of: bytes) { bytes throws(WireError) in
+      var reader = try WireReader(opening: bytes, as: [.replicaVersion])
+      var version = try reader.version()
+      version.fieldsAhead = try reader.fieldsAhead(of: version)
+      version.prefix = try reader.prefix()
+      try reader.finish()
+      return version
+    }
+  }
+
+  /// The version as bytes: about 30 for each device, 16 of them its ID.
+  public func encoded() -> [UInt8] {
+    var writer = WireWriter(.replicaVersion)
+    writer.version(self)
+    writer.varint(fieldsAhead.count)
+    for (digest, saves) in fieldsAhead.sorted(by: { $0.key < $1.key }) {
+      writer.fixed(digest)
+      writer.clock(saves)
+    }
+    writer.value(prefix.map { .reference($0.through) })
+    if let prefix {
+      var saves = ReplicaVersion()
+      for (device, save) in prefix.saves { saves.insert(save, of: device) }
+      writer.version(saves)
+    }
+    return writer.sealed()
+  }
+}
+
+/// What a version says about a device besides its last save.
+private struct DeviceFlags: OptionSet {
+  let rawValue: UInt8
+  static let isForked = DeviceFlags(rawValue: 1)
+  static let isInCut = DeviceFlags(rawValue: 2)
+}
+
+extension WireWriter {
+  /// Writes the last save of each device, and the stability cut.
+  fileprivate mutating func version(_ version: ReplicaVersion) {
+    varint(version.vectorClock.entries.count)
+    var times = TimeChain()
+    for entry in version.vectorClock.entries {
+      let save = version[entry.device]
+      let cut = min(version.stabilityCut[entry.device], save.sequence)
+      var flags: DeviceFlags = save.isForked ? .isForked : []
+      if cut > 0 { flags.insert(.isInCut) }
+      device(entry.device)
+      byte(flags.rawValue)
+      varint(save.sequence - 1)
+      if cut > 0 { varint(save.sequence - cut) }
+      times.write(save.time.rawValue, to: &self)
+      fixed(save.digest)
+    }
+  }
+}
+
+extension WireReader {
+  fileprivate mutating func version() throws(WireError) -> ReplicaVersion {
+    var version = ReplicaVersion()
+    var (times, cut) = (TimeChain(), [] as [VectorClock.Entry])
+    for _ in 0..<(try count(of: 27)) {
+      let device = try device(after: version.vectorClock.entries.last?.device)
+      let start = offset
+      let flags = DeviceFlags(rawValue: try byte())
+      let number = try number(after: 0)
+      let back = flags.contains(.isInCut) ? try varint() : 0
+      try require(
+        flags.isSubset(of: [.isForked, .isInCut]) && back < number, .invalid,
+        "known flags, and a stability cut from 1 to \(number)", at: start)
+      if flags.contains(.isInCut) {
+        cut.append(.init(device: device, count: number - back))
+      }
+      let time = Timestamp(rawValue: try times.read(from: &self))
+      version.insert(
+        DeviceSave(
+          sequence: number, time: time, digest: try fixed(),
+          isForked: flags.contains(.isForked)),
+        of: device)
+    }
+    version.stabilityCut = VectorClock(sorted: cut)
+    return version
+  }
+
+  fileprivate mutating func prefix() throws(WireError)
+    -> ReplicaVersion.Prefix?
+  {
+    guard let through = try recordID() else { return nil }
+    let start = offset
+    let version = try version()
+    let devices = version.vectorClock.entries.map(\.device)
+    try require(
+      version.stabilityCut.isEmpty && !devices.isEmpty, .invalid,
+      "at least one device in a prefix, and no stability cut", at: start)
+    return .init(
+      through: through,
+      saves: Dictionary(
+        uniqueKeysWithValues: devices.map { ($0, version[$0]) }))
+  }
+
+  fileprivate mutating func fieldsAhead(
+    of version: ReplicaVersion
+  ) throws(WireError) -> [UInt64: VectorClock] {
+    let count = try count(of: 26)
+    try require(
+      count <= ReplicaVersion.fieldsAheadLimit, .invalid,
+      "at most 4,096 fields ahead of the version")
+    var fields: [UInt64: VectorClock] = [:]
+    var previous: UInt64 = 0
+    for _ in 0..<count {
+      let start = offset
+      let digest = try fixed()
+      let saves = try clock()
+      try require(
+        digest > previous && !saves.isEmpty
+          && saves.entries.allSatisfy({
+            $0.count > version.vectorClock[$0.device]
+          }), .notCanonical,
+        "sorted digests, each with saves beyond the version", at: start)
+      fields[digest] = saves
+      previous = digest
+    }
+    return fields
+  }
+}

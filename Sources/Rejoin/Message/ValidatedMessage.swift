@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A message whose bytes were validated.
+///
+/// Everything is read from it, and no reading can fail because of the bytes.
+package struct ValidatedMessage: Sendable {
+  package let bytes: [UInt8]
+  package let head: MessageHead
+
+  /// Validates the bytes of a message.
+  package init(
+    _ bytes: [UInt8], as kinds: [WireKind]
+  ) throws(WireError) {
+    head = try withBytes(of: bytes) { bytes throws(WireError) in
+      try RecordReader(validating: bytes, as: kinds).head
+    }
+    self.bytes = bytes
+  }
+
+  /// Takes the bytes that a writer has just written.
+  init(_ bytes: [UInt8], _ head: MessageHead) {
+    (self.bytes, self.head) = (bytes, head)
+  }
+
+  /// Reads the records from the first one on.
+  package func read<Result>(
+    _ body: (inout RecordReader) -> Result
+  ) -> Result {
+    bytes.withUnsafeBytes {
+      var records = RecordReader($0, head)
+      return body(&records)
+    }
+  }
+}
+
+/// What is known of a message, except its records, once it was validated.
+package struct MessageHead: Sendable {
+  package let kind: WireKind
+  /// The devices, saves and intervals.
+  fileprivate(set) var saves = SaveTable()
+  /// The records that a delta speaks for, or `nil` for all.
+  fileprivate(set) var range: RecordRange?
+  let entityCount: Int
+  fileprivate(set) var recordCount = 0
+  fileprivate(set) var fieldCount = 0
+  /// The offset of the first entity.
+  package let start: Int
+
+  /// Called when the validation of a message begins in a task, for tests.
+  @TaskLocal package static var willValidate: (@Sendable () -> Void)?
+}
+
+/// Reads the records of a message.
+///
+/// Of a valid message, nothing can fail. Other records are validated while they are
+/// read: after a failure there are no more, and ``finish(_:)`` throws the error.
+package struct RecordReader {
+  package private(set) var head: MessageHead
+  private var reader: MessageReader
+  private var isValid: Bool
+  private var failure: WireError?
+  /// The first record of a message that is not known to be valid.
+  private var first: RecordID?
+
+  /// Begins to read a message that is not known to be valid.
+  init(
+    opening bytes: UnsafeRawBufferPointer, as kinds: [WireKind],
+    isBuilding: Bool = true
+  ) throws(WireError) {
+    MessageHead.willValidate?()
+    // A reader that is complete at once is not copied for a failure.
+    var bytes = try WireReader(opening: bytes, as: kinds)
+    let (devices, entities) = try bytes.pair()
+    reader = MessageReader(
+      try FieldReader(bytes, devices: devices, isBuilding: isBuilding),
+      entities: entities)
+    head = MessageHead(
+      kind: bytes.kind, entityCount: entities,
+      start: reader.fields.bytes.offset)
+    isValid = false
+  }
+
+  /// Validates a message, and goes back to the first record.
+  ///
+  /// - Parameter section: Reads a section that only stored replicas have.
+  init(
+    validating bytes: UnsafeRawBufferPointer, as kinds: [WireKind],
+    section: (WireSection, inout WireReader) throws(WireError) -> Void = {
+      _, part throws(WireError) in _ = try part.take(part.remaining)
+    }
+  ) throws(WireError) {
+    try self.init(opening: bytes, as: kinds, isBuilding: false)
+    while nextEntity() {
+      while nextRecord() {
+        while nextField() != nil {}
+      }
+    }
+    try finish(section)
+    isValid = true
+    reader.goBack(to: head.start, entities: head.entityCount)
+  }
+
+  /// Reads what follows the records.
+  ///
+  /// - Throws: An error if any of the message is not valid.
+  mutating func finish(
+    _ section: (WireSection, inout WireReader) throws(WireError) -> Void
+  ) throws(WireError) {
+    if let failure { throw failure }
+    try reader.fields.checkUses()
+    // The table still has the last record.
+    let ends = first.map { [$0, table.record] } ?? []
+    try reader.fields.bytes.sections { id, part throws(WireError) in
+      if id == .range {
+        let start = part.offset
+        let range = try part.range()
+        try part.require(
+          ends.allSatisfy(range.contains), .invalid,
+          "a range that contains all records", at: start)
+        head.range = range
+      } else {
+        try section(id, &part)
+      }
+    }
+    head.saves = reader.fields.saves
+  }
+
+  /// Reads a message that was validated.
+  init(_ bytes: UnsafeRawBufferPointer, _ head: MessageHead) {
+    self.head = head
+    reader = MessageReader(
+      FieldReader(
+        WireReader(bytes, of: head.kind, from: head.start), head.saves),
+      entities: head.entityCount)
+    isValid = true
+  }
+
+  /// How many bytes have been read.
+  package var offset: Int { reader.fields.bytes.offset }
+
+  /// The entity, with the key and the fields of the record.
+  var table: EntityTable {
+    _read { yield reader.table }
+  }
+
+  /// Goes to the next entity, if there is another.
+  package mutating func nextEntity() -> Bool {
+    do { return failure == nil ? try reader.nextEntity() : false } catch {
+      return fail(error, false)
+    }
+  }
+
+  /// Goes to the next record of the entity, if there is another.
+  package mutating func nextRecord() -> Bool {
+    do {
+      guard failure == nil, try reader.nextRecord() else { return false }
+      if !isValid {
+        if head.recordCount == 0 { first = table.record }
+        head.recordCount += 1
+        head.fieldCount += reader.table.fields.count
+      }
+      return true
+    } catch { return fail(error, false) }
+  }
+
+  /// The next field of the record, with its place in the entity's table.
+  package mutating func nextField() -> (place: Int, state: FieldState)? {
+    do { return failure == nil ? try reader.nextField() : nil } catch {
+      return fail(error, nil)
+    }
+  }
+
+  private mutating func fail<Result>(
+    _ error: WireError, _ result: Result
+  ) -> Result {
+    precondition(!isValid, "validated bytes could not be read: \(error)")
+    failure = error
+    return result
+  }
+
+  /// Whether any field was a fragment, once all have been read.
+  var hasFragments: Bool { reader.fields.hasFragments }
+
+  /// Whether the field that was just read is only a fragment.
+  var isAtFragment: Bool { reader.isAtFragment }
+
+  /// The fragment with a state that was just read, or `nil` for a whole field.
+  func fragment(_ state: FieldState) -> Fragment? {
+    reader.isAtFragment ? Fragment(state, from: reader.fields) : nil
+  }
+}

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import Rejoin
+import Testing
+
+/// Content that no writer writes, in well-formed bytes.
+@Suite(.encodes) struct HostileContentTests {
+  private let stranger = DeviceID(77)
+
+  private func delta(
+    _ state: FieldState, of key: FieldKey,
+    in id: RecordID = RecordID("Value", "k")
+  ) throws -> Delta {
+    let delta = Delta([Delta.Change(id: id, fields: [key: state])])
+    return try Delta(decoding: delta.encoded())
+  }
+
+  /// A ledger of which as much is folded as can be, and an entry after that.
+  private func fullLedger() throws -> Delta {
+    let entry = DeviceEntries.Entry(
+      sequence: 3, time: .zero, amount: .min, memo: nil)
+    let line = DeviceEntries(
+      folded: Limits.foldedEntries, sum: -(1 << 100), cancelled: 0,
+      cancelledSum: 0, tail: [entry, entry])
+    return try ledger(line)
+  }
+
+  private func ledger(_ line: DeviceEntries) throws -> Delta {
+    let field = Causal(
+      store: Ledger(lines: [stranger: line]),
+      context: CausalContext([stranger: 3]))
+    return try delta(FieldState(field), of: FieldKey("log", .ledger))
+  }
+
+  @Test func noMoreEntriesAreFoldedOrCancelledThanTheLimit() throws {
+    let limit = Limits.foldedEntries
+    let line = DeviceEntries(
+      folded: limit, sum: 0, cancelled: limit, cancelledSum: 0, tail: [])
+    let bytes = try ledger(line).encoded()
+    var count = WireWriter()
+    count.varint(limit)
+    let places = bytes.indices.filter {
+      bytes[$0...].starts(with: count.bytes)
+    }
+    #expect(places.count == 2)
+    for place in places {
+      var more = bytes
+      more[place] += 1
+      #expect(throws: WireError.self) { try Delta(decoding: more.resealed) }
+    }
+  }
+
+  @Test func clockBeyondDotHasNumberOf64Bits() throws {
+    let field = FieldState(
+      Causal(
+        store: Siblings(Stamped(.null, at: .zero), at: Dot(stranger, 1)),
+        context: CausalContext([stranger: 102])))
+    let bytes = try delta(field, of: FieldKey("f", .register)).encoded()
+    var greatest = WireWriter()
+    greatest.varint(UInt64.max)
+    let errors = bytes.indices.filter { bytes[$0] == 100 }.map { place in
+      var changed = bytes
+      changed.replaceSubrange(place...place, with: greatest.bytes)
+      return #expect(throws: WireError.self) {
+        try Delta(decoding: changed.resealed)
+      }
+    }
+    #expect(
+      errors.contains { "\($0!)".contains("a sequence number of 64 bits") })
+  }
+
+  /// The count alone must not make the reader allocate.
+  @Test func aCountThatTheBytesCannotHoldIsNotBelieved() {
+    var message = WireWriter(.vectorClock)
+    message.varint(1 << 58)
+    let bytes = message.sealed()
+    let error = #expect(throws: WireError.self) {
+      try VectorClock(decoding: bytes)
+    }
+    #expect(error?.code == .truncated && error?.offset == 3)
+  }
+
+  @Test func aCounterHasOneEntryOfADevice() {
+    let entries = [1, 2].map { n in
+      PNCounter.Entry(
+        device: DeviceID(1), sequence: n, increments: n, decrements: 0)
+    }
+    let change = RecordChange(
+      id: RecordID("Item", "a"),
+      fields: [
+        FieldKey("n", .counter): FieldState(
+          Causal(PNCounter(entries: entries), [DeviceID(1): 2]))
+      ])
+    let bytes = Delta(changes: [change], intervals: [:]).encoded()
+    #expect(throws: WireError.self) { try Delta(decoding: bytes) }
+  }
+
+  @Test func aLedgerThatIsFoldedToTheLimitIsStillRead() throws {
+    let replica = Replica.empty(1)
+    replica.apply(try fullLedger())
+    replica.recordVersion(replica.version, of: stranger)
+    let total = replica.record(RecordID("Value", "k"))?.total(of: "log")
+    #expect(total == .min)
+    let folded = replica.encoded(foldingLedgers: true)
+    #expect(throws: Never.self) { try Snapshot(decoding: folded) }
+    replica.fold()
+    #expect(throws: Never.self) { try Snapshot(decoding: replica.encoded()) }
+    #expect(replica.record(RecordID("Value", "k"))?.total(of: "log") == total)
+  }
+
+  @Test func ledgerBeyondTheLimitIsSentAsAWhole() throws {
+    func ledger(through last: UInt64) -> FieldState {
+      let tail = (2...last).map { n in
+        DeviceEntries.Entry(
+          sequence: n, time: .zero, amount: 1, memo: nil)
+      }
+      let line = DeviceEntries(
+        folded: Limits.foldedEntries, sum: 5, cancelled: 0, cancelledSum: 0,
+        tail: tail)
+      return FieldState(
+        Causal(Ledger(lines: [stranger: line]), [stranger: last]))
+    }
+    let key = FieldKey("log", .ledger)
+    let (a, b) = (Replica.empty(1), Replica.empty(2))
+    for (replica, last) in [(a, 50), (b, 50), (a, 51)] as [(Replica, UInt64)] {
+      replica.apply(try delta(ledger(through: last), of: key))
+    }
+    let sent = try #require(a.delta(since: b.version))
+    b.apply(try Delta(decoding: sent.encoded()))
+    #expect(b.encoded() == a.encoded())
+  }
+
+  @Test func aLedgerThatIsCancelledAtTheLimitIsStillRead() throws {
+    let replica = Replica.empty(1)
+    replica.apply(try fullLedger())
+    try replica.save {
+      $0.apply(
+        .append(.cancelling), to: FieldKey("log", .ledger),
+        of: RecordID("Value", "k"))
+    }
+    #expect(throws: Never.self) {
+      try ReplicaState(decoding: replica.state.encoded())
+    }
+  }
+
+  @Test func textsAreWhatTheirBytesAre() throws {
+    let (composed, decomposed) = ("\u{e9}", "e\u{301}")
+    let marks = [composed, decomposed].map { text in
+      (
+        key: Value.string(text),
+        siblings: Siblings(AddMark(), at: Dot(stranger, 1))
+      )
+    }
+    let set = FieldState(
+      Causal(store: DotMap(marks), context: CausalContext([stranger: 1])))
+    let register = FieldState(
+      Causal(
+        store: Siblings(Stamped(.int(1), at: .zero), at: Dot(stranger, 1)),
+        context: CausalContext([stranger: 1])))
+    let alive = FieldState(
+      Causal(
+        store: ExistenceMarks(
+          Siblings(
+            ExistenceMark(covering: nil, at: .zero), at: Dot(stranger, 1))),
+        context: CausalContext([stranger: 1])))
+    let fields = [
+      FieldKey(composed, .set): set, FieldKey(decomposed, .set): set,
+      .existence: alive,
+      FieldKey("a", .register, variant: composed): register,
+      FieldKey("a", .register, variant: decomposed): register,
+    ]
+    let ids = [composed, decomposed].flatMap { entity in
+      [composed, decomposed].map { RecordID(entity, $0) }
+    }
+    let sent = Delta(ids.map { Delta.Change(id: $0, fields: fields) })
+    let replica = Replica.empty(1)
+    replica.apply(try Delta(decoding: sent.encoded()))
+    let read = try ReplicaState(decoding: replica.state.encoded())
+    #expect(read.records.count == 4)
+    #expect(read.names.count == 5)
+    #expect(read.positions.names.count == 2)
+    #expect(replica.record(ids[0])?.elements(of: composed).count == 2)
+    #expect(replica.delta()?.changes == sent.changes)
+  }
+
+  @Test func oddContentOfBuiltInRecordsIsHarmless() throws {
+    let dot = Dot(stranger, 1)
+    let odd: [Value] = [
+      .null, .bool(true), .int(.min), .int(-1), .double(.nan), .string(""),
+      .bytes([]), .date(.max), .reference(RecordID("", "")),
+    ]
+    let marks = odd.map {
+      (key: $0, siblings: Siblings(AddMark(), at: dot))
+    }
+    let set = FieldState(
+      Causal(
+        store: DotMap(marks),
+        context: CausalContext([stranger: 1])))
+    let deleted = FieldState(
+      Causal(
+        store: ExistenceMarks(
+          Siblings(
+            ExistenceMark(covering: [stranger: .max], at: .max), at: dot)),
+        context: CausalContext([stranger: 1])))
+    for value in odd {
+      let register = FieldState(
+        Causal(
+          store: Siblings(Stamped(value, at: .max), at: dot),
+          context: CausalContext([stranger: 1])))
+      let replica = Replica.empty(1)
+      let keys = ["", "x", stranger.hexadecimal, DeviceID(0).hexadecimal]
+      for entity in [
+        BuiltIn.retirement, BuiltIn.roster, BuiltIn.pulled,
+      ] {
+        let changes = keys.map {
+          Delta.Change(
+            id: RecordID(entity, $0),
+            fields: [
+              .existence: deleted, BuiltIn.last: register,
+              FieldKey("names", .set): set, BuiltIn.server: register,
+              BuiltIn.device: register, BuiltIn.name: register,
+            ])
+        }
+        replica.apply(try Delta(decoding: Delta(changes).encoded()))
+      }
+      try replica.save { $0.touch(RecordID("Value", "k")) }
+      try replica.purge()
+      replica.fold()
+      try replica.retire(stranger)
+      _ = (replica.stabilityCut, replica.retirements, replica.allRecordIDs)
+      let bytes = replica.state.encoded()
+      #expect(try ReplicaState(decoding: bytes).encoded() == bytes)
+    }
+  }
+
+  @Test func emptyFieldsHaveOneForm() throws {
+    let seen = CausalContext([DeviceID(1): 1])
+    let empty = FieldState(Causal(store: Siblings(), context: seen))
+    let (a, b) = (FieldKey("a", .register), FieldKey("b", .register))
+    func delta(_ fields: [FieldKey: FieldState]) -> [UInt8] {
+      Delta([.init(id: RecordID("X", "k"), fields: fields)]).encoded()
+    }
+    func isRefused(_ bytes: [UInt8]) -> Bool {
+      (try? Delta(decoding: bytes.resealed)) == nil
+    }
+    // After the head of the record: two fields, the first of them and the next.
+    // After that the first field, which has a rest of the clock, of one device, the
+    // first, by one; and that the second field is the same.
+    let bytes = delta([a: empty, b: empty])
+    let (layout, end) = (bytes.count - 11, bytes.count - 4)
+    try #require(bytes[layout..<end] == [2, 0, 1, 0, 0, 0, 0])
+    #expect(
+      try Delta(decoding: bytes).changes[0].fields == [a: empty, b: empty])
+
+    var inFull = bytes
+    inFull.replaceSubrange((end - 1)..<end, with: [1, 0, 0, 0])
+    #expect(isRefused(inFull))
+    // No field comes before the first one.
+    var first = delta([a: empty])
+    let field = first.count - 8
+    try #require(first[field..<(field + 4)] == [1, 0, 0, 0])
+    first.replaceSubrange(field..<(field + 4), with: [0])
+    #expect(isRefused(first))
+    // The field before has content.
+    var tally = PNCounter()
+    _ = tally.add(1, 0, on: DeviceID(1))
+    let counter = FieldState(Causal(store: tally, context: seen))
+    var full = delta([FieldKey("a", .counter): counter, b: empty])
+    full.replaceSubrange((full.count - 8)..<(full.count - 4), with: [0])
+    #expect(isRefused(full))
+  }
+
+  private func isRefused(_ state: FieldState, of kind: FieldKind) -> Bool {
+    let fields = [FieldKey("f", kind): state]
+    let delta = Delta([.init(id: RecordID("X", "k"), fields: fields)])
+    return (try? Delta(decoding: delta.encoded())) == nil
+  }
+
+  @Test(arguments: FieldKind.allCases)
+  func aFieldThatHasSeenNothingIsRefused(_ kind: FieldKind) {
+    #expect(isRefused(FieldState(kind), of: kind))
+  }
+
+  @Test func noMoreIsCancelledThanWasCounted() {
+    func tally(cancelled sum: UInt64) -> FieldState {
+      let sums = [3, sum].map {
+        PNCounter.Entry(
+          device: stranger, sequence: 2, increments: $0, decrements: 0)
+      }
+      return FieldState(
+        Causal(
+          store: PNCounter(entries: [sums[0]], cancelled: [sums[1]]),
+          context: CausalContext([stranger: 2])))
+    }
+    #expect(!isRefused(tally(cancelled: 2), of: .counter))
+    #expect(!isRefused(tally(cancelled: 3), of: .counter))
+    #expect(isRefused(tally(cancelled: 4), of: .counter))
+  }
+
+  @Test func aForkedDeviceHasAnInterval() throws {
+    var tally = PNCounter()
+    for device in [DeviceID(1), DeviceID(2)] {
+      _ = tally.add(1, 0, on: device)
+    }
+    let counter = FieldState(
+      Causal(store: tally, context: CausalContext(tally.dots)))
+    let forked = DeviceSave(
+      sequence: 1, time: .zero, digest: 5, isForked: true)
+    let change = Delta.Change(
+      id: RecordID("X", "k"), fields: [FieldKey("c", .counter): counter])
+    var bytes = Delta(
+      changes: [change], intervals: [DeviceID(1): .init(from: 0, to: forked)]
+    ).encoded()
+    #expect(throws: Never.self) { try Delta(decoding: bytes) }
+    // Flags of an interval are refused without one.
+    let head = 3 + 1 + 16
+    try #require(bytes[head] == 1 << 3 | 1 | 4)
+    bytes[head] = 1 << 3 | 4
+    #expect(throws: WireError.self) { try Delta(decoding: bytes.resealed) }
+  }
+
+  /// Two records with one counter each, which are written in full.
+  private func twoRecords(_ one: String, _ other: String) -> [UInt8] {
+    var tally = PNCounter()
+    _ = tally.add(1, 0, on: DeviceID(1))
+    let counter = FieldState(
+      Causal(store: tally, context: CausalContext([DeviceID(1): 1])))
+    let fields = [FieldKey("c", .counter): counter]
+    return Delta(
+      [one, other].map { .init(id: RecordID("X", $0), fields: fields) }
+    ).encoded()
+  }
+
+  @Test func theSameFieldsAreNotListedAgain() throws {
+    var bytes = twoRecords("k", "l")
+    // The second record: the last, with the fields of the first.
+    let head = bytes.count - 9
+    try #require(bytes[head] == 3)
+    bytes[head] = 1
+    bytes.insert(1, at: head + 1)
+    #expect(throws: WireError.self) { try Delta(decoding: bytes.resealed) }
+  }
+
+  @Test func aKeyIsNotRepeated() throws {
+    var bytes = twoRecords("ka", "kb")
+    // The second key: one byte of the first, and one more.
+    let key = bytes.count - 11
+    try #require(bytes[key..<(key + 2)] == [1 | 1 << 4, 0x62])
+    bytes.replaceSubrange(key..<(key + 2), with: [2 << 4, 0x6b, 0x62])
+    #expect(throws: WireError.self) { try Delta(decoding: bytes.resealed) }
+  }
+}

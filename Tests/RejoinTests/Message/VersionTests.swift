@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import Rejoin
+import Testing
+
+@Suite(.encodes) struct VersionTests {
+  private func delta() throws -> Delta {
+    let replica = Replica.empty(1)
+    try replica.edit { $0.name = "Ada" }
+    return try #require(replica.delta())
+  }
+
+  private func fault(_ bytes: [UInt8]) -> WireError? {
+    do throws(WireError) {
+      _ = try Delta(decoding: bytes)
+      return nil
+    } catch { return error }
+  }
+
+  @Test func anUnknownSectionIsRefused() throws {
+    var bytes = try delta().encoded()
+    // Number 12, three bytes.
+    bytes.insert(contentsOf: [0x3c, 1, 2, 3], at: bytes.count - 4)
+    #expect(fault(bytes.resealed)?.code == .invalid)
+  }
+
+  @Test(arguments: [3, 0x11, 255] as [UInt8])
+  func theErrorOfANewerVersionSaysWhatToDo(version: UInt8) throws {
+    var bytes = try delta().encoded()
+    bytes[2] = version
+    // Before its checksum, which a newer version may compute otherwise.
+    let error = try #require(fault(bytes))
+    #expect(error.code == .newerVersion)
+    #expect(error.offset == 2)
+    #expect(error.expected == "version 2 of the format, not \(version)")
+    #expect(error.description.contains("update the app"))
+  }
+
+  @Test(arguments: [0, 1] as [UInt8])
+  func theErrorOfAnOlderVersionSaysWhatToDo(version: UInt8) throws {
+    var bytes = try delta().encoded()
+    bytes[2] = version
+    let error = try #require(fault(bytes))
+    #expect(error.code == .olderVersion)
+    #expect(error.offset == 2)
+    #expect(error.description.contains("convert it with the version"))
+  }
+
+  @Test func aLatticeOfANewerVersionIsRefused() throws {
+    var bytes = try delta().encoded()
+    let place = try #require(bytes.firstRange(of: Array("name".utf8)))
+    // The shape stands in the lower half of the byte before the name.
+    bytes[place.lowerBound - 1] |= 7
+    #expect(fault(bytes.resealed)?.code == .newerVersion)
+  }
+
+  @Test func anUnknownKindIsKeptRelayedAndJoined() throws {
+    let gauge = FieldKey("level", .counter, variant: "gauge")
+    let plain = FieldKey("level", .counter)
+    let (a, b, relay) = (
+      Replica.empty(1), Replica.empty(2), Replica.empty(3)
+    )
+    for replica in [a, b] {
+      try replica.save {
+        $0.apply(.count(CounterEdit(by: 5)), to: gauge, of: Sailor.ada)
+      }
+      let sent = try #require(replica.delta())
+      #expect(!relay.apply(try Delta(decoding: sent.encoded())).hasFaults)
+    }
+    try relay.save {
+      $0.apply(.count(CounterEdit(by: 1)), to: plain, of: Sailor.ada)
+    }
+    let relayed = try Snapshot(decoding: relay.encoded()).delta
+    let fields = try #require(relayed.changes.first?.fields)
+    #expect(fields[gauge]?.count == 10)
+    #expect(fields[plain]?.count == 1)
+    #expect(relay.record(Sailor.ada)?.count(of: "level") == 1)
+  }
+
+  @Test func aMessageOfAnotherKindIsNamed() throws {
+    let error = try #require(fault(Replica.empty(1).encoded()))
+    #expect(error.code == .unexpectedKind)
+    #expect(error.description.contains("a delta, not a snapshot"))
+  }
+
+  @Test func foreignBytesAreRefused() {
+    #expect(fault([])?.code == .truncated)
+    #expect(fault(Array("hello world".utf8))?.code == .unrecognizedFormat)
+  }
+}
