@@ -19,13 +19,17 @@ extension Inspection {
     ]
     switch content {
     case .vectorClock, .replicaVersion, .token: break
-    case .delta, .record, .stored:
+    case .delta, .stored:
       members["records"] = .array(changes.map(Inspection.json))
     }
     switch content {
-    case .delta:
+    case .delta(let delta):
       members["intervals"] = .array(intervals.map(Inspection.json))
-    case .record: break
+      if let range = delta.range {
+        let ends = [("after", range.after), ("through", range.through)]
+        members["range"] = .object(
+          ends.reduce(into: [:]) { $0[Name($1.0)] = $1.1.map(Inspection.json) })
+      }
     case .vectorClock, .replicaVersion, .stored, .token:
       members["clock"] = .array(clock.map(Inspection.json))
     }
@@ -41,10 +45,23 @@ extension Inspection {
           ])
         })
     }
+    if case .replicaVersion(let version) = content, let prefix = version.prefix
+    {
+      let saves = prefix.saves.sorted { $0.key < $1.key }
+      members["prefix"] = .object([
+        "through": Inspection.json(prefix.through),
+        "clock": .array(
+          saves.map { Inspection.json($0.key, $0.value, $0.value.sequence) }),
+      ])
+    }
     if case .stored(let replica) = content {
       members["device"] = .text(replica.device.hexadecimal)
     }
     return .object(members)
+  }
+
+  private static func json(_ id: RecordID) -> JSONValue {
+    .array([.text(id.entity), .text(id.key)])
   }
 
   private static func json(
