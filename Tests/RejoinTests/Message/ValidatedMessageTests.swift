@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 @testable import Rejoin
-import Synchronization
 import Testing
 
 /// Messages whose bytes are validated once.
@@ -18,11 +17,9 @@ import Testing
   }
 
   private func validations(_ body: () throws -> Void) rethrows -> Int {
-    let count = Mutex(0)
-    try MessageHead.$willValidate.withValue({ count.withLock { $0 += 1 } }) {
-      try body()
-    }
-    return count.withLock { $0 }
+    let counter = ValidationCounter()
+    try MessageHead.$counter.withValue(counter) { try body() }
+    return counter.count
   }
 
   @Test func everyQuestionTakesOneValidation() throws {
