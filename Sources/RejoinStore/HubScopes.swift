@@ -56,22 +56,22 @@ package final class HubScopes {
     }
   }
 
-  package func page(
-    of cursor: HubPage.Cursor?, since basis: ReplicaVersion, in scope: String,
-    limit: Int
-  ) throws(StoreError) -> HubPage {
-    var (missing, last) = (cursor?.missing, nil as RecordID?)
+  /// Returns a part of the saves of a scope that a version lacks.
+  ///
+  /// See ``Replica/delta(since:byteLimit:)``.
+  package func delta(
+    since basis: ReplicaVersion, byteLimit: Int, in scope: String
+  ) throws(StoreError) -> Delta? {
+    var (missing, end) = (nil as MissingChanges?, nil as RecordID?)
     return try read(scope) { reader in
-      try reader.readPage(after: cursor?.last, limit: limit)
-      missing = missing ?? reader.missingChanges(since: basis)
-      last = reader.numbers.count < limit ? nil : reader.last
+      let changes = reader.missingChanges(since: basis)
+      missing = changes
+      end = try reader.readPart(of: changes, byteLimit: byteLimit)
     } body: { replica, _ in
       // Nothing is missing of a scope that is not there.
-      let missing = missing ?? replica.state.missingChanges(since: basis)
-      var stored = replica.state
-      return HubPage(
-        delta: stored.page(of: missing, isLast: last == nil),
-        next: last.map { .init(missing: missing, last: $0) })
+      missing.flatMap {
+        replica.delta(of: $0, byteLimit: byteLimit, readThrough: end)
+      }
     }
   }
 
@@ -213,6 +213,64 @@ extension RecordReader {
 
   /// Reads the records that devices with missing saves touch in these saves.
   fileprivate mutating func readTouched(since missing: MissingChanges) throws {
+    if let saves = touchingSaves(missing) {
+      try readRows(foundBy: RecordReader.touched(connection.dialect), [saves])
+    }
+  }
+
+  /// Reads the records that a part of the missing changes is about.
+  ///
+  /// - Returns: The last of them, if there are others.
+  fileprivate mutating func readPart(
+    of missing: MissingChanges, byteLimit: Int
+  ) throws -> RecordID? {
+    guard let saves = touchingSaves(missing) else { return nil }
+    // A row has about twice the bytes that its record adds to a delta.
+    let limit = 2 * min(max(byteLimit, 1), .max / 4)
+    let touched = RecordReader.touched(connection.dialect)
+    let count = try connection.integer(
+      "SELECT count(*) FROM (\(touched) LIMIT 10001) c", saves)
+    let isEnd =
+      try count ?? 0 > 10_000
+      ? readFollowing(missing.after, byteLimit: limit)
+      : readRows(
+        foundBy: RecordReader.inOrder(touched, connection.dialect),
+        [
+          saves, .utf8(missing.after?.entity ?? ""),
+          .utf8(missing.after?.key ?? ""),
+        ],
+        byteLimit: limit)
+    return isEnd ? nil : last
+  }
+
+  /// Reads the records after one, up to a limit.
+  ///
+  /// If many have changed, this is faster than to find all of them for each part.
+  ///
+  /// - Returns: Whether there are no others.
+  private mutating func readFollowing(
+    _ id: RecordID?, byteLimit limit: Int
+  ) throws -> Bool {
+    var count = 16
+    last = id
+    while byteCount < limit {
+      let condition = last == nil ? "" : "AND (entity, key) > (?, ?) "
+      let read = numbers.count
+      try self.read(
+        "rejoin_record r WHERE scope = ? \(condition)"
+          + "ORDER BY entity, key LIMIT ?",
+        [.integer(row.scope)]
+          + (last.map { [.utf8($0.entity), .utf8($0.key)] } ?? [])
+          + [.integer(Int64(count))])
+      if numbers.count - read < count { return true }
+      count = min(2 * count, 1_024)
+    }
+    return false
+  }
+
+  /// The devices with missing saves and the last save of each that is not missing,
+  /// for ``touched(_:)``; `nil` if nothing is missing.
+  private func touchingSaves(_ missing: MissingChanges) -> SQLValue? {
     // One statement serves all devices, whose numbers are in a list.
     let list = missing.intervals.keys.compactMap { device in
       devices[device].map { number in
@@ -222,14 +280,11 @@ extension RecordReader {
         return "[\(number),\(known)]"
       }
     }
-    if list.isEmpty { return }
-    try readRows(
-      foundBy: RecordReader.touched(connection.dialect),
-      [.text("[\(list.joined(separator: ","))]")])
+    return list.isEmpty ? nil : .text("[\(list.joined(separator: ","))]")
   }
 
   /// Returns a query for the records that devices of a list touch in later
-  /// saves than the list has.
+  /// saves than the list has, once for each device.
   ///
   /// The query uses the index for each device. It must not read all touches of
   /// the scope.
@@ -237,27 +292,30 @@ extension RecordReader {
     switch dialect {
     // SQLite keeps the order of a cross join.
     case .sqlite:
-      "SELECT DISTINCT t.record FROM json_each(?) d CROSS JOIN rejoin_touch t "
+      "SELECT t.record FROM json_each(?) d CROSS JOIN rejoin_touch t "
         + "WHERE t.device = json_extract(d.value, '$[0]') "
         + "AND t.n > json_extract(d.value, '$[1]')"
     // PostgreSQL plans a subquery with OFFSET separately.
     case .postgresql:
-      "SELECT DISTINCT f.record FROM json_array_elements(?::json) d, "
+      "SELECT f.record FROM json_array_elements(?::json) d, "
         + "LATERAL (SELECT t.record FROM rejoin_touch t WHERE "
         + "t.device = (d->>0)::bigint AND t.n > (d->>1)::bigint OFFSET 0) f"
     }
   }
 
-  /// Reads the records that follow a record, ordered by entity and key.
-  fileprivate mutating func readPage(
-    after last: RecordID?, limit: Int
-  ) throws {
-    let condition = last == nil ? "" : "AND (entity, key) > (?, ?) "
-    try read(
-      "rejoin_record r WHERE scope = ? \(condition)"
-        + "ORDER BY entity, key LIMIT ?",
-      [.integer(row.scope)]
-        + (last.map { [.utf8($0.entity), .utf8($0.key)] } ?? [])
-        + [.integer(Int64(limit))])
+  /// Returns a query for those that a query finds and that come after a record, in
+  /// the order of their IDs.
+  private static func inOrder(
+    _ query: String, _ dialect: SQLDialect
+  ) -> String {
+    let rows =
+      switch dialect {
+      case .sqlite: "CROSS JOIN rejoin_record r ON r.record = f.record"
+      case .postgresql:
+        "CROSS JOIN LATERAL (SELECT record, entity, key FROM rejoin_record "
+          + "WHERE record = f.record OFFSET 0) r"
+      }
+    return "SELECT r.record FROM (\(query)) f \(rows) "
+      + "WHERE (r.entity, r.key) > (?, ?) ORDER BY r.entity, r.key"
   }
 }

@@ -63,8 +63,8 @@ public struct HubSession: Sendable {
 
   /// Returns the saves of a scope that a version lacks.
   ///
-  /// The hub holds the whole delta in memory. For a new device, use
-  /// ``page(after:since:in:limit:)``.
+  /// The hub holds the whole delta in memory. For a device that may lack much, use
+  /// ``delta(since:byteLimit:in:)``.
   ///
   /// - Returns: The delta, or `nil` if the version contains all saves.
   /// - Throws: The error that the check throws, or ``StoreError``.
@@ -77,52 +77,34 @@ public struct HubSession: Sendable {
     return try await hub.pool.run { try $0.delta(since: basis, in: scope) }
   }
 
-  /// Returns one page of the saves that a version lacks.
+  /// Returns a part of the saves of a scope that a version lacks.
   ///
-  /// Use pages for a device that has little of the scope.
+  ///     while let delta = try await session.delta(
+  ///       since: tablet.version, byteLimit: 256_000, in: "list-17")
+  ///     {
+  ///       guard tablet.apply(delta).hasAdvanced else { break }
+  ///     }
   ///
-  ///     var cursor: HubPage.Cursor?
-  ///     repeat {
-  ///       let page = try await session.page(
-  ///         after: cursor, since: replica.version, in: "list-17")
-  ///       if let delta = page.delta { replica.apply(delta) }
-  ///       cursor = page.next
-  ///     } while cursor != nil
-  ///
-  /// The last page covers the saves that the scope had at the first page, so
-  /// saves of other devices between two pages do no harm. A device that stops
-  /// early starts again from the first page, and loses no saves.
+  /// The version says where the part before it ended, so the hub keeps nothing
+  /// between two parts, and another hub can send the next one. Saves that reach the
+  /// hub in between follow after the last part.
   ///
   /// - Parameters:
-  ///   - cursor: The end of the previous page, or `nil` for the first page.
-  ///   - basis: The version of the device at the first page.
+  ///   - basis: The version of the device.
+  ///   - byteLimit: The maximum number of bytes. Only the changes of a single record
+  ///     can exceed it, since they are not cut.
   ///   - scope: The name of the scope.
-  ///   - limit: The maximum number of records to read for the page.
+  /// - Returns: The delta, or `nil` if the version contains all saves.
   /// - Throws: The error that the check throws, or ``StoreError``.
-  /// - Complexity: O(`limit` + *d*), where *d* is the number of devices in the
-  ///   scope.
-  public func page(
-    after cursor: HubPage.Cursor? = nil, since basis: ReplicaVersion,
-    in scope: String, limit: Int = 1_000
-  ) async throws -> HubPage {
-    precondition(limit > 0, "`limit` must be 1 or more, not \(limit)")
+  /// - Complexity: O(*k* + *d*), where *k* is the number of records from the first to
+  ///   the last one in the delta, or of changed ones if these are few, and *d* is the
+  ///   number of devices in the scope.
+  public func delta(
+    since basis: ReplicaVersion, byteLimit: Int, in scope: String
+  ) async throws -> Delta? {
     try check(.read(scope: scope))
     return try await hub.pool.run {
-      try $0.page(of: cursor, since: basis, in: scope, limit: limit)
+      try $0.delta(since: basis, byteLimit: byteLimit, in: scope)
     }
-  }
-}
-
-/// A page of the records of a scope.
-public struct HubPage: Sendable {
-  /// The saves that the receiver lacks, or `nil` if the page has none.
-  public let delta: Delta?
-  /// The cursor for the next page, or `nil` if this page is the last one.
-  public let next: Cursor?
-
-  /// The position where a page ends.
-  public struct Cursor: Hashable, Sendable {
-    let missing: MissingChanges
-    let last: RecordID
   }
 }

@@ -9,8 +9,10 @@ struct RecordReader {
   let row: ScopeRow
   /// The number of each device's row.
   let devices: [DeviceID: Int64]
-  /// The record that was read last.
-  private(set) var last: RecordID?
+  /// The last of the records that were read, in the order of their IDs.
+  var last: RecordID?
+  /// The number of bytes of the bodies that were read.
+  private(set) var byteCount = 0
   /// The number of each record's row, in the order in which they were read.
   private(set) var numbers: [Int64] = []
   private var seen: Set<Int64> = []
@@ -46,6 +48,7 @@ struct RecordReader {
       guard seen.insert(number).inserted else { return }
       do {
         let id = try row.withBytes(3) { body in
+          byteCount += body.count
           // A hub reads only what a request needs, and has no patches.
           if self.row.isOfHub {
             bodies.append(Array(body))
@@ -60,7 +63,7 @@ struct RecordReader {
         guard isOwn else {
           throw StoreError.damaged("in the key of row \(number) of the records")
         }
-        last = id
+        last = last.map { max($0, id) } ?? id
       } catch let error as WireError {
         throw StoreError.damaged("in row \(number) of the records: \(error)")
       }
@@ -72,10 +75,16 @@ struct RecordReader {
   ///
   /// In two steps, since a database that does not know how few they are would look
   /// at every record.
-  mutating func readRows(foundBy query: String, _ values: [SQLValue]) throws {
-    var found: [SQLValue] = []
+  ///
+  /// - Parameter limit: The number of bytes after which it stops.
+  /// - Returns: Whether it has read all.
+  @discardableResult
+  mutating func readRows(
+    foundBy query: String, _ values: [SQLValue], byteLimit limit: Int = .max
+  ) throws -> Bool {
+    var (found, known) = ([] as [SQLValue], seen)
     try connection.run(query, values) { row in
-      if !seen.contains(row.integer(0)) {
+      if known.insert(row.integer(0)).inserted {
         found.append(.integer(row.integer(0)))
       }
     }
@@ -83,10 +92,12 @@ struct RecordReader {
     let count = 100
     let places = Array(repeating: "?", count: count).joined(separator: ", ")
     for start in stride(from: 0, to: found.count, by: count) {
+      if byteCount >= limit { return false }
       let some = (start..<start + count).map { found[min($0, found.count - 1)] }
       try read(
         "rejoin_record r WHERE r.record IN (\(places))", some)
     }
+    return true
   }
 
   /// Reads one row and its patches.

@@ -286,6 +286,23 @@ public actor ReplicaStore {
     try scope.send { $0.delta(since: basis) }
   }
 
+  /// A part of what is unseen by a replica with a version, of the first records with
+  /// changes.
+  ///
+  ///     while let delta = try phone.delta(since: tablet.version, byteLimit: 256_000) {
+  ///       guard try tablet.apply(delta).hasAdvanced else { break }
+  ///     }
+  ///
+  /// See `Replica.delta(since:byteLimit:)`.
+  ///
+  /// - Throws: ``StoreError/tokenNotStored(_:)`` if the restore token has to be kept
+  ///   first and cannot be.
+  public func delta(
+    since basis: ReplicaVersion, byteLimit: Int
+  ) throws -> Delta? {
+    try scope.send { $0.delta(since: basis, byteLimit: byteLimit) }
+  }
+
   /// Makes anything else that leaves the device, such as a `Snapshot` or a fork.
   ///
   /// - Throws: What `body` throws, or ``StoreError/tokenNotStored(_:)`` if the restore token

@@ -273,6 +273,7 @@ extension ScopeRows {
     do {
       var assembly = try StoredAssembly(head: row.head)
       let devices = try readDevices(into: &assembly, row, connection)
+      try assembly.endSaves()
       let digests =
         row.isOfHub
         ? OwnDigestRows()

@@ -62,15 +62,11 @@ let hub = try await serve {
 }
 let session = hub.session { _ in }
 
-var cursor: HubPage.Cursor?
-repeat {
-  let page = try await serve {
-    try await session.page(
-      after: cursor, since: replica.version, in: scope, limit: 2)
-  }
-  if let delta = page.delta { replica.apply(delta) }
-  cursor = page.next
-} while cursor != nil
+while let delta = try await serve({
+  try await session.delta(since: replica.version, byteLimit: 200, in: scope)
+}) {
+  guard replica.apply(delta).hasAdvanced else { break }
+}
 
 if CommandLine.arguments.dropFirst(2).first == "--total" {
   let visits = (0..<10).map { replica[Account.self, "\($0)"]?.visits ?? 0 }

@@ -79,13 +79,11 @@ import Testing
     #expect(phone[Note.self, "1"]?.tags == ["shopping"])
     #expect(phone.delta() == tablet.delta())
 
-    var cursor: HubPage.Cursor?
-    repeat {
-      let page = try await session.page(
-        after: cursor, since: ReplicaVersion(), in: "list-17")
-      if let delta = page.delta { newcomer.apply(delta) }
-      cursor = page.next
-    } while cursor != nil
+    while let delta = try await session.delta(
+      since: newcomer.version, byteLimit: 256_000, in: "list-17")
+    {
+      guard newcomer.apply(delta).hasAdvanced else { break }
+    }
     #expect(newcomer.delta() == phone.delta())
     await #expect(throws: Refused.self) {
       try await self.exchange(newcomer, session)

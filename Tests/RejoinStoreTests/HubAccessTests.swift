@@ -65,7 +65,8 @@ import Testing
     #expect(
       try await session.delta(since: ReplicaVersion(), in: own) == delta)
     #expect(
-      try await session.page(since: ReplicaVersion(), in: own).delta == delta)
+      try await session.delta(
+        since: ReplicaVersion(), byteLimit: 1_000, in: own) == delta)
     await #expect(throws: Refused.self) {
       try await session.version(of: "theirs")
     }
@@ -73,7 +74,8 @@ import Testing
       try await session.delta(since: ReplicaVersion(), in: "theirs")
     }
     await #expect(throws: Refused.self) {
-      try await session.page(since: ReplicaVersion(), in: "theirs")
+      try await session.delta(
+        since: ReplicaVersion(), byteLimit: 1, in: "theirs")
     }
     await #expect(throws: Refused.self) {
       try await session.apply(delta, in: "theirs")

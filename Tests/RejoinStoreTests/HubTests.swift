@@ -127,9 +127,8 @@ class HubSuite: StoreSuite {
     let hub = try hub(database)
     #expect(try hub.version(of: scope) == ReplicaVersion())
     #expect(try hub.delta(since: ReplicaVersion(), in: scope) == nil)
-    let page = try hub.page(
-      of: nil, since: ReplicaVersion(), in: scope, limit: 1)
-    #expect(page.delta == nil && page.next == nil)
+    #expect(
+      try hub.delta(since: ReplicaVersion(), byteLimit: 1, in: scope) == nil)
     // Reading adds none.
     #expect(try StoredScope.read(scope, on: connect(database)) == nil)
   }
@@ -147,70 +146,129 @@ class HubSuite: StoreSuite {
     }
   }
 
+  /// Takes parts until there are none, and returns how many.
+  private func takeParts(
+    _ hub: HubScopes, _ newcomer: Replica, byteLimit: Int = 1,
+    after part: (Int) throws -> Void = { _ in }
+  ) throws -> Int {
+    var count = 0
+    while let delta = try hub.delta(
+      since: newcomer.version, byteLimit: byteLimit, in: scope)
+    {
+      count += 1
+      guard newcomer.apply(delta).hasAdvanced else { break }
+      try part(count)
+    }
+    return count
+  }
+
   @Test(arguments: Database.available)
-  func pagesVouchForWhatWasThereAtTheFirst(_ database: Database) throws {
+  func partsVouchForWhatWasThereAtTheFirst(_ database: Database) throws {
     let hub = try hub(database)
     let (phone, newcomer) = (replica(1), replica(2))
     try write(phone, "1", "2", "3", "4", "5")
     try exchange(phone, hub)
     let held = try hub.version(of: scope)
-    var (cursor, pages) = (nil as HubPage.Cursor?, 0)
-    repeat {
-      let page = try hub.page(
-        of: cursor, since: ReplicaVersion(), in: scope, limit: 2)
-      #expect(newcomer.version.vectorClock == VectorClock())
-      if let delta = page.delta { newcomer.apply(delta) }
-      (cursor, pages) = (page.next, pages + 1)
-      // Somebody saves between two pages, into records before and behind, and
+    var versions: [ReplicaVersion] = []
+    let parts = try takeParts(hub, newcomer) { part in
+      versions.append(newcomer.version)
+      if part > 5 { return }
+      // Somebody saves between two parts, into records before and behind, and
       // adds one.
-      try write(phone, "1", "5", "new \(pages)")
+      try write(phone, "1", "5", "new \(part)")
       try exchange(phone, hub)
-    } while cursor != nil
-    #expect(pages > 3)
-    #expect(newcomer.version.vectorClock == held.vectorClock)
+    }
+    // The five, those that were new at the end of them, and the ends of both.
+    #expect(parts > 10)
+    let clocks = versions.map(\.vectorClock)
+    #expect(clocks.prefix(5).allSatisfy { $0 == VectorClock() })
+    #expect(clocks.contains(held.vectorClock))
+    #expect(versions.last?.prefix == nil)
     try exchange(newcomer, hub)
     try exchange(phone, hub)
     #expect(newcomer.encoded() == phone.encoded())
   }
 
   @Test(arguments: Database.available)
-  func pagesHaveWhatIsAheadOfTheVersion(_ database: Database) throws {
+  func partsOfFewAndOfManyRecords(_ database: Database) throws {
+    let (hub, phone) = (try hub(database), replica(1))
+    // More than are found one by one, and more than are read at once.
+    for (count, limit) in [(250, 500), (10_500, 20_000)] {
+      let newcomer = replica(2)
+      try phone.save { transaction in
+        for i in 0..<count {
+          transaction[Note.self, "\(i)"].views.increment(by: 1)
+        }
+      }
+      try exchange(phone, hub)
+      #expect(try takeParts(hub, newcomer, byteLimit: limit) > 3)
+      #expect(newcomer.delta() == phone.delta())
+      #expect(newcomer.version.vectorClock == phone.version.vectorClock)
+    }
+    // Of many, some.
+    let before = phone.version
+    try write(phone, "1", "99", "9999")
+    try exchange(phone, hub)
+    for limit in [1, 1_000] {
+      let parts = try #require(
+        try hub.delta(since: before, byteLimit: limit, in: scope))
+      #expect(
+        parts.recordIDs.map(\.key)
+          == (limit == 1 ? ["1"] : ["1", "99", "9999"]))
+    }
+  }
+
+  @Test(arguments: Database.available)
+  func aHubTakesParts(_ database: Database) throws {
+    let (hub, phone, newcomer) = (try hub(database), replica(1), replica(2))
+    try write(phone, "1", "2", "3")
+    for part in 1...4 {
+      let delta = try #require(
+        phone.delta(since: hub.version(of: scope), byteLimit: 1))
+      #expect(try hub.apply(delta, in: scope).hasAdvanced)
+      let version = try hub.version(of: scope)
+      #expect(
+        version.prefix?.through
+          == (part < 3 ? RecordID("Note", "\(part)") : nil))
+      if part == 3 { break }
+      // What no save vouches for is not sent.
+      #expect(try hub.delta(since: newcomer.version, in: scope) == nil)
+    }
+    #expect(try hub.version(of: scope).vectorClock == phone.version.vectorClock)
+    #expect(
+      try hub.delta(since: ReplicaVersion(), in: scope) == phone.delta())
+  }
+
+  @Test(arguments: Database.available)
+  func partsLackWhatIsAheadOfTheVersion(_ database: Database) throws {
     let hub = try hub(database)
-    let (phone, newcomer) = (replica(1), replica(2))
+    let phone = replica(1)
     try write(phone, "1", "2")
     let part = try #require(phone.delta()).split(into: 4)[1]
     _ = try hub.apply(part, in: scope)
-    let page = try hub.page(
-      of: nil, since: ReplicaVersion(), in: scope, limit: 5)
-    newcomer.apply(try #require(page.delta))
-    #expect(newcomer.version.fieldsAhead.count == 1)
-    // Else they are not sent, nor named, before the saves are complete.
+    // They are not sent, nor named, before the saves are complete.
     #expect(try hub.version(of: scope) == ReplicaVersion())
     #expect(try hub.delta(since: ReplicaVersion(), in: scope) == nil)
+    #expect(
+      try hub.delta(since: ReplicaVersion(), byteLimit: 1, in: scope) == nil)
     _ = try hub.apply(try #require(phone.delta()), in: scope)
     #expect(
       try hub.delta(since: ReplicaVersion(), in: scope) == phone.delta())
   }
 
   @Test(arguments: Database.available)
-  func aDeviceThatForksBetweenPagesIsSentAgain(_ database: Database) throws {
+  func aDeviceThatForksBetweenPartsIsSentAgain(_ database: Database) throws {
     let hub = try hub(database)
     let (phone, clone, newcomer) = (replica(1), replica(1), replica(2))
     try write(phone, "1", "2", "3")
     try write(clone, "4")
     try exchange(phone, hub)
-    let first = try hub.page(
-      of: nil, since: ReplicaVersion(), in: scope, limit: 2)
-    newcomer.apply(try #require(first.delta))
+    let first = try hub.delta(
+      since: newcomer.version, byteLimit: 1, in: scope)
+    newcomer.apply(try #require(first))
     _ = try hub.apply(try #require(clone.delta()), in: scope)
     #expect(try hub.version(of: scope).forkedDevices == [DeviceID(1)])
-    var cursor = first.next
-    while cursor != nil {
-      let page = try hub.page(
-        of: cursor, since: ReplicaVersion(), in: scope, limit: 2)
-      if let delta = page.delta { newcomer.apply(delta) }
-      cursor = page.next
-    }
+    _ = try takeParts(hub, newcomer)
     try exchange(newcomer, hub)
     for key in ["1", "2", "3", "4"] {
       #expect(newcomer[Note.self, key]?.views == 1)

@@ -13,23 +13,20 @@
 /// the intervals that were applied (``Delta/intervals``), and two versions are
 /// never merged.
 public struct ReplicaVersion: Hashable, Sendable {
-  /// The sequence numbers as a vector clock.
-  public private(set) var vectorClock = VectorClock()
+  /// The latest save of each device.
+  var saves = LatestSaves()
 
-  /// The latest save of each device in `vectorClock`, in the same order and with
-  /// the same sequence numbers.
-  private var saves: [DeviceSave] = []
-
-  /// Whether any device is forked.
-  private(set) var hasForks = false
+  /// What the first records hold beyond these saves, because a transfer was cut
+  /// behind them; `nil` if there is no such transfer.
+  public internal(set) var prefix: Prefix?
 
   /// The saves that every device on the roster is known to hold.
   ///
   /// In a replica's own version, contained in ``vectorClock``.
   public internal(set) var stabilityCut = VectorClock()
 
-  /// The fields that have seen saves beyond ``vectorClock``: for the digest of
-  /// a record ID and field key, these saves.
+  /// The fields that have seen saves beyond ``vectorClock`` and ``prefix``: for the
+  /// digest of a record ID and field key, these saves.
   ///
   /// A field gets ahead when only a part of a delta arrives. Listing it keeps a
   /// sender from sending it again in every exchange.
@@ -40,38 +37,27 @@ public struct ReplicaVersion: Hashable, Sendable {
   /// With more, none are listed, which bounds the size of a version.
   static let fieldsAheadLimit = 4_096
 
-  /// The records of which more saves are held than the version contains, because a
-  /// transfer was cut.
-  ///
-  /// No replica has or uses one yet.
-  package var prefix: Prefix?
-
-  /// A statement about the first records of a replica: up to `through`, which is
-  /// included, they hold every effect of each save in `saves`.
-  package struct Prefix: Hashable, Sendable {
-    package let through: RecordID
-    /// The last save of each device.
-    package let saves: [DeviceID: DeviceSave]
-  }
-
   /// Creates the version of an empty replica.
   public init() {}
 
   /// Creates a version from sequence numbers alone, without timestamps and
   /// digests.
-  public init(_ vectorClock: VectorClock) {
-    self.vectorClock = vectorClock
-    saves = vectorClock.entries.map {
-      DeviceSave(sequence: $0.count, time: .zero, digest: 0)
-    }
-    _checkInvariants()
-  }
+  public init(_ vectorClock: VectorClock) { saves = LatestSaves(vectorClock) }
+
+  /// The sequence numbers as a vector clock.
+  public var vectorClock: VectorClock { saves.vectorClock }
+
+  /// Whether any device is forked.
+  var hasForks: Bool { saves.hasForks }
 
   /// The latest save of a device; its sequence number is zero if there is none.
   ///
   /// - Complexity: O(log *r*) for *r* devices.
-  public subscript(device: DeviceID) -> DeviceSave {
-    place(of: device).map { saves[$0] } ?? .none
+  public subscript(device: DeviceID) -> DeviceSave { saves[device] }
+
+  /// The devices under whose ID two histories are known.
+  public var forkedDevices: Set<DeviceID> {
+    Set(saves.entries.lazy.filter(\.save.isForked).map(\.device))
   }
 
   /// Calls `body` with each device of this version whose latest save in `other`
@@ -82,85 +68,38 @@ public struct ReplicaVersion: Hashable, Sendable {
     from other: ReplicaVersion,
     _ body: (DeviceID, DeviceSave, DeviceSave) throws -> Void
   ) rethrows {
-    let theirs = other.vectorClock.entries
-    var j = 0
-    for (i, entry) in vectorClock.entries.enumerated() {
-      while j < theirs.count, theirs[j].device < entry.device { j += 1 }
-      let isHeld = j < theirs.count && theirs[j].device == entry.device
-      let shown = isHeld ? other.saves[j] : .none
-      if saves[i] != shown { try body(entry.device, saves[i], shown) }
-    }
-  }
-
-  private func place(of device: DeviceID) -> Int? {
-    let place = vectorClock.entries.position(of: device)
-    let isHeld =
-      place < saves.count && vectorClock.entries[place].device == device
-    return isHeld ? place : nil
-  }
-
-  /// The devices under whose ID two histories are known.
-  public var forkedDevices: Set<DeviceID> {
-    Set(vectorClock.entries.map(\.device).filter { self[$0].isForked })
+    try saves.forEachDifference(from: other.saves, body)
   }
 
   /// Joins in the latest save of a device.
   package mutating func insert(_ save: DeviceSave, of device: DeviceID) {
-    guard save.sequence > 0 else { return }
-    if let place = place(of: device) {
-      saves[place] = saves[place].joined(save)
-      hasForks = hasForks || saves[place].isForked
-    } else {
-      saves.insert(save, at: vectorClock.entries.position(of: device))
-      hasForks = hasForks || save.isForked
-    }
-    vectorClock.advance(to: Dot(device, save.sequence))
-    _checkInvariants()
+    let wasForked = self[device].isForked
+    saves.insert(save, of: device)
+    tidyPrefix(of: device, isNewlyForked: self[device].isForked != wasForked)
   }
 
   /// Marks a device as forked; has no effect on one without saves.
   mutating func fork(_ device: DeviceID) {
-    guard let place = place(of: device) else { return }
-    saves[place].isForked = true
-    hasForks = true
+    let wasForked = self[device].isForked
+    saves.fork(device)
+    tidyPrefix(of: device, isNewlyForked: self[device].isForked != wasForked)
   }
 
-  /// Advances past an interval of saves that have been applied.
+  /// Removes a device from the prefix if the version says as much, or if the device
+  /// turned out to be forked.
   ///
-  /// For a forked device, only an interval that begins at zero counts: any
-  /// other may continue the other history.
-  ///
-  /// - Returns: `false` if there is a gap before the interval; the version is
-  ///   then unchanged.
-  mutating func advance(
-    by interval: SaveInterval, of device: DeviceID
-  ) -> Bool {
-    let held = self[device]
-    let isForked = held.isForked || interval.to.isForked
-    guard interval.from <= (isForked ? 0 : held.sequence) else {
-      return isForked && interval.to.sequence <= held.sequence
-    }
-    insert(interval.to, of: device)
-    return true
+  /// The saves of a part continue those that the version had. Once it has two
+  /// histories, it is unknown which of them they continued.
+  private mutating func tidyPrefix(of device: DeviceID, isNewlyForked: Bool) {
+    guard let save = prefix?.saves[device], save.sequence > 0,
+      isNewlyForked || contains(save, of: device)
+    else { return }
+    prefix?.saves.remove(device)
+    if prefix?.saves.isEmpty == true { prefix = nil }
   }
 }
 
 extension ReplicaVersion: CustomStringConvertible {
   /// The sequence numbers alone.
   public var description: String { vectorClock.description }
-}
-
-extension ReplicaVersion {
-  /// Traps in checked builds unless the invariants hold.
-  @inline(__always)
-  func _checkInvariants() {
-    #if REJOIN_CHECK_INVARIANTS
-      precondition(
-        saves.map(\.sequence) == vectorClock.entries.map(\.count),
-        "the saves differ from the vector clock \(self)")
-      precondition(
-        hasForks == saves.contains(where: \.isForked),
-        "`hasForks` is \(hasForks)")
-    #endif
-  }
 }

@@ -13,7 +13,12 @@ extension ReplicaVersion {
       var reader = try WireReader(opening: bytes, as: [.replicaVersion])
       var version = try reader.version()
       version.fieldsAhead = try reader.fieldsAhead(of: version)
-      version.prefix = try reader.prefix()
+      let start = reader.offset
+      if let prefix = try reader.prefix() {
+        try reader.require(
+          version.setPrefix(prefix), .notCanonical,
+          "no saves in a prefix that the version has", at: start)
+      }
       try reader.finish()
       return version
     }
@@ -22,18 +27,13 @@ extension ReplicaVersion {
   /// The version as bytes: about 30 for each device, 16 of them its ID.
   public func encoded() -> [UInt8] {
     var writer = WireWriter(.replicaVersion)
-    writer.version(self)
+    writer.saves(saves, stabilityCut)
     writer.varint(fieldsAhead.count)
     for (digest, saves) in fieldsAhead.sorted(by: { $0.key < $1.key }) {
       writer.fixed(digest)
       writer.clock(saves)
     }
-    writer.value(prefix.map { .reference($0.through) })
-    if let prefix {
-      var saves = ReplicaVersion()
-      for (device, save) in prefix.saves { saves.insert(save, of: device) }
-      writer.version(saves)
-    }
+    writer.prefix(prefix)
     return writer.sealed()
   }
 }
@@ -46,16 +46,17 @@ private struct DeviceFlags: OptionSet {
 }
 
 extension WireWriter {
-  /// Writes the last save of each device, and the stability cut.
-  fileprivate mutating func version(_ version: ReplicaVersion) {
-    varint(version.vectorClock.entries.count)
+  /// Writes the latest save of each device, and the stability cut.
+  fileprivate mutating func saves(
+    _ saves: LatestSaves, _ stabilityCut: VectorClock
+  ) {
+    varint(saves.vectorClock.entries.count)
     var times = TimeChain()
-    for entry in version.vectorClock.entries {
-      let save = version[entry.device]
-      let cut = min(version.stabilityCut[entry.device], save.sequence)
+    for (id, save) in saves.entries {
+      let cut = min(stabilityCut[id], save.sequence)
       var flags: DeviceFlags = save.isForked ? .isForked : []
       if cut > 0 { flags.insert(.isInCut) }
-      device(entry.device)
+      device(id)
       byte(flags.rawValue)
       varint(save.sequence - 1)
       if cut > 0 { varint(save.sequence - cut) }
@@ -63,14 +64,29 @@ extension WireWriter {
       fixed(save.digest)
     }
   }
+
+  /// Writes a prefix, or that there is none.
+  mutating func prefix(_ prefix: ReplicaVersion.Prefix?) {
+    value(prefix.map { .reference($0.through) })
+    if let prefix { saves(prefix.saves, VectorClock()) }
+  }
 }
 
 extension WireReader {
   fileprivate mutating func version() throws(WireError) -> ReplicaVersion {
     var version = ReplicaVersion()
-    var (times, cut) = (TimeChain(), [] as [VectorClock.Entry])
+    (version.saves, version.stabilityCut) = try saves()
+    return version
+  }
+
+  /// Reads the latest save of each device, and a stability cut.
+  private mutating func saves() throws(WireError) -> (
+    LatestSaves, cut: VectorClock
+  ) {
+    var (saves, times) = (LatestSaves(), TimeChain())
+    var cut: [VectorClock.Entry] = []
     for _ in 0..<(try count(of: 27)) {
-      let device = try device(after: version.vectorClock.entries.last?.device)
+      let device = try device(after: saves.vectorClock.entries.last?.device)
       let start = offset
       let flags = DeviceFlags(rawValue: try byte())
       let number = try number(after: 0)
@@ -82,30 +98,24 @@ extension WireReader {
         cut.append(.init(device: device, count: number - back))
       }
       let time = Timestamp(rawValue: try times.read(from: &self))
-      version.insert(
+      saves.insert(
         DeviceSave(
           sequence: number, time: time, digest: try fixed(),
           isForked: flags.contains(.isForked)),
         of: device)
     }
-    version.stabilityCut = VectorClock(sorted: cut)
-    return version
+    return (saves, VectorClock(sorted: cut))
   }
 
-  fileprivate mutating func prefix() throws(WireError)
-    -> ReplicaVersion.Prefix?
-  {
+  /// Reads a prefix, if there is one.
+  mutating func prefix() throws(WireError) -> ReplicaVersion.Prefix? {
     guard let through = try recordID() else { return nil }
     let start = offset
-    let version = try version()
-    let devices = version.vectorClock.entries.map(\.device)
+    let (saves, cut) = try saves()
     try require(
-      version.stabilityCut.isEmpty && !devices.isEmpty, .invalid,
+      cut.isEmpty && !saves.isEmpty, .invalid,
       "at least one device in a prefix, and no stability cut", at: start)
-    return .init(
-      through: through,
-      saves: Dictionary(
-        uniqueKeysWithValues: devices.map { ($0, version[$0]) }))
+    return .init(through: through, saves: saves)
   }
 
   fileprivate mutating func fieldsAhead(

@@ -8,6 +8,7 @@ enum WireSection: Int {
   case servers
   case digests
   case horizons
+  case prefix
 }
 
 extension WireWriter {

@@ -45,12 +45,17 @@ extension ReplicaState {
         }
       }
       index._checkInvariants(clocks)
-      let beyond = clocks.filter {
-        !$0.value.isContained(in: version.vectorClock)
+      let beyond = clocks.filter { location, clock in
+        let id = records[Int(location.record)].id
+        let prefix = version.prefix.flatMap { id <= $0.through ? $0 : nil }
+        var held = version.vectorClock
+        if let prefix { held.merge(prefix.vectorClock) }
+        return !clock.isContained(in: held)
       }
       precondition(
         ahead == Set(beyond.keys),
-        "`ahead` does not list the fields whose clock is beyond the version")
+        "`ahead` does not list the fields that have seen saves which neither the "
+          + "version nor its prefix has")
     }
 
     private func check(_ slot: FieldSlot, of id: RecordID) {
@@ -71,6 +76,13 @@ extension ReplicaState {
       precondition(
         version.fieldsAhead.isEmpty,
         "the stored version lists fields ahead, which belong in `ahead`")
+      if let prefix = version.prefix {
+        let saves = prefix.saves.entries
+        precondition(
+          !prefix.saves.isEmpty
+            && saves.allSatisfy { !version.contains($1, of: $0) },
+          "the prefix through \(prefix.through) has saves of the version")
+      }
       stability._checkInvariants(holding: version.vectorClock)
     }
 

@@ -45,19 +45,26 @@ extension Inspection {
           ])
         })
     }
-    if case .replicaVersion(let version) = content, let prefix = version.prefix
-    {
-      let saves = prefix.saves.sorted { $0.key < $1.key }
+    if let prefix {
       members["prefix"] = .object([
         "through": Inspection.json(prefix.through),
         "clock": .array(
-          saves.map { Inspection.json($0.key, $0.value, $0.value.sequence) }),
+          prefix.saves.entries.map { Inspection.json($0, $1, $1.sequence) }),
       ])
     }
     if case .stored(let replica) = content {
       members["device"] = .text(replica.device.hexadecimal)
     }
     return .object(members)
+  }
+
+  /// What the first records hold beyond the clock.
+  private var prefix: ReplicaVersion.Prefix? {
+    switch content {
+    case .replicaVersion(let version): version.prefix
+    case .stored(let replica): replica.version.prefix
+    case .vectorClock, .delta, .token: nil
+    }
   }
 
   private static func json(_ id: RecordID) -> JSONValue {

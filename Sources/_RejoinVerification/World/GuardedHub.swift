@@ -8,6 +8,7 @@ import RejoinStore
 public final class GuardedHub {
   private struct Refused: Error {}
 
+  private let connection: SQLiteConnection
   private let hub: HubScopes
   private let base: Delta
   /// The number of the scope, which changes after each accepted offer.
@@ -18,8 +19,8 @@ public final class GuardedHub {
     self.base = base
     let device = DeviceID(high: .max, low: 0x6775)
     do {
-      hub = try HubScopes(
-        SQLiteConnection(opening: ":memory:"), makeDeviceID: { device })
+      connection = try SQLiteConnection(opening: ":memory:")
+      hub = try HubScopes(connection, makeDeviceID: { device })
     } catch { preconditionFailure("a hub could not be created: \(error)") }
     begin()
   }
@@ -32,10 +33,14 @@ public final class GuardedHub {
   /// The fields and the saves that the hub holds.
   public var content: (delta: Delta?, version: ReplicaVersion) {
     do {
-      // A page also contains the fields ahead of the version.
-      let page = try hub.page(
-        of: nil, since: ReplicaVersion(), in: "\(scope)", limit: 10_000)
-      return (page.delta, try hub.version(of: "\(scope)"))
+      // With the fields ahead of the version, which the hub does not send.
+      let stored = try StoredScope.read("\(scope)", on: connection)
+      let replica = stored.map {
+        Replica(
+          resuming: $0, schema: [], wallClock: WallClock { 0 },
+          makeDeviceID: { DeviceID(0) })
+      }
+      return (replica?.delta(), try hub.version(of: "\(scope)"))
     } catch { preconditionFailure("the hub could not be read: \(error)") }
   }
 

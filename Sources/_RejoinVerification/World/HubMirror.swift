@@ -96,29 +96,27 @@ final class HubMirror {
         $0.encoded() == replica.state.encoded()
       } ?? (replica.delta() == nil)
     }
-    comparePages(since: basis)
+    compareParts()
   }
 
-  /// Sends what there is, in pages, to a replica that has nothing.
-  ///
-  /// - Parameter basis: What the pages are asked for; it has no effect on what a page
-  ///   vouches for.
-  private func comparePages(since basis: ReplicaVersion) {
-    compare("pages") {
+  /// Sends what there is, in parts of the hub and the replica in turn, to a replica
+  /// that has nothing.
+  private func compareParts() {
+    compare("parts") {
       let (some, all) = (newcomer(), newcomer())
-      var (cursor, next) = (nil as HubPage.Cursor?, true)
-      while next {
-        let page = try hub.page(
-          of: cursor, since: basis, in: HubMirror.name, limit: 2)
-        // Until the last one, nothing is vouched for.
-        if some.version.vectorClock != VectorClock() { return false }
-        if let delta = page.delta { some.apply(delta) }
-        (cursor, next) = (page.next, page.next != nil)
+      if let delta = replica.deltaOfIntervals(since: all.version) {
+        all.apply(delta)
       }
-      // What the receiver holds ahead of its version is sent in pages, too.
-      var basis = basis
-      basis.fieldsAhead = [:]
-      if let delta = replica.delta(since: basis) { all.apply(delta) }
+      let limit = steps % 3 * 100
+      for turn in 0... {
+        let basis = some.version
+        let missing = replica.state.missingChanges(since: basis)
+        let delta =
+          turn % 2 == 0
+          ? try hub.delta(since: basis, byteLimit: limit, in: HubMirror.name)
+          : replica.delta(of: missing, byteLimit: limit, readThrough: nil)
+        guard let delta, some.apply(delta).hasAdvanced else { break }
+      }
       return some.state.encoded() == all.state.encoded()
     }
   }

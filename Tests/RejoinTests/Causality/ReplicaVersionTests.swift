@@ -64,13 +64,11 @@ private let phone = DeviceID(1)
   }
 
   @Test func anIntervalCountsWhereItContinues() {
+    let held = version(save(2, digest: 1))
     for (from, isTaken) in [(0, true), (2, true), (3, false)] {
-      var held = version(save(2, digest: 1))
       let interval = Delta.Interval(
         from: UInt64(from), to: save(5, digest: 9))
-      let hasAdvanced = held.advance(by: interval, of: phone)
-      #expect(hasAdvanced == isTaken)
-      #expect(held[phone].sequence == (isTaken ? 5 : 2))
+      #expect(held.isContinued(by: interval, of: phone) == isTaken)
     }
   }
 
@@ -80,21 +78,18 @@ private let phone = DeviceID(1)
     for (held, to) in [
       (save(2, digest: 0b01), forked), (forked, save(6, digest: 0b01)),
     ] {
-      var from2 = version(held)
-      let isGap = !from2.advance(by: .init(from: 2, to: to), of: phone)
-      #expect(isGap)
-      #expect(from2 == version(held))
-      var from0 = version(held)
-      let isTaken = from0.advance(by: .init(from: 0, to: to), of: phone)
-      #expect(isTaken)
-      #expect(from0[phone].isForked)
-      #expect(from0[phone].digest == 0b11)
-      #expect(from0[phone].sequence == max(held.sequence, to.sequence))
+      for from: UInt64 in [0, 1, 2] {
+        let interval = Delta.Interval(from: from, to: to)
+        #expect(
+          version(held).isContinued(by: interval, of: phone) == (from == 0))
+      }
+      var all = version(held)
+      let result = all.advance(by: version(to).saves, in: RecordRange())
+      #expect(result.hasGrown && result.refused.isEmpty)
+      #expect(all[phone].isForked)
+      #expect(all[phone].digest == 0b11)
+      #expect(all[phone].sequence == max(held.sequence, to.sequence))
     }
-    // What is older than what is here leaves no gap.
-    var known = version(forked)
-    let isKnown = known.advance(by: .init(from: 2, to: save(4)), of: phone)
-    #expect(isKnown)
   }
 
   @Test func aMissingDeviceHasSavedNothing() {

@@ -127,6 +127,25 @@ struct ChangeIndex {
   }
 }
 
+extension ChangeIndex {
+  /// The number of changes that are not in `basis`, or more: stale ones are counted.
+  ///
+  /// - Parameter devices: The devices whose saves are counted, each once.
+  mutating func count(since basis: VectorClock, of devices: [DeviceID]) -> Int {
+    var count = 0
+    for device in devices where last(of: device) > basis[device] {
+      byDevice.update(device, default: DeviceChanges()) { changes in
+        changes.sort()
+        let seen = basis[device]
+        count +=
+          changes.entries.count
+          - changes.entries.partitioningIndex { $0.sequence > seen }
+      }
+    }
+    return count
+  }
+}
+
 extension ChangeIndex.DeviceChanges {
   fileprivate var mark: ChangeIndex.Mark.Device {
     .init(

@@ -94,6 +94,12 @@ public struct MergeReport: Sendable {
     public let assumed: UInt64
     /// The field of which a part was refused; `nil` if no part was.
     public var field: FieldLocation?
+    /// The last of the records of which the sender assumed it; `nil` if it assumed
+    /// it of all records.
+    ///
+    /// The delta goes on where another one ends, which has not arrived, see
+    /// ``Replica/delta(since:byteLimit:)``.
+    public var through: RecordID?
   }
 
   /// The records with at least one updated field.
@@ -145,6 +151,12 @@ public struct MergeReport: Sendable {
   /// declare the older kind with `fallingBackTo`; they are then not listed here.
   public internal(set) var kindMismatches: Set<FieldLocation> = []
 
+  /// Whether the replica's version has changed: its saves, its prefix, or the fields
+  /// ahead of them.
+  ///
+  /// If not, the same sender would send the same again.
+  public internal(set) var hasAdvanced = false
+
   init() {}
 
   /// Adds the report of another step of the same exchange.
@@ -163,6 +175,7 @@ public struct MergeReport: Sendable {
       other.lastSaveBeforeRollback ?? lastSaveBeforeRollback
     reactivatedDevices.formUnion(other.reactivatedDevices)
     kindMismatches.formUnion(other.kindMismatches)
+    hasAdvanced = hasAdvanced || other.hasAdvanced
     _checkInvariants()
   }
 

@@ -1,22 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What a replica has beyond a version that was shown to it, by numbers alone.
-package struct MissingChanges: Hashable, Sendable {
+package struct MissingChanges: Sendable {
   /// The saves that the receiver is taken to know: of a forked device none.
   package private(set) var known: VectorClock
-  /// The fields that the receiver holds ahead of its version, and need not get.
-  fileprivate var ahead: [UInt64: VectorClock]
+  /// The receiver has all that is missing of the records up to this one; `nil` if
+  /// that cannot be said of any record.
+  package private(set) var after: RecordID?
   /// For each device, the saves that are in the version here and are new.
   package private(set) var intervals: [DeviceID: SaveInterval] = [:]
+  /// The fields that the receiver holds ahead of its version, and need not get.
+  private var ahead: [UInt64: VectorClock]
+  /// The saves that the receiver's first records hold, and the last such record.
+  private var prefix: (saves: VectorClock, through: RecordID)?
 
   fileprivate init(in stored: ReplicaState, since basis: ReplicaVersion) {
     (known, ahead) = (basis.vectorClock, basis.fieldsAhead)
+    var hasForks = false
     stored.version.forEachDifference(from: basis) { device, held, shown in
       var (from, to) = (shown.sequence, held)
       if stored.mayDiffer(device, from: shown) {
         // Two histories have different saves under the same numbers. The
         // receiver's number proves nothing, so send everything of the device.
-        (from, known[device], ahead) = (0, 0, [:])
+        (from, known[device], hasForks) = (0, 0, true)
         // The receiver finds the fork if the interval ends at a number that it
         // holds with another digest. The digests of earlier own saves are known.
         if let own = stored.ownSave(contradicting: shown, of: device) {
@@ -25,13 +31,61 @@ package struct MissingChanges: Hashable, Sendable {
       }
       if from < to.sequence { intervals[device] = .init(from: from, to: to) }
     }
+    if hasForks { ahead = [:] }
+    if let held = basis.prefix {
+      goOn(after: held, of: basis, in: stored, hasForks: hasForks)
+    }
     // A delta may reach other replicas than the one that showed `basis`. If
     // they apply an interval, all fields that its saves touched must be in the
     // delta, also those that this receiver holds ahead of its version.
-    ahead = ahead.mapValues { [intervals] saves in
-      VectorClock(
-        sorted: saves.entries.filter { intervals[$0.device] == nil })
+    ahead = ahead.mapValues { [intervals] in $0.without(intervals) }
+  }
+
+  /// Limits the changes to the records after a prefix and to its saves, if any of
+  /// its saves is missing.
+  ///
+  /// Newer saves follow in another delta: the records of the prefix may have them.
+  private mutating func goOn(
+    after held: ReplicaVersion.Prefix, of basis: ReplicaVersion,
+    in stored: ReplicaState, hasForks: Bool
+  ) {
+    var continued: [DeviceID: SaveInterval] = [:]
+    for (device, save) in held.saves.entries {
+      guard let interval = intervals[device],
+        let to = stored.common(interval.to, save, of: device, since: basis),
+        to.sequence > interval.from
+      else { continue }
+      continued[device] = .init(from: interval.from, to: to)
     }
+    if !continued.isEmpty {
+      (after, intervals) = (held.through, continued)
+    } else if !hasForks {
+      prefix = (held.vectorClock.without(intervals), held.through)
+    }
+  }
+
+  /// Whether a field that has seen unknown saves is missing at the receiver.
+  ///
+  /// - Parameter digest: See ``ReplicaVersion/fieldsAhead``.
+  func lacks(
+    _ clock: @autoclosure () -> VectorClock, in record: RecordID,
+    _ digest: @autoclosure () -> UInt64
+  ) -> Bool {
+    if let after, record <= after { return false }
+    if ahead.isEmpty, prefix == nil { return true }
+    var held = known
+    if let prefix, record <= prefix.through { held.merge(prefix.saves) }
+    if !ahead.isEmpty, let saves = ahead[digest()] { held.merge(saves) }
+    return !clock().isContained(in: held)
+  }
+}
+
+extension VectorClock {
+  /// The entries of devices without an interval.
+  fileprivate func without(
+    _ intervals: [DeviceID: SaveInterval]
+  ) -> VectorClock {
+    VectorClock(sorted: entries.filter { intervals[$0.device] == nil })
   }
 }
 
@@ -41,6 +95,21 @@ extension ReplicaState {
     MissingChanges(in: self, since: basis)
   }
 
+  /// The lesser of a save here and one that a prefix ends with.
+  ///
+  /// Of a device with two histories, the number does not say which one it is of.
+  fileprivate func common(
+    _ mine: DeviceSave, _ theirs: DeviceSave, of device: DeviceID,
+    since basis: ReplicaVersion
+  ) -> DeviceSave? {
+    if mayDiffer(device, from: basis[device])
+      || mayDiffer(device, from: theirs) || mine.contradicts(theirs)
+    {
+      return mine == theirs ? mine : nil
+    }
+    return mine.sequence < theirs.sequence ? mine : theirs
+  }
+
   /// Returns the delta with the missing changes.
   ///
   /// - Parameter withAhead: Whether to include the fields whose unseen saves
@@ -48,58 +117,48 @@ extension ReplicaState {
   package mutating func delta(
     of missing: MissingChanges, withAhead: Bool = true
   ) -> Delta? {
-    // A field ahead of the version may have seen saves of any device.
-    let locations = locations(
-      since: missing.known,
-      of: !withAhead || ahead.isEmpty
-        ? Array(missing.intervals.keys) : index.devices)
-    if missing.ahead.isEmpty {
-      return delta(at: locations, since: missing.known, missing.intervals)
-    }
-    let lacking = locations.filter { location in
-      guard let held = missing.ahead[digest(of: location)],
-        let state = self[location]
-      else { return true }
-      return !state.clock.isContained(in: missing.known.merging(held))
-    }
-    return delta(at: lacking, since: missing.known, missing.intervals)
-  }
-
-  /// Makes the delta of the records here, which are some of those with missing changes.
-  ///
-  /// - Parameter isLast: Whether all others have been sent, so that the intervals
-  ///   can be vouched for.
-  package mutating func page(of missing: MissingChanges, isLast: Bool) -> Delta?
-  {
-    // They may have seen saves since the missing changes were asked for.
-    let locations = locations(since: missing.known, of: index.devices)
-    return delta(
-      at: locations, since: missing.known, isLast ? missing.intervals : [:])
-  }
-
-  private mutating func delta(
-    at locations: [FieldPosition], since known: VectorClock,
-    _ intervals: [DeviceID: SaveInterval]
-  ) -> Delta? {
     _checkInvariants()
-    if locations.isEmpty, intervals.isEmpty { return nil }
+    let locations = missingFields(
+      missing, of: devices(with: missing, withAhead: withAhead))
+    if locations.isEmpty, missing.intervals.isEmpty { return nil }
+    return delta(at: locations, of: missing, through: nil)
+  }
+
+  /// The missing fields that have seen saves of some devices.
+  mutating func missingFields(
+    _ missing: MissingChanges, of devices: [DeviceID]
+  ) -> [FieldPosition] {
+    index.locations(since: missing.known, of: devices) {
+      [records] device, at in records.lastSave(of: device, at: at)
+    }.filter { location in
+      missing.lacks(
+        self[location]?.clock ?? VectorClock(),
+        in: records[Int(location.record)].id, digest(of: location))
+    }
+  }
+
+  /// The devices whose saves are looked for.
+  ///
+  /// A field ahead of the version may have seen saves of any device.
+  func devices(with missing: MissingChanges, withAhead: Bool) -> [DeviceID] {
+    !withAhead || ahead.isEmpty && version.prefix == nil
+      ? Array(missing.intervals.keys) : index.devices
+  }
+
+  /// Makes a delta of fields.
+  mutating func delta(
+    at locations: [FieldPosition], of missing: MissingChanges,
+    through: RecordID?
+  ) -> Delta {
     var fragments: [FieldPosition: Fragment] = [:]
     if !large.isEmpty {
       for location in locations {
-        fragments[location] = fragment(at: location, since: known)
+        fragments[location] = fragment(at: location, since: missing.known)
       }
     }
+    let range = RecordRange(after: missing.after, through: through)
     return Delta(
       MessageContent(records, names, at: locations, fragments: fragments),
-      intervals)
-  }
-
-  /// The fields with saves of some devices beyond `known`.
-  private mutating func locations(
-    since known: VectorClock, of devices: [DeviceID]
-  ) -> [FieldPosition] {
-    index.locations(since: known, of: devices) { [records] device, at in
-      records.lastSave(of: device, at: at)
-    }
+      missing.intervals, range: range.isWhole ? nil : range)
   }
 }

@@ -20,9 +20,8 @@ extension ReplicaState {
 
   /// For each device, the last save that a field has seen beyond the version.
   var latestMissingSaves: VectorClock {
-    ahead.reduce(into: VectorClock()) {
-      $0.merge(savesBeyondVersion($1))
-    }
+    let prefix = version.prefix?.vectorClock ?? VectorClock()
+    return ahead.reduce(into: prefix) { $0.merge(savesBeyondVersion($1)) }
   }
 
   /// The saves that a field has seen beyond the version.
@@ -50,15 +49,31 @@ extension ReplicaState {
   /// Updates `ahead` after some fields, the version or both have changed.
   ///
   /// - Parameters:
-  ///   - changed: The fields whose clocks grew. No other field can get ahead,
-  ///     since the version only grows.
-  ///   - hasAdvanced: Whether the version grew. Otherwise no field ahead falls
-  ///     behind it.
+  ///   - changed: The fields whose clocks grew. Unless the prefix shrank, no other
+  ///     field can get ahead.
+  ///   - hasAdvanced: Whether the version or its prefix grew. Otherwise no field
+  ///     ahead falls behind them.
+  ///   - former: The prefix before.
+  /// - Returns: Whether another field is ahead.
   /// - Complexity: O(*k*), where *k* is the number of changed fields and, if
-  ///   the version grew, of fields ahead.
-  mutating func noteAhead(_ changed: [JoinedField], hasAdvanced: Bool) {
+  ///   the version grew, of fields ahead. If the prefix shrank, *k* includes the
+  ///   fields that it covered.
+  mutating func noteAhead(
+    _ changed: [JoinedField], hasAdvanced: Bool,
+    since former: ReplicaVersion.Prefix? = nil
+  ) -> Bool {
+    let count = ahead.count
+    if !version.implies(former) {
+      let beyond = index.locations(
+        since: version.vectorClock, of: index.devices
+      ) { [records] device, at in records.lastSave(of: device, at: at) }
+      ahead = Set(beyond.filter { isAhead($0) })
+      return true
+    }
     for field in changed { noteAhead(field) }
+    let hasMore = ahead.count > count
     if hasAdvanced, !ahead.isEmpty { ahead = ahead.filter { isAhead($0) } }
+    return hasMore
   }
 
   /// Notes a field whose clock has grown, if it is ahead of the version.
@@ -73,6 +88,8 @@ extension ReplicaState {
   private func isAhead(_ location: FieldPosition) -> Bool {
     let record = records[Int(location.record)]
     guard let slot = record.position(of: location.name) else { return false }
-    return !record.slots[slot].isContained(in: version.vectorClock)
+    if record.slots[slot].isContained(in: version.vectorClock) { return false }
+    return version.prefix == nil
+      || !version.contains(record.slots[slot].clock, ofFieldIn: record.id)
   }
 }

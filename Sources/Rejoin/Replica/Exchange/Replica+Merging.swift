@@ -18,6 +18,32 @@ extension Replica {
     stored.delta(of: stored.missingChanges(since: basis))
   }
 
+  /// Creates a delta of a part of what this replica has seen and `basis` has not.
+  ///
+  ///     while let delta = phone.delta(since: tablet.version, byteLimit: 256_000) {
+  ///       guard tablet.apply(delta).hasAdvanced else { break }
+  ///     }
+  ///
+  /// The part is of the first records with changes, in the order of their IDs. The
+  /// receiver's next version says where it ends, so that the transfer can be cut
+  /// after any part and go on later, from this replica or from another. Take parts
+  /// from one replica at a time: those of two can replace each other's, and then
+  /// nothing is lost but the transfer may not end.
+  ///
+  /// - Parameters:
+  ///   - basis: The receiver's ``version``, or any earlier one.
+  ///   - byteLimit: The maximum number of bytes. Only the changes of a single record
+  ///     can exceed it, since they are not cut.
+  /// - Returns: The delta; `nil` if `basis` contains everything.
+  /// - Complexity: O(*k* + log *n*), where *k* is the number of records from the
+  ///   first to the last one in the delta, and *n* is that of all records. If at most
+  ///   10,000 fields have changed, *k* is the number of changed ones.
+  public func delta(
+    since basis: ReplicaVersion, byteLimit: Int
+  ) -> Delta? {
+    stored.delta(of: stored.missingChanges(since: basis), byteLimit: byteLimit)
+  }
+
   /// Creates a delta of everything that this replica holds.
   ///
   /// - Returns: The delta; `nil` if the replica is empty.

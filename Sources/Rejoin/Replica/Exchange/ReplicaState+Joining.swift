@@ -18,8 +18,11 @@ extension ReplicaState {
     detectRollback(head.saves, &report)
     let joined = join(&records, schema, detail, &report, &refused)
     // The version advances last: an interval guarantees that the fields have its saves.
-    let hasAdvanced = advance(head, without: refused, now: now, &report)
-    noteAhead(joined, hasAdvanced: hasAdvanced)
+    let former = version.prefix
+    let hasGrown = advance(head, without: refused, now: now, &report)
+    let isAhead = noteAhead(joined, hasAdvanced: hasGrown, since: former)
+    report.hasAdvanced =
+      hasGrown || isAhead || !report.forkedDevices.isEmpty
     _checkInvariants()
     report._checkInvariants()
     return report
@@ -39,26 +42,45 @@ extension ReplicaState {
 
   /// Advances the version by the intervals of a message.
   ///
-  /// - Returns: Whether the version grew.
+  /// - Returns: Whether the version or its prefix grew.
   private mutating func advance(
     _ head: MessageHead, without refused: [RefusedPart], now: Int64,
     _ report: inout MergeReport
   ) -> Bool {
-    var hasAdvanced = false
-    for (device, interval) in head.saves.intervals {
+    // No interval counts while a part that it covers was refused.
+    let intervals = head.saves.intervals.filter { device, interval in
       // Only unseen saves: delivered twice, a delta must change nothing.
-      if interval.to.sequence > version[device].sequence {
+      if interval.to.sequence > version.lastKnownSave(of: device) {
         hybrid.receive(interval.to.time, now: now)
       }
-      // The interval of a range guarantees nothing for other records. No interval
-      // counts while a part that it covers was refused.
-      if head.range == nil, !waits(interval, of: device, for: refused),
-        advance(device, interval, into: &report)
-      {
-        hasAdvanced = true
-      }
+      return !waits(interval, of: device, for: refused)
     }
-    return hasAdvanced
+    // First of all of them: an interval of a forked device counts only from zero.
+    for (device, interval) in intervals {
+      detectReusedIdentity(interval.to, of: device, &report)
+    }
+    var saves = LatestSaves()
+    for (device, interval) in intervals
+    where continues(interval, of: device, &report) {
+      saves.insert(interval.to, of: device)
+    }
+    let returning = saves.entries.filter { device, save in
+      retiredNumber(of: device).map {
+        version[device].sequence <= $0 && $0 < save.sequence
+      } ?? false
+    }
+    let range = head.range ?? RecordRange()
+    let result = version.advance(by: saves, in: range)
+    for (device, save) in result.refused.entries {
+      report.gaps.append(
+        .init(
+          device: device, held: version[device].sequence,
+          assumed: save.sequence, through: range.after))
+    }
+    for (device, save) in returning where version.contains(save, of: device) {
+      report.reactivatedDevices.insert(device)
+    }
+    return result.hasGrown
   }
 
   /// Whether a message has later saves of a device that is ours than the
@@ -80,28 +102,21 @@ extension ReplicaState {
       }
   }
 
-  /// Advances the version by an interval, whose fields have been joined.
-  ///
-  /// - Returns: Whether the version grew.
-  private mutating func advance(
-    _ device: DeviceID, _ interval: SaveInterval,
-    into report: inout MergeReport
+  /// Whether an interval continues the saves that the version has, or ends with one
+  /// that the version has; if not, the gap is reported.
+  private func continues(
+    _ interval: SaveInterval, of device: DeviceID, _ report: inout MergeReport
   ) -> Bool {
-    // Before advancing: an interval of a forked device counts only from zero.
-    detectReusedIdentity(interval.to, of: device, &report)
-    let held = version[device].sequence
-    guard version.advance(by: interval, of: device) else {
+    if version.isContinued(by: interval, of: device) { return true }
+    let held = version[device]
+    let isForked = held.isForked || interval.to.isForked
+    if !isForked || interval.to.sequence > held.sequence {
       // Some saves between may have touched fields that are not in the delta.
       report.gaps.append(
-        .init(device: device, held: held, assumed: interval.from))
-      return false
+        .init(
+          device: device, held: held.sequence, assumed: interval.from))
     }
-    if let last = retiredNumber(of: device), held <= last,
-      interval.to.sequence > last
-    {
-      report.reactivatedDevices.insert(device)
-    }
-    return interval.to.sequence > held
+    return false
   }
 
   /// Joins the records of a message.

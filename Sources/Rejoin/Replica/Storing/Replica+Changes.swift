@@ -40,6 +40,17 @@ extension Replica {
     stored.delta(of: stored.missingChanges(since: basis), withAhead: false)
   }
 
+  /// Returns a part of what a version lacks, likewise.
+  ///
+  /// - Parameter end: The last of the records that are here, if there are others
+  ///   elsewhere.
+  package func delta(
+    of missing: MissingChanges, byteLimit: Int, readThrough end: RecordID?
+  ) -> Delta? {
+    stored.delta(
+      of: missing, byteLimit: byteLimit, withAhead: false, readThrough: end)
+  }
+
   /// Takes the replica back to what a store has of it.
   ///
   /// - Parameter former: The replica before the change.

@@ -6,6 +6,7 @@
 /// apart and write it only then.
 package struct StoredHead: Equatable, Sendable {
   private let identity: Identity
+  private let prefix: ReplicaVersion.Prefix?
   private let stabilityCut: VectorClock
   private let mark: VectorClock
   private let passed: Set<DeviceID>
@@ -15,7 +16,9 @@ package struct StoredHead: Equatable, Sendable {
 
   package init(_ stored: ReplicaState) {
     identity = stored.identity.withoutDigests
-    stabilityCut = stored.version.stabilityCut
+    (prefix, stabilityCut) = (
+      stored.version.prefix, stored.version.stabilityCut
+    )
     mark = stored.stability.mark
     passed = stored.stability.passed
     let (latest, save) = (stored.hybrid.latest, stored.version[stored.device])
@@ -35,6 +38,7 @@ extension ReplicaState {
       MessageContent([], names),
       save.sequence > 0 ? [device: .init(from: 0, to: save)] : [:], as: .stored)
     writeHead(to: &message)
+    writePrefix(to: &message)
     return message.sealed().bytes
   }
 
@@ -67,10 +71,13 @@ package struct StoredAssembly {
   private var stored: ReplicaState
   /// The last local save when the head was written.
   private var headSave: UInt64 = 0
+  /// The prefix, until the saves have been added.
+  private var prefix: ReplicaVersion.Prefix?
 
   /// Begins with the head.
   package init(head bytes: [UInt8]) throws(WireError) {
-    (stored, headSave) = try withBytes(of: bytes) { bytes throws(WireError) in
+    (stored, headSave, prefix) = try withBytes(of: bytes) {
+      bytes throws(WireError) in
       var stored = ReplicaState(device: DeviceID(0), hybrid: HybridClock())
       var sections = StoredSections()
       let head = try RecordReader(validating: bytes, as: [.stored]) {
@@ -88,7 +95,7 @@ package struct StoredAssembly {
           code: .invalid, offset: 0,
           expected: "the replica's own device and save, and no records")
       }
-      return (stored, save)
+      return (stored, save, sections.prefix)
     }
   }
 
@@ -106,6 +113,16 @@ package struct StoredAssembly {
   /// Adds the last save of a device.
   package mutating func add(_ save: DeviceSave, of device: DeviceID) {
     stored.version.insert(save, of: device)
+  }
+
+  /// Ends the saves, which comes before the records.
+  package mutating func endSaves() throws(WireError) {
+    guard let prefix else { return }
+    guard stored.version.setPrefix(prefix) else {
+      throw WireError(
+        code: .invalid, offset: 0,
+        expected: "a prefix with saves that the version lacks")
+    }
   }
 
   /// Adds the digests of the own saves after the one with number `floor`.

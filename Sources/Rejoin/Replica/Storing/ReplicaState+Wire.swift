@@ -32,17 +32,18 @@ extension ReplicaState {
     for (device, interval) in records.head.saves.intervals {
       stored.version.insert(interval.to, of: device)
     }
+    let hasPrefix = sections.prefix.map { stored.version.setPrefix($0) } ?? true
     var report = MergeReport()
     var refused: [RefusedPart] = []
     let joined = stored.join(&records, [], .faults, &report, &refused)
-    guard stored.isConsistent, !records.hasFragments,
+    guard hasPrefix, stored.isConsistent, !records.hasFragments,
       stored.restore(sections.horizons, of: joined.map(\.location))
     else {
       throw WireError(
         code: .invalid, offset: bytes.count - WireChecksum.size,
         expected:
-          "digests, servers, horizons and a stability cut that agree with the "
-          + "saves")
+          "digests, servers, horizons, a prefix and a stability cut that agree "
+          + "with the saves")
     }
     stored.noteAhead(joined, hasAdvanced: false)
     self = stored
@@ -71,6 +72,7 @@ extension ReplicaState {
     writeHead(to: &message)
     identity.writeDigests(to: &message)
     writeHorizons(of: content, to: &message)
+    writePrefix(to: &message)
     return message.sealed().bytes
   }
 

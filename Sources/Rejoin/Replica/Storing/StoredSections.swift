@@ -17,6 +17,14 @@ extension ReplicaState {
     identity.writePullDevices(to: &message)
   }
 
+  /// Writes what the first records hold beyond the version.
+  func writePrefix(to message: inout MessageWriter) {
+    guard let prefix = version.prefix else { return }
+    var section = WireWriter()
+    section.prefix(prefix)
+    message.section(.prefix, section)
+  }
+
   /// Writes the horizons that differ from the clocks of their fields, each with
   /// the place of its field among all that are written.
   ///
@@ -61,6 +69,8 @@ extension ReplicaState {
 /// Reads the sections of a stored replica.
 struct StoredSections {
   private(set) var hasDevice = false
+  /// What the first records hold beyond the version.
+  private(set) var prefix: ReplicaVersion.Prefix?
   /// The horizon of some large fields, each with the place of its field among all.
   private(set) var horizons: [(place: Int, horizon: VectorClock)] = []
 
@@ -76,8 +86,18 @@ struct StoredSections {
     case .servers: try stored.identity.readPullDevices(&part)
     case .digests: try stored.identity.readDigests(&part)
     case .horizons: try readHorizons(&part)
+    case .prefix: try readPrefix(&part)
     case .range: break
     }
+  }
+
+  private mutating func readPrefix(
+    _ part: inout WireReader
+  ) throws(WireError) {
+    let start = part.offset
+    prefix = try part.prefix()
+    try part.require(
+      prefix != nil, .notCanonical, "no section for no prefix", at: start)
   }
 
   private mutating func readHorizons(

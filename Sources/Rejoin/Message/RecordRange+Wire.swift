@@ -1,18 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The records that a delta speaks for, if these are not all.
-///
-/// It contains the IDs after `after`, which are all if that is `nil`, and up to
-/// `through`, or without an end.
-package struct RecordRange: Hashable, Sendable {
-  package let after: RecordID?
-  package let through: RecordID?
-
-  func contains(_ id: RecordID) -> Bool {
-    (after.map { $0 < id } ?? true) && (through.map { id <= $0 } ?? true)
-  }
-}
-
 extension WireWriter {
   /// Writes both ends of a range.
   init(_ range: RecordRange) {
