@@ -154,7 +154,8 @@ enum Help {
       sync, merge              bring the changes of the device `from` to `to`:
                                as a delta, or as the whole state
       delta, split, apply      keep a delta, cut it into parts, and apply it at
-                               any later time
+                               any later time; with `"bytes": N`, keep the first
+                               part of a transfer that `delta` can go on with
       import, pull             import existing rows once, or pull rows of a
                                `server` repeatedly
       purge, fold              drop deleted records and fold ledgers, up to the

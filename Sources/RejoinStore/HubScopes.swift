@@ -64,7 +64,7 @@ package final class HubScopes {
   ) throws(StoreError) -> Delta? {
     var (missing, end) = (nil as MissingChanges?, nil as RecordID?)
     return try read(scope) { reader in
-      let changes = reader.missingChanges(since: basis)
+      let changes = reader.missingChanges(since: basis, inParts: true)
       missing = changes
       end = try reader.readPart(of: changes, byteLimit: byteLimit)
     } body: { replica, _ in

@@ -161,8 +161,10 @@ struct RecordReader {
   }
 
   /// What is here and not in a version.
-  func missingChanges(since basis: ReplicaVersion) -> MissingChanges {
-    assembly.missingChanges(since: basis)
+  func missingChanges(
+    since basis: ReplicaVersion, inParts: Bool = false
+  ) -> MissingChanges {
+    assembly.missingChanges(since: basis, inParts: inParts)
   }
 
   /// Returns the records that were read.

@@ -41,14 +41,19 @@ extension Replay {
   ) throws(ScriptError) {
     let replica = try device(&line)
     let name = try line.text("as")
+    let limit = try line.byteLimit()
+    func delta(since basis: ReplicaVersion) -> Delta? {
+      limit.map { replica.delta(since: basis, byteLimit: $0) }
+        ?? replica.delta(since: basis)
+    }
     switch line.take("since") {
     case .scalar(.null)?:
-      deltas[name] = .some(replica.delta())
+      deltas[name] = .some(delta(since: ReplicaVersion()))
     case .scalar(.string(let other))?:
       let basis = try devices.replica(other, in: line)
       let report = replica.recordVersion(basis.version, of: basis.device)
       print([(report, replica)])
-      deltas[name] = .some(replica.delta(since: basis.version))
+      deltas[name] = .some(delta(since: basis.version))
     default:
       throw line.error(
         "\"since\" must be a device, or null for the whole state")

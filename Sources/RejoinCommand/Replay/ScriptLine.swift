@@ -112,6 +112,15 @@ struct ScriptLine {
     return time
   }
 
+  /// Takes an optional number of bytes.
+  mutating func byteLimit() throws(ScriptError) -> Int? {
+    guard let json = take("bytes") else { return nil }
+    guard case .scalar(.int(let count)) = json, count > 0 else {
+      throw error("\"bytes\" must be a number of bytes, 1 or more")
+    }
+    return Int(count)
+  }
+
   /// Takes an optional boolean, false if missing.
   mutating func flag(_ key: Name) throws(ScriptError) -> Bool {
     guard let json = take(key) else { return false }

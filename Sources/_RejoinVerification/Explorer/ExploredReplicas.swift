@@ -54,10 +54,14 @@ final class ExploredReplicas<Replica: TestedReplica> {
   private var halves: [Int: (Int, Int)] = [:]
   private var lowered: [Int: [Int]] = [:]
   private var written = ExplorerMemo()
+  private var parts = ExplorerMemo()
   private var applied = ExplorerMemo()
   private var saved = ExplorerMemo()
   private var shown = ExplorerMemo()
   private var stored: [[UInt8]: Int] = [:]
+  /// The numbers of what the first records hold beyond the clock.
+  private var prefixes: [OraclePrefix?: Int] = [:]
+  private var ranges: [OracleRange?: Int] = [:]
   /// The numbers of what can be undone and redone.
   private var histories: [UndoHistory: Int] = [:]
   /// The numbers of messages, where equal knowledge does not make them equal.
@@ -219,20 +223,34 @@ extension ExploredReplicas {
 
   /// What a state knows and a clock does not.
   ///
+  /// - Parameter isPart: Whether to write only the first part, of one record.
   /// - Returns: The number of the message; zero if there is nothing.
   func writing(
-    on state: Int, since clock: Int
+    on state: Int, since clock: Int, isPart: Bool = false
   ) throws(ScriptMismatch) -> Int {
-    if let known = written[state, clock] { return known }
-    let letter = try World<Replica>.letter(
-      from: states[state].replica, states[state].model, since: clocks[clock],
-      at: receivers[clock])
+    if let known = isPart ? parts[state, clock] : written[state, clock] {
+      return known
+    }
+    let (replica, model) = (states[state].replica, states[state].model)
+    let letter =
+      if isPart, let receiver = receivers[clock] {
+        try World<Replica>.part(
+          from: replica, model, since: clocks[clock], at: receiver,
+          byteLimit: 1)
+      } else {
+        try World<Replica>.letter(
+          from: replica, model, since: clocks[clock], at: receivers[clock])
+      }
     counts.executions += 1
     counts.checks += 1
     let result = try letter.map { (letter) throws(ScriptMismatch) in
       try intern(letter, by: states[state].replica.version)
     }
-    written.insert(state, clock, result ?? 0)
+    if isPart {
+      parts.insert(state, clock, result ?? 0)
+    } else {
+      written.insert(state, clock, result ?? 0)
+    }
     return result ?? 0
   }
 
@@ -257,6 +275,7 @@ extension ExploredReplicas {
     counts.fragments += expected.fragments
     counts.refused += expected.refused
     counts.waits += expected.waiting
+    counts.parts += expected.parts
     try agree("gaps", receipt.gaps, gaps)
     try agree(
       "devices that return", receipt.returned,
@@ -431,13 +450,20 @@ extension ExploredReplicas {
 
   /// What a replica knows alone: its device and its hybrid clock.
   private func privateKey(_ model: OracleReplica) -> [Int] {
-    [devices.firstIndex(of: model.device) ?? 3, Int(model.knowledge.latest)]
+    let prefix = prefixes[model.prefix] ?? prefixes.count
+    prefixes[model.prefix] = prefix
+    return [
+      devices.firstIndex(of: model.device) ?? 3, Int(model.knowledge.latest),
+      prefix,
+    ]
   }
 
   private func key(
     _ delta: OracleDelta, by sender: ReplicaVersion
   ) -> [Int] {
-    var key: [Int] = []
+    let range = ranges[delta.range] ?? ranges.count
+    ranges[delta.range] = range
+    var key = [range]
     for device in devices + imports {
       let interval = delta.intervals[device]
       key.append(Int(interval?.from ?? 0))

@@ -35,6 +35,15 @@ extension Explorer {
     case .save(let save, let i, let time):
       writer.save(program.saves[save], on: i, at: program.times[time])
     case .sync(let i, let j): writer.steps.append(.sync(from: i, to: j))
+    case .part(let i, let j):
+      let letter = try? message(
+        from: i, since: j, isPart: true, in: configuration)
+      writer.writePart(letter ?? 0, on: i, since: j)
+      writer.deliver(letter ?? 0, half: nil, to: j)
+    case .writePart(let i, let j):
+      let letter = try? message(
+        from: i, since: j, isPart: true, in: configuration)
+      writer.writePart(letter ?? 0, on: i, since: j)
     case .write(let i, let j):
       let letter = try? message(from: i, since: j, in: configuration)
       writer.write(letter ?? 0, on: i, since: j)
@@ -70,6 +79,12 @@ struct ExplorerScriptWriter {
 
   mutating func write(_ letter: Int, on i: Int, since j: Int?) {
     steps.append(.write(on: i, since: j, message: next))
+    names[letter] = next
+    next += 1
+  }
+
+  mutating func writePart(_ letter: Int, on i: Int, since j: Int) {
+    steps.append(.writePart(on: i, since: j, byteLimit: 1, message: next))
     names[letter] = next
     next += 1
   }

@@ -151,16 +151,31 @@ extension Explorer {
       let letter = try message(from: i, since: j, in: configuration)
       return letter == 0
         ? nil : try deliver(letter, half: nil, to: j, in: configuration)
+    case .part(let i, let j):
+      let letter = try message(
+        from: i, since: j, isPart: true, in: configuration)
+      return letter == 0
+        ? nil : try deliver(letter, half: nil, to: j, in: configuration)
+    case .writePart(let i, let j):
+      let letter = try message(
+        from: i, since: j, isPart: true, in: configuration)
+      return keep(letter, in: configuration)
     case .write(let i, let j):
-      let last = program.keptMessages - 1
-      if configuration.message(last) != 0 { return nil }
       let letter = try message(from: i, since: j, in: configuration)
-      return letter == 0 ? nil : configuration.keeping(letter, in: last)
+      return keep(letter, in: configuration)
     case .deliver(let slot, let half, let i):
       let letter = configuration.message(slot)
       return letter == 0
         ? nil : try deliver(letter, half: half, to: i, in: configuration)
     }
+  }
+
+  private func keep(
+    _ letter: Int, in configuration: ExplorerConfiguration
+  ) -> ExplorerConfiguration? {
+    let last = program.keptMessages - 1
+    return letter == 0 || configuration.message(last) != 0
+      ? nil : configuration.keeping(letter, in: last)
   }
 
   /// One device tells another what it lacks, and both learn how far the other is.
@@ -212,10 +227,12 @@ extension Explorer {
   }
 
   func message(
-    from i: Int, since j: Int?, in configuration: ExplorerConfiguration
+    from i: Int, since j: Int?, isPart: Bool = false,
+    in configuration: ExplorerConfiguration
   ) throws(ScriptMismatch) -> Int {
     let clock = j.map { replicas.states[configuration.state($0)].clock } ?? 0
-    return try replicas.writing(on: configuration.state(i), since: clock)
+    return try replicas.writing(
+      on: configuration.state(i), since: clock, isPart: isPart)
   }
 
   private mutating func deliver(

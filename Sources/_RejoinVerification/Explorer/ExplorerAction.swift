@@ -6,6 +6,10 @@ enum ExplorerAction {
   case save(Int, on: Int, at: Int)
   /// A device tells another what it lacks.
   case sync(from: Int, to: Int)
+  /// A device sends another the first part of what that lacks, of one record.
+  case part(from: Int, to: Int)
+  /// A device writes down the first part of what another lacks.
+  case writePart(on: Int, since: Int)
   /// A device writes down what it knows and another does not, or all it knows.
   case write(on: Int, since: Int?)
   /// A message arrives whole, or half of it does.
@@ -19,7 +23,10 @@ enum ExplorerAction {
       where program.savers[save].contains(i) {
         actions += program.times.indices.map { .save(save, on: i, at: $0) }
       }
-      for j in 0..<3 where i != j { actions.append(.sync(from: i, to: j)) }
+      for j in 0..<3 where i != j {
+        actions.append(.sync(from: i, to: j))
+        if program.takesParts { actions.append(.part(from: i, to: j)) }
+      }
     }
     for slot in 0..<program.keptMessages {
       for i in 0..<3 {
@@ -32,6 +39,9 @@ enum ExplorerAction {
     for i in 0..<3 {
       for j in [nil, 0, 1, 2] as [Int?] where j != i {
         actions.append(.write(on: i, since: j))
+        if program.takesParts, let j {
+          actions.append(.writePart(on: i, since: j))
+        }
       }
     }
     return actions

@@ -30,6 +30,8 @@ public struct ExplorerCounts: Hashable, Sendable {
   public internal(set) var refused = 0
   /// The intervals that waited for something that was refused.
   public internal(set) var waits = 0
+  /// The parts of transfers that it took.
+  public internal(set) var parts = PartCounts()
   /// Whether every configuration that can be reached has been met.
   public internal(set) var isComplete = true
 
@@ -51,6 +53,7 @@ public struct ExplorerCounts: Hashable, Sendable {
     a.fragments += b.fragments
     a.refused += b.refused
     a.waits += b.waits
+    a.parts += b.parts
     a.isComplete = a.isComplete && b.isComplete
   }
 }
@@ -61,7 +64,8 @@ extension ExplorerCounts: CustomStringConvertible {
     "\(configurations) configurations, \(transitions) transitions, "
       + "\(checks) checks; deltas: \(applied) applied, \(gaps) refused as gaps, "
       + "\(split) split, \(relayed) relayed; fragments: \(fragments) taken, "
-      + "\(refused) refused, \(waits) intervals waited; \(states) states, "
+      + "\(refused) refused, \(waits) intervals waited; "
+      + "parts of transfers: \(parts); \(states) states, "
       + "\(messages) messages and \(executions) executions of replicas"
       + (isComplete ? "" : "; not complete")
   }

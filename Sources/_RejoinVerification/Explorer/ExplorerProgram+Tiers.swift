@@ -34,9 +34,18 @@ extension ExplorerProgram {
       existence(.updateWins).first(3).splitting(savers: [[0], [1], [2]]),
       existence(.deleteWins).first(3).splitting(savers: [[0], [0], [1]]),
     ]
-    programs += special(kept: 1)
+    programs += special(kept: 1) + parts(kept: 1)
     return programs
   }()
+
+  /// Programs whose records are transferred in parts, by one sender or by two.
+  private static func parts(kept: Int) -> [ExplorerProgram] {
+    [
+      registers.takingParts(savers: [[0], [1], [0]], kept: kept),
+      counters.takingParts(savers: [[0], [1], [2]], kept: kept),
+      creation(.updateWins).takingParts(savers: [[0], [0], [1]], kept: kept),
+    ]
+  }
 
   /// What devices do besides saving verbs.
   private static func special(kept: Int) -> [ExplorerProgram] {
@@ -80,7 +89,7 @@ extension ExplorerProgram {
         savers: [[0], [1], [0, 1, 2], [1, 2]], times: [0], kept: 1),
       existence(.updateWins).splitting(savers: [[0], [1], [2], [0]]),
       existence(.deleteWins).splitting(savers: [[0], [0], [1], [2]]),
-    ] + special(kept: 2)
+    ] + special(kept: 2) + parts(kept: 2)
 
   /// The program with fewer devices for each save, other times, and so many kept
   /// messages, all of them whole.
@@ -97,6 +106,14 @@ extension ExplorerProgram {
   func splitting(savers: [[Int]]) -> ExplorerProgram {
     var copy = reduced(savers: savers, times: [0], kept: 1)
     copy.splits = true
+    return copy
+  }
+
+  /// The program with so many kept messages, where devices take parts of what they
+  /// lack.
+  func takingParts(savers: [[Int]], kept: Int) -> ExplorerProgram {
+    var copy = reduced(savers: savers, times: [0], kept: kept)
+    copy.takesParts = true
     return copy
   }
 

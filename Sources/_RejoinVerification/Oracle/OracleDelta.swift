@@ -15,6 +15,8 @@ struct OracleDelta: Hashable {
   /// Of some fields, which of these are in the message, and what must be known.
   var fragments: [FieldPath: MessageOutline.Fragment] = [:]
   var intervals: [DeviceID: Interval] = [:]
+  /// The records that the intervals are about, if not all.
+  var range: OracleRange?
 
   /// The part with some of the fields, which carries no interval.
   func part(_ paths: some Sequence<FieldPath>) -> OracleDelta {
@@ -37,6 +39,8 @@ struct OracleReceipt {
   var refused = 0
   /// The intervals that wait for something that was refused.
   var waiting = 0
+  /// What became of a part.
+  var parts = PartCounts()
 }
 
 extension OracleReplica {
@@ -48,24 +52,32 @@ extension OracleReplica {
     since basis: VectorClock, at receiver: OracleReplica? = nil
   ) -> OracleDelta? {
     var delta = OracleDelta()
-    for (path, saves) in held {
-      // What the receiver has ahead of its version is left out, unless an interval
-      // claims, to every reader, that it is included.
-      var known = basis
-      for entry in receiver?.field(path).clock.entries ?? []
-      where clock[entry.device] <= basis[entry.device] {
-        known.advance(to: Dot(entry.device, entry.count))
-      }
-      if !field(path).clock.isContained(in: known) {
-        delta.fields[path] = saves
-      }
-    }
     for entry in clock.entries where entry.count > basis[entry.device] {
       delta.intervals[entry.device] = .init(
         from: basis[entry.device], to: entry.count,
         time: knowledge.times[entry.device] ?? .zero)
     }
+    delta.fields = missing(
+      since: basis, at: receiver, beside: delta.intervals.keys)
     return delta.fields.isEmpty && delta.intervals.isEmpty ? nil : delta
+  }
+
+  /// The fields that have saves which a receiver lacks.
+  ///
+  /// What it has ahead of its version is left out, unless an interval of that device
+  /// claims, to every reader, that it is included.
+  func missing(
+    since basis: VectorClock, at receiver: OracleReplica?,
+    beside devices: some Collection<DeviceID>
+  ) -> [FieldPath: SaveSet] {
+    held.filter { path, _ in
+      var known = basis
+      for entry in receiver?.field(path).clock.entries ?? []
+      where !devices.contains(entry.device) {
+        known.advance(to: Dot(entry.device, entry.count))
+      }
+      return !field(path).clock.isContained(in: known)
+    }
   }
 
   /// Applies a delta.
@@ -81,7 +93,7 @@ extension OracleReplica {
     refusals: [FieldPath: Set<DeviceID>] = [:]
   ) -> OracleReceipt {
     for (device, interval) in delta.intervals
-    where interval.to > clock[device] {
+    where interval.to > lastKnown(of: device) {
       knowledge.latest = max(
         knowledge.latest,
         min(interval.time.rawValue, Self.stamp(now + Self.maximumClockSkew)))
@@ -115,6 +127,7 @@ extension OracleReplica {
       receipt.refused += missing.isEmpty ? 0 : 1
       receipt.fragments += fragment != nil && missing.isEmpty ? 1 : 0
     }
+    var taken: [DeviceID: OracleDelta.Interval] = [:]
     for (device, interval) in delta.intervals {
       // What it claims for its saves, those that were refused do not have.
       let isWaiting = refused.contains { path, saves in
@@ -126,10 +139,10 @@ extension OracleReplica {
       } else if isWaiting {
         receipt.waiting += 1
       } else if interval.to > clock[device] {
-        knowledge.clock.advance(to: Dot(device, interval.to))
-        knowledge.times[device] = interval.time
+        taken[device] = interval
       }
     }
+    take(taken, of: delta, &receipt)
     return receipt
   }
 

@@ -104,9 +104,9 @@ extension OracleReplica {
     _ pending: [RecordID: OraclePending]
   ) -> [RecordID: OraclePending] {
     var pending = pending
+    let records = Set(held.keys.map(\.id))
     for (id, record) in pending where record.drops && record.mark == true {
-      for server in Set(serverNames.values) {
-        let memory = Self.memory(of: id, from: server)
+      for memory in records where Self.isMemory(memory, of: id) {
         if contents(of: memory).isEmpty { continue }
         pending[memory] = OraclePending(drops: true, shown: record.shown)
         pending[memory]?.shown[.existence] = nil

@@ -9,7 +9,11 @@ struct OracleReplica {
     /// The hybrid clock.
     var latest: UInt64 = 0
     /// The saves whose effects are fully applied.
-    var clock = VectorClock()
+    var clock = VectorClock() {
+      didSet { prefix = prefix?.beyond(clock) }
+    }
+    /// The saves whose effects on the first records are fully applied.
+    var prefix: OraclePrefix?
     /// The time of the last save in the clock, of each device.
     var times: [DeviceID: Timestamp] = [:]
     var held: [FieldPath: SaveSet] = [:]

@@ -12,6 +12,10 @@ extension Script {
     for (place, step) in steps.enumerated() {
       switch step {
       case .write(let i, _, let k): authors[k] = i
+      case .writePart(let i, let j, _, let k):
+        authors[k] = i
+        result.append(
+          replacing(place, by: .write(on: i, since: j, message: k)))
       case .split(let k, let a, let b):
         (authors[a], authors[b]) = (authors[k], authors[k])
       case .fetch(let i, let id, let k): contexts[k] = (i, id)
@@ -88,6 +92,8 @@ extension ScriptStep {
     case .merge(let i, let j): .merge(from: new(i), into: new(j))
     case .write(let i, let j, let k):
       .write(on: new(i), since: j.map(new), message: k)
+    case .writePart(let i, let j, let limit, let k):
+      .writePart(on: new(i), since: new(j), byteLimit: limit, message: k)
     case .deliver(let k, let i): .deliver(message: k, to: new(i))
     case .backUp(let i, let k): .backUp(new(i), as: k)
     case .restore(let i, let k, let token):

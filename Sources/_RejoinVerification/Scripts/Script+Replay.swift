@@ -128,6 +128,11 @@ private struct ReplayPrinter {
       add(
         "delta", "on", i,
         [("since", basis.map(name) ?? "null"), ("as", "\"m\(k)\"")])
+    case .writePart(let i, let j, let limit, let k) where isThere(i, j):
+      messages.insert(k)
+      add(
+        "delta", "on", i,
+        [("since", name(j)), ("bytes", "\(limit)"), ("as", "\"m\(k)\"")])
     case .split(let k, let a, let b) where messages.contains(k):
       messages.formUnion([a, b])
       add(

@@ -46,6 +46,8 @@ public struct ScriptWeights: Sendable {
   public var tokens = 4
   /// Messages of which one half is lost for good.
   public var lostHalves = 3
+  /// Transfers in parts, from one sender or from two.
+  public var transfers = 5
   /// Saves that are undone or redone.
   public var undoings = 8
   /// Versions whose digests no device made.
@@ -59,13 +61,22 @@ public struct ScriptWeights: Sendable {
   /// Weights that let everything happen.
   public init() {}
 
+  /// Weights for transfers in parts, and for what can meet them.
+  public static let transfers: ScriptWeights = {
+    var weights = ScriptWeights()
+    (weights.saves, weights.transfers) = (30, 40)
+    (weights.unnoticedRestores, weights.backups) = (6, 6)
+    (weights.syncs, weights.merges, weights.messages) = (6, 1, 4)
+    return weights
+  }()
+
   /// The weights, in the order of ``ScriptGenerator/Happening``.
   var list: [Int] {
     [
       saves, syncs, messages, deliveries, merges, backups, restores,
       unnoticedRestores, reopenings, forks, clockJumps, purges, folds,
       contexts, retirements, discards, undeletions, imports, pulls, tokens,
-      lostHalves, undoings, deceptions,
+      lostHalves, transfers, undoings, deceptions,
     ]
   }
 }
@@ -76,7 +87,7 @@ public struct ScriptGenerator {
   enum Happening: Int, CaseIterable {
     case save, sync, write, deliver, merge, backUp, restore, forget, reopen
     case fork, jump, purge, fold, context, retire, discard, undelete
-    case bringIn, pull, token, loseHalf, undo, mislead
+    case bringIn, pull, token, loseHalf, transfer, undo, mislead
   }
 
   var random: SeededRandom
@@ -173,6 +184,7 @@ public struct ScriptGenerator {
     case .pull: return [pull(on: i, at: clocks[i])]
     case .token: return open(i)
     case .loseHalf: return loseHalf(from: i, to: other(than: i))
+    case .transfer: return transfer(to: i)
     case .undo:
       return housekeeping(on: i, about: random.pick(universe.records))
         + [.undo(on: i, again: random.chance(30))]
@@ -256,6 +268,51 @@ public struct ScriptGenerator {
       .save(on: i, verbs()), .write(on: i, since: j, message: k),
       .split(message: k, into: k + 1, k + 2),
       .deliver(message: k + 1 + random.below(2), to: j),
+    ]
+  }
+
+  /// Parts of what a device lacks, and what can come between them.
+  private mutating func transfer(to j: Int) -> [ScriptStep] {
+    var (steps, sender) = ([] as [ScriptStep], other(than: j))
+    for _ in 0...random.below(5) {
+      let k = messages
+      messages += 1
+      let limit = random.pick([1, 1, 1, 300])
+      steps.append(
+        .writePart(on: sender, since: j, byteLimit: limit, message: k))
+      if !random.chance(10) { steps.append(.deliver(message: k, to: j)) }
+      switch random.below(20) {
+      case 0, 1: sender = other(than: j)
+      case 2: steps.append(.deliver(message: k, to: j))
+      case 3: steps += deliver(to: j)
+      case 4: steps.append(.save(on: sender, verbs()))
+      case 5: steps.append(.sync(from: other(than: sender), to: sender))
+      case 6:
+        backups[backups.count] = j
+        steps.append(.backUp(j, as: backups.count - 1))
+      case 7:
+        let last = backups.keys.filter { backups[$0] == j }.max()
+        if let last {
+          let token: ScriptToken = random.chance(70) ? .lost : .fitting
+          steps.append(.restore(j, from: last, with: token))
+        }
+      case 8 where random.chance(30): steps += fork(sender, showing: j)
+      default: break
+      }
+    }
+    return steps
+  }
+
+  /// A device's storage is copied, and the copy shows its own saves to another.
+  private mutating func fork(_ i: Int, showing j: Int) -> [ScriptStep] {
+    let (copy, k) = (other(than: i), messages)
+    messages += 1
+    backups[backups.count] = i
+    return [
+      .backUp(i, as: backups.count - 1), .save(on: i, verbs()),
+      .restore(copy, from: backups.count - 1, with: .fitting),
+      .save(on: copy, verbs()), .write(on: copy, since: j, message: k),
+      .deliver(message: k, to: j),
     ]
   }
 

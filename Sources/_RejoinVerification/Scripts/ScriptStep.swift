@@ -21,6 +21,8 @@ public enum ScriptStep: Hashable, Sendable {
   case merge(from: Int, into: Int)
   /// A device encodes the changes another has not seen, or all of them.
   case write(on: Int, since: Int?, message: Int)
+  /// A device encodes the first changes that another has not seen, in so many bytes.
+  case writePart(on: Int, since: Int, byteLimit: Int, message: Int)
   /// A message is split in two.
   case split(message: Int, into: Int, Int)
   /// A message arrives, any number of times.

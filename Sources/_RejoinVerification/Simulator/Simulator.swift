@@ -70,6 +70,7 @@ public struct SimulationResult: Sendable, CustomStringConvertible {
       + "\(counts.deliveries) deliveries, \(counts.gaps) gaps, "
       + "\(counts.fragments) fragments taken, "
       + "\(counts.refusedFragments) refused, \(counts.waits) intervals waited, "
+      + "parts of transfers: \(counts.parts), "
       + "\(counts.restores) restores "
       + "(\(counts.unnoticedRestores) unnoticed, \(counts.crashes) crashes), "
       + "\(counts.forks) clones, \(counts.collisions) collisions, "

@@ -110,7 +110,8 @@ final class HubMirror {
       let limit = steps % 3 * 100
       for turn in 0... {
         let basis = some.version
-        let missing = replica.state.missingChanges(since: basis)
+        let missing = replica.state.missingChanges(
+          since: basis, inParts: true)
         let delta =
           turn % 2 == 0
           ? try hub.delta(since: basis, byteLimit: limit, in: HubMirror.name)

@@ -249,6 +249,10 @@ extension TestedLibrary {
     replica.delta(since: basis)
   }
 
+  public func part(since basis: ReplicaVersion, byteLimit: Int) -> Delta? {
+    replica.delta(since: basis, byteLimit: byteLimit)
+  }
+
   public func parts(of message: Delta, count: Int) -> [Delta] {
     message.split(into: count)
   }
@@ -267,6 +271,7 @@ extension TestedLibrary {
       intervals: message.intervals.mapValues {
         .init(from: $0.from, to: $0.to.sequence)
       })
+    outline.range = message.range.map { ($0.after, $0.through) }
     for change in message.changes {
       outline.fields.formUnion(
         change.fields.keys.map { FieldPath(change.id, $0) })
@@ -294,6 +299,7 @@ extension TestedLibrary {
     receipt.returned = report.reactivatedDevices
     receipt.forked = report.forkedDevices
     receipt.existence = report.existence
+    receipt.hasAdvanced = report.hasAdvanced
     return receipt
   }
 

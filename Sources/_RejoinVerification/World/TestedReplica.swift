@@ -70,6 +70,10 @@ public protocol TestedReplica {
 
   /// The changes in this replica that `basis` has not seen.
   func message(since basis: ReplicaVersion) -> Message?
+  /// The first of these changes, of one record at least.
+  ///
+  /// - Parameter byteLimit: How many bytes there should be.
+  func part(since basis: ReplicaVersion, byteLimit: Int) -> Message?
   /// Cuts a message into parts.
   func parts(of message: Message, count: Int) -> [Message]
   /// The fields in a message and its intervals.
@@ -159,6 +163,11 @@ extension TestedReplica {
     _ records: [RecordID], pages: Bool, named name: String
   ) throws(ScriptMismatch) {}
 
+  /// All of the changes.
+  public func part(since basis: ReplicaVersion, byteLimit: Int) -> Message? {
+    message(since: basis)
+  }
+
   /// Does nothing.
   public mutating func undo(again: Bool, now: Int64) throws -> UndoneSave {
     UndoneSave()
@@ -183,13 +192,16 @@ extension TestedReplica {
 }
 
 /// What is in a message.
-public struct MessageOutline: Equatable {
+public struct MessageOutline {
   /// The fields, those of which there is a fragment included.
   public var fields: Set<FieldPath>
   /// What the fragments claim.
   public var fragments: [FieldPath: Fragment] = [:]
   /// Of each device with unseen changes, which of its saves they are.
   public var intervals: [DeviceID: Interval]
+  /// The record before those that the intervals are about, and the last of them;
+  /// `nil` if they are about all.
+  public var range: (after: RecordID?, through: RecordID?)?
 
   /// The saves of a device after `from` and up to `to`.
   public struct Interval: Hashable {
@@ -254,6 +266,8 @@ public struct MessageReceipt {
   public var returned: Set<DeviceID> = []
   /// The devices that are now known to be forked.
   public var forked: Set<DeviceID> = []
+  /// Whether something has become known, so that another part may follow.
+  public var hasAdvanced = true
   /// The effect on records, or `nil` if the replica does not report it.
   public var existence: ExistenceReceipt?
 

@@ -5,6 +5,7 @@ extension World {
   /// Sends a device its unseen changes; both record the other's version.
   mutating func sync(from i: Int, to j: Int) throws(ScriptMismatch) -> Int {
     try checkDeltaLaw(from: i, to: j)
+    try checkParts(from: i, to: j)
     try recordVersion(of: j, by: i)
     let letter = try letter(from: i, since: j)
     try recordVersion(of: i, by: j)
@@ -77,6 +78,21 @@ extension World {
       at: j.map { peers[$0].model })
   }
 
+  /// The first of the changes of a device that another has not seen.
+  mutating func part(
+    from i: Int, since j: Int, byteLimit: Int
+  ) throws(ScriptMismatch) -> Letter? {
+    let basis = peers[j].replica.version
+    sent.merge(peers[i].model.clock)
+    if !suspects.isEmpty {
+      return peers[i].replica.part(since: basis, byteLimit: byteLimit)
+        .map { letter(from: i, $0) }
+    }
+    return try Self.part(
+      from: peers[i].replica, peers[i].model, since: basis,
+      at: peers[j].model, byteLimit: byteLimit)
+  }
+
   /// A message, compared with what must be in it.
   static func letter(
     from replica: Replica, _ model: OracleReplica, since basis: ReplicaVersion,
@@ -96,6 +112,30 @@ extension World {
     return Letter(message: message, model: letter)
   }
 
+  /// A part of a message, compared with what must be in it.
+  static func part(
+    from replica: Replica, _ model: OracleReplica, since basis: ReplicaVersion,
+    at receiver: OracleReplica, byteLimit: Int
+  ) throws(ScriptMismatch) -> Letter? {
+    let message = replica.part(since: basis, byteLimit: byteLimit)
+    let outline = message.map { replica.outline(of: $0) }
+    let part = model.part(
+      through: outline?.range?.through, since: basis.vectorClock, at: receiver)
+    try agree("a part of the unseen changes exists", message != nil, part != nil)
+    guard let message, let outline, var part else { return nil }
+    try agree("the start of a part", outline.range?.after, part.range?.after)
+    try agree("fields in a part", outline.fields, Set(part.fields.keys))
+    if let through = part.range?.through {
+      try agree("the end of a part", outline.fields.map(\.id).max(), through)
+    }
+    try model.check(outline.fragments, since: basis.vectorClock)
+    part.fragments = outline.fragments
+    try agree(
+      "intervals of a part", outline.intervals,
+      part.intervals.mapValues { .init(from: $0.from, to: $0.to) })
+    return Letter(message: message, model: part)
+  }
+
   /// The content of a message from a device that may have merged two histories of
   /// one device ID, so that sequence numbers do not tell which changes are unseen.
   private func letter(from i: Int, _ message: Replica.Message) -> Letter {
@@ -109,6 +149,10 @@ extension World {
       model.intervals[device] = .init(
         from: interval.from, to: interval.to,
         time: peers[i].model.knowledge.times[device] ?? .zero)
+    }
+    model.range = outline.range.map {
+      OracleRange(
+        after: $0.after, through: $0.through, sender: peers[i].model.device)
     }
     return Letter(message: message, model: model)
   }
@@ -134,6 +178,7 @@ extension World {
     try checkReturns(
       receipt.returned, of: letter.model.intervals.keys, since: before, at: i)
     try checkExistence(receipt, of: letter, since: earlier, at: i)
+    count(expected.parts, of: letter, receipt, since: earlier, at: i)
     counts.deliveries += 1
     counts.gaps += gaps.isEmpty ? 0 : 1
     // The saves of a forked device count only from the first on, and the oracle does
@@ -146,6 +191,8 @@ extension World {
       // The time of a forked device is that of the later of two histories.
       peers[i].model.knowledge.times[device] = held.time
     }
+    if !suspects.isEmpty { takePrefix(of: i, since: earlier) }
+    try checkSoundness(i)
     for dot in receipt.equivocations where !isUndecidable(dot) {
       throw ScriptMismatch("\(dot) is reported and is only one save")
     }

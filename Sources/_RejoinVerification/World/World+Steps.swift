@@ -33,6 +33,9 @@ extension World {
     case .write(let i, let j, let k):
       letters[k] = try letter(from: i, since: j)
       return nil
+    case .writePart(let i, let j, let limit, let k):
+      letters[k] = try part(from: i, since: j, byteLimit: limit)
+      return nil
     case .split(let k, let a, let b):
       split(k, a, b)
       return nil
@@ -98,6 +101,7 @@ extension World {
       i == j ? [-1] : [i, j]
     case .retire(let i, let j): [i, j]
     case .write(let i, let j, _): [i, j ?? i]
+    case .writePart(let i, let j, _, _): [i, j]
     case .split, .commit, .discard: []
     }
   }

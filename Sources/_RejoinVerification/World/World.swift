@@ -24,6 +24,10 @@ public struct World<Replica: TestedReplica> {
     var authored: Set<Int> = []
     /// The saves that were here at the last save that can be undone.
     var lastSaved = VectorClock()
+    /// The parts of transfers that have arrived.
+    var parts: Set<Replica.Message> = []
+    /// Whether a backup was put back that is of another time of a transfer.
+    var isInEarlierTransfer = false
   }
 
   /// A token, and the saves and pulls that its device has made until then.
@@ -183,6 +187,8 @@ public struct WorldCounts: Hashable, Sendable {
   public internal(set) var refusedFragments = 0
   /// The intervals that waited for something that was refused.
   public internal(set) var waits = 0
+  /// The parts of transfers.
+  public internal(set) var parts = PartCounts()
   /// The backups that were restored.
   public internal(set) var restores = 0
   /// Those that were not detected, on the same machine or on another.
@@ -221,6 +227,7 @@ public struct WorldCounts: Hashable, Sendable {
     a.fragments += b.fragments
     a.refusedFragments += b.refusedFragments
     a.waits += b.waits
+    a.parts += b.parts
     a.restores += b.restores
     a.unnoticedRestores += b.unnoticedRestores
     a.crashes += b.crashes

@@ -36,7 +36,7 @@ extension ByteSource {
   }
 
   fileprivate mutating func step() -> ScriptStep {
-    switch below(44) {
+    switch below(46) {
     case 0..<12: .save(on: device(), verbs())
     case 12..<16: .sync(from: device(), to: device())
     case 16..<18: .write(on: device(), since: device(), message: number())
@@ -62,6 +62,10 @@ extension ByteSource {
     case 38: .discard(context: number(), with: company())
     case 39: .save(on: device(), [.undelete(record())])
     case 40, 41: .undo(on: device(), again: flag())
+    case 42, 43:
+      .writePart(
+        on: device(), since: device(), byteLimit: pick([1, 100]),
+        message: number())
     default: .commit(context: number(), edits(), with: company())
     }
   }

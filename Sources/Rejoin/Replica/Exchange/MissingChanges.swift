@@ -14,7 +14,9 @@ package struct MissingChanges: Sendable {
   /// The saves that the receiver's first records hold, and the last such record.
   private var prefix: (saves: VectorClock, through: RecordID)?
 
-  fileprivate init(in stored: ReplicaState, since basis: ReplicaVersion) {
+  fileprivate init(
+    in stored: ReplicaState, since basis: ReplicaVersion, inParts: Bool
+  ) {
     (known, ahead) = (basis.vectorClock, basis.fieldsAhead)
     var hasForks = false
     stored.version.forEachDifference(from: basis) { device, held, shown in
@@ -33,7 +35,10 @@ package struct MissingChanges: Sendable {
     }
     if hasForks { ahead = [:] }
     if let held = basis.prefix {
-      goOn(after: held, of: basis, in: stored, hasForks: hasForks)
+      if inParts { goOn(after: held, of: basis, in: stored) }
+      if after == nil, !hasForks {
+        prefix = (held.vectorClock.without(intervals), held.through)
+      }
     }
     // A delta may reach other replicas than the one that showed `basis`. If
     // they apply an interval, all fields that its saves touched must be in the
@@ -47,7 +52,7 @@ package struct MissingChanges: Sendable {
   /// Newer saves follow in another delta: the records of the prefix may have them.
   private mutating func goOn(
     after held: ReplicaVersion.Prefix, of basis: ReplicaVersion,
-    in stored: ReplicaState, hasForks: Bool
+    in stored: ReplicaState
   ) {
     var continued: [DeviceID: SaveInterval] = [:]
     for (device, save) in held.saves.entries {
@@ -57,11 +62,7 @@ package struct MissingChanges: Sendable {
       else { continue }
       continued[device] = .init(from: interval.from, to: to)
     }
-    if !continued.isEmpty {
-      (after, intervals) = (held.through, continued)
-    } else if !hasForks {
-      prefix = (held.vectorClock.without(intervals), held.through)
-    }
+    if !continued.isEmpty { (after, intervals) = (held.through, continued) }
   }
 
   /// Whether a field that has seen unknown saves is missing at the receiver.
@@ -91,8 +92,12 @@ extension VectorClock {
 
 extension ReplicaState {
   /// What is here and not in `basis`.
-  package func missingChanges(since basis: ReplicaVersion) -> MissingChanges {
-    MissingChanges(in: self, since: basis)
+  ///
+  /// - Parameter inParts: Whether to send only what the prefix of `basis` lacks.
+  package func missingChanges(
+    since basis: ReplicaVersion, inParts: Bool = false
+  ) -> MissingChanges {
+    MissingChanges(in: self, since: basis, inParts: inParts)
   }
 
   /// The lesser of a save here and one that a prefix ends with.
@@ -139,9 +144,10 @@ extension ReplicaState {
 
   /// The devices whose saves are looked for.
   ///
-  /// A field ahead of the version may have seen saves of any device.
+  /// A field ahead of the version may have seen saves of any device. What goes on
+  /// after a prefix is about the devices of the prefix only.
   func devices(with missing: MissingChanges, withAhead: Bool) -> [DeviceID] {
-    !withAhead || ahead.isEmpty && version.prefix == nil
+    !withAhead || missing.after != nil || ahead.isEmpty && version.prefix == nil
       ? Array(missing.intervals.keys) : index.devices
   }
 

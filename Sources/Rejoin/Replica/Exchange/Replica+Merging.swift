@@ -6,6 +6,9 @@ extension Replica {
   /// It has every field with a save beyond `basis`, complete with its clock,
   /// and for each device the interval of saves whose effects are in them.
   ///
+  /// The delta is complete also if the receiver has begun to take parts, and may then
+  /// have what those had. To go on with parts, call ``delta(since:byteLimit:)``.
+  ///
   /// - Parameter basis: The receiver's ``version``, or any earlier one.
   /// - Returns: The delta; `nil` if `basis` contains everything.
   /// - Complexity: O(*k* log *k*), where *k* is the number of changed fields,
@@ -41,7 +44,9 @@ extension Replica {
   public func delta(
     since basis: ReplicaVersion, byteLimit: Int
   ) -> Delta? {
-    stored.delta(of: stored.missingChanges(since: basis), byteLimit: byteLimit)
+    stored.delta(
+      of: stored.missingChanges(since: basis, inParts: true),
+      byteLimit: byteLimit)
   }
 
   /// Creates a delta of everything that this replica holds.

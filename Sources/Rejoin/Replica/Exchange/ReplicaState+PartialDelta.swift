@@ -82,8 +82,8 @@ extension ReplicaState {
 /// The missing fields of each record, in the order of the records' IDs.
 private struct MissingFields {
   private let missing: MissingChanges
-  /// The devices whose saves are looked for, or `nil` for all.
-  private let devices: Set<DeviceID>?
+  /// The devices whose saves are looked for.
+  private let devices: Set<DeviceID>
   /// What was found and not handed out yet, in the opposite order.
   private var found: [[FieldPosition]] = []
   /// The record that was looked at last.
@@ -95,9 +95,9 @@ private struct MissingFields {
     of missing: MissingChanges, withAhead: Bool, in stored: inout ReplicaState
   ) {
     self.missing = missing
-    devices = withAhead ? nil : Set(missing.intervals.keys)
     last = missing.after
     let devices = stored.devices(with: missing, withAhead: withAhead)
+    self.devices = Set(devices)
     // Otherwise it is faster to look at the records that follow than to find all
     // that have changed for each part.
     isIncomplete =
@@ -148,11 +148,8 @@ private struct MissingFields {
     for slot in stored.records[Int(position)].slots
     where !slot.isContained(in: known) {
       let field = FieldPosition(record: position, name: slot.name)
-      let isLookedFor =
-        devices.map { devices in
-          slot.clock.saves(beyond: known).entries
-            .contains { devices.contains($0.device) }
-        } ?? true
+      let isLookedFor = slot.clock.saves(beyond: known).entries
+        .contains { devices.contains($0.device) }
       if isLookedFor,
         missing.lacks(
           slot.clock, in: stored.records[Int(position)].id,

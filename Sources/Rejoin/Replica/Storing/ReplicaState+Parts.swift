@@ -158,8 +158,10 @@ package struct StoredAssembly {
   }
 
   /// What is here and not in `basis`, once the saves have been added.
-  package func missingChanges(since basis: ReplicaVersion) -> MissingChanges {
-    stored.missingChanges(since: basis)
+  package func missingChanges(
+    since basis: ReplicaVersion, inParts: Bool
+  ) -> MissingChanges {
+    stored.missingChanges(since: basis, inParts: inParts)
   }
 
   /// The stored replica, once all of its parts have been added.

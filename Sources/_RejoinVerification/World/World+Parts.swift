@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+import Rejoin
+
+// Transfers in parts.
+extension World {
+  /// Counts what became of a part.
+  mutating func count(
+    _ parts: PartCounts, of letter: Letter, _ receipt: MessageReceipt,
+    since before: OracleReplica, at i: Int
+  ) {
+    counts.parts += parts
+    let forked = before.prefix?.saves.keys.filter(receipt.forked.contains) ?? []
+    counts.parts.forks += forked.count
+    guard letter.model.range != nil else { return }
+    if !peers[i].parts.insert(letter.message).inserted {
+      counts.parts.doubled += 1
+    }
+    if peers[i].isInEarlierTransfer {
+      counts.parts.restores += 1
+      peers[i].isInEarlierTransfer = false
+    }
+  }
+
+  /// Takes over a replica's prefix, since the oracle does not know which forks the
+  /// replica has detected.
+  mutating func takePrefix(of i: Int, since before: OracleReplica) {
+    let sender = peers[i].model.prefix?.sender ?? before.prefix?.sender
+    peers[i].model.knowledge.prefix = peers[i].replica.version.prefix.map {
+      OraclePrefix($0, from: sender ?? peers[i].model.device)
+    }
+  }
+
+  /// Transfers in parts have the effect of a whole delta, and come to an end.
+  func checkParts(from i: Int, to j: Int) throws(ScriptMismatch) {
+    guard suspects.isEmpty, !peers[i].model.isAhead else { return }
+    let (sender, now) = (peers[i].replica, peers[j].now)
+    var (one, other) = (peers[j].replica.copy(), peers[j].replica.copy())
+    if let news = sender.message(since: one.version) {
+      _ = one.apply(news, now: now)
+    }
+    // A part for each record, to the end of what was begun and to that of the rest.
+    var count = 2 * universe.records.count + 8
+    while let part = sender.part(since: other.version, byteLimit: 1) {
+      count -= 1
+      let part = try Replica.arrival(of: part)
+      if count < 0 || !other.apply(part, now: now).hasAdvanced {
+        throw ScriptMismatch(
+          "the transfer in parts from \(name(i)) to \(name(j)) does not end")
+      }
+    }
+    try agree(
+      "a transfer in parts from \(name(i)) to \(name(j))",
+      one.contents == other.contents, true)
+  }
+}
+
+extension OraclePrefix {
+  init(_ prefix: ReplicaVersion.Prefix, from sender: DeviceID) {
+    (through, self.sender) = (prefix.through, sender)
+    saves = [:]
+    for (device, save) in prefix.saves.entries {
+      saves[device] = .init(from: 0, to: save.sequence, time: save.time)
+    }
+  }
+
+  /// What can be compared with a replica's.
+  var text: String {
+    let saves = saves.map { "\($0.key): \($0.value.to)" }.sorted()
+    return "\(through) \(saves)"
+  }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Rejoin
+import _RejoinVerification
+import Testing
+
+/// Transfers in parts that are cut, resumed by others, and met by restored backups
+/// and by devices with two histories.
+@Suite struct TransferTests {
+  private static let seeds: Range<UInt64> = 0..<(Tier.isNightly ? 40_000 : 1_000)
+
+  @Test func everyPartIsAsTheOracleSays() throws {
+    var counts = try run(ReplicaUnderTest.self)
+    counts += try run(FragmentingReplica.self)
+    print("transfers: \(counts)")
+    let least = Tier.isNightly ? 1_000 : 10
+    for count in [
+      counts.resumed, counts.replaced, counts.refused, counts.doubled,
+      counts.large, counts.forks, counts.restores,
+    ] {
+      #expect(count >= least)
+    }
+  }
+
+  private func run<Replica: TestedReplica>(
+    _: Replica.Type
+  ) throws -> PartCounts {
+    var counts = PartCounts()
+    for seed in Self.seeds {
+      let script = ScriptGenerator.script(
+        seed: seed, steps: 60, weights: .transfers)
+      do { counts += try World<Replica>.run(script).parts } catch {
+        Issue.record("seed \(seed): \(error)")
+        let shortest = World<Replica>.counterexample(in: script)
+        print(shortest?.mismatch as Any, shortest?.script.replayText() ?? "")
+        throw error
+      }
+    }
+    return counts
+  }
+}
