@@ -50,7 +50,7 @@ import Testing
         if !world.undecidable.isEmpty, step.mayDelete { continue }
       // A printed device also records the version that it writes for. So it
       // learns of later saves under its own ID, and more becomes stable.
-      case .write(_, since: .some, _):
+      case .write(_, since: .some, _), .writePart:
         if !world.suspects.isEmpty { continue }
         hasWritten = true
       default: break

@@ -289,6 +289,9 @@ extension ExploredReplicas {
     }
     try agree("law 6: the device", replica.device, old.replica.device)
     let result = try intern(replica, model, before: old.clock)
+    if letter.model.range != nil, result == state, gaps.isEmpty {
+      counts.parts.doubled += 1
+    }
     applied.insert(state, number, result << 1 | (gaps.isEmpty ? 0 : 1))
     return (result, !gaps.isEmpty)
   }

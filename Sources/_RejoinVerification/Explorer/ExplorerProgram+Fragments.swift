@@ -44,7 +44,7 @@ extension ExplorerProgram {
   public static let quickFragments: [ExplorerProgram] =
     fragmentMenu.map {
       $0.reduced(savers: [[0], [1], [0]], times: [0], kept: 1)
-    }
+    } + [sets.takingParts(savers: [[0], [1], [0]], kept: 1)]
 
   /// For replicas that send fragments wherever they can, more than a million
   /// configurations.

@@ -294,25 +294,30 @@ public struct ScriptGenerator {
         let last = backups.keys.filter { backups[$0] == j }.max()
         if let last {
           let token: ScriptToken = random.chance(70) ? .lost : .fitting
-          steps.append(.restore(j, from: last, with: token))
+          if token == .lost || weights.unnoticedRestores > 0 {
+            steps.append(.restore(j, from: last, with: token))
+          }
         }
-      case 8 where random.chance(30): steps += fork(sender, showing: j)
+      case 8 where weights.unnoticedRestores > 0 && random.chance(30):
+        steps += fork(sender, showing: j)
       default: break
       }
     }
     return steps
   }
 
-  /// A device's storage is copied, and the copy shows its own saves to another.
+  /// A device sends a part, goes on from a backup unnoticed, and shows another what it
+  /// has saved then.
   private mutating func fork(_ i: Int, showing j: Int) -> [ScriptStep] {
-    let (copy, k) = (other(than: i), messages)
-    messages += 1
-    backups[backups.count] = i
+    let (backup, k) = (backups.count, messages)
+    messages += 2
+    backups[backup] = i
     return [
-      .backUp(i, as: backups.count - 1), .save(on: i, verbs()),
-      .restore(copy, from: backups.count - 1, with: .fitting),
-      .save(on: copy, verbs()), .write(on: copy, since: j, message: k),
+      .backUp(i, as: backup), .save(on: i, verbs()),
+      .writePart(on: i, since: j, byteLimit: 1, message: k),
       .deliver(message: k, to: j),
+      .restore(i, from: backup, with: .fitting), .save(on: i, verbs()),
+      .write(on: i, since: j, message: k + 1), .deliver(message: k + 1, to: j),
     ]
   }
 

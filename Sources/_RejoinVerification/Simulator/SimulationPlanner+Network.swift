@@ -10,23 +10,22 @@ extension SimulationPlanner {
     switch random.below(10) {
     case 0..<4: add(.sync(from: i, to: j), by: j)
     case 4: add(.merge(from: i, into: j), by: j)
-    case 5, 6: transfer(from: i, to: j)
+    case 5 where random.chance(60): transfer(from: i, to: j)
     default: send(from: i, to: j)
     }
   }
 
   /// Sends parts until the connection is cut.
   private mutating func transfer(from i: Int, to j: Int) {
-    let limit = random.pick([1, 100, 300])
     repeat {
       let k = messages
       messages += 1
-      add(.writePart(on: i, since: j, byteLimit: limit, message: k), by: i)
+      add(.writePart(on: i, since: j, byteLimit: 1, message: k), by: i)
       // The next part goes on where the device is then.
       if random.chance(faults.losses) { return }
       add(.deliver(message: k, to: j), by: j)
       if random.chance(faults.duplicates) { post(k, to: j) }
-    } while !random.chance(30)
+    } while random.chance(50)
   }
 
   private mutating func send(from i: Int, to j: Int) {

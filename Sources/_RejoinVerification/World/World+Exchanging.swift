@@ -121,7 +121,8 @@ extension World {
     let outline = message.map { replica.outline(of: $0) }
     let part = model.part(
       through: outline?.range?.through, since: basis.vectorClock, at: receiver)
-    try agree("a part of the unseen changes exists", message != nil, part != nil)
+    try agree(
+      "a part of the unseen changes exists", message != nil, part != nil)
     guard let message, let outline, var part else { return nil }
     try agree("the start of a part", outline.range?.after, part.range?.after)
     try agree("fields in a part", outline.fields, Set(part.fields.keys))

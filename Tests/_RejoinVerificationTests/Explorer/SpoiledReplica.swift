@@ -113,6 +113,10 @@ struct SpoiledReplica<How: Spoiling>: TestedReplica {
     base.message(since: basis)
   }
 
+  func part(since basis: ReplicaVersion, byteLimit: Int) -> Delta? {
+    base.part(since: basis, byteLimit: byteLimit)
+  }
+
   func parts(of message: Delta, count: Int) -> [Delta] {
     How.parts(base.parts(of: message, count: count))
   }

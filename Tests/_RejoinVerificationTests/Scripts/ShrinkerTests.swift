@@ -50,7 +50,7 @@ import Testing
   }
 
   private func shorten<Replica: TestedReplica>(_: Replica.Type) throws {
-    for seed in 0..<100 as Range<UInt64> {
+    for seed in 0..<300 as Range<UInt64> {
       let script = Simulation(seed: seed).script
       guard let found = World<Replica>.counterexample(in: script) else {
         continue

@@ -7,7 +7,8 @@ import Testing
 /// Transfers in parts that are cut, resumed by others, and met by restored backups
 /// and by devices with two histories.
 @Suite struct TransferTests {
-  private static let seeds: Range<UInt64> = 0..<(Tier.isNightly ? 40_000 : 1_000)
+  private static let seeds: Range<UInt64> =
+    0..<(Tier.isNightly ? 40_000 : 1_000)
 
   @Test func everyPartIsAsTheOracleSays() throws {
     var counts = try run(ReplicaUnderTest.self)

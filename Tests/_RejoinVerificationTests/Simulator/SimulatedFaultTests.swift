@@ -24,6 +24,7 @@ private struct FaultCounts {
     let name: String? =
       switch step {
       case .split: "splits"
+      case .writePart: "parts of transfers"
       case .merge: "merges"
       case .fork: "clones"
       case .restore(_, _, .lost): "restores"
@@ -78,7 +79,7 @@ extension ScriptVerb {
 @Suite struct SimulatedFaultTests {
   @Test func everyFaultHappens() {
     var faults = FaultCounts()
-    for seed in 0..<1000 as Range<UInt64> {
+    for seed in 0..<1200 as Range<UInt64> {
       var planner = SimulationPlanner(
         seed: seed, scale: .quick, universe: .standard)
       _ = planner.plan()
@@ -86,7 +87,8 @@ extension ScriptVerb {
     }
     let kinds =
       [
-        "splits", "merges", "clones", "restores", "unnoticed restores",
+        "splits", "parts of transfers", "merges", "clones", "restores",
+        "unnoticed restores",
         "crashes", "retirements", "purges", "folds", "absences of months",
         "duplicates", "late messages", "lost messages", "tokens",
         "states opened with a token", "imports", "pulls",
