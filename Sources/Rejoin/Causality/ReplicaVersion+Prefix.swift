@@ -16,32 +16,40 @@ extension ReplicaVersion {
     public var vectorClock: VectorClock { saves.vectorClock }
   }
 
-  /// Sets the prefix, which was stored or sent with the version.
+  /// Adds a prefix that was stored or sent with the version, after those that end
+  /// earlier.
   ///
-  /// - Returns: Whether it says something of each device that the version does not.
-  package mutating func setPrefix(_ prefix: Prefix) -> Bool {
-    self.prefix = prefix
-    return !prefix.saves.isEmpty
-      && prefix.saves.entries.allSatisfy { !contains($1, of: $0) }
+  /// - Returns: Whether it says something of each of its devices, of which nothing
+  ///   else in the version does.
+  package mutating func append(_ prefix: Prefix) -> Bool {
+    let isNew =
+      prefixes.last.map { $0.through < prefix.through } ?? true
+      && !prefix.saves.isEmpty
+      && prefix.saves.entries.allSatisfy { device, save in
+        !contains(save, of: device) && self.prefix(of: device) == nil
+      }
+    prefixes.append(prefix)
+    return isNew
   }
 
-  /// The number of a device's last save that the version or its prefix has.
+  /// The prefix that has saves of a device.
+  func prefix(of device: DeviceID) -> Prefix? {
+    prefixes.first { $0.saves[device].sequence > 0 }
+  }
+
+  /// The number of a device's last save that the version or a prefix has.
   func lastKnownSave(of device: DeviceID) -> UInt64 {
-    max(self[device].sequence, prefix?.saves[device].sequence ?? 0)
+    max(self[device].sequence, prefix(of: device)?.saves[device].sequence ?? 0)
   }
 
-  /// Whether each save that a field has seen is in the version, or in the prefix if
-  /// that is about the record.
-  ///
-  /// - Parameters:
-  ///   - clock: What the field has seen.
-  ///   - record: The record of the field.
-  func contains(_ clock: VectorClock, ofFieldIn record: RecordID) -> Bool {
-    if clock.isContained(in: vectorClock) { return true }
-    guard let prefix, record <= prefix.through else { return false }
-    return clock.entries.allSatisfy { entry in
-      entry.count <= lastKnownSave(of: entry.device)
+  /// The saves that a record is said to hold, of the devices that any prefix of the
+  /// record has saves of.
+  func savesOfPrefixes(with record: RecordID) -> VectorClock {
+    var clock = VectorClock()
+    for prefix in prefixes where record <= prefix.through {
+      clock.merge(prefix.vectorClock)
     }
+    return clock
   }
 
   /// Whether the latest save of a device, and those before it, are contained.
@@ -62,20 +70,23 @@ extension ReplicaVersion {
     return lesser.sequence > 0 ? lesser : nil
   }
 
-  /// Whether the version or its prefix says all that a prefix said.
-  func implies(_ former: Prefix?) -> Bool {
-    guard let former else { return true }
-    return former.saves.entries.allSatisfy { device, save in
-      contains(save, of: device)
-        || covers(save, of: device, through: former.through)
+  /// Whether the version and its prefixes say all that some prefixes said.
+  func implies(_ former: [Prefix]) -> Bool {
+    former.allSatisfy { prefix in
+      prefix.saves.entries.allSatisfy { device, save in
+        contains(save, of: device)
+          || covers(save, of: device, through: prefix.through)
+      }
     }
   }
 
-  /// Whether the prefix says that the records up to `through` hold a save.
+  /// Whether a prefix says that the records up to `through` hold a save.
   private func covers(
     _ save: DeviceSave, of device: DeviceID, through: RecordID
   ) -> Bool {
-    guard let prefix, through <= prefix.through else { return false }
+    guard let prefix = prefix(of: device), through <= prefix.through else {
+      return false
+    }
     return common(prefix.saves[device], save, of: device)?.sequence
       == save.sequence
   }
@@ -95,32 +106,67 @@ extension ReplicaVersion {
   ///
   /// - Parameter saves: The latest save of each device. Those before it are in the
   ///   range, too, or in the version.
-  /// - Returns: What the version says more than before, and which saves count for
-  ///   nothing because the records before the range lack them.
+  /// - Returns: Whether the version or a prefix says more than before, and which
+  ///   saves count for nothing because the records before the range lack them.
   mutating func advance(
     by saves: LatestSaves, in range: RecordRange
   ) -> (hasGrown: Bool, refused: LatestSaves) {
-    var refused = LatestSaves()
-    var taken = saves.compactMap { contains($1, of: $0) ? nil : $1 }
-    if let after = range.after {
-      let held = prefix.flatMap { after <= $0.through ? $0.saves : nil }
-      taken = taken.compactMap { device, save in
-        let common = common(held?[device] ?? .none, save, of: device)
-        if common == nil { refused.insert(save, of: device) }
-        return common.flatMap { contains($0, of: device) ? nil : $0 }
+    var (hasGrown, refused) = (false, LatestSaves())
+    for (device, save) in saves.entries where !contains(save, of: device) {
+      guard let taken = held(save, of: device, before: range) else {
+        refused.insert(save, of: device)
+        continue
       }
+      guard let through = range.through else {
+        insert(taken, of: device)
+        hasGrown = true
+        continue
+      }
+      // Not the further one of two: the sender may have started again, and would
+      // wait for a prefix that goes on where this part ends.
+      if covers(taken, of: device, through: through) { continue }
+      removePrefix(of: device)
+      setPrefix(through: through, taken, of: device)
+      hasGrown = true
     }
-    if taken.isEmpty { return (false, refused) }
-    guard let through = range.through else {
-      for (device, save) in taken.entries { insert(save, of: device) }
-      return (true, refused)
+    return (hasGrown, refused)
+  }
+
+  /// The part of some saves that the records before a range hold, too.
+  private func held(
+    _ save: DeviceSave, of device: DeviceID, before range: RecordRange
+  ) -> DeviceSave? {
+    guard let after = range.after else { return save }
+    guard let prefix = prefix(of: device), after <= prefix.through else {
+      return nil
     }
-    // Not the further one of two: the sender has started again, and would wait for
-    // a prefix that goes on where this part ends.
-    let isKnown = taken.entries.allSatisfy {
-      covers($1, of: $0, through: through)
+    return common(prefix.saves[device], save, of: device)
+  }
+
+  private mutating func setPrefix(
+    through: RecordID, _ save: DeviceSave, of device: DeviceID
+  ) {
+    let place = prefixes.partitioningIndex { through <= $0.through }
+    if place == prefixes.count || prefixes[place].through != through {
+      prefixes.insert(.init(through: through, saves: LatestSaves()), at: place)
     }
-    if !isKnown { prefix = Prefix(through: through, saves: taken) }
-    return (!isKnown, refused)
+    prefixes[place].saves.insert(save, of: device)
+  }
+
+  private mutating func removePrefix(of device: DeviceID) {
+    for place in prefixes.indices { prefixes[place].saves.remove(device) }
+    prefixes.removeAll(where: \.saves.isEmpty)
+  }
+
+  /// Removes a device from its prefix if the version says as much, or if the device
+  /// turned out to be forked.
+  ///
+  /// The saves of a part continue those that the version had. Once it has two
+  /// histories, it is unknown which of them they continued.
+  mutating func tidyPrefix(of device: DeviceID, isNewlyForked: Bool) {
+    guard let prefix = prefix(of: device),
+      isNewlyForked || contains(prefix.saves[device], of: device)
+    else { return }
+    removePrefix(of: device)
   }
 }

@@ -16,16 +16,19 @@ public struct ReplicaVersion: Hashable, Sendable {
   /// The latest save of each device.
   var saves = LatestSaves()
 
-  /// What the first records hold beyond these saves, because a transfer was cut
-  /// behind them; `nil` if there is no such transfer.
-  public internal(set) var prefix: Prefix?
+  /// What the first records hold beyond these saves, where transfers were cut; empty
+  /// if there is no such transfer.
+  ///
+  /// A device is in one of them at most. They are in the order of their ends.
+  public internal(set) var prefixes: [Prefix] = []
 
   /// The saves that every device on the roster is known to hold.
   ///
   /// In a replica's own version, contained in ``vectorClock``.
   public internal(set) var stabilityCut = VectorClock()
 
-  /// The fields that have seen saves beyond ``vectorClock`` and ``prefix``: for the
+  /// The fields that have seen saves beyond ``vectorClock`` and
+  /// ``prefixes``: for the
   /// digest of a record ID and field key, these saves.
   ///
   /// A field gets ahead when only a part of a delta arrives. Listing it keeps a
@@ -83,19 +86,6 @@ public struct ReplicaVersion: Hashable, Sendable {
     let wasForked = self[device].isForked
     saves.fork(device)
     tidyPrefix(of: device, isNewlyForked: self[device].isForked != wasForked)
-  }
-
-  /// Removes a device from the prefix if the version says as much, or if the device
-  /// turned out to be forked.
-  ///
-  /// The saves of a part continue those that the version had. Once it has two
-  /// histories, it is unknown which of them they continued.
-  private mutating func tidyPrefix(of device: DeviceID, isNewlyForked: Bool) {
-    guard let save = prefix?.saves[device], save.sequence > 0,
-      isNewlyForked || contains(save, of: device)
-    else { return }
-    prefix?.saves.remove(device)
-    if prefix?.saves.isEmpty == true { prefix = nil }
   }
 }
 

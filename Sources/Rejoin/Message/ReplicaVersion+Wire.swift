@@ -14,10 +14,11 @@ extension ReplicaVersion {
       var version = try reader.version()
       version.fieldsAhead = try reader.fieldsAhead(of: version)
       let start = reader.offset
-      if let prefix = try reader.prefix() {
+      for prefix in try reader.prefixes() {
         try reader.require(
-          version.setPrefix(prefix), .notCanonical,
-          "no saves in a prefix that the version has", at: start)
+          version.append(prefix), .notCanonical,
+          "sorted prefixes, each device in one, with saves beyond the version",
+          at: start)
       }
       try reader.finish()
       return version
@@ -33,7 +34,7 @@ extension ReplicaVersion {
       writer.fixed(digest)
       writer.clock(saves)
     }
-    writer.prefix(prefix)
+    writer.prefixes(prefixes)
     return writer.sealed()
   }
 }
@@ -65,10 +66,13 @@ extension WireWriter {
     }
   }
 
-  /// Writes a prefix, or that there is none.
-  mutating func prefix(_ prefix: ReplicaVersion.Prefix?) {
-    value(prefix.map { .reference($0.through) })
-    if let prefix { saves(prefix.saves, VectorClock()) }
+  /// Writes what the first records hold beyond a version.
+  mutating func prefixes(_ prefixes: [ReplicaVersion.Prefix]) {
+    varint(prefixes.count)
+    for prefix in prefixes {
+      value(.reference(prefix.through))
+      saves(prefix.saves, VectorClock())
+    }
   }
 }
 
@@ -107,15 +111,22 @@ extension WireReader {
     return (saves, VectorClock(sorted: cut))
   }
 
-  /// Reads a prefix, if there is one.
-  mutating func prefix() throws(WireError) -> ReplicaVersion.Prefix? {
-    guard let through = try recordID() else { return nil }
-    let start = offset
-    let (saves, cut) = try saves()
-    try require(
-      cut.isEmpty && !saves.isEmpty, .invalid,
-      "at least one device in a prefix, and no stability cut", at: start)
-    return .init(through: through, saves: saves)
+  /// Reads what the first records hold beyond a version.
+  mutating func prefixes() throws(WireError) -> [ReplicaVersion.Prefix] {
+    var prefixes: [ReplicaVersion.Prefix] = []
+    for _ in 0..<(try count(of: 31)) {
+      let start = offset
+      let through = try recordID()
+      let (saves, cut) = try saves()
+      guard let through, cut.isEmpty, !saves.isEmpty else {
+        throw error(
+          .invalid,
+          "a prefix with a record and one device at least, and no stability cut",
+          at: start)
+      }
+      prefixes.append(.init(through: through, saves: saves))
+    }
+    return prefixes
   }
 
   fileprivate mutating func fieldsAhead(

@@ -8,7 +8,7 @@ enum WireSection: Int {
   case servers
   case digests
   case horizons
-  case prefix
+  case prefixes
 }
 
 extension WireWriter {

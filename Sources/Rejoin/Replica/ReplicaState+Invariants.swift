@@ -47,9 +47,10 @@ extension ReplicaState {
       index._checkInvariants(clocks)
       let beyond = clocks.filter { location, clock in
         let id = records[Int(location.record)].id
-        let prefix = version.prefix.flatMap { id <= $0.through ? $0 : nil }
         var held = version.vectorClock
-        if let prefix { held.merge(prefix.vectorClock) }
+        for prefix in version.prefixes where id <= prefix.through {
+          held.merge(prefix.vectorClock)
+        }
         return !clock.isContained(in: held)
       }
       precondition(
@@ -76,13 +77,20 @@ extension ReplicaState {
       precondition(
         version.fieldsAhead.isEmpty,
         "the stored version lists fields ahead, which belong in `ahead`")
-      if let prefix = version.prefix {
-        let saves = prefix.saves.entries
+      let ends = version.prefixes.map(\.through)
+      precondition(
+        zip(ends, ends.dropFirst()).allSatisfy { $0 < $1 },
+        "the prefixes are not sorted: \(ends)")
+      var devices: Set<DeviceID> = []
+      for (device, save) in version.prefixes.flatMap(\.saves.entries) {
         precondition(
-          !prefix.saves.isEmpty
-            && saves.allSatisfy { !version.contains($1, of: $0) },
-          "the prefix through \(prefix.through) has saves of the version")
+          devices.insert(device).inserted
+            && !version.contains(save, of: device),
+          "a prefix has saves of \(device) that another or the version has")
       }
+      precondition(
+        !version.prefixes.contains(where: \.saves.isEmpty),
+        "a prefix has no saves")
       stability._checkInvariants(holding: version.vectorClock)
     }
 

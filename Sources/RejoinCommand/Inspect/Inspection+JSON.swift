@@ -45,12 +45,15 @@ extension Inspection {
           ])
         })
     }
-    if let prefix {
-      members["prefix"] = .object([
-        "through": Inspection.json(prefix.through),
-        "clock": .array(
-          prefix.saves.entries.map { Inspection.json($0, $1, $1.sequence) }),
-      ])
+    if !prefixes.isEmpty {
+      members["prefixes"] = .array(
+        prefixes.map { prefix in
+          .object([
+            "through": Inspection.json(prefix.through),
+            "clock": .array(
+              prefix.saves.entries.map { Inspection.json($0, $1, $1.sequence) }),
+          ])
+        })
     }
     if case .stored(let replica) = content {
       members["device"] = .text(replica.device.hexadecimal)
@@ -59,11 +62,11 @@ extension Inspection {
   }
 
   /// What the first records hold beyond the clock.
-  private var prefix: ReplicaVersion.Prefix? {
+  private var prefixes: [ReplicaVersion.Prefix] {
     switch content {
-    case .replicaVersion(let version): version.prefix
-    case .stored(let replica): replica.version.prefix
-    case .vectorClock, .delta, .token: nil
+    case .replicaVersion(let version): version.prefixes
+    case .stored(let replica): replica.version.prefixes
+    case .vectorClock, .delta, .token: []
     }
   }
 

@@ -60,7 +60,7 @@ final class ExploredReplicas<Replica: TestedReplica> {
   private var shown = ExplorerMemo()
   private var stored: [[UInt8]: Int] = [:]
   /// The numbers of what the first records hold beyond the clock.
-  private var prefixes: [OraclePrefix?: Int] = [:]
+  private var prefixes: [[DeviceID: OraclePrefix]: Int] = [:]
   private var ranges: [OracleRange?: Int] = [:]
   /// The numbers of what can be undone and redone.
   private var histories: [UndoHistory: Int] = [:]
@@ -453,8 +453,8 @@ extension ExploredReplicas {
 
   /// What a replica knows alone: its device and its hybrid clock.
   private func privateKey(_ model: OracleReplica) -> [Int] {
-    let prefix = prefixes[model.prefix] ?? prefixes.count
-    prefixes[model.prefix] = prefix
+    let prefix = prefixes[model.prefixes] ?? prefixes.count
+    prefixes[model.prefixes] = prefix
     return [
       devices.firstIndex(of: model.device) ?? 3, Int(model.knowledge.latest),
       prefix,

@@ -12,24 +12,17 @@ struct OracleRange: Hashable {
   }
 }
 
-/// What the first records of a replica hold beyond its clock.
+/// The save of a device that the first records of a replica hold beyond its clock.
 struct OraclePrefix: Hashable {
   let through: RecordID
-  /// The last save of each device.
-  var saves: [DeviceID: OracleDelta.Interval]
+  /// The last save.
+  let save: OracleDelta.Interval
   /// Who has sent the part that ended here.
   var sender: DeviceID
 
-  /// The prefix without the saves that a clock has.
-  func beyond(_ clock: VectorClock) -> OraclePrefix? {
-    var rest = self
-    rest.saves = saves.filter { $0.value.to > clock[$0.key] }
-    return rest.saves.isEmpty ? nil : rest
-  }
-
   /// Whether it says of the records up to one that they hold a save.
-  func says(_ device: DeviceID, _ save: UInt64, through: RecordID) -> Bool {
-    through <= self.through && saves[device]?.to ?? 0 >= save
+  func says(_ save: UInt64, through: RecordID) -> Bool {
+    through <= self.through && save <= self.save.to
   }
 }
 
@@ -78,11 +71,11 @@ extension PartCounts: CustomStringConvertible {
 }
 
 extension OracleReplica {
-  var prefix: OraclePrefix? { knowledge.prefix }
+  var prefixes: [DeviceID: OraclePrefix] { knowledge.prefixes }
 
-  /// The last save of a device that the clock or the prefix has.
+  /// The last save of a device that the clock or a prefix has.
   func lastKnown(of device: DeviceID) -> UInt64 {
-    max(clock[device], prefix?.saves[device]?.to ?? 0)
+    max(clock[device], prefixes[device]?.save.to ?? 0)
   }
 
   /// Takes the saves of a message whose earlier saves are here.
@@ -90,48 +83,37 @@ extension OracleReplica {
     _ saves: [DeviceID: OracleDelta.Interval], of delta: OracleDelta,
     _ receipt: inout OracleReceipt
   ) {
-    var taken = saves
-    let former = prefix
-    if let range = delta.range {
+    if delta.range != nil {
       receipt.parts.taken += 1
       receipt.parts.large += delta.fragments.isEmpty ? 0 : 1
-      if let after = range.after {
-        // It is about the records that follow. Of those before, only the prefix
-        // tells which saves they hold.
-        taken = [:]
-        for (device, save) in saves {
-          guard let former, former.says(device, 1, through: after),
-            let held = former.saves[device]
-          else {
-            receipt.gaps.insert(device)
-            receipt.parts.refused = 1
-            continue
-          }
-          taken[device] = held.to < save.to ? held : save
+    }
+    let former = prefixes
+    for (device, save) in saves {
+      var taken = save
+      if let after = delta.range?.after {
+        // It is about the records that follow. Of those before, only a prefix tells
+        // which saves they hold.
+        guard let held = former[device], held.says(1, through: after) else {
+          receipt.gaps.insert(device)
+          receipt.parts.refused = 1
+          continue
         }
-        let isResumed = !taken.isEmpty && former?.sender != range.sender
-        receipt.parts.resumed += isResumed ? 1 : 0
+        if held.save.to < save.to { taken = held.save }
+        if held.sender != delta.range?.sender { receipt.parts.resumed = 1 }
       }
-    }
-    guard let through = delta.range?.through else {
-      for (device, save) in taken {
-        knowledge.clock.advance(to: Dot(device, save.to))
-        knowledge.times[device] = save.time
+      guard let range = delta.range, let through = range.through else {
+        knowledge.clock.advance(to: Dot(device, taken.to))
+        knowledge.times[device] = taken.time
+        continue
       }
-      return
-    }
-    let isKnown = taken.allSatisfy { device, save in
-      former?.says(device, save.to, through: through) ?? false
-    }
-    if isKnown { return }
-    knowledge.prefix = OraclePrefix(
-      through: through, saves: taken, sender: delta.range?.sender ?? device)
-    let isGrown = former.map { former in
-      former.saves.allSatisfy {
-        knowledge.prefix?.says($0, $1.to, through: former.through) ?? false
+      if former[device]?.says(taken.to, through: through) ?? false { continue }
+      knowledge.prefixes[device] = OraclePrefix(
+        through: through, save: taken, sender: range.sender)
+      let isReplaced = former[device].map {
+        $0.through > through || $0.save.to > taken.to
       }
+      if isReplaced ?? false { receipt.parts.replaced = 1 }
     }
-    receipt.parts.replaced += isGrown ?? true ? 0 : 1
   }
 
   /// The part of what a receiver lacks that a message is said to be.
@@ -144,26 +126,23 @@ extension OracleReplica {
   ) -> OracleDelta? {
     guard var part = delta(since: basis, at: receiver) else { return nil }
     var after: RecordID?
-    if let prefix = receiver.prefix {
-      var continued: [DeviceID: OracleDelta.Interval] = [:]
-      for (device, interval) in part.intervals {
-        guard let held = prefix.saves[device] else { continue }
-        let to = min(held.to, interval.to)
-        if to > interval.from {
-          continued[device] = .init(
-            from: interval.from, to: to,
-            time: to == held.to ? held.time : interval.time)
-        }
-      }
-      if !continued.isEmpty {
-        (after, part.intervals) = (prefix.through, continued)
-        part.fields = missing(
-          since: basis, at: receiver, beside: continued.keys
-        ).filter { path, _ in
-          // What others have saved follows later.
-          field(path).clock.entries.contains {
-            continued[$0.device] != nil && $0.count > basis[$0.device]
-          }
+    var continued: [DeviceID: OracleDelta.Interval] = [:]
+    for (device, interval) in part.intervals {
+      guard let prefix = receiver.prefixes[device] else { continue }
+      let isLess = prefix.save.to <= interval.to
+      continued[device] = .init(
+        from: interval.from, to: min(prefix.save.to, interval.to),
+        time: isLess ? prefix.save.time : interval.time)
+      after = min(after ?? prefix.through, prefix.through)
+    }
+    if after != nil {
+      part.intervals = continued
+      part.fields = missing(
+        since: basis, at: receiver, beside: continued.keys
+      ).filter { path, _ in
+        // What others have saved follows later.
+        field(path).clock.entries.contains {
+          continued[$0.device] != nil && $0.count > basis[$0.device]
         }
       }
     }
@@ -178,7 +157,7 @@ extension OracleReplica {
 
 extension OracleReplica {
   /// Checks that every effect of every save in the clock is here, and of every save in
-  /// the prefix that on the first records.
+  /// a prefix that on the first records.
   ///
   /// - Parameters:
   ///   - saves: The places of the saves that were made.
@@ -192,7 +171,7 @@ extension OracleReplica {
       if suspects.contains(dot.device) { continue }
       for path in save.edits.keys
       where clock.contains(dot)
-        || prefix?.says(dot.device, dot.sequence, through: path.id) ?? false
+        || prefixes[dot.device]?.says(dot.sequence, through: path.id) ?? false
       {
         if held[path]?.contains(place) ?? false { continue }
         throw ScriptMismatch("law 8: \(dot) of \(path) is not on \(name)")

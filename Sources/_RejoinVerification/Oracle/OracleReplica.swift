@@ -10,10 +10,10 @@ struct OracleReplica {
     var latest: UInt64 = 0
     /// The saves whose effects are fully applied.
     var clock = VectorClock() {
-      didSet { prefix = prefix?.beyond(clock) }
+      didSet { prefixes = prefixes.filter { $1.save.to > clock[$0] } }
     }
-    /// The saves whose effects on the first records are fully applied.
-    var prefix: OraclePrefix?
+    /// Of some devices, what the first records hold beyond the clock.
+    var prefixes: [DeviceID: OraclePrefix] = [:]
     /// The time of the last save in the clock, of each device.
     var times: [DeviceID: Timestamp] = [:]
     var held: [FieldPath: SaveSet] = [:]

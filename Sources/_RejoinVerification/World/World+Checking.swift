@@ -7,7 +7,7 @@ extension World {
   mutating func check(
     _ i: Int, _ records: [RecordID]
   ) throws(ScriptMismatch) {
-    if !suspects.isEmpty { takePrefix(of: i, since: peers[i].model) }
+    if !suspects.isEmpty { takePrefixes(of: i, since: peers[i].model) }
     let readings = try peers[i].replica.check(
       against: peers[i].model, records.filter { !isUndecidable($0) },
       universe.fields, named: name(i))
@@ -20,7 +20,7 @@ extension World {
   }
 
   /// Law 8: every effect of every save in the version is applied, and of every save
-  /// in the prefix that on the first records.
+  /// in a prefix that on the first records.
   ///
   /// Of a device that may have two histories, only if there is just one.
   func checkSoundness(_ i: Int) throws(ScriptMismatch) {
@@ -42,8 +42,9 @@ extension TestedReplica {
     _ fields: [FieldKey], named name: String
   ) throws(ScriptMismatch) -> [FieldReading] {
     try agree("clock of \(name)", version.vectorClock, model.clock)
-    let prefix = version.prefix.map { OraclePrefix($0, from: device) }
-    try agree("prefix of \(name)", prefix?.text, model.prefix?.text)
+    try agree(
+      "prefixes of \(name)", [DeviceID: OraclePrefix](version).text,
+      model.prefixes.text)
     var readings: [FieldReading] = []
     for id in records {
       try agree("\(id) exists on \(name)", exists(id), model.exists(id))

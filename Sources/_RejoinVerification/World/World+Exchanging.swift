@@ -192,7 +192,7 @@ extension World {
       // The time of a forked device is that of the later of two histories.
       peers[i].model.knowledge.times[device] = held.time
     }
-    if !suspects.isEmpty { takePrefix(of: i, since: earlier) }
+    if !suspects.isEmpty { takePrefixes(of: i, since: earlier) }
     try checkSoundness(i)
     for dot in receipt.equivocations where !isUndecidable(dot) {
       throw ScriptMismatch("\(dot) is reported and is only one save")

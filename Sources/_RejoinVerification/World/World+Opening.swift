@@ -17,7 +17,7 @@ extension World {
     peers[i] = backup
     peers[i].replica = backup.replica.copy()
     peers[i].now = now
-    peers[i].isInEarlierTransfer = old.model.prefix != backup.model.prefix
+    peers[i].isInEarlierTransfer = old.model.prefixes != backup.model.prefixes
     counts.restores += 1
     // A backup brings back saves whose IDs may have become free since.
     for place in backup.authored { claim(history.saves[place].dot, for: place) }

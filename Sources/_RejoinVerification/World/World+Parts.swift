@@ -9,7 +9,7 @@ extension World {
     since before: OracleReplica, at i: Int
   ) {
     counts.parts += parts
-    let forked = before.prefix?.saves.keys.filter(receipt.forked.contains) ?? []
+    let forked = before.prefixes.keys.filter(receipt.forked.contains)
     counts.parts.forks += forked.count
     guard letter.model.range != nil else { return }
     if !peers[i].parts.insert(letter.message).inserted {
@@ -21,13 +21,16 @@ extension World {
     }
   }
 
-  /// Takes over a replica's prefix, since the oracle does not know which forks the
+  /// Takes over a replica's prefixes, since the oracle does not know which forks the
   /// replica has detected.
-  mutating func takePrefix(of i: Int, since before: OracleReplica) {
-    let sender = peers[i].model.prefix?.sender ?? before.prefix?.sender
-    peers[i].model.knowledge.prefix = peers[i].replica.version.prefix.map {
-      OraclePrefix($0, from: sender ?? peers[i].model.device)
+  mutating func takePrefixes(of i: Int, since before: OracleReplica) {
+    let known = peers[i].model.prefixes
+    var prefixes = [DeviceID: OraclePrefix](peers[i].replica.version)
+    for device in prefixes.keys {
+      let sender = (known[device] ?? before.prefixes[device])?.sender
+      if let sender { prefixes[device]?.sender = sender }
     }
+    peers[i].model.knowledge.prefixes = prefixes
   }
 
   /// Transfers in parts have the effect of a whole delta, and come to an end.
@@ -54,18 +57,23 @@ extension World {
   }
 }
 
-extension OraclePrefix {
-  init(_ prefix: ReplicaVersion.Prefix, from sender: DeviceID) {
-    (through, self.sender) = (prefix.through, sender)
-    saves = [:]
-    for (device, save) in prefix.saves.entries {
-      saves[device] = .init(from: 0, to: save.sequence, time: save.time)
+extension [DeviceID: OraclePrefix] {
+  /// The prefixes of a version, without their senders.
+  init(_ version: ReplicaVersion) {
+    self.init()
+    for prefix in version.prefixes {
+      for (device, save) in prefix.saves.entries {
+        self[device] = OraclePrefix(
+          through: prefix.through,
+          save: .init(from: 0, to: save.sequence, time: save.time),
+          sender: device)
+      }
     }
   }
 
-  /// What can be compared with a replica's.
+  /// What can be compared with those of a replica.
   var text: String {
-    let saves = saves.map { "\($0.key): \($0.value.to)" }.sorted()
-    return "\(through) \(saves)"
+    map { "\($0): \($1.save.to) through \($1.through)" }.sorted()
+      .joined(separator: ", ")
   }
 }

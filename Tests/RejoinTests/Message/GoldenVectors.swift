@@ -59,8 +59,10 @@ enum GoldenVectors {
     var version = version
     let save = DeviceSave(
       sequence: 300, time: Timestamp(rawValue: 1 << 20), digest: 5)
-    version.prefix = .init(
-      through: RecordID("Sailor", "ada"), saves: [DeviceID(9): save])
+    version.prefixes = [
+      .init(
+        through: RecordID("Sailor", "ada"), saves: [DeviceID(9): save])
+    ]
     return version
   }
 

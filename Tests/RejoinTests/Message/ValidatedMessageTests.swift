@@ -121,16 +121,19 @@ import Testing
     let replica = Replica.empty(1)
     try replica.edit { $0.name = "Ada" }
     var version = replica.version
-    version.prefix = .init(
-      through: Sailor.ada,
-      saves: [
-        DeviceID(2): DeviceSave(
-          sequence: 7, time: Timestamp(rawValue: 9), digest: 5, isForked: true),
-        DeviceID(3): DeviceSave(sequence: 1, time: .zero, digest: 0),
-      ])
+    version.prefixes = [
+      .init(
+        through: Sailor.ada,
+        saves: [
+          DeviceID(2): DeviceSave(
+            sequence: 7, time: Timestamp(rawValue: 9), digest: 5, isForked: true
+          ),
+          DeviceID(3): DeviceSave(sequence: 1, time: .zero, digest: 0),
+        ])
+    ]
     let bytes = version.encoded()
     let read = try ReplicaVersion(decoding: bytes)
-    #expect(read == version && read.prefix == version.prefix)
+    #expect(read == version && read.prefixes == version.prefixes)
     #expect(read.encoded() == bytes)
   }
 }

@@ -11,8 +11,8 @@ package struct MissingChanges: Sendable {
   package private(set) var intervals: [DeviceID: SaveInterval] = [:]
   /// The fields that the receiver holds ahead of its version, and need not get.
   private var ahead: [UInt64: VectorClock]
-  /// The saves that the receiver's first records hold, and the last such record.
-  private var prefix: (saves: VectorClock, through: RecordID)?
+  /// Saves that the receiver's first records hold, and the last such record.
+  private var prefixes: [(saves: VectorClock, through: RecordID)] = []
 
   fileprivate init(
     in stored: ReplicaState, since basis: ReplicaVersion, inParts: Bool
@@ -34,10 +34,10 @@ package struct MissingChanges: Sendable {
       if from < to.sequence { intervals[device] = .init(from: from, to: to) }
     }
     if hasForks { ahead = [:] }
-    if let held = basis.prefix {
-      if inParts { goOn(after: held, of: basis, in: stored) }
-      if after == nil, !hasForks {
-        prefix = (held.vectorClock.without(intervals), held.through)
+    if inParts { goOn(since: basis, in: stored) }
+    if after == nil, !hasForks {
+      prefixes = basis.prefixes.map {
+        ($0.vectorClock.without(intervals), $0.through)
       }
     }
     // A delta may reach other replicas than the one that showed `basis`. If
@@ -46,23 +46,26 @@ package struct MissingChanges: Sendable {
     ahead = ahead.mapValues { [intervals] in $0.without(intervals) }
   }
 
-  /// Limits the changes to the records after a prefix and to its saves, if any of
-  /// its saves is missing.
+  /// Limits the changes to those that prefixes of the receiver lack, if any saves of
+  /// theirs are missing.
   ///
-  /// Newer saves follow in another delta: the records of the prefix may have them.
+  /// Newer saves follow in another delta: the records of a prefix may have them.
   private mutating func goOn(
-    after held: ReplicaVersion.Prefix, of basis: ReplicaVersion,
-    in stored: ReplicaState
+    since basis: ReplicaVersion, in stored: ReplicaState
   ) {
     var continued: [DeviceID: SaveInterval] = [:]
-    for (device, save) in held.saves.entries {
-      guard let interval = intervals[device],
-        let to = stored.common(interval.to, save, of: device, since: basis),
-        to.sequence > interval.from
-      else { continue }
-      continued[device] = .init(from: interval.from, to: to)
+    for prefix in basis.prefixes {
+      for (device, save) in prefix.saves.entries {
+        guard let interval = intervals[device],
+          let to = stored.common(interval.to, save, of: device, since: basis),
+          to.sequence > interval.from
+        else { continue }
+        continued[device] = .init(from: interval.from, to: to)
+        // The first one ends before all others.
+        after = after ?? prefix.through
+      }
     }
-    if !continued.isEmpty { (after, intervals) = (held.through, continued) }
+    if after != nil { intervals = continued }
   }
 
   /// Whether a field that has seen unknown saves is missing at the receiver.
@@ -73,9 +76,11 @@ package struct MissingChanges: Sendable {
     _ digest: @autoclosure () -> UInt64
   ) -> Bool {
     if let after, record <= after { return false }
-    if ahead.isEmpty, prefix == nil { return true }
+    if ahead.isEmpty, prefixes.isEmpty { return true }
     var held = known
-    if let prefix, record <= prefix.through { held.merge(prefix.saves) }
+    for prefix in prefixes where record <= prefix.through {
+      held.merge(prefix.saves)
+    }
     if !ahead.isEmpty, let saves = ahead[digest()] { held.merge(saves) }
     return !clock().isContained(in: held)
   }
@@ -93,7 +98,7 @@ extension VectorClock {
 extension ReplicaState {
   /// What is here and not in `basis`.
   ///
-  /// - Parameter inParts: Whether to send only what the prefix of `basis` lacks.
+  /// - Parameter inParts: Whether to send only what the prefixes of `basis` lack.
   package func missingChanges(
     since basis: ReplicaVersion, inParts: Bool = false
   ) -> MissingChanges {
@@ -147,7 +152,8 @@ extension ReplicaState {
   /// A field ahead of the version may have seen saves of any device. What goes on
   /// after a prefix is about the devices of the prefix only.
   func devices(with missing: MissingChanges, withAhead: Bool) -> [DeviceID] {
-    !withAhead || missing.after != nil || ahead.isEmpty && version.prefix == nil
+    !withAhead || missing.after != nil
+      || ahead.isEmpty && version.prefixes.isEmpty
       ? Array(missing.intervals.keys) : index.devices
   }
 

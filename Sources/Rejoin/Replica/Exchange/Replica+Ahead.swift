@@ -20,8 +20,9 @@ extension ReplicaState {
 
   /// For each device, the last save that a field has seen beyond the version.
   var latestMissingSaves: VectorClock {
-    let prefix = version.prefix?.vectorClock ?? VectorClock()
-    return ahead.reduce(into: prefix) { $0.merge(savesBeyondVersion($1)) }
+    var missing = VectorClock()
+    for prefix in version.prefixes { missing.merge(prefix.vectorClock) }
+    return ahead.reduce(into: missing) { $0.merge(savesBeyondVersion($1)) }
   }
 
   /// The saves that a field has seen beyond the version.
@@ -60,7 +61,7 @@ extension ReplicaState {
   ///   fields that it covered.
   mutating func noteAhead(
     _ changed: [JoinedField], hasAdvanced: Bool,
-    since former: ReplicaVersion.Prefix? = nil
+    since former: [ReplicaVersion.Prefix] = []
   ) -> Bool {
     let count = ahead.count
     if !version.implies(former) {
@@ -89,7 +90,9 @@ extension ReplicaState {
     let record = records[Int(location.record)]
     guard let slot = record.position(of: location.name) else { return false }
     if record.slots[slot].isContained(in: version.vectorClock) { return false }
-    return version.prefix == nil
-      || !version.contains(record.slots[slot].clock, ofFieldIn: record.id)
+    if version.prefixes.isEmpty { return true }
+    let held = version.savesOfPrefixes(with: record.id)
+    return !record.slots[slot].clock.isContained(
+      in: held.merging(version.vectorClock))
   }
 }

@@ -18,7 +18,7 @@ extension ReplicaState {
     detectRollback(head.saves, &report)
     let joined = join(&records, schema, detail, &report, &refused)
     // The version advances last: an interval guarantees that the fields have its saves.
-    let former = version.prefix
+    let former = version.prefixes
     let hasGrown = advance(head, without: refused, now: now, &report)
     let isAhead = noteAhead(joined, hasAdvanced: hasGrown, since: former)
     report.hasAdvanced =

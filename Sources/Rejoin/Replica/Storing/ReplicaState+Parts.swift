@@ -6,7 +6,7 @@
 /// apart and write it only then.
 package struct StoredHead: Equatable, Sendable {
   private let identity: Identity
-  private let prefix: ReplicaVersion.Prefix?
+  private let prefixes: [ReplicaVersion.Prefix]
   private let stabilityCut: VectorClock
   private let mark: VectorClock
   private let passed: Set<DeviceID>
@@ -16,8 +16,8 @@ package struct StoredHead: Equatable, Sendable {
 
   package init(_ stored: ReplicaState) {
     identity = stored.identity.withoutDigests
-    (prefix, stabilityCut) = (
-      stored.version.prefix, stored.version.stabilityCut
+    (prefixes, stabilityCut) = (
+      stored.version.prefixes, stored.version.stabilityCut
     )
     mark = stored.stability.mark
     passed = stored.stability.passed
@@ -38,7 +38,7 @@ extension ReplicaState {
       MessageContent([], names),
       save.sequence > 0 ? [device: .init(from: 0, to: save)] : [:], as: .stored)
     writeHead(to: &message)
-    writePrefix(to: &message)
+    writePrefixes(to: &message)
     return message.sealed().bytes
   }
 
@@ -71,12 +71,12 @@ package struct StoredAssembly {
   private var stored: ReplicaState
   /// The last local save when the head was written.
   private var headSave: UInt64 = 0
-  /// The prefix, until the saves have been added.
-  private var prefix: ReplicaVersion.Prefix?
+  /// The prefixes, until the saves have been added.
+  private var prefixes: [ReplicaVersion.Prefix] = []
 
   /// Begins with the head.
   package init(head bytes: [UInt8]) throws(WireError) {
-    (stored, headSave, prefix) = try withBytes(of: bytes) {
+    (stored, headSave, prefixes) = try withBytes(of: bytes) {
       bytes throws(WireError) in
       var stored = ReplicaState(device: DeviceID(0), hybrid: HybridClock())
       var sections = StoredSections()
@@ -95,7 +95,7 @@ package struct StoredAssembly {
           code: .invalid, offset: 0,
           expected: "the replica's own device and save, and no records")
       }
-      return (stored, save, sections.prefix)
+      return (stored, save, sections.prefixes)
     }
   }
 
@@ -117,11 +117,12 @@ package struct StoredAssembly {
 
   /// Ends the saves, which comes before the records.
   package mutating func endSaves() throws(WireError) {
-    guard let prefix else { return }
-    guard stored.version.setPrefix(prefix) else {
-      throw WireError(
-        code: .invalid, offset: 0,
-        expected: "a prefix with saves that the version lacks")
+    for prefix in prefixes {
+      guard stored.version.append(prefix) else {
+        throw WireError(
+          code: .invalid, offset: 0,
+          expected: "prefixes with saves that the version lacks")
+      }
     }
   }
 

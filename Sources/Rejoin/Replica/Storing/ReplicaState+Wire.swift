@@ -32,17 +32,20 @@ extension ReplicaState {
     for (device, interval) in records.head.saves.intervals {
       stored.version.insert(interval.to, of: device)
     }
-    let hasPrefix = sections.prefix.map { stored.version.setPrefix($0) } ?? true
+    var hasPrefixes = true
+    for prefix in sections.prefixes {
+      hasPrefixes = stored.version.append(prefix) && hasPrefixes
+    }
     var report = MergeReport()
     var refused: [RefusedPart] = []
     let joined = stored.join(&records, [], .faults, &report, &refused)
-    guard hasPrefix, stored.isConsistent, !records.hasFragments,
+    guard hasPrefixes, stored.isConsistent, !records.hasFragments,
       stored.restore(sections.horizons, of: joined.map(\.location))
     else {
       throw WireError(
         code: .invalid, offset: bytes.count - WireChecksum.size,
         expected:
-          "digests, servers, horizons, a prefix and a stability cut that agree "
+          "digests, servers, horizons, prefixes and a stability cut that agree "
           + "with the saves")
     }
     stored.noteAhead(joined, hasAdvanced: false)
@@ -72,7 +75,7 @@ extension ReplicaState {
     writeHead(to: &message)
     identity.writeDigests(to: &message)
     writeHorizons(of: content, to: &message)
-    writePrefix(to: &message)
+    writePrefixes(to: &message)
     return message.sealed().bytes
   }
 

@@ -18,11 +18,11 @@ extension ReplicaState {
   }
 
   /// Writes what the first records hold beyond the version.
-  func writePrefix(to message: inout MessageWriter) {
-    guard let prefix = version.prefix else { return }
+  func writePrefixes(to message: inout MessageWriter) {
+    if version.prefixes.isEmpty { return }
     var section = WireWriter()
-    section.prefix(prefix)
-    message.section(.prefix, section)
+    section.prefixes(version.prefixes)
+    message.section(.prefixes, section)
   }
 
   /// Writes the horizons that differ from the clocks of their fields, each with
@@ -70,7 +70,7 @@ extension ReplicaState {
 struct StoredSections {
   private(set) var hasDevice = false
   /// What the first records hold beyond the version.
-  private(set) var prefix: ReplicaVersion.Prefix?
+  private(set) var prefixes: [ReplicaVersion.Prefix] = []
   /// The horizon of some large fields, each with the place of its field among all.
   private(set) var horizons: [(place: Int, horizon: VectorClock)] = []
 
@@ -86,18 +86,18 @@ struct StoredSections {
     case .servers: try stored.identity.readPullDevices(&part)
     case .digests: try stored.identity.readDigests(&part)
     case .horizons: try readHorizons(&part)
-    case .prefix: try readPrefix(&part)
+    case .prefixes: try readPrefixes(&part)
     case .range: break
     }
   }
 
-  private mutating func readPrefix(
+  private mutating func readPrefixes(
     _ part: inout WireReader
   ) throws(WireError) {
     let start = part.offset
-    prefix = try part.prefix()
+    prefixes = try part.prefixes()
     try part.require(
-      prefix != nil, .notCanonical, "no section for no prefix", at: start)
+      !prefixes.isEmpty, .notCanonical, "no section for no prefix", at: start)
   }
 
   private mutating func readHorizons(
