@@ -23,16 +23,29 @@ extension ExplorerProgram {
       saves: saves)
   }
 
-  /// Two records with some fields.
+  /// Three records with registers, so that a transfer has parts in between.
+  public static let transfers: ExplorerProgram = {
+    let c = RecordID("Note", "c")
+    return ExplorerProgram(
+      "transfers", universe: universe(of: [name], .updateWins, [a, b, c]),
+      saves: [
+        [a[name, .int(1)], b[name, .int(1)], c[name, .int(1)]],
+        [a[name, .int(2)], c[name, .int(2)]],
+        [b[name, .int(3)], c[name, .int(3)]],
+      ])
+  }()
+
+  /// Two records, or others, with some fields.
   private static func universe(
-    of fields: [FieldKey], _ deletion: DeletionRule
+    of fields: [FieldKey], _ deletion: DeletionRule,
+    _ records: [RecordID] = [a, b]
   ) -> ScriptUniverse {
     ScriptUniverse(
       schema: Schema([
         "Note": .init(
           fields: Set(fields), quietFields: Set(fields).intersection([theme]),
           deletion: deletion)
-      ]), records: [a, b], fields: fields)
+      ]), records: records, fields: fields)
   }
 
   /// Two records with registers.

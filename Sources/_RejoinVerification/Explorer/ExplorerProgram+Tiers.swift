@@ -41,8 +41,8 @@ extension ExplorerProgram {
   /// Programs whose records are transferred in parts, by one sender or by two.
   private static func parts(kept: Int) -> [ExplorerProgram] {
     [
+      transfers.takingParts(savers: [[0], [0], [0, 1]], kept: kept),
       registers.takingParts(savers: [[0], [1], [0]], kept: kept),
-      counters.takingParts(savers: [[0], [1], [2]], kept: kept),
       creation(.updateWins).takingParts(savers: [[0], [0], [1]], kept: kept),
     ]
   }
