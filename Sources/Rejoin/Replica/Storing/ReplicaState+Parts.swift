@@ -16,9 +16,8 @@ package struct StoredHead: Equatable, Sendable {
 
   package init(_ stored: ReplicaState) {
     identity = stored.identity.withoutDigests
-    (prefixes, stabilityCut) = (
-      stored.version.prefixes, stored.version.stabilityCut
-    )
+    prefixes = stored.version.prefixes
+    stabilityCut = stored.version.stabilityCut
     mark = stored.stability.mark
     passed = stored.stability.passed
     let (latest, save) = (stored.hybrid.latest, stored.version[stored.device])

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import Rejoin
+import Testing
+
+/// Transfers in parts that are cut, and go on from where they stopped.
+@Suite(.encodes) struct PartialDeltaTests {
+  private let phone = Replica.empty(1)
+  private let tablet = Replica.empty(2)
+  private let newcomer = Replica.empty(9)
+
+  private func write(_ replica: Replica, _ keys: String...) throws {
+    try replica.save { transaction in
+      for key in keys { transaction[Sailor.self, key].miles.increment(by: 1) }
+    }
+  }
+
+  private func part(
+    _ one: Replica, to other: Replica, bytes: Int = 1
+  ) throws -> Delta {
+    try #require(one.delta(since: other.version, byteLimit: bytes))
+  }
+
+  /// Sends parts until there are none, or nothing moves.
+  ///
+  /// - Returns: The parts.
+  @discardableResult
+  private func transfer(
+    _ one: Replica, to other: Replica, bytes: Int = 1
+  ) -> [Delta] {
+    var parts: [Delta] = []
+    while parts.count < 100,
+      let delta = one.delta(since: other.version, byteLimit: bytes)
+    {
+      parts.append(delta)
+      guard other.apply(delta).hasAdvanced else { break }
+    }
+    return parts
+  }
+
+  private func miles(_ replica: Replica, _ key: String) -> Int64? {
+    replica[Sailor.self, key]?.miles
+  }
+
+  @Test func partsFollowEachOtherInTheOrderOfTheRecords() throws {
+    try write(phone, "c", "a", "b")
+    #expect(try part(phone, to: newcomer).recordIDs.map(\.key) == ["a"])
+    let parts = transfer(phone, to: newcomer)
+    let keys = parts.flatMap(\.recordIDs).map(\.key)
+    #expect(keys.filter { $0.count == 1 } == ["a", "b", "c"])
+    #expect(areEqual(phone, newcomer))
+    #expect(newcomer.version.prefixes.isEmpty)
+    #expect(newcomer.version == phone.version)
+  }
+
+  @Test func theVersionWaitsAndItsPrefixGrows() throws {
+    try write(phone, "a", "b", "c")
+    newcomer.apply(try part(phone, to: newcomer))
+    #expect(newcomer.version.vectorClock.isEmpty)
+    let prefix = try #require(newcomer.version.prefixes.first)
+    #expect(prefix.through == RecordID("Sailor", "a"))
+    #expect(prefix.vectorClock == [phone.device: 1])
+    // Nothing is ahead, since the prefix speaks for it.
+    #expect(newcomer.version.fieldsAhead.isEmpty)
+    #expect(newcomer.latestMissingSaves == [phone.device: 1])
+    newcomer.apply(try part(phone, to: newcomer))
+    #expect(
+      newcomer.version.prefixes.map(\.through) == [RecordID("Sailor", "b")])
+  }
+
+  @Test func anotherSenderGoesOn() throws {
+    try write(phone, "a", "b", "c", "d")
+    phone.tell(tablet)
+    newcomer.apply(try part(phone, to: newcomer))
+    let next = try part(tablet, to: newcomer)
+    #expect(next.recordIDs == [RecordID("Sailor", "b")])
+    newcomer.apply(next)
+    transfer(phone, to: newcomer)
+    #expect(areEqual(phone, newcomer))
+  }
+
+  /// One has later saves of a device than the other.
+  @Test func theLesserOfTwoSendersSavesIsComplete() throws {
+    try write(phone, "a", "b", "c")
+    phone.tell(tablet)
+    try write(phone, "a", "c")
+    newcomer.apply(try part(phone, to: newcomer))
+    #expect(newcomer.version.prefixes[0].vectorClock == [phone.device: 2])
+    transfer(tablet, to: newcomer)
+    #expect(newcomer.version.vectorClock == [phone.device: 1])
+    transfer(phone, to: newcomer)
+    #expect(areEqual(phone, newcomer))
+  }
+
+  /// Two devices that upload at the same time do not hold each other up.
+  @Test func transfersOfDifferentDevicesAreApart() throws {
+    try write(phone, "a", "b", "c")
+    try write(tablet, "a", "b", "c")
+    var count = 0
+    while count < 20 {
+      let parts = [phone, tablet].compactMap {
+        $0.delta(since: newcomer.version, byteLimit: 1)
+      }
+      if parts.isEmpty { break }
+      for part in parts { newcomer.apply(part) }
+      count += 1
+    }
+    #expect(count < 10)
+    #expect(
+      newcomer.version.vectorClock == [phone.device: 1, tablet.device: 1])
+  }
+
+  /// With an end far off and one near, all records after the near one are sent.
+  @Test func differentEndsContinueAtTheFirst() throws {
+    try write(phone, "a", "b", "c", "d")
+    for _ in 0..<3 { newcomer.apply(try part(phone, to: newcomer)) }
+    try write(tablet, "a", "b", "d")
+    newcomer.apply(try part(tablet, to: newcomer))
+    #expect(newcomer.version.prefixes.map(\.through.key) == ["a", "c"])
+    phone.tell(tablet)
+    let next = try part(tablet, to: newcomer)
+    #expect(
+      next.range
+        == RecordRange(
+          after: RecordID("Sailor", "a"), through: RecordID("Sailor", "b")))
+    newcomer.apply(next)
+    // What the farther one says is kept.
+    #expect(newcomer.version.prefixes.map(\.through.key) == ["b", "c"])
+    transfer(tablet, to: newcomer)
+    #expect(areEqual(tablet, newcomer))
+  }
+
+  @Test func savesInBetweenFollowAfterTheLastPart() throws {
+    try write(phone, "a", "b")
+    newcomer.apply(try part(phone, to: newcomer))
+    try write(phone, "a", "c")
+    let rest = try part(phone, to: newcomer, bytes: 10_000)
+    // With the field of "c", which has a later save, but not vouching for that.
+    #expect(rest.intervals[phone.device]?.to.sequence == 1)
+    newcomer.apply(rest)
+    #expect(newcomer.version.vectorClock == [phone.device: 1])
+    #expect(miles(newcomer, "a") == 1)
+    transfer(phone, to: newcomer)
+    #expect(miles(newcomer, "a") == 2)
+    #expect(areEqual(phone, newcomer))
+  }
+
+  @Test func aPartThatDoesNotContinueIsAGap() throws {
+    try write(phone, "a", "b", "c")
+    let helper = Replica.empty(3)
+    helper.apply(try part(phone, to: helper))
+    let second = try part(phone, to: helper)
+    let report = newcomer.apply(second)
+    let gap = try #require(report.gaps.first)
+    #expect(gap.device == phone.device && gap.assumed == 1 && gap.held == 0)
+    #expect(gap.through == RecordID("Sailor", "a"))
+    #expect(newcomer.version.vectorClock.isEmpty)
+    #expect(newcomer.version.prefixes.isEmpty)
+    #expect(miles(newcomer, "b") == 1)
+    // The field is ahead, which is news the first time.
+    #expect(report.hasAdvanced && !newcomer.apply(second).hasAdvanced)
+    transfer(phone, to: newcomer)
+    #expect(areEqual(phone, newcomer))
+  }
+
+  @Test func aDoubledPartChangesNothing() throws {
+    try write(phone, "a", "b", "c")
+    let parts = transfer(phone, to: newcomer)
+    let half = Replica.empty(3)
+    for part in parts.prefix(2) {
+      half.apply(part)
+      let before = half.state.encoded()
+      for earlier in parts.prefix(2) where earlier == part {
+        #expect(!half.apply(earlier).hasAdvanced)
+        #expect(half.state.encoded() == before)
+      }
+    }
+    let before = newcomer.state.encoded()
+    for part in parts { #expect(!newcomer.apply(part).hasAdvanced) }
+    #expect(newcomer.state.encoded() == before)
+  }
+
+  @Test func aWholeDeltaIsCompleteAndEndsThePrefix() throws {
+    try write(phone, "a", "b")
+    newcomer.apply(try part(phone, to: newcomer))
+    try write(phone, "a")
+    let whole = try #require(phone.delta(since: newcomer.version))
+    #expect(whole.range == nil && whole == phone.delta())
+    newcomer.apply(whole)
+    #expect(newcomer.version == phone.version)
+  }
+
+  /// Two replicas that were both cut have nothing to tell each other.
+  @Test func equalPrefixesAreNotSent() throws {
+    try write(phone, "a", "b", "c")
+    let other = Replica.empty(3)
+    for one in [newcomer, other] { one.apply(try part(phone, to: one)) }
+    #expect(newcomer.delta(since: other.version) == nil)
+    #expect(newcomer.delta(since: other.version, byteLimit: 1) == nil)
+    // One that is further has more.
+    newcomer.apply(try part(phone, to: newcomer))
+    let delta = try #require(newcomer.delta(since: other.version))
+    #expect(delta.recordIDs == [RecordID("Sailor", "b")])
+    #expect(delta.intervals.isEmpty)
+    #expect(transfer(newcomer, to: other).count == 1)
+    #expect(miles(other, "b") == 1)
+  }
+
+  @Test func aPrefixIsStoredWithTheReplica() throws {
+    try write(phone, "a", "b", "c")
+    let empty = newcomer.state
+    newcomer.apply(try part(phone, to: newcomer))
+    let stored = try ReplicaState(decoding: newcomer.state.encoded())
+    #expect(stored.version == newcomer.state.version)
+    newcomer.apply(try part(phone, to: newcomer))
+    // A backup from before goes on from where it was.
+    let restored = Replica.opening(stored, token: nil, as: 8)
+    #expect(try part(phone, to: restored).recordIDs.map(\.key) == ["b"])
+    transfer(phone, to: restored)
+    #expect(areEqual(phone, restored))
+    let earlier = Replica.opening(empty, token: nil, as: 7)
+    #expect(try part(phone, to: earlier).range?.after == nil)
+  }
+
+  /// Of a device with two histories, a number does not say of which one it is. The
+  /// parts continued one of them, and must not count for the other.
+  @Test func aForkEndsThePrefixOfItsDevice() throws {
+    let clone = Replica.empty(1)
+    let (early, hub, other) = (
+      Replica.empty(3), Replica.empty(4), Replica.empty(5)
+    )
+    try write(phone, "y")
+    phone.tell(newcomer)
+    try write(clone, "a", "z")
+    clone.tell(early)
+    other.apply(try part(early, to: other))
+    let last = try part(early, to: other)
+    try write(clone, "b", "c")
+    clone.tell(hub)
+    // The first save of the clone counts as held, since its number does.
+    let first = try part(hub, to: newcomer)
+    #expect(first.recordIDs == [RecordID("Sailor", "b")])
+    newcomer.apply(first)
+    #expect(newcomer.version.prefixes.count == 1)
+    // It learns of the fork, and still lacks what the clone's first save did to "a".
+    let report = newcomer.apply(last)
+    #expect(report.forkedDevices == [phone.device])
+    #expect(report.gaps.map(\.through?.key) == ["a"])
+    #expect(newcomer.version.prefixes.isEmpty)
+    // What the prefix covered is ahead again.
+    #expect(newcomer.version.fieldsAhead.count == 1)
+    transfer(hub, to: newcomer)
+    for key in ["a", "b", "c", "y", "z"] { #expect(miles(newcomer, key) == 1) }
+  }
+
+  /// The receiver knows of a fork and the sender does not, so that their versions
+  /// never agree.
+  @Test func theLoopEndsThoughADeviceIsForked() throws {
+    try write(phone, "a", "b")
+    let clone = Replica.opening(phone.state, token: phone.restoreToken, as: 1)
+    try write(phone, "a")
+    try write(clone, "b")
+    phone.tell(newcomer)
+    clone.tell(newcomer)
+    #expect(newcomer.version.forkedDevices == [phone.device])
+    #expect(transfer(phone, to: newcomer).count < 10)
+    #expect(transfer(clone, to: newcomer).count < 10)
+    #expect(miles(newcomer, "a") == 2 && miles(newcomer, "b") == 2)
+  }
+
+  /// Above its limit, the list of fields ahead is left out.
+  @Test func theLoopEndsThoughManyFieldsAreAhead() throws {
+    try phone.save { transaction in
+      for i in 0...ReplicaVersion.fieldsAheadLimit {
+        transaction[Sailor.self, "\(i)"].name = "n"
+      }
+    }
+    let fields = try #require(phone.delta()).split(into: 1)[0]
+    for one in [tablet, newcomer] { one.apply(fields) }
+    #expect(tablet.version.fieldsAhead.isEmpty)
+    #expect(transfer(tablet, to: newcomer, bytes: 20_000).count == 1)
+  }
+
+  @Test func onlyASingleRecordExceedsTheLimit() throws {
+    for i in 0..<300 {
+      try phone.save { transaction in
+        let sailor = transaction[Sailor.self, "\(i % 60)"]
+        sailor.name = String(repeating: "x", count: i * i % 997)
+        for j in 0...(i % 7) { sailor.tags.insert("tag \(i) \(j)") }
+      }
+    }
+    for limit in [1, 200, 1_000, 5_000, 20_000] {
+      let receiver = Replica.empty(8)
+      let parts = transfer(phone, to: receiver, bytes: limit)
+      #expect(areEqual(phone, receiver))
+      for part in parts where part.encoded().count > limit {
+        #expect(part.recordIDs.count == 1)
+      }
+      // They are not much smaller either.
+      let full = parts.count { $0.encoded().count > limit / 2 }
+      #expect(full * 3 >= parts.count || parts.count < 4)
+    }
+    let whole = transfer(phone, to: newcomer, bytes: .max)
+    #expect(whole == [try #require(phone.delta())])
+  }
+
+  /// Of many changes the parts are found by walking over the records, and of few by
+  /// looking for what has changed.
+  @Test func partsAreTheSameHoweverTheyAreFound() throws {
+    try phone.save { transaction in
+      for i in 0..<10_100 { transaction[Sailor.self, "\(i)"].name = "n" }
+    }
+    phone.tell(tablet)
+    let before = phone.version
+    try phone.save { transaction in
+      for i in 0..<10_050 where i % 2 == 0 {
+        transaction[Sailor.self, "\(i)"].name = "later"
+      }
+    }
+    // More changes than are looked for one by one, and fewer.
+    let late = ReplicaVersion()
+    for (basis, limit) in [(late, 300), (late, 30_000), (before, 30_000)] {
+      let part = try #require(phone.delta(since: basis, byteLimit: limit))
+      let all = try #require(phone.delta(since: basis)).recordIDs
+      #expect(part.recordIDs == Array(all.prefix(part.recordIDs.count)))
+      #expect(part.range?.through == part.recordIDs.last)
+    }
+    transfer(phone, to: newcomer, bytes: 30_000)
+    #expect(areEqual(phone, newcomer))
+    transfer(phone, to: tablet, bytes: 30_000)
+    #expect(areEqual(phone, tablet))
+  }
+}
