@@ -180,6 +180,7 @@ class Reader:
         self.devices, self.starts, self.usedDevices = [], [], set()
         self.saves, self.times, self.usedSaves = [], [], set()
         self.earliest, self.range, self.servers, self.stable = {}, {}, {}, []
+        self.prefixes = []
         self.intervals, self.records, self.fields = [], [], []
         self.own, self.mustReplace, self.digests = None, False, 0
         self.isStored = self.kind == "stored replica"
@@ -199,8 +200,9 @@ class Reader:
                   for place, time in enumerate(self.times)), "a later time")
         result = {"records": self.records,
                   "clock" if self.isStored else "intervals": self.intervals}
-        if self.range:
-            result["range"] = self.range
+        for name in ("range", "prefixes"):
+            if getattr(self, name):
+                result[name] = getattr(self, name)
         if self.own:
             self.checkOwn()
             result["device"] = self.own
@@ -465,7 +467,7 @@ class Reader:
 
     def readSections(self):
         end, before = self.end, 0
-        allowed = {"delta": [1], "snapshot": []}.get(self.kind, range(2, 7))
+        allowed = {"delta": [1], "snapshot": []}.get(self.kind, range(2, 8))
         while self.offset < end:
             number, length = self.pair()
             check(number in allowed and number > before, "a section")
@@ -509,6 +511,10 @@ class Reader:
                 name = self.text(self.varint())
                 check(ascends(self.servers, name), "servers in order")
                 self.servers[name] = self.device()
+        elif number == 7:
+            check(self.own, "the device comes first")
+            self.prefixes = readPrefixes(self, self.intervals)
+            check(self.prefixes, "an empty section")
         else:
             self.digests, count = self.varint(), (self.end - self.offset) // 8
             check(0 < count <= 4096, "digests")
@@ -568,11 +574,34 @@ def readVersion(reader):
         ahead[field] = {"field": field, "saves": listed(saves)}
     result = {"clock": clock, "stabilityCut": cut,
               "fieldsAhead": [*ahead.values()]}
-    if through := reader.recordID():
-        prefix, _ = readDevicesOfVersion(reader, flagsBelow=2)
-        check(prefix, "a prefix of no device")
-        result["prefix"] = {"clock": prefix, "through": through}
+    if prefixes := readPrefixes(reader, clock):
+        result["prefixes"] = prefixes
     return result
+
+
+def readPrefixes(reader, clock):
+    prefixes, held = [], {entry["device"]: entry for entry in clock}
+    for _ in range(reader.varint()):
+        through = reader.recordID()
+        saves, _ = readDevicesOfVersion(reader, flagsBelow=2)
+        check(through and saves, "a prefix")
+        check(not prefixes or prefixes[-1]["through"] < through, "in order")
+        for save in saves:
+            mine = held.setdefault(save["device"], {**save, "n": 0})
+            check(mine and not isHeld(save, mine), "a save beyond")
+            held[save["device"]] = None
+        prefixes.append({"clock": saves, "through": through})
+    return prefixes
+
+
+def isHeld(save, held):
+    """Whether a version with one save of a device has another one, too."""
+    isForked, isHeldForked = save.get("forked"), held.get("forked")
+    digest, known = int(save["digest"], 16), int(held["digest"], 16)
+    return (not isForked and not isHeldForked and save["n"] < held["n"]
+            or save["n"] <= held["n"] and save["time"] <= held["time"]
+            and digest | known == known
+            and (isHeldForked or not isForked and digest in (0, known)))
 
 
 def read(data):

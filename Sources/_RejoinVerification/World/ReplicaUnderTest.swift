@@ -271,6 +271,7 @@ extension TestedLibrary {
       intervals: message.intervals.mapValues {
         .init(from: $0.from, to: $0.to.sequence)
       })
+    outline.times = message.intervals.mapValues(\.to.time)
     outline.range = message.range.map { ($0.after, $0.through) }
     for change in message.changes {
       outline.fields.formUnion(

@@ -149,7 +149,8 @@ extension World {
     for (device, interval) in outline.intervals {
       model.intervals[device] = .init(
         from: interval.from, to: interval.to,
-        time: peers[i].model.knowledge.times[device] ?? .zero)
+        time: outline.times[device]
+          ?? peers[i].model.knowledge.times[device] ?? .zero)
     }
     model.range = outline.range.map {
       OracleRange(

@@ -21,6 +21,7 @@ enum GoldenVectors {
     let one = try #require(phone.delta(since: tablet.version))
     let record = try #require(phone.change(of: Sailor.ada))
     let (deleted, basis) = try deleted()
+    let (part, newcomer) = try cut(phone)
     return [
       ("delta-one-write", one.encoded()),
       ("delta-every-kind", delta.encoded()),
@@ -37,31 +38,37 @@ enum GoldenVectors {
       ("snapshot-deleted", deleted.encoded()),
       ("delta-deleted", try #require(deleted.delta(since: basis)).encoded()),
       ("delta-record", Delta([record]).encoded()),
-      ("delta-range", range(of: delta).encoded()),
+      ("delta-range", part.encoded()),
       ("vector-clock", phone.version.vectorClock.encoded()),
       ("replica-clock", phone.version.encoded()),
       ("replica-clock-ahead", try ahead().encoded()),
       ("replica-clock-prefix", prefixed(phone.version).encoded()),
       ("stored", phone.state.encoded()),
+      ("stored-prefix", newcomer.state.encoded()),
       ("token", phone.restoreToken.encoded()),
     ]
   }
 
-  /// A delta that speaks for some records.
-  private static func range(of delta: Delta) -> Delta {
-    Delta(
-      changes: delta.changes, intervals: delta.intervals,
-      range: RecordRange(after: RecordID("A", ""), through: RecordID("z", "k")))
+  /// A part of a transfer with others before and after it, and its receiver.
+  private static func cut(_ sender: Replica) throws -> (Delta, Replica) {
+    let newcomer = Replica.empty(9)
+    let first = sender.delta(since: newcomer.version, byteLimit: 1)
+    newcomer.apply(try #require(first))
+    let part = sender.delta(since: newcomer.version, byteLimit: 1)
+    newcomer.apply(try #require(part))
+    return (try #require(part), newcomer)
   }
 
-  /// A version with a prefix.
+  /// A version with two prefixes.
   private static func prefixed(_ version: ReplicaVersion) -> ReplicaVersion {
     var version = version
     let save = DeviceSave(
       sequence: 300, time: Timestamp(rawValue: 1 << 20), digest: 5)
     version.prefixes = [
+      .init(through: RecordID("Sailor", "ada"), saves: [DeviceID(9): save]),
       .init(
-        through: RecordID("Sailor", "ada"), saves: [DeviceID(9): save])
+        through: RecordID("Sailor", "eve"),
+        saves: [DeviceID(8): save, DeviceID(10): save]),
     ]
     return version
   }
