@@ -162,9 +162,11 @@ extension OracleReplica {
   /// - Parameters:
   ///   - saves: The places of the saves that were made.
   ///   - suspects: The devices that may have two histories.
+  ///   - isUndecidable: Whether what a save did to a record is not known, because its
+  ///     author may have seen either of two histories.
   func checkSoundness(
     of saves: some Sequence<Int>, except suspects: Set<DeviceID> = [],
-    named name: String
+    _ isUndecidable: (RecordID) -> Bool = { _ in false }, named name: String
   ) throws(ScriptMismatch) {
     for place in saves.sorted() {
       let (save, dot) = (history.saves[place], history.saves[place].dot)
@@ -173,7 +175,9 @@ extension OracleReplica {
       where clock.contains(dot)
         || prefixes[dot.device]?.says(dot.sequence, through: path.id) ?? false
       {
-        if held[path]?.contains(place) ?? false { continue }
+        if held[path]?.contains(place) ?? false || isUndecidable(path.id) {
+          continue
+        }
         throw ScriptMismatch("law 8: \(dot) of \(path) is not on \(name)")
       }
     }

@@ -25,7 +25,8 @@ extension World {
   /// Of a device that may have two histories, only if there is just one.
   func checkSoundness(_ i: Int) throws(ScriptMismatch) {
     try peers[i].model.checkSoundness(
-      of: places.values.joined(), except: suspects, named: name(i))
+      of: places.values.joined(), except: suspects, isUndecidable,
+      named: name(i))
   }
 
   func name(_ i: Int) -> String { DeviceNames.name(i) }

@@ -19,6 +19,9 @@ struct ApplyBody {
     try checkAgain(delta, on: replica)
     try checkParts(of: delta, on: state, whole: replica)
     try checkOrder(delta, LiveHistory.open(state).delta())
+    try checkTransfer(from: replica, to: LiveHistory.empty(DeviceID(8)))
+    try checkTransfer(
+      from: replica, to: LiveHistory.open(LiveHistory.shared.states[2]))
     try LiveChecks(replica).check(saving: delta.changes.prefix(3).map(\.id))
   }
 
@@ -42,6 +45,21 @@ struct ApplyBody {
     other.apply(delta)
     try equal("fields from parts", other.delta(), whole.delta())
     try equal("version from parts", other.version, whole.version)
+  }
+
+  /// A transfer in parts comes to an end, with what a whole delta brings.
+  private func checkTransfer(
+    from sender: Replica, to receiver: Replica
+  ) throws(FuzzFailure) {
+    let whole = LiveHistory.open(receiver.state)
+    if let delta = sender.delta(since: whole.version) { whole.apply(delta) }
+    var count = 0
+    while let delta = sender.delta(since: receiver.version, byteLimit: 200) {
+      count += 1
+      if count > 1_000 { throw FuzzFailure("a transfer in parts does not end") }
+      guard receiver.apply(delta).hasAdvanced else { break }
+    }
+    try equal("fields of a transfer", receiver.delta(), whole.delta())
   }
 
   /// Applying two messages is commutative, unless a part of one needs the other

@@ -92,7 +92,10 @@ extension ByteSource {
       }
       bases.append(replica.version)
     }
-    var delta = replica.delta(since: pick(bases))
+    let basis = pick(bases)
+    var delta =
+      below(4) == 0
+      ? replica.delta(since: basis, byteLimit: 1) : replica.delta(since: basis)
     if flag() { delta = delta?.split(into: 2)[below(2)] }
     guard var bytes = delta?.encoded() else { return nil }
     for _ in 0..<below(4) {

@@ -37,6 +37,11 @@ public struct LiveHistory: Sendable {
         if let delta { replicas[j].apply(delta) }
         replicas[j].recordVersion(replicas[i].version, of: replicas[i].device)
       case .split(let k, _, _) where k < 9: loseHalf(replicas)
+      case .writePart(let i, let j, _, _) where max(i, j) < 3 && i != j:
+        let part = replicas[i].delta(since: replicas[j].version, byteLimit: 1)
+        note(part)
+        if let part { replicas[j].apply(part) }
+        messages.append(replicas[j].version.encoded())
       default: Self.perform(step, on: replicas)
       }
     }

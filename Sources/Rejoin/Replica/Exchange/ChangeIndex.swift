@@ -44,6 +44,8 @@ struct ChangeIndex {
 
   /// The changes of each device that any field has seen a save of.
   private var byDevice = RunMap<DeviceID, DeviceChanges>()
+  /// The number of changes that were entered.
+  private(set) var noteCount = 0
 
   /// Enters a field that has seen a later save of one device.
   ///
@@ -56,6 +58,7 @@ struct ChangeIndex {
     _ location: FieldPosition, at dot: Dot, isReplacing: Bool,
     last: (DeviceID, FieldPosition) -> UInt64
   ) {
+    noteCount += 1
     byDevice.update(dot.device, default: DeviceChanges()) { changes in
       let isMostlyStale = changes.append(
         Entry(sequence: dot.sequence, location: location),

@@ -151,8 +151,8 @@ public struct MergeReport: Sendable {
   /// declare the older kind with `fallingBackTo`; they are then not listed here.
   public internal(set) var kindMismatches: Set<FieldLocation> = []
 
-  /// Whether the replica's version has changed: its saves, its prefix, or the fields
-  /// ahead of them.
+  /// Whether the replica has learned anything: a save of a field, or that records or
+  /// all of them are complete.
   ///
   /// If not, the same sender would send the same again.
   public internal(set) var hasAdvanced = false

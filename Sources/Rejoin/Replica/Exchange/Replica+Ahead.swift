@@ -50,31 +50,26 @@ extension ReplicaState {
   /// Updates `ahead` after some fields, the version or both have changed.
   ///
   /// - Parameters:
-  ///   - changed: The fields whose clocks grew. Unless the prefix shrank, no other
+  ///   - changed: The fields whose clocks grew. Unless a prefix shrank, no other
   ///     field can get ahead.
-  ///   - hasAdvanced: Whether the version or its prefix grew. Otherwise no field
+  ///   - hasAdvanced: Whether the version or a prefix grew. Otherwise no field
   ///     ahead falls behind them.
-  ///   - former: The prefix before.
-  /// - Returns: Whether another field is ahead.
+  ///   - hasShrunk: Whether a prefix says less than before.
   /// - Complexity: O(*k*), where *k* is the number of changed fields and, if
-  ///   the version grew, of fields ahead. If the prefix shrank, *k* includes the
+  ///   the version grew, of fields ahead. If a prefix shrank, *k* includes the
   ///   fields that it covered.
   mutating func noteAhead(
-    _ changed: [JoinedField], hasAdvanced: Bool,
-    since former: [ReplicaVersion.Prefix] = []
-  ) -> Bool {
-    let count = ahead.count
-    if !version.implies(former) {
+    _ changed: [JoinedField], hasAdvanced: Bool, hasShrunk: Bool = false
+  ) {
+    if hasShrunk {
       let beyond = index.locations(
         since: version.vectorClock, of: index.devices
       ) { [records] device, at in records.lastSave(of: device, at: at) }
       ahead = Set(beyond.filter { isAhead($0) })
-      return true
+      return
     }
     for field in changed { noteAhead(field) }
-    let hasMore = ahead.count > count
     if hasAdvanced, !ahead.isEmpty { ahead = ahead.filter { isAhead($0) } }
-    return hasMore
   }
 
   /// Notes a field whose clock has grown, if it is ahead of the version.

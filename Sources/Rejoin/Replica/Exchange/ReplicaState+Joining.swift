@@ -16,13 +16,15 @@ extension ReplicaState {
     var (report, refused) = (MergeReport(), [] as [RefusedPart])
     let head = records.head
     detectRollback(head.saves, &report)
+    let (former, noteCount) = (version.prefixes, index.noteCount)
     let joined = join(&records, schema, detail, &report, &refused)
     // The version advances last: an interval guarantees that the fields have its saves.
-    let former = version.prefixes
     let hasGrown = advance(head, without: refused, now: now, &report)
-    let isAhead = noteAhead(joined, hasAdvanced: hasGrown, since: former)
+    let hasShrunk = !version.implies(former)
+    noteAhead(joined, hasAdvanced: hasGrown, hasShrunk: hasShrunk)
     report.hasAdvanced =
-      hasGrown || isAhead || !report.forkedDevices.isEmpty
+      hasGrown || hasShrunk || index.noteCount > noteCount
+      || !report.forkedDevices.isEmpty
     _checkInvariants()
     report._checkInvariants()
     return report
