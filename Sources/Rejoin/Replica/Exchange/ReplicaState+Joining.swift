@@ -14,9 +14,9 @@ extension ReplicaState {
     reporting detail: MergeReport.Detail
   ) -> MergeReport {
     var (report, refused) = (MergeReport(), [] as [RefusedPart])
+    let (former, noteCount) = (version.prefixes, index.noteCount)
     let head = records.head
     detectRollback(head.saves, &report)
-    let (former, noteCount) = (version.prefixes, index.noteCount)
     let joined = join(&records, schema, detail, &report, &refused)
     // The version advances last: an interval guarantees that the fields have its saves.
     let hasGrown = advance(head, without: refused, now: now, &report)
