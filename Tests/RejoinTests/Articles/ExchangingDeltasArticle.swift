@@ -6,10 +6,18 @@ import Testing
 @Suite(.encodes) struct ExchangingDeltasArticle {
   private let phone = Replica.ofArticle(1, [Profile.self])
   private let tablet = Replica.ofArticle(2, [Profile.self])
+  private let laptop = Replica.ofArticle(3, [Profile.self])
 
   @Test func article() throws {
     try phone.save { $0[Profile.self, "ada"].name = "Ada" }
     try tablet.save { $0[Profile.self, "ada"].steps.increment(by: 800) }
+
+    while let delta = phone.delta(since: tablet.version, byteLimit: 256_000) {
+      guard tablet.apply(delta).hasAdvanced else { break }
+    }
+    #expect(tablet[Profile.self, "ada"]?.name == "Ada")
+
+    try phone.save { $0[Profile.self, "ada"].tags.insert("sailor") }
 
     let asked = tablet.version.encoded()  // tablet → phone
     let version = try ReplicaVersion(decoding: asked)
@@ -18,7 +26,7 @@ import Testing
       let report = tablet.apply(try Delta(decoding: answer))
       #expect(!report.hasFaults)
     }
-    #expect(tablet[Profile.self, "ada"]?.name == "Ada")
+    #expect(tablet[Profile.self, "ada"]?.tags == ["sailor"])
 
     if let delta = tablet.delta(since: phone.version) {
       phone.apply(delta)
@@ -28,16 +36,24 @@ import Testing
     #expect(phone.encoded() == tablet.encoded())
 
     for name in ["ada", "grace", "joan"] {
-      try phone.save { $0[Profile.self, name].tags.insert("sailor") }
+      try phone.save { $0[Profile.self, name].tags.insert("swimmer") }
     }
-    let parts = phone.delta(since: tablet.version)?.split(into: 3) ?? []
-    for part in parts.dropLast() { tablet.apply(part) }  // the last one is lost
-    #expect(tablet[Profile.self, "grace"]?.tags == ["sailor"])
-    #expect(tablet.latestMissingSaves == [phone.device: 3])
+    // At least one record, whatever the limit
+    if let part = phone.delta(since: tablet.version, byteLimit: 1) {
+      tablet.apply(part)
+    }
+    #expect(tablet[Profile.self, "ada"]?.tags == ["sailor", "swimmer"])
+    #expect(tablet.version.vectorClock[phone.device] == 2)
+    #expect("\(tablet.version.prefixes[0].through)" == "Profile/ada")
+    #expect(tablet.version.prefixes[0].vectorClock == [phone.device: 5])
+    #expect(tablet.latestMissingSaves == [phone.device: 5])
 
-    while let delta = phone.delta(since: tablet.version) { tablet.apply(delta) }
-    #expect(tablet.latestMissingSaves.isEmpty)
+    laptop.merge(phone)
+    while let delta = laptop.delta(since: tablet.version, byteLimit: 1) {
+      guard tablet.apply(delta).hasAdvanced else { break }
+    }
     #expect(tablet.version.vectorClock == phone.version.vectorClock)
+    #expect(tablet.latestMissingSaves.isEmpty)
 
     try phone.save { transaction in
       for i in 1...100 {
@@ -50,7 +66,7 @@ import Testing
     let small = phone.delta(since: tablet.version)
     let fragment = small?.changes[0].fragments[FieldKey("tags", .set)]
     #expect(fragment?.state.elements == ["new"])
-    #expect(fragment?.basis == [phone.device: 5])
+    #expect(fragment?.basis == [phone.device: 6])
 
     phone.recordVersion(version, of: tablet.device)
   }
