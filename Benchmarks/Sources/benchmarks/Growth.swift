@@ -92,8 +92,8 @@ extension GrowingWork {
   static var all: [GrowingWork] {
     [undo] + edits(tags, "set", insertion) + edits(log, "ledger", entry)
       + [
-        overflows, removals, recordings, listings, parts, pulls,
-        resolutions, creationAgain,
+        overflows, removals, recordings, listings, pulls, resolutions,
+        creationAgain,
       ]
   }
 
@@ -208,22 +208,6 @@ extension GrowingWork {
         try replica.save { $0.touch(id) }
         return !replica.recordIDs(of: "Item", limit: 10).isEmpty
       }
-    }
-  }
-
-  private static var parts: GrowingWork {
-    GrowingWork(
-      "records in parts of a delta", from: 10_000
-    ) { count in
-      let (source, ids) = (replica(), ids(count))
-      try source.save { transaction in
-        for id in ids { transaction.touch(id) }
-      }
-      return (source.delta()?.split(into: max(count / 100, 1)) ?? [], replica())
-    } body: { input, _ in
-      let (parts, replica) = input
-      for part in parts { replica.apply(part, reporting: .faults) }
-      return replica.recordCount(of: "Item")
     }
   }
 

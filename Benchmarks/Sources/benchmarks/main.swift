@@ -35,6 +35,7 @@ func run(_ arguments: Arguments) throws {
   suite.addReading()
   suite.addLongLives()
   suite.addGrowth()
+  suite.addTransfers()
   suite.addStores()
   suite.addHubs()
   suite.addStrategies()

@@ -15,49 +15,30 @@ extension ReplicaState {
   ///   first to the last one in the delta, or of all changed ones if these are few,
   ///   and *n* is that of all records.
   package mutating func delta(
-    of missing: MissingChanges, byteLimit limit: Int, withAhead: Bool = true,
+    of missing: MissingChanges, byteLimit: Int, withAhead: Bool = true,
     readThrough end: RecordID? = nil
   ) -> Delta? {
     _checkInvariants()
+    let limit = min(max(byteLimit, 1), 1 << 32)
     var fields = MissingFields(of: missing, withAhead: withAhead, in: &self)
-    var part: [[FieldPosition]] = []
-    var (count, isCut) = (0, false)
-    while !isCut {
-      // Doubling, since one record can be as large as all others.
-      let next = fields.next(min(part.count + 1, 64), in: &self)
-      if next.isEmpty { break }
-      var taken = next.count
-      while taken > 0 {
-        let size = size(of: next[..<taken], missing)
-        if count + size <= limit || part.isEmpty && taken == 1 {
-          count += size
-          break
-        }
-        taken /= 2
-      }
-      part += next[..<taken]
-      isCut = taken < next.count
-    }
-    if part.isEmpty, missing.intervals.isEmpty { return nil }
+    var (count, isCut) = (16, false)
     while true {
-      let last = part.last.map { records[Int($0[0].record)].id }
+      fields.find(count + 1, in: &self)
+      if fields.isEmpty, missing.intervals.isEmpty { return nil }
+      let isEnd = count >= fields.count
+      count = min(count, fields.count)
       let delta = delta(
-        at: Array(part.joined()), of: missing, through: isCut ? last : end)
-      let excess = delta.message.bytes.count - limit
-      if excess <= 0 || part.count < 2 { return delta }
-      // The references of a longer message are longer.
-      part.removeLast(
-        min(part.count - 1, 1 + part.count * excess / (excess + limit)))
-      isCut = true
+        at: fields.first(count), of: missing,
+        through: isEnd ? end : fields.record(count - 1, in: self))
+      let size = delta.message.bytes.count
+      if size > limit, count > 1 {
+        (count, isCut) = (min(count - 1, max(count * limit / size, 1)), true)
+        continue
+      }
+      if isEnd || isCut || size > limit / 10 * 9 { return delta }
+      // Not more than four times as many, since those that follow may be larger.
+      count = min(4 * count, max(count + 1, count * limit / size * 31 / 32))
     }
-  }
-
-  /// The number of bytes of a delta of some records.
-  private mutating func size(
-    of fields: ArraySlice<[FieldPosition]>, _ missing: MissingChanges
-  ) -> Int {
-    delta(at: Array(fields.joined()), of: missing, through: nil)
-      .message.bytes.count
   }
 
   /// The positions of the records after one, in the order of their IDs.
@@ -82,10 +63,12 @@ extension ReplicaState {
 /// The missing fields of each record, in the order of the records' IDs.
 private struct MissingFields {
   private let missing: MissingChanges
-  /// The devices whose saves are looked for.
-  private let devices: Set<DeviceID>
-  /// What was found and not handed out yet, in the opposite order.
-  private var found: [[FieldPosition]] = []
+  /// The devices whose saves are looked for, with the last that is known of each.
+  private let known: [(device: DeviceID, save: UInt64)]
+  /// The fields that were found.
+  private var fields: [FieldPosition] = []
+  /// For each record, where its fields end.
+  private var ends: [Int] = []
   /// The record that was looked at last.
   private var last: RecordID?
   /// Whether there may be more than was found.
@@ -97,59 +80,57 @@ private struct MissingFields {
     self.missing = missing
     last = missing.after
     let devices = stored.devices(with: missing, withAhead: withAhead)
-    self.devices = Set(devices)
+    known = devices.map { ($0, missing.known[$0]) }
     // Otherwise it is faster to look at the records that follow than to find all
     // that have changed for each part.
     isIncomplete =
       stored.index.count(since: missing.known, of: devices) > 10_000
     if isIncomplete { return }
-    let fields = stored.missingFields(missing, of: devices)
-    var records: [UInt32: Set<FieldPosition>] = [:]
-    for field in fields { records[field.record, default: []].insert(field) }
-    found = records.sorted {
-      stored.records[Int($0.key)].id > stored.records[Int($1.key)].id
-    }.map { Array($0.value) }
-  }
-
-  /// Hands out the fields of the next records; of none at the end.
-  mutating func next(
-    _ count: Int, in stored: inout ReplicaState
-  ) -> [[FieldPosition]] {
-    var next: [[FieldPosition]] = []
-    while next.count < count {
-      if let fields = found.popLast() {
-        next.append(fields)
-      } else if isIncomplete {
-        look(in: &stored)
-      } else {
-        break
-      }
+    let found = Set(stored.missingFields(missing, of: devices))
+    let records = Dictionary(grouping: found, by: \.record)
+    let order = records.keys.sorted {
+      stored.records[Int($0)].id < stored.records[Int($1)].id
     }
-    return next
-  }
-
-  /// Looks at the records that follow.
-  private mutating func look(in stored: inout ReplicaState) {
-    let positions = stored.positions(after: last, limit: 256)
-    isIncomplete = positions.count == 256
-    for position in positions {
-      let fields = fields(of: stored, at: position)
-      if !fields.isEmpty { found.append(fields) }
+    for record in order {
+      fields += records[record] ?? []
+      ends.append(fields.count)
     }
-    found.reverse()
-    last = positions.last.map { stored.records[Int($0)].id }
   }
 
-  private func fields(
-    of stored: borrowing ReplicaState, at position: UInt32
-  ) -> [FieldPosition] {
-    var fields: [FieldPosition] = []
-    let known = missing.known
+  var isEmpty: Bool { ends.isEmpty }
+
+  /// The number of records that were found.
+  var count: Int { ends.count }
+
+  /// The fields of the first records.
+  func first(_ count: Int) -> [FieldPosition] {
+    count == 0 ? [] : Array(fields[..<ends[count - 1]])
+  }
+
+  func record(
+    _ place: Int, in stored: borrowing ReplicaState
+  ) -> RecordID {
+    stored.records[Int(fields[ends[place] - 1].record)].id
+  }
+
+  /// Finds so many records, or all that there are.
+  mutating func find(_ count: Int, in stored: inout ReplicaState) {
+    while isIncomplete, ends.count < count {
+      let positions = stored.positions(after: last, limit: 256)
+      isIncomplete = positions.count == 256
+      for position in positions { find(in: stored, at: position) }
+      last = positions.last.map { stored.records[Int($0)].id }
+    }
+  }
+
+  private mutating func find(
+    in stored: borrowing ReplicaState, at position: UInt32
+  ) {
+    let start = fields.count
     for slot in stored.records[Int(position)].slots
-    where !slot.isContained(in: known) {
+    where !slot.isContained(in: missing.known) {
       let field = FieldPosition(record: position, name: slot.name)
-      let isLookedFor = slot.clock.saves(beyond: known).entries
-        .contains { devices.contains($0.device) }
+      let isLookedFor = known.contains { slot.lastSave(of: $0) > $1 }
       if isLookedFor,
         missing.lacks(
           slot.clock, in: stored.records[Int(position)].id,
@@ -158,6 +139,6 @@ private struct MissingFields {
         fields.append(field)
       }
     }
-    return fields
+    if fields.count > start { ends.append(fields.count) }
   }
 }
