@@ -42,14 +42,16 @@ extension ReplicaVersion {
     max(self[device].sequence, prefix(of: device)?.saves[device].sequence ?? 0)
   }
 
-  /// The saves that a record is said to hold, of the devices that any prefix of the
-  /// record has saves of.
-  func savesOfPrefixes(with record: RecordID) -> VectorClock {
-    var clock = VectorClock()
-    for prefix in prefixes where record <= prefix.through {
-      clock.merge(prefix.vectorClock)
+  /// What the version and its prefixes say of records, one after the other.
+  ///
+  /// - Returns: For each prefix, the saves that the records up to its end hold.
+  func savesOfFirstRecords() -> [(through: RecordID, saves: VectorClock)] {
+    var saves = vectorClock
+    let fromTheLast = prefixes.reversed().map { prefix in
+      saves.merge(prefix.vectorClock)
+      return (prefix.through, saves)
     }
-    return clock
+    return fromTheLast.reversed()
   }
 
   /// Whether the latest save of a device, and those before it, are contained.

@@ -14,7 +14,7 @@ import Testing
     var counts = try run(ReplicaUnderTest.self)
     counts += try run(FragmentingReplica.self)
     print("transfers: \(counts)")
-    let least = Tier.isNightly ? 1_000 : 10
+    let least = Tier.isNightly ? 500 : 5
     for count in [
       counts.resumed, counts.replaced, counts.refused, counts.doubled,
       counts.large, counts.forks, counts.restores,

@@ -61,33 +61,48 @@ extension ReplicaState {
   mutating func noteAhead(
     _ changed: [JoinedField], hasAdvanced: Bool, hasShrunk: Bool = false
   ) {
+    let held = version.savesOfFirstRecords()
     if hasShrunk {
       let beyond = index.locations(
         since: version.vectorClock, of: index.devices
       ) { [records] device, at in records.lastSave(of: device, at: at) }
-      ahead = Set(beyond.filter { isAhead($0) })
+      ahead = Set(beyond.filter { isAhead($0, of: held) })
       return
     }
-    for field in changed { noteAhead(field) }
-    if hasAdvanced, !ahead.isEmpty { ahead = ahead.filter { isAhead($0) } }
+    var (record, saves) = (UInt32.max, version.vectorClock)
+    for field in changed {
+      if field.location.record != record {
+        record = field.location.record
+        saves = self.saves(of: record, in: held)
+      }
+      // One that was not ahead is so only if what it has been joined with is.
+      if let save = field.save, saves.contains(save) { continue }
+      if isAhead(field.location, of: held) { ahead.insert(field.location) }
+    }
+    if hasAdvanced, !ahead.isEmpty {
+      ahead = ahead.filter { isAhead($0, of: held) }
+    }
   }
 
-  /// Notes a field whose clock has grown, if it is ahead of the version.
-  mutating func noteAhead(_ field: JoinedField) {
-    // One that was not ahead is so only if what it has been joined with is.
-    let mayBeAhead =
-      field.save.map { !version.vectorClock.contains($0) } ?? true
-    if mayBeAhead, isAhead(field.location) { ahead.insert(field.location) }
+  /// The saves that a record is said to hold.
+  private func saves(
+    of record: UInt32, in held: [(through: RecordID, saves: VectorClock)]
+  ) -> VectorClock {
+    if held.isEmpty { return version.vectorClock }
+    let id = records[Int(record)].id
+    let place = held.partitioningIndex { id <= $0.through }
+    return place < held.count ? held[place].saves : version.vectorClock
   }
 
   /// Whether a field has seen a save that the version does not contain.
-  private func isAhead(_ location: FieldPosition) -> Bool {
+  private func isAhead(
+    _ location: FieldPosition,
+    of held: [(through: RecordID, saves: VectorClock)]
+  ) -> Bool {
     let record = records[Int(location.record)]
     guard let slot = record.position(of: location.name) else { return false }
-    if record.slots[slot].isContained(in: version.vectorClock) { return false }
-    if version.prefixes.isEmpty { return true }
-    let held = version.savesOfPrefixes(with: record.id)
-    return !record.slots[slot].clock.isContained(
-      in: held.merging(version.vectorClock))
+    return !record.slots[slot].isContained(in: version.vectorClock)
+      && !record.slots[slot].isContained(
+        in: saves(of: location.record, in: held))
   }
 }

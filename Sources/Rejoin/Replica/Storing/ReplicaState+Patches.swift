@@ -63,7 +63,7 @@ extension ReplicaState {
         code: .invalid, offset: 0,
         expected: "a patch of this record, and of no other state of it")
     }
-    for field in joined { noteAhead(field) }
+    noteAhead(joined, hasAdvanced: false)
   }
 
   /// Joins a message of one record, which a store has written.
