@@ -225,8 +225,8 @@ extension RecordReader {
     of missing: MissingChanges, byteLimit: Int
   ) throws -> RecordID? {
     guard let saves = touchingSaves(missing) else { return nil }
-    // A row has about twice the bytes that its record adds to a delta.
-    let limit = 2 * min(max(byteLimit, 1), .max / 4)
+    // A row has more bytes than its record adds to a delta.
+    let limit = min(max(byteLimit, 1), .max / 4) / 4 * 5 + 1
     let touched = RecordReader.touched(connection.dialect)
     let count = try connection.integer(
       "SELECT count(*) FROM (\(touched) LIMIT 10001) c", saves)

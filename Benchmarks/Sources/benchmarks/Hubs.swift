@@ -18,6 +18,10 @@ extension Suite {
           "100 records new", changing: 100, size, target: 10_000_000, database)
         addUpload(size, database)
       }
+      addLoad("as one delta", 100_000, limit: .max, database)
+      for records in [25_000, 50_000, 100_000] {
+        addLoad("in parts of 256 kB", records, limit: 256_000, database)
+      }
       for devices in [2, 2_000] { addSync(devices, database) }
       for fields in [1, 10_000] { addVersion(fields, database) }
     }
@@ -41,6 +45,31 @@ extension Suite {
         try (0..<count).count { _ in
           try (hub.delta(since: version) == nil) == (records == 0)
         }
+      }
+    }
+  }
+
+  /// Loads a scope into an empty replica.
+  private mutating func addLoad(
+    _ how: String, _ records: Int, limit: Int, _ database: HubDatabase
+  ) {
+    add(
+      "W22", "a load from a hub on \(database.rawValue), \(how)", size: records,
+      per: "record"
+    ) { scale in
+      let hub = try FilledHub(
+        fields: scale(records) * Dataset.fieldsPerRecord, database)
+      let count = hub.replica.recordCount(of: "Item")
+      return Work(
+        operations: count, expecting: count,
+        setUp: { Dataset.emptyReplica(2) }
+      ) { receiver in
+        while let delta = try hub.delta(
+          since: receiver.version, byteLimit: limit)
+        {
+          receiver.apply(delta, reporting: .faults)
+        }
+        return receiver.recordCount(of: "Item")
       }
     }
   }
@@ -157,6 +186,15 @@ private final class FilledHub {
   func delta(since version: ReplicaVersion) throws -> Delta? {
     try blocking { [session, scope] in
       try await session.delta(since: version, in: scope)
+    }
+  }
+
+  /// A part of the changes, or all of them if there is no limit.
+  func delta(since version: ReplicaVersion, byteLimit: Int) throws -> Delta? {
+    if byteLimit == .max { return try delta(since: version) }
+    return try blocking { [session, scope] in
+      try await session.delta(
+        since: version, byteLimit: byteLimit, in: scope)
     }
   }
 
