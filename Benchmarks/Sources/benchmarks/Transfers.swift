@@ -93,11 +93,13 @@ extension Suite {
     addBytes(
       "W22", "memory at most for 100 bytes of a part that is made", size: size
     ) { scale in
-      let source = try Dataset(records: scale(size)).replica()
+      let (source, limit) = (
+        try Dataset(records: scale(size)).replica(), scale(256_000)
+      )
       let receiver = Dataset.emptyReplica(2)
-      try load(receiver, from: source, limit: 256_000, parts: 2)
+      try load(receiver, from: source, limit: limit, parts: 2)
       return try peak { () throws in
-        source.delta(since: receiver.version, byteLimit: 256_000)?
+        source.delta(since: receiver.version, byteLimit: limit)?
           .encoded().count ?? 0
       }
     }
@@ -105,10 +107,12 @@ extension Suite {
       "W22", "memory at most for 100 bytes of a part that is applied",
       size: size
     ) { scale in
-      let source = try Dataset(records: scale(size)).replica()
+      let (source, limit) = (
+        try Dataset(records: scale(size)).replica(), scale(256_000)
+      )
       let receiver = Dataset.emptyReplica(2)
-      try load(receiver, from: source, limit: 256_000, parts: 2)
-      let part = source.delta(since: receiver.version, byteLimit: 256_000)
+      try load(receiver, from: source, limit: limit, parts: 2)
+      let part = source.delta(since: receiver.version, byteLimit: limit)
       let bytes = part?.encoded() ?? []
       return try peak {
         receiver.apply(try Delta(decoding: bytes), reporting: .faults)
