@@ -63,7 +63,7 @@ extension Suite {
       let other = Dataset.emptyReplica(3)
       if let delta = source.delta() { other.apply(delta, reporting: .faults) }
       let receiver = Dataset.emptyReplica(2)
-      let cuts = Dataset.order(200, below: whole).sorted()
+      let cuts = Dataset.order(scale(200), below: whole).sorted()
       var (sent, count) = (0, 0)
       var senders = [source, other]
       while let delta = senders[0].delta(
