@@ -44,7 +44,7 @@ import Testing
     }
     #expect(tablet[Profile.self, "ada"]?.tags == ["sailor", "swimmer"])
     #expect(tablet.version.vectorClock[phone.device] == 2)
-    #expect("\(tablet.version.prefixes[0].through)" == "Profile/ada")
+    #expect(tablet.version.prefixes[0].through == RecordID("Profile", "ada"))
     #expect(tablet.version.prefixes[0].vectorClock == [phone.device: 5])
     #expect(tablet.latestMissingSaves == [phone.device: 5])
 

@@ -16,8 +16,11 @@ import Testing
       let delta: Delta
       if message.kind == .delta {
         delta = try Delta(decoding: message.bytes)
-        again = Delta(changes: delta.changes, intervals: delta.intervals)
-          .encoded()
+        again =
+          Delta(
+            changes: delta.changes, intervals: delta.intervals,
+            range: delta.range
+          ).encoded()
       } else {
         delta = try Snapshot(decoding: message.bytes).delta
         again =

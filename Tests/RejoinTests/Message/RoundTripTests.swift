@@ -12,7 +12,8 @@ import Testing
       let read = try Delta(decoding: bytes)
       #expect(read == delta)
       #expect(read.encoded() == bytes)
-      let made = Delta(changes: read.changes, intervals: read.intervals)
+      let made = Delta(
+        changes: read.changes, intervals: read.intervals, range: read.range)
       #expect(made.encoded() == bytes)
     }
   }
@@ -78,7 +79,8 @@ import Testing
       #expect(delta.fieldCount > 1_024)
       let read = try Delta(decoding: delta.encoded())
       #expect(read.changes == delta.changes)
-      let made = Delta(changes: read.changes, intervals: read.intervals)
+      let made = Delta(
+        changes: read.changes, intervals: read.intervals, range: read.range)
       #expect(made.encoded() == delta.encoded())
     }
   }
