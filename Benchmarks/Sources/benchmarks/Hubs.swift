@@ -101,9 +101,7 @@ extension Suite {
         try FilledHub(fields: 100, database),
         try Dataset(fields: scale(fields)).replica(9)
       )
-      for part in other.delta()?.split(into: 2) ?? [] {
-        _ = try hub.apply(part)
-      }
+      _ = try hub.apply(Delta(other.delta()?.changes ?? []))
       let count = scale(100)
       return Work(operations: count, expecting: count, setUp: {}) { _ in
         try (0..<count).count { _ in

@@ -96,7 +96,11 @@ extension ByteSource {
     var delta =
       below(4) == 0
       ? replica.delta(since: basis, byteLimit: 1) : replica.delta(since: basis)
-    if flag() { delta = delta?.split(into: 2)[below(2)] }
+    if flag(), let changes = delta?.changes {
+      let half = changes.count / 2
+      delta = Delta(
+        flag() ? Array(changes.prefix(half)) : Array(changes.dropFirst(half)))
+    }
     guard var bytes = delta?.encoded() else { return nil }
     for _ in 0..<below(4) {
       let place = Int(byte()) << 8 | Int(byte())

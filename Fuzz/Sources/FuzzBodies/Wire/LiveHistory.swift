@@ -81,7 +81,7 @@ public struct LiveHistory: Sendable {
     guard let delta = replicas[0].delta(since: replicas[1].version) else {
       return
     }
-    replicas[1].apply(delta.split(into: 2)[0])
+    replicas[1].apply(Delta(Array(delta.changes.prefix(1))))
     messages.append(replicas[1].version.encoded())
   }
 

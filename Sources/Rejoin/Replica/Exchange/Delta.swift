@@ -5,7 +5,7 @@
 ///
 /// Of a large field there may be a part instead, with what is new of it.
 ///
-/// A delta may be lost, duplicated, reordered, relayed or split. A field is
+/// A delta may be lost, duplicated, reordered or relayed. A field is
 /// never wrong because of it, at most out of date.
 ///
 /// A delta is its canonical bytes, which are validated: a file, a network and a
@@ -119,10 +119,12 @@ public struct Delta: Sendable {
   /// Splits the delta into parts with nearly equal numbers of fields.
   ///
   /// A part has no intervals, because it need not contain all effects of a
-  /// save. Applying it updates its fields and does not advance the version.
+  /// save. Applying it updates its fields and does not advance the version. The
+  /// checkers make such deltas; what an app sends in parts does more, see
+  /// ``Replica/delta(since:byteLimit:)``.
   ///
   /// - Precondition: `count` is positive.
-  public func split(into count: Int) -> [Delta] {
+  package func split(into count: Int) -> [Delta] {
     precondition(
       count > 0, "cannot split a delta into \(count) parts: expected 1 or more")
     let fields = changes.flatMap(\.single)
