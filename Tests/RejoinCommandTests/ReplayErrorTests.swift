@@ -103,6 +103,9 @@ struct BrokenScript: Sendable, CustomTestStringConvertible {
       "unknown delta to split", #"{"do":"split","delta":"d","as":["e"]}"#,
       says: "\"d\""),
     BrokenScript(
+      "no bytes", #"{"do":"delta","on":"A","since":null,"as":"d","bytes":0}"#,
+      says: "\"bytes\" must be a number of bytes, 1 or more"),
+    BrokenScript(
       "unknown backup", #"{"do":"restore","on":"A","from":"s"}"#,
       says: "no backup is kept as \"s\""),
     BrokenScript(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Rejoin
+@testable import Rejoin
+import RejoinTesting
 import _RejoinVerification
 
 /// What is done wrong with a replica of the library.
@@ -9,6 +10,24 @@ protocol Spoiling {
   static func claim(_ outline: MessageOutline) -> VectorClock
   static func reading(_ reading: FieldReading) -> FieldReading
   static func parts(_ parts: [Delta]) -> [Delta]
+  static func opened(_ state: ReplicaState, _ past: Past) -> ReplicaState
+}
+
+/// What a device had before and after its last delta, which no backup takes back.
+final class Past {
+  var before: ReplicaState?
+  var prefixes: [ReplicaVersion.Prefix] = []
+
+  /// A state with the prefixes that the device had last, as far as they can be.
+  func withPrefixes(_ state: ReplicaState) -> ReplicaState {
+    var state = state
+    state.version.prefixes = []
+    for prefix in prefixes {
+      var version = state.version
+      if version.append(prefix) { state.version = version }
+    }
+    return state
+  }
 }
 
 extension Spoiling {
@@ -16,6 +35,21 @@ extension Spoiling {
   static func claim(_: MessageOutline) -> VectorClock { [:] }
   static func reading(_ reading: FieldReading) -> FieldReading { reading }
   static func parts(_ parts: [Delta]) -> [Delta] { parts }
+  static func opened(_ state: ReplicaState, _: Past) -> ReplicaState { state }
+}
+
+/// The prefixes are kept where no backup takes them back.
+enum KeptPrefixes: Spoiling {
+  static func opened(_ state: ReplicaState, _ past: Past) -> ReplicaState {
+    past.withPrefixes(state)
+  }
+}
+
+/// The prefixes are stored, and then the app ends before the records are.
+enum TornPrefixes: Spoiling {
+  static func opened(_ state: ReplicaState, _ past: Past) -> ReplicaState {
+    past.before.map(past.withPrefixes) ?? state
+  }
 }
 
 /// Nothing is wrong.
@@ -62,23 +96,32 @@ enum LostParts: Spoiling {
 struct SpoiledReplica<How: Spoiling>: TestedReplica {
   private var base: ReplicaUnderTest
   private var claimed = VectorClock()
+  private let makeDeviceID: () -> DeviceID
+  private let past: Past
 
   init(device: DeviceID, schema: Schema, makeDeviceID: @escaping () -> DeviceID)
   {
     base = ReplicaUnderTest(
       device: device, schema: schema, makeDeviceID: makeDeviceID)
+    (self.makeDeviceID, past) = (makeDeviceID, Past())
   }
 
-  private init(_ base: ReplicaUnderTest, _ claimed: VectorClock) {
+  private init(
+    _ base: ReplicaUnderTest, _ claimed: VectorClock,
+    _ makeDeviceID: @escaping () -> DeviceID, _ past: Past
+  ) {
     (self.base, self.claimed) = (base, claimed)
+    (self.makeDeviceID, self.past) = (makeDeviceID, past)
   }
 
-  func copy() -> Self { Self(base.copy(), claimed) }
+  func copy() -> Self { Self(base.copy(), claimed, makeDeviceID, past) }
 
   func forked(
     as device: DeviceID, makeDeviceID: @escaping () -> DeviceID
   ) -> Self {
-    Self(base.forked(as: device, makeDeviceID: makeDeviceID), claimed)
+    Self(
+      base.forked(as: device, makeDeviceID: makeDeviceID), claimed,
+      makeDeviceID, Past())
   }
 
   var device: DeviceID { base.device }
@@ -127,6 +170,8 @@ struct SpoiledReplica<How: Spoiling>: TestedReplica {
 
   mutating func apply(_ message: Delta, now: Int64) -> MessageReceipt {
     claimed.merge(How.claim(outline(of: message)))
+    past.before = base.replica.state
+    defer { past.prefixes = base.replica.state.version.prefixes }
     return How.receipt(base.apply(message, now: now))
   }
 
@@ -150,6 +195,12 @@ struct SpoiledReplica<How: Spoiling>: TestedReplica {
     with token: RestoreToken?, now: Int64
   ) throws(ScriptMismatch) {
     try base.reopen(with: token, now: now)
+    let replica = Replica(
+      resuming: How.opened(base.replica.state, past),
+      schema: base.replica.schema, wallClock: ManualClock(now).wall,
+      makeDeviceID: makeDeviceID)
+    base = ReplicaUnderTest(
+      driving: replica, hand: ManualClock(now), makeDeviceID: makeDeviceID)
   }
 
   mutating func delete(

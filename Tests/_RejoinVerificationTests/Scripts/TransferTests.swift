@@ -23,6 +23,24 @@ import Testing
     }
   }
 
+  /// A prefix speaks for the records beside it. No copy of a device's storage is needed
+  /// to find one that belongs to others.
+  @Test func aPrefixOfOtherRecordsIsFound() {
+    #expect(finds(SpoiledReplica<KeptPrefixes>.self))
+    #expect(finds(SpoiledReplica<TornPrefixes>.self))
+    #expect(!finds(SpoiledReplica<Nothing>.self))
+  }
+
+  private func finds<Replica: TestedReplica>(_: Replica.Type) -> Bool {
+    var weights = ScriptWeights.transfers
+    (weights.unnoticedRestores, weights.forks, weights.undoings) = (0, 0, 0)
+    return (0..<100 as Range<UInt64>).contains { seed in
+      let script = ScriptGenerator.script(
+        seed: seed, steps: 60, weights: weights)
+      return (try? World<Replica>.run(script)) == nil
+    }
+  }
+
   private func run<Replica: TestedReplica>(
     _: Replica.Type
   ) throws -> PartCounts {
