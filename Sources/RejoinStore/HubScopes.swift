@@ -218,14 +218,14 @@ extension RecordReader {
     }
   }
 
-  /// Reads the records that a part of the missing changes is about.
+  /// Reads the records of a part of the missing changes.
   ///
-  /// - Returns: The last of them, if there are others.
+  /// - Returns: The last record that was read, or `nil` if it is the last of all.
   fileprivate mutating func readPart(
     of missing: MissingChanges, byteLimit: Int
   ) throws -> RecordID? {
     guard let saves = touchingSaves(missing) else { return nil }
-    // A row has more bytes than its record adds to a delta.
+    // A row is larger than its record in a delta.
     let limit = min(max(byteLimit, 1), .max / 4) / 4 * 5 + 1
     let touched = RecordReader.touched(connection.dialect)
     let count = try connection.integer(
@@ -245,9 +245,10 @@ extension RecordReader {
 
   /// Reads the records after one, up to a limit.
   ///
-  /// If many have changed, this is faster than to find all of them for each part.
+  /// If many records have changed, this is faster than to find all changes for each
+  /// part.
   ///
-  /// - Returns: Whether there are no others.
+  /// - Returns: Whether these are the last records.
   private mutating func readFollowing(
     _ id: RecordID?, byteLimit limit: Int
   ) throws -> Bool {
@@ -303,8 +304,8 @@ extension RecordReader {
     }
   }
 
-  /// Returns a query for those that a query finds and that come after a record, in
-  /// the order of their IDs.
+  /// Returns a query for the results of another one that come after a record, in the
+  /// order of their IDs.
   private static func inOrder(
     _ query: String, _ dialect: SQLDialect
   ) -> String {

@@ -85,14 +85,14 @@ public struct HubSession: Sendable {
   ///       guard tablet.apply(delta).hasAdvanced else { break }
   ///     }
   ///
-  /// The version says where the part before it ended, so the hub keeps nothing
-  /// between two parts, and another hub can send the next one. Saves that reach the
-  /// hub in between follow after the last part.
+  /// The version contains the end of the previous part. The hub keeps nothing between
+  /// two parts, and another hub can send the next one. Saves that reach the hub in the
+  /// meantime follow after the last part.
   ///
   /// - Parameters:
   ///   - basis: The version of the device.
-  ///   - byteLimit: The maximum number of bytes. Only the changes of a single record
-  ///     can exceed it, since they are not cut.
+  ///   - byteLimit: The maximum number of bytes. Only a delta of a single record can
+  ///     exceed it.
   ///   - scope: The name of the scope.
   /// - Returns: The delta, or `nil` if the version contains all saves.
   /// - Throws: The error that the check throws, or ``StoreError``.

@@ -286,8 +286,7 @@ public actor ReplicaStore {
     try scope.send { $0.delta(since: basis) }
   }
 
-  /// A part of what is unseen by a replica with a version, of the first records with
-  /// changes.
+  /// Makes a delta of the first records that a replica with a version lacks.
   ///
   ///     while let delta = try phone.delta(since: tablet.version, byteLimit: 256_000) {
   ///       guard try tablet.apply(delta).hasAdvanced else { break }

@@ -21,10 +21,10 @@ package struct LatestSaves: Hashable, Sendable {
     _checkInvariants()
   }
 
-  /// Whether there is no save.
+  /// Whether all devices lack saves.
   var isEmpty: Bool { saves.isEmpty }
 
-  /// The latest save of a device; its sequence number is zero if there is none.
+  /// The latest save of a device, or one with the sequence number zero.
   ///
   /// - Complexity: O(log *r*) for *r* devices.
   package subscript(device: DeviceID) -> DeviceSave {
@@ -67,8 +67,7 @@ package struct LatestSaves: Hashable, Sendable {
     _checkInvariants()
   }
 
-  /// The entries that `change` returns for these, without those for which it returns
-  /// `nil`.
+  /// The results of `change` that are not `nil`.
   func compactMap(
     _ change: (DeviceID, DeviceSave) -> DeviceSave?
   ) -> LatestSaves {
@@ -79,7 +78,7 @@ package struct LatestSaves: Hashable, Sendable {
     return kept
   }
 
-  /// Marks a device as forked; has no effect on one without saves.
+  /// Marks a device as forked if it has saves.
   mutating func fork(_ device: DeviceID) {
     guard let place = place(of: device) else { return }
     saves[place].isForked = true

@@ -1,26 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ReplicaVersion {
-  /// A statement about the first records of a replica: each record up to `through`
-  /// holds every effect of some saves that the version lacks.
+  /// Saves that only the first records of a replica contain in full.
   ///
-  /// A transfer in parts leaves one where it was cut, see
-  /// ``Replica/delta(since:byteLimit:)``. Any sender can go on from there.
+  /// Each record up to `through` contains every effect of `saves`, which the version
+  /// lacks. A transfer in parts leaves a prefix at the point where it was cut, and any
+  /// sender can continue from there. See ``Replica/delta(since:byteLimit:)``.
   public struct Prefix: Hashable, Sendable {
     /// The last of these records, in the order of their IDs.
     public let through: RecordID
-    /// The latest save of each device; never empty.
+    /// The latest save of each device, and at least one.
     package internal(set) var saves: LatestSaves
 
     /// The sequence numbers of the saves as a vector clock.
     public var vectorClock: VectorClock { saves.vectorClock }
   }
 
-  /// Adds a prefix that was stored or sent with the version, after those that end
-  /// earlier.
+  /// Adds a stored or received prefix. Prefixes with earlier ends come first.
   ///
-  /// - Returns: Whether it says something of each of its devices, of which nothing
-  ///   else in the version does.
+  /// - Returns: Whether the prefix is in order: it ends after the others, it has
+  ///   saves that the version lacks, and no other prefix has its devices.
   package mutating func append(_ prefix: Prefix) -> Bool {
     let isNew =
       prefixes.last.map { $0.through < prefix.through } ?? true
@@ -32,7 +31,7 @@ extension ReplicaVersion {
     return isNew
   }
 
-  /// The prefix that has saves of a device.
+  /// The prefix that contains saves of a device.
   func prefix(of device: DeviceID) -> Prefix? {
     prefixes.first { $0.saves[device].sequence > 0 }
   }
@@ -42,9 +41,8 @@ extension ReplicaVersion {
     max(self[device].sequence, prefix(of: device)?.saves[device].sequence ?? 0)
   }
 
-  /// What the version and its prefixes say of records, one after the other.
-  ///
-  /// - Returns: For each prefix, the saves that the records up to its end hold.
+  /// Returns, for each prefix, the saves that the records up to its end contain,
+  /// including those of the version.
   func savesOfFirstRecords() -> [(through: RecordID, saves: VectorClock)] {
     var saves = vectorClock
     let fromTheLast = prefixes.reversed().map { prefix in
@@ -59,10 +57,10 @@ extension ReplicaVersion {
     self[device].joined(save) == self[device]
   }
 
-  /// What a statement about one save says of another: the lesser of the two.
+  /// Returns the lesser of two saves of a device, which contain the saves before them.
   ///
-  /// Of a forked device, a number does not say which history it is of, so that only
-  /// the same save will do.
+  /// If the device is forked, a number can stand for either of two histories. Then the
+  /// two saves must be the same.
   private func common(
     _ one: DeviceSave, _ other: DeviceSave, of device: DeviceID
   ) -> DeviceSave? {
@@ -72,7 +70,7 @@ extension ReplicaVersion {
     return lesser.sequence > 0 ? lesser : nil
   }
 
-  /// Whether the version and its prefixes say all that some prefixes said.
+  /// Whether the version and its prefixes contain all saves of former prefixes.
   func implies(_ former: [Prefix]) -> Bool {
     former.allSatisfy { prefix in
       prefix.saves.entries.allSatisfy { device, save in
@@ -82,7 +80,7 @@ extension ReplicaVersion {
     }
   }
 
-  /// Whether a prefix says that the records up to `through` hold a save.
+  /// Whether the prefix of a device contains a save, for all records up to `through`.
   private func covers(
     _ save: DeviceSave, of device: DeviceID, through: RecordID
   ) -> Bool {
@@ -93,23 +91,25 @@ extension ReplicaVersion {
       == save.sequence
   }
 
-  /// Whether the saves of an interval follow those that the version has.
+  /// Whether an interval begins at or before the end of the saves in the version.
   ///
-  /// Those of a forked device must be all of its saves: their numbers do not say
-  /// which history the former ones are of.
+  /// An interval of a forked device must begin at its first save, because a number can
+  /// stand for either of two histories.
   func isContinued(by interval: SaveInterval, of device: DeviceID) -> Bool {
     let held = self[device]
     let isForked = held.isForked || interval.to.isForked
     return interval.from <= (isForked ? 0 : held.sequence)
   }
 
-  /// Advances past saves, all of whose effects in a range of records have been
-  /// applied.
+  /// Adds saves whose effects on a range of records are applied.
   ///
-  /// - Parameter saves: The latest save of each device. Those before it are in the
-  ///   range, too, or in the version.
-  /// - Returns: Whether the version or a prefix says more than before, and which
-  ///   saves count for nothing because the records before the range lack them.
+  /// - Parameters:
+  ///   - saves: The latest save of each device. The range or the version contains
+  ///     the saves before it.
+  ///   - range: The records. A version can add only saves of all records, and
+  ///     a prefix only saves of all records up to its end.
+  /// - Returns: Whether the version or a prefix grew, and the saves that were refused
+  ///   because the records before the range lack them.
   mutating func advance(
     by saves: LatestSaves, in range: RecordRange
   ) -> (hasGrown: Bool, refused: LatestSaves) {
@@ -124,8 +124,8 @@ extension ReplicaVersion {
         hasGrown = true
         continue
       }
-      // Not the further one of two: the sender may have started again, and would
-      // wait for a prefix that goes on where this part ends.
+      // Even if the present prefix is longer. The sender may have begun again, and its
+      // next part continues this one.
       if covers(taken, of: device, through: through) { continue }
       removePrefix(of: device)
       setPrefix(through: through, taken, of: device)
@@ -134,7 +134,7 @@ extension ReplicaVersion {
     return (hasGrown, refused)
   }
 
-  /// The part of some saves that the records before a range hold, too.
+  /// Returns the part of some saves that the records before a range contain, or `nil`.
   private func held(
     _ save: DeviceSave, of device: DeviceID, before range: RecordRange
   ) -> DeviceSave? {
@@ -160,11 +160,11 @@ extension ReplicaVersion {
     prefixes.removeAll(where: \.saves.isEmpty)
   }
 
-  /// Removes a device from its prefix if the version says as much, or if the device
-  /// turned out to be forked.
+  /// Removes a device from its prefix if the version contains its saves, or if the
+  /// device is newly forked.
   ///
-  /// The saves of a part continue those that the version had. Once it has two
-  /// histories, it is unknown which of them they continued.
+  /// A prefix continues the saves of the version. If these belong to two histories, it
+  /// is unknown which one the prefix continues.
   mutating func tidyPrefix(of device: DeviceID, isNewlyForked: Bool) {
     guard let prefix = prefix(of: device),
       isNewlyForked || contains(prefix.saves[device], of: device)

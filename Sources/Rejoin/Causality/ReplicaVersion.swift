@@ -16,10 +16,10 @@ public struct ReplicaVersion: Hashable, Sendable {
   /// The latest save of each device.
   var saves = LatestSaves()
 
-  /// What the first records hold beyond these saves, where transfers were cut; empty
-  /// if there is no such transfer.
+  /// Further saves that only the first records contain, one prefix for each point where
+  /// a transfer in parts was cut.
   ///
-  /// A device is in one of them at most. They are in the order of their ends.
+  /// The prefixes are sorted by their ends, and each device is in one prefix at most.
   public internal(set) var prefixes: [Prefix] = []
 
   /// The saves that every device on the roster is known to hold.

@@ -23,8 +23,8 @@ import Testing
     }
   }
 
-  /// A prefix speaks for the records beside it. No copy of a device's storage is needed
-  /// to find one that belongs to others.
+  /// The checkers notice a prefix that belongs to other records, without a copy of a
+  /// device.
   @Test func aPrefixOfOtherRecordsIsFound() {
     #expect(finds(SpoiledReplica<KeptPrefixes>.self))
     #expect(finds(SpoiledReplica<TornPrefixes>.self))

@@ -94,10 +94,10 @@ public struct MergeReport: Sendable {
     public let assumed: UInt64
     /// The field of which a part was refused; `nil` if no part was.
     public var field: FieldLocation?
-    /// The last of the records of which the sender assumed it; `nil` if it assumed
-    /// it of all records.
+    /// The last record of the part before this one, or `nil` if the delta is not a
+    /// part.
     ///
-    /// The delta goes on where another one ends, which has not arrived, see
+    /// The parts of a transfer up to this record did not arrive. See
     /// ``Replica/delta(since:byteLimit:)``.
     public var through: RecordID?
   }
@@ -151,10 +151,10 @@ public struct MergeReport: Sendable {
   /// declare the older kind with `fallingBackTo`; they are then not listed here.
   public internal(set) var kindMismatches: Set<FieldLocation> = []
 
-  /// Whether the replica has learned anything: a save of a field, or that records or
-  /// all of them are complete.
+  /// Whether the delta changed the replica: a field, its version, or a prefix of the
+  /// version.
   ///
-  /// If not, the same sender would send the same again.
+  /// If it is false, the same sender would send the same delta again.
   public internal(set) var hasAdvanced = false
 
   init() {}

@@ -4,8 +4,8 @@
 package struct MissingChanges: Sendable {
   /// The saves that the receiver is taken to know: of a forked device none.
   package private(set) var known: VectorClock
-  /// The receiver has all that is missing of the records up to this one; `nil` if
-  /// that cannot be said of any record.
+  /// The last record of which the receiver has all missing changes, or `nil` if it
+  /// has them of none.
   package private(set) var after: RecordID?
   /// For each device, the saves that are in the version here and are new.
   package private(set) var intervals: [DeviceID: SaveInterval] = [:]
@@ -46,10 +46,11 @@ package struct MissingChanges: Sendable {
     ahead = ahead.mapValues { [intervals] in $0.without(intervals) }
   }
 
-  /// Limits the changes to those that prefixes of the receiver lack, if any saves of
-  /// theirs are missing.
+  /// If the receiver has a useful prefix, limits the changes to its saves and to the
+  /// records after it.
   ///
-  /// Newer saves follow in another delta: the records of a prefix may have them.
+  /// Newer saves follow in another delta, because they can have changed records of the
+  /// prefix.
   private mutating func goOn(
     since basis: ReplicaVersion, in stored: ReplicaState
   ) {
@@ -105,9 +106,9 @@ extension ReplicaState {
     MissingChanges(in: self, since: basis, inParts: inParts)
   }
 
-  /// The lesser of a save here and one that a prefix ends with.
+  /// Returns the lesser of a save here and the last save of a prefix.
   ///
-  /// Of a device with two histories, the number does not say which one it is of.
+  /// If the device is forked, the two saves must be the same.
   fileprivate func common(
     _ mine: DeviceSave, _ theirs: DeviceSave, of device: DeviceID,
     since basis: ReplicaVersion
@@ -149,8 +150,8 @@ extension ReplicaState {
 
   /// The devices whose saves are looked for.
   ///
-  /// A field ahead of the version may have seen saves of any device. What goes on
-  /// after a prefix is about the devices of the prefix only.
+  /// A field ahead of the version can contain saves of any device. A part that
+  /// continues a prefix contains the devices of the prefix only.
   func devices(with missing: MissingChanges, withAhead: Bool) -> [DeviceID] {
     !withAhead || missing.after != nil
       || ahead.isEmpty && version.prefixes.isEmpty

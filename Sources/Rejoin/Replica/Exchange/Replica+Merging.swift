@@ -6,8 +6,8 @@ extension Replica {
   /// It has every field with a save beyond `basis`, complete with its clock,
   /// and for each device the interval of saves whose effects are in them.
   ///
-  /// The delta is complete also if the receiver has begun to take parts, and may then
-  /// have what those had. To go on with parts, call ``delta(since:byteLimit:)``.
+  /// The delta is complete even if the receiver has received parts of it. To continue
+  /// with parts, call ``delta(since:byteLimit:)``.
   ///
   /// - Parameter basis: The receiver's ``version``, or any earlier one.
   /// - Returns: The delta; `nil` if `basis` contains everything.
@@ -21,22 +21,22 @@ extension Replica {
     stored.delta(of: stored.missingChanges(since: basis))
   }
 
-  /// Creates a delta of a part of what this replica has seen and `basis` has not.
+  /// Creates a delta of the first records that this replica has changed and `basis` lacks.
   ///
   ///     while let delta = phone.delta(since: tablet.version, byteLimit: 256_000) {
   ///       guard tablet.apply(delta).hasAdvanced else { break }
   ///     }
   ///
-  /// The part is of the first records with changes, in the order of their IDs. The
-  /// receiver's next version says where it ends, so that the transfer can be cut
-  /// after any part and go on later, from this replica or from another. Take parts
-  /// from one replica at a time: those of two can replace each other's, and then
-  /// nothing is lost but the transfer may not end.
+  /// Records are in the order of their IDs. The receiver's next version contains the
+  /// point where the part ends. You can interrupt the transfer after any part, and
+  /// continue it later, from this replica or from another. Take parts from one replica
+  /// at a time where you can. Parts of the same saves from two replicas can delay each
+  /// other, but lose nothing.
   ///
   /// - Parameters:
   ///   - basis: The receiver's ``version``, or any earlier one.
-  ///   - byteLimit: The maximum number of bytes. Only the changes of a single record
-  ///     can exceed it, since they are not cut.
+  ///   - byteLimit: The maximum number of bytes. Only a delta of a single record can
+  ///     exceed it.
   /// - Returns: The delta; `nil` if `basis` contains everything.
   /// - Complexity: O(*k* + log *n*), where *k* is the number of records from the
   ///   first to the last one in the delta, and *n* is that of all records. If at most

@@ -2,12 +2,11 @@
 
 // Deltas of some of the records, in the order of their IDs.
 extension ReplicaState {
-  /// Returns a delta with the first of the missing changes, at least with those of
-  /// one record.
+  /// Returns a delta with the first missing changes, of at least one record.
   ///
   /// - Parameters:
-  ///   - limit: The number of bytes, which only the changes of a single record
-  ///     exceed.
+  ///   - byteLimit: The maximum number of bytes. Only a delta of a single record can
+  ///     exceed it.
   ///   - withAhead: Whether to include the fields whose unseen saves are all ahead
   ///     of the version.
   ///   - end: The last of the records that are here, if there are others elsewhere.
@@ -36,7 +35,7 @@ extension ReplicaState {
         continue
       }
       if isEnd || isCut || size > limit / 10 * 9 { return delta }
-      // Not more than four times as many, since those that follow may be larger.
+      // At most four times as many, because the next records can be larger.
       count = min(4 * count, max(count + 1, count * limit / size * 31 / 32))
     }
   }
@@ -81,8 +80,8 @@ private struct MissingFields {
     last = missing.after
     let devices = stored.devices(with: missing, withAhead: withAhead)
     known = devices.map { ($0, missing.known[$0]) }
-    // Otherwise it is faster to look at the records that follow than to find all
-    // that have changed for each part.
+    // With more changes, it is faster to read the next records than to find all
+    // changes for each part.
     isIncomplete =
       stored.index.count(since: missing.known, of: devices) > 10_000
     if isIncomplete { return }

@@ -222,8 +222,7 @@ import Testing
     #expect(try part(phone, to: earlier).range?.after == nil)
   }
 
-  /// Of a device with two histories, a number does not say of which one it is. The
-  /// parts continued one of them, and must not count for the other.
+  /// A prefix that continues one history of a device must not continue the other.
   @Test func aForkEndsThePrefixOfItsDevice() throws {
     let clone = Replica.empty(1)
     let (early, hub, other) = (
