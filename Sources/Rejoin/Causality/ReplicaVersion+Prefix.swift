@@ -16,7 +16,7 @@ extension ReplicaVersion {
     public var vectorClock: VectorClock { saves.vectorClock }
   }
 
-  /// Adds a stored or received prefix. Prefixes with earlier ends come first.
+  /// Adds a stored or received prefix, after those with earlier ends.
   ///
   /// - Returns: Whether the prefix is in order: it ends after the others, it has
   ///   saves that the version lacks, and no other prefix has its devices.
