@@ -163,6 +163,18 @@ import Testing
     #expect(areEqual(phone, newcomer))
   }
 
+  @Test func aPartThatSkipsOneIsAGap() throws {
+    try write(phone, "a", "b", "c", "d")
+    let helper = Replica.empty(3)
+    for one in [helper, newcomer] { one.apply(try part(phone, to: one)) }
+    helper.apply(try part(phone, to: helper))
+    let report = newcomer.apply(try part(phone, to: helper))
+    #expect(report.gaps.map(\.through?.key) == ["b"])
+    #expect(newcomer.version.prefixes.map(\.through.key) == ["a"])
+    transfer(phone, to: newcomer)
+    #expect(areEqual(phone, newcomer))
+  }
+
   @Test func aDoubledPartChangesNothing() throws {
     try write(phone, "a", "b", "c")
     let parts = transfer(phone, to: newcomer)
