@@ -269,8 +269,10 @@ extension RecordReader {
     return false
   }
 
-  /// The devices with missing saves and the last save of each that is not missing,
-  /// for ``touched(_:)``; `nil` if nothing is missing.
+  /// The devices with missing saves, and the last known save of each, as a value for
+  /// ``touched(_:)``.
+  ///
+  /// - Returns: `nil` if all saves are known.
   private func touchingSaves(_ missing: MissingChanges) -> SQLValue? {
     // One statement serves all devices, whose numbers are in a list.
     let list = missing.intervals.keys.compactMap { device in

@@ -146,7 +146,7 @@ class HubSuite: StoreSuite {
     }
   }
 
-  /// Takes parts until there are none, and returns how many.
+  /// Takes all parts, and returns their number.
   private func takeParts(
     _ hub: HubScopes, _ newcomer: Replica, byteLimit: Int = 1,
     after part: (Int) throws -> Void = { _ in }
@@ -231,7 +231,7 @@ class HubSuite: StoreSuite {
         version.prefixes.first?.through
           == (part < 3 ? RecordID("Note", "\(part)") : nil))
       if part == 3 { break }
-      // What no save vouches for is not sent.
+      // The hub sends complete saves only.
       #expect(try hub.delta(since: newcomer.version, in: scope) == nil)
     }
     #expect(try hub.version(of: scope).vectorClock == phone.version.vectorClock)

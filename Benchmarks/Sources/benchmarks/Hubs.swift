@@ -187,7 +187,7 @@ private final class FilledHub {
     }
   }
 
-  /// A part of the changes, or all of them if there is no limit.
+  /// Requests a part of the changes, or all changes without a limit.
   func delta(since version: ReplicaVersion, byteLimit: Int) throws -> Delta? {
     if byteLimit == .max { return try delta(since: version) }
     return try blocking { [session, scope] in

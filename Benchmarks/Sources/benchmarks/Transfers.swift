@@ -71,7 +71,7 @@ extension Suite {
       {
         let bytes = delta.encoded()
         if count < cuts.count, cuts[count] < sent + bytes.count {
-          // What had arrived of this part is lost.
+          // The connection loses the first bytes of this part.
           sent = max(cuts[count], sent)
           count += 1
           senders.swapAt(0, 1)
@@ -122,7 +122,7 @@ extension Suite {
   }
 }
 
-/// Sends parts until there are no more.
+/// Sends all parts.
 ///
 /// - Parameter parts: How many to send at most.
 /// - Returns: The number of bytes.

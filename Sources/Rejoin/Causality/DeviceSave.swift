@@ -44,6 +44,18 @@ public struct DeviceSave: Hashable, Sendable {
     digest != 0 && (isForked ? other & ~digest != 0 : other != digest)
   }
 
+  /// Returns the lesser of two saves of a device, which contain the saves before them.
+  ///
+  /// If the device is forked, a number can stand for either of two histories. Then the
+  /// two saves must be the same.
+  func common(with other: DeviceSave, isForked: Bool) -> DeviceSave? {
+    if isForked || self.isForked || other.isForked || contradicts(other) {
+      return self == other ? self : nil
+    }
+    let lesser = sequence < other.sequence ? self : other
+    return lesser.sequence > 0 ? lesser : nil
+  }
+
   /// The join of two entries of one device: the later save.
   ///
   /// For a forked device there is no later save: sequence, time and digest are

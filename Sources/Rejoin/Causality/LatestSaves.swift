@@ -67,17 +67,6 @@ package struct LatestSaves: Hashable, Sendable {
     _checkInvariants()
   }
 
-  /// The results of `change` that are not `nil`.
-  func compactMap(
-    _ change: (DeviceID, DeviceSave) -> DeviceSave?
-  ) -> LatestSaves {
-    var kept = LatestSaves()
-    for (device, save) in entries {
-      if let save = change(device, save) { kept.insert(save, of: device) }
-    }
-    return kept
-  }
-
   /// Marks a device as forked if it has saves.
   mutating func fork(_ device: DeviceID) {
     guard let place = place(of: device) else { return }

@@ -57,19 +57,6 @@ extension ReplicaVersion {
     self[device].joined(save) == self[device]
   }
 
-  /// Returns the lesser of two saves of a device, which contain the saves before them.
-  ///
-  /// If the device is forked, a number can stand for either of two histories. Then the
-  /// two saves must be the same.
-  private func common(
-    _ one: DeviceSave, _ other: DeviceSave, of device: DeviceID
-  ) -> DeviceSave? {
-    let isForked = self[device].isForked || one.isForked || other.isForked
-    if isForked || one.contradicts(other) { return one == other ? one : nil }
-    let lesser = one.sequence < other.sequence ? one : other
-    return lesser.sequence > 0 ? lesser : nil
-  }
-
   /// Whether the version and its prefixes contain all saves of former prefixes.
   func implies(_ former: [Prefix]) -> Bool {
     former.allSatisfy { prefix in
@@ -87,8 +74,9 @@ extension ReplicaVersion {
     guard let prefix = prefix(of: device), through <= prefix.through else {
       return false
     }
-    return common(prefix.saves[device], save, of: device)?.sequence
-      == save.sequence
+    let common = prefix.saves[device].common(
+      with: save, isForked: self[device].isForked)
+    return common?.sequence == save.sequence
   }
 
   /// Whether an interval begins at or before the end of the saves in the version.
@@ -124,8 +112,8 @@ extension ReplicaVersion {
         hasGrown = true
         continue
       }
-      // Even if the present prefix is longer. The sender may have begun again, and its
-      // next part continues this one.
+      // Even if the present prefix is longer: the sender can begin again, and its next
+      // part then continues this one.
       if covers(taken, of: device, through: through) { continue }
       removePrefix(of: device)
       setPrefix(through: through, taken, of: device)
@@ -142,7 +130,8 @@ extension ReplicaVersion {
     guard let prefix = prefix(of: device), after <= prefix.through else {
       return nil
     }
-    return common(prefix.saves[device], save, of: device)
+    return prefix.saves[device].common(
+      with: save, isForked: self[device].isForked)
   }
 
   private mutating func setPrefix(

@@ -28,8 +28,7 @@ public struct ReplicaVersion: Hashable, Sendable {
   public internal(set) var stabilityCut = VectorClock()
 
   /// The fields that have seen saves beyond ``vectorClock`` and
-  /// ``prefixes``: for the
-  /// digest of a record ID and field key, these saves.
+  /// ``prefixes``: for the digest of a record ID and field key, these saves.
   ///
   /// A field gets ahead when only a part of a delta arrives. Listing it keeps a
   /// sender from sending it again in every exchange.

@@ -61,7 +61,7 @@ extension Inspection {
     return .object(members)
   }
 
-  /// What the first records hold beyond the clock.
+  /// The prefixes of a version.
   private var prefixes: [ReplicaVersion.Prefix] {
     switch content {
     case .replicaVersion(let version): version.prefixes

@@ -59,7 +59,7 @@ final class ExploredReplicas<Replica: TestedReplica> {
   private var saved = ExplorerMemo()
   private var shown = ExplorerMemo()
   private var stored: [[UInt8]: Int] = [:]
-  /// The numbers of what the first records hold beyond the clock.
+  /// The numbers of the prefixes of a state.
   private var prefixes: [[DeviceID: OraclePrefix]: Int] = [:]
   private var ranges: [OracleRange?: Int] = [:]
   /// The numbers of what can be undone and redone.

@@ -6,9 +6,9 @@ enum ExplorerAction {
   case save(Int, on: Int, at: Int)
   /// A device tells another what it lacks.
   case sync(from: Int, to: Int)
-  /// A device sends another the first part of what that lacks, of one record.
+  /// A device sends another the first record with unseen changes.
   case part(from: Int, to: Int)
-  /// A device writes down the first part of what another lacks.
+  /// A device writes down the first record with changes unseen by another.
   case writePart(on: Int, since: Int)
   /// A device writes down what it knows and another does not, or all it knows.
   case write(on: Int, since: Int?)

@@ -109,8 +109,7 @@ extension ExplorerProgram {
     return copy
   }
 
-  /// The program with so many kept messages, where devices take parts of what they
-  /// lack.
+  /// The program with transfers in parts and a number of kept messages.
   func takingParts(savers: [[Int]], kept: Int) -> ExplorerProgram {
     var copy = reduced(savers: savers, times: [0], kept: kept)
     copy.takesParts = true

@@ -40,8 +40,7 @@ public struct ExplorerProgram: Sendable {
   public var keptMessages = 1
   /// Whether halves of the kept messages are delivered as well.
   public var splits = true
-  /// Whether devices also send the first part of what another lacks, and keep such
-  /// parts.
+  /// Whether devices also send and keep parts of transfers.
   public var takesParts = false
 
   /// Creates a program.

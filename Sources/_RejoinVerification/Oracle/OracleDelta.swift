@@ -39,7 +39,7 @@ struct OracleReceipt {
   var refused = 0
   /// The intervals that wait for something that was refused.
   var waiting = 0
-  /// What became of a part.
+  /// The counts of a part.
   var parts = PartCounts()
 }
 

@@ -20,7 +20,7 @@ struct OraclePrefix: Hashable {
   /// Who has sent the part that ended here.
   var sender: DeviceID
 
-  /// Whether it says of the records up to one that they hold a save.
+  /// Whether the records up to one contain a save.
   func says(_ save: UInt64, through: RecordID) -> Bool {
     through <= self.through && save <= self.save.to
   }
@@ -30,19 +30,19 @@ struct OraclePrefix: Hashable {
 public struct PartCounts: Hashable, Sendable {
   /// The parts.
   public internal(set) var taken = 0
-  /// Those that went on where one of another sender ended.
+  /// The parts that continued a part of another sender.
   public internal(set) var resumed = 0
-  /// Those that replaced a prefix which said something else.
+  /// The parts that replaced a longer prefix or one with later saves.
   public internal(set) var replaced = 0
-  /// Those that were refused, because what they go on from is not here.
+  /// The parts that were refused because the part before them is missing.
   public internal(set) var refused = 0
-  /// Those that arrived again.
+  /// The repeated parts.
   public internal(set) var doubled = 0
-  /// Those with a part of a large field.
+  /// The parts with a fragment of a large field.
   public internal(set) var large = 0
   /// The devices that turned out to be forked while a prefix had saves of them.
   public internal(set) var forks = 0
-  /// Those that arrived after a backup from another time of the transfer was put back.
+  /// The parts that arrived after a backup from another point of the transfer was restored.
   public internal(set) var restores = 0
 
   /// Creates counts of nothing.
@@ -91,8 +91,7 @@ extension OracleReplica {
     for (device, save) in saves {
       var taken = save
       if let after = delta.range?.after {
-        // It is about the records that follow. Of those before, only a prefix tells
-        // which saves they hold.
+        // Only a prefix contains the saves of the records before.
         guard let held = former[device], held.says(1, through: after) else {
           receipt.gaps.insert(device)
           receipt.parts.refused = 1
@@ -116,7 +115,7 @@ extension OracleReplica {
     }
   }
 
-  /// The part of what a receiver lacks that a message is said to be.
+  /// Returns the expected content of a part.
   ///
   /// - Parameters:
   ///   - through: The last record of the part, or `nil` if no other follows.
@@ -140,7 +139,7 @@ extension OracleReplica {
       part.fields = missing(
         since: basis, at: receiver, beside: continued.keys
       ).filter { path, _ in
-        // What others have saved follows later.
+        // Saves of other devices follow later.
         field(path).clock.entries.contains {
           continued[$0.device] != nil && $0.count > basis[$0.device]
         }

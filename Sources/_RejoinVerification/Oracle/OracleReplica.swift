@@ -12,7 +12,7 @@ struct OracleReplica {
     var clock = VectorClock() {
       didSet { prefixes = prefixes.filter { $1.save.to > clock[$0] } }
     }
-    /// Of some devices, what the first records hold beyond the clock.
+    /// The saves of some devices that only the first records contain.
     var prefixes: [DeviceID: OraclePrefix] = [:]
     /// The time of the last save in the clock, of each device.
     var times: [DeviceID: Timestamp] = [:]

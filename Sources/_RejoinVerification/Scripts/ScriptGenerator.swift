@@ -61,7 +61,7 @@ public struct ScriptWeights: Sendable {
   /// Weights that let everything happen.
   public init() {}
 
-  /// Weights for transfers in parts, and for what can meet them.
+  /// Weights for transfers in parts among restores and forks.
   public static let transfers: ScriptWeights = {
     var weights = ScriptWeights()
     (weights.saves, weights.transfers) = (30, 40)
@@ -271,7 +271,7 @@ public struct ScriptGenerator {
     ]
   }
 
-  /// Parts of what a device lacks, and what can come between them.
+  /// Sends parts to a device, with other steps between them.
   private mutating func transfer(to j: Int) -> [ScriptStep] {
     var (steps, sender) = ([] as [ScriptStep], other(than: j))
     for _ in 0...random.below(5) {

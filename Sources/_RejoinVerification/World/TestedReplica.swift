@@ -199,7 +199,7 @@ public struct MessageOutline {
   public var fragments: [FieldPath: Fragment] = [:]
   /// Of each device with unseen changes, which of its saves they are.
   public var intervals: [DeviceID: Interval]
-  /// The times of the last saves of the intervals, as the message says.
+  /// The times of the last saves of the intervals.
   public var times: [DeviceID: Timestamp] = [:]
   /// The record before those that the intervals are about, and the last of them;
   /// `nil` if they are about all.

@@ -1,6 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import Rejoin
 
+extension World.Letter {
+  /// A message with the fragments that it has.
+  fileprivate init(
+    message: Replica.Message, outline: MessageOutline, model: OracleDelta
+  ) {
+    var model = model
+    model.fragments = outline.fragments
+    self.init(message: message, model: model)
+  }
+}
+
 extension World {
   /// Sends a device its unseen changes; both record the other's version.
   mutating func sync(from i: Int, to j: Int) throws(ScriptMismatch) -> Int {
@@ -101,18 +112,26 @@ extension World {
     let letter = model.delta(since: basis.vectorClock, at: receiver)
     let message = replica.message(since: basis)
     try agree("unseen changes exist", message != nil, letter != nil)
-    guard let message, var letter else { return nil }
+    guard let message, let letter else { return nil }
     let outline = replica.outline(of: message)
-    try agree("fields in a message", outline.fields, Set(letter.fields.keys))
-    try model.check(outline.fragments, since: basis.vectorClock)
-    letter.fragments = outline.fragments
-    try agree(
-      "intervals of a message", outline.intervals,
-      letter.intervals.mapValues { .init(from: $0.from, to: $0.to) })
-    return Letter(message: message, model: letter)
+    try check(outline, of: model, against: letter, since: basis)
+    return Letter(message: message, outline: outline, model: letter)
   }
 
-  /// A part of a message, compared with what must be in it.
+  /// Compares the fields, the fragments and the intervals of a message with the
+  /// oracle's.
+  private static func check(
+    _ outline: MessageOutline, of author: OracleReplica,
+    against model: OracleDelta, since basis: ReplicaVersion
+  ) throws(ScriptMismatch) {
+    try agree("fields in a message", outline.fields, Set(model.fields.keys))
+    try author.check(outline.fragments, since: basis.vectorClock)
+    try agree(
+      "intervals of a message", outline.intervals,
+      model.intervals.mapValues { .init(from: $0.from, to: $0.to) })
+  }
+
+  /// Makes the first part of a message, and compares it with the oracle's.
   static func part(
     from replica: Replica, _ model: OracleReplica, since basis: ReplicaVersion,
     at receiver: OracleReplica, byteLimit: Int
@@ -123,18 +142,13 @@ extension World {
       through: outline?.range?.through, since: basis.vectorClock, at: receiver)
     try agree(
       "a part of the unseen changes exists", message != nil, part != nil)
-    guard let message, let outline, var part else { return nil }
+    guard let message, let outline, let part else { return nil }
     try agree("the start of a part", outline.range?.after, part.range?.after)
-    try agree("fields in a part", outline.fields, Set(part.fields.keys))
     if let through = part.range?.through {
       try agree("the end of a part", outline.fields.map(\.id).max(), through)
     }
-    try model.check(outline.fragments, since: basis.vectorClock)
-    part.fragments = outline.fragments
-    try agree(
-      "intervals of a part", outline.intervals,
-      part.intervals.mapValues { .init(from: $0.from, to: $0.to) })
-    return Letter(message: message, model: part)
+    try check(outline, of: model, against: part, since: basis)
+    return Letter(message: message, outline: outline, model: part)
   }
 
   /// The content of a message from a device that may have merged two histories of

@@ -21,8 +21,8 @@ extension World {
     }
   }
 
-  /// Takes over a replica's prefixes, since the oracle does not know which forks the
-  /// replica has detected.
+  /// Copies the prefixes of a replica, because the oracle does not know the detected
+  /// forks.
   mutating func takePrefixes(of i: Int, since before: OracleReplica) {
     let known = peers[i].model.prefixes
     var prefixes = [DeviceID: OraclePrefix](peers[i].replica.version)
@@ -41,7 +41,7 @@ extension World {
     if let news = sender.message(since: one.version) {
       _ = one.apply(news, now: now)
     }
-    // A part for each record, to the end of what was begun and to that of the rest.
+    // Each record is in one part of the old transfer and in one of the new transfer.
     var count = 2 * universe.records.count + 8
     while let part = sender.part(since: other.version, byteLimit: 1) {
       count -= 1
@@ -71,7 +71,7 @@ extension [DeviceID: OraclePrefix] {
     }
   }
 
-  /// What can be compared with those of a replica.
+  /// A description that can be compared with that of a replica.
   var text: String {
     map { "\($0): \($1.save.to) through \($1.through)" }.sorted()
       .joined(separator: ", ")

@@ -24,7 +24,7 @@ public struct World<Replica: TestedReplica> {
     var authored: Set<Int> = []
     /// The saves that were here at the last save that can be undone.
     var lastSaved = VectorClock()
-    /// The parts of transfers that have arrived.
+    /// The parts of transfers that arrived.
     var parts: Set<Replica.Message> = []
     /// Whether a backup was put back that is of another time of a transfer.
     var isInEarlierTransfer = false

@@ -13,7 +13,7 @@ protocol Spoiling {
   static func opened(_ state: ReplicaState, _ past: Past) -> ReplicaState
 }
 
-/// What a device had before and after its last delta, which no backup takes back.
+/// The state of a device before and after its last delta, which survives a restore.
 final class Past {
   var before: ReplicaState?
   var prefixes: [ReplicaVersion.Prefix] = []

@@ -47,7 +47,7 @@ struct ApplyBody {
     try equal("version from parts", other.version, whole.version)
   }
 
-  /// A transfer in parts comes to an end, with what a whole delta brings.
+  /// A transfer in parts ends, and has the effect of a whole delta.
   private func checkTransfer(
     from sender: Replica, to receiver: Replica
   ) throws(FuzzFailure) {

@@ -50,7 +50,7 @@ struct LiveChecks {
     let other = LiveHistory.empty(DeviceID(7))
     other.apply(delta)
     try equal("fields that were relayed", other.delta(), delta)
-    // What a prefix covers is ahead there, since no delta brings a prefix.
+    // A delta contains no prefix, so the fields of a prefix are ahead there.
     if replica.version.prefixes.isEmpty {
       try equal(
         "version that was relayed", other.version.fieldsAhead,

@@ -119,8 +119,8 @@ public struct Delta: Sendable {
   /// Splits the delta into parts with nearly equal numbers of fields.
   ///
   /// A part has no intervals, because it need not contain all effects of a
-  /// save. Applying it updates its fields and does not advance the version. The
-  /// checkers make such deltas; what an app sends in parts does more, see
+  /// save. Applying it updates its fields and does not advance the version. Only
+  /// the checkers make such deltas. Apps send parts with
   /// ``Replica/delta(since:byteLimit:)``.
   ///
   /// - Precondition: `count` is positive.

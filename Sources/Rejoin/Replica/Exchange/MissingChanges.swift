@@ -57,8 +57,12 @@ package struct MissingChanges: Sendable {
     var continued: [DeviceID: SaveInterval] = [:]
     for prefix in basis.prefixes {
       for (device, save) in prefix.saves.entries {
+        // Own earlier saves also show a fork.
+        let isForked =
+          stored.mayDiffer(device, from: basis[device])
+          || stored.mayDiffer(device, from: save)
         guard let interval = intervals[device],
-          let to = stored.common(interval.to, save, of: device, since: basis),
+          let to = interval.to.common(with: save, isForked: isForked),
           to.sequence > interval.from
         else { continue }
         continued[device] = .init(from: interval.from, to: to)
@@ -104,21 +108,6 @@ extension ReplicaState {
     since basis: ReplicaVersion, inParts: Bool = false
   ) -> MissingChanges {
     MissingChanges(in: self, since: basis, inParts: inParts)
-  }
-
-  /// Returns the lesser of a save here and the last save of a prefix.
-  ///
-  /// If the device is forked, the two saves must be the same.
-  fileprivate func common(
-    _ mine: DeviceSave, _ theirs: DeviceSave, of device: DeviceID,
-    since basis: ReplicaVersion
-  ) -> DeviceSave? {
-    if mayDiffer(device, from: basis[device])
-      || mayDiffer(device, from: theirs) || mine.contradicts(theirs)
-    {
-      return mine == theirs ? mine : nil
-    }
-    return mine.sequence < theirs.sequence ? mine : theirs
   }
 
   /// Returns the delta with the missing changes.

@@ -70,7 +70,7 @@ package struct StoredAssembly {
   private var stored: ReplicaState
   /// The last local save when the head was written.
   private var headSave: UInt64 = 0
-  /// The prefixes, until the saves have been added.
+  /// The prefixes, which follow after the saves.
   private var prefixes: [ReplicaVersion.Prefix] = []
 
   /// Begins with the head.

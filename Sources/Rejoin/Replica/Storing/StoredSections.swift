@@ -17,7 +17,7 @@ extension ReplicaState {
     identity.writePullDevices(to: &message)
   }
 
-  /// Writes what the first records hold beyond the version.
+  /// Writes the prefixes of the version.
   func writePrefixes(to message: inout MessageWriter) {
     if version.prefixes.isEmpty { return }
     var section = WireWriter()
@@ -69,7 +69,7 @@ extension ReplicaState {
 /// Reads the sections of a stored replica.
 struct StoredSections {
   private(set) var hasDevice = false
-  /// What the first records hold beyond the version.
+  /// The prefixes of the version.
   private(set) var prefixes: [ReplicaVersion.Prefix] = []
   /// The horizon of some large fields, each with the place of its field among all.
   private(set) var horizons: [(place: Int, horizon: VectorClock)] = []

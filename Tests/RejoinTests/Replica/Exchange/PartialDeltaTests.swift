@@ -21,7 +21,7 @@ import Testing
     try #require(one.delta(since: other.version, byteLimit: bytes))
   }
 
-  /// Sends parts until there are none, or nothing moves.
+  /// Sends all parts.
   ///
   /// - Returns: The parts.
   @discardableResult
@@ -124,7 +124,7 @@ import Testing
         == RecordRange(
           after: RecordID("Sailor", "a"), through: RecordID("Sailor", "b")))
     newcomer.apply(next)
-    // What the farther one says is kept.
+    // The longer prefix stays.
     #expect(newcomer.version.prefixes.map(\.through.key) == ["b", "c"])
     transfer(tablet, to: newcomer)
     #expect(areEqual(tablet, newcomer))
@@ -157,7 +157,7 @@ import Testing
     #expect(newcomer.version.vectorClock.isEmpty)
     #expect(newcomer.version.prefixes.isEmpty)
     #expect(miles(newcomer, "b") == 1)
-    // The field is ahead, which is news the first time.
+    // The first time, the field is new.
     #expect(report.hasAdvanced && !newcomer.apply(second).hasAdvanced)
     transfer(phone, to: newcomer)
     #expect(areEqual(phone, newcomer))
@@ -202,7 +202,7 @@ import Testing
     #expect(newcomer.version == phone.version)
   }
 
-  /// Two replicas that were both cut have nothing to tell each other.
+  /// Two replicas with the same prefix send each other nothing.
   @Test func equalPrefixesAreNotSent() throws {
     try write(phone, "a", "b", "c")
     let other = Replica.empty(3)
@@ -258,7 +258,7 @@ import Testing
     #expect(report.forkedDevices == [phone.device])
     #expect(report.gaps.map(\.through?.key) == ["a"])
     #expect(newcomer.version.prefixes.isEmpty)
-    // What the prefix covered is ahead again.
+    // The field of the prefix is ahead again.
     #expect(newcomer.version.fieldsAhead.count == 1)
     transfer(hub, to: newcomer)
     for key in ["a", "b", "c", "y", "z"] { #expect(miles(newcomer, key) == 1) }
@@ -315,8 +315,7 @@ import Testing
     #expect(whole == [try #require(phone.delta())])
   }
 
-  /// Of many changes the parts are found by walking over the records, and of few by
-  /// looking for what has changed.
+  /// The search for many changes and that for few changes find the same parts.
   @Test func partsAreTheSameHoweverTheyAreFound() throws {
     try phone.save { transaction in
       for i in 0..<10_100 { transaction[Sailor.self, "\(i)"].name = "n" }
