@@ -13,13 +13,15 @@ extension EditingContext {
   /// - Parameters:
   ///   - id: The record.
   ///   - values: The values to write; `nil` unsets a field.
+  ///   - name: The name for the menu if `Replica.undo()` can undo the save, or `nil`, the
+  ///     default.
   /// - Returns: The report of the save.
   /// - Throws: `SaveError`. The context and the replica are then unchanged.
   /// - Complexity: O(*f*), where *f* is the number of fields of the record and of
   ///   its queued conflicts.
   @discardableResult
   public func resolve(
-    _ id: RecordID, _ values: [FieldKey: Value?]
+    _ id: RecordID, _ values: [FieldKey: Value?], undoable name: String? = nil
   ) throws(SaveError) -> SaveReport {
     if values.isEmpty { return SaveReport() }
     let queued = queue[id]
@@ -32,7 +34,7 @@ extension EditingContext {
     for conflict in queued { marks.merge(conflict.marks) }
     let quiet = replica.schema[id.entity].quietFields
     let now = replica.recordForEditing(id)
-    let report = try replica.save { transaction in
+    let report = try replica.save(undoable: name) { transaction in
       transaction.upsert(
         id, observed: FieldState(.existence, seen: marks),
         creatingAgain: record?.fieldsToDrop(in: replica))
@@ -62,18 +64,20 @@ extension EditingContext {
   ///   - id: The record. If no deletion of it is queued, nothing happens.
   ///   - deletes: Whether to delete the record. If `false`, it stays as the
   ///     store has it, and nothing is saved.
+  ///   - name: The name for the menu if `Replica.undo()` can undo the save, or `nil`, the
+  ///     default.
   /// - Returns: The report of the save.
   /// - Throws: `SaveError`. The context and the replica are then unchanged.
   @discardableResult
   public func resolveDeletion(
-    of id: RecordID, deletes: Bool
+    of id: RecordID, deletes: Bool, undoable name: String? = nil
   ) throws(SaveError) -> ContextReport {
     var report = ContextReport()
     let queued = queue[id].filter(\.isDeletion)
     if deletes, !queued.isEmpty {
       let marks = queued.reduce(VectorClock()) { $0.merging($1.marks) }
       let seen = queued.reduce(VectorClock()) { $0.merging($1.seen) }
-      report.dot = try replica.save {
+      report.dot = try replica.save(undoable: name) {
         $0.delete(
           id, observed: FieldState(.existence, seen: marks), seen: seen)
       }.dot

@@ -9,6 +9,8 @@ extension EditingContext {
   /// overflow, stays in the context and is reported in
   /// ``ContextReport/failures``. The others are saved.
   ///
+  /// - Parameter name: The name for the menu if `Replica.undo()` can undo the save, or
+  ///   `nil`, the default.
   /// - Returns: What was written, what the policy dropped, and what was in
   ///   conflict.
   /// - Throws: ``ContextSaveError/conflict(_:)`` if anything is in conflict and
@@ -16,9 +18,11 @@ extension EditingContext {
   ///   the replica cannot save at all. Nothing is then written, and the edits
   ///   stay in the context.
   @discardableResult
-  public func save() throws(ContextSaveError) -> ContextReport {
+  public func save(
+    undoable name: String? = nil
+  ) throws(ContextSaveError) -> ContextReport {
     if automaticallyMergesChangesFromParent { refresh() }
-    let (report, saved) = try save(Array(records.values))
+    let (report, saved) = try save(Array(records.values), undoable: name)
     for id in saved { records[id] = EditedRecord(id, from: replica) }
     return report
   }
@@ -27,7 +31,7 @@ extension EditingContext {
   ///
   /// - Returns: The report, and the records whose edits are no longer pending.
   func save(
-    _ edited: [EditedRecord]
+    _ edited: [EditedRecord], undoable name: String?
   ) throws(ContextSaveError) -> (ContextReport, Set<RecordID>) {
     var plans = edited.filter { $0.hasChanges && $0.failure == nil }
       .sorted { $0.id < $1.id }
@@ -44,16 +48,17 @@ extension EditingContext {
       report.failures[plan.record.id] = failure
       return true
     }
-    try carryOut(plans, into: &report)
+    try carryOut(plans, undoable: name, into: &report)
     for plan in plans { finish(plan, into: &report) }
     return (report, Set(plans.map(\.record.id)))
   }
 
   private func carryOut(
-    _ plans: [SavePlan], into report: inout ContextReport
+    _ plans: [SavePlan], undoable name: String?,
+    into report: inout ContextReport
   ) throws(ContextSaveError) {
     do {
-      let saved = try replica.save { transaction in
+      let saved = try replica.save(undoable: name) { transaction in
         for plan in plans { plan.carryOut(in: transaction) }
       }
       report.dot = saved.dot

@@ -157,6 +157,33 @@ extension RecordDraft<AnyEntity> {
 }
 
 /// Drafts of records.
+extension ReplicaView {
+  /// Makes a draft of the current state of a record of a declared entity.
+  ///
+  ///     var draft = await store.read { $0.draft(of: Item.self, key: "milk") }
+  ///     draft.amount = 2
+  ///     draft = try await store.withReplica { [draft] replica in
+  ///       var draft = draft
+  ///       try EditingContext(replica).commit(&draft)
+  ///       return draft
+  ///     }
+  ///
+  /// Editing the draft of a record that does not exist inserts it.
+  public func draft<E: Entity>(
+    of entity: E.Type, key: String
+  ) -> RecordDraft<E> {
+    replica.draft(of: entity, key: key)
+  }
+
+  /// Makes a draft of the current state of a record.
+  ///
+  /// Editing the draft of a record that does not exist inserts it.
+  public func draft(_ id: RecordID) -> RecordDraft<AnyEntity> {
+    replica.draft(id)
+  }
+}
+
+/// Drafts of records.
 extension Replica {
   /// Makes a draft of the current state of a record of a declared entity.
   ///
@@ -190,16 +217,19 @@ extension EditingContext {
   /// overflow a counter, the draft is listed in ``ContextReport/failures`` and is
   /// not committed.
   ///
-  /// - Parameter draft: The draft, which can be committed once.
+  /// - Parameters:
+  ///   - draft: The draft, which can be committed once.
+  ///   - name: The name for the menu if `Replica.undo()` can undo the save, or `nil`, the
+  ///     default.
   /// - Returns: The report of the save.
   /// - Throws: ``DraftError``. If an error is thrown, nothing is saved.
   @discardableResult
   public func commit<E: Entity>(
-    _ draft: inout RecordDraft<E>
+    _ draft: inout RecordDraft<E>, undoable name: String? = nil
   ) throws(DraftError) -> ContextReport {
     var drafts = [draft]
     defer { draft = drafts[0] }
-    return try commit(&drafts)
+    return try commit(&drafts, undoable: name)
   }
 
   /// Saves drafts of different records under one dot and under the context's
@@ -208,20 +238,25 @@ extension EditingContext {
   /// A draft that cannot be saved is listed in ``ContextReport/failures``. The
   /// others are saved.
   ///
-  /// - Parameter drafts: The drafts, each of which can be committed once.
+  /// - Parameters:
+  ///   - drafts: The drafts, each of which can be committed once.
+  ///   - name: The name for the menu if `Replica.undo()` can undo the save, or `nil`, the
+  ///     default.
   /// - Returns: The report of the save.
   /// - Throws: ``DraftError``. If an error is thrown, no draft is saved.
   /// - Precondition: The drafts are of different records.
   @discardableResult
   public func commit<E: Entity>(
-    _ drafts: inout [RecordDraft<E>]
+    _ drafts: inout [RecordDraft<E>], undoable name: String? = nil
   ) throws(DraftError) -> ContextReport {
     precondition(
       Set(drafts.map(\.id)).count == drafts.count,
       "Two of the drafts are of one record. Commit them one after the other.")
     for draft in drafts { try check(draft) }
     let (report, saved): (ContextReport, Set<RecordID>)
-    do { (report, saved) = try save(drafts.map(\.record)) } catch {
+    do {
+      (report, saved) = try save(drafts.map(\.record), undoable: name)
+    } catch {
       throw DraftError(error)
     }
     for i in drafts.indices where saved.contains(drafts[i].id) {

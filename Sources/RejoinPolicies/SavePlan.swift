@@ -74,7 +74,10 @@ struct SavePlan {
 
   /// The reason the record cannot be saved, or `nil` if it can.
   func failure(in replica: Replica) -> SaveError? {
-    editsToApply.sorted { $0.key < $1.key }
+    if record.id.key.isEmpty, !record.isDeleted {
+      return .emptyKey(entity: record.id.entity)
+    }
+    return editsToApply.sorted { $0.key < $1.key }
       .first { !replica.accepts($0.value.edit, of: $0.key, in: record.id) }
       .map { .counterOverflow(record.id, field: $0.key.name) }
   }

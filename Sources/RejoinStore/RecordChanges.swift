@@ -4,11 +4,12 @@ import Rejoin
 
 /// Records that have changed, each before and after.
 ///
-///     for try await changes in store.changes {
-///       for change in changes.of(Note.self) {
-///         print(change.key, change.old?.title, change.new?.title)
-///       }
+///     for change in changes.of(Note.self) {
+///       print(change.key, change.old?.title, change.new?.title)
 ///     }
+///
+/// A store passes the changes to its observers, see ``ReplicaStore/changes``, and to the
+/// closures that write tables of the app.
 public struct RecordChanges: Sendable {
   /// A record before and after.
   public struct Change: Sendable {

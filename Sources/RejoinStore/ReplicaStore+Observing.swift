@@ -2,31 +2,45 @@
 
 import Rejoin
 
-extension ReplicaStore {
-  /// The changes of all calls that start from now on, including deletions.
+/// An element of ``ReplicaStore/changes``.
+public enum StoreUpdate: Sendable {
+  /// The IDs of all records that existed when the sequence was made, sorted.
   ///
-  /// A slow observer misses no change. It receives each record once, with the
+  /// It is the first element.
+  case recordIDs([RecordID])
+  /// Records that changed since the element before.
+  case changes(RecordChanges)
+}
+
+extension ReplicaStore {
+  /// The records that exist now, and then all changes, including deletions.
+  ///
+  ///     for try await update in await store.changes {
+  ///       switch update {
+  ///       case .recordIDs(let ids): keys = Set(ids.map(\.key))
+  ///       case .changes(let changes):
+  ///         for change in changes.of(Note.self) {
+  ///           if change.new == nil { keys.remove(change.key) } else { keys.insert(change.key) }
+  ///         }
+  ///       }
+  ///     }
+  ///
+  /// No change is missing between the elements, even if the task that iterates starts
+  /// later, or is slow. A slow observer receives each record once, with the
   /// state before all pending changes and the current state. The sequence ends
   /// with the store. It throws ``StoreError/superseded`` or
   /// ``StoreError/closed`` if the store can no longer change. The sequence has
   /// one observer, who iterates it once.
   ///
-  /// To start with the current records, read the records and `changes`
-  /// together:
-  ///
-  ///     let (notes, changes) = await store.read { replica in
-  ///       (replica.recordIDs(of: "Note"), store.changes)
-  ///     }
-  ///
   /// A reference reads as unset while its record does not exist. The sequence
   /// then reports only that record, not the records that refer to it.
   ///
-  /// - Complexity: While the store has observers, each change copies the fields
-  ///   that it changes.
-  public nonisolated var changes:
-    some AsyncSequence<RecordChanges, StoreError> & Sendable
-  {
-    ObservedChanges(observers)
+  /// - Complexity: O(*n*), where *n* is the number of records. While the store has
+  ///   observers, each change copies the fields that it changes.
+  public var changes: some AsyncSequence<StoreUpdate, StoreError> & Sendable {
+    // The store runs one call at a time, so no change comes between the two.
+    StoreUpdates(
+      recordIDs: read(\.allRecordIDs), changes: ObservedChanges(observers))
   }
 
   /// Returns the current state of a record, and then its state after each
@@ -48,6 +62,35 @@ extension ReplicaStore {
       changes: ObservedChanges(observers, of: RecordID(E.entityName, key)),
       id: RecordID(E.entityName, key)
     ) { [weak self] in await self?.read { $0[entity, key] } }
+  }
+}
+
+/// The records of a store, and then their changes.
+private struct StoreUpdates: AsyncSequence, Sendable {
+  typealias Element = StoreUpdate
+  typealias Failure = StoreError
+
+  let recordIDs: [RecordID]
+  let changes: ObservedChanges
+
+  struct Iterator: AsyncIteratorProtocol {
+    fileprivate var recordIDs: [RecordID]?
+    fileprivate var changes: ObservedChanges.Iterator
+
+    mutating func next(
+      isolation actor: isolated (any Actor)?
+    ) async throws(StoreError) -> StoreUpdate? {
+      if let first = recordIDs.take() { return .recordIDs(first) }
+      return try await changes.next(isolation: actor).map { .changes($0) }
+    }
+
+    mutating func next() async throws(StoreError) -> StoreUpdate? {
+      try await next(isolation: nil)
+    }
+  }
+
+  func makeAsyncIterator() -> Iterator {
+    Iterator(recordIDs: recordIDs, changes: changes.makeAsyncIterator())
   }
 }
 

@@ -168,14 +168,19 @@ public actor ReplicaStore {
 
   /// Saves the edits of `body` under one dot, durably.
   ///
-  /// - Returns: What `body` returns, and the report of the save.
-  /// - Throws: What `body` throws, `SaveError` or ``StoreError``. On error, nothing
-  ///   has changed.
+  /// - Parameters:
+  ///   - name: The name for the menu if ``undo()`` can undo the save, or `nil`, the
+  ///     default.
+  ///   - body: The edits.
+  /// - Returns: The value that `body` returns, and the report of the save.
+  /// - Throws: The error that `body` throws, `SaveError` or ``StoreError``. If an error is
+  ///   thrown, the store is unchanged.
   @discardableResult
   public func save<Value: Sendable>(
+    undoable name: String? = nil,
     _ body: @Sendable (Transaction) throws -> Value
   ) throws -> (value: Value, report: SaveReport) {
-    try scope.update { try $0.save(body) }
+    try scope.update { try $0.save(undoable: name, body) }
   }
 
   /// Saves edits and writes tables of the app, in the same file, in one
@@ -190,6 +195,8 @@ public actor ReplicaStore {
   ///     }) { $0[Note.self, "1"].title = "Milk" }
   ///
   /// - Parameters:
+  ///   - name: The name for the menu if ``undo()`` can undo the save, or `nil`, the
+  ///     default.
   ///   - tables: A closure that runs statements and receives the changes of the
   ///     save. The statements must not end the transaction, change its
   ///     durability, or change the tables of the store. Such a statement throws
@@ -200,10 +207,11 @@ public actor ReplicaStore {
   ///   ``StoreError``. If an error is thrown, the store is unchanged.
   @discardableResult
   public func save<Value: Sendable>(
+    undoable name: String? = nil,
     writing tables: @Sendable (any SQLConnection, RecordChanges) throws -> Void,
     _ body: @Sendable (Transaction) throws -> Value
   ) throws -> (value: Value, report: SaveReport) {
-    try update(writing: tables) { try $0.save(body) }
+    try withReplica(writing: tables) { try $0.save(undoable: name, body) }
   }
 
   /// Joins a delta, durably.
@@ -219,7 +227,7 @@ public actor ReplicaStore {
   ///
   /// - Parameters:
   ///   - delta: The delta.
-  ///   - tables: A closure that runs statements, as in ``save(writing:_:)``,
+  ///   - tables: A closure that runs statements, as in ``save(undoable:writing:_:)``,
   ///     and receives the changes of the delta.
   /// - Throws: The error that `tables` throws, or ``StoreError``. If an error
   ///   is thrown, the store is unchanged.
@@ -228,7 +236,7 @@ public actor ReplicaStore {
     _ delta: Delta,
     writing tables: @Sendable (any SQLConnection, RecordChanges) throws -> Void
   ) throws -> MergeReport {
-    try update(writing: tables) { $0.apply(delta) }
+    try withReplica(writing: tables) { $0.apply(delta) }
   }
 
   /// Joins the bytes of a delta, durably.
@@ -241,15 +249,20 @@ public actor ReplicaStore {
     }
   }
 
-  /// Carries out any other change of the replica, durably: to enroll or retire a
-  /// device, to record a version, to purge or fold, or to import rows.
+  /// Changes the replica with its own verbs, durably.
   ///
-  ///     try await store.update { try $0.purge() }
+  ///     try await store.withReplica { try $0.purge() }
   ///
-  /// - Returns: What `body` returns.
-  /// - Throws: What `body` throws, or ``StoreError``. On error, nothing has changed.
+  /// Use it to commit drafts, enroll or retire a device, record a version, purge, fold or
+  /// import rows. To read, use ``read(_:)``.
+  ///
+  /// - Returns: The value that `body` returns.
+  /// - Throws: The error that `body` throws, or ``StoreError``. If an error is thrown, the
+  ///   store is unchanged, with one exception. If `body` makes a delta or a copy of the
+  ///   state, ``StoreError/tokenNotStored(_:)`` means that the change is durable, and
+  ///   that the delta must not be sent.
   @discardableResult
-  public func update<Value: Sendable>(
+  public func withReplica<Value: Sendable>(
     _ body: @Sendable (Replica) throws -> Value
   ) throws -> Value {
     try scope.update(body)
@@ -259,14 +272,14 @@ public actor ReplicaStore {
   /// transaction.
   ///
   /// - Parameters:
-  ///   - tables: A closure that runs statements, as in ``save(writing:_:)``,
+  ///   - tables: A closure that runs statements, as in ``save(undoable:writing:_:)``,
   ///     and receives the changes.
   ///   - body: A closure that changes the replica.
   /// - Returns: The value that `body` returns.
-  /// - Throws: The error that `tables` or `body` throws, or ``StoreError``. If
-  ///   an error is thrown, the store is unchanged.
+  /// - Throws: The error that `tables` or `body` throws, or ``StoreError``, as
+  ///   ``withReplica(_:)`` does.
   @discardableResult
-  public func update<Value: Sendable>(
+  public func withReplica<Value: Sendable>(
     writing tables: @Sendable (any SQLConnection, RecordChanges) throws -> Void,
     _ body: @Sendable (Replica) throws -> Value
   ) throws -> Value {
@@ -278,12 +291,13 @@ public actor ReplicaStore {
       }, body)
   }
 
-  /// What is unseen by a replica with a version.
+  /// Makes a delta of the changes that a replica with a version lacks.
   ///
-  /// - Throws: ``StoreError/tokenNotStored(_:)`` if the restore token has to be kept
-  ///   first and cannot be.
+  /// - Returns: The delta, or `nil` if `basis` contains everything.
+  /// - Throws: ``StoreError/tokenNotStored(_:)`` if the store must first write the
+  ///   restore token and cannot.
   public func delta(since basis: ReplicaVersion) throws -> Delta? {
-    try scope.send { $0.delta(since: basis) }
+    try scope.export { $0.delta(since: basis) }
   }
 
   /// Makes a delta of the first records that a replica with a version lacks.
@@ -294,29 +308,44 @@ public actor ReplicaStore {
   ///
   /// See `Replica.delta(since:byteLimit:)`.
   ///
-  /// - Throws: ``StoreError/tokenNotStored(_:)`` if the restore token has to be kept
-  ///   first and cannot be.
+  /// - Returns: The delta, or `nil` if `basis` contains everything.
+  /// - Throws: ``StoreError/tokenNotStored(_:)`` if the store must first write the
+  ///   restore token and cannot.
   public func delta(
     since basis: ReplicaVersion, byteLimit: Int
   ) throws -> Delta? {
-    try scope.send { $0.delta(since: basis, byteLimit: byteLimit) }
+    try scope.export { $0.delta(since: basis, byteLimit: byteLimit) }
   }
 
-  /// Makes anything else that leaves the device, such as a `Snapshot` or a fork.
+  /// Reads from the replica, and makes deltas or copies of the same moment.
   ///
-  /// - Throws: What `body` throws, or ``StoreError/tokenNotStored(_:)`` if the restore token
-  ///   has to be kept first and cannot be.
-  public func send<Value: Sendable>(
+  ///     let (version, delta) = try await store.export { replica in
+  ///       (replica.version, replica.delta(since: basis))
+  ///     }
+  ///
+  /// The store first writes the restore token, which ``read(_:)`` does not do.
+  ///
+  /// - Returns: The value that `body` returns.
+  /// - Throws: The error that `body` throws, or ``StoreError/tokenNotStored(_:)`` if the
+  ///   store cannot write the restore token.
+  /// - Precondition: `body` does not change the replica.
+  public func export<Value: Sendable>(
     _ body: @Sendable (Replica) throws -> Value
   ) throws -> Value {
-    try scope.send(body)
+    try scope.export(body)
   }
 
   /// Reads from the replica.
   ///
-  /// - Precondition: `body` changes nothing.
+  ///     let (items, version) = await store.read { view in
+  ///       (view.records(of: Item.self, limit: 50), view.version)
+  ///     }
+  ///
+  /// - Parameter body: A closure that reads from a view of the replica. To make a delta
+  ///   at the same moment, use ``export(_:)``.
+  /// - Returns: The value that `body` returns.
   public func read<Value: Sendable>(
-    _ body: @Sendable (Replica) throws -> Value
+    _ body: @Sendable (ReplicaView) throws -> Value
   ) rethrows -> Value {
     try scope.read(body)
   }

@@ -48,6 +48,9 @@ final class ScopeRows {
       row, RecordRows(row, patching: patching), stored, on: connection)
   }
 
+  /// The number of the scope's row, or zero before the first write.
+  var scope: Int64 { row.scope }
+
   /// The number that stands for who has opened the scope for writing last.
   func writer() throws -> Int64 {
     try connection.integer(

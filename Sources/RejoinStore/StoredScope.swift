@@ -21,6 +21,7 @@ package final class StoredScope {
   /// Whom this is as a writer of the scope.
   let writer: Int64
   private var rows: ScopeRows
+  private var undoRows: UndoRows
   /// The error that prevents further changes, or `nil`.
   private var failure: StoreError?
   /// The token that the keeper has.
@@ -41,10 +42,12 @@ package final class StoredScope {
     let name = Array(name.utf8)
     let (found, isNew): (FoundToken, Bool)
     do {
-      (replica, rows, writer, found, isNew) = try connection.changing {
+      (replica, rows, undoRows, writer, found, isNew) = try connection.changing
+      {
         // Under the lock: another process may be creating the scope.
         let found = try FoundToken(of: keeper)
         try Tables.create(on: connection)
+        try Tables.createUndo(on: connection)
         let row = try ScopeRow.find(name, on: connection)
         guard let row else {
           // The scope does not exist, although the token may show a store.
@@ -72,7 +75,8 @@ package final class StoredScope {
           replica.noteAllRecords()
           replica.tokenStored(replica.restoreToken)
           try rows.write(replica)
-          return (replica, rows, try rows.claim(), found, true)
+          let undo = UndoRows(scope: rows.scope)
+          return (replica, rows, undo, try rows.claim(), found, true)
         }
         if row.isOfHub { throw StoreError.ofHub }
         let (rows, stored) = try ScopeRows.read(
@@ -87,12 +91,14 @@ package final class StoredScope {
         }
         // A new device is a change that is kept, too, and so is the token.
         try rows.write(replica)
-        return (replica, rows, try rows.claim(), found, false)
+        let undo = try UndoRows(scope: rows.scope, on: connection)
+        return (replica, rows, undo, try rows.claim(), found, false)
       }
     } catch { throw StoreError(opening: error) }
     (self.connection, self.keeper, self.name) = (connection, keeper, name)
     self.patching = patching
     deviceChange = replica.deviceChange
+    setUndoHistory()
     if isNew || found == .creating {
       // Store the token after the commit: it makes a lost scope count as
       // missing.
@@ -109,11 +115,16 @@ package final class StoredScope {
     replica.noteChangedRecords()
   }
 
-  /// Carries out a change of the replica and makes it durable.
+  /// Performs a change of the replica and makes it durable.
   ///
-  /// - Returns: What `body` returns.
-  /// - Throws: What `body` throws, or ``StoreError``. On error, replica and
-  ///   scope are as before.
+  /// If `body` makes a delta or a copy of the state, the token is kept before the call
+  /// returns.
+  ///
+  /// - Returns: The value that `body` returns.
+  /// - Throws: The error that `body` throws, or ``StoreError``. If an error is thrown, the
+  ///   replica and the scope are unchanged, except after
+  ///   ``StoreError/tokenNotStored(_:)``: the change is durable, and `body` made an
+  ///   export that must not be sent.
   @discardableResult
   package func update<Value>(_ body: (Replica) throws -> Value) throws -> Value
   {
@@ -143,6 +154,9 @@ package final class StoredScope {
   ) throws -> Value {
     try begin()
     let (former, version) = (replica.former, replica.stored.version)
+    let formerUndo = undoRows
+    replica.hasExported = false
+    let value: Value
     let head = StoredHead(replica.stored)
     rows.begin()
     let mark = observers.mark
@@ -150,7 +164,7 @@ package final class StoredScope {
       replica.keepFormerRecords(withStates: tells || observers.wantOld)
     }
     do {
-      let value = try body(replica)
+      value = try body(replica)
       let changes = RecordChanges(replica.takeDifferences(), replica.schema)
       try tables(changes)
       do {
@@ -159,20 +173,33 @@ package final class StoredScope {
           throw SQLError(.misused, "a statement ended the store's transaction")
         }
         try rows.write(replica)
+        if replica.hasChangedUndoHistory {
+          try undoRows.write(replica.undoHistory, on: connection)
+        }
         try connection.run("COMMIT")
       } catch { throw StoreError(writing: error) }
+      replica.hasChangedUndoHistory = false
       if let change = replica.deviceChange { deviceChange = change }
       observers.tell(changes, upTo: mark)
-      return value
     } catch {
       // Whether or not the connection has done so itself.
       try? connection.run("ROLLBACK")
+      undoRows = formerUndo
+      if replica.hasChangedUndoHistory { setUndoHistory() }
       let isChanged =
         replica.hasChangedRecords || head != StoredHead(replica.stored)
         || version != replica.stored.version
       if isChanged || error is StoreError { try takeBack(to: former) }
       throw error
     }
+    if replica.hasExported { try keepToken() }
+    return value
+  }
+
+  /// Sets the undo history of the replica to the stored one.
+  private func setUndoHistory() {
+    replica.undoHistory = undoRows.history
+    replica.hasChangedUndoHistory = false
   }
 
   /// Begins a transaction, in which nobody else can write.
@@ -215,30 +242,40 @@ package final class StoredScope {
     }
   }
 
-  /// Makes what is handed out, and may have saves that have not left before.
+  /// Reads from the replica, and exports what can contain saves that no other device
+  /// has.
   ///
   /// The token is kept first: else a backup that is restored later could give
   /// their numbers to other saves.
-  package func send<Value>(_ body: (Replica) throws -> Value) throws -> Value {
+  ///
+  /// - Precondition: `body` does not change the replica.
+  package func export<Value>(
+    _ body: (Replica) throws -> Value
+  ) throws -> Value {
     if let failure { throw failure }
-    if replica.restoreToken != kept {
-      do { try checkWriter() } catch { throw StoreError(writing: error) }
-      try StoredScope.keepToken(of: replica, by: keeper)
-      kept = replica.restoreToken
+    try keepToken()
+    let version = replica.stored.version
+    defer {
+      precondition(
+        !replica.hasChangedRecords && version == replica.stored.version,
+        "`export` must not change the replica. Use `save` or `withReplica`.")
     }
     return try body(replica)
   }
 
   /// Reads from the replica.
-  package func read<Value>(_ body: (Replica) throws -> Value) rethrows -> Value
-  {
-    let version = replica.stored.version
-    defer {
-      precondition(
-        !replica.hasChangedRecords && version == replica.stored.version,
-        "a replica that is read was changed: save, or update the store")
-    }
-    return try body(replica)
+  package func read<Value>(
+    _ body: (ReplicaView) throws -> Value
+  ) rethrows -> Value {
+    try body(ReplicaView(replica))
+  }
+
+  /// Makes the keeper keep the present token, unless it does.
+  private func keepToken() throws {
+    if replica.restoreToken == kept { return }
+    do { try checkWriter() } catch { throw StoreError(writing: error) }
+    try StoredScope.keepToken(of: replica, by: keeper)
+    kept = replica.restoreToken
   }
 
   private func checkWriter() throws {

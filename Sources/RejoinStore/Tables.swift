@@ -66,11 +66,22 @@ enum Tables {
     "CREATE INDEX rejoin_since ON rejoin_touch (device, n, record)",
   ]
 
-  /// The names of the tables, which distinguish them from tables of the app.
-  static let names = [
+  /// A table that only devices need, and that files of earlier versions lack.
+  private static let undo = """
+    CREATE TABLE IF NOT EXISTS rejoin_undo (
+      step BIGINT PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
+      scope BIGINT NOT NULL, undone BIGINT NOT NULL, body BYTEA NOT NULL,
+      row_check BIGINT NOT NULL)
+    """
+
+  /// The names of the tables that every database of a store has.
+  private static let required = [
     "rejoin_scope", "rejoin_device", "rejoin_record", "rejoin_patch",
     "rejoin_digest", "rejoin_touch",
   ]
+
+  /// The names of all tables, which distinguish them from tables of the app.
+  static let names = required + ["rejoin_undo"]
 
   /// The same in the words of SQLite, where the number of a row is its place.
   private static func sqlite(_ definition: String) -> String {
@@ -93,11 +104,20 @@ enum Tables {
       try connection.run("SELECT pg_advisory_xact_lock(?)", .integer(lock))
       if try exist(on: connection) { return }
     }
-    for definition in definitions {
-      switch connection.dialect {
-      case .sqlite: try connection.run(sqlite(definition))
-      case .postgresql: try connection.run(definition)
-      }
+    for definition in definitions { try run(definition, on: connection) }
+  }
+
+  /// Creates the table of the undo history if the database lacks it.
+  static func createUndo(on connection: any SQLConnection) throws {
+    try run(undo, on: connection)
+  }
+
+  private static func run(
+    _ definition: String, on connection: any SQLConnection
+  ) throws {
+    switch connection.dialect {
+    case .sqlite: try connection.run(sqlite(definition))
+    case .postgresql: try connection.run(definition)
     }
   }
 
@@ -112,10 +132,10 @@ enum Tables {
       case .postgresql:
         "pg_tables WHERE schemaname = current_schema() AND tablename"
       }
-    let list = Tables.names.map { "'\($0)'" }.joined(separator: ", ")
+    let list = Tables.required.map { "'\($0)'" }.joined(separator: ", ")
     let count = try connection.integer(
       "SELECT count(*) FROM \(names) IN (\(list))")
-    if count == Int64(Tables.names.count) { return true }
+    if count == Int64(Tables.required.count) { return true }
     if count == 0 { return false }
     // A later version may have other tables.
     let format = try? connection.integer(

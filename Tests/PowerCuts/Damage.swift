@@ -67,7 +67,7 @@ struct Damage {
         note.tags.insert("tag \(i)")
       }
       _ = try await store.delta(since: ReplicaVersion())
-      states.append(await store.read { $0.delta()?.encoded() ?? [] })
+      states.append(await store.read { $0.replica.delta()?.encoded() ?? [] })
     }
     for file in Damage.files {
       whole[file] = Array(
@@ -123,7 +123,7 @@ struct Damage {
   private mutating func inspect(
     _ store: ReplicaStore, _ what: String
   ) async throws -> Outcome {
-    let bytes = await store.read { $0.delta()?.encoded() ?? [] }
+    let bytes = await store.read { $0.replica.delta()?.encoded() ?? [] }
     let change = await store.deviceChange
     try await store.close()
     guard let state = states.lastIndex(of: bytes) else {

@@ -150,7 +150,8 @@ import Testing
 
   @Test func closingLeavesOneFile() async throws {
     let store = try await store()
-    var changes = store.changes.makeAsyncIterator()
+    var changes = await store.changes.makeAsyncIterator()
+    _ = try await changes.next()
     try await store.save { $0[Note.self, "1"].title = "Milk" }
     try await store.close()
     try await store.close()
@@ -168,7 +169,7 @@ import Testing
     }
     #expect(await store.read { $0[Note.self, "1"]?.title } == "Milk")
     // Pending changes are delivered first.
-    #expect(try await changes.next()?.all.count == 1)
+    #expect(try await changes.nextChanges()?.all.count == 1)
     await #expect(throws: StoreError.closed) { _ = try await changes.next() }
     let again = try await self.store(as: 2)
     #expect(await again.deviceChange == nil)
@@ -205,7 +206,8 @@ import Testing
   @Test func openingAgainEndsObserversOfFormerStore() async throws {
     let first = try await store()
     try await first.save { $0[Note.self, "1"].title = "Milk" }
-    var changes = first.changes.makeAsyncIterator()
+    var changes = await first.changes.makeAsyncIterator()
+    _ = try await changes.next()
     var values = first.values(of: Note.self, "1").makeAsyncIterator()
     #expect(try await values.next()??.title == "Milk")
     #expect(!first.isSuperseded)
@@ -223,7 +225,8 @@ import Testing
       _ = try await changes.next()
     }
     await #expect(throws: StoreError.superseded) { _ = try await values.next() }
-    var late = first.changes.makeAsyncIterator()
+    var late = await first.changes.makeAsyncIterator()
+    _ = try await late.next()
     await #expect(throws: StoreError.superseded) { _ = try await late.next() }
     #expect(await first.read { $0[Note.self, "1"]?.title } == "Milk")
     await #expect(throws: StoreError.superseded) {
@@ -311,7 +314,7 @@ import Testing
     own.bytes = keeper.bytes
     let clone = try open(folder.file("clone.sqlite"), token: own, as: 5)
     try store.write("Bread")
-    let sent = try #require(try store.send { $0.delta() })
+    let sent = try #require(try store.export { $0.delta() })
     try clone.update { _ = $0.apply(sent) }
     #expect(throws: Refused.self) {
       try clone.update(writing: { _ in throw Refused() }) {

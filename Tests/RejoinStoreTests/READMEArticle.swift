@@ -55,7 +55,8 @@ struct Profile: Entity {
     #expect(ada?.name == "Ada L.")
     #expect(ada?.conflictingValues(of: \.name) == ["Ada"])
     let (here, there) = (
-      await phone.read { $0.encoded() }, await tablet.read { $0.encoded() }
+      try await phone.export { $0.encoded() },
+      try await tablet.export { $0.encoded() }
     )
     #expect(here == there)
   }

@@ -203,7 +203,7 @@ import Testing
     try await store.apply(
       #require(peer.delta()), writing: StatementTests.index)
     #expect(try rows() == ["1": "Milk", "2": "Bread"])
-    try await store.update(writing: StatementTests.index) { replica in
+    try await store.withReplica(writing: StatementTests.index) { replica in
       _ = try replica.save { $0[Note.self, "1"].delete() }
     }
     #expect(try rows() == ["2": "Bread"])

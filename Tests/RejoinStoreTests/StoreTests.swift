@@ -44,7 +44,7 @@ import Testing
         }
       }
     }
-    try store.send { _ = $0.delta() }
+    try store.export { _ = $0.delta() }
     try store.write("last")
     let again = try open(path, token: keeper, as: 9)
     #expect(again.deviceChange == nil)
@@ -77,7 +77,7 @@ import Testing
     #expect(first.title == "first")
     // Nor does it keep a token.
     let before = keeper.bytes
-    #expect(throws: StoreError.superseded) { try first.send { $0.delta() } }
+    #expect(throws: StoreError.superseded) { try first.export { $0.delta() } }
     #expect(keeper.bytes == before)
     #expect(try open(path, token: keeper).title == "second")
   }
@@ -299,7 +299,7 @@ import Testing
     #expect(await store.read { $0[Note.self, "1"]?.title } == "Milk")
     let rows = try StoredScope.read("main", on: other)
     #expect(
-      await rows?.encoded() == store.read { $0.state.encoded() })
+      await rows?.encoded() == store.read { $0.replica.stored.encoded() })
   }
 
   /// A save is not interrupted: who cancels a task learns whether it was made.
@@ -328,6 +328,6 @@ import Testing
     #expect(views == Int64(acknowledged))
     let rows = try StoredScope.read("main", on: SQLiteConnection(opening: path))
     #expect(
-      await rows?.encoded() == store.read { $0.state.encoded() })
+      await rows?.encoded() == store.read { $0.replica.stored.encoded() })
   }
 }

@@ -41,8 +41,8 @@ import Testing
     }
     #expect(await tablet.version.prefixes.isEmpty)
     let (one, other) = (
-      try await phone.send { $0.encoded() },
-      try await tablet.send { $0.encoded() }
+      try await phone.export { $0.encoded() },
+      try await tablet.export { $0.encoded() }
     )
     #expect(one == other)
   }

@@ -47,7 +47,7 @@ import Testing
       transaction[Note.self, "1"].tags.insert("shopping")
     }
     #expect(await store.read { $0[Note.self, "1"]?.title } == "Milk")
-    try await store.update { try $0.purge() }
+    try await store.withReplica { try $0.purge() }
 
     let screen = Screen()
     @Sendable func show(_ title: String?) {
@@ -60,7 +60,8 @@ import Testing
       }
     }
     let changes = Task {
-      for try await changes in store.changes {
+      for try await update in await store.changes {
+        guard case .changes(let changes) = update else { continue }
         for change in changes.of(Note.self) where change.new == nil {
           hide(change.key)
         }
@@ -77,23 +78,30 @@ import Testing
     changes.cancel()
     try await store.save { $0.undelete(RecordID("Note", "1")) }
 
-    var history = UndoHistory()
-    history.append(
-      try await store.save { transaction in
-        transaction.isUndoable = true
-        transaction[Note.self, "1"].title = "Cheese"
-      }.report)
-    if let last = history.undo {
-      history.append(try await store.update { try $0.undo(last) })
+    try await store.save(undoable: "Rename") {
+      $0[Note.self, "1"].title = "Cheese"
     }
+    #expect(await store.undoName == "Rename")
+    try await store.undo()
     #expect(await store.read { $0[Note.self, "1"]?.title } == "Milk")
-    #expect(history.redo != nil)
-
-    let data = try JSONEncoder().encode(history)
-    history = try JSONDecoder().decode(UndoHistory.self, from: data)
-    let redo = try #require(history.redo)
-    history.append(try await store.update { try $0.undo(redo) })
+    try await store.redo()
     #expect(await store.read { $0[Note.self, "1"]?.title } == "Cheese")
+    var kept: [FieldLocation] = []
+    func showKept(_ fields: [FieldLocation]) { kept = fields }
+    func askToSkip(_ fields: [FieldLocation]) { kept = fields }
+    try await store.withReplica { replica in
+      let other = replica.fork(as: .random())
+      try other.save { $0[Note.self, "1"].title = "Ham" }
+      _ = replica.merge(other)
+    }
+    switch try await store.undo() {
+    case .done(let report): showKept(report.left)  // fields with later changes
+    case .prevented(let fields): askToSkip(fields)  // nothing was undone
+    case .nothing: break
+    }
+    #expect(kept.map(\.field.name) == ["title"])
+    try await store.discardUndo()
+    #expect(await store.undoName == nil)
 
     try SQLiteConnection(opening: path).run(
       "CREATE TABLE search (key TEXT PRIMARY KEY, title TEXT)")
@@ -118,6 +126,8 @@ import Testing
       at: folder.file("other.sqlite"), schema: [Note.self],
       wallClock: .system, token: Keychain(), makeDeviceID: DeviceID.random)
     let itsVersion = await other.version
+    let isUpToDate = await store.version.covers(itsVersion)
+    #expect(isUpToDate)
     let delta = try await store.delta(since: itsVersion)
     #expect(try await !other.apply(#require(delta)).hasFaults)
     #expect(await other.read { $0[Note.self, "1"]?.tags } == ["shopping"])

@@ -19,7 +19,7 @@ import Testing
     let first = try #require(keeper.bytes)
     try store.write("one")
     #expect(keeper.bytes == first)
-    #expect(try store.send { $0.delta() } != nil)
+    #expect(try store.export { $0.delta() } != nil)
     #expect(
       try RestoreToken(decoding: try #require(keeper.bytes))
         == store.replica.restoreToken)
@@ -30,14 +30,14 @@ import Testing
     try store.write("one")
     keeper.fails = true
     let error = #expect(throws: StoreError.self) {
-      try store.send { _ in Issue.record("sent") }
+      try store.export { _ in Issue.record("sent") }
     }
     guard case .tokenNotStored = error else {
       Issue.record("\(String(describing: error))")
       return
     }
     keeper.fails = false
-    #expect(try store.send { $0.delta() } != nil)
+    #expect(try store.export { $0.delta() } != nil)
   }
 
   @Test func aBackupFromBeforeASendTakesANewDevice() throws {
@@ -45,7 +45,7 @@ import Testing
     try store.write("one")
     try folder.copy("notes.sqlite", to: "backup.sqlite")
     try store.write("two")
-    let sent = try #require(try store.send { $0.delta() })
+    let sent = try #require(try store.export { $0.delta() })
     let restored = try reopen("backup.sqlite")
     #expect(restored.deviceChange?.old == DeviceID(1))
     #expect(restored.replica.device == DeviceID(2))
@@ -64,7 +64,7 @@ import Testing
   @Test func aCrashBeforeTheTokenIsNoRestore() throws {
     let store = try open(path, token: keeper)
     try store.write("one")
-    try store.send { _ = $0.delta() }
+    try store.export { _ = $0.delta() }
     try store.write("two")
     let again = try reopen()
     #expect(again.deviceChange == nil)
@@ -82,7 +82,7 @@ import Testing
     let other = TestKeeper()
     let stranger = try open(folder.file("other"), token: other, as: 7)
     try stranger.write("other")
-    try stranger.send { _ = $0.delta() }
+    try stranger.export { _ = $0.delta() }
     try open(path, token: keeper).write("one")
     keeper.bytes = other.bytes
     #expect(try reopen().deviceChange?.new == DeviceID(2))
@@ -122,12 +122,12 @@ import Testing
     let clone = try open(path, token: own, as: 5)
     #expect(clone.deviceChange == nil)
     try store.write("two")
-    let sent = try #require(try store.send { $0.delta() })
+    let sent = try #require(try store.export { $0.delta() })
     try clone.update { _ = $0.apply(sent) }
     // As many saves as under the old ID: each has a digest of its own.
     #expect(try clone.write("three").dot == Dot(DeviceID(5), 1))
     #expect(clone.deviceChange?.new == DeviceID(5))
-    try clone.send { _ = $0.delta() }
+    try clone.export { _ = $0.delta() }
     let again = try open(path, token: own, as: 6)
     #expect(again.deviceChange == nil)
     #expect(again.bytes == clone.bytes)

@@ -100,7 +100,11 @@ private struct Writer {
     let copy = try await ReplicaStore(
       at: path, schema: [Note.self], wallClock: .system,
       makeDeviceID: DeviceID.random)
-    guard await copy.read({ $0.delta() }) == store.read({ $0.delta() }) else {
+    let (copied, delta) = (
+      await copy.read { $0.replica.delta() },
+      await store.read { $0.replica.delta() }
+    )
+    guard copied == delta else {
       fatalError("the copy differs from the store")
     }
     try await copy.close()
@@ -110,7 +114,7 @@ private struct Writer {
     let (saves, number, bytes) = await store.read {
       (
         $0[Note.self, "own"]?.saves ?? 0, $0.version[$0.device].sequence,
-        $0.state.encoded()
+        $0.replica.stored.encoded()
       )
     }
     guard saves == Int64(number) else { fatalError("\(saves) of \(number)") }

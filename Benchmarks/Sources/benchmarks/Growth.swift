@@ -103,8 +103,7 @@ extension GrowingWork {
     ) { count in
       let half = count / 2
       let replica = try replica(elements: 0..<half)
-      let report = try replica.save { transaction in
-        transaction.isUndoable = true
+      let report = try replica.save(undoable: "Tag") { transaction in
         transaction.apply(
           .members(
             SetEdit(

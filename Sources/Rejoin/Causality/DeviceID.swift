@@ -72,10 +72,24 @@ extension DeviceID: Comparable {
   }
 }
 
-extension DeviceID: CustomStringConvertible {
+extension DeviceID: LosslessStringConvertible {
   /// The bytes as text where they are printable ASCII padded with zeros;
   /// otherwise the 32 hexadecimal digits.
   public var description: String { name ?? hexadecimal }
+
+  /// Creates a device ID from its ``description``.
+  ///
+  ///     DeviceID("phone")?.description  // "phone"
+  ///
+  /// - Returns: `nil` if the text is not a description of a device ID.
+  public init?(_ description: String) {
+    guard
+      let device = DeviceID(hexadecimal: description)
+        ?? DeviceID(name: description),
+      device.description == description
+    else { return nil }
+    self = device
+  }
 
   /// The 32 hexadecimal digits of the bytes.
   public var hexadecimal: String {

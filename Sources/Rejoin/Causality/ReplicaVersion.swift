@@ -62,6 +62,31 @@ public struct ReplicaVersion: Hashable, Sendable {
     Set(saves.entries.lazy.filter(\.save.isForked).map(\.device))
   }
 
+  /// Returns whether this version contains every save that another one shows.
+  ///
+  ///     let hub = try await session.version(of: "list")
+  ///     let isUpToDate = await store.version.covers(hub)
+  ///
+  /// If it does, a replica with the other version has no delta for this one. The
+  /// result is `false` if a device is forked in one of them, or if both show different
+  /// histories of a device, because the replicas must exchange all its saves.
+  ///
+  /// - Complexity: O(*r* + *k*), where *r* is the number of devices and *k* is the number
+  ///   of ``fieldsAhead``.
+  public func covers(_ other: ReplicaVersion) -> Bool {
+    var covers = implies(other.prefixes)
+    other.forEachDifference(from: self) { _, shown, held in
+      let isSame =
+        !shown.isForked && !held.isForked && !held.contradicts(shown)
+      if !isSame || held.sequence < shown.sequence { covers = false }
+    }
+    return covers
+      && other.fieldsAhead.allSatisfy { field, saves in
+        saves.isContained(
+          in: vectorClock.merging(fieldsAhead[field] ?? VectorClock()))
+      }
+  }
+
   /// Calls `body` with each device of this version whose latest save in `other`
   /// is not the same, and with both.
   ///

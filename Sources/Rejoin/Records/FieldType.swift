@@ -16,6 +16,11 @@ public protocol FieldType: Sendable {
   static func read<Owner>(
     _ field: Field<Owner, Self>, of record: Record
   ) -> Reading
+  /// Returns whether two records show the same content of the field, and list the same
+  /// conflicts.
+  static func showsSame<Owner>(
+    _ field: Field<Owner, Self>, in a: Record, _ b: Record
+  ) -> Bool
   /// Reads the field of a record with the edits so far.
   static func read<Owner>(
     _ field: Field<Owner, Self>, in record: RecordEditor<Owner>

@@ -10,18 +10,36 @@
 ///       "price", of: Double.self,
 ///       fallingBackTo: .register(of: Int.self) { Double($0) },
 ///       .counter { Double($0) })
+///     let tags = set(
+///       "tags", of: String.self,
+///       fallingBackTo: .register(of: String.self) { $0 })
 ///
-/// The older fields are read, in their order, only while the new field has not
-/// been written. Unsetting the new field is a write. The older fields are never
-/// written.
+/// Fields of other kinds are read, in their order, only until a save writes the new
+/// field. Unsetting it is a write. Older versions of the app can still write the older
+/// fields: ``TypedRecord/olderValues(of:)`` lists their values. The new version never
+/// writes them.
+///
+/// A register shows the first element of an older set. A new set shows the value of an
+/// older field as its only element, and the first edit of the new set also inserts that
+/// element.
 public struct OlderField<Element: FieldValue>: Sendable {
+  /// A value in an older field.
+  struct Written {
+    let value: Value
+    let saves: [Dot]
+    let time: Timestamp?
+  }
+
   let kind: FieldKind
   let convert: @Sendable (Value) -> Element?
+  /// Returns the values of the field with a name.
+  let values: @Sendable (Record, String) -> [Written]
 
   private init(
-    _ kind: FieldKind, _ convert: @escaping @Sendable (Value) -> Element?
+    _ kind: FieldKind, _ convert: @escaping @Sendable (Value) -> Element?,
+    values: @escaping @Sendable (Record, String) -> [Written]
   ) {
-    (self.kind, self.convert) = (kind, convert)
+    (self.kind, self.convert, self.values) = (kind, convert, values)
   }
 
   /// A register with values of another type.
@@ -32,7 +50,14 @@ public struct OlderField<Element: FieldValue>: Sendable {
   public static func register<Old: FieldValue>(
     of type: Old.Type, _ convert: @escaping @Sendable (Old) -> Element?
   ) -> OlderField {
-    OlderField(.register) { Old($0).flatMap(convert) }
+    OlderField(.register) {
+      Old($0).flatMap(convert)
+    } values: { record, name in
+      record.writes(of: name).compactMap { write in
+        guard let value = record.visible(write.value) else { return nil }
+        return Written(value: value, saves: [write.dot], time: write.time)
+      }
+    }
   }
 
   /// A counter, which is read unless all its changes have been cancelled.
@@ -41,6 +66,74 @@ public struct OlderField<Element: FieldValue>: Sendable {
   public static func counter(
     _ convert: @escaping @Sendable (Int64) -> Element?
   ) -> OlderField {
-    OlderField(.counter) { Int64($0).flatMap(convert) }
+    OlderField(.counter) {
+      Int64($0).flatMap(convert)
+    } values: { record, name in
+      let field = record[FieldKey(name, .counter)]
+      guard case .some(.some(let value)) = field.shown else { return [] }
+      var saves: [Dot] = []
+      field.read { $0.forEachSave { save, _ in saves.append(save) } }
+      return [Written(value: value, saves: saves.sorted(), time: nil)]
+    }
+  }
+
+  /// A set with elements of another type, which is read unless it is empty.
+  ///
+  /// - Parameters:
+  ///   - type: The type of its elements.
+  ///   - convert: Converts an element, or returns `nil` to hide it.
+  public static func set<Old: FieldValue>(
+    of type: Old.Type, _ convert: @escaping @Sendable (Old) -> Element?
+  ) -> OlderField {
+    OlderField(.set) {
+      Old($0).flatMap(convert)
+    } values: { record, name in
+      record.insertions(of: name).sorted { $0.key < $1.key }.map {
+        Written(value: $0, saves: $1.sorted(), time: nil)
+      }
+    }
+  }
+}
+
+/// A value that an older version of the app wrote under another kind.
+public struct OlderValue<Element: FieldValue>: Sendable {
+  /// The value, as the field's declaration converts it.
+  public let value: Element
+  /// The kind of the older field.
+  public let kind: FieldKind
+  /// The saves that wrote the value, sorted, each with its device.
+  ///
+  /// A register has one. A counter has the last save of each device that changed it.
+  public let saves: [Dot]
+  /// The timestamp of the write, or `nil` for a counter and a set, which store none.
+  public let time: Timestamp?
+}
+
+extension TypedRecord {
+  /// Returns the values that older versions of the app wrote under other kinds, in the
+  /// order in which the field falls back to them.
+  ///
+  ///     let stock = record.olderValues(of: \.stock).first
+  ///     stock?.value                          // "7 pieces"
+  ///     stock?.saves.map(\.device)            // [phone]
+  ///
+  /// An older version of the app does not know the new field, and continues to write the
+  /// older one. If the new field has been written, it hides these edits.
+  ///
+  /// A value that the declaration cannot convert is not listed.
+  public func olderValues<Kind: FieldType>(
+    of field: KeyPath<Owner, Field<Owner, Kind>>
+  ) -> [OlderValue<Kind.Element>] {
+    let versions = fields[field].versions
+    return versions.olderKeys.flatMap { key in
+      versions.older.first { $0.kind == key.kind }?.values(record, key.name)
+        .compactMap { written in
+          versions.element(written.value, of: key).map {
+            OlderValue(
+              value: $0, kind: key.kind, saves: written.saves,
+              time: written.time)
+          }
+        } ?? []
+    }
   }
 }

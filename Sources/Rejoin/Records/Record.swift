@@ -53,12 +53,19 @@ public struct Record: Sendable {
     return state.write(of: number)
   }
 
-  /// The visible value of a register or a counter: nothing if it has not been
-  /// written, and `nil` if a write has unset it.
+  /// The visible value of a field, for a field that replaces it: nothing if it has not
+  /// been written, and `nil` if a write has unset it.
   func shown(_ key: FieldKey) -> Value?? {
-    key.kind == .register
-      ? visibleWrite(of: key).map { visible($0.payload.value) }
-      : self[key].shown
+    switch key.kind {
+    case .register: visibleWrite(of: key).map { visible($0.payload.value) }
+    case .set: elements(of: key.name).first.map { .some($0) }
+    default: self[key].shown
+    }
+  }
+
+  /// Whether any save has touched a field.
+  func hasField(_ key: FieldKey) -> Bool {
+    names.number(of: key).map { state.has($0) } ?? false
   }
 
   /// Returns the value, unless it is a reference to a record that does not exist.

@@ -134,6 +134,18 @@ public struct Schema: Sendable, ExpressibleByArrayLiteral {
       ?? (BuiltIn.isBuiltIn(entity) ? .updateWins : nil)
   }
 
+  /// Traps unless records of an entity can be edited.
+  ///
+  /// - Returns: The rule of the entity.
+  @discardableResult
+  func requireEntity(named entity: String) -> DeletionRule {
+    if let rule = deletionIfEditable(entity) { return rule }
+    preconditionFailure(
+      "The schema does not declare the entity \"\(entity)\". Create the replica with "
+        + "`schema: [\(entity).self]`, or with `Schema([\"\(entity)\": "
+        + ".init(fields: …)])` if you know its entities only at run time.")
+  }
+
   /// Whether a field has the name of a declared field but another kind, so that
   /// it is never read.
   func isMismatch(_ key: FieldKey, in entity: String) -> Bool {
@@ -151,10 +163,12 @@ public struct Schema: Sendable, ExpressibleByArrayLiteral {
 
   /// An instance of an entity, in which key paths find its fields.
   ///
-  /// - Complexity: O(1) for a declared entity, of which no new instance is
-  ///   created.
+  /// - Precondition: The schema declares the entity.
+  /// - Complexity: O(1) for an entity that was declared by its type, of which no new
+  ///   instance is created.
   package func fields<E: Entity>(of entity: E.Type) -> DeclaredFields<E> {
     guard let fields = instances[ObjectIdentifier(entity)] else {
+      requireEntity(named: E.entityName)
       return DeclaredFields(E())
     }
     // Those under the identifier of a type are of that type. A cast that checks
@@ -166,7 +180,15 @@ public struct Schema: Sendable, ExpressibleByArrayLiteral {
 extension Schema.Definition {
   /// Reflects on the fields and the deletion rule that an entity declares.
   fileprivate init<E: Entity>(_ entity: E) {
-    let properties = Mirror(reflecting: entity).children.map(\.value)
+    let children = Mirror(reflecting: entity).children
+    for name in ["id", "record"] {
+      precondition(
+        !children.contains { $0.label == name },
+        "\(E.entityName) has a property named `\(name)`, which every record has "
+          + "already. Rename the property. The stored name of the field can stay."
+      )
+    }
+    let properties = children.map(\.value)
     let rules = properties.compactMap { $0 as? DeletionRule }
     precondition(
       rules.count <= 1,
@@ -193,7 +215,14 @@ package final class DeclaredFields<Owner: Entity>: Sendable {
   /// The name of the entity, which is otherwise composed at each use.
   let entityName = Owner.entityName
 
-  package init(_ instance: Owner) { self.instance = instance }
+  /// The fields, in the order of their declaration.
+  let all: [any DeclaredField]
+
+  package init(_ instance: Owner) {
+    self.instance = instance
+    all = Mirror(reflecting: instance).children
+      .compactMap { $0.value as? any DeclaredField }
+  }
 
   /// A field of the entity.
   package subscript<Kind: FieldType>(

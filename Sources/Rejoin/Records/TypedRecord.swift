@@ -4,6 +4,10 @@
 ///
 ///     replica[Profile.self, "ada"]?.name   // String?
 ///     replica[Profile.self, "ada"]?.steps  // Int64
+///
+/// Two records are equal if they have the same ``id``, and each declared field shows
+/// the same content and lists the same conflicts. The author and the time of a write do
+/// not count.
 @dynamicMemberLookup
 public struct TypedRecord<Owner: Entity>: Sendable {
   /// The record itself, read by the names of fields.
@@ -16,6 +20,18 @@ public struct TypedRecord<Owner: Entity>: Sendable {
     dynamicMember field: KeyPath<Owner, Field<Owner, Kind>>
   ) -> Kind.Reading {
     Kind.read(fields[field], of: record)
+  }
+}
+
+extension TypedRecord: Identifiable {
+  /// The key of the record within its entity.
+  public var id: String { record.id.key }
+}
+
+extension TypedRecord: Equatable {
+  public static func == (a: TypedRecord, b: TypedRecord) -> Bool {
+    a.record.id == b.record.id
+      && a.fields.all.allSatisfy { $0.showsSame(in: a.record, b.record) }
   }
 }
 

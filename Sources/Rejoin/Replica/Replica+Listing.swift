@@ -18,24 +18,78 @@ extension Replica {
   public func recordIDs(
     of entity: String, after key: String? = nil, limit: Int? = nil
   ) -> [RecordID] {
+    var result: [RecordID] = []
     let limit = limit ?? .max
+    // The count is known, unless the list starts or stops within it.
+    let count = recordCount(of: entity)
+    if key == nil || limit < count {
+      result.reserveCapacity(min(count, max(limit, 0)))
+    }
+    forEachRecord(of: entity, after: key, limit: limit) { result.append($0.id) }
+    return result
+  }
+
+  /// Lists the IDs of the existing records of a declared entity, sorted.
+  ///
+  ///     let page = replica.recordIDs(of: Profile.self, limit: 50)
+  ///
+  /// See ``recordIDs(of:after:limit:)-(String,_,_)``.
+  ///
+  /// - Precondition: The schema declares the entity.
+  public func recordIDs<E: Entity>(
+    of entity: E.Type, after key: String? = nil, limit: Int? = nil
+  ) -> [RecordID] {
+    recordIDs(
+      of: schema.fields(of: entity).entityName, after: key, limit: limit)
+  }
+
+  /// Lists the existing records of a declared entity in the order of their keys.
+  ///
+  ///     let page = replica.records(of: Profile.self, limit: 50)
+  ///     page.map(\.name)  // ["Ada", "Grace", …]
+  ///     let next = replica.records(
+  ///       of: Profile.self, after: page.last?.id, limit: 50)
+  ///
+  /// - Parameters:
+  ///   - entity: The entity.
+  ///   - key: The key after which the list starts, or `nil` for the first record.
+  ///   - limit: The maximum number of records to return, or `nil` for no limit.
+  /// - Precondition: The schema declares the entity.
+  /// - Complexity: That of ``recordIDs(of:after:limit:)-(String,_,_)``, and of reading
+  ///   the listed records.
+  public func records<E: Entity>(
+    of entity: E.Type, after key: String? = nil, limit: Int? = nil
+  ) -> [TypedRecord<E>] {
+    let fields = schema.fields(of: entity)
+    var result: [TypedRecord<E>] = []
+    forEachRecord(
+      of: fields.entityName, after: key, limit: limit ?? .max
+    ) { state in
+      if let record = record(state).typed(fields) { result.append(record) }
+    }
+    return result
+  }
+
+  /// Calls `body` with the existing records of an entity, in the order of their keys.
+  private func forEachRecord(
+    of entity: String, after key: String?, limit: Int,
+    _ body: (RecordState) -> Void
+  ) {
     precondition(
       limit >= 0, "`limit` must not be negative. Pass `nil` for no limit.")
     let (rule, records) = (schema.deletion(of: entity), stored.records)
     stored.sortRecords(of: entity)
-    guard let all = stored.positions[entity] else { return [] }
-    var result: [RecordID] = []
-    let count = all.count(rule)
-    if key == nil || limit < count {
-      result.reserveCapacity(min(count, limit))
-    }
+    guard let all = stored.positions[entity] else { return }
+    var count = 0
     all.forEach(after: key, records) { position in
-      if result.count >= limit { return false }
+      if count >= limit { return false }
       // Binding the record would copy it.
-      if records[position].exists(rule) { result.append(records[position].id) }
+      if records[position].exists(rule) {
+        count += 1
+        body(records[position])
+      }
       return true
     }
-    return result
   }
 
   /// The number of existing records of an entity.

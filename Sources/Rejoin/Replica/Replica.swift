@@ -49,6 +49,20 @@ public final class Replica {
   /// restored backup or a clone, or when another replica saves under its ID.
   public internal(set) var deviceChange: DeviceChange?
 
+  /// The saves that can be undone and redone.
+  ///
+  /// It is not part of ``state``.
+  public var undoHistory = UndoHistory() {
+    didSet { hasChangedUndoHistory = true }
+  }
+  /// Whether the undo history changed since a store last wrote it.
+  package var hasChangedUndoHistory = false
+
+  /// Whether a copy of the state or a delta was made.
+  ///
+  /// A store must then write the restore token, which covers the last save.
+  package var hasExported = false
+
   let wallClock: WallClock
   let makeDeviceID: () -> DeviceID
   /// The state; `_checkInvariants()` is called on it after every mutation.
@@ -153,7 +167,10 @@ public final class Replica {
   /// Everything the replica has to keep between launches.
   ///
   /// - Complexity: O(1); the next change of the replica copies the state.
-  public var state: ReplicaState { stored }
+  public var state: ReplicaState {
+    hasExported = true
+    return stored
+  }
 
   /// Identifies the last local save.
   ///
@@ -206,7 +223,7 @@ public final class Replica {
     precondition(
       stored.isUnused(device),
       "\(device) has been used: fork under a device ID that is new")
-    var state = stored
+    var state = state
     // To the fork this device is one of the others, with the same version.
     state.stability.note(
       state.version.vectorClock, of: state.device,

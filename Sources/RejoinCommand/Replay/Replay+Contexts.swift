@@ -51,7 +51,7 @@ extension Replay {
     let label = try source.text("context")
     let target = try context(&line)
     do {
-      let report = try target.context.save()
+      let report = try target.context.save(undoable: "")
       print(ReplayOutput.line(for: report, of: target.id, context: label))
       for error in report.failures.values {
         print(ReplayOutput.line(for: error))
@@ -78,7 +78,7 @@ extension Replay {
       values[key] = .some(value)
     }
     attempt { () throws(SaveError) in
-      try target.context.resolve(target.id, values)
+      try target.context.resolve(target.id, values, undoable: "")
     }
   }
 }

@@ -7,7 +7,9 @@ extension Replay {
     _ line: inout ScriptLine
   ) throws(ScriptError) {
     let replica = try device(&line)
-    backups[try line.text("as")] = replica.state.encoded()
+    backups[try line.text("as")] = (
+      replica.state.encoded(), replica.undoHistory
+    )
   }
 
   func token(_ line: inout ScriptLine) throws(ScriptError) {
@@ -25,7 +27,7 @@ extension Replay {
     _ = try devices.replica(name, in: line)
     devices.set(name, time: try line.time())
     let backup = try line.text("from")
-    guard let state = backups[backup] else {
+    guard let (state, history) = backups[backup] else {
       throw line.error(
         "no backup is kept as \"\(backup)\"; keep one with \"backup\"")
     }
@@ -39,7 +41,7 @@ extension Replay {
           "\"token\" and \"unnoticed\" exclude each other; write one of them, "
             + "not both")
       }
-      let change = try devices.open(name, stored, in: line)
+      let change = try devices.open(name, stored, history, in: line)
       if let change {
         print(
           ReplayOutput.line(
@@ -47,7 +49,7 @@ extension Replay {
       }
     } else {
       try devices.restore(
-        name, stored, isUnnoticed: isUnnoticed, in: line)
+        name, stored, history, isUnnoticed: isUnnoticed, in: line)
     }
   }
 

@@ -5,10 +5,9 @@ import RejoinComparison
 
 extension Replay {
   func save(_ line: inout ScriptLine) throws(ScriptError) {
-    let name = try line.text("on")
-    let replica = try device(named: name, &line)
+    let replica = try device(&line)
     let rows = line.has("records") ? try rows(&line) : [try verbs(&line)]
-    attempt(on: name, replica) { transaction in
+    attempt(on: replica) { transaction in
       rows.forEach { $0.apply(to: transaction) }
     }
   }
@@ -17,17 +16,16 @@ extension Replay {
   func undo(
     _ line: inout ScriptLine, again: Bool
   ) throws(ScriptError) {
-    let name = try line.text("on")
-    let replica = try device(named: name, &line)
-    let history = devices.histories[name] ?? UndoHistory()
-    guard let undo = again ? history.redo : history.undo else {
-      return print(ReplayOutput.lineForNothing(toRedo: again))
-    }
+    let replica = try device(&line)
     attempt { () throws(SaveError) in
-      let report = try replica.undo(undo)
-      if !report.left.isEmpty { print(ReplayOutput.line(for: report.left)) }
-      devices.histories[name]?.append(report)
-      return report
+      switch again ? try replica.redo() : try replica.undo() {
+      case .done(let report):
+        if !report.left.isEmpty { print(ReplayOutput.line(for: report.left)) }
+        return report
+      case .prevented(let fields): print(ReplayOutput.line(for: fields))
+      case .nothing: print(ReplayOutput.lineForNothing(toRedo: again))
+      }
+      return SaveReport()
     }
   }
 
@@ -57,17 +55,15 @@ extension Replay {
       let target = try context(&line)
       return target.context.delete(target.id)
     }
-    let name = try line.text("on")
-    let replica = try device(named: name, &line)
+    let replica = try device(&line)
     let id = try schema.record(try line.text("record"), in: line)
-    attempt(on: name, replica) { $0.delete(id) }
+    attempt(on: replica) { $0.delete(id) }
   }
 
   func undelete(_ line: inout ScriptLine) throws(ScriptError) {
-    let name = try line.text("on")
-    let replica = try device(named: name, &line)
+    let replica = try device(&line)
     let id = try schema.record(try line.text("record"), in: line)
-    attempt(on: name, replica) { $0.undelete(id) }
+    attempt(on: replica) { $0.undelete(id) }
   }
 
   func purge(_ line: inout ScriptLine) throws(ScriptError) {

@@ -12,7 +12,7 @@ struct Replay {
   /// The deltas kept, by name; `.some(nil)` is a delta without changes.
   var deltas: [String: Delta?] = [:]
   /// The encoded states kept, by name.
-  var backups: [String: [UInt8]] = [:]
+  var backups: [String: (state: [UInt8], history: UndoHistory)] = [:]
   /// The editing contexts, by name.
   var contexts: [String: ScriptContext] = [:]
 
@@ -138,18 +138,9 @@ struct Replay {
   }
 
   /// Makes a save that can be undone.
-  ///
-  /// - Parameter name: The device.
-  func attempt(
-    on name: String, _ replica: Replica, _ body: (Transaction) -> Void
-  ) {
+  func attempt(on replica: Replica, _ body: (Transaction) -> Void) {
     attempt { () throws(SaveError) in
-      let report = try replica.save { transaction in
-        transaction.isUndoable = true
-        body(transaction)
-      }
-      devices.histories[name, default: UndoHistory()].append(report)
-      return report
+      try replica.save(undoable: "", body)
     }
   }
 

@@ -170,6 +170,7 @@ extension SaveError {
     case .clockExhausted: "clockExhausted"
     case .numbersExhausted: "numbersExhausted"
     case .counterOverflow: "counterOverflow"
+    case .emptyKey: "emptyKey"
     case .purged: "purged"
     case .observedKind: "observedKind"
     case .identityInUse: "identityInUse"

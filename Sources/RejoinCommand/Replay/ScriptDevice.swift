@@ -28,8 +28,6 @@ final class ScriptDevices {
   /// The names of all device IDs in use, those of earlier incarnations
   /// included.
   private(set) var names: [DeviceID: String] = [:]
-  /// The saves that can be undone in a process that still runs, by name.
-  var histories: [String: UndoHistory] = [:]
   /// The token that was stored last, by name.
   private var tokens: [String: RestoreToken] = [:]
 
@@ -99,23 +97,26 @@ final class ScriptDevices {
     replicas[name]?.tokenStored(token)
   }
 
-  /// Puts a stored state back: with a matching token if the restore is to stay
+  /// Puts a stored state back, with its undo history: with a matching token if the restore is to stay
   /// unnoticed, or else with none.
   func restore(
-    _ name: String, _ state: ReplicaState, isUnnoticed: Bool,
-    in line: ScriptLine
+    _ name: String, _ state: ReplicaState, _ history: UndoHistory,
+    isUnnoticed: Bool, in line: ScriptLine
   ) throws(ScriptError) {
     try open(name, state, isUnnoticed ? RestoreToken(state) : nil, in: line)
+      .undoHistory = history
   }
 
   /// Puts a stored state back and opens it with the token that was stored last.
   ///
   /// - Returns: The old and the new device, if a new device was needed.
   func open(
-    _ name: String, _ state: ReplicaState, in line: ScriptLine
+    _ name: String, _ state: ReplicaState, _ history: UndoHistory,
+    in line: ScriptLine
   ) throws(ScriptError) -> Replica.DeviceChange? {
-    try open(name, state, tokens[name], in: line)
-    return replicas[name]?.deviceChange
+    let replica = try open(name, state, tokens[name], in: line)
+    replica.undoHistory = history
+    return replica.deviceChange
   }
 
   /// Opens a device's replica again, of which only what is stored is left.
@@ -130,8 +131,12 @@ final class ScriptDevices {
         name, schema: schema, wallClock: clock.wallClock,
         makeDeviceID: newDevices(for: name))
     }
-    if let stored { return begin(name, with: stored) }
-    try open(name, state, RestoreToken(state), in: line)
+    if let stored {
+      replicas[name] = stored
+      return
+    }
+    let history = replicas[name]?.undoHistory ?? UndoHistory()
+    try open(name, state, RestoreToken(state), in: line).undoHistory = history
   }
 
   @discardableResult
@@ -151,13 +156,8 @@ final class ScriptDevices {
       ?? Replica(
         opening: state, token: token, schema: schema,
         wallClock: clock.wallClock, makeDeviceID: newDevices(for: name))
-    begin(name, with: replica)
+    replicas[name] = replica
     return replica
-  }
-
-  /// Begins a process, in which nothing can be undone yet.
-  private func begin(_ name: String, with replica: Replica) {
-    (replicas[name], histories[name]) = (replica, nil)
   }
 
   private func newDevices(for name: String) -> () -> DeviceID {

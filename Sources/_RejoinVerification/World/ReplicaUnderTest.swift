@@ -36,7 +36,7 @@ public struct TestedLibrary<Size: FragmentSize>: TestedReplica {
   /// The replica.
   public let replica: Replica
   /// The saves that can be undone and redone.
-  public internal(set) var history = UndoHistory()
+  public var history: UndoHistory { replica.undoHistory }
   private let hand: ManualClock
   private let makeDeviceID: () -> DeviceID
 
@@ -77,8 +77,8 @@ public struct TestedLibrary<Size: FragmentSize>: TestedReplica {
   }
 
   public func copy() -> Self {
-    var copy = Self(resuming: replica.state, replica.schema, makeDeviceID)
-    copy.history = history
+    let copy = Self(resuming: replica.state, replica.schema, makeDeviceID)
+    copy.replica.undoHistory = history
     return copy
   }
 
@@ -112,7 +112,7 @@ public struct TestedLibrary<Size: FragmentSize>: TestedReplica {
       wallClock: ManualClock(now).wall, makeDeviceID: makeDeviceID)
     self = Self(
       resuming: opened.state, replica.schema, makeDeviceID)
-    self.history = history
+    replica.undoHistory = history
   }
 
   public var device: DeviceID { replica.device }
@@ -138,12 +138,9 @@ extension TestedLibrary {
     _ verbs: [ScriptVerb], now: Int64
   ) throws -> Dot? {
     hand.now = now
-    let report = try replica.save { transaction in
-      transaction.isUndoable = true
+    return try replica.save(undoable: "save") { transaction in
       for verb in verbs { transaction.perform(verb) }
-    }
-    history.append(report)
-    return report.dot
+    }.dot
   }
 
   public mutating func undo(again: Bool, now: Int64) throws -> UndoneSave {
@@ -152,9 +149,16 @@ extension TestedLibrary {
     }
     hand.now = now
     let undoings = Transaction(undoing: undo, on: replica).undoings
-    let report = try replica.undo(undo)
-    history.append(report)
-    return UndoneSave(undoings, at: report.dot)
+    let before = history
+    switch again ? try replica.redo() : try replica.undo() {
+    case .done(let report): return UndoneSave(undoings, at: report.dot)
+    case .prevented(let fields):
+      try agree("a prevented undo keeps the history", history, before)
+      try agree("a prevented undo names fields", fields.isEmpty, false)
+      return UndoneSave(undoings, at: nil)
+    case .nothing:
+      throw ScriptMismatch("nothing is undone, although a save can be")
+    }
   }
 
   public func fetch(_ id: RecordID) -> Record { replica.recordForEditing(id) }
@@ -187,7 +191,7 @@ extension TestedLibrary {
     with company: ScriptCompany, now: Int64, _ body: (Transaction) -> Void
   ) throws -> Dot? {
     hand.now = now
-    return try replica.save { transaction in
+    return try replica.save(undoable: "context") { transaction in
       for verb in company.before { transaction.perform(verb) }
       body(transaction)
       for verb in company.after { transaction.perform(verb) }

@@ -37,10 +37,9 @@ public struct StoringReplica: TestedReplica {
   }
 
   public func copy() -> Self {
-    var copy = Self(
-      Shelf(library.replica.state, shelf.schema, shelf.makeDeviceID))
-    copy.library.history = history
-    return copy
+    Self(
+      Shelf(
+        library.replica.state, shelf.schema, shelf.makeDeviceID, history))
   }
 
   public func forked(
@@ -88,9 +87,9 @@ public struct StoringReplica: TestedReplica {
     shelf.hand.now = now
     shelf.keeper.bytes = token?.encoded()
     shelf.reopen()
-    let history = try history.readBack()
+    let kept = history
     self = Self(shelf)
-    library.history = history
+    try agree("the undo history in the rows", history, kept)
   }
 
   public func checkListing(
@@ -244,7 +243,8 @@ private final class Shelf {
 
   init(
     _ stored: ReplicaState, _ schema: Schema,
-    _ makeDeviceID: @escaping () -> DeviceID
+    _ makeDeviceID: @escaping () -> DeviceID,
+    _ history: UndoHistory = UndoHistory()
   ) {
     (self.schema, self.makeDeviceID) = (schema, makeDeviceID)
     keeper.bytes = RestoreToken(stored).encoded()
@@ -257,6 +257,8 @@ private final class Shelf {
         "main", on: connection, from: stored, patching: .often, schema: schema,
         wallClock: hand.wall, token: keeper, makeDeviceID: makeDeviceID)
       scope.replica.sendFragments()
+      scope.replica.undoHistory = history
+      try scope.update { _ in }
       observer = ObserverMirror(of: scope)
     } catch { preconditionFailure("no store can be made: \(error)") }
     connection.fails = true

@@ -103,11 +103,22 @@ private struct Pet: Entity {
     #expect(instances.load(ordering: .relaxed) == made)
   }
 
-  @Test func anEntityOutsideTheSchemaCanBeRead() throws {
+  @Test func undeclaredEntityIsReadByNameOnly() async throws {
     let (a, b) = (replica([Sailor.self]), replica([]))
     try a.edit { $0.name = "Ada" }
     a.tell(b)
-    #expect(b[Sailor.self, "ada"]?.name == "Ada")
+    #expect(b.record(Sailor.ada)?.value(of: "name") == "Ada")
+    #expect(b.recordIDs(of: "Sailor") == [Sailor.ada])
+    let process = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      _ = Replica.empty(1)[Empty.self, "a"]
+    }
+    #if DEBUG
+      let error = String(
+        decoding: try #require(process).standardErrorContent, as: UTF8.self)
+      #expect(error.contains("does not declare the entity"))
+    #endif
   }
 
   @Test func twoFieldsOfOneNameTrap() async {

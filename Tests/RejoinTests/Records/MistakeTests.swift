@@ -142,17 +142,22 @@ import Testing
       ])
   }
 
-  @Test(arguments: ["item", "record"])
-  func idThatIsNoField(_ record: String) throws {
+  @Test func idThatIsNoField() throws {
     #expect(
-      try errors(in: "print(\(record).id)") == [
-        "'id' is unavailable: the entity has no field `id`: the ID of a record "
-          + "that was read is `record.record.id`"
+      try errors(in: "print(item.id)") == [
+        "'id' is unavailable: the entity has no field `id`: the key of a record "
+          + "that was read is `record.id`"
       ])
+    // A record that was read has an ID.
+    #expect(try errors(in: "print(record.id)") == [])
+  }
+
+  @Test(arguments: ["item", "record"])
+  func keyThatIsNoField(_ record: String) throws {
     #expect(
       try errors(in: "print(\(record).key)") == [
         "'key' is unavailable: the entity has no field `key`: the key of a "
-          + "record that was read is `record.record.id.key`"
+          + "record that was read is `record.id`"
       ])
   }
 }

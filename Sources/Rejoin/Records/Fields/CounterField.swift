@@ -23,6 +23,12 @@ extension PNCounter: FieldType {
     record.handle(field).edited.count
   }
 
+  public static func showsSame<Owner>(
+    _ field: Field<Owner, Self>, in a: Record, _ b: Record
+  ) -> Bool {
+    read(field, of: a) == read(field, of: b)
+  }
+
   public static func editor<Owner>(
     of field: Field<Owner, Self>, in record: RecordEditor<Owner>
   ) -> CounterEditor {

@@ -23,6 +23,14 @@ extension Ledger: FieldType {
     record.handle(field).edited.total
   }
 
+  public static func showsSame<Owner>(
+    _ field: Field<Owner, Self>, in a: Record, _ b: Record
+  ) -> Bool {
+    let name = field.key.name
+    return read(field, of: a) == read(field, of: b)
+      && a.entries(of: name) == b.entries(of: name)
+  }
+
   public static func editor<Owner>(
     of field: Field<Owner, Self>, in record: RecordEditor<Owner>
   ) -> LedgerEditor {

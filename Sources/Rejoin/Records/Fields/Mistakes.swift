@@ -81,8 +81,8 @@ extension Entity {
   @available(
     *, unavailable,
     message: """
-      the entity has no field `id`: the ID of a record that was read is \
-      `record.record.id`
+      the entity has no field `id`: the key of a record that was read is \
+      `record.id`
       """
   )
   public var id: Field<Self, MVRegister<String>> { fatalError() }
@@ -91,7 +91,7 @@ extension Entity {
     *, unavailable,
     message: """
       the entity has no field `key`: the key of a record that was read is \
-      `record.record.id.key`
+      `record.id`
       """
   )
   public var key: Field<Self, MVRegister<String>> { fatalError() }

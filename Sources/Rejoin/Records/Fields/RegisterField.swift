@@ -56,9 +56,18 @@ extension Entity {
   }
 
   /// Declares a reference to a record of another entity, or of this one.
+  ///
+  /// - Parameters:
+  ///   - name: The name under which the field is stored.
+  ///   - entity: The entity of the record.
+  ///   - older: The fields of older versions of the app to read while this one
+  ///     has not been written.
   public static func toOne<E: Entity>(
-    _ name: String, _ entity: E.Type
-  ) -> Field<Self, MVRegister<Reference<E>>> { Field(name) }
+    _ name: String, _ entity: E.Type,
+    fallingBackTo older: OlderField<Reference<E>>...
+  ) -> Field<Self, MVRegister<Reference<E>>> {
+    Field(name, fallingBackTo: older)
+  }
 }
 
 extension MVRegister: FieldType {
@@ -70,16 +79,30 @@ extension MVRegister: FieldType {
     _ field: Field<Owner, Self>, of record: Record
   ) -> Element? {
     // Most fields have no older version.
-    if field.older.isEmpty {
+    if field.versions.older.isEmpty {
       return record.value(of: field.key.name).flatMap { Element($0) }
     }
-    return field.element(record.shown)
+    return field.versions.value(record.shown)
+  }
+
+  public static func showsSame<Owner>(
+    _ field: Field<Owner, Self>, in a: Record, _ b: Record
+  ) -> Bool {
+    func conflicts(_ record: Record) -> [Value?] {
+      field.isQuiet
+        ? []
+        : record.conflictingValues(of: field.key.name)
+          .converted { field.versions.element($0, of: field.key) }
+          .map { $0?.fieldValue }
+    }
+    return read(field, of: a)?.fieldValue == read(field, of: b)?.fieldValue
+      && conflicts(a) == conflicts(b)
   }
 
   public static func read<Owner>(
     _ field: Field<Owner, Self>, in record: RecordEditor<Owner>
   ) -> Element? {
-    field.element { record.target.edited($0, of: record.id).shown }
+    field.versions.value { record.target.edited($0, of: record.id).shown }
   }
 
   /// The value after the edits so far; a ``RecordEditor`` also sets it.
@@ -97,10 +120,11 @@ extension EditedField {
     return visible(stored.value)
   }
 
-  /// The visible value of a register or a counter: nothing if it has not been
-  /// written, and `nil` if a write has unset it.
+  /// The visible value of a field, for a field that replaces it: nothing if it has not
+  /// been written, and `nil` if a write has unset it.
   package var shown: Value?? {
     if case .write(let value) = edit { return .some(value) }
+    if stored.kind == .set { return elements.first.map { .some($0) } }
     return stored.shown.map(visible)
   }
 }
@@ -152,7 +176,7 @@ extension TypedRecord {
     let field = fields[field]
     if field.isQuiet { return [] }
     return record.conflictingValues(of: field.key.name).converted {
-      field.element($0, of: field.key)
+      field.versions.element($0, of: field.key)
     }
   }
 

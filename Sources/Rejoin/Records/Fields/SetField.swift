@@ -2,14 +2,28 @@
 
 extension Entity {
   /// Declares a set in which a concurrent insertion wins.
+  ///
+  /// - Parameters:
+  ///   - name: The name under which the field is stored.
+  ///   - type: The type of its elements.
+  ///   - older: The fields of older versions of the app to read while this one
+  ///     has not been written, and the older types of its own elements.
   public static func set<V: FieldValue>(
-    _ name: String, of type: V.Type = V.self
-  ) -> Field<Self, ORSet<V>> { Field(name) }
+    _ name: String, of type: V.Type = V.self,
+    fallingBackTo older: OlderField<V>...
+  ) -> Field<Self, ORSet<V>> { Field(name, fallingBackTo: older) }
 
   /// Declares a set of references.
+  ///
+  /// - Parameters:
+  ///   - name: The name under which the field is stored.
+  ///   - entity: The entity of the records.
+  ///   - older: The fields of older versions of the app to read while this one
+  ///     has not been written, and the older types of its own elements.
   public static func toMany<E: Entity>(
-    _ name: String, _ entity: E.Type
-  ) -> Field<Self, ORSet<Reference<E>>> { Field(name) }
+    _ name: String, _ entity: E.Type,
+    fallingBackTo older: OlderField<Reference<E>>...
+  ) -> Field<Self, ORSet<Reference<E>>> { Field(name, fallingBackTo: older) }
 }
 
 extension ORSet: FieldType {
@@ -19,19 +33,28 @@ extension ORSet: FieldType {
   public static func read<Owner>(
     _ field: Field<Owner, Self>, of record: Record
   ) -> [Element] {
-    record.elements(of: field.key.name).compactMap { Element($0) }
+    let versions = field.versions
+    let isWritten = versions.older.isEmpty || record.hasField(versions.key)
+    return versions.elements(
+      isWritten ? record.elements(of: versions.key.name) : nil, record.shown)
   }
 
   public static func read<Owner>(
     _ field: Field<Owner, Self>, in record: RecordEditor<Owner>
   ) -> [Element] {
-    record.handle(field).edited.elements.compactMap { Element($0) }
+    editor(of: field, in: record).elements
+  }
+
+  public static func showsSame<Owner>(
+    _ field: Field<Owner, Self>, in a: Record, _ b: Record
+  ) -> Bool {
+    read(field, of: a).map(\.fieldValue) == read(field, of: b).map(\.fieldValue)
   }
 
   public static func editor<Owner>(
     of field: Field<Owner, Self>, in record: RecordEditor<Owner>
   ) -> SetEditor<Element> {
-    SetEditor(field: record.handle(field))
+    SetEditor(field: record.handle(field), versions: field.versions)
   }
 }
 
@@ -40,30 +63,62 @@ extension ORSet: FieldType {
 /// If a save inserts and removes the same element, the last call counts.
 public struct SetEditor<Element: FieldValue> {
   let field: FieldHandle
+  let versions: FieldVersions<Element>
 
   /// The elements after the edits so far, sorted.
   public var elements: [Element] {
-    field.edited.elements.compactMap { Element($0) }
+    let edited = field.edited
+    let isWritten =
+      versions.older.isEmpty || edited.edit != nil
+      || !edited.stored.clock.isEmpty
+    return versions.elements(isWritten ? edited.elements : nil) {
+      field.target.edited($0, of: field.id).shown
+    }
   }
 
   /// Whether the set contains an element after the edits so far.
   public func contains(_ element: Element) -> Bool {
-    field.edited.elements.contains(element.fieldValue)
+    let value = element.fieldValue
+    return versions.older.isEmpty
+      ? field.edited.elements.contains(value)
+      : elements.contains { $0.fieldValue == value }
   }
 
   /// Inserts an element.
   public func insert(_ element: Element) {
-    field.perform(.members(SetEdit(inserting: [element.fieldValue])))
+    perform(SetEdit(inserting: [element.fieldValue]))
   }
 
   /// Removes an element.
   public func remove(_ element: Element) {
-    field.perform(
-      .members(SetEdit(inserting: [], removing: [element.fieldValue])))
+    let value = element.fieldValue
+    let stored =
+      versions.older.isEmpty
+      ? []
+      // An older version of the app may have inserted it as another value.
+      : field.edited.elements.filter {
+        versions.element($0, of: versions.key)?.fieldValue == value
+      }
+    perform(SetEdit(inserting: [], removing: [value] + stored))
   }
 
   /// Removes every element seen here; concurrent insertions survive.
-  public func removeAll() { field.perform(.members(.clearing)) }
+  public func removeAll() { perform(.clearing) }
+
+  private func perform(_ edit: SetEdit) {
+    if !versions.older.isEmpty {
+      // The edit hides the older fields, so their elements move into the set.
+      let stored = Set(field.edited.elements)
+      let moved = elements.map(\.fieldValue).filter { value in
+        !stored.contains(value)
+          && !stored.contains {
+            versions.element($0, of: versions.key)?.fieldValue == value
+          }
+      }
+      if !moved.isEmpty { field.perform(.members(SetEdit(inserting: moved))) }
+    }
+    field.perform(.members(edit))
+  }
 }
 
 extension EditedField {
@@ -95,9 +150,10 @@ extension TypedRecord {
   public func insertions<V: FieldValue>(
     of field: KeyPath<Owner, Field<Owner, ORSet<V>>>
   ) -> [(element: V, saves: Set<Dot>)] {
-    let saves = record.insertions(of: fields[field].key.name)
+    let versions = fields[field].versions
+    let saves = record.insertions(of: versions.key.name)
     return saves.sorted { $0.key < $1.key }.compactMap { value, saves in
-      V(value).map { ($0, saves) }
+      versions.element(value, of: versions.key).map { ($0, saves) }
     }
   }
 }

@@ -18,7 +18,8 @@ extension Replica {
   ///   number of its elements: a removal leaves nothing in the set that a part
   ///   could name.
   public func delta(since basis: ReplicaVersion) -> Delta? {
-    stored.delta(of: stored.missingChanges(since: basis))
+    hasExported = true
+    return stored.delta(of: stored.missingChanges(since: basis))
   }
 
   /// Creates a delta of the first records that this replica has changed and `basis` lacks.
@@ -44,7 +45,8 @@ extension Replica {
   public func delta(
     since basis: ReplicaVersion, byteLimit: Int
   ) -> Delta? {
-    stored.delta(
+    hasExported = true
+    return stored.delta(
       of: stored.missingChanges(since: basis, inParts: true),
       byteLimit: byteLimit)
   }

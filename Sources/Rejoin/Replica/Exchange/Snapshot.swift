@@ -26,7 +26,8 @@ public struct Snapshot: Hashable, Sendable {
 
   /// Takes a snapshot of a replica.
   public init(of replica: Replica) {
-    self.init(replica.stored.content, replica.stored.intervals)
+    let stored = replica.state
+    self.init(stored.content, stored.intervals)
   }
 
   private init(

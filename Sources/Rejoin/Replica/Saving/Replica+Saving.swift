@@ -5,15 +5,21 @@ extension Replica {
   ///
   ///     try phone.save { $0[Profile.self, "ada"].name = "Ada" }
   ///
+  /// - Parameters:
+  ///   - name: The name for the menu if ``undo()`` can undo the save, or `nil`, the
+  ///     default. An undoable save also reads what it replaces: O(*n*), where *n* is the
+  ///     number of elements of each set that it clears and of entries of each ledger
+  ///     that it changes.
+  ///   - body: The edits.
   /// - Returns: The dot, which is `nil` if there were no edits, and what had to
   ///   be superseded.
   /// - Throws: ``SaveError``. On error, the replica is unchanged.
   /// - Complexity: That of the edits, whatever the size of the replica.
   @discardableResult
   public func save(
-    _ body: (Transaction) -> Void
+    undoable name: String? = nil, _ body: (Transaction) -> Void
   ) throws(SaveError) -> SaveReport {
-    let transaction = Transaction(self)
+    let transaction = Transaction(self, undoable: name)
     body(transaction)
     return try commit(transaction)
   }
@@ -29,9 +35,9 @@ extension Replica {
   /// - Throws: ``SaveError``. On error, the replica is unchanged.
   @discardableResult
   public func save<Value>(
-    _ body: (Transaction) -> Value
+    undoable name: String? = nil, _ body: (Transaction) -> Value
   ) throws(SaveError) -> (value: Value, report: SaveReport) {
-    let transaction = Transaction(self)
+    let transaction = Transaction(self, undoable: name)
     let value = body(transaction)
     return (value, try commit(transaction))
   }
@@ -41,8 +47,10 @@ extension Replica {
   /// - Throws: What `body` throws, or ``SaveError``. On error, the replica is
   ///   unchanged.
   @discardableResult
-  public func save(_ body: (Transaction) throws -> Void) throws -> SaveReport {
-    let transaction = Transaction(self)
+  public func save(
+    undoable name: String? = nil, _ body: (Transaction) throws -> Void
+  ) throws -> SaveReport {
+    let transaction = Transaction(self, undoable: name)
     try body(transaction)
     return try commit(transaction)
   }
@@ -55,9 +63,9 @@ extension Replica {
   ///   unchanged.
   @discardableResult
   public func save<Value>(
-    _ body: (Transaction) throws -> Value
+    undoable name: String? = nil, _ body: (Transaction) throws -> Value
   ) throws -> (value: Value, report: SaveReport) {
-    let transaction = Transaction(self)
+    let transaction = Transaction(self, undoable: name)
     let value = try body(transaction)
     return (value, try commit(transaction))
   }
@@ -70,6 +78,10 @@ extension Replica {
     var report = try carryOut(transaction)
     report.undo = before.changes(to: stored, by: report.dot)
     report.left = transaction.left
+    if let name = transaction.undoName {
+      report.undo?.name = name
+      undoHistory.append(report)
+    }
     return report
   }
 

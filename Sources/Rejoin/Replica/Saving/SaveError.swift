@@ -12,6 +12,8 @@ public enum SaveError: Error, Hashable, Sendable {
   /// A counter's increments or decrements by one device would exceed
   /// `UInt64.max`.
   case counterOverflow(RecordID, field: String)
+  /// The key of a record of this entity is empty.
+  case emptyKey(entity: String)
   /// The record cannot be undeleted, because its contents have been purged.
   case purged(RecordID)
   /// The state that an edit observed is of another kind than the field.
@@ -33,6 +35,9 @@ extension SaveError: CustomStringConvertible {
     case .counterOverflow(let id, let field):
       "the counter \(field) of \(id) would overflow: count in smaller steps, "
         + "or fork the replica as a new device"
+    case .emptyKey(let entity):
+      "A record of \(entity) cannot be saved because its key is empty. Use a key "
+        + "with at least one character."
     case .purged(let id):
       "\(id) was deleted, and what it held has been purged: write to it to "
         + "create it anew"
@@ -73,8 +78,7 @@ public struct SaveReport: Hashable, Sendable {
   /// The writes that were superseded without having been shown.
   public internal(set) var superseded: [Superseded] = []
 
-  /// What it takes to undo the save, if the transaction was
-  /// ``Transaction/isUndoable``.
+  /// What it takes to undo the save, or `nil` if the save was not undoable.
   public internal(set) var undo: SaveUndo?
 
   /// The fields of which ``Replica/undo(_:)`` has left something as it was; for a

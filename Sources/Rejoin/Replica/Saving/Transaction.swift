@@ -21,7 +21,12 @@ public final class Transaction {
   ///
   /// - Complexity: O(*n*) for *n* elements of each set that the save clears or, by
   ///   creating a record again, drops, and entries of each ledger that it changes.
-  public var isUndoable = false
+  package var isUndoable = false
+  /// The name of the save in the history of the replica, or `nil` if the history does
+  /// not get the save.
+  var undoName: String? {
+    didSet { isUndoable = true }
+  }
   /// The save that this one undoes, if any.
   var undone: Dot?
   /// What an undoing leaves as it is.
@@ -29,15 +34,40 @@ public final class Transaction {
   /// The first reason why the save has to be refused.
   private(set) var failure: SaveError?
 
-  init(_ replica: Replica) { self.replica = replica }
+  init(_ replica: Replica, undoable name: String? = nil) {
+    self.replica = replica
+    undoName = name
+    if name != nil { isUndoable = true }
+  }
 
-  /// Edits a record of a declared entity.
+  /// Returns an editor that creates the record at its first edit if the record
+  /// does not exist.
+  ///
+  /// After a deletion, the new record has only the fields that this save edits. To edit
+  /// only a record that exists, use ``existing(_:_:)``.
+  ///
+  /// - Precondition: The schema declares the entity.
   public subscript<E: Entity>(
     entity: E.Type, key: String
   ) -> RecordEditor<E> {
     let fields = replica.schema.fields(of: entity)
     return RecordEditor(
       id: RecordID(fields.entityName, key), target: self, fields: fields)
+  }
+
+  /// Returns an editor of a record, or `nil` if the record does not exist after the
+  /// edits so far.
+  ///
+  ///     try phone.save { transaction in
+  ///       transaction.existing(Item.self, "milk")?.isDone = true
+  ///     }
+  ///
+  /// - Precondition: The schema declares the entity.
+  public func existing<E: Entity>(
+    _ entity: E.Type, _ key: String
+  ) -> RecordEditor<E>? {
+    let editor = self[entity, key]
+    return exists(editor.id) ? editor : nil
   }
 
   /// Edits a field, which also creates the record or keeps it alive.
@@ -117,6 +147,7 @@ public final class Transaction {
   /// A record that a save keeps alive and has not yet named.
   private func fresh(_ id: RecordID) -> PendingRecord {
     let rule = checkEntity(of: id)
+    checkKey(of: id)
     let position = replica.stored.positions[id]
     return PendingRecord(
       position: position, mark: true,
@@ -144,6 +175,7 @@ public final class Transaction {
     creatingAgain fields: [FieldKey: FieldState]?
   ) {
     checkEntity(of: id)
+    checkKey(of: id)
     checkKind(of: existence, as: .existence, of: id)
     for (key, state) in fields ?? [:] { checkKind(of: state, as: key, of: id) }
     change(id) { record in
@@ -224,11 +256,13 @@ public final class Transaction {
       id.entity.utf8.count <= Limits.nameBytes,
       "the entity \"\(id.entity)\" has a name of \(id.entity.utf8.count) "
         + "bytes: use at most \(Limits.nameBytes)")
-    if let rule = replica.schema.deletionIfEditable(id.entity) { return rule }
-    preconditionFailure(
-      "the schema declares no entity \"\(id.entity)\": create the replica with "
-        + "`schema: [\(id.entity).self]`, or with `Schema([\"\(id.entity)\": "
-        + ".init(fields: …)])` if its entities are known only at run time")
+    return replica.schema.requireEntity(named: id.entity)
+  }
+
+  /// Refuses the save if a key is empty.
+  @inline(__always)
+  private func checkKey(of id: RecordID) {
+    if id.key.isEmpty { fail(.emptyKey(entity: id.entity)) }
   }
 
   /// Whether the record exists after the edits so far.

@@ -1,15 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
 
-extension Replica {
-  /// Takes back what an earlier save has changed, as far as it is still there.
+/// The result of an undo or a redo.
+public enum UndoResult: Hashable, Sendable {
+  /// The save was undone or redone.
   ///
-  ///     let report = try phone.save { transaction in
-  ///       transaction.isUndoable = true
+  /// ``SaveReport/left`` lists the fields that stay because of later changes.
+  case done(SaveReport)
+  /// Later changes of these fields prevent the undo or the redo.
+  ///
+  /// Nothing changed, and the save is still the next one. To continue with the one before
+  /// it, call ``UndoHistory/discardUndo()``.
+  case prevented([FieldLocation])
+  /// There is nothing to undo or to redo.
+  case nothing
+}
+
+extension Replica {
+  /// Undoes the last undoable save that was not undone.
+  ///
+  ///     try phone.save(undoable: "Rename") { $0[Profile.self, "ada"].name = "Ada" }
+  ///     try phone.undo()  // .done
+  ///     phone[Profile.self, "ada"]?.name  // nil
+  ///
+  /// See ``undo(_:)`` for what an undo changes.
+  ///
+  /// - Throws: ``SaveError``. If an error is thrown, the replica is unchanged.
+  /// - Complexity: That of ``undo(_:)``.
+  @discardableResult
+  public func undo() throws(SaveError) -> UndoResult {
+    try undoNext(undoHistory.undo)
+  }
+
+  /// Redoes the last save that was undone.
+  ///
+  /// - Throws: ``SaveError``. If an error is thrown, the replica is unchanged.
+  /// - Complexity: That of ``undo(_:)``.
+  @discardableResult
+  public func redo() throws(SaveError) -> UndoResult {
+    try undoNext(undoHistory.redo)
+  }
+
+  private func undoNext(_ save: SaveUndo?) throws(SaveError) -> UndoResult {
+    guard let save else { return .nothing }
+    let transaction = Transaction(undoing: save, on: self)
+    transaction.undoName = save.name ?? ""
+    let report = try commit(transaction)
+    return report.dot == nil && !report.left.isEmpty
+      ? .prevented(report.left) : .done(report)
+  }
+
+  /// Undoes the changes of an earlier save that are still there.
+  ///
+  ///     let report = try phone.save(undoable: "Rename") { transaction in
   ///       transaction[Profile.self, "ada"].name = "Lovelace"
   ///     }
   ///     if let undo = report.undo {
   ///       try phone.undo(undo)
   ///     }
+  ///
+  /// Use it for a save that is not the last one, or of another replica. It does not
+  /// change the ``undoHistory``.
   ///
   /// It is a save like any other, whose author has seen nothing but what it takes
   /// back:
@@ -29,8 +79,7 @@ extension Replica {
   ///
   /// What somebody has superseded, removed or reset since stays as it is, and so does a
   /// record that has been deleted. The report has a list of it, ``SaveReport/left``,
-  /// and how to undo the undoing, ``SaveReport/undo``, which is to redo. Use an
-  /// ``UndoHistory`` to undo several saves, one after another.
+  /// and how to undo the undoing, ``SaveReport/undo``, which is to redo.
   ///
   /// Of several concurrent writes or marks that the save had superseded, what they
   /// showed comes back as one. A state does not tell whether somebody else has

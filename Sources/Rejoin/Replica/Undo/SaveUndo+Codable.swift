@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension SaveUndo: Codable {
-  private enum CodingKeys: CodingKey { case dot, undone, changes }
+  private enum CodingKeys: CodingKey { case dot, name, undone, changes }
 
   /// Encodes the save and its changes, sorted by record, field and element.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encodeIfPresent(dot, forKey: .dot)
+    try container.encodeIfPresent(name, forKey: .name)
     try container.encodeIfPresent(undone, forKey: .undone)
     try container.encode(
       changes.sorted { $0.key < $1.key }.map(CodedChange.init),
@@ -21,7 +22,8 @@ extension SaveUndo: Codable {
     guard [dot, undone].allSatisfy({ $0?.sequence != 0 }) else {
       throw decoder.corrupted("Saves must be numbered from one.")
     }
-    self.init(dot: dot, undone: undone)
+    let name = try container.decodeIfPresent(String.self, forKey: .name)
+    self.init(dot: dot, name: name, undone: undone)
     var list = try container.nestedUnkeyedContainer(forKey: .changes)
     var last: Place?
     while !list.isAtEnd {

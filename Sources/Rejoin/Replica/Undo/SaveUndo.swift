@@ -2,9 +2,8 @@
 
 /// What it takes to undo a save, as far as the save has changed anything.
 ///
-/// A ``SaveReport`` has it if the transaction was ``Transaction/isUndoable``.
-/// Pass it to ``Replica/undo(_:)``, or keep it in an ``UndoHistory``, so that
-/// earlier saves can be undone after it.
+/// A ``SaveReport`` has it if the save was undoable. ``Replica/undo()`` undoes the last
+/// one. To undo another, pass it to ``Replica/undo(_:)``.
 ///
 /// A `SaveUndo` is `Codable`. If the app stores it, the user can undo the save after
 /// the app starts again. Decoding throws `DecodingError` for content that no save
@@ -84,7 +83,9 @@ public struct SaveUndo: Hashable, Sendable {
   }
 
   /// The save; `nil` if there was nothing to save.
-  let dot: Dot?
+  package let dot: Dot?
+  /// The name for the menu, or `nil` if the history of the replica lacks the save.
+  package var name: String?
   /// The save that this one has undone, if any.
   var undone: Dot?
   /// What the save has changed.

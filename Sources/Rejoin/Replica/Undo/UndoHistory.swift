@@ -1,37 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The saves that can be undone, one after another, and those that can be redone.
+/// The saves of a replica that can be undone, one after another, and those that can be
+/// redone.
 ///
-///     var history = UndoHistory()
-///     for name in ["Ada", "Lovelace"] {
-///       history.append(
-///         try phone.save { transaction in
-///           transaction.isUndoable = true
-///           transaction[Profile.self, "ada"].name = name
-///         })
-///     }
-///     while let last = history.undo {
-///       history.append(try phone.undo(last))
-///     }
-///     if let first = history.redo {
-///       history.append(try phone.undo(first))
-///     }
-///     phone[Profile.self, "ada"]?.name  // "Ada"
+///     try phone.save(undoable: "Rename") { $0[Profile.self, "ada"].name = "Ada" }
+///     phone.undoHistory.undoName  // "Rename"
+///     try phone.undo()
+///     phone.undoHistory.redoName  // "Rename"
+///
+/// A store keeps the history in its file. An app that stores a ``Replica`` itself can
+/// encode ``Replica/undoHistory`` with it, and set it when it opens the replica again:
+///
+///     let data = try JSONEncoder().encode(phone.undoHistory)
+///     phone.undoHistory = try JSONDecoder().decode(UndoHistory.self, from: data)
+///
+/// An app that restores a backup of the replica must restore the history of that
+/// backup, too. Otherwise an undo leaves the changes that the replica lacks.
 ///
 /// An undo brings back what earlier saves wrote in the same places. The history
 /// notes where that is now, so those saves can be undone as well: the linear undo of
 /// "Undo and Redo Support for Replicated Registers" (Stewen, Kleppmann, 2024), for
 /// all kinds of fields.
-///
-/// An `UndoHistory` is `Codable`. If the app stores it after each save, the user can
-/// undo and redo after the app starts again.
-///
-///     let data = try JSONEncoder().encode(history)
-///     history = try JSONDecoder().decode(UndoHistory.self, from: data)
-///
-/// An app that restores a backup of the replica must restore the history of that
-/// backup, too. Otherwise an undo leaves the changes that the replica lacks.
 public struct UndoHistory: Hashable, Sendable {
+  /// The greatest number of saves that can be undone.
+  ///
+  /// Beyond it, the earliest save is removed, so a stored history stays small.
+  public static let limit = 100
+
   /// The saves that can be undone.
   ///
   /// Each has changes.
@@ -44,40 +39,65 @@ public struct UndoHistory: Hashable, Sendable {
   /// Creates an empty history.
   public init() {}
 
-  init(done: [SaveUndo], undone: [SaveUndo]) {
+  package init(done: [SaveUndo], undone: [SaveUndo]) {
     (self.done, self.undone) = (UndoStack(done), UndoStack(undone))
   }
 
-  /// What undoes the last save; `nil` if there is none.
-  public var undo: SaveUndo? { done.last }
+  /// The name of the save that is undone next, or `nil` if there is none.
+  public var undoName: String? { undo.map { $0.name ?? "" } }
 
-  /// What undoes the last undoing; `nil` if there is none, or a save came after it.
-  public var redo: SaveUndo? { undone.last }
+  /// The name of the save that is redone next, or `nil` if no save was undone, or if
+  /// another save came after it.
+  public var redoName: String? { redo.map { $0.name ?? "" } }
+
+  /// Removes the save that would be undone next, so the one before it can be undone.
+  ///
+  /// Use it if later writes prevent the undo. The record keeps its content.
+  public mutating func discardUndo() {
+    if undo != nil { done.removeLast() }
+  }
+
+  /// The save that is undone next, or `nil` if there is none.
+  package var undo: SaveUndo? { done.last }
+
+  /// The undo that is undone next, or `nil` if there is none.
+  package var redo: SaveUndo? { undone.last }
+
+  /// The saves that can be undone, and those that can be redone.
+  package var saves: (done: [SaveUndo], undone: [SaveUndo]) {
+    (done.saves, undone.saves)
+  }
 
   /// Adds a save.
   ///
-  /// A save that carried out ``undo`` or ``redo`` moves it to the other. Any other
-  /// save can be undone next, and leaves nothing to redo. A save that was not
-  /// ``Transaction/isUndoable`` counts as one of another user.
+  /// A save that executed ``undo`` or ``redo`` moves it to the other stack. If it changed
+  /// nothing because of later writes, both stacks stay. Any other save can be undone next,
+  /// and leaves nothing to redo. A save that was not ``Transaction/isUndoable`` counts
+  /// as one of another user.
   ///
   /// - Complexity: O(*c*), where *c* is the number of changes of the save. If
   ///   the save undoes one that cancelled a counter or a ledger, or superseded
   ///   writes of other devices, O(*c* · *n*), where *n* is the number of
   ///   saves in the history that changed the same places: each may have to
   ///   follow what comes back.
-  public mutating func append(_ report: SaveReport) {
+  package mutating func append(_ report: SaveReport) {
     guard let save = report.undo else { return }
-    // If nothing was there any more of the save, it cannot be redone either.
     let isEmpty = save.changes.isEmpty
+    if isEmpty, !report.left.isEmpty { return }
     if let dot = save.undone, dot == undo?.dot {
       done.removeLast(undoneBy: save)
       if !isEmpty { undone.append(save) }
     } else if let dot = save.undone, dot == redo?.dot {
       undone.removeLast(undoneBy: save)
-      if !isEmpty { done.append(save) }
+      if !isEmpty { add(save) }
     } else if !isEmpty {
-      done.append(save)
+      add(save)
       undone = UndoStack()
     }
+  }
+
+  private mutating func add(_ save: SaveUndo) {
+    done.append(save)
+    if done.saves.count > Self.limit { done.removeFirst() }
   }
 }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Saves that are undone in reverse order.
-struct UndoStack: Hashable, Sendable {
+struct UndoStack: Sendable {
   /// The saves, the last one at the end.
   private(set) var saves: [SaveUndo] = []
-  /// For each place, the indices of the saves that changed it, in order.
+  /// The number of saves that were removed from the start.
+  private var removed = 0
+  /// For each place, the numbers of the saves that changed it, in order: their indices
+  /// before any was removed.
   private var indices: [SaveUndo.Place: [Int]] = [:]
 
   /// Creates a stack of saves, the last one at the end.
@@ -18,10 +21,34 @@ struct UndoStack: Hashable, Sendable {
   /// Adds a save that is undone before the others.
   mutating func append(_ save: SaveUndo) {
     for place in save.changes.keys {
-      indices[place, default: []].append(saves.count)
+      indices[place, default: []].append(removed + saves.count)
     }
     saves.append(save)
     _checkInvariants()
+  }
+
+  /// Removes the save that would be undone last.
+  mutating func removeFirst() {
+    for place in saves.removeFirst().changes.keys {
+      indices[place]?.removeFirst()
+      if indices[place]?.isEmpty == true { indices[place] = nil }
+    }
+    removed += 1
+    _checkInvariants()
+  }
+
+  /// Removes the last save, which was not undone.
+  mutating func removeLast() {
+    for place in saves.removeLast().changes.keys {
+      indices[place]?.removeLast()
+      if indices[place]?.isEmpty == true { indices[place] = nil }
+    }
+    _checkInvariants()
+  }
+
+  /// The indices of the saves that changed a place, in order.
+  private func indices(of place: SaveUndo.Place) -> [Int] {
+    (indices[place] ?? []).map { $0 - removed }
   }
 
   /// Removes the last save after `undo` undid it.
@@ -34,10 +61,9 @@ struct UndoStack: Hashable, Sendable {
   ///   it cancelled, or of a place where it superseded a write of another
   ///   device.
   mutating func removeLast(undoneBy undo: SaveUndo) {
-    let last = saves.removeLast()
-    for (place, change) in last.changes {
-      indices[place]?.removeLast()
-      if indices[place]?.isEmpty == true { indices[place] = nil }
+    let changes = saves.last?.changes ?? [:]
+    removeLast()
+    for (place, change) in changes {
       let new = undo.changes[place]
       if case .existence(let undone)? = change.before {
         follow(change, of: undone, to: new, at: place)
@@ -55,7 +81,7 @@ struct UndoStack: Hashable, Sendable {
     var undo: SaveUndo.Existence?
     if case .existence(let existence)? = new?.before { undo = existence }
     let device = change.save.dot.device
-    for i in indices[place] ?? [] {
+    for i in indices(of: place) {
       // The numbers are those of one device.
       guard let own = saves[i].changes[place], own.save.dot.device == device,
         new.map({ $0.save.dot.device == device }) ?? true,
@@ -80,7 +106,7 @@ struct UndoStack: Hashable, Sendable {
     {
       return
     }
-    for i in (indices[place] ?? []).reversed() {
+    for i in indices(of: place).reversed() {
       guard let own = saves[i].changes[place] else { continue }
       let isSuperseded = change.superseded.contains(own)
       if isSuperseded {
@@ -102,6 +128,13 @@ struct UndoStack: Hashable, Sendable {
   }
 }
 
+extension UndoStack: Hashable {
+  // The list of saves determines the rest, except how many were removed.
+  static func == (a: UndoStack, b: UndoStack) -> Bool { a.saves == b.saves }
+
+  func hash(into hasher: inout Hasher) { hasher.combine(saves) }
+}
+
 extension UndoStack {
   #if REJOIN_CHECK_INVARIANTS
     /// Checks that `indices` lists each change of each save once.
@@ -109,7 +142,7 @@ extension UndoStack {
       var expected: [SaveUndo.Place: [Int]] = [:]
       for (i, save) in saves.enumerated() {
         for place in save.changes.keys {
-          expected[place, default: []].append(i)
+          expected[place, default: []].append(removed + i)
         }
       }
       precondition(indices == expected, "a save is not listed at its places")

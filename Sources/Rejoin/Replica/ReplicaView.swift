@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A replica to read from.
+///
+/// A store passes a view to the closures that read. The view has no way to change
+/// the replica, or to make a delta or a copy of it: these can contain saves that
+/// a backup lacks, and the store must first write its restore token.
+public struct ReplicaView {
+  package let replica: Replica
+
+  package init(_ replica: Replica) { self.replica = replica }
+
+  /// The entities that the app knows.
+  public var schema: Schema { replica.schema }
+
+  /// The device under which the replica saves.
+  public var device: DeviceID { replica.device }
+
+  /// The saves that are fully applied, and the fields ahead of them.
+  ///
+  /// See ``Replica/version``.
+  public var version: ReplicaVersion { replica.version }
+
+  /// The last save of each device that a field has seen beyond ``version``.
+  ///
+  /// See ``Replica/latestMissingSaves``.
+  public var latestMissingSaves: VectorClock { replica.latestMissingSaves }
+
+  /// Reads a record of a declared entity.
+  ///
+  /// - Returns: The record, or `nil` if it does not exist.
+  /// - Precondition: The schema declares the entity.
+  public subscript<E: Entity>(
+    entity: E.Type, key: String
+  ) -> TypedRecord<E>? {
+    replica[entity, key]
+  }
+
+  /// Reads a record, even if it was deleted.
+  ///
+  /// - Returns: The record, or `nil` if no known save has touched it.
+  public func record(_ id: RecordID) -> Record? { replica.record(id) }
+
+  /// Returns whether a record exists.
+  public func exists(_ id: RecordID) -> Bool { replica.exists(id) }
+
+  /// Lists the existing records of an entity in the order of their keys.
+  ///
+  /// See ``Replica/records(of:after:limit:)``.
+  public func records<E: Entity>(
+    of entity: E.Type, after key: String? = nil, limit: Int? = nil
+  ) -> [TypedRecord<E>] {
+    replica.records(of: entity, after: key, limit: limit)
+  }
+
+  /// Lists the IDs of the existing records of an entity in the order of their keys.
+  ///
+  /// See ``Replica/recordIDs(of:after:limit:)-(E.Type,_,_)``.
+  public func recordIDs<E: Entity>(
+    of entity: E.Type, after key: String? = nil, limit: Int? = nil
+  ) -> [RecordID] {
+    replica.recordIDs(of: entity, after: key, limit: limit)
+  }
+
+  /// Lists the IDs of the existing records of an entity, which the schema need not
+  /// declare.
+  ///
+  /// See ``Replica/recordIDs(of:after:limit:)-(String,_,_)``.
+  public func recordIDs(
+    of entity: String, after key: String? = nil, limit: Int? = nil
+  ) -> [RecordID] {
+    replica.recordIDs(of: entity, after: key, limit: limit)
+  }
+
+  /// The IDs of all existing records, except the library's own, sorted.
+  public var allRecordIDs: [RecordID] { replica.allRecordIDs }
+
+  /// Returns the number of existing records of an entity.
+  ///
+  /// - Complexity: O(1).
+  public func recordCount(of entity: String) -> Int {
+    replica.recordCount(of: entity)
+  }
+
+  /// Lists the registers of an entity's existing records that have conflicts, sorted.
+  ///
+  /// See ``Replica/conflictedFields(of:)``.
+  public func conflictedFields(of entity: String) -> [FieldLocation] {
+    replica.conflictedFields(of: entity)
+  }
+}

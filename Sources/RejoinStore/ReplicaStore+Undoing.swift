@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Rejoin
+
+extension ReplicaStore {
+  /// The name of the save that ``undo()`` undoes, or `nil` if there is none.
+  public var undoName: String? { read { $0.replica.undoHistory.undoName } }
+
+  /// The name of the save that ``redo()`` redoes, or `nil` if there is none.
+  public var redoName: String? { read { $0.replica.undoHistory.redoName } }
+
+  /// Undoes the last undoable save that was not undone, durably.
+  ///
+  ///     try await store.save(undoable: "Rename") { $0[Note.self, "1"].title = "Milk" }
+  ///     await store.undoName  // "Rename"
+  ///     try await store.undo()
+  ///     await store.redoName  // "Rename"
+  ///
+  /// The file contains the last saves that can be undone, up to `UndoHistory.limit`, and
+  /// a store that is opened again continues with them. They include saves of editing
+  /// contexts and drafts, if these have a name.
+  ///
+  /// - Returns: The result. If later changes prevent the undo, nothing changes, and the
+  ///   save remains the next one. To continue with the save before it, call
+  ///   ``discardUndo()``.
+  /// - Throws: `SaveError` or ``StoreError``. If an error is thrown, the store is
+  ///   unchanged.
+  @discardableResult
+  public func undo() throws -> UndoResult { try withReplica { try $0.undo() } }
+
+  /// Redoes the last save that was undone, durably.
+  ///
+  /// - Returns: The result, as ``undo()`` returns it.
+  /// - Throws: `SaveError` or ``StoreError``. If an error is thrown, the store is
+  ///   unchanged.
+  @discardableResult
+  public func redo() throws -> UndoResult { try withReplica { try $0.redo() } }
+
+  /// Removes the save that ``undo()`` would undo next, and keeps what it wrote.
+  ///
+  /// - Throws: ``StoreError``. If an error is thrown, the store is unchanged.
+  public func discardUndo() throws {
+    try withReplica { $0.undoHistory.discardUndo() }
+  }
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+import Rejoin
+import RejoinSQL
+
+/// The rows of an undo history, one for each save.
+///
+/// A save writes only the rows of saves that differ. The numbers of the rows are in the
+/// order of the saves.
+struct UndoRows {
+  private struct Row {
+    let number: Int64
+    var save: SaveUndo
+    let isUndone: Bool
+  }
+
+  private let scope: Int64
+  private var rows: [Row] = []
+
+  /// Creates the rows of a new scope.
+  init(scope: Int64) { self.scope = scope }
+
+  /// Reads the rows of a scope.
+  init(scope: Int64, on connection: any SQLConnection) throws {
+    self.scope = scope
+    var rows: [Row] = []
+    try connection.run(
+      "SELECT step, undone, body, row_check FROM rejoin_undo "
+        + "WHERE scope = ? ORDER BY step", [.integer(scope)]
+    ) { row in
+      let (number, isUndone) = (row.integer(0), row.integer(1) != 0)
+      let body = row.bytes(2)
+      guard UndoRows.check(of: body, isUndone) == row.integer(3),
+        let save = try? JSONDecoder().decode(SaveUndo.self, from: Data(body))
+      else { throw StoreError.damaged("in step \(number) of the undo history") }
+      rows.append(Row(number: number, save: save, isUndone: isUndone))
+    }
+    self.rows = rows
+  }
+
+  /// The history that the rows contain.
+  var history: UndoHistory {
+    UndoHistory(
+      done: rows.filter { !$0.isUndone }.map(\.save),
+      undone: rows.filter(\.isUndone).map(\.save))
+  }
+
+  /// Writes the saves of a history that the rows lack, and deletes the rows of others.
+  mutating func write(
+    _ history: UndoHistory, on connection: any SQLConnection
+  ) throws {
+    let known = Dictionary(
+      rows.map { ($0.save.dot, $0) }, uniquingKeysWith: { $1 })
+    let (done, undone) = history.saves
+    var new: [Row] = []
+    for (saves, isUndone) in [(done, false), (undone, true)] {
+      for save in saves {
+        guard let row = known[save.dot], row.isUndone == isUndone else {
+          let number = try insert(save, isUndone, on: connection)
+          new.append(Row(number: number, save: save, isUndone: isUndone))
+          continue
+        }
+        if row.save != save {
+          try update(row.number, save, isUndone, connection)
+        }
+        new.append(Row(number: row.number, save: save, isUndone: isUndone))
+      }
+    }
+    let kept = Set(new.map(\.number))
+    for row in rows where !kept.contains(row.number) {
+      try connection.run(
+        "DELETE FROM rejoin_undo WHERE step = ?", .integer(row.number))
+    }
+    rows = new
+  }
+
+  private func insert(
+    _ save: SaveUndo, _ isUndone: Bool, on connection: any SQLConnection
+  ) throws -> Int64 {
+    let body = try UndoRows.body(of: save)
+    return try connection.integer(
+      "INSERT INTO rejoin_undo (scope, undone, body, row_check) "
+        + "VALUES (?, ?, ?, ?) RETURNING step",
+      .integer(scope), .integer(isUndone ? 1 : 0), .bytes(body),
+      .integer(UndoRows.check(of: body, isUndone))) ?? 0
+  }
+
+  private func update(
+    _ number: Int64, _ save: SaveUndo, _ isUndone: Bool,
+    _ connection: any SQLConnection
+  ) throws {
+    let body = try UndoRows.body(of: save)
+    try connection.run(
+      "UPDATE rejoin_undo SET body = ?, row_check = ? WHERE step = ?",
+      .bytes(body), .integer(UndoRows.check(of: body, isUndone)),
+      .integer(number))
+  }
+
+  private static func body(of save: SaveUndo) throws -> [UInt8] {
+    Array(try JSONEncoder().encode(save))
+  }
+
+  private static func check(of body: [UInt8], _ isUndone: Bool) -> Int64 {
+    var check = RowCheck(isUndone ? 1 : 0)
+    check.add(body)
+    return check.value
+  }
+}
