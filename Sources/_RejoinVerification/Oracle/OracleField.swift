@@ -90,6 +90,15 @@ extension OracleField {
 
   var count: Int64 { Int64(clamping: changes.reduce(0, +)) }
 
+  /// The last save of each device that changed the counter, sorted.
+  var lastChanges: [Dot] {
+    var clock = VectorClock()
+    for save in heard where save.edit.count != nil {
+      clock.advance(to: save.dot)
+    }
+    return clock.entries.map { Dot($0.device, $0.count) }
+  }
+
   /// The amounts that no received save cancels.
   private var amounts: [Int128] {
     heard.flatMap { save -> [Int128] in
@@ -104,17 +113,20 @@ extension OracleField {
 // Sets.
 extension OracleField {
   /// The elements with an insertion that no save supersedes.
-  var elements: [Value] {
-    var elements: Set<Value> = []
+  var elements: [Value] { insertions.keys.sorted() }
+
+  /// The insertions of each element that no save supersedes.
+  var insertions: [Value: Set<Dot>] {
+    var insertions: [Value: Set<Dot>] = [:]
     for save in heard {
       for element in save.edit.inserted {
         let isOver =
           isFollowed(save.place) { $0.drops || $0.speaks(of: element) }
           || heard.contains { $0.edit.retracted[element] == save.place }
-        if !isOver { elements.insert(element) }
+        if !isOver { insertions[element, default: []].insert(save.dot) }
       }
     }
-    return elements.sorted()
+    return insertions
   }
 
   /// Whether there is anything that creating the record again must drop.

@@ -6,30 +6,32 @@ extension TestedLibrary {
   public func checkListing(
     _ records: [RecordID], pages: Bool, named name: String
   ) throws(ScriptMismatch) {
+    let view = ReplicaView(replica)
     for entity in Set(records.map(\.entity)).sorted() {
-      let list = replica.recordIDs(of: entity)
+      let list = view.recordIDs(of: entity)
       try agree("\(entity) listed on \(name)", list, Set(list).sorted())
       for id in records where id.entity == entity {
         try agree(
           "\(id) listed on \(name)",
-          list.contains(id), replica.exists(id))
+          list.contains(id), view.exists(id))
       }
       try agree(
-        "count of \(entity) on \(name)", replica.recordCount(of: entity),
+        "count of \(entity) on \(name)", view.recordCount(of: entity),
         list.count)
       guard pages else { continue }
+      try checkRecords(list, named: name)
       for start in [nil] + list.map(\.key) {
         let rest = list.drop { id in
           start.map { id <= RecordID(entity, $0) } ?? false
         }
         try agree(
           "\(entity) after \(start ?? "nothing") on \(name)",
-          replica.recordIDs(of: entity, after: start, limit: 2),
+          view.recordIDs(of: entity, after: start, limit: 2),
           Array(rest.prefix(2)))
       }
       try agree(
         "conflicts of \(entity) on \(name)",
-        Set(replica.conflictedFields(of: entity)), conflictedFields(in: list))
+        Set(view.conflictedFields(of: entity)), conflictedFields(in: list))
     }
   }
 

@@ -128,7 +128,8 @@ public struct TestedLibrary<Size: FragmentSize>: TestedReplica {
   public func exists(_ id: RecordID) -> Bool { replica.exists(id) }
 
   public func reading(of path: FieldPath) -> FieldReading {
-    replica.record(path.id)?.reading(of: path.key) ?? FieldReading()
+    ReplicaView(replica).record(path.id)?.reading(of: path.key)
+      ?? FieldReading()
   }
 }
 

@@ -124,6 +124,9 @@ extension StoringReplica {
   public func reading(of path: FieldPath) -> FieldReading {
     library.reading(of: path)
   }
+  public func laterReading(of path: FieldPath) -> LaterReading? {
+    library.laterReading(of: path)
+  }
   public func fetch(_ id: RecordID) -> Record { library.fetch(id) }
 
   public func message(since basis: ReplicaVersion) -> Delta? {

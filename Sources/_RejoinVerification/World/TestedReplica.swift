@@ -47,6 +47,9 @@ public protocol TestedReplica {
   func exists(_ id: RecordID) -> Bool
   /// Reads a field.
   func reading(of path: FieldPath) -> FieldReading
+  /// Reads a field as a later version of the app that declares it under another kind,
+  /// or returns `nil` if the replica does not tell.
+  func laterReading(of path: FieldPath) -> LaterReading?
 
   /// Compares what is listed of some records with what is read of each.
   ///
@@ -175,6 +178,7 @@ extension TestedReplica {
 
   /// None.
   public var history: UndoHistory { UndoHistory() }
+  public func laterReading(of path: FieldPath) -> LaterReading? { nil }
 
   /// Does nothing.
   public mutating func bringIn(

@@ -72,6 +72,11 @@ extension TestedReplica {
   ) throws(ScriptMismatch) -> FieldReading {
     let (real, field) = (reading(of: path), model.field(path))
     try agree("\(path) on \(name)", real, field.reading)
+    if let later = laterReading(of: path) {
+      try agree(
+        "\(path) on \(name), as a later version reads it", later,
+        model.exists(path.id) ? field.laterReading : LaterReading())
+    }
     if let author = real.author, field.isFollowed(author) {
       throw ScriptMismatch("law 7: \(path) on \(name) shows a superseded write")
     }

@@ -23,9 +23,11 @@ extension World {
     guard suspects.isEmpty, !peers[i].model.isAhead else { return }
     var (one, other) = (peers[j].replica.copy(), peers[j].replica.copy())
     let s = peers[i].replica.copy()
-    if let news = s.message(since: one.version) {
-      _ = one.apply(news, now: peers[j].now)
-    }
+    let news = s.message(since: one.version)
+    try agree(
+      "\(name(j)) has all that \(name(i)) shows",
+      one.version.covers(s.version), news == nil)
+    if let news { _ = one.apply(news, now: peers[j].now) }
     if let all = s.message(since: ReplicaVersion()) {
       _ = other.apply(all, now: peers[j].now)
     }
@@ -43,6 +45,9 @@ extension World {
       return false
     }
     guard let first = s.message(since: t.version) else { return true }
+    try agree(
+      "\(name(j)) has all that \(name(i)) shows",
+      t.version.covers(s.version), false)
     var copy = t.copy()
     _ = copy.apply(
       try Replica.arrival(of: first), now: peers[j].now)
