@@ -51,6 +51,73 @@ import Testing
     #expect(!record.exists && record.value(of: "title") == .string("first"))
   }
 
+  @Test func changesStartWithTheRecordsOfTheirMoment() async throws {
+    let store = try await store()
+    for key in ["b", "a"] {
+      try await store.save { $0[Note.self, key].title = key }
+    }
+    let changes = await store.changes
+    // All of this happens before anybody iterates.
+    try await store.save { $0[Note.self, "c"].title = "c" }
+    try await store.save { $0[Note.self, "a"].delete() }
+    var iterator = changes.makeAsyncIterator()
+    guard case .recordIDs(let ids)? = try await iterator.next() else {
+      Issue.record("the first element does not list the records")
+      return
+    }
+    #expect(ids == ["a", "b"].map { RecordID("Note", $0) })
+    let later = try #require(try await iterator.nextChanges()).of(Note.self)
+    #expect(later.map(\.key) == ["a", "c"])
+    #expect(later.map(\.old?.title) == ["a", nil])
+    #expect(later.map(\.new?.title) == [nil, "c"])
+  }
+
+  /// Each observer replays the list of records from what it receives.
+  @Test func noChangeIsMissingWhileOthersSave() async throws {
+    let store = try await store()
+    let writer = Task {
+      for i in 0..<400 {
+        try await store.save { transaction in
+          if i % 3 == 2 {
+            transaction[Note.self, "\(i % 7)"].delete()
+          } else {
+            transaction[Note.self, "\(i % 7)"].views.increment()
+          }
+        }
+      }
+      try await store.close()
+    }
+    let observers = (0..<8).map { number in
+      Task {
+        for _ in 0..<(number * 300) { await Task.yield() }
+        let changes = await store.changes
+        for _ in 0..<(number * 100) { await Task.yield() }
+        var keys: Set<String> = []
+        do {
+          for try await update in changes {
+            switch update {
+            case .recordIDs(let ids): keys = Set(ids.map(\.key))
+            case .changes(let changes):
+              for change in changes.of(Note.self) {
+                if change.new == nil {
+                  keys.remove(change.key)
+                } else {
+                  keys.insert(change.key)
+                }
+              }
+            }
+          }
+        } catch StoreError.closed {}
+        return keys
+      }
+    }
+    try await writer.value
+    let last = await Set(
+      store.read { $0.recordIDs(of: Note.self) }.map(\.key))
+    #expect(!last.isEmpty)
+    for observer in observers { #expect(try await observer.value == last) }
+  }
+
   /// A record of another entity is another record, although its key is the same.
   @Test func changesAreOfOneEntity() async throws {
     struct Draft: Entity {

@@ -17,7 +17,8 @@ import Testing
     let name = article.deletingPathExtension().lastPathComponent
     let folder =
       switch name {
-      case "README", "Storing", "AHub": "RejoinStoreTests"
+      case "README", "Storing", "AHub", "ListingAndShowing":
+        "RejoinStoreTests"
       default: "RejoinTests/Articles"
       }
     let path = "Tests/\(folder)/\(name)Article.swift"
@@ -80,6 +81,7 @@ import Testing
     let others = [
       "README", "Sources/RejoinStore/RejoinStore.docc/Storing",
       "Sources/RejoinStore/RejoinStore.docc/AHub",
+      "Sources/RejoinStore/RejoinStore.docc/ListingAndShowing",
     ]
     return others.map { root.appending(path: "\($0).md") }
       + articles.sorted { $0.path < $1.path }

@@ -20,10 +20,6 @@ import Testing
         let name = register("name", of: String.self)
       }
 
-      struct Badge: Entity {
-        let id = register("id", of: String.self)
-      }
-
       struct Item: Entity {
         let title = register("title", of: String.self)
         let weight = register("weight", of: Double.self)
@@ -35,7 +31,7 @@ import Testing
 
       func edit(
         item: RecordEditor<Item>, record: TypedRecord<Item>,
-        badge: RecordEditor<Badge>, number: Int, text: String
+        view: ReplicaView, number: Int, text: String
       ) {
         \(statement)
       }
@@ -87,8 +83,8 @@ import Testing
           let title = item.title; let other: String? = item.title
           if item.title == "x", item.quantity.value > number { item.touch() }
           print(title ?? other ?? text, item.tags.elements, item.cost.total)
-          badge.id = text
-          print(badge.id ?? "", record.record.id, record.quantity, record.tags)
+          print(record.id, record.record.id, record.quantity, record.tags)
+          print(view[Item.self, "milk"]?.title ?? "", view.version)
           """) == [])
   }
 
@@ -140,6 +136,17 @@ import Testing
         "the field has values of another type: convert to an optional of the "
           + "type that the entity declares"
       ])
+  }
+
+  /// Each of them could send saves that the restore token does not cover.
+  @Test(arguments: [
+    "delta(since: view.version)", "state", "encoded()", "save { _ in }",
+  ])
+  func viewDoesNotExport(_ call: String) throws {
+    let member = call.prefix { $0.isLetter }
+    #expect(
+      try errors(in: "_ = view.\(call)").first
+        == "value of type 'ReplicaView' has no member '\(member)'")
   }
 
   @Test func idThatIsNoField() throws {

@@ -132,3 +132,134 @@ private struct Careless: Entity {
     #expect(areEqual(careless, new))
   }
 }
+
+/// Fields that were of other kinds before, and sets and references.
+@Suite(.encodes) struct OlderValueTests {
+  private struct First: Entity {
+    static let entityName = "Item"
+    let stock = counter("stock")
+    let tags = register("tags", of: String.self)
+    let list = register("list", of: String.self)
+    let sizes = set("sizes", of: Int.self)
+    let shop = toMany("shop", First.self)
+  }
+
+  private struct Second: Entity {
+    static let entityName = "Item"
+    let stock = register(
+      "stock", of: String.self, fallingBackTo: .counter { "\($0) pieces" })
+    let tags = set(
+      "tags", of: String.self,
+      fallingBackTo: .register(of: String.self) { $0.isEmpty ? nil : $0 })
+    let list = toOne(
+      "list", Second.self,
+      fallingBackTo: .register(of: String.self) { Reference($0) })
+    let sizes = set(
+      "sizes", of: String.self, fallingBackTo: .set(of: Int.self) { "\($0)" })
+    let shop = toOne(
+      "shop", Second.self,
+      fallingBackTo: .set(of: Reference<Second>.self) { $0 })
+  }
+
+  private let first = replica(1, [First.self])
+  private let second = replica(2, [Second.self])
+
+  private static func replica(_ device: UInt64, _ schema: Schema) -> Replica {
+    let clock = ManualClock(Int64(device) * 1000)
+    return Replica(
+      device: DeviceID(device), schema: schema, wallClock: clock.wall,
+      makeDeviceID: { DeviceID(99) })
+  }
+
+  private func old(_ body: (RecordEditor<First>) -> Void) throws -> Dot {
+    let report = try first.save { body($0[First.self, "1"]) }
+    first.tell(second)
+    return try #require(report.dot)
+  }
+
+  private func new(_ body: (RecordEditor<Second>) -> Void) throws {
+    try second.save { body($0[Second.self, "1"]) }
+  }
+
+  private func item() throws -> TypedRecord<Second> {
+    try #require(second[Second.self, "1"])
+  }
+
+  @Test func editOfOlderVersionAfterNewerOneIsListed() throws {
+    _ = try old { $0.stock.increment(by: 7) }
+    #expect(try item().stock == "7 pieces")
+    try new { $0.stock = "plenty" }
+    let dot = try old { $0.stock.decrement() }
+    #expect(try item().stock == "plenty")
+    let values = try item().olderValues(of: \.stock)
+    #expect(values.map(\.value) == ["6 pieces"])
+    #expect(values.map(\.kind) == [.counter])
+    #expect(values.map(\.saves) == [[dot]])
+  }
+
+  @Test func olderRegisterHasDeviceAndTime() throws {
+    let dot = try old { $0.tags = "sweet" }
+    try new { $0.tags.insert("sour") }
+    let again = try old { $0.tags = "bitter" }
+    let values = try item().olderValues(of: \.tags)
+    #expect(values.map(\.value) == ["bitter"])
+    #expect(values.first?.saves == [again] && again != dot)
+    #expect(values.first?.time == first.state.hybrid.latest)
+    _ = try old { $0.tags = nil }
+    #expect(try item().olderValues(of: \.tags).isEmpty)
+  }
+
+  @Test func setFallsBackUntilItIsEdited() throws {
+    _ = try old { $0.tags = "sweet" }
+    #expect(try item().tags == ["sweet"])
+    // The first edit keeps what is shown.
+    try second.save { transaction in
+      let tags = transaction[Second.self, "1"].tags
+      #expect(tags.elements == ["sweet"] && tags.contains("sweet"))
+      tags.insert("sour")
+      #expect(tags.elements == ["sour", "sweet"])
+    }
+    #expect(try item().tags == ["sour", "sweet"])
+    try new { $0.tags.remove("sweet") }
+    #expect(try item().tags == ["sour"])
+    try new { $0.tags.removeAll() }
+    #expect(try item().tags == [])
+  }
+
+  @Test func removingTheOlderElementEmptiesTheSet() throws {
+    _ = try old { $0.tags = "sweet" }
+    try new { $0.tags.remove("sweet") }
+    #expect(try item().tags == [])
+  }
+
+  @Test func setConvertsElementsOfAnotherType() throws {
+    _ = try old { sizes in
+      sizes.sizes.insert(5)
+      sizes.sizes.insert(7)
+    }
+    #expect(try item().sizes == ["5", "7"])
+    try new { $0.sizes.insert("5") }
+    #expect(try item().sizes == ["5", "7"])
+    #expect(
+      try item().insertions(of: \.sizes).map(\.element) == ["5", "7", "5"])
+    // It removes the older value, too.
+    try new { $0.sizes.remove("5") }
+    #expect(try item().sizes == ["7"])
+  }
+
+  @Test func referenceFallsBackToRegisterAndSet() throws {
+    _ = try first.save { $0[First.self, "home"].touch() }
+    _ = try old { editor in
+      editor.list = "home"
+      editor.shop.insert(Reference("home"))
+      editor.shop.insert(Reference("missing"))
+    }
+    #expect(try item().shop == Reference("home"))
+    // A key that no record has is not a dangling reference in a text register.
+    #expect(try item().list == Reference("home"))
+    try new { $0.shop = nil }
+    #expect(try item().shop == nil)
+    #expect(
+      try item().olderValues(of: \.shop).map(\.value) == [Reference("home")])
+  }
+}

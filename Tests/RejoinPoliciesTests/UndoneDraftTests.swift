@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Rejoin
+import RejoinPolicies
+import Testing
+
+/// Saves of contexts and drafts are undone as any other save.
+@Suite struct UndoneDraftTests {
+  @Test func undoRevertsDraft() throws {
+    let scene = try Scene.withItem()
+    var draft = scene.mine.draft(of: Item.self, key: "1")
+    draft.name = "mine"
+    draft.edit { $0.qty.increment(by: 5) }
+    try EditingContext(scene.mine).commit(&draft, undoable: "Edit item")
+    #expect(scene.mine.undoHistory.undoName == "Edit item")
+    guard case .done(let report) = try scene.mine.undo() else {
+      Issue.record("nothing was undone")
+      return
+    }
+    #expect(report.left.isEmpty)
+    #expect(scene.item?.name == "base" && scene.item?.qty == 10)
+    #expect(scene.mine.undoHistory.redoName == "Edit item")
+    try scene.mine.redo()
+    #expect(scene.item?.name == "mine" && scene.item?.qty == 15)
+  }
+
+  @Test func undoOfDraftKeepsUnseenWrite() throws {
+    let scene = try Scene.withItem()
+    var draft = scene.mine.draft(of: Item.self, key: "1")
+    draft.name = "mine"
+    try scene.otherEdits(Key.name, .write("theirs"))
+    let context = EditingContext(scene.mine, mergePolicy: .merge)
+    try context.commit(&draft, undoable: "Edit item")
+    #expect(scene.nameConflicts == ["theirs"])
+    try scene.mine.undo()
+    #expect(scene.item?.name == "theirs" && scene.nameConflicts == [])
+  }
+
+  @Test func undoRevertsContext() throws {
+    let scene = try Scene.withItem()
+    let context = scene.context(.mergeByPropertyObjectTrump)
+    context.fetch(Person.self, "ada").name = "Ada"
+    try context.save(undoable: "Save")
+    #expect(scene.item?.name == "mine")
+    try scene.mine.undo()
+    #expect(scene.item?.name == "base" && scene.mine[Person.self, "ada"] == nil)
+  }
+
+  @Test func undoRevertsDeletionInContext() throws {
+    let scene = try Scene.withItem()
+    let context = EditingContext(scene.mine)
+    context.fetch(Item.self, "1").delete()
+    try context.save(undoable: "Delete")
+    #expect(scene.item == nil)
+    try scene.mine.undo()
+    #expect(scene.item?.name == "base" && scene.item?.qty == 10)
+  }
+
+  @Test func undoRevertsResolution() throws {
+    let scene = try Scene.withItem()
+    try scene.mine.save { $0[Item.self, "1"].name = "mine" }
+    try scene.other.save { $0[Item.self, "1"].name = "theirs" }
+    scene.mine.merge(scene.other)
+    let shown = scene.item?.name
+    let context = EditingContext(scene.mine)
+    try context.resolve(
+      Scene.item, [Key.name: "chosen"], undoable: "Resolve")
+    #expect(scene.item?.name == "chosen" && scene.nameConflicts == [])
+    try scene.mine.undo()
+    #expect(scene.item?.name == shown)
+  }
+
+  @Test func contextWithoutNameIsNotUndoable() throws {
+    let scene = try Scene.withItem()
+    try scene.context(.merge).save()
+    #expect(try scene.mine.undo() == .nothing)
+  }
+
+  @Test func draftOfEmptyKeyFails() throws {
+    let scene = try Scene.withItem()
+    var draft = scene.mine.draft(of: Item.self, key: "")
+    draft.name = "mine"
+    let report = try EditingContext(scene.mine).commit(&draft)
+    #expect(
+      report.failures[draft.id] == SaveError.emptyKey(entity: "Item"))
+    #expect(!draft.isCommitted && report.dot == nil)
+  }
+}

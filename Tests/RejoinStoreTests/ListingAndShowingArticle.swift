@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Rejoin
+import RejoinFoundation
+import RejoinStore
+import Synchronization
+import Testing
+
+enum Aisle: String, FieldValue { case produce, dairy, bakery }
+
+struct ShoppingList: Entity {
+  let name = register("name", of: String.self)
+  let members = toMany("members", Member.self)
+}
+
+struct Member: Entity {
+  let name = register("name", of: String.self)
+}
+
+struct Item: Entity {
+  let deletions = DeletionRule.deleteWins
+  let title = register("title", of: String.self)
+  let aisle = register("aisle", of: Aisle.self)
+  let amount = counter("amount")
+  let list = toOne("list", ShoppingList.self)
+}
+
+/// The lines of the article.
+@Suite struct ListingAndShowingArticle {
+  private final class Screen: Sendable {
+    private let shown = Mutex<[String]>([])
+    var lines: [String] { shown.withLock { $0 } }
+    func add(_ line: String) { shown.withLock { $0.append(line) } }
+  }
+
+  @Test func article() async throws {
+    let store = try await ReplicaStore.inMemory(
+      schema: [ShoppingList.self, Member.self, Item.self],
+      wallClock: .system, makeDeviceID: DeviceID.random)
+
+    try await store.save { transaction in
+      transaction[Member.self, "ada"].name = "Ada"
+      transaction[ShoppingList.self, "home"].name = "Home"
+      transaction[ShoppingList.self, "home"].members.insert(Reference("ada"))
+      for (key, aisle) in [("bread", Aisle.bakery), ("milk", .dairy)] {
+        transaction[Item.self, key].title = key.capitalized
+        transaction[Item.self, key].aisle = aisle
+        transaction[Item.self, key].amount.increment()
+        transaction[Item.self, key].list = Reference("home")
+      }
+    }
+
+    let items = await store.read { $0.records(of: Item.self) }
+    #expect(items.map(\.title) == ["Bread", "Milk"])
+    #expect(items.map(\.aisle) == [.bakery, .dairy])
+
+    let first = await store.read { $0.records(of: Item.self, limit: 1) }
+    let last = first.last?.id
+    #expect(last == "bread")
+    let second = await store.read {
+      $0.records(of: Item.self, after: last, limit: 1)
+    }
+    #expect(second.map(\.id) == ["milk"])
+    #expect(await store.read { $0.recordCount(of: "Item") } == 2)
+
+    let members = await store.read { view in
+      view[Item.self, "milk"]?.list
+        .flatMap { view[ShoppingList.self, $0.key] }?.members
+        .compactMap { view[Member.self, $0.key]?.name }
+    }
+    #expect(members == ["Ada"])
+
+    try await store.save(undoable: "Delete Bread") {
+      $0[Item.self, "bread"].delete()
+    }
+    try await store.save { transaction in
+      transaction.existing(Item.self, "bread")?.amount.increment()
+    }
+    #expect(await store.read { $0[Item.self, "bread"] == nil })
+    try await store.undo()
+    #expect(await store.read { $0[Item.self, "bread"]?.amount } == 1)
+
+    let screen = Screen()
+    @Sendable func show(_ count: Int) { screen.add("\(count) items") }
+    @Sendable func show(_ key: String, _ title: String?) {
+      screen.add("\(key): \(title ?? "-")")
+    }
+    @Sendable func show(_ items: [TypedRecord<Item>]) {
+      screen.add(items.compactMap(\.title).joined(separator: ", "))
+    }
+    let follower = Task {
+      for try await update in await store.changes {
+        switch update {
+        case .recordIDs(let ids):
+          show(ids.filter { $0.entity == "Item" }.count)
+        case .changes(let changes):
+          for change in changes.of(Item.self) {
+            show(change.key, change.new?.title)
+          }
+        }
+      }
+    }
+    let page = Task {
+      for try await _ in await store.changes {
+        show(await store.read { $0.records(of: Item.self, limit: 50) })
+      }
+    }
+    while screen.lines.count < 2 { await Task.yield() }
+    #expect(Set(screen.lines) == ["2 items", "Bread, Milk"])
+    try await store.save { $0[Item.self, "milk"].title = "Oat milk" }
+    while screen.lines.count < 4 { await Task.yield() }
+    #expect(
+      Set(screen.lines.dropFirst(2)) == ["milk: Oat milk", "Bread, Oat milk"])
+    follower.cancel()
+    page.cancel()
+  }
+}

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import RejoinSQL
+import RejoinTesting
+import Testing
+
+@testable import Rejoin
+@testable import RejoinStore
+
+/// Undo and redo in a store, across launches.
+@Suite final class UndoTests: StoreSuite {
+  private func store(
+    as device: UInt64 = 1
+  ) async throws -> ReplicaStore {
+    try await ReplicaStore(
+      at: path, schema: [Note.self], wallClock: ManualClock().wall,
+      token: keeper, makeDeviceID: { DeviceID(device) })
+  }
+
+  private func title(_ store: ReplicaStore) async -> String? {
+    await store.read { $0[Note.self, "1"]?.title }
+  }
+
+  private func rename(
+    _ title: String, in store: ReplicaStore
+  ) async throws {
+    try await store.save(undoable: "Rename to \(title)") {
+      $0[Note.self, "1"].title = title
+    }
+  }
+
+  @Test func stepsSurviveRelaunch() async throws {
+    let first = try await store()
+    for title in ["Milk", "Bread", "Cheese"] {
+      try await rename(title, in: first)
+    }
+    try await first.undo()
+    try await first.close()
+    let second = try await store(as: 2)
+    #expect(await second.undoName == "Rename to Bread")
+    #expect(await second.redoName == "Rename to Cheese")
+    try await second.redo()
+    #expect(await title(second) == "Cheese")
+    for expected in ["Bread", "Milk", nil] {
+      try await second.undo()
+      #expect(await title(second) == expected)
+    }
+    #expect(try await second.undo() == .nothing)
+    try await second.close()
+    let third = try await store(as: 3)
+    for expected in ["Milk", "Bread", "Cheese"] {
+      try await third.redo()
+      #expect(await title(third) == expected)
+    }
+    #expect(try await third.redo() == .nothing)
+  }
+
+  @Test func saveWithoutNameIsNotUndone() async throws {
+    let store = try await store()
+    try await rename("Milk", in: store)
+    try await store.save { $0[Note.self, "2"].title = "Bread" }
+    try await store.undo()
+    #expect(await title(store) == nil)
+    #expect(await store.read { $0[Note.self, "2"]?.title } == "Bread")
+  }
+
+  @Test func undoableSaveRemovesRedo() async throws {
+    let store = try await store()
+    try await rename("Milk", in: store)
+    try await store.undo()
+    try await rename("Bread", in: store)
+    #expect(await store.redoName == nil)
+    try await store.close()
+    #expect(await try self.store(as: 2).redoName == nil)
+  }
+
+  @Test func preventedUndoStays() async throws {
+    let store = try await store()
+    try await rename("Milk", in: store)
+    try await rename("Bread", in: store)
+    let later = try await store.withReplica { replica in
+      let other = replica.fork(as: DeviceID(8))
+      try other.save { $0[Note.self, "1"].title = "Ham" }
+      return other.delta(since: replica.version)
+    }
+    try await store.apply(#require(later))
+    let field = FieldLocation(
+      record: RecordID("Note", "1"), field: FieldKey("title", .register))
+    for _ in 0..<2 {
+      #expect(try await store.undo() == .prevented([field]))
+      #expect(await store.undoName == "Rename to Bread")
+      #expect(await store.redoName == nil)
+    }
+    #expect(await title(store) == "Ham")
+    try await store.discardUndo()
+    #expect(await store.undoName == "Rename to Milk")
+    try await store.close()
+    #expect(await try self.store(as: 2).undoName == "Rename to Milk")
+  }
+
+  @Test func historyKeepsTheLastSteps() async throws {
+    let store = try await store()
+    for i in 1...(UndoHistory.limit + 5) {
+      try await rename("title \(i)", in: store)
+    }
+    try await store.close()
+    let again = try await self.store(as: 2)
+    for _ in 0..<UndoHistory.limit {
+      guard case .done(let report) = try await again.undo() else { break }
+      #expect(report.left.isEmpty)
+    }
+    #expect(await title(again) == "title 5")
+    #expect(try await again.undo() == .nothing)
+    // A redone save counts again.
+    for _ in 0..<UndoHistory.limit { try await again.redo() }
+    #expect(await title(again) == "title \(UndoHistory.limit + 5)")
+    let rows = try SQLiteConnection(opening: path).integer(
+      "SELECT count(*) FROM rejoin_undo")
+    #expect(rows == Int64(UndoHistory.limit))
+  }
+
+  @Test func failedSaveKeepsHistory() throws {
+    let connection = try SQLiteConnection(opening: path)
+    let scope = try StoredScope(
+      "main", on: connection, schema: [Note.self],
+      wallClock: ManualClock().wall, token: keeper,
+      makeDeviceID: { DeviceID(1) })
+    func rename(_ title: String) throws {
+      try scope.update { replica in
+        try replica.save(undoable: title) { $0[Note.self, "1"].title = title }
+      }
+    }
+    try rename("Milk")
+    let before = scope.replica.undoHistory
+    struct Refused: Error {}
+    #expect(throws: Refused.self) {
+      try scope.update { replica in
+        try replica.undo()
+        throw Refused()
+      }
+    }
+    #expect(scope.replica.undoHistory == before && scope.title == "Milk")
+    let used = try #require(try connection.integer("PRAGMA page_count"))
+    try connection.run("PRAGMA max_page_count = \(used)")
+    #expect(throws: StoreError.self) {
+      try rename(String(repeating: "long ", count: 5000))
+    }
+    #expect(scope.replica.undoHistory == before && scope.title == "Milk")
+    try connection.run("PRAGMA max_page_count = 100000")
+    try rename("Bread")
+    try scope.update { _ = try $0.undo() }
+    try scope.update { _ = try $0.undo() }
+    #expect(scope.title == nil)
+  }
+
+  @Test func damagedStepIsNoticed() async throws {
+    let store = try await store()
+    try await rename("Milk", in: store)
+    try await store.close()
+    let connection = try SQLiteConnection(opening: path)
+    try connection.run("UPDATE rejoin_undo SET undone = 1")
+    connection.close()
+    expectDamaged("a step") { try open(path, token: keeper) }
+  }
+
+  @Test func fileOfEarlierVersionGetsHistory() async throws {
+    let first = try await store()
+    try await first.save { $0[Note.self, "1"].title = "Milk" }
+    try await first.close()
+    let connection = try SQLiteConnection(opening: path)
+    try connection.run("DROP TABLE rejoin_undo")
+    connection.close()
+    let second = try await store(as: 2)
+    #expect(await title(second) == "Milk")
+    try await rename("Bread", in: second)
+    try await second.undo()
+    #expect(await title(second) == "Milk")
+  }
+
+  @Test func scopesHaveTheirOwnHistories() throws {
+    let (a, b) = (
+      try open(path, scope: "a", as: 1), try open(path, scope: "b", as: 2)
+    )
+    for (scope, name) in [(a, "a"), (b, "b")] {
+      try scope.update { replica in
+        try replica.save(undoable: name) { $0[Note.self, "1"].title = name }
+      }
+    }
+    try a.update { _ = try $0.undo() }
+    #expect(a.title == nil && b.title == "b")
+    let again = try open(path, scope: "b", as: 3)
+    #expect(again.replica.undoHistory.undoName == "b")
+  }
+
+  @Test func backupHasItsHistory() async throws {
+    let store = try await store()
+    try await rename("Milk", in: store)
+    let copy = folder.file("copy.sqlite")
+    try await store.backup(to: copy)
+    try await rename("Bread", in: store)
+    let restored = try await ReplicaStore(
+      at: copy, schema: [Note.self], wallClock: ManualClock().wall,
+      token: keeper, makeDeviceID: { DeviceID(9) })
+    #expect(await restored.undoName == "Rename to Milk")
+    try await restored.undo()
+    #expect(await title(restored) == nil)
+  }
+}
+
+/// Views, and what leaves a store.
+@Suite final class ExportTests: StoreSuite {
+  @Test func deltaMadeInWithReplicaStoresTheToken() async throws {
+    let store = try await ReplicaStore(
+      at: path, schema: [Note.self], wallClock: ManualClock().wall,
+      token: keeper, makeDeviceID: { DeviceID(1) })
+    let token = try #require(keeper.bytes)
+    try await store.withReplica { replica in
+      _ = try replica.save { $0[Note.self, "1"].title = "Milk" }
+    }
+    #expect(keeper.bytes == token)
+    try folder.copy("notes.sqlite", to: "backup.sqlite")
+    let delta = try await store.withReplica { replica in
+      _ = try replica.save { $0[Note.self, "1"].title = "Bread" }
+      return replica.delta()
+    }
+    #expect(delta != nil && keeper.bytes != token)
+    // The backup lacks a save that was sent.
+    let restored = try await ReplicaStore(
+      at: folder.file("backup.sqlite"), schema: [Note.self],
+      wallClock: ManualClock().wall, token: keeper,
+      makeDeviceID: { DeviceID(2) })
+    #expect(await restored.deviceChange?.old == DeviceID(1))
+  }
+
+  @Test(arguments: ["state", "fork", "encoded", "snapshot", "parts"])
+  func everyExportStoresTheToken(_ export: String) throws {
+    let store = try open(path, token: keeper)
+    try store.write("Milk")
+    let token = keeper.bytes
+    try store.update { replica in
+      switch export {
+      case "state": _ = replica.state
+      case "fork": _ = replica.fork(as: DeviceID(7))
+      case "encoded": _ = replica.encoded()
+      case "snapshot": _ = Snapshot(of: replica)
+      default: _ = replica.delta(since: ReplicaVersion(), byteLimit: 100)
+      }
+    }
+    #expect(keeper.bytes != token)
+  }
+
+  @Test func tokenThatCannotBeStoredWithholdsTheDelta() throws {
+    let store = try open(path, token: keeper)
+    keeper.fails = true
+    let error = #expect(throws: StoreError.self) {
+      try store.update { replica in
+        _ = try replica.save { $0[Note.self, "1"].title = "Milk" }
+        return replica.delta()
+      }
+    }
+    guard case .tokenNotStored = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    // The save is durable.
+    #expect(store.title == "Milk")
+    #expect(try open(path, token: TestKeeper(), as: 2).title == "Milk")
+  }
+
+  @Test func changingInExportTraps() async throws {
+    let process = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      let store = try open(":memory:")
+      try store.export { replica in
+        _ = try replica.save { $0[Note.self, "1"].title = "Milk" }
+      }
+    }
+    #if DEBUG
+      let error = String(
+        decoding: try #require(process).standardErrorContent, as: UTF8.self)
+      #expect(error.contains("`export` must not change the replica"))
+    #endif
+  }
+
+  @Test func versionAndDeltaAreOfOneMoment() async throws {
+    let store = try await ReplicaStore(
+      at: path, schema: [Note.self], wallClock: ManualClock().wall,
+      token: keeper, makeDeviceID: { DeviceID(1) })
+    try await store.save { $0[Note.self, "1"].title = "Milk" }
+    let (version, delta) = try await store.export { replica in
+      (replica.version, replica.delta(since: ReplicaVersion()))
+    }
+    #expect(
+      delta?.intervals.mapValues(\.to.sequence) == [DeviceID(1): 1]
+        && version.vectorClock == [DeviceID(1): 1])
+    let read = await store.read { view in
+      (view.version, view.latestMissingSaves, view.records(of: Note.self))
+    }
+    #expect(read.0 == version && read.1.isEmpty)
+    #expect(read.2.map(\.title) == ["Milk"])
+  }
+}
