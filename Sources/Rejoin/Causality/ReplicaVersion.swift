@@ -82,8 +82,9 @@ public struct ReplicaVersion: Hashable, Sendable {
     }
     return covers
       && other.fieldsAhead.allSatisfy { field, saves in
-        saves.isContained(
-          in: vectorClock.merging(fieldsAhead[field] ?? VectorClock()))
+        var held = vectorClock
+        if let ahead = fieldsAhead[field] { held.merge(ahead) }
+        return saves.isContained(in: held)
       }
   }
 

@@ -15,8 +15,6 @@ struct ContextBody {
   private let other: Replica
   /// The draft that is edited instead of the context, if the bytes choose one.
   private var draft: RecordDraft<AnyEntity>?
-  /// What undoes the last save of each replica.
-  private var undo: [DeviceID: SaveUndo] = [:]
 
   init(_ bytes: [UInt8]) {
     var source = ByteSource(bytes)
@@ -72,6 +70,26 @@ struct ContextBody {
       try table.checkPlaces(of: draft, without: blank, with: shown)
     }
     try table.check(context, &draft, store)
+    try checkUndo()
+  }
+
+  /// The save of a context or a draft can be undone and redone.
+  private func checkUndo() throws {
+    guard store.undoHistory.undoName == PolicyTable.saveName else { return }
+    let saved = store.fetched(PolicyTable.card)
+    for verb in [store.undo, store.redo] {
+      guard case .done(let report) = try verb(), report.left.isEmpty else {
+        throw FuzzFailure(
+          "\(policy.name): the save cannot be undone and redone")
+      }
+    }
+    let again = store.fetched(PolicyTable.card)
+    try equal("\(policy.name): exists", again.exists, saved.exists)
+    for key in keys + PolicyTable.extras {
+      try require(
+        again[key].shows(sameAs: saved[key]),
+        "\(policy.name): \(key.name) differs after undo and redo")
+    }
   }
 
   /// A replica writes some of the fields, undoes its last save, deletes the
@@ -83,24 +101,19 @@ struct ContextBody {
     case 4:
       try replica.retire(replica === store ? other.device : store.device)
     case 5:
-      guard let undo = undo[replica.device] else { return }
-      self.undo[replica.device] = try replica.undo(undo).undo
+      try replica.undo()
     default: try write(on: replica)
     }
   }
 
-  private mutating func save(
+  private func save(
     on replica: Replica, _ body: (Transaction) -> Void
   ) throws(SaveError) {
-    let report = try replica.save { transaction in
-      transaction.isUndoable = true
-      body(transaction)
-    }
-    undo[replica.device] = report.undo
+    try replica.save(undoable: "save", body)
   }
 
   /// A replica deletes the record, and purges it once the other knows.
-  private mutating func purge(on replica: Replica) throws(SaveError) {
+  private func purge(on replica: Replica) throws(SaveError) {
     try save(on: replica) { $0.delete(PolicyTable.card) }
     for (a, b) in [(store, other), (other, store), (store, other)] {
       a.merge(b)

@@ -32,12 +32,17 @@ extension PolicyTable {
     try checkQueue(context, row, replica)
   }
 
+  /// The name of the saves of contexts and drafts in the undo history.
+  static let saveName = "context"
+
   private func save(
     _ context: EditingContext, _ draft: inout RecordDraft<AnyEntity>?
   ) throws -> ContextReport {
-    guard var copy = draft else { return try context.save() }
+    guard var copy = draft else {
+      return try context.save(undoable: Self.saveName)
+    }
     defer { draft = copy }
-    return try context.commit(&copy)
+    return try context.commit(&copy, undoable: Self.saveName)
   }
 
   /// A draft counts once.
