@@ -70,6 +70,39 @@ import Testing
     #expect(scene.item?.name == shown)
   }
 
+  /// The deletion of another device, which the context was not shown, stays. The mark of
+  /// the context is what keeps the record.
+  @Test func redoKeepsRecordBesideUnseenDeletion() throws {
+    let scene = try Scene.withItem()
+    let context = EditingContext(scene.mine, mergePolicy: .merge)
+    context.fetch(Item.self, "1").touch()
+    try scene.other.save { $0[Item.self, "1"].delete() }
+    scene.mine.merge(scene.other)
+    try context.save(undoable: "Keep")
+    #expect(scene.item != nil)
+    try scene.mine.undo()
+    #expect(scene.item == nil)
+    try scene.mine.redo()
+    #expect(scene.item?.name == "base")
+    try scene.mine.undo()
+    #expect(scene.item == nil)
+  }
+
+  /// The record exists before and after, because of the edit of another device.
+  @Test func undoBesideUnseenEditLeavesNothing() throws {
+    let scene = try Scene.withItem()
+    try scene.other.save { $0[Item.self, "1"].qty.increment() }
+    try scene.mine.save { $0[Item.self, "1"].delete() }
+    scene.mine.merge(scene.other)
+    try scene.mine.save(undoable: "Rename") { $0[Item.self, "1"].name = "new" }
+    guard case .done(let report) = try scene.mine.undo() else {
+      Issue.record("the save is not undone")
+      return
+    }
+    #expect(report.left.isEmpty)
+    #expect(scene.item?.name == "base" && scene.item?.qty == 11)
+  }
+
   @Test func contextWithoutNameIsNotUndoable() throws {
     let scene = try Scene.withItem()
     try scene.context(.merge).save()

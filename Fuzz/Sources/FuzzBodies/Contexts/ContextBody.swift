@@ -76,6 +76,11 @@ struct ContextBody {
   /// The save of a context or a draft can be undone and redone.
   private func checkUndo() throws {
     guard store.undoHistory.undoName == PolicyTable.saveName else { return }
+    // The checks of the queue resolve it, in later saves.
+    switch policy {
+    case .manual, .custom: return
+    default: break
+    }
     let saved = store.fetched(PolicyTable.card)
     for verb in [store.undo, store.redo] {
       guard case .done(let report) = try verb(), report.left.isEmpty else {

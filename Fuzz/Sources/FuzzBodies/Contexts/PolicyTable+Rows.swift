@@ -126,7 +126,7 @@ extension PolicyTable {
       if !row.dropsEdits {
         row.written[key] = value
         if quiet.contains(key) { row.supersedes.insert(key) }
-      } else if value != store.value(key) {
+      } else {
         row.dropped.insert(.init(field: key, value: value))
       }
     }

@@ -40,6 +40,7 @@ struct PlaceExistence: Sendable {
       uncovered: exists ? VectorClock() : edits.saves(beyond: covered),
       superseded: deletions.only?.dot,
       wasPurged: deletions.contains(where: \.payload.isPurge),
+      outlived: exists ? marks.deletions(leftIn: after.marks) : nil,
       before: clock[device], after: save.dot.sequence
     ).change(by: save)
   }
@@ -64,8 +65,7 @@ struct PlaceExistence: Sendable {
     let dot = change.save.dot
     let isThere = marks[dot]?.payload.isDeletion ?? false
     if existence.isDeletion, existence.existed, isThere {
-      let others = marks.filter { $0.dot != dot }
-      return .restoration(dot, needsMark: others.isEmpty && !hasFields)
+      return .restoration(dot, needsMark: needsMark(without: dot, existence))
     }
     // The deletions that the save superseded come back, and cover the save.
     var covered = existence.covered ?? VectorClock()
@@ -85,8 +85,43 @@ struct PlaceExistence: Sendable {
     guard isBack, isAlone else {
       return .nothing(isLeft: exists != existence.existed)
     }
+    // If the record existed before, the edits of others kept it then, too.
     return .deletion(
-      covered, isPurge: existence.wasPurged, isLeft: !others.isEmpty)
+      covered, isPurge: existence.wasPurged,
+      isLeft: !existence.existed && !others.isEmpty)
+  }
+}
+
+extension PlaceExistence {
+  /// Returns whether the record needs a mark to exist again after the deletion with a
+  /// dot is removed.
+  ///
+  /// If other deletions are there, it needs one only if it existed beside all of them
+  /// before, because of a mark that the deletion superseded.
+  private func needsMark(
+    without dot: Dot, _ existence: SaveUndo.Existence
+  ) -> Bool {
+    let others = Siblings(sorted: marks.filter { $0.dot != dot })
+    guard let covered = others.covered else {
+      return others.isEmpty && !hasFields
+    }
+    let isAlive =
+      !edits.saves(beyond: covered).entries.isEmpty
+      || others.contains {
+        !$0.payload.isDeletion && !covered.contains($0.dot)
+      }
+    return !isAlive
+      && others.deletions.allSatisfy {
+        existence.outlived?.contains($0.dot) ?? false
+      }
+  }
+}
+
+extension Siblings<ExistenceMark> {
+  /// Returns the deletions that are also in later marks, or `nil` without one.
+  fileprivate func deletions(leftIn after: Self) -> [Dot]? {
+    let left = deletions.map(\.dot).filter { after[$0] != nil }
+    return left.isEmpty ? nil : left
   }
 }
 
@@ -109,6 +144,9 @@ extension SaveUndo {
     let superseded: Dot?
     /// Whether a superseded deletion was a purge.
     let wasPurged: Bool
+    /// The deletions beside which the record existed, and which the save left, sorted, or
+    /// `nil` without one.
+    let outlived: [Dot]?
     /// The number of the device's previous save of the record.
     let before: UInt64
     /// The number of the device's last save of the record.
@@ -136,6 +174,13 @@ extension SaveUndo.Existence {
       throw decoder.corrupted(
         "The save of an existence and `after` must follow `before`."
       )
+    }
+    let deletions = outlived ?? []
+    guard zip(deletions, deletions.dropFirst()).allSatisfy(<),
+      deletions.allSatisfy({ $0.sequence > 0 }), outlived?.isEmpty != true
+    else {
+      throw decoder.corrupted(
+        "Deletions must be sorted by their dots and numbered from one.")
     }
     return change(by: save)
   }
