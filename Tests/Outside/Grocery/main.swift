@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// A grocery app without a screen. Each device is a process, and all share a hub:
+//
+//     grocery FOLDER DEVICE VERSION VERB…
+
+import Foundation
+import Rejoin
+import RejoinFoundation
+import RejoinPolicies
+import RejoinSQL
+import RejoinStore
+
+enum Aisle: String, FieldValue, CaseIterable { case produce, dairy, bakery }
+
+struct Member: Entity { let name = register("name", of: String.self) }
+
+struct ShoppingList: Entity {
+  let name = register("name", of: String.self)
+  let members = toMany("members", Member.self)
+  let edits = counter("edits")
+}
+
+/// An item, as far as both versions of the app agree.
+protocol Item: Entity {
+  var title: Field<Self, MVRegister<String>> { get }
+  var aisle: Field<Self, MVRegister<Aisle>> { get }
+  var amount: Field<Self, PNCounter> { get }
+  var list: Field<Self, MVRegister<Reference<ShoppingList>>> { get }
+
+  static func tag(_ item: RecordEditor<Self>, as tag: String)
+  static func tags(of item: TypedRecord<Self>) -> [String]
+  /// Returns the tags that only the first version shows.
+  static func olderTags(of item: TypedRecord<Self>) -> [String]
+}
+
+/// In the first version, an item has one tag.
+struct FirstItem: Item {
+  static let entityName = "Item"
+  let title = register("title", of: String.self)
+  let aisle = register("aisle", of: Aisle.self)
+  let amount = counter("amount")
+  let list = toOne("list", ShoppingList.self)
+  let tag = register("tag", of: String.self)
+
+  static func tag(_ item: RecordEditor<Self>, as tag: String) { item.tag = tag }
+  static func tags(of item: TypedRecord<Self>) -> [String] {
+    item.tag.map { [$0] } ?? []
+  }
+  static func olderTags(of item: TypedRecord<Self>) -> [String] { [] }
+}
+
+/// In the second version, an item has a set of tags.
+struct SecondItem: Item {
+  static let entityName = "Item"
+  let title = register("title", of: String.self)
+  let aisle = register("aisle", of: Aisle.self)
+  let amount = counter("amount")
+  let list = toOne("list", ShoppingList.self)
+  let tags = set(
+    "tag", of: String.self, fallingBackTo: .register(of: String.self) { $0 })
+
+  static func tag(_ item: RecordEditor<Self>, as tag: String) {
+    item.tags.insert(tag)
+  }
+  static func tags(of item: TypedRecord<Self>) -> [String] { item.tags }
+  static func olderTags(of item: TypedRecord<Self>) -> [String] {
+    item.olderValues(of: \.tags).map(\.value).filter { !item.tags.contains($0) }
+  }
+}
+
+/// The list on the screen, which follows the store.
+actor Screen<I: Item> {
+  private(set) var items: [String: TypedRecord<I>] = [:]
+
+  func follow(_ store: ReplicaStore) async throws {
+    for try await update in await store.changes {
+      switch update {
+      case .recordIDs:
+        for item in await store.read({ $0.records(of: I.self) }) {
+          items[item.id] = item
+        }
+      case .changes(let changes):
+        for change in changes.of(I.self) { items[change.key] = change.new }
+      }
+    }
+  }
+}
+
+struct Grocery<I: Item> {
+  let store: ReplicaStore
+  let session: HubSession
+  /// Where each acknowledged edit is counted.
+  let log: FileHandle
+
+  init(_ folder: String, device: String) async throws {
+    store = try await ReplicaStore(
+      at: "\(folder)/\(device).sqlite",
+      schema: [Member.self, ShoppingList.self, I.self], wallClock: .system,
+      makeDeviceID: DeviceID.random)
+    let hub = try await Hub(connections: 1) {
+      try SQLiteConnection(opening: "\(folder)/hub.sqlite")
+    }
+    session = hub.session { _ in }
+    log = try FileHandle(forWritingTo: URL(filePath: "\(folder)/\(device).log"))
+    try log.seekToEnd()
+    // The rows of the app's former database, which every device imports.
+    try await store.withReplica { replica in
+      _ = try replica.importRows { transaction in
+        transaction[Member.self, "ada"].name = "Ada"
+        let list = transaction[ShoppingList.self, "home"]
+        list.name = "Home"
+        list.members.insert(Reference("ada"))
+        for (key, aisle) in [("bread", Aisle.bakery), ("milk", .dairy)] {
+          let item = transaction[I.self, key]
+          (item.title, item.aisle, item.list) = (key, aisle, Reference("home"))
+          item.amount.increment(by: 2)
+        }
+      }
+    }
+  }
+
+  func edit(_ body: @Sendable (Transaction) -> Void) async throws {
+    try await store.save { transaction in
+      body(transaction)
+      transaction[ShoppingList.self, "home"].edits.increment()
+    }
+    try log.write(contentsOf: Data("1\n".utf8))
+  }
+
+  func commit(_ form: RecordDraft<I>, named name: String) async throws {
+    try await store.withReplica { replica in
+      var form = form
+      let context = EditingContext(replica, mergePolicy: .merge)
+      _ = try context.commit(&form, undoable: name)
+    }
+  }
+
+  func rename(_ key: String, to title: String) async throws {
+    var form = await store.read { $0.draft(of: I.self, key: key) }
+    (form.title, form.list) = (title, Reference("home"))
+    try await commit(form, named: "Rename \(key)")
+  }
+
+  func undo() async throws {
+    if case .prevented = try await store.undo() {
+      try await store.discardUndo()
+    }
+  }
+
+  /// Settles every conflict in favor of the title that is shown.
+  func resolveConflicts() async throws {
+    for item in await store.read({ $0.records(of: I.self) }) {
+      let others = item.conflictingValues(of: \.title).map { $0 ?? "-" }
+      if others.isEmpty { continue }
+      print("\(item.id) is \(item.title ?? "-"), and not \(others)")
+      var form = await store.read { $0.draft(of: I.self, key: item.id) }
+      form.resolve(\.title, with: item.title)
+      try await commit(form, named: "Resolve \(item.id)")
+    }
+  }
+
+  func tag(_ key: String, as tag: String) async throws {
+    try await edit { transaction in
+      transaction.existing(I.self, key).map { I.tag($0, as: tag) }
+    }
+  }
+
+  func editAtRandom() async throws {
+    let key = ["bread", "milk", "tea", "rice", "eggs"].randomElement()!
+    let number = Int64.random(in: 1...9)
+    switch Int.random(in: 0..<10) {
+    case 0: try await edit { $0[I.self, key].delete() }
+    case 1: try await rename(key, to: "\(key) \(number)")
+    case 2: try await undo()
+    case 3: try await store.redo()
+    case 4: try await resolveConflicts()
+    case 5: try await sync()
+    case 6: try await tag(key, as: "\(number)")
+    default:
+      try await edit { $0.existing(I.self, key)?.amount.increment(by: number) }
+    }
+  }
+
+  func sync() async throws {
+    let held = try await session.version(of: "home")
+    try await store.withReplica { _ = $0.recordVersion(held) }
+    if let delta = try await store.delta(since: held) {
+      try await session.apply(delta, in: "home")
+    }
+    let (version, device) = await (store.version, store.device)
+    try await session.recordVersion(version, of: device, in: "home")
+    if let delta = try await session.delta(since: version, in: "home") {
+      try await store.apply(delta)
+    }
+    for item in await store.read({ $0.records(of: I.self) }) {
+      for tag in I.olderTags(of: item) { try await self.tag(item.id, as: tag) }
+    }
+  }
+
+  func show() async {
+    let (lists, items) = await store.read { view in
+      (view.records(of: ShoppingList.self), view.records(of: I.self))
+    }
+    for list in lists {
+      print(list.id, list.name ?? "-", list.members.map(\.key), list.edits)
+    }
+    for item in items {
+      print(
+        item.id, item.title ?? "-", item.aisle?.rawValue ?? "-", item.amount,
+        I.tags(of: item), item.list?.key ?? "-",
+        item.conflictingValues(of: \.title).map { $0 ?? "-" })
+    }
+  }
+
+  func run(_ verbs: [String]) async throws {
+    let screen = Screen<I>()
+    let follower = Task { try await screen.follow(store) }
+    for verb in verbs {
+      let words = verb.split(separator: " ").map(String.init)
+      switch words[0] {
+      case "edit": for _ in 0..<Int(words[1])! { try await editAtRandom() }
+      case "add":
+        try await edit { $0.existing(I.self, words[1])?.amount.increment() }
+      case "rename": try await rename(words[1], to: words[2])
+      case "delete": try await edit { $0[I.self, words[1]].delete() }
+      case "undo": try await undo()
+      case "resolve": try await resolveConflicts()
+      case "sync": try await sync()
+      case "show": await show()
+      default: fatalError("\(verb) is not a verb")
+      }
+    }
+    // Closing ends the sequence of changes, after those that are pending.
+    try await store.close()
+    _ = await follower.result
+    let items = await store.read { $0.records(of: I.self) }
+    if await screen.items.values.sorted(by: { $0.id < $1.id }) != items {
+      fatalError("the screen differs from the store")
+    }
+  }
+}
+
+let (folder, device) = (CommandLine.arguments[1], CommandLine.arguments[2])
+let verbs = Array(CommandLine.arguments[4...])
+if CommandLine.arguments[3] == "1" {
+  try await Grocery<FirstItem>(folder, device: device).run(verbs)
+} else {
+  try await Grocery<SecondItem>(folder, device: device).run(verbs)
+}
