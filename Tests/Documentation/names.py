@@ -47,7 +47,6 @@ OLD_NAMES = {
     ".Edit": "Transaction",
     "touch(creatingAgain:)": "upsert",
     "FetchedRecord": "Record",
-    "Replica.records": "recordIDs(of:)",
     "allRecords": "allRecordIDs",
     "Replica.missing": "latestMissingSaves",
     "ReplicaState.missing": "latestMissingSaves",

@@ -117,6 +117,13 @@ import Testing
     choice.resolve(\.phone, with: choice.phone)
     try EditingContext(replica).commit(&choice)
     #expect(phones == [] && choice.isCommitted)
+
+    var edit = replica.draft(of: Contact.self, key: "ada")
+    edit.name = "Countess"
+    try EditingContext(replica).commit(&edit, undoable: "Rename")
+    try replica.undo()
+    let restored = replica[Contact.self, "ada"]?.name  // "Ada"
+    #expect(restored == "Ada")
   }
 
   @Test func aRuleDecidesFieldByField() throws {
