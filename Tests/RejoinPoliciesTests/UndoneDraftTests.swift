@@ -70,8 +70,7 @@ import Testing
     #expect(scene.item?.name == shown)
   }
 
-  /// The deletion of another device, which the context was not shown, stays. The mark of
-  /// the context is what keeps the record.
+  /// The mark of the context keeps the record beside a deletion that it had not seen.
   @Test func redoKeepsRecordBesideUnseenDeletion() throws {
     let scene = try Scene.withItem()
     let context = EditingContext(scene.mine, mergePolicy: .merge)

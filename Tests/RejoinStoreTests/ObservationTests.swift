@@ -57,7 +57,7 @@ import Testing
       try await store.save { $0[Note.self, key].title = key }
     }
     let changes = await store.changes
-    // All of this happens before anybody iterates.
+    // These changes come before the first iteration.
     try await store.save { $0[Note.self, "c"].title = "c" }
     try await store.save { $0[Note.self, "a"].delete() }
     var iterator = changes.makeAsyncIterator()

@@ -63,7 +63,7 @@ public struct Record: Sendable {
     }
   }
 
-  /// Whether any save has touched a field.
+  /// Returns whether any save touched a field.
   func hasField(_ key: FieldKey) -> Bool {
     names.number(of: key).map { state.has($0) } ?? false
   }

@@ -9,7 +9,7 @@ public struct OlderReading: Hashable {
   let time: Timestamp?
 }
 
-/// What a later version of the app, which declares a field under another kind, reads.
+/// The reading of a later version of the app, which declares a field under another kind.
 public struct LaterReading: Hashable {
   /// The value of the field, or its elements if it is a set.
   var shown: [Value] = []
@@ -84,7 +84,7 @@ extension TestedLibrary {
 }
 
 extension OracleField {
-  /// What a later version of the app must read of the field of a record that exists.
+  /// The correct reading of a later version of the app, for a record that exists.
   var laterReading: LaterReading? {
     switch kind {
     case .register:

@@ -90,7 +90,7 @@ actor Screen<I: Item> {
 struct Grocery<I: Item> {
   let store: ReplicaStore
   let session: HubSession
-  /// Where each acknowledged edit is counted.
+  /// A file with a line for each acknowledged edit.
   let log: FileHandle
 
   init(_ folder: String, device: String) async throws {

@@ -78,7 +78,7 @@ public struct SaveReport: Hashable, Sendable {
   /// The writes that were superseded without having been shown.
   public internal(set) var superseded: [Superseded] = []
 
-  /// What it takes to undo the save, or `nil` if the save was not undoable.
+  /// The changes to undo, or `nil` if the save was not undoable.
   public internal(set) var undo: SaveUndo?
 
   /// The fields of which ``Replica/undo(_:)`` has left something as it was; for a

@@ -85,7 +85,7 @@ struct PlaceExistence: Sendable {
     guard isBack, isAlone else {
       return .nothing(isLeft: exists != existence.existed)
     }
-    // If the record existed before, the edits of others kept it then, too.
+    // If the record existed before the save, edits of other devices kept it.
     return .deletion(
       covered, isPurge: existence.wasPurged,
       isLeft: !existence.existed && !others.isEmpty)
@@ -144,8 +144,8 @@ extension SaveUndo {
     let superseded: Dot?
     /// Whether a superseded deletion was a purge.
     let wasPurged: Bool
-    /// The deletions beside which the record existed, and which the save left, sorted, or
-    /// `nil` without one.
+    /// The deletions beside which the record existed, and which the save kept, sorted by
+    /// dot, or `nil` if none exists.
     let outlived: [Dot]?
     /// The number of the device's previous save of the record.
     let before: UInt64

@@ -79,7 +79,7 @@ extension Replica {
   ///
   /// What somebody has superseded, removed or reset since stays as it is, and so does a
   /// record that has been deleted. The report has a list of it, ``SaveReport/left``,
-  /// and how to undo the undoing, ``SaveReport/undo``, which is to redo.
+  /// and how to redo the save, ``SaveReport/undo``.
   ///
   /// Of several concurrent writes or marks that the save had superseded, what they
   /// showed comes back as one. A state does not tell whether somebody else has

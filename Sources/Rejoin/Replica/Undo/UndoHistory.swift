@@ -43,7 +43,7 @@ public struct UndoHistory: Hashable, Sendable {
     (self.done, self.undone) = (UndoStack(done), UndoStack(undone))
   }
 
-  /// The name of the save that is undone next, or `nil` if there is none.
+  /// The name of the save that is undone next, or `nil` if no save can be undone.
   public var undoName: String? { undo.map { $0.name ?? "" } }
 
   /// The name of the save that is redone next, or `nil` if no save was undone, or if
@@ -57,10 +57,10 @@ public struct UndoHistory: Hashable, Sendable {
     if undo != nil { done.removeLast() }
   }
 
-  /// The save that is undone next, or `nil` if there is none.
+  /// The save that is undone next, or `nil` if no save can be undone.
   package var undo: SaveUndo? { done.last }
 
-  /// The undo that is undone next, or `nil` if there is none.
+  /// The undo that is undone next, or `nil` if no save can be redone.
   package var redo: SaveUndo? { undone.last }
 
   /// The saves that can be undone, and those that can be redone.
