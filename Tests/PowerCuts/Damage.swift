@@ -60,7 +60,7 @@ struct Damage {
     let store = try await Damage.open(path("whole"))
     for i in 1...80 {
       if i == 75 { _ = try await store.setting("wal_checkpoint(TRUNCATE)") }
-      try await store.save { transaction in
+      try await store.save(undoable: "Save \(i)") { transaction in
         let note = transaction[Note.self, "\(i % 30)"]
         // The text is long, so most bytes of the file are significant.
         note.title = String(repeating: "title \(i) ", count: 100)

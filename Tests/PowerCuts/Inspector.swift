@@ -57,6 +57,11 @@ struct Inspector {
     let digest = bytes.withUnsafeBytes { WireChecksum.of($0) }
     if await store.deviceChange != nil { return ["a needless new device"] }
     var faults: [String] = []
+    let name = await store.undoName
+    if name != (number == 0 ? nil : "\(number)") {
+      faults.append(
+        "the undo history of save \(number) ends with \(name ?? "nothing")")
+    }
     if let sent, number < sent {
       faults.append("save \(number + 1) was sent, and will be made again")
     }

@@ -57,13 +57,21 @@ private struct Writer {
   func keepBusy() async throws {
     _ = try await store.setting("wal_autocheckpoint = 30")
     _ = try await store.setting("journal_size_limit = 60000")
-    try await store.save { transaction in
-      transaction[Note.self, "own"].saves.increment(by: 1)
+    try await save { transaction in
       for i in 0..<200 {
         transaction[Note.self, "own"].tags.insert("one of many tags, \(i)")
       }
     }
     try await acknowledge("saved")
+  }
+
+  /// Makes a save whose name in the undo history is its number.
+  private func save(_ body: @Sendable (Transaction) -> Void) async throws {
+    let number = await store.version[store.device].sequence + 1
+    try await store.save(undoable: "\(number)") { transaction in
+      transaction[Note.self, "own"].saves.increment(by: 1)
+      body(transaction)
+    }
   }
 
   mutating func step() async throws {
@@ -78,8 +86,7 @@ private struct Writer {
       try await acknowledge("merged")
     default:
       let n = random.next() % 20
-      try await store.save { transaction in
-        transaction[Note.self, "own"].saves.increment(by: 1)
+      try await save { transaction in
         transaction[Note.self, "own"].tags.insert("\(n)")
         transaction[Note.self, "\(n)"].title = "\(n)"
       }
@@ -118,6 +125,10 @@ private struct Writer {
       )
     }
     guard saves == Int64(number) else { fatalError("\(saves) of \(number)") }
+    let name = await store.undoName
+    guard name == (number == 0 ? nil : "\(number)") else {
+      fatalError("the undo history ends with \(name ?? "nothing")")
+    }
     let digest = bytes.withUnsafeBytes { WireChecksum.of($0) }
     say("\(what) \(number) \(digest)\(end)")
   }
