@@ -74,7 +74,7 @@ struct SavePlan {
 
   /// The reason the record cannot be saved, or `nil` if it can.
   func failure(in replica: Replica) -> SaveError? {
-    if record.id.key.isEmpty, !record.isDeleted {
+    if record.id.key.isEmpty, !record.isDeleted || record.isCreatedAgain {
       return .emptyKey(entity: record.id.entity)
     }
     return editsToApply.sorted { $0.key < $1.key }

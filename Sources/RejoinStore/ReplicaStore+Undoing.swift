@@ -30,7 +30,9 @@ extension ReplicaStore {
 
   /// Redoes the last save that was undone, durably.
   ///
-  /// - Returns: The result, as ``undo()`` returns it.
+  /// - Returns: The result. If later changes prevent the redo, nothing changes, and the
+  ///   save remains the next one. To continue with the save before it, call
+  ///   ``discardRedo()``.
   /// - Throws: `SaveError` or ``StoreError``. If an error is thrown, the store is
   ///   unchanged.
   @discardableResult
@@ -41,5 +43,12 @@ extension ReplicaStore {
   /// - Throws: ``StoreError``. If an error is thrown, the store is unchanged.
   public func discardUndo() throws {
     try withReplica { $0.undoHistory.discardUndo() }
+  }
+
+  /// Removes the save that ``redo()`` would redo next, and keeps what is there.
+  ///
+  /// - Throws: ``StoreError``. If an error is thrown, the store is unchanged.
+  public func discardRedo() throws {
+    try withReplica { $0.undoHistory.discardRedo() }
   }
 }

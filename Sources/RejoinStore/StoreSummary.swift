@@ -52,7 +52,9 @@ package struct StoreSummary {
     guard try Tables.exist(on: connection) else {
       throw StoreError.damaged("or no store: it has none of the tables")
     }
+    let hasUndo = try Tables.undoExists(on: connection)
     return try ScopeRow.all(on: connection).map { row in
+      if hasUndo { _ = try UndoRows(scope: row.scope, on: connection) }
       let (rows, stored) = try ScopeRows.read(row, on: connection)
       try checkTouches(of: row, rows, stored, connection)
       func sum(_ sql: String) throws -> Int64 {

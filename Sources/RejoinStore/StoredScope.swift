@@ -190,9 +190,17 @@ package final class StoredScope {
         replica.hasChangedRecords || head != StoredHead(replica.stored)
         || version != replica.stored.version
       if isChanged || error is StoreError { try takeBack(to: former) }
+      // `body` may have kept the delta that it made before it threw.
+      if replica.hasExported { try? keepToken() }
       throw error
     }
-    if replica.hasExported { try keepToken() }
+    if replica.hasExported {
+      // The change is durable, whatever prevents the token from being stored.
+      do { try keepToken() } catch let error as StoreError {
+        if case .tokenNotStored = error { throw error }
+        throw StoreError.tokenNotStored("\(error)")
+      }
+    }
     return value
   }
 
@@ -257,7 +265,8 @@ package final class StoredScope {
     let version = replica.stored.version
     defer {
       precondition(
-        !replica.hasChangedRecords && version == replica.stored.version,
+        !replica.hasChangedRecords && !replica.hasChangedUndoHistory
+          && version == replica.stored.version,
         "`export` must not change the replica. Use `save` or `withReplica`.")
     }
     return try body(replica)

@@ -7,7 +7,7 @@ import RejoinSQL
 /// Each row has a check of its content, and each scope the number of its rows, so
 /// that neither a flipped bit nor a lost row goes unnoticed. Texts are kept as
 /// bytes, since they may contain NUL and are compared as bytes. Rows of records
-/// are never deleted.
+/// are never deleted. The undo history has checks, too, and may lose rows.
 enum Tables {
   /// Incremented for breaking changes.
   ///
@@ -124,17 +124,29 @@ enum Tables {
   /// Any number that others are not likely to lock.
   private static let lock: Int64 = 0x7265_6a6f_696e
 
-  /// Whether a database has the tables: all of them or none.
-  static func exist(on connection: any SQLConnection) throws -> Bool {
+  /// Whether a database has the table of the undo history.
+  static func undoExists(on connection: any SQLConnection) throws -> Bool {
+    try count(of: ["rejoin_undo"], on: connection) == 1
+  }
+
+  /// Returns how many of some tables a database has.
+  private static func count(
+    of tables: [String], on connection: any SQLConnection
+  ) throws -> Int64 {
     let names =
       switch connection.dialect {
       case .sqlite: "sqlite_master WHERE type = 'table' AND name"
       case .postgresql:
         "pg_tables WHERE schemaname = current_schema() AND tablename"
       }
-    let list = Tables.required.map { "'\($0)'" }.joined(separator: ", ")
-    let count = try connection.integer(
-      "SELECT count(*) FROM \(names) IN (\(list))")
+    let list = tables.map { "'\($0)'" }.joined(separator: ", ")
+    return try connection.integer(
+      "SELECT count(*) FROM \(names) IN (\(list))") ?? 0
+  }
+
+  /// Whether a database has the tables: all of them or none.
+  static func exist(on connection: any SQLConnection) throws -> Bool {
+    let count = try count(of: required, on: connection)
     if count == Int64(Tables.required.count) { return true }
     if count == 0 { return false }
     // A later version may have other tables.
@@ -143,7 +155,7 @@ enum Tables {
     if let format, format > Self.format {
       throw StoreError.newerFormat(Int(format))
     }
-    throw StoreError.damaged("of whose tables there are \(count ?? 0)")
+    throw StoreError.damaged("of whose tables there are \(count)")
   }
 }
 

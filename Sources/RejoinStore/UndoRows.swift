@@ -15,7 +15,8 @@ import RejoinSQL
 struct UndoRows {
   private struct Row {
     let number: Int64
-    var save: SaveUndo
+    /// The save, or `nil` if another version of the library wrote it.
+    let save: SaveUndo?
     let isUndone: Bool
   }
 
@@ -35,19 +36,23 @@ struct UndoRows {
     ) { row in
       let (number, isUndone) = (row.integer(0), row.integer(1) != 0)
       let body = row.bytes(2)
-      guard UndoRows.check(of: body, isUndone) == row.integer(3),
-        let save = try? JSONDecoder().decode(SaveUndo.self, from: Data(body))
-      else { throw StoreError.damaged("in step \(number) of the undo history") }
+      guard UndoRows.check(of: body, isUndone, scope) == row.integer(3) else {
+        throw StoreError.damaged("in step \(number) of the undo history")
+      }
+      let save = try? JSONDecoder().decode(SaveUndo.self, from: Data(body))
       rows.append(Row(number: number, save: save, isUndone: isUndone))
     }
     self.rows = rows
   }
 
   /// The history that the rows contain.
+  ///
+  /// If another version of the library wrote one of them, the history is empty.
   var history: UndoHistory {
-    UndoHistory(
-      done: rows.filter { !$0.isUndone }.map(\.save),
-      undone: rows.filter(\.isUndone).map(\.save))
+    if rows.contains(where: { $0.save == nil }) { return UndoHistory() }
+    return UndoHistory(
+      done: rows.filter { !$0.isUndone }.compactMap(\.save),
+      undone: rows.filter(\.isUndone).compactMap(\.save))
   }
 
   /// Writes the saves of a history that the rows lack, and deletes the rows of others.
@@ -55,12 +60,16 @@ struct UndoRows {
     _ history: UndoHistory, on connection: any SQLConnection
   ) throws {
     let known = Dictionary(
-      rows.map { ($0.save.dot, $0) }, uniquingKeysWith: { $1 })
+      rows.map { ($0.save?.dot, $0) }, uniquingKeysWith: { $1 })
     let (done, undone) = history.saves
     var new: [Row] = []
     for (saves, isUndone) in [(done, false), (undone, true)] {
+      var inserts = false
       for save in saves {
-        guard let row = known[save.dot], row.isUndone == isUndone else {
+        // The numbers of the rows are in the order of the saves.
+        guard !inserts, let row = known[save.dot], row.isUndone == isUndone
+        else {
+          inserts = true
           let number = try insert(save, isUndone, on: connection)
           new.append(Row(number: number, save: save, isUndone: isUndone))
           continue
@@ -87,7 +96,7 @@ struct UndoRows {
       "INSERT INTO rejoin_undo (scope, undone, body, row_check) "
         + "VALUES (?, ?, ?, ?) RETURNING step",
       .integer(scope), .integer(isUndone ? 1 : 0), .bytes(body),
-      .integer(UndoRows.check(of: body, isUndone))) ?? 0
+      .integer(UndoRows.check(of: body, isUndone, scope))) ?? 0
   }
 
   private func update(
@@ -97,7 +106,7 @@ struct UndoRows {
     let body = try UndoRows.body(of: save)
     try connection.run(
       "UPDATE rejoin_undo SET body = ?, row_check = ? WHERE step = ?",
-      .bytes(body), .integer(UndoRows.check(of: body, isUndone)),
+      .bytes(body), .integer(UndoRows.check(of: body, isUndone, scope)),
       .integer(number))
   }
 
@@ -105,8 +114,10 @@ struct UndoRows {
     Array(try JSONEncoder().encode(save))
   }
 
-  private static func check(of body: [UInt8], _ isUndone: Bool) -> Int64 {
-    var check = RowCheck(isUndone ? 1 : 0)
+  private static func check(
+    of body: [UInt8], _ isUndone: Bool, _ scope: Int64
+  ) -> Int64 {
+    var check = RowCheck(UInt64(bitPattern: scope), isUndone ? 1 : 0)
     check.add(body)
     return check.value
   }

@@ -164,6 +164,78 @@ import Testing
     expectDamaged("a step") { try open(path, token: keeper) }
   }
 
+  @Test func stepOfAnotherVersionIsDropped() async throws {
+    let first = try await store()
+    try await rename("Milk", in: first)
+    try await rename("Bread", in: first)
+    try await first.close()
+    let connection = try SQLiteConnection(opening: path)
+    let body = Array("{}".utf8)
+    var check = RowCheck(1, 0)
+    check.add(body)
+    try connection.run(
+      "UPDATE rejoin_undo SET body = ?, row_check = ? WHERE step = 1",
+      .bytes(body), .integer(check.value))
+    connection.close()
+    let second = try await store(as: 2)
+    #expect(await title(second) == "Bread")
+    #expect(await second.undoName == nil)
+    try await rename("Cheese", in: second)
+    try await second.close()
+    #expect(await try self.store(as: 3).undoName == "Rename to Cheese")
+  }
+
+  @Test func preventedRedoIsDiscarded() async throws {
+    let store = try await store()
+    for title in ["Milk", "Bread"] { try await rename(title, in: store) }
+    try await store.undo()
+    try await store.undo()
+    let later = try await store.withReplica { replica in
+      let other = replica.fork(as: DeviceID(8))
+      try other.save { $0[Note.self, "1"].title = "Ham" }
+      return other.delta(since: replica.version)
+    }
+    try await store.apply(#require(later))
+    guard case .prevented = try await store.redo() else {
+      Issue.record("the redo is not prevented")
+      return
+    }
+    #expect(await store.redoName == "Rename to Milk")
+    try await store.discardRedo()
+    #expect(await store.redoName == "Rename to Bread")
+    try await store.close()
+    #expect(await try self.store(as: 2).redoName == "Rename to Bread")
+  }
+
+  /// The rows are in the order of the saves, also if the app sets an earlier history.
+  @Test func historyThatIsSetKeepsItsOrder() async throws {
+    let store = try await store()
+    for title in ["Milk", "Bread", "Cheese"] {
+      try await rename(title, in: store)
+    }
+    let history = try await store.withReplica { $0.undoHistory }
+    try await store.undo()
+    try await store.undo()
+    try await store.withReplica { $0.undoHistory = history }
+    try await store.close()
+    let again = try await self.store(as: 2)
+    #expect(await again.undoName == "Rename to Cheese")
+    #expect(
+      try await again.withReplica { $0.undoHistory } == history)
+  }
+
+  @Test func summaryNoticesDamagedStep() async throws {
+    let store = try await store()
+    try await rename("Milk", in: store)
+    try await store.close()
+    let connection = try SQLiteConnection(opening: path)
+    _ = try StoreSummary(of: connection, checksPages: false)
+    try connection.run("UPDATE rejoin_undo SET row_check = row_check + 1")
+    #expect(throws: StoreError.self) {
+      try StoreSummary(of: connection, checksPages: false)
+    }
+  }
+
   @Test func fileOfEarlierVersionGetsHistory() async throws {
     let first = try await store()
     try await first.save { $0[Note.self, "1"].title = "Milk" }
@@ -266,6 +338,20 @@ import Testing
     // The save is durable.
     #expect(store.title == "Milk")
     #expect(try open(path, token: TestKeeper(), as: 2).title == "Milk")
+  }
+
+  @Test func deltaKeptBeforeAnErrorStoresTheToken() throws {
+    struct Refused: Error {}
+    let store = try open(path, token: keeper)
+    try store.write("Milk")
+    let token = keeper.bytes
+    #expect(throws: Refused.self) {
+      try store.update { replica in
+        _ = replica.delta()
+        throw Refused()
+      }
+    }
+    #expect(keeper.bytes != token && store.title == "Milk")
   }
 
   @Test func changingInExportTraps() async throws {

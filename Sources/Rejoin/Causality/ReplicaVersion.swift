@@ -67,9 +67,10 @@ public struct ReplicaVersion: Hashable, Sendable {
   ///     let hub = try await session.version(of: "list")
   ///     let isUpToDate = await store.version.covers(hub)
   ///
-  /// If it does, a replica with the other version has no delta for this one. The
-  /// result is `false` if a device is forked in one of them, or if both show different
-  /// histories of a device, because the replicas must exchange all its saves.
+  /// If it does, a replica with the other version has no delta for this one. One
+  /// exception: a version lists no ``fieldsAhead`` if there are more than 4,096. The
+  /// result is `false` if the versions show different histories of a device, because the
+  /// replicas must exchange all its saves.
   ///
   /// - Complexity: O(*r* + *k*), where *r* is the number of devices and *k* is the number
   ///   of ``fieldsAhead``.

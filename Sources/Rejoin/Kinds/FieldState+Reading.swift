@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension FieldState {
-  /// The visible value, for a field that replaces this one: nothing if no save has
-  /// written it, and `nil` if a write has unset it.
-  package var shown: Value?? { read { $0.shownValue } }
+  /// The values that the field shows, for a field of another kind that replaces it, or
+  /// `nil` if no save has written it.
+  package var shownValues: [Value]? { read { $0.shownValues } }
 
   /// Whether the field has content that a re-creation of the record drops.
   package var hasContent: Bool { read { $0.hasContent } }

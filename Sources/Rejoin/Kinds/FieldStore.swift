@@ -45,9 +45,11 @@ package protocol FieldStore: DotStore {
   /// Whether the store has content that a re-creation of the record drops.
   var hasContent: Bool { get }
 
-  /// What the store shows in place of a field that replaces it: nothing if no
-  /// save has written it, and `nil` if a write has unset it.
-  var shownValue: Value?? { get }
+  /// The values that the store shows, for a field of another kind that replaces it, or
+  /// `nil` if that field need not look here.
+  ///
+  /// A register that a write unset has none.
+  var shownValues: [Value]? { get }
 
   /// Returns whether both stores show the same.
   func shows(sameAs other: Self) -> Bool
@@ -143,7 +145,7 @@ extension FieldStore {
 
   package func allows(_ edit: FieldEdit, by device: DeviceID) -> Bool { true }
 
-  package var shownValue: Value?? { nil }
+  package var shownValues: [Value]? { nil }
 
   package var mayRefer: Bool { false }
 

@@ -39,6 +39,8 @@ package struct UndoSiblings: Sendable {
 
   let all: [Sibling]
   let rule: Rule
+  /// Whether an element without a mark was shown from an older field.
+  var isMoved = false
 
   init(_ all: [Sibling], _ rule: Rule) { (self.all, self.rule) = (all, rule) }
 
@@ -46,7 +48,7 @@ package struct UndoSiblings: Sendable {
   var value: Value? {
     switch rule {
     case .latest: latest?.value
-    case .any: .bool(!all.isEmpty)
+    case .any: .bool(!all.isEmpty || isMoved)
     }
   }
 

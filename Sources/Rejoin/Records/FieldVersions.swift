@@ -28,38 +28,36 @@ struct FieldVersions<Element: FieldValue>: Sendable {
 
   /// Returns the value of a register.
   ///
-  /// - Parameter shown: Returns the visible value of a field: nothing if it has not
-  ///   been written, and `nil` if a write has unset it.
-  func value(_ shown: (FieldKey) -> Value??) -> Element? {
-    if let value = shown(key) { return value.flatMap { element($0, of: key) } }
-    return olderValue(shown)?.element
+  /// - Parameter shown: Returns the values that a version shows, or `nil` if it has not
+  ///   been written.
+  func value(_ shown: (FieldKey) -> [Value]?) -> Element? {
+    if let values = shown(key) {
+      return values.first.flatMap { element($0, of: key) }
+    }
+    return olderElements(shown).first
   }
 
   /// Returns the elements of a set, sorted.
   ///
   /// - Parameters:
   ///   - values: The values in the set, or `nil` if no save has touched it.
-  ///   - shown: Returns the visible value of an older version.
+  ///   - shown: Returns the values that an older version shows.
   func elements(
-    _ values: [Value]?, _ shown: (FieldKey) -> Value??
+    _ values: [Value]?, _ shown: (FieldKey) -> [Value]?
   ) -> [Element] {
-    guard let values else {
-      return olderValue(shown)?.element.map { [$0] } ?? []
-    }
+    guard let values else { return olderElements(shown) }
     let elements = values.compactMap { element($0, of: key) }
     if older.isEmpty { return elements }
     let unique = Dictionary(elements.map { ($0.fieldValue, $0) }) { $1 }
     return unique.sorted { $0.key < $1.key }.map(\.value)
   }
 
-  /// Returns the value of the first older version that has been written.
-  private func olderValue(
-    _ shown: (FieldKey) -> Value??
-  ) -> (key: FieldKey, element: Element?)? {
+  /// Returns the values of the first older version that has been written.
+  func olderElements(_ shown: (FieldKey) -> [Value]?) -> [Element] {
     for key in olderKeys {
-      guard let value = shown(key) else { continue }
-      return (key, value.flatMap { element($0, of: key) })
+      guard let values = shown(key) else { continue }
+      return values.compactMap { element($0, of: key) }
     }
-    return nil
+    return []
   }
 }

@@ -70,7 +70,7 @@ public struct OlderField<Element: FieldValue>: Sendable {
       Int64($0).flatMap(convert)
     } values: { record, name in
       let field = record[FieldKey(name, .counter)]
-      guard case .some(.some(let value)) = field.shown else { return [] }
+      guard let value = field.shownValues?.first else { return [] }
       var saves: [Dot] = []
       field.read { $0.forEachSave { save, _ in saves.append(save) } }
       return [Written(value: value, saves: saves.sorted(), time: nil)]

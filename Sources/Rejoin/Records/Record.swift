@@ -53,14 +53,10 @@ public struct Record: Sendable {
     return state.write(of: number)
   }
 
-  /// The visible value of a field, for a field that replaces it: nothing if it has not
-  /// been written, and `nil` if a write has unset it.
-  func shown(_ key: FieldKey) -> Value?? {
-    switch key.kind {
-    case .register: visibleWrite(of: key).map { visible($0.payload.value) }
-    case .set: elements(of: key.name).first.map { .some($0) }
-    default: self[key].shown
-    }
+  /// Returns the values of a field, for a field that replaces it, as
+  /// ``FieldState/shownValues`` does.
+  func shown(_ key: FieldKey) -> [Value]? {
+    self[key].shownValues?.filter { visible($0) != nil }
   }
 
   /// Returns whether any save touched a field.

@@ -262,4 +262,78 @@ private struct Careless: Entity {
     #expect(
       try item().olderValues(of: \.shop).map(\.value) == [Reference("home")])
   }
+
+  /// The first edit moves the older element into the set, and an undo keeps it there.
+  @Test(arguments: ["insert", "remove", "removeAll", "other", "replace"])
+  func undoOfFirstEditShowsTheOlderElement(_ verb: String) throws {
+    func edit(_ tags: SetEditor<String>) {
+      switch verb {
+      case "insert": tags.insert("sour")
+      case "remove": tags.remove("sweet")
+      case "removeAll": tags.removeAll()
+      case "other": tags.remove("salty")
+      default:
+        tags.removeAll()
+        tags.insert("sour")
+      }
+    }
+    _ = try old { $0.tags = "sweet" }
+    try second.save(undoable: verb) { edit($0[Second.self, "1"].tags) }
+    let edited = try item().tags
+    guard case .done(let report) = try second.undo() else {
+      Issue.record("\(verb) is not undone")
+      return
+    }
+    #expect(try report.left.isEmpty && item().tags == ["sweet"])
+    try second.redo()
+    #expect(try item().tags == edited)
+    try second.undo()
+    #expect(try item().tags == ["sweet"])
+  }
+
+  @Test func movedReferenceShowsWhenItsRecordArrives() throws {
+    struct Old: Entity {
+      static let entityName = "Item"
+      let shop = toOne("shop", Old.self)
+    }
+    struct New: Entity {
+      static let entityName = "Item"
+      let shops = toMany(
+        "shop", New.self,
+        fallingBackTo: .register(of: Reference<New>.self) { $0 })
+    }
+    let (a, b) = (Self.replica(1, [Old.self]), Self.replica(2, [New.self]))
+    try a.save { $0[Old.self, "1"].shop = Reference("bakery") }
+    a.tell(b)
+    try b.save { transaction in
+      transaction[New.self, "dairy"].touch()
+      transaction[New.self, "1"].shops.insert(Reference("dairy"))
+    }
+    #expect(b[New.self, "1"]?.shops == [Reference("dairy")])
+    try a.save { $0[Old.self, "bakery"].touch() }
+    a.tell(b)
+    #expect(
+      b[New.self, "1"]?.shops == [Reference("bakery"), Reference("dairy")])
+  }
+
+  @Test func registerShowsTheFirstElementThatConverts() throws {
+    struct Old: Entity {
+      static let entityName = "Item"
+      let size = set("size", of: Int.self)
+    }
+    struct New: Entity {
+      static let entityName = "Item"
+      let size = register(
+        "size", of: String.self,
+        fallingBackTo: .set(of: Int.self) { $0 > 5 ? "\($0)" : nil })
+    }
+    let (a, b) = (Self.replica(1, [Old.self]), Self.replica(2, [New.self]))
+    try a.save { transaction in
+      transaction[Old.self, "1"].size.insert(3)
+      transaction[Old.self, "1"].size.insert(7)
+    }
+    a.tell(b)
+    #expect(b[New.self, "1"]?.size == "7")
+    try b.save { #expect($0[New.self, "1"].size == "7") }
+  }
 }

@@ -88,9 +88,7 @@ extension PNCounter: FieldStore {
 
   package var hasContent: Bool { entries != cancelled }
 
-  package var shownValue: Value?? {
-    hasContent ? .some(.int(value)) : nil
-  }
+  package var shownValues: [Value]? { hasContent ? [.int(value)] : nil }
 
   package func shows(sameAs other: Self) -> Bool { value == other.value }
 

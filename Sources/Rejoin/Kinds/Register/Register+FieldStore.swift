@@ -29,7 +29,9 @@ extension Siblings<Stamped>: FieldStore {
 
   package var hasContent: Bool { !isEmpty }
 
-  package var shownValue: Value?? { winner.map(\.payload.value) }
+  package var shownValues: [Value]? {
+    winner.map { $0.payload.value.map { [$0] } ?? [] }
+  }
 
   package func shows(sameAs other: Self) -> Bool {
     winner?.payload.value == other.winner?.payload.value

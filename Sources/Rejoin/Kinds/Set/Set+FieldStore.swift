@@ -34,6 +34,8 @@ extension DotMap: FieldStore {
 
   package var hasContent: Bool { !isEmpty }
 
+  package var shownValues: [Value]? { isEmpty ? nil : elements }
+
   package func shows(sameAs other: Self) -> Bool {
     elements == other.elements
   }

@@ -9,6 +9,12 @@ public struct SetEdit: Hashable, Sendable {
   /// For each element that is changed, whether it is inserted.
   public internal(set) var members: [Value: Bool] = [:]
 
+  /// The elements that the set showed from an older field, and that the first edit moves
+  /// into it.
+  ///
+  /// An undo keeps them.
+  package internal(set) var moved: Set<Value> = []
+
   /// Creates an edit without effect.
   public init() {}
 
@@ -23,6 +29,12 @@ public struct SetEdit: Hashable, Sendable {
     var edit = SetEdit()
     edit.isCleared = true
     return edit
+  }
+
+  /// Creates an edit that moves elements of an older field into the set.
+  init(moving elements: [Value]) {
+    self.init(inserting: elements)
+    moved = Set(elements)
   }
 
   /// The elements of a set after the edit, sorted, if they are `elements`
@@ -50,8 +62,9 @@ extension SetEdit: KindEdit {
   }
 
   mutating func append(_ later: SetEdit) -> Bool {
-    if later.isCleared { self = .clearing }
+    if later.isCleared { (isCleared, members) = (true, [:]) }
     for (element, isIn) in later.members { members[element] = isIn }
+    moved.formUnion(later.moved)
     return true
   }
 

@@ -120,12 +120,18 @@ extension EditedField {
     return visible(stored.value)
   }
 
-  /// The visible value of a field, for a field that replaces it: nothing if it has not
-  /// been written, and `nil` if a write has unset it.
-  package var shown: Value?? {
-    if case .write(let value) = edit { return .some(value) }
-    if stored.kind == .set { return elements.first.map { .some($0) } }
-    return stored.shown.map(visible)
+  /// The values of the field, for a field that replaces it, as
+  /// ``FieldState/shownValues``.
+  package var shown: [Value]? {
+    let values =
+      stored.kind == .set && edit != nil ? elements : valuesWithDangling
+    return values?.filter { visible($0) != nil }
+  }
+
+  /// The same, with references to records that do not exist.
+  var valuesWithDangling: [Value]? {
+    if case .write(let value) = edit { return value.map { [$0] } ?? [] }
+    return stored.shownValues
   }
 }
 

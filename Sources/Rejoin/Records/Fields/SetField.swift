@@ -68,12 +68,14 @@ public struct SetEditor<Element: FieldValue> {
   /// The elements after the edits so far, sorted.
   public var elements: [Element] {
     let edited = field.edited
-    let isWritten =
-      versions.older.isEmpty || edited.edit != nil
-      || !edited.stored.clock.isEmpty
-    return versions.elements(isWritten ? edited.elements : nil) {
+    return versions.elements(isWritten(edited) ? edited.elements : nil) {
       field.target.edited($0, of: field.id).shown
     }
+  }
+
+  /// Returns whether the set shows its own elements, and not those of an older field.
+  private func isWritten(_ edited: EditedField) -> Bool {
+    versions.older.isEmpty || edited.edit != nil || !edited.stored.clock.isEmpty
   }
 
   /// Whether the set contains an element after the edits so far.
@@ -91,31 +93,34 @@ public struct SetEditor<Element: FieldValue> {
 
   /// Removes an element.
   public func remove(_ element: Element) {
+    perform(SetEdit(inserting: [], removing: values(of: element)))
+  }
+
+  /// The values under which the set may store an element: an older version of the app
+  /// may have inserted it as another value.
+  private func values(of element: Element) -> [Value] {
     let value = element.fieldValue
-    let stored =
-      versions.older.isEmpty
-      ? []
-      // An older version of the app may have inserted it as another value.
-      : field.edited.elements.filter {
+    if versions.older.isEmpty { return [value] }
+    return [value]
+      + field.edited.elements.filter {
         versions.element($0, of: versions.key)?.fieldValue == value
       }
-    perform(SetEdit(inserting: [], removing: [value] + stored))
   }
 
   /// Removes every element seen here; concurrent insertions survive.
   public func removeAll() { perform(.clearing) }
 
   private func perform(_ edit: SetEdit) {
-    if !versions.older.isEmpty {
-      // The edit hides the older fields, so their elements move into the set.
-      let stored = Set(field.edited.elements)
-      let moved = elements.map(\.fieldValue).filter { value in
-        !stored.contains(value)
-          && !stored.contains {
-            versions.element($0, of: versions.key)?.fieldValue == value
-          }
+    if !versions.older.isEmpty, !isWritten(field.edited) {
+      // The edit hides the older field, so its elements move into the set, with
+      // references to records that may still arrive.
+      let older = versions.olderElements {
+        field.target.edited($0, of: field.id).valuesWithDangling
       }
-      if !moved.isEmpty { field.perform(.members(SetEdit(inserting: moved))) }
+      if !older.isEmpty {
+        field.perform(
+          .members(SetEdit(moving: older.map { $0.fieldValue.canonical })))
+      }
     }
     field.perform(.members(edit))
   }

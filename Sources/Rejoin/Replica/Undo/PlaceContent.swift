@@ -52,12 +52,13 @@ extension UndoSiblings {
     to after: UndoSiblings, by save: SaveUndo.Point
   ) -> SaveUndo.Change? {
     let kept = Set(after.all.map(\.dot))
-    let gone = UndoSiblings(all.filter { !kept.contains($0.dot) }, rule)
+    var gone = UndoSiblings(all.filter { !kept.contains($0.dot) }, rule)
+    gone.isMoved = isMoved
     let isThere = kept.contains(save.dot)
-    if !isThere, gone.all.isEmpty { return nil }
+    if !isThere, gone.all.isEmpty, !isMoved { return nil }
     return SaveUndo.Change(
       save: save, isThere: isThere,
-      before: gone.all.isEmpty
+      before: gone.all.isEmpty && !isMoved
         ? nil
         : .value(
           gone.value, at: rule == .latest ? gone.latest?.time : nil),

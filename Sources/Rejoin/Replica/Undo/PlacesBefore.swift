@@ -28,6 +28,13 @@ struct PlacesBefore {
           place.element = element
           add(place, in: stored)
         }
+        guard case .members(let edit) = edit else { continue }
+        for element in edit.moved {
+          place.element = element
+          var content = UndoSiblings([], .any)
+          content.isMoved = true
+          contents[place] = .field(.siblings(content))
+        }
       }
     }
   }

@@ -9,7 +9,7 @@ public enum UndoResult: Hashable, Sendable {
   /// Later changes of these fields prevent the undo or the redo.
   ///
   /// Nothing changed, and the save is still the next one. To continue with the one before
-  /// it, call ``UndoHistory/discardUndo()``.
+  /// it, call ``UndoHistory/discardUndo()`` or ``UndoHistory/discardRedo()``.
   case prevented([FieldLocation])
   /// There is nothing to undo or to redo.
   case nothing

@@ -40,7 +40,8 @@ public struct UndoHistory: Hashable, Sendable {
   public init() {}
 
   package init(done: [SaveUndo], undone: [SaveUndo]) {
-    (self.done, self.undone) = (UndoStack(done), UndoStack(undone))
+    self.done = UndoStack(done.suffix(Self.limit))
+    self.undone = UndoStack(undone.suffix(Self.limit))
   }
 
   /// The name of the save that is undone next, or `nil` if no save can be undone.
@@ -55,6 +56,13 @@ public struct UndoHistory: Hashable, Sendable {
   /// Use it if later writes prevent the undo. The record keeps its content.
   public mutating func discardUndo() {
     if undo != nil { done.removeLast() }
+  }
+
+  /// Removes the save that would be redone next, so the one before it can be redone.
+  ///
+  /// Use it if later writes prevent the redo. The record keeps its content.
+  public mutating func discardRedo() {
+    if redo != nil { undone.removeLast() }
   }
 
   /// The save that is undone next, or `nil` if no save can be undone.

@@ -11,7 +11,7 @@ struct UndoStack: Sendable {
   private var indices: [SaveUndo.Place: [Int]] = [:]
 
   /// Creates a stack of saves, the last one at the end.
-  init(_ saves: [SaveUndo] = []) {
+  init(_ saves: some Sequence<SaveUndo> = []) {
     for save in saves { append(save) }
   }
 

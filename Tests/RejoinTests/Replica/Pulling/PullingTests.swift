@@ -183,8 +183,8 @@ import Testing
         $0.apply(.write(value), to: name, of: id)
       }
     }
-    #expect(replica.record(first)?.shown(name) == .some("1"))
-    #expect(replica.record(second)?.shown(name) == .some("2"))
+    #expect(replica.record(first)?.shown(name) == ["1"])
+    #expect(replica.record(second)?.shown(name) == ["2"])
   }
 
   // It observes the earlier pulls of that server and nothing else.

@@ -45,6 +45,20 @@ import Testing
       because: reason)
   }
 
+  @Test func decodingRefusesUnsortedDeletions() throws {
+    let outlived = #""wasPurged":false,"outlived":[\#(one),\#(two)]"#
+    let accepted = undo(
+      change(
+        existence.replacing(#""wasPurged":false"#, with: outlived)))
+    for wrong in [
+      "[\(two),\(one)]", "[\(one),\(one)]", "[\(zero),\(two)]", "[]",
+    ] {
+      try expect(
+        accepted, refusing: "[\(one),\(two)]", as: wrong,
+        because: "Deletions must be sorted")
+    }
+  }
+
   @Test func decodingRefusesLongNameOfEntity() throws {
     let long = String(repeating: "e", count: Limits.nameBytes)
     try expect(

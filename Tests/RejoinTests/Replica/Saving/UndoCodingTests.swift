@@ -124,6 +124,16 @@ import Testing
     #expect(try text(nothing) == #"{"changes":[]}"#)
   }
 
+  @Test func decodedHistoryHasAtMostTheLimit() throws {
+    let phone = Replica.empty(1)
+    for i in 0..<UndoHistory.limit {
+      try phone.save(undoable: "\(i)") { $0[Sailor.self, "ada"].name = "\(i)" }
+    }
+    let saves = phone.undoHistory.saves.done
+    let long = UndoHistory(done: saves + saves, undone: [])
+    #expect(long == phone.undoHistory)
+  }
+
   @Test func encodedUndoIsReadable() throws {
     _ = try save(on: phone) { $0.tags.insert("x") }
     let report = try save(on: phone) { ada in

@@ -36,6 +36,18 @@ import Testing
     #expect(try phone.save { $0[Sailor.self, "ada"].name = "x" }.undo == nil)
   }
 
+  /// The undo of a save that is not the next one is a save like any other.
+  @Test func undoOfAnEarlierSaveCountsAsASave() throws {
+    var history = UndoHistory()
+    let first = try save { $0.name = "Ada" }
+    history.append(first)
+    history.append(try save { $0.miles.increment() })
+    let undo = try phone.undo(#require(first.undo))
+    history.append(undo)
+    #expect(history.undo?.dot == undo.dot && history.redo == nil)
+    #expect(history.saves.done.count == 3)
+  }
+
   @Test func oneSaveAfterAnother() throws {
     var history = UndoHistory()
     for name in ["Ada", "Lovelace"] {
