@@ -224,6 +224,21 @@ import Testing
       try await again.withReplica { $0.undoHistory } == history)
   }
 
+  /// A step that moves to the other stack gets a row there.
+  @Test func stepThatChangesStacksIsWritten() async throws {
+    let store = try await store()
+    for title in ["Milk", "Bread"] { try await rename(title, in: store) }
+    try await store.undo()
+    let moved = try await store.withReplica { replica in
+      let (done, undone) = replica.undoHistory.saves
+      replica.undoHistory = UndoHistory(done: done + undone, undone: [])
+      return replica.undoHistory
+    }
+    try await store.close()
+    let again = try await self.store(as: 2)
+    #expect(try await again.withReplica { $0.undoHistory } == moved)
+  }
+
   @Test func summaryNoticesDamagedStep() async throws {
     let store = try await store()
     try await rename("Milk", in: store)
