@@ -56,8 +56,9 @@ let package = Package(
     .testTarget(
       name: "RejoinStoreTests",
       dependencies: [
-        "Rejoin", "RejoinFoundation", "RejoinSQL", "RejoinStore",
-        "RejoinTesting", "HubWriter", "StoreWriter", "_RejoinVerification",
+        "Rejoin", "RejoinFoundation", "RejoinPolicies", "RejoinSQL",
+        "RejoinStore", "RejoinTesting", "HubWriter", "StoreWriter",
+        "_RejoinVerification",
       ]),
     // What is killed in these tests.
     .executableTarget(

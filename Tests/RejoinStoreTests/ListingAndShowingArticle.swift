@@ -61,7 +61,7 @@ struct Item: Entity {
       $0.records(of: Item.self, after: last, limit: 1)
     }
     #expect(second.map(\.id) == ["milk"])
-    #expect(await store.read { $0.recordCount(of: "Item") } == 2)
+    #expect(await store.read { $0.recordCount(of: Item.self) } == 2)
 
     let members = await store.read { view in
       view[Item.self, "milk"]?.list

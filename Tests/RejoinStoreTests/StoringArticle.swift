@@ -3,6 +3,7 @@
 import Foundation
 import Rejoin
 import RejoinFoundation
+import RejoinPolicies
 import RejoinSQL
 import RejoinStore
 import Synchronization
@@ -86,6 +87,19 @@ import Testing
     #expect(await store.read { $0[Note.self, "1"]?.title } == "Milk")
     try await store.redo()
     #expect(await store.read { $0[Note.self, "1"]?.title } == "Cheese")
+
+    var form = await store.read { $0.draft(of: Note.self, key: "1") }
+    form.title = "Ham"
+    let edited = form
+    try await store.withReplica { replica in
+      var draft = edited
+      let context = EditingContext(replica, mergePolicy: .merge)
+      try context.commit(&draft, undoable: "Edit note")
+    }
+    #expect(await store.undoName == "Edit note")
+    try await store.undo()
+    #expect(await store.read { $0[Note.self, "1"]?.title } == "Cheese")
+
     var kept: [FieldLocation] = []
     func showKept(_ fields: [FieldLocation]) { kept = fields }
     func askToSkip(_ fields: [FieldLocation]) { kept = fields }

@@ -99,6 +99,14 @@ extension Replica {
     stored.positions[entity]?.count(schema.deletion(of: entity)) ?? 0
   }
 
+  /// Returns the number of existing records of a declared entity.
+  ///
+  /// - Precondition: The schema declares the entity.
+  /// - Complexity: O(1).
+  public func recordCount<E: Entity>(of entity: E.Type) -> Int {
+    recordCount(of: schema.fields(of: entity).entityName)
+  }
+
   /// The registers of an entity's existing records that have conflicts, sorted.
   ///
   ///     for place in replica.conflictedFields(of: "Profile") {

@@ -75,7 +75,16 @@ public struct ReplicaView {
   /// The IDs of all existing records, except the library's own, sorted.
   public var allRecordIDs: [RecordID] { replica.allRecordIDs }
 
-  /// Returns the number of existing records of an entity.
+  /// Returns the number of existing records of a declared entity.
+  ///
+  /// - Precondition: The schema declares the entity.
+  /// - Complexity: O(1).
+  public func recordCount<E: Entity>(of entity: E.Type) -> Int {
+    replica.recordCount(of: entity)
+  }
+
+  /// Returns the number of existing records of an entity, which the schema need not
+  /// declare.
   ///
   /// - Complexity: O(1).
   public func recordCount(of entity: String) -> Int {
