@@ -190,7 +190,7 @@ package final class StoredScope {
         replica.hasChangedRecords || head != StoredHead(replica.stored)
         || version != replica.stored.version
       if isChanged || error is StoreError { try takeBack(to: former) }
-      // `body` may have kept the delta that it made before it threw.
+      // `body` can store a delta elsewhere before it throws.
       if replica.hasExported { try? keepToken() }
       throw error
     }

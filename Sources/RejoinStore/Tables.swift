@@ -7,7 +7,7 @@ import RejoinSQL
 /// Each row has a check of its content, and each scope the number of its rows, so
 /// that neither a flipped bit nor a lost row goes unnoticed. Texts are kept as
 /// bytes, since they may contain NUL and are compared as bytes. Rows of records
-/// are never deleted. The undo history has checks, too, and may lose rows.
+/// are never deleted. Rows of the undo history have checks, and their number is not stored.
 enum Tables {
   /// Incremented for breaking changes.
   ///

@@ -102,6 +102,20 @@ import Testing
     #expect(scene.item?.name == "base" && scene.item?.qty == 11)
   }
 
+  /// The new record lacks the contents that the deletion hid.
+  @Test func recreationPreventsUndoOfDeletion() throws {
+    let scene = try Scene.withItem()
+    try scene.mine.save(undoable: "Delete") { $0[Item.self, "1"].delete() }
+    scene.other.merge(scene.mine)
+    try scene.other.save { $0[Item.self, "1"].name = "new" }
+    scene.mine.merge(scene.other)
+    #expect(
+      try scene.mine.undo()
+        == .prevented([.init(record: Scene.item, field: .existence)]))
+    #expect(scene.item?.name == "new" && scene.item?.qty == 0)
+    #expect(scene.mine.undoHistory.undoName == "Delete")
+  }
+
   @Test func contextWithoutNameIsNotUndoable() throws {
     let scene = try Scene.withItem()
     try scene.context(.merge).save()

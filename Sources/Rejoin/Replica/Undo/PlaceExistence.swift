@@ -83,7 +83,9 @@ struct PlaceExistence: Sendable {
       clock[dot.device] <= existence.after
       && (device == dot.device || clock[device] == 0)
     guard isBack, isAlone else {
-      return .nothing(isLeft: exists != existence.existed)
+      // A later save superseded the deletion, and may have dropped the contents.
+      let isSuperseded = existence.isDeletion && existence.existed
+      return .nothing(isLeft: isSuperseded || exists != existence.existed)
     }
     // If the record existed before the save, edits of other devices kept it.
     return .deletion(
