@@ -38,7 +38,8 @@ let package = Package(
       name: "_RejoinVerification",
       dependencies: ["Rejoin", "RejoinSQL", "RejoinStore", "RejoinTesting"]),
     .target(
-      name: "RejoinComparison", dependencies: ["Rejoin", "RejoinPolicies"]),
+      name: "RejoinComparison",
+      dependencies: ["Rejoin", "RejoinPolicies", "RejoinTesting"]),
     .executableTarget(
       name: "RejoinCommand",
       dependencies: [

@@ -8,6 +8,7 @@
 struct Arguments {
   private(set) var operands: [String] = []
   private var values: [String: String] = [:]
+  private var lists: [String: [String]] = [:]
   private var flags: Set<String> = []
 
   /// Parses arguments.
@@ -16,10 +17,13 @@ struct Arguments {
   ///   - words: The words after the subcommand.
   ///   - options: The names of the options that take a value, without dashes.
   ///   - flags: The names of the options that take none.
+  ///   - repeatable: The names of the options that take a value and may be given
+  ///     several times.
   /// - Throws: A usage error for an unknown or repeated option, a missing
   ///   value, or a value for a flag.
   init(
-    _ words: some Sequence<String>, options: [String], flags: [String] = []
+    _ words: some Sequence<String>, options: [String], flags: [String] = [],
+    repeatable: [String] = []
   ) throws(CommandError) {
     var words = Array(words)[...]
     while let word = words.popFirst() {
@@ -31,13 +35,13 @@ struct Arguments {
         operands.append(word)
         continue
       }
-      try take(word, from: &words, options, flags)
+      try take(word, from: &words, options + repeatable, flags, repeatable)
     }
   }
 
   private mutating func take(
     _ word: String, from words: inout ArraySlice<String>,
-    _ options: [String], _ known: [String]
+    _ options: [String], _ known: [String], _ repeatable: [String]
   ) throws(CommandError) {
     let parts = word.split(
       separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -60,6 +64,10 @@ struct Arguments {
     else {
       throw .usage("\(spelled) needs a value; write \(spelled)=VALUE")
     }
+    if repeatable.contains(name) {
+      lists[name, default: []].append(value)
+      return
+    }
     guard values.updateValue(value, forKey: name) == nil else {
       throw .usage("\(spelled) is given twice; give it once")
     }
@@ -77,7 +85,7 @@ extension Arguments {
 
   /// Whether an option or a flag is given.
   func isGiven(_ name: String) -> Bool {
-    flags.contains(name) || values[name] != nil
+    flags.contains(name) || values[name] != nil || lists[name] != nil
   }
 
   /// The only operand, which is the file that a command needs.
@@ -93,6 +101,25 @@ extension Arguments {
 
   /// The value of an option; `nil` if it is not given.
   func value(_ option: String) -> String? { values[option] }
+
+  /// The values of an option that may be given several times.
+  func values(_ option: String) -> [String] { lists[option] ?? [] }
+
+  /// The value of an option as a number, which may have a fraction; `nil` if it is
+  /// not given.
+  ///
+  /// - Throws: A usage error for a value that is not a number in `range`.
+  func number(
+    _ option: String, in range: ClosedRange<Double>
+  ) throws(CommandError) -> Double? {
+    guard let text = values[option] else { return nil }
+    guard let number = Double(text), range.contains(number) else {
+      throw .usage(
+        "--\(option) needs a number from \(Int(range.lowerBound)) to "
+          + "\(Int(range.upperBound)), not \"\(text)\"")
+    }
+    return number
+  }
 
   /// The integer value of an option; `nil` if it is not given.
   ///

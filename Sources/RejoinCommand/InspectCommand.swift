@@ -38,6 +38,6 @@ struct InspectCommand {
       isJSON
         ? "\(inspection.json)\n"
         : inspection.table(
-          colours: Terminal.hasColours))
+          colors: Terminal.hasColors))
   }
 }

@@ -30,7 +30,7 @@ struct StoreCommand {
     } catch { throw .failed("\(file): \(error)") }
     Terminal.write("\(file): \(size("")) bytes, and \(size("-wal")) of log\n")
     for scope in summary.scopes {
-      Terminal.write("\n" + scope.text(colours: Terminal.hasColours))
+      Terminal.write("\n" + scope.text(colors: Terminal.hasColors))
     }
     guard summary.faults.isEmpty else {
       throw .failed("\(file): \(summary.faults.joined(separator: "\n"))")
@@ -49,7 +49,7 @@ struct StoreCommand {
 
 extension StoreSummary.Scope {
   /// The scope, its records by entity, and the last save of each device.
-  fileprivate func text(colours: Bool) -> String {
+  fileprivate func text(colors: Bool) -> String {
     let version = replica.version
     let devices = TextTable(
       header: ["device", "saves", "last at", "digest", ""],
@@ -76,7 +76,7 @@ extension StoreSummary.Scope {
 
       """
     return [records, devices].filter { !$0.rows.isEmpty }
-      .reduce(head) { $0 + "\n" + $1.aligned(colours: colours) }
+      .reduce(head) { $0 + "\n" + $1.aligned(colors: colors) }
   }
 
   private func row(_ cells: String...) -> [TextTable.Cell] {

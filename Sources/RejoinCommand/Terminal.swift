@@ -4,8 +4,8 @@ import Foundation
 
 /// Standard output and standard error.
 enum Terminal {
-  /// Whether standard output is a terminal and colours are not turned off.
-  static var hasColours: Bool {
+  /// Whether standard output is a terminal and colors are not turned off.
+  static var hasColors: Bool {
     isatty(STDOUT_FILENO) == 1
       && ProcessInfo.processInfo.environment["NO_COLOR"] == nil
   }
@@ -50,6 +50,11 @@ enum Terminal {
   }
 
   private static func fail(_ error: Int32) -> Never {
+    if error == EPIPE {
+      // The reader wants no more, as `head` does: end as other programs do.
+      signal(SIGPIPE, SIG_DFL)
+      raise(SIGPIPE)
+    }
     complain(
       "rejoin: cannot write to standard output: "
         + "\(String(cString: strerror(error))); redirect it to a place with "
@@ -86,6 +91,8 @@ struct ProgressLine {
   private let start = ContinuousClock.now
   private let isOnTerminal = isatty(STDERR_FILENO) == 1
   private var isShown = false
+  /// The number of finished steps from which the line is written again.
+  private var next = 50
 
   init(_ label: String, of total: Int) {
     self.label = label
@@ -94,7 +101,8 @@ struct ProgressLine {
 
   /// Shows that `done` of the total are done.
   mutating func update(_ done: Int) {
-    guard isOnTerminal, done.isMultiple(of: 50) else { return }
+    guard isOnTerminal, done >= next else { return }
+    next = done + 50
     guard ContinuousClock.now - start > .seconds(1) else { return }
     isShown = true
     Terminal.complain("\r\(label): \(done) of \(total)\u{1b}[K")

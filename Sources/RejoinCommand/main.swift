@@ -9,7 +9,8 @@ func run(_ words: [String]) async throws {
   switch words.first {
   case "compare":
     let arguments = try Arguments(
-      rest, options: CompareCommand.options, flags: CompareCommand.flags)
+      rest, options: CompareCommand.options, flags: CompareCommand.flags,
+      repeatable: CompareCommand.repeatable)
     if arguments.has("help") { return Terminal.write(Help.compare) }
     try CompareCommand(arguments).run()
   case "replay":

@@ -27,18 +27,6 @@ package struct Agreement: Hashable, Sendable {
   }
 }
 
-extension Agreement.Share {
-  /// The share of fields that are equal to the resolution, from 0 to 1.
-  package var ofFields: Double { Self.share(equalFields, of: fields) }
-
-  /// The share of records that are equal to the resolution, from 0 to 1.
-  package var ofRecords: Double { Self.share(equalRecords, of: records) }
-
-  private static func share(_ part: Int, of whole: Int) -> Double {
-    whole == 0 ? 0 : Double(part) / Double(whole)
-  }
-}
-
 extension Agreement {
   /// Counts one episode, if it has a resolution.
   ///
@@ -74,8 +62,15 @@ extension Agreement {
   }
 }
 
-extension Agreement.Share {
+extension Agreement {
   static func += (a: inout Self, b: Self) {
+    a.all += b.all
+    a.person += b.person
+  }
+}
+
+extension Agreement.Share {
+  fileprivate static func += (a: inout Self, b: Self) {
     a.equalFields += b.equalFields
     a.fields += b.fields
     a.equalRecords += b.equalRecords

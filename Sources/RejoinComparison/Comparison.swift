@@ -1,116 +1,142 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Runs strategies on the same episodes and counts what each strategy loses.
+import Dispatch
+import Rejoin
+import Synchronization
+
+/// A comparison of strategies on the same episodes.
 public struct Comparison: Sendable {
   /// The strategies, in the order of the table.
   public let strategies: [any Contender]
+  private let triesBothOrders: Bool
 
-  /// Creates a comparison of the given strategies.
-  public init(_ strategies: [any Contender] = Strategies.all) {
+  /// Creates a comparison.
+  ///
+  /// - Parameters:
+  ///   - strategies: The strategies, in the order of the table.
+  ///   - triesBothOrders: Whether each episode also runs with the devices in the
+  ///     reversed order of arrival. The default is `false`.
+  public init(
+    _ strategies: [any Contender] = Strategies.all,
+    triesBothOrders: Bool = false
+  ) {
     self.strategies = strategies
+    self.triesBothOrders = triesBothOrders
   }
 
   /// Runs every strategy on every episode.
   ///
   /// - Parameters:
   ///   - episodes: The episodes, in any order.
-  ///   - progress: Called with the number of episodes done.
-  /// - Returns: The losses of each strategy.
-  /// - Throws: The errors of the strategies. Those in ``Strategies/all`` throw
-  ///   none.
+  ///   - progress: A function that receives the number of finished episodes.
+  /// - Returns: The result of each strategy.
+  /// - Throws: The errors of the strategies. Those in ``Strategies/all`` throw no
+  ///   error.
   public func run(
     _ episodes: [Episode], progress: (Int) -> Void = { _ in }
   ) throws -> ComparisonResult {
-    var results = strategies.map {
-      StrategyResult(name: $0.name, rule: $0.rule)
-    }
-    for (place, episode) in episodes.enumerated() {
-      let oracle = Oracle(episode)
-      let strict = Oracle(episode, deletion: .deleteWins)
-      for index in strategies.indices {
-        let outcome = try strategies[index].outcome(of: episode)
-        results[index].count(
-          outcome, of: episode,
-          oracle.verdict(on: outcome).losses,
-          ifDeletionsWin: strict.verdict(on: outcome).losses)
+    try run(episodes, progress: progress) { _, _ in }
+  }
+
+  /// Runs every strategy on every episode.
+  ///
+  /// - Parameters:
+  ///   - episodes: The episodes, in any order.
+  ///   - progress: A function that receives the number of finished episodes.
+  ///   - report: A function that receives each episode with the verdict on each
+  ///     strategy, in the order of the table.
+  package func run(
+    _ episodes: [Episode], progress: (Int) -> Void = { _ in },
+    report: (Episode, [EpisodeVerdict]) throws -> Void
+  ) throws -> ComparisonResult {
+    var results = strategies.map { StrategyResult($0) }
+    for start in stride(from: 0, to: episodes.count, by: Self.batch) {
+      let part = Array(episodes[start..<min(start + Self.batch, episodes.count)])
+      for (episode, verdicts) in zip(part, try judged(part)) {
+        for index in strategies.indices {
+          results[index].add(verdicts[index], of: episode)
+        }
+        try report(episode, verdicts)
       }
-      progress(place + 1)
+      progress(start + part.count)
     }
-    return ComparisonResult(episodes: episodes.count, strategies: results)
+    return ComparisonResult(
+      episodes: episodes.count, contention: Contention(episodes),
+      strategies: results)
   }
 }
 
-/// The result of a comparison.
-public struct ComparisonResult: Sendable {
-  /// The number of episodes.
-  public let episodes: Int
-  /// The results, in the order of the table.
-  public let strategies: [StrategyResult]
+extension Comparison {
+  /// The most episodes that are judged before they are counted.
+  private static let batch = 64
+
+  /// The verdicts on every strategy in some episodes, computed on all processors.
+  private func judged(
+    _ episodes: [Episode]
+  ) throws -> [[EpisodeVerdict]] {
+    let verdicts = Mutex([Int: Result<[EpisodeVerdict], any Error>]())
+    DispatchQueue.concurrentPerform(iterations: episodes.count) { index in
+      let verdict = Result { try judged(episodes[index]) }
+      verdicts.withLock { $0[index] = verdict }
+    }
+    let all = verdicts.withLock { $0 }
+    return try episodes.indices.map { try all[$0]?.get() ?? [] }
+  }
+
+  private func judged(_ episode: Episode) throws -> [EpisodeVerdict] {
+    let judges = Judges(episode)
+    let reversed = triesBothOrders ? Judges(episode.arrivingReversed) : nil
+    return try strategies.map { try judges.verdict(on: $0, reversed) }
+  }
 }
 
-/// The result of one strategy over many episodes.
-public struct StrategyResult: Sendable {
+/// The verdicts on one strategy in one episode.
+package struct EpisodeVerdict: Sendable {
   /// The name of the strategy.
-  public let name: String
-  /// The rule by which it merges, in one sentence.
-  public let rule: String
-  /// The number of episodes it ran on.
-  public private(set) var episodes = 0
-  /// The number of episodes in which it lost nothing.
-  public private(set) var lossless = 0
-  /// The number of episodes in which it lost nothing, if a deletion wins over
-  /// concurrent edits.
-  public private(set) var losslessIfDeletionsWin = 0
-  /// How many episodes clear no field, reset no counter and delete no record, and
-  /// in how many of them it lost nothing.
-  package private(set) var plain = (episodes: 0, lossless: 0)
-  /// The sum of its losses.
-  public private(set) var losses = Losses()
-  /// How often it ended with the resolution that people chose.
-  package private(set) var agreement = Agreement()
-  /// The same by the groups of the episodes.
-  package private(set) var groups: [String: Agreement] = [:]
-  /// The same by the repositories that the episodes come from.
-  package private(set) var repositories: [String: Agreement] = [:]
+  package let strategy: String
+  /// How the episode ended.
+  package let outcome: Outcome
+  /// The losses if an edit wins over a concurrent deletion.
+  package let losses: Losses
+  /// The losses if a deletion wins over concurrent edits.
+  package let ifDeletionsWin: Losses
+  /// The losses with the devices in the reversed order of arrival, or `nil` if
+  /// only one order runs.
+  package let reversed: Losses?
+}
 
-  init(name: String, rule: String) { (self.name, self.rule) = (name, rule) }
+/// The oracles of an episode, one for each rule for deletions.
+private struct Judges {
+  let episode: Episode
+  let updateWins: Oracle
+  let deleteWins: Oracle
 
-  mutating func count(
-    _ outcome: Outcome, of episode: Episode, _ losses: Losses,
-    ifDeletionsWin strict: Losses
-  ) {
-    episodes += 1
-    lossless += losses.isZero ? 1 : 0
-    losslessIfDeletionsWin += strict.isZero ? 1 : 0
-    if episode.isPlain {
-      plain.episodes += 1
-      plain.lossless += losses.isZero ? 1 : 0
-    }
-    self.losses += losses
-    agreement.count(outcome, of: episode)
-    if let group = episode.group {
-      groups[group, default: Agreement()].count(outcome, of: episode)
-    }
-    if let repository = episode.repository {
-      repositories[repository, default: Agreement()]
-        .count(outcome, of: episode)
-    }
+  init(_ episode: Episode) {
+    self.episode = episode
+    updateWins = Oracle(episode)
+    deleteWins = Oracle(episode, deletion: .deleteWins)
+  }
+
+  func verdict(
+    on strategy: any Contender, _ reversed: Judges?
+  ) throws -> EpisodeVerdict {
+    let outcome = try strategy.outcome(of: episode)
+    return EpisodeVerdict(
+      strategy: strategy.name, outcome: outcome,
+      losses: updateWins.verdict(on: outcome).losses,
+      ifDeletionsWin: deleteWins.verdict(on: outcome).losses,
+      reversed: try reversed.map {
+        let outcome = try strategy.outcome(of: $0.episode)
+        return $0.updateWins.verdict(on: outcome).losses
+      })
   }
 }
 
 extension Episode {
-  /// Whether no edit clears a field, sets a counter or deletes the record.
-  var isPlain: Bool {
-    edits.allSatisfy { edit in
-      !edit.isDeletion && edit.clear.isEmpty
-        && edit.set.keys.allSatisfy { kind(of: $0) != .counter }
-    }
-  }
-
-  /// The repository in a source of the form `owner/name@commit:path#record`.
-  var repository: String? {
-    source.flatMap { source in
-      source.firstIndex(of: "@").map { String(source[..<$0]) }
-    }
+  /// The episode with the devices in the reversed order of arrival.
+  package var arrivingReversed: Episode {
+    var episode = self
+    episode.arrival = Array(devices.reversed())
+    return episode
   }
 }

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Rejoin
+import RejoinTesting
 
 /// Generates one episode.
-struct EpisodeWriter<Source: RandomNumberGenerator> {
+struct EpisodeWriter {
   private let workload: Workload
-  private var source: Source
+  private var source: SeededRandom
   private var kinds: [String: FieldKind] = [:]
   /// The number of values made, so that every new value is different.
   private var writes = 0
 
-  init(_ workload: Workload, _ source: Source) {
+  init(_ workload: Workload, _ source: SeededRandom) {
     self.workload = workload
     self.source = source
   }
@@ -54,7 +55,7 @@ struct EpisodeWriter<Source: RandomNumberGenerator> {
     var record: PlainRecord = [:]
     for field in fields where source.happens(0.9) {
       switch kinds[field] {
-      case .counter: record[field] = .count(Int64(source.number(below: 100)))
+      case .counter: record[field] = .count(Int64(source.below(100)))
       case .set: record[field] = .elements(Set((0..<3).map { _ in element() }))
       default: record[field] = .value(value())
       }
@@ -74,7 +75,7 @@ struct EpisodeWriter<Source: RandomNumberGenerator> {
     var offset = offset()
     var now: Int64 = 1_700_000_000_000 + Int64(earlier) * 60_000
     return (0..<count).map { _ in
-      now += Int64(1 + source.number(below: 60_000))
+      now += Int64(1 + source.below(60_000))
       if source.happens(0.1) { offset = self.offset() }
       let edit = edit(
         Episode.Edit(device, at: max(now + offset, 0)), on: copy, fields)
@@ -87,7 +88,7 @@ struct EpisodeWriter<Source: RandomNumberGenerator> {
     guard workload.skew > 0 else { return 0 }
     // Capped so that the width fits an `Int`.
     let width = min(workload.skew, 1 << 50) * 2 + 1
-    return Int64(source.number(below: Int(width))) - width / 2
+    return Int64(source.below(Int(width))) - width / 2
   }
 
   private mutating func edit(
@@ -110,7 +111,7 @@ struct EpisodeWriter<Source: RandomNumberGenerator> {
   }
 
   private mutating func choice(_ count: Int) -> Int {
-    source.number(below: count)
+    source.below(count)
   }
 
   /// Changes a field to something that it is not yet: an app does not see that
@@ -127,7 +128,11 @@ struct EpisodeWriter<Source: RandomNumberGenerator> {
     switch kinds[field] {
     case .counter:
       let amount = Int64(1 + choice(9))
-      edit.increment[field] = source.happens(0.5) ? amount : -amount
+      if workload.resets > 0, source.happens(workload.resets) {
+        edit.set[field] = .int(amount)
+      } else {
+        edit.increment[field] = source.happens(0.5) ? amount : -amount
+      }
     case .set where absent.isEmpty || !present.isEmpty && source.happens(0.4):
       edit.remove[field] = [present.sorted()[choice(present.count)]]
     case .set: edit.insert[field] = [absent[choice(absent.count)]]
@@ -150,13 +155,8 @@ struct EpisodeWriter<Source: RandomNumberGenerator> {
   }
 }
 
-extension RandomNumberGenerator {
-  /// A number below `bound`, which must be positive.
-  fileprivate mutating func number(below bound: Int) -> Int {
-    Int(next() % UInt64(bound))
-  }
-
-  /// Whether something happens that happens with this probability.
+extension SeededRandom {
+  /// Returns whether an event of this probability happens.
   fileprivate mutating func happens(_ probability: Double) -> Bool {
     Double(next() >> 11) < probability * 0x1p53
   }

@@ -6,6 +6,7 @@ extension WorkedExample {
   /// Every worked example.
   package static let all = [
     steps, stock, person, document, expensiveField, tags, deletion,
+    deletionFirst,
   ]
 
   /// A phone and a watch count steps.
@@ -112,6 +113,16 @@ extension WorkedExample {
         .init("phone", at: 1000) { $0.set = ["note": .string("new")] },
         .init("tablet", at: 2000) { $0.isDeletion = true },
       ]))
+}
+
+extension WorkedExample {
+  /// The same, but the deletion reaches the server first.
+  package static let deletionFirst = WorkedExample(
+    title: "Deleted here, while updated there; the deletion arrives first",
+    lesson: "The order of arrival must not decide whether the record exists.",
+    episode: Episode(
+      id: "deletion-first", base: deletion.episode.base,
+      edits: deletion.episode.edits, arrival: ["tablet", "phone"]))
 }
 
 extension Episode.Edit {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Rejoin
+import RejoinTesting
 
 /// Generates offline episodes from a seed.
 ///
-/// Equal workloads generate equal episodes, if a seed determines the random
-/// numbers.
+/// Equal workloads generate equal episodes.
 public struct Workload: Hashable, Sendable {
   /// The seed of the random numbers.
   public var seed: UInt64 = 1
@@ -27,6 +27,8 @@ public struct Workload: Hashable, Sendable {
   public var deletions = 0.02
   /// The share of changes to a field that clear it, from 0 to 1.
   public var clears = 0.05
+  /// The share of changes to a counter that set it to a number, from 0 to 1.
+  public var resets = 0.0
   /// The share of edits that also change one field that is the same for all, from 0
   /// to 1.
   public var contention = 0.0
@@ -64,16 +66,13 @@ public struct Workload: Hashable, Sendable {
   /// `generated-1.1` and so on. In each, all begin with one record: that of the
   /// part before, with all edits in the order of their times.
   ///
-  /// - Parameter random: The random numbers that a seed determines.
-  public func generate<Source: RandomNumberGenerator>(
-    using random: (_ seed: UInt64) -> Source
-  ) -> [Episode] {
+  public func generate() -> [Episode] {
     (0..<episodes).flatMap { place in
       // A seed for each episode, so that it does not depend on how many there
       // are.
-      var source = random(seed)
+      var source = SeededRandom(seed: seed)
       let mixed = source.next() &+ UInt64(place)
-      var writer = EpisodeWriter(self, random(mixed))
+      var writer = EpisodeWriter(self, SeededRandom(seed: mixed))
       return writer.episodes("generated-\(place + 1)")
     }
   }

@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Rejoin
-import RejoinTesting
 
 @testable import RejoinComparison
-
-extension Workload {
-  /// The episodes that the command generates.
-  func generate() -> [Episode] { generate(using: SeededRandom.init(seed:)) }
-}
 
 extension Episode {
   /// An episode with an edit per entry, a millisecond apart.
@@ -24,33 +18,32 @@ extension Episode {
     }
   }
 
-  /// The losses if the episode ends with `state`.
+  /// What is not as it should be if the episode ends with `state`.
   func losses(
-    _ state: PlainRecord?, kept: [String: Set<Value?>] = [:],
-    reported: [String: Set<Value?>] = [:]
-  ) -> Losses {
-    Oracle(self).verdict(
+    _ state: PlainRecord?, kept: [String: Set<Content?>] = [:],
+    reported: [String: Set<Content?>] = [:],
+    _ deletion: DeletionRule = .updateWins
+  ) -> [String: Int] {
+    Oracle(self, deletion: deletion).verdict(
       on: Outcome(states: [state], kept: kept, reported: reported)
-    ).losses
+    ).losses.counts
+  }
+
+  /// The changes that can be lost.
+  func changes(_ deletion: DeletionRule = .updateWins) -> Int {
+    Oracle(self, deletion: deletion).verdict(on: Outcome(everywhere: base))
+      .losses.changes
   }
 }
 
 extension Losses {
-  init(
-    excess: Int = 0, reported: Int = 0, unrecoverable: Int = 0,
-    counterUnits: Int = 0, counters: Int? = nil, addsLost: Int = 0,
-    removesUndone: Int = 0, recordsWrong: Int = 0, neverAgree: Int = 0
-  ) {
-    self.init()
-    self.reported = reported
-    self.counters = counters ?? (counterUnits > 0 ? 1 : 0)
-    self.excess = excess
-    self.unrecoverable = unrecoverable
-    self.counterUnits = counterUnits
-    self.addsLost = addsLost
-    self.removesUndone = removesUndone
-    self.recordsWrong = recordsWrong
-    self.neverAgree = neverAgree
-    sumUp()
+  /// The counts that are not zero, without the totals.
+  var counts: [String: Int] {
+    [
+      "lost": lost, "reported": reported, "excess": excess, "kept": kept,
+      "waiting": waiting, "units": counterUnits, "missing": addsLost,
+      "undone": removesUndone, "base": baseValuesLost, "wrong": recordsWrong,
+      "disagree": disagreements,
+    ].filter { $0.value != 0 }
   }
 }

@@ -3,7 +3,6 @@
 import Harness
 import Rejoin
 import RejoinComparison
-import RejoinTesting
 
 extension Suite {
   /// The comparison of strategies: how long each takes for an episode.
@@ -14,7 +13,7 @@ extension Suite {
       ) { scale in
         var workload = Workload()
         workload.episodes = scale(1000)
-        let episodes = workload.generate { SeededRandom(seed: $0) }
+        let episodes = workload.generate()
         let comparison = Comparison([strategy])
         return Work(
           operations: episodes.count, expecting: episodes.count, setUp: {}

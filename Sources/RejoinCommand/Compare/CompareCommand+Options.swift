@@ -3,17 +3,62 @@
 import RejoinComparison
 
 extension CompareCommand {
-  /// Options beside which others would go unheeded.
-  static func checkThatAllAreHeeded(
+  private static let workloadOptions = [
+    "workload", "seed", "episodes", "devices", "edits", "fields", "counters",
+    "sets", "deletions", "clears", "resets", "contention", "contact", "skew",
+  ]
+
+  /// The options that take a value.
+  static let options =
+    [
+      "format", "strategies", "explain", "html", "git", "base", "mine",
+      "theirs", "kinds", "export",
+    ]
+    + workloadOptions
+
+  /// The options that take a value and may be given several times.
+  static let repeatable = ["contender"]
+
+  /// The options that take none.
+  static let flags = ["all", "help"]
+
+  /// Refuses options that another option would leave without effect.
+  static func checkThatAllApply(
     _ arguments: Arguments
   ) throws(CommandError) {
     for (option, others) in [
-      ("git", ["base", "mine", "theirs"]), ("html", ["format"]),
+      ("git", ["base", "mine", "theirs"]), ("html", ["format", "export"]),
+      ("export", ["format", "explain", "all", "strategies", "contender"]),
     ] where arguments.isGiven(option) {
       if let other = others.first(where: arguments.isGiven) {
-        throw .usage("--\(option) and --\(other): leave out one of them")
+        throw .usage("cannot combine --\(option) with --\(other); use one of them")
       }
     }
+  }
+
+  func checkThatWorkloadOptionsApply(
+    _ arguments: Arguments
+  ) throws(CommandError) {
+    let given = Self.workloadOptions.first(where: arguments.isGiven)
+    if let given, !isGenerated {
+      throw .usage(
+        "--\(given) applies to generated episodes; leave out the data, or "
+          + "leave out --\(given)")
+    }
+    if isGenerated, arguments.isGiven("kinds") {
+      throw .usage("--kinds applies to data; name files, or leave out --kinds")
+    }
+  }
+
+  /// The kinds in a list such as `qty=counter,tags=set`.
+  static func kinds(_ text: String?) throws(CommandError) -> DeclaredKinds {
+    guard let text else { return DeclaredKinds() }
+    guard let kinds = DeclaredKinds(text) else {
+      throw .usage(
+        "--kinds needs fields with their kinds, not \"\(text)\"; write "
+          + "qty=counter,tags=set,name=register")
+    }
+    return kinds
   }
 
   static func source(
@@ -45,10 +90,10 @@ extension CompareCommand {
 
   static func format(
     _ name: String?
-  ) throws(CommandError) -> ReportFormat {
+  ) throws(CommandError) -> OutputFormat {
     guard let name else { return .table }
-    guard let format = ReportFormat(rawValue: name) else {
-      let known = ReportFormat.allCases.map(\.rawValue)
+    guard let format = OutputFormat(rawValue: name) else {
+      let known = OutputFormat.allCases.map(\.rawValue)
       throw .usage(
         "unknown format \"\(name)\"; use \(known.joined(separator: ", "))")
     }
@@ -112,13 +157,31 @@ extension CompareCommand {
     for (name, path) in [
       ("counters", \Workload.counters), ("sets", \.sets),
       ("deletions", \.deletions), ("clears", \.clears),
-      ("contention", \.contention),
+      ("contention", \.contention), ("resets", \.resets),
     ] {
-      // In percent, as they are told.
-      if let share = try arguments.integer(name, in: 0...100) {
-        workload[keyPath: path] = Double(share) / 100
+      if let percent = try arguments.number(name, in: 0...100) {
+        workload[keyPath: path] = percent / 100
       }
     }
     return workload
+  }
+}
+
+/// The format of the output.
+enum OutputFormat: String, CaseIterable {
+  /// Aligned text for a terminal.
+  case table
+  /// Markdown for a document.
+  case markdown
+  /// One JSON document.
+  case json
+  /// A JSON object on each line.
+  case jsonl
+}
+
+extension TextTable {
+  /// The table in a format for people.
+  func text(_ format: TextFormat) -> String {
+    format == .markdown ? markdown() : aligned(colors: Terminal.hasColors)
   }
 }

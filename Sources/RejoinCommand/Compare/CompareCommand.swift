@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import struct Foundation.Data
-import class Foundation.FileHandle
-import struct Foundation.URL
-import Rejoin
+import Foundation
 import RejoinComparison
-import RejoinTesting
 
 /// `rejoin compare` compares what strategies lose on the same edits.
 struct CompareCommand {
-  private let source: Source
-  private let format: ReportFormat
-  private let strategies: [any Contender]
+  let source: Source
+  let format: OutputFormat
+  private let chosen: [any Contender]
+  private let programs: [ProgramContender]
   private let explained: String?
-  private let isWhole: Bool
+  let isWhole: Bool
   /// The path of the page to write.
   private let page: String?
+  /// The path of the episodes to write.
+  private let export: String?
   /// The workloads by their names.
-  private let workloads: [(name: String, Workload)]
+  let workloads: [(name: String, Workload)]
 
   /// Where the episodes come from.
   enum Source {
@@ -29,188 +28,185 @@ struct CompareCommand {
 
   /// Reads the arguments of `compare`.
   init(_ arguments: Arguments) throws(CommandError) {
-    try Self.checkThatAllAreHeeded(arguments)
+    try Self.checkThatAllApply(arguments)
     source = try Self.source(arguments)
+    kinds = try Self.kinds(arguments.value("kinds"))
     format = try Self.format(arguments.value("format"))
     isWhole = arguments.has("all")
-    strategies =
+    chosen =
       try Self.strategies(arguments.value("strategies"))
       ?? (isWhole ? Strategies.all : Strategies.usual)
+    programs = arguments.values("contender").map(ProgramContender.init)
     explained = arguments.value("explain")
     page = arguments.value("html")
+    export = arguments.value("export")
     workloads = try Self.workloads(arguments)
-    let given = Self.workloadOptions.first { arguments.value($0) != nil }
-    if let given, !isGenerated {
-      throw .usage(
-        "--\(given) applies to generated episodes; leave out the data, or "
-          + "leave out --\(given)")
-    }
+    try checkThatWorkloadOptionsApply(arguments)
   }
 
-  private var isGenerated: Bool {
+  /// The kinds of fields that data does not declare.
+  let kinds: DeclaredKinds
+
+  var isGenerated: Bool {
     if case .generated = source { true } else { false }
   }
 
-  private static let workloadOptions = [
-    "workload", "seed", "episodes", "devices", "edits", "fields", "counters",
-    "sets", "deletions", "clears", "contention", "contact", "skew",
-  ]
-
-  /// The options that take a value.
-  static let options =
-    [
-      "format", "strategies", "explain", "html", "git", "base", "mine",
-      "theirs",
-    ]
-    + workloadOptions
-
-  /// The options that take none.
-  static let flags = ["all", "help"]
-
-  /// Prints the comparison, or writes it to a page.
+  /// Prints the comparison, or writes what an option asks for.
   func run() throws {
-    if let page { return try write(to: page) }
-    if let explained {
-      return Terminal.write(try explanation(of: explained))
-    }
-    if !isGenerated { return try printTable(readEpisodes(), title: nil) }
-    try printExamples()
-    for (place, (name, workload)) in workloads.enumerated() {
-      try printTable(
-        episodes(workload), name: name, title: title(name, workload),
-        isLast: place == workloads.count - 1)
+    if let export { return try writeEpisodes(to: export) }
+    if let page { return try writePage(to: page, explained) }
+    if let explained { return Terminal.write(try explanation(of: explained)) }
+    switch format {
+    case .json: Terminal.write(try document().document)
+    case .jsonl: Terminal.write(try document().lines)
+    case .table: try printText(.table)
+    case .markdown: try printText(.markdown)
     }
   }
 
-  private func write(to path: String) throws {
-    try checkThatPagesAlone(areReplacedAt: path)
-    let shown = try readEpisodes()
-    var results: [(title: String, result: ComparisonResult)] = []
+  private func printText(_ format: TextFormat) throws {
+    let heading = format == .markdown ? "## " : ""
+    Terminal.write("\(heading)\(Report.question)\n\n")
     if isGenerated {
-      for (name, workload) in workloads {
-        results.append((name, try compared(episodes(workload))))
-      }
+      try printGenerated(format)
     } else {
-      results.append(("\(shown.count) records", try compared(shown)))
-    }
-    let episode =
-      try explained.map { try find($0, in: shown) }
-      ?? shown.first { $0.id == "person" } ?? shown.first
-    let text = try Page(results, episode: episode, strategies).html()
-    do {
-      try Data(text.utf8).write(to: URL(fileURLWithPath: path))
-    } catch {
-      throw CommandError.failed("\(path) cannot be written: \(error)")
-    }
-    Terminal.write("\(path): open it in a browser\n")
-  }
-
-  /// A file that is no page is somebody's data.
-  private func checkThatPagesAlone(areReplacedAt path: String) throws {
-    let file = FileHandle(forReadingAtPath: path)
-    defer { try? file?.close() }
-    let start = (try? file?.read(upToCount: Page.start.utf8.count)) ?? Data()
-    guard start.isEmpty || start == Data(Page.start.utf8) else {
-      throw CommandError.usage(
-        "\(path) is there, and is no page of this command; name another file")
+      try printRecords(format)
     }
   }
 
-  private func compared(_ episodes: [Episode]) throws -> ComparisonResult {
+  private func printGenerated(_ format: TextFormat) throws {
+    for (name, workload) in workloads {
+      let result = try compared(episodes(name, workload))
+      let report = Report(
+        result, of: .generated(name: name, workload), isWhole: isWhole)
+      Terminal.write(
+        report.text(format, colors: Terminal.hasColors) + "\n")
+      if !isWhole {
+        let table = try sensitivity(name, workload, first: result).table
+        Terminal.write(table.text(format) + "\n")
+      }
+    }
+    for example in WorkedExample.all {
+      let strategies = try strategies(for: [example.episode])
+      Terminal.write(try ExampleReport(example, strategies).text(format) + "\n")
+    }
+  }
+
+  private func printRecords(_ format: TextFormat) throws {
+    let all = try readEpisodes()
+    let counted = all.filter(\.countsInTotals)
+    let report = Report(try compared(counted), isWhole: isWhole)
+    Terminal.write(report.text(format, colors: Terminal.hasColors))
+    for sentence in Resolutions(counted).sentences + warnings(all) {
+      Terminal.write("\n" + sentence.wrapped() + "\n")
+    }
+  }
+
+  /// What merging the counters of episodes that do not count in totals would do.
+  private func warnings(_ episodes: [Episode]) -> [String] {
+    let groups = Dictionary(grouping: episodes.filter { !$0.countsInTotals }) {
+      $0.group ?? ""
+    }
+    if groups.isEmpty { return [] }
+    let subject = groups.keys.sorted().map { name in
+      "\((groups[name]?.count ?? 0).grouped) records of group `\(name)`"
+    }
+    return [
+      Resolutions(groups.keys.sorted().flatMap { groups[$0] ?? [] })
+        .warning(subject.joined(separator: " and "))
+        ?? "Left out of the totals: \(subject.joined(separator: " and "))."
+    ]
+  }
+}
+
+extension CompareCommand {
+  /// The strategies, and the programs after they have run on the episodes.
+  func strategies(for episodes: [Episode]) throws -> [any Contender] {
+    let both =
+      isGenerated ? episodes : episodes + episodes.map(\.arrivingReversed)
+    return try chosen + programs.map { try $0.contender(for: both) }
+  }
+
+  func compared(
+    _ episodes: [Episode],
+    report: (Episode, [EpisodeVerdict]) throws -> Void = { _, _ in }
+  ) throws -> RejoinComparison.ComparisonResult {
     var line = ProgressLine("comparing episodes", of: episodes.count)
     defer { line.finish() }
-    return try Comparison(strategies).run(episodes) { line.update($0) }
+    return try Comparison(
+      strategies(for: episodes), triesBothOrders: !isGenerated
+    ).run(episodes, progress: { line.update($0) }, report: report)
   }
 
-  private func episodes(_ workload: Workload) -> [Episode] {
-    workload.generate(using: SeededRandom.init(seed:))
+  /// The results of a workload for other seeds, and where more changes meet.
+  func sensitivity(
+    _ name: String, _ workload: Workload, first: RejoinComparison.ComparisonResult
+  ) throws -> Sensitivity {
+    var sensitivity = Sensitivity(name)
+    let runs = Sensitivity.runs(of: workload, isRate: name != "hostile")
+    for (index, run) in runs.enumerated() {
+      let result =
+        index == 0 ? first : try compared(episodes(name, run.workload))
+      sensitivity.add(result, of: run)
+    }
+    return sensitivity
   }
 
-  /// The episodes to compare, of which there is at least one.
-  private func readEpisodes() throws -> [Episode] {
+  /// The episodes of a workload, which bear its name.
+  func episodes(_ name: String, _ workload: Workload) -> [Episode] {
+    workload.generate().map { episode in
+      var episode = episode
+      episode.id = name + episode.id.dropFirst("generated".count)
+      return episode
+    }
+  }
+
+  /// The episodes to compare, which are at least one.
+  func readEpisodes() throws -> [Episode] {
     let episodes: [Episode]
     switch source {
     case .generated:
       return WorkedExample.all.map(\.episode)
-        + self.episodes(workloads.last?.1 ?? .hostile)
+        + workloads.flatMap { self.episodes($0.name, $0.1) }
     case .files(let files):
       do {
-        episodes = try files.flatMap { try EpisodeFile.read($0) }
+        episodes = try files.flatMap { try EpisodeFile.read($0, kinds) }
       } catch {
         throw CommandError.usage("\(error)")
       }
-    case .git(let history, let paths): episodes = try history.episodes(paths)
+    case .git(let history, let paths):
+      episodes = try history.episodes(paths, kinds)
     case .versions(let base, let mine, let theirs):
-      episodes = try OwnData.episodes(base: base, mine: mine, theirs: theirs)
+      episodes = try OwnData.episodes(
+        base: base, mine: mine, theirs: theirs, kinds)
     }
-    if episodes.isEmpty {
+    if !episodes.contains(where: \.countsInTotals) {
       throw CommandError.usage(
-        "no record was changed on both sides; expected some that were")
+        "no record was changed on both sides; compare files in which some were")
     }
     return episodes
   }
 
-  private func printExamples() throws {
-    for example in WorkedExample.all {
-      let report = ExampleReport(example, strategies)
-      let text = try report.text(format, colours: Terminal.hasColours)
-      Terminal.write(text + "\n")
-    }
-  }
-
-  private func printTable(
-    _ episodes: [Episode], name: String? = nil, title: String?,
-    isLast: Bool = true
-  ) throws {
-    let result = try compared(episodes)
-    if let title, format != .json { Terminal.write(title + "\n") }
-    Terminal.write(
-      Report(result, isWhole: isWhole, name: name)
-        .text(format, colours: Terminal.hasColours, hasNotes: isLast))
-  }
-
-  private func title(_ name: String, _ workload: Workload) -> String {
-    let contact =
-      workload.contact > 0
-      ? "contact after every \(workload.contact) edits"
-      : "no contact before the end"
-    let edits =
-      workload.editsPerDevice == 1
-      ? "1 edit" : "\(workload.editsPerDevice) edits"
-    let text =
-      "\(name): \(workload.episodes) generated episodes, "
-      + "\(workload.devices) devices, \(edits) each, of "
-      + "\(workload.fields) fields, \(contact), clocks off by up to "
-      + "\(workload.skew) ms, seed \(workload.seed)"
-    return format == .markdown ? "### \(text)\n" : text.wrapped(hanging: "  ")
-  }
-
-  private func explanation(of id: String) throws -> String {
-    let episode = try find(id, in: readEpisodes())
-    let text = try Explanation(episode, strategies).text()
-    switch format {
-    case .table: return text
-    case .markdown:
-      // Longer than any run of marks within.
-      let runs = text.split { $0 != "`" }.map(\.count)
-      let fence = String(repeating: "`", count: max(runs.max() ?? 0, 2) + 1)
-      return fence + "\n" + text + fence + "\n"
-    case .json:
-      let lines = text.split(separator: "\n").map {
-        JSONValue.scalar(.string(String($0)))
+  private func document() throws -> ComparisonJSON {
+    var json = ComparisonJSON()
+    func add(_ episodes: [Episode], _ subject: Subject) throws {
+      var verdicts: [JSONValue] = []
+      let result = try compared(episodes) { episode, verdict in
+        verdicts.append(ComparisonJSON.verdict(episode, verdict))
       }
-      return JSONValue.object([
-        "id": .scalar(.string(id)), "story": .array(lines),
-      ])
-      .description + "\n"
+      json.add(result, of: subject, verdicts: verdicts)
     }
-  }
-
-  private func find(_ id: String, in episodes: [Episode]) throws -> Episode {
-    if let episode = episodes.first(where: { $0.id == id }) { return episode }
-    let known = episodes.prefix(8).map { "\"\($0.id)\"" }
-    throw CommandError.usage(
-      "no episode has the ID \"\(id)\"; there are \(episodes.count), such as "
-        + known.joined(separator: ", "))
+    guard isGenerated else {
+      try add(readEpisodes().filter(\.countsInTotals), .records)
+      return json
+    }
+    for (name, workload) in workloads {
+      try add(episodes(name, workload), .generated(name: name, workload))
+    }
+    for example in WorkedExample.all {
+      let strategies = try strategies(for: [example.episode])
+      try json.add(ExampleReport(example, strategies))
+    }
+    return json
   }
 }

@@ -12,7 +12,9 @@ struct GitHistory {
   /// people made of them.
   ///
   /// - Parameter paths: Files or folders; of these, JSON and CSV files count.
-  func episodes(_ paths: [String]) throws -> [Episode] {
+  func episodes(
+    _ paths: [String], _ kinds: DeclaredKinds = DeclaredKinds()
+  ) throws -> [Episode] {
     let merges = try lines(
       "rev-list", "--merges", "--min-parents=2", "--max-parents=2",
       "--reverse", "HEAD")
@@ -28,7 +30,7 @@ struct GitHistory {
       let bases =
         (try? lines("merge-base", "--all", merge + "^1", merge + "^2")) ?? []
       if bases.count == 1 {
-        episodes += try self.episodes(of: merge, since: bases[0], paths)
+        episodes += try self.episodes(of: merge, since: bases[0], paths, kinds)
       } else {
         crossed += 1
       }
@@ -43,7 +45,8 @@ struct GitHistory {
   }
 
   private func episodes(
-    of merge: String, since base: String, _ paths: [String]
+    of merge: String, since base: String, _ paths: [String],
+    _ kinds: DeclaredKinds
   ) throws -> [Episode] {
     let parents = ["\(merge)^1", "\(merge)^2"]
     // Changed on both sides.
@@ -56,7 +59,7 @@ struct GitHistory {
     return try files[0].intersection(files[1]).sorted().filter(\.isTable)
       .flatMap { file in
         do {
-          return try self.episodes(of: file, [base] + parents + [merge])
+          return try self.episodes(of: file, [base] + parents + [merge], kinds)
         } catch let error as RecordTable.Failure {
           // One bad file in a long history is told, and the others are compared.
           Terminal.tellLeftOut("\(error)")
@@ -67,7 +70,7 @@ struct GitHistory {
 
   /// - Parameter versions: The base, the two parents, and the merge.
   private func episodes(
-    of file: String, _ versions: [String]
+    of file: String, _ versions: [String], _ kinds: DeclaredKinds
   ) throws -> [Episode] {
     let merge = versions[3].prefix(10)
     let blobs = versions.map { version in
@@ -85,10 +88,11 @@ struct GitHistory {
       zip(versions, blobs).map { version, blob in
         (blob.map { [UInt8]($0) }, "\(version.prefix(10)):\(file)")
       })
-    var episodes = RecordTable.episodes(
+    var episodes = try RecordTable.episodes(
       "\(merge):\(file)", base: tables[0], mine: tables[1], theirs: tables[2],
       resolution: tables[3],
-      times: (try time(versions[1], file), try time(versions[2], file)))
+      times: (try time(versions[1], file), try time(versions[2], file)),
+      kinds: kinds)
     for place in episodes.indices {
       episodes[place].group = "merge"
       episodes[place].source = "\(repository)@\(episodes[place].id)"

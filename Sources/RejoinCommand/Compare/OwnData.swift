@@ -8,29 +8,30 @@ enum OwnData {
   /// The records that both sides have changed in three versions of a file: of a
   /// table as CSV or JSON, or of an SQLite file's tables.
   static func episodes(
-    base: String, mine: String, theirs: String
+    base: String, mine: String, theirs: String, _ kinds: DeclaredKinds
   ) throws -> [Episode] {
     let paths = [base, mine, theirs]
     do {
       guard try paths.contains(where: isSQLite) else {
         let tables = try RecordTable.versions(
           paths.map { (try read($0), $0) })
-        return RecordTable.episodes(
-          name(mine), base: tables[0], mine: tables[1], theirs: tables[2])
+        return try RecordTable.episodes(
+          name(mine), base: tables[0], mine: tables[1], theirs: tables[2],
+          kinds: kinds)
       }
       let tables = try paths.map(RecordTable.tables(ofSQLite:))
       let names = Set(tables.flatMap(\.keys)).sorted()
-      return names.flatMap { name in
+      return try names.flatMap { name in
         let versions = tables.map { $0[name] }
         // Whoever has dropped a table has not deleted its records.
         if versions[1] == nil || versions[2] == nil {
           Terminal.tellLeftOut("table \(name): it is not in all three files")
           return [Episode]()
         }
-        return RecordTable.episodes(
+        return try RecordTable.episodes(
           name, base: versions[0] ?? RecordTable(),
           mine: versions[1] ?? RecordTable(),
-          theirs: versions[2] ?? RecordTable())
+          theirs: versions[2] ?? RecordTable(), kinds: kinds)
       }
     } catch let failure as RecordTable.Failure {
       throw CommandError.usage("\(failure)")

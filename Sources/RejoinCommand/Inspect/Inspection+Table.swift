@@ -5,13 +5,13 @@ import RejoinComparison
 
 extension Inspection {
   /// The content of the message as tables.
-  func table(colours: Bool) -> String {
+  func table(colors: Bool) -> String {
     let size = summary.sections.reduce(0) { $0 + $1.byteCount }
     var text =
       "\(summary.kind.name), version \(WireKind.version), \(size) bytes\n"
     let tables = [sectionTable, deviceTable, fieldTable]
     for table in tables where !table.rows.isEmpty {
-      text += "\n" + table.aligned(colours: colours)
+      text += "\n" + table.aligned(colors: colors)
     }
     return text
   }

@@ -8,6 +8,7 @@ struct AllKeys: Contender {
   let name = "allKeys"
   let rule =
     "every key of the last client to arrive replaces the server's"
+  let source = Source.apple("CKModifyRecordsOperation.RecordSavePolicy")
 
   func outcome(of episode: Episode) -> Outcome {
     var server = episode.base

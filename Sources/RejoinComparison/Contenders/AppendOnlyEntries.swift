@@ -10,33 +10,26 @@ import Rejoin
 struct AppendOnlyEntries: Contender {
   let name = "appendOnlyEntries"
   let rule =
-    "every change is an entry; reading replays the entries by time"
+    "every change is an entry, and reading replays the entries by time"
+  let source = Source.article
 
   func outcome(of episode: Episode) -> Outcome {
     var record = episode.base ?? [:]
     var exists = episode.base != nil
-    var kept: [String: Set<Value?>] = [:]
+    var kept: [String: Set<Content?>] = [:]
     for (field, content) in record {
-      if case .value(let value) = content { kept[field] = [value] }
+      if case .value = content { kept[field] = [content] }
     }
-    for entry in sorted(episode.uploads) {
+    for entry in episode.uploadsByTime {
       exists = entry.after != nil
       guard exists else { continue }
       for field in entry.forgotten { record[field] = nil }
       record = entry.edit.applied(to: record, of: episode.kinds) ?? [:]
       for field in entry.edit.fields where episode.kind(of: field) == .register
       {
-        kept[field, default: []].insert(record.value(field))
+        kept[field, default: []].insert(record[field])
       }
     }
     return Outcome(everywhere: exists ? record : nil, kept: kept)
-  }
-
-  private func sorted(_ uploads: [Upload]) -> [Upload] {
-    let places = uploads.indices.sorted {
-      let (a, b) = (uploads[$0].edit, uploads[$1].edit)
-      return (a.at, a.device, $0) < (b.at, b.device, $1)
-    }
-    return places.map { uploads[$0] }
   }
 }

@@ -13,7 +13,9 @@ import Rejoin
 struct AutomergeLike: Contender {
   let name = "automergeLike"
   let rule =
-    "operations supersede those seen; a deletion takes all that was within"
+    "model of automerge: an operation supersedes those seen, and a deletion takes "
+    + "the whole map"
+  let source = Source.model("automerge.org/docs")
 
   func outcome(of episode: Episode) -> Outcome {
     let uploads = Dictionary(grouping: episode.uploads, by: \.device)
@@ -141,15 +143,15 @@ private struct MapDocument {
   }
 
   func outcome(of episode: Episode) -> Outcome {
-    var kept: [String: Set<Value?>] = [:]
+    var kept: [String: Set<Content?>] = [:]
     var record: PlainRecord = [:]
     let objects = present
     let shown = objects.last
     for key in values.keys where objects.contains(key.object) {
       for (id, content) in present(key) {
         switch (content, key.element) {
-        case (.value(let value), _):
-          kept[key.field, default: []].insert(value)
+        case (.value, _):
+          kept[key.field, default: []].insert(content)
           if key.object == shown { record[key.field] = content }
         case (.count(let number), _):
           guard key.object == shown else { break }

@@ -16,8 +16,6 @@ struct ChangeTagServer {
   private(set) var stuck: [String: PlainRecord?] = [:]
   /// The device whose save has changed the tag last.
   private var writer: String?
-  /// The register values that errors have shown, by field.
-  private var reported: [String: Set<Value?>] = [:]
 
   /// The field that stands for the record's existence; no episode's field has
   /// this name.
@@ -52,9 +50,6 @@ struct ChangeTagServer {
     let unfetched = episode.unfetched(by: upload.device)
     let copy = upload.after?.merging(unfetched) { mine, _ in mine }
     stuck.updateValue(copy, forKey: upload.device)
-    for field in upload.changes.keys {
-      report(upload.after?.value(field), field)
-    }
   }
 
   /// Deletes the record, whatever has changed, unless the device is blocked.
@@ -66,19 +61,12 @@ struct ChangeTagServer {
     }
   }
 
-  /// How the episode ends, if nobody acts on the errors.
-  ///
-  /// Each blocked device knows the server's values from the error of its last
-  /// attempt.
+  /// How the episode ends if nobody acts on the errors.
   var outcome: Outcome {
     if stuck.isEmpty { return Outcome(everywhere: record) }
     var outcome = Outcome(
-      states: episode.devices.map { stuck[$0] ?? record }, reported: reported)
-    outcome.isBlocked = true
-    for field in episode.changedFields
-    where episode.kind(of: field) == .register {
-      outcome.reported[field, default: []].insert(record?.value(field))
-    }
+      states: episode.devices.map { stuck[$0] ?? record })
+    outcome.waiting = Set(stuck.keys)
     return outcome
   }
 
@@ -105,11 +93,6 @@ struct ChangeTagServer {
     written.remove(Self.existence)
     for field in written { merged[field] = after[field] }
     record = merged
-  }
-
-  private mutating func report(_ value: Value?, _ field: String) {
-    guard episode.kind(of: field) == .register else { return }
-    reported[field, default: []].insert(value)
   }
 }
 

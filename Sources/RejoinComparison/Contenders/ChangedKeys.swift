@@ -8,6 +8,7 @@ struct ChangedKeys: Contender {
   let name = "changedKeys"
   let rule =
     "the fields that a client changed replace the server's, unchecked"
+  let source = Source.apple("CKModifyRecordsOperation.RecordSavePolicy")
 
   func outcome(of episode: Episode) -> Outcome {
     var server = episode.base

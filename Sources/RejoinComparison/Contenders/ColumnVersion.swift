@@ -12,7 +12,8 @@ import Rejoin
 struct ColumnVersion: Contender {
   let name = "columnVersion"
   let rule =
-    "in every column, the value that was written more often wins"
+    "model of cr-sqlite: in every column, the value written more often wins"
+  let source = Source.model("vlcn.io/docs/cr-sqlite")
 
   /// A value with what it is compared by, first things first.
   private struct Column {

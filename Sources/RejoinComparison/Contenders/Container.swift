@@ -9,7 +9,7 @@ import RejoinPolicies
 /// What a device has edited offline waits, unsaved, in its context. When it imports
 /// the server's record, the context saves, the policy decides between the two, and the
 /// result is exported under the tag just fetched. Edits that were saved offline never
-/// meet a policy: they are sent as in ``RecordByServerTime`` or ``ChangedKeys``.
+/// meet a policy: see ``SavedContainer``.
 /// Counters and sets are plain values, and the record's existence is one more field.
 ///
 /// As no attribute of a mirrored store can be unique, two insertions are two objects:
@@ -17,11 +17,15 @@ import RejoinPolicies
 ///
 /// What a policy drops is lost. `error` throws, hands both sides to the app, and
 /// leaves the edits unsaved on their device until the user acts.
+///
+/// That edits are unsaved when an import arrives is an assumption. Most apps save at
+/// once, and then no policy applies.
 struct Container: Contender {
   let name: String
   var rule: String {
     "unsaved edits meet an import, and the context's policy \(policy) decides"
   }
+  let source = Source.assumption
   let policy: MergePolicy
 
   /// Creates the strategy for one policy.
@@ -56,7 +60,8 @@ struct Container: Contender {
 struct IfServerRecordUnchanged: Contender {
   let name = "ifServerRecordUnchanged"
   let rule =
-    "a save is refused if the server's record has changed; nobody handles it"
+    "a save is refused if the server's record changed, and the app ignores it"
+  let source = Source.apple("CKModifyRecordsOperation.RecordSavePolicy")
 
   func outcome(of episode: Episode) -> Outcome {
     var server = ChangeTagServer(.error, episode)

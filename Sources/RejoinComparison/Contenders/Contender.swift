@@ -21,6 +21,14 @@ public protocol Contender: Sendable {
   /// The rule by which the strategy merges, in one sentence.
   var rule: String { get }
 
+  /// The document that describes the rule, or the word for what it is instead.
+  var source: String { get }
+
   /// Merges the edits of an episode.
   func outcome(of episode: Episode) throws -> Outcome
+}
+
+extension Contender {
+  /// The source of strategies that do not name any: `"custom"`.
+  public var source: String { "custom" }
 }

@@ -7,7 +7,8 @@
 struct FieldByTime: Contender {
   let name = "fieldByTime"
   let rule =
-    "in every field, the content with the latest wall-clock time wins"
+    "in every field, the latest wall-clock time wins; closest to sqlite-data"
+  let source = Source.model("SQLiteData, CloudKit")
 
   func outcome(of episode: Episode) -> Outcome {
     var record = episode.base ?? [:]

@@ -4,41 +4,44 @@ import Rejoin
 
 /// How an episode ended under one strategy.
 public struct Outcome: Sendable {
-  /// The record on each device after all have synced, in the order of arrival;
-  /// `nil` on a device where it does not exist.
+  /// The record on each device after all devices have synced, in the order of
+  /// arrival, or `nil` on a device without the record.
   ///
   /// A single state stands for all devices.
   public var states: [PlainRecord?]
 
-  /// The values that the record's conflict list or history holds, by register.
+  /// The contents that the record's conflict list or history shows, by field.
   ///
-  /// `nil` stands for an unset register.
-  public var kept: [String: Set<Value?>]
+  /// `nil` stands for an unset field. A change of a counter or a set counts as kept
+  /// if one of the contents shows all of it, as a listed copy of a record does.
+  public var kept: [String: Set<Content?>]
 
-  /// The values that only an error or a report has told, which is gone once read.
-  public var reported: [String: Set<Value?>]
+  /// The contents that only an error or a report showed, by field.
+  ///
+  /// A report is gone after it is read.
+  public var reported: [String: Set<Content?>]
 
-  /// Whether a device cannot send what it has edited, so that what the devices show
-  /// can be equal by chance only.
-  public var isBlocked = false
+  /// The devices that cannot send what they edited.
+  public var waiting: Set<String> = []
 
   /// Creates an outcome with one state per device.
   public init(
-    states: [PlainRecord?], kept: [String: Set<Value?>] = [:],
-    reported: [String: Set<Value?>] = [:]
+    states: [PlainRecord?], kept: [String: Set<Content?>] = [:],
+    reported: [String: Set<Content?>] = [:]
   ) {
     (self.states, self.kept, self.reported) = (states, kept, reported)
   }
 
   /// Creates an outcome in which every device ends with the same record.
-  public init(everywhere state: PlainRecord?, kept: [String: Set<Value?>] = [:])
-  {
+  public init(
+    everywhere state: PlainRecord?, kept: [String: Set<Content?>] = [:]
+  ) {
     self.init(states: [state], kept: kept)
   }
 
   /// Whether all devices have synced, and show the same record.
   public var agrees: Bool {
-    if isBlocked { return false }
+    guard waiting.isEmpty else { return false }
     let first = states.first??.visible
     return states.allSatisfy { $0?.visible == first }
   }

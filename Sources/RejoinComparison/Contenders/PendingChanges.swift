@@ -11,15 +11,16 @@ import Rejoin
 struct PendingChanges: Contender {
   let name = "pendingChanges"
   let rule =
-    "if the server's record has changed, it stays, and mine is listed"
+    "a device with pending changes skips the server's record, and pushes its own "
+    + "copy later; if the server's changed, it stays, and mine is listed"
+  let source = Source.article
 
   func outcome(of episode: Episode) -> Outcome {
-    var kept: [String: Set<Value?>] = [:]
+    var kept: [String: Set<Content?>] = [:]
     let server = episode.settled { ancestor, mine, _, server in
       if server == ancestor { return mine }
-      for field in episode.changedFields
-      where episode.kind(of: field) == .register {
-        kept[field, default: []].insert(mine.value(field))
+      for field in episode.changedFields {
+        kept[field, default: []].insert(mine[field])
       }
       return server
     }

@@ -7,6 +7,7 @@
 struct RecordByServerTime: Contender {
   let name = "recordByServerTime"
   let rule = "the whole record that arrives last at the server wins"
+  let source = Source.article
 
   func outcome(of episode: Episode) -> Outcome {
     Outcome(everywhere: episode.uploads.last.map(\.after) ?? episode.base)

@@ -2,13 +2,17 @@
 
 /// One record per attribute, each with last write wins by time.
 ///
-/// Edits of different attributes then do not overwrite each other. Deleting the
+/// The article advises to split an entity into small ones. This is the limit of the
+/// advice: edits of different attributes never overwrite each other. Splitting it into
+/// a few entities is between this row and ``RecordByDeviceTime``. Deleting the
 /// record means deleting every attribute that the device knows; an attribute
 /// that is updated later comes back alone.
 struct RecordPerAttribute: Contender {
   let name = "recordPerAttribute"
   let rule =
-    "every attribute is a record, and its latest wall-clock time wins"
+    "entities split as far as possible: every attribute is a record, and its "
+    + "latest wall-clock time wins"
+  let source = Source.article
 
   func outcome(of episode: Episode) -> Outcome {
     var rows = episode.base ?? [:]

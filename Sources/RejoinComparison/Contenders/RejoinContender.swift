@@ -10,9 +10,10 @@ import Rejoin
 struct RejoinContender: Contender {
   var name: String { deletion == .updateWins ? "rejoin" : "rejoin.deleteWins" }
   var rule: String {
-    "a write supersedes what its author had seen; concurrent ones are kept"
+    "a write supersedes what its author had seen, and concurrent writes are kept"
       + (deletion == .updateWins ? "" : "; a deletion wins")
   }
+  let source = Source.library
   /// What wins where one device deletes the record and another edits it.
   var deletion = DeletionRule.updateWins
 

@@ -12,8 +12,9 @@ import RejoinPolicies
 struct RejoinInContexts: Contender {
   let name: String
   var rule: String {
-    "a context saves beside what has arrived, under the policy \(policy)"
+    "a context saves next to what arrived, under the policy \(policy)"
   }
+  let source = Source.library
   let policy: MergePolicy
 
   /// Creates the strategy for one policy.

@@ -62,6 +62,6 @@ extension RejoinTeam {
   }
 
   private mutating func note(_ value: Value?, _ key: FieldKey) {
-    reported[Episode.field(of: key), default: []].insert(value)
+    reported[Episode.field(of: key), default: []].insert(value.map(Content.value))
   }
 }

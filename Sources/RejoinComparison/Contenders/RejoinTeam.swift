@@ -16,7 +16,7 @@ struct RejoinTeam {
   /// What the contexts show whose policy has refused to save.
   var unsaved: [Int: PlainRecord?] = [:]
   /// The values that reports and errors have told, by register.
-  var reported: [String: Set<Value?>] = [:]
+  var reported: [String: Set<Content?>] = [:]
 
   static let id = RecordID("Episode", "record")
 
@@ -117,8 +117,10 @@ struct RejoinTeam {
   private mutating func list(_ report: MergeReport) {
     for conflict in report.conflicts {
       let field = Episode.field(of: conflict.location.field)
-      reported[field, default: []].insert(conflict.winner.value)
-      reported[field, default: []].insert(conflict.loser.value)
+      reported[field, default: []].insert(
+        conflict.winner.value.map(Content.value))
+      reported[field, default: []].insert(
+        conflict.loser.value.map(Content.value))
     }
   }
 }
@@ -129,7 +131,8 @@ extension RejoinTeam {
   var outcome: Outcome {
     let fields = Set((episode.base ?? [:]).keys).union(episode.changedFields)
     var outcome = Outcome(states: [], reported: reported)
-    outcome.isBlocked = !unsaved.isEmpty
+    let devices = episode.devices
+    outcome.waiting = Set(unsaved.keys.map { devices[$0] })
     for (place, (replica, _)) in members.enumerated() {
       if let state = unsaved[place] {
         outcome.states.append(state)
@@ -141,12 +144,15 @@ extension RejoinTeam {
       }
       for field in fields {
         outcome.kept[field, default: []].formUnion(
-          record[episode.key(of: field)].writes.map(\.value))
+          record[episode.key(of: field)].writes.map {
+            $0.value.map(Content.value)
+          })
       }
       for conflict in contexts.isEmpty ? [] : contexts[place].pendingConflicts {
         for field in conflict.fields {
           let name = Episode.field(of: FieldKey(field.field, .register))
-          outcome.kept[name, default: []].formUnion([field.mine, field.store])
+          outcome.kept[name, default: []].formUnion(
+            [field.mine, field.store].map { $0.map(Content.value) })
         }
       }
       outcome.states.append(record.exists ? shown(record, fields) : nil)

@@ -5,8 +5,9 @@ public enum Strategies {
   /// Every strategy, in the order of the table; Rejoin is the last.
   public static let all: [any Contender] =
     [
-      RecordByServerTime(), RecordByDeviceTime(), AllKeys(), ChangedKeys(),
-      IfServerRecordUnchanged(), ThreeWayHandler(),
+      RecordByServerTime(), RecordByDeviceTime(), SyncEngineSample(),
+      AllKeys(), ChangedKeys(), IfServerRecordUnchanged(),
+      SavedContainer.byRecord, SavedContainer.byProperty, ThreeWayHandler(),
     ] as [any Contender]
     + Container.all
     + [
@@ -16,13 +17,13 @@ public enum Strategies {
     ] + RejoinInContexts.all
     + [RejoinContender(deletion: .deleteWins), RejoinContender()]
 
-  /// What an app is likely to have, and Rejoin.
-  public static let usual = all.filter {
-    [
-      "recordByServerTime", "changedKeys",
-      "container.mergeByPropertyObjectTrump", "handler.threeWay", "rejoin",
-    ].contains($0.name)
-  }
+  /// The strategies that an app is likely to have, and Rejoin, with and without the
+  /// policy of a container.
+  public static let usual = [
+    "recordByServerTime", "CKSyncEngine sample", "changedKeys",
+    "container.mergeByPropertyObjectTrump",
+    "rejoin + mergeByPropertyObjectTrump", "handler.threeWay", "rejoin",
+  ].compactMap(named)
 
   /// Returns the strategy with the given name; `nil` if there is none.
   public static func named(_ name: String) -> (any Contender)? {

@@ -5,31 +5,37 @@ import Rejoin
 /// What a careful app does on CloudKit's `serverRecordChanged`, whose error hands
 /// it the ancestor, its own copy and the server's: it merges the three by kind.
 ///
-/// Counters and sets by difference; of a register that both sides have changed,
-/// the client's value stays, and the server's is listed. A device sends what it
-/// has changed offline as one save. A native deletion takes an ID and no tag, and
-/// is never refused: so the app fetches first, and keeps a record that has changed
-/// on the server. A record that was deleted there is saved again as a whole.
+/// It merges counters and sets by difference. Of a register that both sides wrote,
+/// the client's value stays, and the server's is listed. Clearing a field is a
+/// write. A device sends its offline changes as one save. A native deletion takes
+/// an ID and no tag, and the server never refuses it. So the app fetches first, and
+/// keeps a record that changed on the server. It saves a record that was deleted
+/// there again as a whole.
+///
+/// The documentation makes this handler possible. Apple's own sample is
+/// ``SyncEngineSample``.
 struct ThreeWayHandler: Contender {
   let name = "handler.threeWay"
   let rule =
     "a refused client merges ancestor, its copy and the server's by kind"
+  let source = Source.apple("CKError.Code.serverRecordChanged")
 
   func outcome(of episode: Episode) -> Outcome {
-    var kept: [String: Set<Value?>] = [:]
-    let server = episode.settled { ancestor, mine, _, server in
-      merge(ancestor, mine, server, of: episode, &kept)
+    var kept: [String: Set<Content?>] = [:]
+    let server = episode.settled { ancestor, mine, uploads, server in
+      let written = uploads.reduce(into: Set()) { $0.formUnion($1.changes.keys) }
+      return merge(ancestor, mine, server, written, of: episode, &kept)
     }
     return Outcome(everywhere: server, kept: kept)
   }
 
   private func merge(
     _ ancestor: PlainRecord, _ mine: PlainRecord, _ server: PlainRecord,
-    of episode: Episode, _ kept: inout [String: Set<Value?>]
+    _ written: Set<String>, of episode: Episode,
+    _ kept: inout [String: Set<Content?>]
   ) -> PlainRecord {
     var merged = server
-    for field in Set(ancestor.keys).union(mine.keys)
-    where mine[field] != ancestor[field] {
+    for field in written {
       switch episode.kind(of: field) {
       case .counter:
         let change = mine.count(field).addingClamped(
@@ -43,7 +49,7 @@ struct ThreeWayHandler: Contender {
         merged[field] = .elements(elements)
       default:
         if server[field] != ancestor[field], server[field] != mine[field] {
-          kept[field, default: []].insert(server.value(field))
+          kept[field, default: []].insert(server[field])
         }
         merged[field] = mine[field]
       }

@@ -1,50 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Last write wins for each field by the wall clock; where two times are equal, a
-/// vector clock tells which write had seen the other.
+import Rejoin
+
+/// Last write wins for each register by the wall clock. If two times are equal, a
+/// vector clock decides which write had seen the other.
 ///
-/// Of concurrent writes at one time, that of the greater device wins. Deleting the
-/// record is a write, too.
+/// Fields whose changes commute store deltas: increments of counters, insertions and
+/// removals of sets. If two writes at one time are concurrent, that of the greater
+/// device wins. Deleting the record is a write.
 struct TimestampThenVectorClock: Contender {
   let name = "timestampThenVectorClock"
   let rule =
-    "each field's latest wall-clock time wins; of equal times, what had seen the "
-    + "other"
+    "each register's latest wall-clock time wins, and of equal times, the write "
+    + "that had seen the other; counters and sets store deltas"
+  let source = Source.article
 
   func outcome(of episode: Episode) -> Outcome {
+    // A vector clock has one entry here: an offline device had seen only the base and
+    // its own writes, of which the last is the greatest.
     var record = episode.base ?? [:]
-    var last: [String: Version] = [:]
-    var existence: (exists: Bool, version: Version?) = (
-      episode.base != nil, nil
-    )
-    var counts: [String: Int] = [:]
-    for upload in episode.uploads {
-      counts[upload.device, default: 0] += 1
-      let version = Version(
-        at: upload.edit.at, device: upload.device,
-        count: counts[upload.device] ?? 0)
-      for (field, content) in upload.changes where version.beats(last[field]) {
-        last[field] = version
-        record[field] = content
-      }
-      if version.beats(existence.version) {
-        existence = (upload.after != nil, version)
+    var exists = episode.base != nil
+    for upload in episode.uploadsByTime {
+      exists = upload.after != nil
+      for field in upload.forgotten { record[field] = nil }
+      if exists {
+        record = upload.edit.applied(to: record, of: episode.kinds) ?? [:]
       }
     }
-    return Outcome(everywhere: existence.exists ? record : nil)
-  }
-
-  /// The time of a write, and its vector clock, which has one entry: an offline
-  /// device has seen only the base and its own writes.
-  private struct Version {
-    let at: Int64
-    let device: String
-    /// The number of the device's writes so far.
-    let count: Int
-
-    func beats(_ other: Version?) -> Bool {
-      guard let other else { return true }
-      return (at, device, count) > (other.at, other.device, other.count)
-    }
+    return Outcome(everywhere: exists ? record : nil)
   }
 }

@@ -38,7 +38,17 @@ extension Episode {
     return devices.flatMap { uploads(of: $0, edits: edits[$0] ?? []) }
   }
 
-  /// What each device has edited, as one save, in the order of arrival.
+  /// The uploads in the order of their times, then of their devices.
+  var uploadsByTime: [Upload] {
+    let uploads = uploads
+    let places = uploads.indices.sorted {
+      let (a, b) = (uploads[$0].edit, uploads[$1].edit)
+      return (a.at, a.device, $0) < (b.at, b.device, $1)
+    }
+    return places.map { uploads[$0] }
+  }
+
+  /// The edits of each device as one save, in the order of arrival.
   var contextSaves: [Upload] {
     let uploads = Dictionary(grouping: self.uploads, by: \.device)
     return devices.compactMap { device in

@@ -2,46 +2,161 @@
 
 import Rejoin
 
-/// What a counter must show in the end: the base and every increment, except
-/// those that a reset had seen.
+/// The number that a counter must show in the end: the base and every increment,
+/// except those that a reset had seen.
 struct CounterFacts {
   let field: String
-  /// The base; zero if any device reset the counter.
-  private var start: Int64
-  /// The sum of the increments that no reset had seen.
-  private var counted: Int64 = 0
-  /// The part of `counted` whose device then deleted the record.
-  private var withdrawn: Int64 = 0
+  private let base: Int64
+  /// The change of each device.
+  private var all: [Change] = []
+
+  /// The net change of one device.
+  struct Change {
+    let device: String
+    /// The sum of the increments after the last reset.
+    var amount: Int64 = 0
+    /// Whether the device reset the counter, and so removed the base.
+    var isReset = false
+    /// Whether the device then deleted the record: the change may count or not.
+    var isWithdrawn = false
+    /// Whether the device changed the counter, and not only the record.
+    var isEdit = false
+  }
 
   init(_ field: String, base: Content?, _ histories: [History]) {
     self.field = field
-    start = base.map { [field: $0].count(field) } ?? 0
+    self.base = base.map { [field: $0].count(field) } ?? 0
     for history in histories {
-      var sum: Int64 = 0
+      var change = Change(device: history.device)
+      change.isWithdrawn = history.isDeleted
       for verb in history.verbs(on: field) {
+        change.isEdit = true
         switch verb {
-        case .add(let amount): sum = sum.addingClamped(amount)
-        case .forget, .clear: (sum, start) = (0, 0)
-        case .set(.int(let number)): (sum, start) = (number, 0)
+        case .add(let amount):
+          change.amount = change.amount.addingClamped(amount)
+        case .clear: (change.amount, change.isReset) = (0, true)
+        case .forget:
+          (change.amount, change.isReset, change.isEdit) = (0, true, false)
+        case .set(.int(let number)):
+          (change.amount, change.isReset) = (number, true)
         case .set, .remove, .insert: break
         }
       }
-      counted = counted.addingClamped(sum)
-      if history.isDeleted { withdrawn = withdrawn.addingClamped(sum) }
+      if change.isEdit || change.isReset { all.append(change) }
     }
   }
 
-  /// Compares the counter with the nearest of the correct values.
-  ///
-  /// If a device deleted the record, its increments before may count or not.
-  func losses(in state: PlainRecord?) -> [Loss] {
-    let found = state.map { $0.count(field) } ?? start
-    let without = counted.addingClamped(0 &- withdrawn)
-    let expected = [counted, without].map { start.addingClamped($0) }
-    let nearest = expected.min {
+  var changes: [Change] { all.filter { $0.isEdit && !$0.isWithdrawn } }
+
+  /// - Parameter state: The final record, or `nil` if it does not exist although
+  ///   it should.
+  func verdict(_ state: PlainRecord?, _ remains: Remains) -> FieldVerdict {
+    var verdict = FieldVerdict()
+    verdict.hasBase = changes.isEmpty && base != 0
+    let found = state?.count(field) ?? 0
+    let nearest = [true, false].map(sum).min {
       $0.distance(from: found) < $1.distance(from: found)
     }
-    guard let nearest, nearest != found else { return [] }
-    return [.counter(field, expected: nearest, found: found)]
+    for change in changes { verdict.fates[change.device] = .shown }
+    guard let nearest, state == nil || nearest != found else { return verdict }
+    let fates = fates(remains)
+    let lost = state == nil ? nil : leastLost(found, fates)
+    if lost == [] { return verdict }
+    verdict.counterUnits = nearest.distance(from: found)
+    verdict.losesBase = verdict.hasBase
+    for change in all where lost?.contains(change.device) ?? true {
+      // A record that was created again does not contain the base.
+      if change.isEdit {
+        verdict.fates[change.device] = fates[change.device]
+      } else {
+        verdict.losesBase = true
+      }
+    }
+    verdict.words = [
+      "\(field) is \(found.grouped), not \(nearest.grouped)"
+    ]
+    return verdict
+  }
+
+  private func sum(countingWithdrawn: Bool) -> Int64 {
+    let counted = all.filter { countingWithdrawn || !$0.isWithdrawn }
+    return counted.reduce(all.contains(where: \.isReset) ? 0 : base) {
+      $0.addingClamped($1.amount)
+    }
+  }
+
+  /// The fate of each device's change if the counter does not contain it.
+  private func fates(_ remains: Remains) -> [String: Fate] {
+    changes.reduce(into: [:]) { fates, change in
+      let own = (change.isReset ? 0 : base).addingClamped(change.amount)
+      fates[change.device] = remains.fate { $0 == .count(own) }
+    }
+  }
+}
+
+extension CounterFacts {
+  /// A number that the counter would show if some changes were lost.
+  private struct Number: Hashable {
+    var sum: Int64 = 0
+    var isReset = false
+  }
+
+  /// The changes lost on the way to a number.
+  private struct Lost {
+    /// The lost changes that nothing keeps, then those that nothing reports,
+    /// then all of them.
+    var cost = (0, 0, 0)
+    var devices: [String] = []
+  }
+
+  /// The most numbers that the search for an explanation remembers.
+  private static let limit = 1 << 16
+
+  /// The least number of devices whose missing changes explain what a counter
+  /// shows.
+  ///
+  /// - Returns: The devices, or `nil` if none explain it. A counter of so many
+  ///   devices that their sums exceed the limit is not explained.
+  private func leastLost(_ found: Int64, _ fates: [String: Fate]) -> [String]? {
+    var least: [Number: Lost] = [Number(): Lost()]
+    for change in all {
+      var next: [Number: Lost] = [:]
+      func take(_ number: Number, _ lost: Lost) {
+        if let other = next[number], other.cost <= lost.cost { return }
+        next[number] = lost
+      }
+      for (number, lost) in least {
+        take(
+          Number(
+            sum: number.sum &+ change.amount,
+            isReset: number.isReset || change.isReset),
+          lost)
+        var without = lost
+        if let fate = fates[change.device], !change.isWithdrawn {
+          without.cost.0 += fate.isLoss ? 1 : 0
+          without.cost.1 += fate == .dropped ? 1 : 0
+          without.cost.2 += 1
+          without.devices.append(change.device)
+        }
+        take(number, without)
+      }
+      if next.count > Self.limit { return nil }
+      least = next
+    }
+    let explanations = [
+      least[Number(sum: found &- base, isReset: false)],
+      least[Number(sum: found, isReset: true)],
+    ].compactMap(\.self)
+    return explanations.min { $0.cost < $1.cost }?.devices
+  }
+}
+
+extension Int64 {
+  /// The absolute difference, clamped to the range of `Int`.
+  func distance(from other: Int64) -> Int {
+    let difference =
+      self > other
+      ? UInt64(bitPattern: self &- other) : UInt64(bitPattern: other &- self)
+    return Int(clamping: difference)
   }
 }

@@ -7,6 +7,7 @@ import Rejoin
 /// Each edit had seen the base and the device's earlier edits, and nothing
 /// else.
 struct History {
+  let device: String
   var steps: [Step] = []
   /// Whether the record is deleted after the device's last edit.
   var isDeleted = false
@@ -50,7 +51,7 @@ extension Episode {
   /// nothing.
   var histories: [History] {
     devices.compactMap { device in
-      var history = History()
+      var history = History(device: device)
       var exists = base != nil
       var wasDeleted = false
       for edit in edits where edit.device == device && !edit.isEmpty {

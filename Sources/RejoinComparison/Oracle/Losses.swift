@@ -1,58 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The number of losses of each kind, over one or many episodes.
+/// What became of the field changes of one or many episodes.
 ///
-/// Counts are never negative. Sums are clamped to `Int.max`.
+/// A *field change* is what one device changed in one field before it met the
+/// others. It is lost unless the final record, or its conflict list, shows all of
+/// it. If the devices end with different records, it is lost if it is lost on any
+/// of them. Counts are never negative. Sums are clamped to `Int.max`.
 public struct Losses: Hashable, Sendable {
-  /// Register edits lost beyond the unavoidable: of several concurrent values,
-  /// only one can be shown.
-  public var excess = 0
-  /// Register edits lost that only a report or an error has told.
+  /// The field changes of devices that did not delete the record.
+  public var changes = 0
+  /// The changes that neither the final record nor its conflict list shows.
+  public var lost = 0
+  /// The lost changes that an error or a report showed.
   public var reported = 0
-  /// Register edits lost that no conflict list, report or history holds.
-  public var unrecoverable = 0
+  /// The changes of registers lost beyond those that cannot be shown: of several
+  /// concurrent values, a register shows one.
+  public var excess = 0
+  /// The changes that only the record's conflict list shows.
+  public var kept = 0
+  /// The changes that wait on a blocked device.
+  public var waiting = 0
   /// The sum of the errors of all counters.
   public var counterUnits = 0
-  /// Counters that are not the sum of their increments.
-  public var counters = 0
-  /// Insertions lost although no removal had seen them.
+  /// The insertions lost although no removal had seen them.
   public var addsLost = 0
-  /// Removals undone although they had seen every insertion.
+  /// The removals undone although they had seen every insertion.
   public var removesUndone = 0
-  /// Records that exist and should not, or the other way round.
+  /// The base fields with content that no device changed.
+  public var baseValues = 0
+  /// The base values that are not as they were.
+  public var baseValuesLost = 0
+  /// The records that exist and should not, or the other way round.
   public var recordsWrong = 0
-  /// Episodes whose devices end with different records.
-  public var neverAgree = 0
-  /// The edits that neither the record nor its conflict list shows; a record that
-  /// is wrong without one counts as one.
-  ///
-  /// Of the increments of a counter, one is counted.
-  public var lost = 0
-  /// Those of ``lost`` of which nobody is told.
-  ///
-  /// A device that cannot sync knows that its edits have not arrived.
-  public var silent = 0
+  /// The episodes whose devices end with different records.
+  public var disagreements = 0
 
   /// Creates counts of zero.
   public init() {}
 
-  /// Whether nothing of any kind was lost.
-  public var isZero: Bool { self == Losses() }
+  /// The lost changes that nothing showed to anybody.
+  public var silent: Int { lost - reported }
+
+  /// Whether the final records show, or list, all that they should.
+  public var isLossless: Bool {
+    lost == 0 && baseValuesLost == 0 && recordsWrong == 0
+  }
 
   private static let counts: [WritableKeyPath<Losses, Int> & Sendable] = [
-    \.excess, \.reported, \.unrecoverable, \.counterUnits, \.counters,
-    \.addsLost,
-    \.removesUndone,
-    \.recordsWrong, \.neverAgree, \.lost, \.silent,
+    \.changes, \.lost, \.reported, \.excess, \.kept, \.waiting,
+    \.counterUnits, \.addsLost, \.removesUndone, \.baseValues,
+    \.baseValuesLost, \.recordsWrong, \.disagreements,
   ]
-
-  /// Sums up what is lost in one episode.
-  mutating func sumUp() {
-    let edits =
-      reported + unrecoverable + counters + addsLost + removesUndone
-    lost = edits > 0 ? edits : recordsWrong
-    silent = neverAgree > 0 ? unrecoverable : lost - reported
-  }
 
   static func += (a: inout Losses, b: Losses) {
     for count in counts {

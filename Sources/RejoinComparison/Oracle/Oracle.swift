@@ -9,27 +9,85 @@ import Rejoin
 /// a removal had seen, and which increments a reset cancels. The oracle
 /// contains no clock and no join, and knows nothing of any strategy.
 package struct Oracle: Sendable {
+  private let episode: Episode
+  private let deletion: DeletionRule
+  private let due: Due
+
+  /// Creates a judge of an episode.
+  ///
+  /// - Parameters:
+  ///   - episode: The episode.
+  ///   - deletion: The rule for a deletion that meets an edit. It is a choice and
+  ///     not a fact.
+  package init(_ episode: Episode, deletion: DeletionRule = .updateWins) {
+    (self.episode, self.deletion) = (episode, deletion)
+    due = Due(episode, deletion)
+  }
+
+  /// Returns what became of the episode's changes in an outcome.
+  ///
+  /// If a device is blocked, its changes wait, and the other devices are judged by
+  /// what has arrived.
+  package func verdict(on outcome: Outcome) -> Verdict {
+    var arrived = due
+    if !outcome.waiting.isEmpty {
+      var part = episode
+      part.edits.removeAll { outcome.waiting.contains($0.device) }
+      arrived = Due(part, deletion)
+    }
+    var verdict = Verdict()
+    for (device, state) in outcome.judged(in: episode) {
+      let (losses, fates, words) = arrived.verdict(state, outcome)
+      verdict.losses = verdict.losses.worst(losses)
+      verdict.fates.merge(fates, uniquingKeysWith: max)
+      verdict.words.append((device, words))
+    }
+    for change in due.changes
+    where outcome.waiting.contains(change.device) {
+      verdict.fates[change] = .waiting
+    }
+    let fates = Array(verdict.fates.values)
+    verdict.losses.changes = fates.count
+    verdict.losses.lost = fates.count(where: \.isLoss)
+    verdict.losses.reported = fates.count { $0 == .reported }
+    verdict.losses.kept = fates.count { $0 == .kept }
+    verdict.losses.waiting = fates.count { $0 == .waiting }
+    verdict.losses.disagreements = outcome.agrees ? 0 : 1
+    return verdict
+  }
+}
+
+extension Outcome {
+  /// The states to judge, and whose they are: one state if all devices agree, or
+  /// else that of every device that is not blocked.
+  fileprivate func judged(
+    in episode: Episode
+  ) -> [(device: String?, state: PlainRecord?)] {
+    if agrees || states.count == 1 {
+      return states.prefix(1).map { (nil, $0) }
+    }
+    return zip(episode.devices, states).filter { !waiting.contains($0.0) }
+      .map { ($0, $1) }
+  }
+}
+
+/// What must be visible at the end of an episode.
+private struct Due {
   private let registers: [RegisterFacts]
   private let counters: [CounterFacts]
   private let sets: [SetFacts]
   private let shouldExist: Bool
 
-  /// Derives what must be visible at the end of an episode.
-  ///
-  /// - Parameters:
-  ///   - episode: The episode.
-  ///   - deletion: What is due where one device deletes the record and another
-  ///     edits it; that is a choice, and no fact.
-  package init(_ episode: Episode, deletion: DeletionRule = .updateWins) {
+  init(_ episode: Episode, _ deletion: DeletionRule) {
     let histories = episode.histories
     let ends = histories.map(\.isDeleted)
     shouldExist =
       ends.isEmpty
       ? episode.base != nil
       : deletion == .updateWins ? ends.contains(false) : !ends.contains(true)
-    let fields = Set((episode.base ?? [:]).keys).union(episode.changedFields)
-    let byKind = Dictionary(grouping: fields.sorted(), by: episode.kind)
     let base = episode.base ?? [:]
+    let fields = Set(base.keys).union(episode.changedFields)
+    let byKind = Dictionary(grouping: fields.sorted(), by: episode.kind)
     counters = (byKind[.counter] ?? []).map {
       CounterFacts($0, base: base[$0], histories)
     }
@@ -39,49 +97,64 @@ package struct Oracle: Sendable {
     }
   }
 
-  /// Returns what was lost in an outcome of the episode.
-  ///
-  /// If the devices end with different records, each record is judged, and the
-  /// maximum of each count is taken.
-  package func verdict(on outcome: Outcome) -> Verdict {
-    let states =
-      outcome.agrees
-      ? Array(outcome.states.prefix(1))
-      : outcome.states
-    let perState = states.map { losses(in: $0, of: outcome) }
-    var worst = perState.map(Self.sum).reduce(Losses()) { $0.worst($1) }
-    worst.neverAgree = outcome.agrees ? 0 : 1
-    worst.sumUp()
-    return Verdict(losses: worst, perState: perState)
+  /// The changes that can be lost.
+  var changes: [FieldChange] {
+    guard shouldExist else { return [] }
+    return registers.flatMap { facts in
+      facts.changes.map { FieldChange(device: $0.device, field: facts.field) }
+    }
+      + counters.flatMap { facts in
+        facts.changes.map { FieldChange(device: $0.device, field: facts.field) }
+      }
+      + sets.flatMap { facts in
+        facts.changes.map { FieldChange(device: $0.device, field: facts.field) }
+      }
   }
 
-  private static func sum(_ losses: [Loss]) -> Losses {
-    losses.reduce(into: Losses()) { $0 += $1.count }
-  }
-
-  private func losses(
-    in state: PlainRecord?, of outcome: Outcome
-  ) -> [Loss] {
+  func verdict(
+    _ state: PlainRecord?, _ outcome: Outcome
+  ) -> (losses: Losses, fates: [FieldChange: Fate], words: [String]) {
+    var losses = Losses()
     guard shouldExist else {
-      return state == nil ? [] : [.record(shouldExist: false)]
+      losses.recordsWrong = state == nil ? 0 : 1
+      let words = ["the record exists, though it was deleted"]
+      return (losses, [:], state == nil ? [] : words)
     }
-    var losses: [Loss] = state == nil ? [.record(shouldExist: true)] : []
-    losses += registers.flatMap {
-      $0.losses(
-        in: state, kept: outcome.kept[$0.field] ?? [],
-        reported: outcome.reported[$0.field] ?? [])
+    var words: [String] = []
+    if state == nil {
+      losses.recordsWrong = 1
+      words = ["the record is deleted, though an update had not seen the deletion"]
     }
-    losses += counters.flatMap { $0.losses(in: state) }
-    return losses + sets.flatMap { $0.losses(in: state) }
+    var fates: [FieldChange: Fate] = [:]
+    func add(
+      _ field: String, _ judge: (PlainRecord?, Remains) -> FieldVerdict
+    ) {
+      let verdict = judge(state, Remains(outcome, field))
+      for (device, fate) in verdict.fates {
+        fates[FieldChange(device: device, field: field)] = fate
+      }
+      losses.baseValues += verdict.hasBase ? 1 : 0
+      losses.baseValuesLost += verdict.losesBase ? 1 : 0
+      losses.excess += verdict.excess
+      losses.counterUnits = Int(
+        Int64(losses.counterUnits).addingClamped(Int64(verdict.counterUnits)))
+      losses.addsLost += verdict.addsLost
+      losses.removesUndone += verdict.removesUndone
+      words += verdict.words
+    }
+    for facts in registers { add(facts.field, facts.verdict) }
+    for facts in counters { add(facts.field, facts.verdict) }
+    for facts in sets { add(facts.field, facts.verdict) }
+    return (losses, fates, words)
   }
 }
 
-/// The losses of one outcome.
+/// What became of the changes of an episode in one outcome.
 package struct Verdict: Sendable {
-  /// The number of losses of each kind, on the device with the most of that
-  /// kind.
-  package let losses: Losses
-  /// The losses in each state that was judged: one state if all devices agree,
-  /// or else one per device, in the order of ``Outcome/states``.
-  package let perState: [[Loss]]
+  /// The counts; of each kind, those of the device with the most.
+  package var losses = Losses()
+  /// What became of each change, on the device that shows the least of it.
+  package var fates: [FieldChange: Fate] = [:]
+  /// The losses in words, for all devices or for each.
+  package var words: [(device: String?, words: [String])] = []
 }

@@ -2,22 +2,21 @@
 
 import Rejoin
 
-/// What a register may show in the end.
+/// The values that a register may show in the end.
 ///
-/// Of several concurrent writes, only one can be shown; losing the others is
-/// unavoidable. Equal values count as one. If a device deleted the record, its
-/// writes before may be shown or not.
+/// Of several concurrent values, a register shows one. If a device deleted the
+/// record, its earlier writes may be shown or not.
 struct RegisterFacts {
   let field: String
-  /// The last value of each device that did not delete the record, and how many
-  /// wrote it: one of them must be shown.
-  private var due: [Value?: Int] = [:]
-  /// The values that may be shown; contains `due`.
+  /// The last value of each device that did not delete the record.
+  private(set) var changes: [(device: String, value: Value?)] = []
+  /// The other values that may be shown.
   private var allowed: Set<Value?> = []
+  private let base: Value?
 
   init(_ field: String, base: Content?, _ histories: [History]) {
     self.field = field
-    let fetched = base.flatMap { [field: $0].value(field) }
+    self.base = base.flatMap { [field: $0].value(field) }
     var isForgotten = false
     for history in histories {
       var last: Value??
@@ -30,34 +29,71 @@ struct RegisterFacts {
         }
       }
       guard let last else { continue }
-      allowed.insert(last)
-      if !history.isDeleted { due[last, default: 0] += 1 }
+      if history.isDeleted {
+        allowed.insert(last)
+      } else {
+        changes.append((history.device, last))
+      }
     }
-    guard due.isEmpty else { return }
-    allowed.insert(fetched)
+    guard changes.isEmpty else { return }
+    allowed.insert(self.base)
     if isForgotten { allowed.insert(nil) }
   }
 
-  func losses(
-    in state: PlainRecord?, kept: Set<Value?> = [], reported: Set<Value?> = []
-  ) -> [Loss] {
+  /// - Parameter state: The final record, or `nil` if it does not exist although
+  ///   it should.
+  func verdict(_ state: PlainRecord?, _ remains: Remains) -> FieldVerdict {
+    var verdict = FieldVerdict()
     let shown = state.flatMap { $0.value(field) }
-    let isAllowed = allowed.contains(shown)
-    if state == nil && due.isEmpty { return [] }
-    var lost = Set(due.keys).subtracting([shown])
-    if due.isEmpty && !isAllowed { lost = allowed }
-    guard !lost.isEmpty else { return [] }
-    // One of several values is shown at best. Where none of them is, every edit is
-    // lost that need not have been.
-    let edits = lost.reduce(0) { $0 + (due[$1] ?? 1) }
-    let gone = lost.subtracting(kept)
-    return [
-      .register(
-        field, lost: lost.sortedWithUnset, shown: shown,
-        excess: isAllowed ? 0 : edits - (lost.count - 1),
-        reported: gone.intersection(reported).sortedWithUnset,
-        unrecoverable: gone.subtracting(reported).sortedWithUnset)
+    verdict.hasBase = changes.isEmpty && base != nil
+    if changes.isEmpty, state == nil ? base != nil : !allowed.contains(shown) {
+      verdict.losesBase = true
+      verdict.words = ["\(field) shows \(shown.words), not \(base.words)"]
+    }
+    for (device, value) in changes {
+      verdict.fates[device] =
+        state != nil && value == shown
+        ? .shown : remains.fate { $0.registerValue == .some(value) }
+    }
+    let hidden = changes.filter { verdict.fates[$0.device] != .shown }
+    guard !hidden.isEmpty else { return verdict }
+    if hidden.count == changes.count {
+      // Of several values, a register can show one.
+      let lost = verdict.fates.values.count(where: \.isLoss)
+      verdict.excess = max(lost + 1 - Set(changes.map(\.value)).count, 0)
+    }
+    let fate = hidden.compactMap { verdict.fates[$0.device] }.max()
+    let values = Set(hidden.map(\.value)).sortedWithUnset.map(\.words)
+    verdict.words = [
+      "\(field) shows \(shown.words), not "
+        + "\(values.joined(separator: ", ")) (\(fate.words))"
     ]
+    return verdict
+  }
+}
+
+extension Content? {
+  /// The value of a register, or `nil` if it is unset.
+  fileprivate var registerValue: Value?? {
+    switch self {
+    case nil: .some(nil)
+    case .value(let value): value
+    default: nil
+    }
+  }
+}
+
+extension Value? {
+  var words: String { map { Content.value($0).short } ?? "unset" }
+}
+
+extension Fate? {
+  fileprivate var words: String {
+    switch self {
+    case .kept: "kept as a sibling"
+    case .reported: "only reported"
+    default: "lost"
+    }
   }
 }
 

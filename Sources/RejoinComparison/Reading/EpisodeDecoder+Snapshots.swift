@@ -13,7 +13,7 @@ extension EpisodeDecoder {
     _ json: [String: JSONValue]
   ) throws(EpisodeFileError) -> Episode {
     try check(json.keys, against: Self.keys, in: nil)
-    let kinds = try kinds(json["kinds"])
+    let kinds = declared.byField.merging(try kinds(json["kinds"])) { $1 }
     func row(
       _ key: String
     ) throws(EpisodeFileError) -> JSONValue.Row? {

@@ -15,7 +15,7 @@ extension EpisodeDecoder {
     return record
   }
 
-  private func content(
+  func content(
     _ json: JSONValue, _ path: String, _ kind: FieldKind
   ) throws(EpisodeFileError) -> Content {
     switch kind {

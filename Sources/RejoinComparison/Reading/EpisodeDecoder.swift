@@ -7,6 +7,8 @@ struct EpisodeDecoder {
   let file: String
   /// The number of the line, counted from one.
   let line: Int
+  /// The kinds of fields that three states of a record do not declare.
+  var declared = DeclaredKinds()
 
   private static let keys: Set = [
     "arrival", "base", "edits", "group", "id", "kinds", "resolution",
@@ -52,7 +54,7 @@ struct EpisodeDecoder {
     }
   }
 
-  private func parse(
+  func parse(
     _ row: ArraySlice<UInt8>
   ) throws(EpisodeFileError) -> JSONValue {
     do {

@@ -10,7 +10,7 @@ package enum EpisodeFile {
   ///
   /// - Throws: ``EpisodeFileError``, with the line, the key and what to do.
   package static func read(
-    _ path: String
+    _ path: String, _ kinds: DeclaredKinds = DeclaredKinds()
   ) throws(EpisodeFileError) -> [Episode] {
     let data: Data
     do {
@@ -24,7 +24,7 @@ package enum EpisodeFile {
           ? "check that it is a file and that you have permission to read it"
           : "check the path")
     }
-    return try episodes(in: [UInt8](data), file: path)
+    return try episodes(in: [UInt8](data), file: path, kinds)
   }
 
   /// Reads every episode in a text.
@@ -36,18 +36,19 @@ package enum EpisodeFile {
   package static func episodes(
     in text: String, file: String
   ) throws(EpisodeFileError) -> [Episode] {
-    try episodes(in: Array(text.utf8), file: file)
+    try episodes(in: Array(text.utf8), file: file, DeclaredKinds())
   }
 
   private static func episodes(
-    in bytes: [UInt8], file: String
+    in bytes: [UInt8], file: String, _ kinds: DeclaredKinds
   ) throws(EpisodeFileError) -> [Episode] {
     var episodes: [Episode] = []
     var lines: [String: Int] = [:]
     let newline = UInt8(ascii: "\n")
     let rows = bytes.split(separator: newline, omittingEmptySubsequences: false)
     for (place, row) in rows.enumerated() where !row.allSatisfy(isSpace) {
-      let decoder = EpisodeDecoder(file: file, line: place + 1)
+      let decoder = EpisodeDecoder(
+        file: file, line: place + 1, declared: kinds)
       let episode = try decoder.episode(row)
       if let first = lines.updateValue(place + 1, forKey: episode.id) {
         throw decoder.error(

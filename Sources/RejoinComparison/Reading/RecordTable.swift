@@ -99,17 +99,31 @@ extension RecordTable {
   /// - Parameter name: What the IDs of the episodes begin with.
   package static func episodes(
     _ name: String, base: RecordTable, mine: RecordTable, theirs: RecordTable,
-    resolution: RecordTable? = nil, times: (mine: Int64, theirs: Int64)? = nil
-  ) -> [Episode] {
+    resolution: RecordTable? = nil,
+    times: (mine: Int64, theirs: Int64)? = nil,
+    kinds: DeclaredKinds = DeclaredKinds()
+  ) throws(Failure) -> [Episode] {
     let keys = Set(mine.rows.keys).union(theirs.rows.keys)
       .union(base.rows.keys)
-    return keys.sorted().compactMap { key in
-      let kept: JSONValue.Row?? = resolution.map { $0.rows[key] }
+    var episodes: [Episode] = []
+    for key in keys.sorted() {
+      let id = "\(name)#\(key.text)"
+      func declared(_ row: JSONValue.Row?) throws(Failure) -> JSONValue.Row? {
+        guard let row else { return nil }
+        return try kinds.read(row, id)
+      }
+      let kept: JSONValue.Row?? =
+        if let resolution {
+          .some(try declared(resolution.rows[key]))
+        } else { nil }
       var snapshots = Snapshots(
-        id: "\(name)#\(key.text)", base: base.rows[key], mine: mine.rows[key],
-        theirs: theirs.rows[key], resolution: kept)
+        id: id, base: try declared(base.rows[key]),
+        mine: try declared(mine.rows[key]),
+        theirs: try declared(theirs.rows[key]), resolution: kept,
+        kinds: kinds.byField)
       if let times { snapshots.times = times }
-      return snapshots.isConcurrent ? snapshots.episode : nil
+      if snapshots.isConcurrent { episodes.append(snapshots.episode) }
     }
+    return episodes
   }
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reports how every strategy ends on a worked example.
+/// The endings of all strategies on a worked example.
 package struct ExampleReport: Sendable {
   private let example: WorkedExample
   private let strategies: [any Contender]
 
-  /// Creates a report of an example under the given strategies.
+  /// Creates a report of an example under some strategies.
   package init(
     _ example: WorkedExample, _ strategies: [any Contender] = Strategies.all
   ) {
@@ -13,19 +13,14 @@ package struct ExampleReport: Sendable {
     self.strategies = strategies
   }
 
-  /// Returns the report in the given format.
+  /// Returns the report as a table or as Markdown.
   ///
-  /// - Parameters:
-  ///   - format: The format. As a table, no line is longer than 80 characters, as
-  ///     far as the values have spaces to break at.
-  ///   - colours: Whether a table may use a terminal's colours.
+  /// - Returns: The text. As a table, no line is longer than 80 characters, as far
+  ///   as the values have spaces to break at.
   /// - Throws: The errors of the strategies.
-  package func text(
-    _ format: ReportFormat, colours: Bool = false
-  ) throws -> String {
+  package func text(_ format: TextFormat) throws -> String {
     let edits = example.episode.edits.map(\.words)
     switch format {
-    case .json: return try json
     case .table:
       let endings = try endings.map { ending in
         "  \(ending.names.joined(separator: ", "))".wrapped(
@@ -70,11 +65,11 @@ package struct ExampleReport: Sendable {
           example.episode.words(for: outcome),
           oracle.verdict(on: outcome).losses
         )
-        let place = endings.firstIndex {
-          $0.words == words && $0.losses == losses
+        let index = endings.firstIndex {
+          $0.words == words && $0.losses.words == losses.words
         }
-        if let place {
-          endings[place].names.append(strategy.name)
+        if let index {
+          endings[index].names.append(strategy.name)
         } else {
           endings.append(
             Ending(names: [strategy.name], words: words, losses: losses))
@@ -84,40 +79,46 @@ package struct ExampleReport: Sendable {
     }
   }
 
-  private var json: String {
+  var json: JSONValue {
     get throws {
       let endings = try endings.map { ending in
-        JSONValue.object([
-          "strategies": .array(ending.names.map { text($0) }),
-          "ends": text(ending.words), "lost": text(ending.losses.words),
+        JSONValue.members([
+          "strategies": .array(ending.names.map(JSONValue.text)),
+          "ends": .text(ending.words), "lost": .text(ending.losses.words),
         ])
       }
-      return JSONValue.object([
-        "example": text(example.episode.id), "title": text(example.title),
-        "edits": .array(example.episode.edits.map { text($0.words) }),
-        "endings": .array(endings), "lesson": text(example.lesson),
-      ]).description + "\n"
+      return .members([
+        "id": .text(example.episode.id), "title": .text(example.title),
+        "edits": .array(example.episode.edits.map { .text($0.words) }),
+        "endings": .array(endings), "lesson": .text(example.lesson),
+      ])
     }
   }
-
-  private func text(_ text: String) -> JSONValue { .scalar(.string(text)) }
 }
 
 extension Losses {
   /// The losses in a few words.
   var words: String {
-    let counts = [
-      (excess, "excess", "excess"),
-      (reported, "only reported", "only reported"),
-      (unrecoverable, "unrecoverable", "unrecoverable"),
-      (counterUnits, "counter unit", "counter units"),
-      (addsLost, "add lost", "adds lost"),
-      (removesUndone, "remove undone", "removes undone"),
-      (recordsWrong, "record wrong", "records wrong"),
-    ]
-    var words = counts.filter { $0.0 > 0 }
-      .map { "\(Int64($0.0).grouped) \($0.0 == 1 ? $0.1 : $0.2)" }
-    if neverAgree > 0 { words.append("never agree") }
-    return words.isEmpty ? "nothing" : words.joined(separator: ", ")
+    func count(_ count: Int, _ one: String, _ many: String) -> String? {
+      count == 0 ? nil : "\(count.grouped) \(count == 1 ? one : many)"
+    }
+    let lost = count(lost, "change", "changes").map { words in
+      reported == 0
+        ? words
+        : words + (silent == 0 ? " (reported)" : " (\(reported) reported)")
+    }
+    let words = [
+      lost,
+      counterUnits == 0
+        ? nil : "\(counterUnits.grouped) from a counter",
+      count(baseValuesLost, "base value", "base values"),
+      recordsWrong == 0
+        ? nil : "the existence of \(recordsWrong == 1 ? "the record" : "records")",
+    ].compactMap(\.self)
+    let all = words.isEmpty ? "nothing" : words.joined(separator: ", ")
+    if waiting > 0 {
+      return "\(all); \(waiting.grouped) waiting on a blocked device"
+    }
+    return disagreements > 0 ? "\(all); the devices disagree" : all
   }
 }

@@ -69,29 +69,28 @@ public struct Explanation: Sendable {
       "", "\(strategy.name): \(strategy.rule)",
       "  ends with \(episode.words(for: outcome))",
     ]
-    if verdict.losses.neverAgree > 0 {
-      lines.append("  never agrees: the devices keep different records")
+    if !outcome.waiting.isEmpty {
+      let devices = outcome.waiting.sorted().joined(separator: ", ")
+      lines.append("  blocked by an error: \(devices)")
+    } else if !outcome.agrees {
+      lines.append("  the devices end with different records")
     }
-    for (place, losses) in verdict.perState.enumerated() {
-      let device =
-        verdict.perState.count > 1
-        ? "on \(episode.devices[place]), " : ""
+    for (device, losses) in verdict.words {
+      let device = device.map { "on \($0), " } ?? ""
       lines += losses.map { "  \(device)\($0)" }
     }
-    if verdict.losses.isZero { lines.append("  nothing lost") }
+    lines.append("  lost: \(verdict.losses.words)")
     return lines + conflicts(outcome)
   }
 
   private func conflicts(_ outcome: Outcome) -> [String] {
     let shown = outcome.states.first ?? nil
     return outcome.kept.sortedByKey.compactMap { field, values in
-      let others = values.subtracting([shown?.value(field)])
+      let others = values.subtracting([shown?[field]])
       guard episode.changedFields.contains(field), !others.isEmpty else {
         return nil
       }
-      let list = others.sortedWithUnset.map {
-        $0.map { Content.value($0).short } ?? "unset"
-      }
+      let list = others.map { $0?.short ?? "unset" }.sorted()
       return "  still listed for \(field): " + list.joined(separator: ", ")
     }
   }

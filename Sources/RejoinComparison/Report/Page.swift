@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A comparison as a page of its own: bars, the timeline of an episode, a table.
+/// A comparison as an HTML page: bars, the timeline of an episode, and tables.
 ///
-/// It needs no other file and no script, and is as wide as the screen is.
+/// The page needs no other file and no script.
 package struct Page: Sendable {
-  private let results: [(title: String, result: ComparisonResult)]
+  private let results: [(subject: Subject, result: ComparisonResult)]
   private let episode: Episode?
   private let strategies: [any Contender]
 
   /// Creates a page.
   ///
   /// - Parameters:
-  ///   - results: The comparisons, with their titles.
+  ///   - results: The comparisons, with their subjects.
   ///   - episode: The episode whose timeline is drawn.
   ///   - strategies: The strategies whose timelines are drawn.
   package init(
-    _ results: [(title: String, result: ComparisonResult)], episode: Episode?,
+    _ results: [(subject: Subject, result: ComparisonResult)],
+    episode: Episode?,
     _ strategies: [any Contender] = Strategies.usual
   ) {
     (self.results, self.episode) = (results, episode)
@@ -29,20 +30,25 @@ package struct Page: Sendable {
   ///
   /// - Throws: The errors of the strategies.
   package func html() throws -> String {
-    var body = "<h1>What becomes of concurrent edits</h1>\n"
-    for (title, result) in results {
+    var body = "<h1>\(Report.question.escaped)</h1>\n"
+    if let episode { body += try timelines(episode) }
+    for (subject, result) in results {
+      let headline = Headline(subject: subject, result: result).text
       body +=
-        "<section><h2>\(title.escaped)</h2>\n" + bars(result)
+        "<section><h2>\(subject.name.escaped)</h2>\n"
+        + "<p>\(subject.title(result).escaped)</p>\n"
+        + bars(result) + "<p>\(headline.escaped)</p>\n</section>\n"
+    }
+    for (subject, result) in results {
+      let report = Report(result, of: subject, isWhole: true)
+      body +=
+        "<section><h2>All counts: \(subject.name.escaped)</h2>\n"
+        + report.table.html() + (report.certainty?.html() ?? "")
+        + report.definitions.map { "<p>\($0.escaped)</p>\n" }.joined()
         + "</section>\n"
     }
-    if let episode { body += try timelines(episode) }
-    for (title, result) in results {
-      body +=
-        "<section><h2>Every count: \(title.escaped)</h2>\n"
-        + "<div class=\"wide\">" + Report(result, isWhole: true).table.html()
-        + "</div></section>\n"
-    }
     body += rules
+    body += "<p>Made by rejoin compare, method \(ComparisonJSON.version).</p>\n"
     return Self.start + """
       <html lang="en">
       <head>
@@ -67,18 +73,18 @@ package struct Page: Sendable {
     @media (prefers-color-scheme: dark) { :root { --ink: #e6e8ea;
       --faint: #9aa3ad; --line: #3a4047; --paper: #16191d; --lost: #ff8a80;
       --kept: #7bd69b; --bar: #d9534a; } }
-    body { margin: 0 auto; padding: 1rem; max-width: 60rem; color: var(--ink);
+    body { margin: 0 auto; padding: 1rem; max-width: 76rem; color: var(--ink);
       background: var(--paper); font: 1rem/1.5 system-ui, sans-serif; }
     h1 { font-size: 1.5rem; } h2 { font-size: 1.1rem; margin-top: 2rem; }
     h3 { font-size: 1rem; margin: 1rem 0 0.25rem; }
     .bar { margin: 0.5rem 0; } .bar span { color: var(--faint); }
     .bar div { height: 0.75rem; background: var(--bar); }
-    .wide { overflow-x: auto; }
-    table { border-collapse: collapse; font-size: 0.85rem; }
-    th, td { padding: 0.25rem 0.5rem; border-bottom: 1px solid var(--line);
-      text-align: right; vertical-align: top; }
+    table { border-collapse: collapse; font-size: 0.75rem; margin: 1rem 0; }
+    th, td { padding: 0.25rem 0.3rem; border-bottom: 1px solid var(--line);
+      text-align: right; vertical-align: bottom; }
     th { color: var(--faint); font-weight: 500; }
-    td:first-child, th:first-child { text-align: left; min-width: 12rem; }
+    td:first-child, th:first-child { text-align: left; width: 12rem;
+      overflow-wrap: anywhere; }
     .line { display: grid; grid-template-columns: 6rem 1fr; gap: 0 0.75rem;
       padding: 0.25rem 0; border-left: 2px solid var(--line);
       padding-left: 0.75rem; margin-left: 0.25rem; }
@@ -87,42 +93,45 @@ package struct Page: Sendable {
     del { color: var(--lost); } ins { color: var(--kept);
       text-decoration: none; }
     p del { text-decoration: none; }
-    li, p { overflow-wrap: anywhere; }
+    li, p { overflow-wrap: anywhere; max-width: 60rem; }
+    .line, .bar { max-width: 60rem; }
     """
 
   private func bars(_ result: ComparisonResult) -> String {
     let groups = Dictionary(grouping: result.strategies, by: \.losses.lost)
-    let greatest = max(groups.keys.max() ?? 0, 1)
+    let changes = result.strategies.first?.losses.changes ?? 0
     return result.strategies.reduce(into: [Int]()) { order, strategy in
       if !order.contains(strategy.losses.lost) {
         order.append(strategy.losses.lost)
       }
     }.map { lost in
       let names = groups[lost, default: []].map(\.name).joined(separator: ", ")
-      let width = Double(lost) * 100 / Double(greatest)
-      let share = Int((width * 10).rounded())
+      let percent = lost.percent(of: changes)
       return "<div class=\"bar\">\(names.escaped) <span>"
-        + "\(Int64(lost).grouped) lost</span>"
-        + "<div style=\"width:\(share / 10).\(share % 10)%\"></div></div>\n"
+        + "\(lost.grouped) of \(changes.grouped) field changes lost "
+        + "(\(percent))</span><div style=\"width:\(percent)\"></div></div>\n"
     }.joined()
   }
 
   private func timelines(_ episode: Episode) throws -> String {
     let oracle = Oracle(episode)
     var text = "<section><h2>One episode: \(episode.id.escaped)</h2>\n"
-    text += "<p>What an edit did is struck through where it is lost.</p>\n"
+    text += "<p>In this record, the strategies differ most. A lost change is "
+      + "struck through.</p>\n"
     for strategy in strategies {
       let outcome = try strategy.outcome(of: episode)
       let verdict = oracle.verdict(on: outcome)
-      let losses = verdict.perState.flatMap(\.self)
       text += "<h3>\(strategy.name.escaped)</h3>\n"
       for (time, edit) in episode.chronicle {
         let deeds = edit.fields.sorted().map { field in
           let deed = edit.deed(on: field).escaped
-          return switch losses.fate(of: edit, on: field) {
-          case .shown: deed
-          case .kept: "<ins>\(deed)</ins> (kept beside it)"
-          case .lost: "<del>\(deed)</del>"
+          let change = FieldChange(device: edit.device, field: field)
+          return switch verdict.fates[change] {
+          case .kept: "<ins>\(deed)</ins> (kept as a sibling)"
+          case .reported: "<del>\(deed)</del> (reported)"
+          case .dropped: "<del>\(deed)</del>"
+          case .waiting: "\(deed) (waiting)"
+          case .shown, nil: deed
           }
         }
         let words =
@@ -144,9 +153,10 @@ package struct Page: Sendable {
   private var rules: String {
     let strategies = results.first?.result.strategies ?? []
     let items = strategies.map {
-      "<li><b>\($0.name.escaped)</b>: \($0.rule.escaped)</li>\n"
+      "<li><b>\($0.name.escaped)</b>: \($0.rule.escaped) "
+        + "(\($0.source.escaped))</li>\n"
     }
-    return "<section><h2>What each strategy does</h2>\n<ul>\n"
+    return "<section><h2>Strategies</h2>\n<ul>\n"
       + items.joined() + "</ul></section>\n"
   }
 }
@@ -158,7 +168,7 @@ extension TextTable {
       "<tr>" + cells.map { "<\(tag)>\($0.escaped)</\(tag)>" }.joined()
         + "</tr>\n"
     }
-    return "<table>\n" + row(header, "th")
+    return "<table>\n" + row(header.map(\.onOneLine), "th")
       + rows.map { row($0.map(\.text), "td") }.joined() + "</table>\n"
   }
 }

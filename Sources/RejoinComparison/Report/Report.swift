@@ -1,198 +1,212 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reports the result of a comparison as text.
+/// The result of a comparison as text.
 package struct Report: Sendable {
+  /// What was compared.
+  package let subject: Subject
   /// The result.
   package let result: ComparisonResult
-  /// Whether every count is told, and by which rule each strategy merges.
+  /// Whether the report has every count, and the rule of each strategy.
   package let isWhole: Bool
-
-  /// What was compared; told in JSON.
-  package let name: String?
 
   /// Creates a report of a result.
   package init(
-    _ result: ComparisonResult, isWhole: Bool = false, name: String? = nil
+    _ result: ComparisonResult, of subject: Subject = .records,
+    isWhole: Bool = false
   ) {
-    (self.result, self.isWhole, self.name) = (result, isWhole, name)
+    (self.subject, self.result, self.isWhole) = (subject, result, isWhole)
   }
 
-  /// Returns the report in the given format.
+  /// The question that every comparison answers.
+  package static let question =
+    "What becomes of the changes that devices make to one record while apart?"
+
+  /// Returns the report as a table or as Markdown.
   ///
   /// - Parameters:
   ///   - format: The format.
-  ///   - colours: Whether a table may use a terminal's colours.
-  ///   - hasNotes: Whether the columns are explained below the table.
+  ///   - colors: Whether a table may use a terminal's colors.
+  ///   - hasNotes: Whether notes below the table define the columns.
   /// - Returns: The text, with a line break at its end. Unless the report is whole,
   ///   no line of a table is longer than 80 characters.
   package func text(
-    _ format: ReportFormat, colours: Bool = false, hasNotes: Bool = true
+    _ format: TextFormat, colors: Bool = false, hasNotes: Bool = true
   ) -> String {
-    if format == .json { return json }
-    let tables = [table] + (isWhole ? groups : [])
-    let texts = tables.map {
-      format == .markdown ? $0.markdown() : $0.aligned(colours: colours)
+    func print(_ table: TextTable) -> String {
+      format == .markdown ? table.markdown() : table.aligned(colors: colors)
     }
-    return texts.joined(separator: "\n") + "\n"
-      + (hasNotes ? notes(format) : "")
+    var parts = [paragraph(subject.title(result)), print(table)]
+    parts.append(paragraph(Headline(subject: subject, result: result).text))
+    if let certainty { parts.append(print(certainty)) }
+    if hasNotes { parts.append(notes(format)) }
+    return parts.joined(separator: "\n")
   }
 
-  private var isResolved: Bool {
-    result.strategies.contains { $0.agreement.all.records > 0 }
-  }
+  private func paragraph(_ text: String) -> String { text.wrapped() + "\n" }
 
-  /// A row for all strategies that end alike.
-  var table: TextTable {
-    var table = TextTable(header: isWhole ? wholeHeader : header)
-    var names: [[TextTable.Cell]: Int] = [:]
-    for strategy in result.strategies {
-      let cells = isWhole ? wholeRow(strategy) : row(strategy)
-      if let place = names[cells] {
-        table.rows[place][0].text += ", " + strategy.name
-      } else {
-        names[cells] = table.rows.count
-        table.rows.append([.init(text: strategy.name)] + cells)
+  private var columns: (shown: [Column], absences: [String]) {
+    let all = isWhole ? Column.all(result) : Column.brief(result)
+    var (shown, absences, seen) = ([Column](), [String](), [[TextTable.Cell]]())
+    for (index, column) in all.enumerated() {
+      let cells = result.strategies.map(column.cell)
+      let isEmpty = result.strategies.allSatisfy { column.share($0) == nil }
+      let isZero = result.strategies.allSatisfy {
+        column.share($0)?.part == 0
       }
+      if isWhole, isEmpty { continue }
+      if isWhole, isZero, let absence = column.absence {
+        absences.append(absence)
+      } else if isWhole, index > 0, let twin = seen.firstIndex(of: cells) {
+        absences.append(
+          "The column \"\(column.heading.onOneLine)\" equals "
+            + "\"\(shown[twin].heading.onOneLine)\".")
+      } else {
+        shown.append(column)
+        seen.append(cells)
+      }
+    }
+    return (shown, absences)
+  }
+
+  /// A row for all strategies with equal figures.
+  package var table: TextTable {
+    let columns = columns.shown
+    var table = TextTable(header: ["strategy"] + columns.map(\.heading))
+    table.rows = result.strategies.map { strategy in
+      [.init(text: strategy.name)] + columns.map { $0.cell(of: strategy) }
     }
     table.isNameAlone = true
-    return table
-  }
-
-  private var header: [String] {
-    ["strategy", "edits lost", "silently", "disagree"]
-      + (isResolved ? ["as people"] : [])
-  }
-
-  private func row(_ strategy: StrategyResult) -> [TextTable.Cell] {
-    let losses = strategy.losses
-    return [losses.lost, losses.silent, losses.neverAgree].map(count)
-      + (isResolved ? [share(strategy.agreement.all, \.ofFields)] : [])
-  }
-
-  private var wholeHeader: [String] {
-    let counts = [
-      "strategy", "edits lost", "silently", "lossless", "if deletions win",
-      "plain", "excess",
-      "only reported", "unrecoverable", "counter units", "adds lost",
-      "removes undone", "records wrong", "never agree",
-    ]
-    return counts
-      + (isResolved
-        ? ["fields: all", "person", "records: all", "person"] : [])
-  }
-
-  private func wholeRow(_ strategy: StrategyResult) -> [TextTable.Cell] {
-    let losses = strategy.losses
-    let shares = [
-      (strategy.lossless, strategy.episodes),
-      (strategy.losslessIfDeletionsWin, strategy.episodes),
-      (strategy.plain.lossless, strategy.plain.episodes),
-    ]
-    let counts = [
-      losses.excess, losses.reported, losses.unrecoverable,
-      losses.counterUnits, losses.addsLost, losses.removesUndone,
-      losses.recordsWrong, losses.neverAgree,
-    ]
-    let (all, person) = (strategy.agreement.all, strategy.agreement.person)
-    return [losses.lost, losses.silent].map(count)
-      + shares.map { part, whole in
-        .init(text: "\(part)/\(whole)", mood: part == whole ? .good : .plain)
-      } + counts.map(count)
-      + (isResolved
-        ? [
-          share(all, \.ofFields), share(person, \.ofFields),
-          share(all, \.ofRecords), share(person, \.ofRecords),
-        ] : [])
-  }
-
-  private func count(_ count: Int) -> TextTable.Cell {
-    .init(text: Int64(count).grouped, mood: count == 0 ? .faint : .bad)
-  }
-
-  private func share(
-    _ share: Agreement.Share, _ part: (Agreement.Share) -> Double
-  ) -> TextTable.Cell {
-    .init(text: share.records == 0 ? "–" : part(share).percent)
-  }
-
-  /// The shares of fields that are equal to what people chose, by group, and how
-  /// they spread over repositories.
-  private var groups: [TextTable] {
-    let names = Set(result.strategies.flatMap(\.groups.keys)).sorted()
-    guard isResolved, !names.isEmpty else { return [] }
-    var table = TextTable(
-      header: ["fields as people chose"] + names
-        + ["repositories: least", "median", "greatest"])
-    for strategy in result.strategies {
-      let spread = strategy.repositories.values.map(\.all.ofFields).sorted()
-      let cells = names.map {
-        share(strategy.groups[$0]?.all ?? .init(), \.ofFields)
-      }
-      let marks =
-        spread.isEmpty
-        ? ["–", "–", "–"]
-        : [spread[0], spread[spread.count / 2], spread[spread.count - 1]]
-          .map(\.percent)
-      table.rows.append(
-        [.init(text: strategy.name)] + cells + marks.map { .init(text: $0) })
-    }
-    return [table]
+    return table.grouped
   }
 }
 
 extension Report {
-  private func notes(_ format: ReportFormat) -> String {
-    var notes = briefNotes + (isWhole ? wholeNotes : [])
-    if isResolved { notes += resolvedNotes }
-    var text = notes.map { $0.wrapped() + "\n" }.joined()
+  /// How certain the figures are: intervals over repositories, and both orders of
+  /// arrival.
+  ///
+  /// - Returns: `nil` for generated episodes, and for too few repositories.
+  package var certainty: TextTable? {
+    guard case .records = subject else { return nil }
+    let hasSpread = result.strategies.contains {
+      Spread(.lossyRecords, of: $0) != nil
+    }
+    let hasOther = result.strategies.contains { $0.reversed.episodes > 0 }
+    let isResolved = result.strategies.contains {
+      $0.agreement.all.records > 0
+    }
+    guard hasSpread || hasOther || isResolved else { return nil }
+    var header = ["strategy"]
+    if hasSpread { header += ["with a loss,\n95%", "one left\nout"] }
+    if hasOther { header.append("other\norder") }
+    if isResolved { header.append("as people\nleft them") }
+    if isResolved, hasSpread { header.append("minus\nrejoin, 95%") }
+    var table = TextTable(header: header)
+    let rejoin = result.strategies.first { $0.name == "rejoin" }
+    for strategy in result.strategies {
+      var cells: [String] = []
+      let spread = Spread(.lossyRecords, of: strategy)
+      let isZero = strategy.score.lossy == 0
+      if hasSpread {
+        cells += [
+          isZero ? "none" : spread?.interval ?? "–",
+          isZero ? "none" : spread?.range ?? "–",
+        ]
+      }
+      if hasOther {
+        cells.append(
+          strategy.reversed.lossy.percent(of: strategy.reversed.episodes))
+      }
+      if isResolved {
+        let all = strategy.agreement.all
+        cells.append(all.equalFields.percent(of: all.fields))
+        if hasSpread {
+          let difference = rejoin.flatMap { rejoin in
+            rejoin.name == strategy.name
+              ? nil : Spread(.asPeople, of: strategy, minus: rejoin)
+          }
+          cells.append(difference?.signedInterval ?? "–")
+        }
+      }
+      let row = [TextTable.Cell(text: strategy.name)]
+        + cells.map { TextTable.Cell(text: $0) }
+      table.rows.append(row)
+    }
+    table.isNameAlone = true
+    return table.grouped
+  }
+
+  private func notes(_ format: TextFormat) -> String {
+    var text = definitions.map(paragraph).joined(separator: "\n")
     if isWhole {
       let rules = result.strategies.map { strategy in
-        format == .markdown
-          ? "- `\(strategy.name)`: \(strategy.rule)"
-          : "\(strategy.name): \(strategy.rule)".wrapped(hanging: "  ")
+        let words = "\(strategy.rule) (\(strategy.source))"
+        return format == .markdown
+          ? "- `\(strategy.name)`: \(words)"
+          : "\(strategy.name): \(words)".wrapped(hanging: "  ")
       }
       text += "\n" + rules.map { $0 + "\n" }.joined()
     }
     return text
   }
 
-  private var briefNotes: [String] {
-    [
-      "edits lost: neither shown nor in the record's conflict list, though no later "
-        + "edit had seen them. silently: nobody is told. disagree: episodes whose "
-        + "devices end with different records. Where one deletes and another edits, the "
-        + "edit must stay."
-    ]
+  /// The meaning of the columns, and the columns left out, in paragraphs.
+  var definitions: [String] {
+    let (shown, absences) = columns
+    var notes = [shown.map(\.meaning).joined(separator: " ")]
+    notes.append((reports + absences).joined(separator: " "))
+    if certainty != nil {
+      notes.append(
+        "Intervals cover 95% and come from resampling repositories. Rejoin's 0 has "
+          + "none: it is what Rejoin is specified to do. Agreement with people is "
+          + "partly mechanical, because many merges were line-based, and a "
+          + "strategy that keeps every edit keeps what people dropped on purpose.")
+    }
+    return notes.filter { !$0.isEmpty }
   }
 
-  private var wholeNotes: [String] {
-    [
-      "lossless: episodes in which no edit was lost; where one device deletes and "
-        + "another edits, the edit must stay, or (if deletions win) the deletion. "
-        + "plain: of the episodes without deletions, clears and resets.",
-      "excess: register edits lost beyond the unavoidable. only reported: in an "
-        + "error or a report, which is gone once read, and not with the record. "
-        + "unrecoverable: in neither. An edit is lost only if no later one had "
-        + "seen it.",
-    ]
-  }
-
-  private var resolvedNotes: [String] {
-    [
-      (isWhole
-        ? "Shares: fields and records equal to what people chose; over all "
-          + "resolved episodes, and over those resolved by hand. "
-        : "as people: the changed fields that are equal to what people chose. ")
-        + "After a text merge, agreement is partly mechanical. Keeping every edit "
-        + "also keeps what people dropped on purpose."
-    ]
+  /// The strategies that report what they drop.
+  private var reports: [String] {
+    guard !isWhole else { return [] }
+    let reporting = result.strategies.filter { $0.losses.reported > 0 }
+    let losing = result.strategies.filter { $0.losses.lost > 0 }
+    if losing.isEmpty { return [] }
+    let words = reporting.map { strategy in
+      let (part, whole) = (strategy.losses.reported, strategy.losses.lost)
+      let all = part == whole ? "all" : "\(part.grouped)"
+      return "`\(strategy.name)` reports \(all) of the \(whole.grouped) changes "
+        + "that it drops."
+    }
+    let others =
+      reporting.isEmpty
+      ? "No strategy reports what it loses."
+      : reporting.count == losing.count
+        ? "" : "The other strategies lose changes silently."
+    return words + [others].filter { !$0.isEmpty }
   }
 }
 
-extension Double {
-  /// The share in percent, to a tenth.
-  var percent: String {
-    let tenths = Int((self * 1000).rounded())
-    return "\(tenths / 10).\(tenths % 10)%"
+extension Spread {
+  /// The interval in percent.
+  package var interval: String {
+    "\(low.wholePercent)–\(high.wholePercent)%"
   }
+
+  /// The range of leaving one repository out, in percent.
+  package var range: String {
+    "\(least.wholePercent)–\(greatest.wholePercent)%"
+  }
+
+  /// The interval of a difference, in points to a tenth.
+  package var signedInterval: String {
+    func signed(_ value: Double) -> String {
+      let text = value.percent.dropLast()
+      return value > 0 && text != "0.0" ? "+\(text)" : String(text)
+    }
+    return "\(signed(low)) to \(signed(high))"
+  }
+}
+
+extension String {
+  /// A heading without its line break.
+  var onOneLine: String { replacing("\n", with: " ") }
 }

@@ -2,7 +2,7 @@
 
 /// A table as aligned text or Markdown.
 package struct TextTable {
-  /// The text of a cell, and its colour.
+  /// The text of a cell, and its color.
   package struct Cell: Hashable {
     var text: String
     let mood: Mood
@@ -15,17 +15,18 @@ package struct TextTable {
     }
   }
 
-  /// The colour of a cell; the raw value is the terminal's code for it.
+  /// The color of a cell; the raw value is the terminal's code for it.
   enum Mood: String {
     case plain = "0", good = "32", bad = "31", faint = "2"
   }
 
+  /// The headings; a line break divides a heading into two lines.
   let header: [String]
   package var rows: [[Cell]] = []
   /// The columns that are aligned to the left; the others are to the right.
   var leading: Set<Int> = [0]
-  /// Whether the first cell of a row has lines of its own if it does not fit into
-  /// its column, which is then 36 characters wide.
+  /// Whether the first cell of a row has its own lines if it does not fit into its
+  /// column, which is then 26 characters wide.
   var isNameAlone = false
 
   package init(
@@ -37,18 +38,19 @@ package struct TextTable {
   }
 
   /// The table as aligned text.
-  package func aligned(colours: Bool, indent: String = "") -> String {
+  package func aligned(colors: Bool, indent: String = "") -> String {
+    let headings = headingLines
     var widths = header.indices.map { column in
-      ([header[column]] + rows.map { $0[column].text }).map(\.count).max() ?? 0
+      (headings + rows).map { $0[column].text.count }.max() ?? 0
     }
-    if isNameAlone { widths[0] = min(widths[0], 36) }
-    let lines = [header.map { Cell(text: $0, mood: .faint) }] + rows
+    if isNameAlone { widths[0] = min(widths[0], 26) }
+    let lines = headings + rows
     return lines.map { row in
       let cells = row.indices.map { column in
         let space = String(
           repeating: " ",
           count: max(widths[column] - row[column].text.count, 0))
-        let text = row[column].coloured(colours)
+        let text = row[column].colored(colors)
         return leading.contains(column) ? text + space : space + text
       }
       let name = row[0].text
@@ -62,10 +64,39 @@ package struct TextTable {
     }.joined(separator: "\n") + "\n"
   }
 
+  /// The headings in as many lines as the longest has, the last line last.
+  private var headingLines: [[Cell]] {
+    let parts = header.map { $0.split(separator: "\n").map(String.init) }
+    let height = parts.map(\.count).max() ?? 1
+    return (0..<height).map { line in
+      parts.map { part in
+        let index = line - (height - part.count)
+        return Cell(text: index < 0 ? "" : part[index], mood: .faint)
+      }
+    }
+  }
+
+  /// The table with one row for all names whose other cells are equal.
+  var grouped: TextTable {
+    var table = self
+    table.rows = []
+    var places: [[Cell]: Int] = [:]
+    for row in rows {
+      let cells = Array(row.dropFirst())
+      if let place = places[cells] {
+        table.rows[place][0].text += ", " + row[0].text
+      } else {
+        places[cells] = table.rows.count
+        table.rows.append(row)
+      }
+    }
+    return table
+  }
+
   /// The table in Markdown.
-  func markdown() -> String {
+  package func markdown() -> String {
     let rule = header.indices.map { leading.contains($0) ? "---" : "--:" }
-    let cells = [header] + rows.map { $0.map(\.text) }
+    let cells = [header.map(\.onOneLine)] + rows.map { $0.map(\.text) }
     var lines = cells.map { $0.map(\.printableOnOneLine.escapedForMarkdown) }
     lines.insert(rule, at: 1)
     return lines.map { "| " + $0.joined(separator: " | ") + " |\n" }.joined()
@@ -73,8 +104,8 @@ package struct TextTable {
 }
 
 extension TextTable.Cell {
-  fileprivate func coloured(_ colours: Bool) -> String {
-    guard colours, mood != .plain else { return text }
+  fileprivate func colored(_ colors: Bool) -> String {
+    guard colors, mood != .plain else { return text }
     return "\u{1b}[\(mood.rawValue)m\(text)\u{1b}[0m"
   }
 }

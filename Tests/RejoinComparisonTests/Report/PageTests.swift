@@ -8,14 +8,13 @@ import Testing
 @Suite struct PageTests {
   private func page(_ episode: Episode) throws -> String {
     let result = try Comparison(Strategies.usual).run([episode])
-    return try Page([("one <record>", result)], episode: episode).html()
+    return try Page([(.records, result)], episode: episode).html()
   }
 
   /// It needs nothing else, and what is lost is struck through.
   @Test func theTimelineOfAnEpisode() throws {
     let text = try page(WorkedExample.person.episode)
     #expect(!text.contains("<script") && !text.contains("http"))
-    #expect(text.contains("one &lt;record&gt;"))
     #expect(
       text.contains(
         "<del>sets address to &quot;123 Sesame St&quot;</del>; "
@@ -25,7 +24,7 @@ import Testing
         "sets address to &quot;123 Sesame St&quot;; "
           + "<ins>sets phone to &quot;(650) 253-0000&quot;</ins> (kept"))
     #expect(text.contains("lost: <ins>nothing</ins>"))
-    #expect(text.contains("<div style=\"width:100.0%\">"))
+    #expect(text.contains("<div style=\"width:50.0%\">"))
   }
 
   @Test func whatIsLostOfCountersAndSets() throws {

@@ -14,6 +14,6 @@ import Testing
   @Test func cellsArePrintable() {
     let table = TextTable(
       header: ["name"], rows: [[.init(text: "\u{1b}c")]])
-    #expect(table.aligned(colours: true).contains("\\u{1B}c"))
+    #expect(table.aligned(colors: true).contains("\\u{1B}c"))
   }
 }

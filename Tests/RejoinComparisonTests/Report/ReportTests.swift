@@ -7,97 +7,149 @@ import Testing
 @testable import RejoinComparison
 
 @Suite struct ReportTests {
-  private func report(_ resolution: Episode.Resolution?) throws -> Report {
+  private func result(
+    _ resolution: Episode.Resolution? = nil
+  ) throws -> RejoinComparison.ComparisonResult {
     var episode = WorkedExample.steps.episode
     episode.resolution = resolution
     episode.resolvedBy = .person
     let strategies = ["recordByDeviceTime", "rejoin"].compactMap(
       Strategies.named)
-    return Report(try Comparison(strategies).run([episode]))
+    return try Comparison(strategies).run([episode])
   }
 
-  @Test func jsonWithoutResolutionsHasNoAgreement() throws {
-    let rule = try #require(Strategies.named("rejoin")).rule
-    let text = try report(nil).text(.json)
-    #expect(
-      text.hasSuffix(
-        """
-        {"name":"rejoin","rule":"\(rule)","episodes":1,"lossless":1,\
-        "losslessIfDeletionsWin":1,"plainEpisodes":1,"plainLossless":1,\
-        "lost":0,"silentlyLost":0,"excess":0,"onlyReported":0,\
-        "unrecoverable":0,"counterUnits":0,"addsLost":0,"removesUndone":0,\
-        "recordsWrong":0,"neverAgree":0}]}
-
-        """))
-    #expect(
-      text.contains(
-        #""lost":1,"silentlyLost":1,"excess":0,"onlyReported":0,"#
-          + #""unrecoverable":0,"counterUnits":1200,"#))
-  }
-
-  @Test func jsonWithResolutionsHasShares() throws {
-    let text = try report(.record(["steps": .count(7000)])).text(.json)
-    #expect(
-      text.contains(
-        #""agreement":{"all":{"fields":0.0,"records":0.0},"#
-          + #""person":{"fields":0.0,"records":0.0}}"#))
-    #expect(text.contains(#""all":{"fields":1.0,"records":1.0}"#))
-    let object = try JSONSerialization.jsonObject(with: Data(text.utf8))
-    #expect(object is [String: Any])
-  }
-
-  @Test func aTableIsColouredOnlyIfAsked() throws {
-    let report = try report(nil)
+  @Test func tableIsColoredOnlyIfAsked() throws {
+    let report = Report(try result())
     #expect(!report.text(.table).contains("\u{1b}"))
-    #expect(report.text(.table, colours: true).contains("\u{1b}[31m"))
-    #expect(!report.text(.markdown, colours: true).contains("\u{1b}"))
+    #expect(report.text(.table, colors: true).contains("\u{1b}[31m"))
+    #expect(!report.text(.markdown, colors: true).contains("\u{1b}"))
   }
 
-  @Test func theWholeTablePutsThePersonBesideAll() throws {
-    let result = try report(.record(["steps": .count(7000)])).result
-    let text = Report(result, isWhole: true).text(.table)
-    #expect(text.contains("fields: all  person  records: all  person"))
-    #expect(text.contains("100.0%"))
-    #expect(text.contains("partly mechanical"))
-    #expect(text.contains("rejoin: a write supersedes"))
-    #expect(try !report(nil).text(.table).contains("person"))
-  }
-
+  /// The table, in Markdown, for a single record of two changes, one of which is lost.
   @Test func markdownIsATable() throws {
-    let lines = try report(nil).text(.markdown).split(separator: "\n")
-    #expect(lines[0].hasPrefix("| strategy | edits lost |"))
-    #expect(lines[1].hasPrefix("| --- | --: |"))
-    #expect(lines[2].hasPrefix("| recordByDeviceTime | 1 | 1 |"))
+    #expect(
+      Report(try result()).table.markdown() == """
+        | strategy | changes lost of 2 | records with a loss, of 1 | if deletions \
+        win, lost of 2 |
+        | --- | --: | --: | --: |
+        | recordByDeviceTime | 1 (50.0%) | 1 (100.0%) | 1 (50.0%) |
+        | rejoin | 0 (0.0%) | 0 (0.0%) | 0 (0.0%) |
+
+        """)
   }
 
-  /// Rows that are equal are one, and no line is too long for a terminal.
-  @Test func equalRowsAreOneAndLinesAreShort() throws {
-    for (strategies, isWhole) in [
-      (Strategies.usual, false), (Strategies.all, false),
-    ] {
+  @Test func columnsThatAreConstantOrTwinsAreSentences() throws {
+    let report = Report(try result(.record(["steps": .count(7000)])), isWhole: true)
+    let header = report.table.header.map(\.onOneLine)
+    #expect(header.contains("counter units") && header.contains("by hand, of 1"))
+    #expect(!header.contains("waiting") && !header.contains("elements missing"))
+    let text = report.text(.table).replacing("\n", with: " ")
+    #expect(text.contains("No device is blocked."))
+    #expect(text.contains("equals \"changes lost of 2\""))
+    #expect(text.contains("rejoin: a write supersedes"))
+  }
+
+  /// The same figures stand in the terminal, in Markdown, on the page and in JSON.
+  @Test func figuresAreEqualInEveryFormat() throws {
+    var workload = Workload.hostile
+    workload.episodes = 60
+    let subject = Subject.generated(name: "hostile", workload)
+    let result = try Comparison(Strategies.all).run(workload.generate())
+    let table = Report(result, of: subject).table
+    let markdown = table.markdown()
+    let page = try Page([(subject, result)], episode: nil).html()
+    var json = ComparisonJSON()
+    json.add(result, of: subject, verdicts: [])
+    let document = try #require(
+      JSONSerialization.jsonObject(with: Data(json.document.utf8))
+        as? [String: Any])
+    let comparison = try #require(
+      (document["comparisons"] as? [[String: Any]])?.first)
+    let strategies = try #require(comparison["strategies"] as? [[String: Any]])
+    let aligned = table.aligned(colors: false)
+      .split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
+    for strategy in strategies {
+      let name = try #require(strategy["name"] as? String)
+      func count(_ rule: String, _ key: String) throws -> Int {
+        try #require((strategy[rule] as? [String: Any])?[key] as? Int)
+      }
+      let cells = [
+        (try count("losses", "lost"), try count("losses", "changes")),
+        (try count("losses", "withLoss"), try count("losses", "episodes")),
+        (
+          try count("ifDeletionsWin", "lost"),
+          try count("ifDeletionsWin", "changes")
+        ),
+      ].map { "\($0.0.grouped) (\($0.0.percent(of: $0.1)))" }
+      let row = try #require(
+        table.rows.first {
+          $0[0].text.components(separatedBy: ", ").contains(name)
+        })
+      #expect(row.dropFirst().map(\.text) == cells, "\(name)")
+      #expect(
+        markdown.contains(
+          "| \(row[0].text) | \(cells.joined(separator: " | ")) |\n"))
+      #expect(
+        aligned.contains { $0.suffix(6).joined(separator: " ")
+          == cells.joined(separator: " ") }, "\(name)")
+      #expect(page.contains("<td>\(row[0].text)</td><td>\(cells[0])</td>"))
+    }
+  }
+
+  /// The whole figures of the file of episodes depend on its groups.
+  @Test func groupsOtherThanMergeDoNotCount() {
+    var episode = WorkedExample.steps.episode
+    #expect(episode.countsInTotals)
+    episode.group = "merge"
+    #expect(episode.countsInTotals)
+    episode.group = "tally"
+    #expect(!episode.countsInTotals)
+  }
+
+  /// No line is too long for a terminal.
+  @Test func linesAreShort() throws {
+    for strategies in [Strategies.usual, Strategies.all] {
       for example in WorkedExample.all {
         let text = try ExampleReport(example, strategies).text(.table)
         for line in text.split(separator: "\n") {
           #expect(line.count <= 80, "\(line)")
         }
       }
-      for workload in [Workload.calm, .hostile] {
+      for workload in [Workload.calm, .busy, .hostile] {
         var workload = workload
         workload.episodes = 10
-        let result = try Comparison(strategies).run(workload.generate())
-        let text = Report(result, isWhole: isWhole).text(.table)
-        for line in text.split(separator: "\n") {
-          #expect(line.count <= 80, "\(line)")
+        let result = try Comparison(strategies, triesBothOrders: true)
+          .run(workload.generate())
+        for subject in [Subject.generated(name: "x", workload), .records] {
+          let text = Report(result, of: subject).text(.table)
+          for line in text.split(separator: "\n") {
+            #expect(line.count <= 80, "\(line)")
+          }
         }
       }
     }
-    let steps = try Comparison(Strategies.usual)
-      .run([WorkedExample.steps.episode])
-    #expect(Report(steps).text(.table).contains("handler.threeWay, rejoin "))
   }
 
-  @Test func columnsAreAligned() throws {
-    let lines = try report(nil).text(.table).split(separator: "\n")
-    #expect(Set(lines[0...2].map(\.count)).count == 1)
+  /// Rows with equal figures are one.
+  @Test func equalRowsAreOne() throws {
+    let steps = try Comparison(Strategies.usual)
+      .run([WorkedExample.steps.episode])
+    #expect(
+      Report(steps).table.rows.map { $0[0].text } == [
+        "recordByServerTime, CKSyncEngine sample, changedKeys, "
+          + "container.mergeByPropertyObjectTrump",
+        "rejoin + mergeByPropertyObjectTrump, handler.threeWay, rejoin",
+      ])
+  }
+
+  @Test func headlineNamesTheUsualStrategies() throws {
+    let result = try Comparison(Strategies.usual)
+      .run([WorkedExample.person.episode])
+    #expect(
+      Headline(subject: .records, result: result).text
+        == "In 1 records that several devices changed while apart, saving whole "
+        + "records loses something in 1 of 1 (100.0%), saving changed fields in 1 "
+        + "of 1 (100.0%). A handler that merges three versions field by field loses "
+        + "nothing, and neither does Rejoin. That is what both are specified to do.")
   }
 }

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Rejoin
+
+extension Episode {
+  /// The episode as a line of a file, without the line break.
+  ///
+  /// - Parameter isAnswered: Whether the line has the resolution, the group and the
+  ///   source. A contender must not see them.
+  package func line(isAnswered: Bool) -> String {
+    var members: [String: JSONValue] = [
+      "id": .text(id), "base": base.json,
+      "edits": .array(edits.map { $0.json(of: kinds) }),
+      "arrival": .array(devices.map(JSONValue.text)),
+    ]
+    if !kinds.isEmpty {
+      members["kinds"] = .members(kinds.mapValues { .text($0.rawValue) })
+    }
+    if isAnswered {
+      switch resolution {
+      case nil: break
+      case .deleted: members["resolution"] = .scalar(.null)
+      case .record(let record): members["resolution"] = Optional(record).json
+      }
+      members["resolvedBy"] = resolvedBy.map { .text($0.rawValue) }
+      members["group"] = group.map(JSONValue.text)
+      members["source"] = source.map(JSONValue.text)
+    }
+    return JSONValue.members(members).description
+  }
+}
+
+extension Episode.Edit {
+  fileprivate func json(of kinds: [String: FieldKind]) -> JSONValue {
+    var members: [String: JSONValue] = [
+      "device": .text(device), "at": .scalar(.int(at)),
+    ]
+    func add(_ key: String, _ fields: [String: JSONValue]) {
+      if !fields.isEmpty { members[key] = .members(fields) }
+    }
+    add("set", set.mapValues(\.json))
+    add("insert", insert.mapValues { .array($0.map(\.json)) })
+    add("remove", remove.mapValues { .array($0.map(\.json)) })
+    add("increment", increment.mapValues { .scalar(.int($0)) })
+    if !clear.isEmpty { members["clear"] = .array(clear.map(JSONValue.text)) }
+    if isDeletion { members["delete"] = .scalar(.bool(true)) }
+    return .members(members)
+  }
+}
+
+extension PlainRecord? {
+  fileprivate var json: JSONValue {
+    guard let self else { return .scalar(.null) }
+    return .members(
+      self.mapValues { content in
+        switch content {
+        case .value(let value): value.json
+        case .count(let count): .scalar(.int(count))
+        case .elements(let elements): .array(elements.sorted().map(\.json))
+        }
+      })
+  }
+}
+
+extension Value {
+  /// The value in JSON, and bytes and infinities as texts, so that equal values
+  /// stay equal.
+  fileprivate var json: JSONValue {
+    switch self {
+    case .bytes(let bytes):
+      .text("#b:" + bytes.map { String(format: $0) }.joined())
+    case .double(let number) where !number.isFinite: .text("#n:\(number)")
+    default: .scalar(self)
+    }
+  }
+}
+
+extension String {
+  /// The byte in two hexadecimal digits.
+  fileprivate init(format byte: UInt8) {
+    let digits = String(byte, radix: 16)
+    self = digits.count == 1 ? "0" + digits : digits
+  }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What was compared.
+package enum Subject: Sendable {
+  /// Episodes of a workload with a name.
+  case generated(name: String, Workload)
+  /// Records that were not generated.
+  case records
+
+  /// The name in machine formats.
+  var name: String {
+    switch self {
+    case .generated(let name, _): name
+    case .records: "records"
+    }
+  }
+
+  /// The episodes in one sentence, without its end.
+  func phrase(_ result: ComparisonResult) -> String {
+    let count = result.episodes.grouped
+    switch self {
+    case .generated(_, let workload):
+      let devices = workload.devices == 1 ? "device" : "devices"
+      return "\(count) generated records that \(workload.devices) \(devices) "
+        + "edited while apart"
+    case .records:
+      let repositories = result.strategies.first?.repositories.count ?? 0
+      let noun = repositories == 1 ? "repository" : "repositories"
+      return repositories == 0
+        ? "\(count) records that several devices changed while apart"
+        : "\(count) records of \(repositories) Git \(noun) that both sides of a "
+          + "merge changed"
+    }
+  }
+
+  /// A paragraph on what was compared, and what the figures do not show.
+  func title(_ result: ComparisonResult) -> String {
+    let contention = result.contention
+    let met =
+      "In \(contention.contested.percent(of: contention.touched)) of the touched "
+      + "fields, changes of several devices met."
+    switch self {
+    case .generated("hostile", let workload):
+      return "hostile: a check of features, and not a rate. "
+        + "\(result.episodes.grouped) generated records: \(workload.words). \(met)"
+    case .generated(let name, let workload):
+      return "\(name): \(result.episodes.grouped) generated records, given that "
+        + "\(workload.devices) devices edited each while apart; how often that "
+        + "happens is not shown. \(workload.words.capitalizedFirst). \(met)"
+    case .records:
+      let differ =
+        " The contents differed in "
+        + "\(contention.different.percent(of: contention.touched))."
+      return phrase(result).capitalizedFirst + ". " + met + differ
+    }
+  }
+}
+
+extension Workload {
+  /// The parameters in words.
+  var words: String {
+    let edits = editsPerDevice == 1 ? "1 edit" : "\(editsPerDevice) edits"
+    let contact =
+      contact > 0 ? "contact after every \(contact) edits" : "no contact meanwhile"
+    func percent(_ share: Double) -> String {
+      let text = share.percent
+      return text.hasSuffix(".0%") ? String(text.dropLast(3)) + "%" : text
+    }
+    var words = [
+      "\(edits) per device", "\(fields) fields", "\(percent(counters)) counters",
+      "\(percent(sets)) sets", "\(percent(deletions)) deletions",
+      "\(percent(clears)) clears",
+    ]
+    if resets > 0 { words.append("\(percent(resets)) resets") }
+    if contention > 0 { words.append("contention \(contention)") }
+    words += [contact, "clocks off by up to \(skew) ms", "seed \(seed)"]
+    return words.joined(separator: ", ")
+  }
+}
+
+extension String {
+  var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
+}

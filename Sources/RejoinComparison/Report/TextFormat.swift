@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A format for people.
+package enum TextFormat: String, Hashable, Sendable, CaseIterable {
+  /// Aligned text for a terminal.
+  case table
+  /// A Markdown table for a document.
+  case markdown
+}
