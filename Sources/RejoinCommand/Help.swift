@@ -49,94 +49,102 @@ enum Help {
 
   /// The output of `rejoin compare --help`.
   static let compare = """
-    rejoin compare: compares what strategies lose on the same edits.
+    rejoin compare: compare sync strategies on the same offline edits
 
-    usage: rejoin compare [FILE…] [OPTION…]
+    USAGE: rejoin compare [FILE…] [OPTION…]
 
-    In an episode, several devices start from the same record, edit it offline,
-    and then all sync. Every strategy merges the same edits in the same order of
-    arrival. An oracle, which knows only what each edit had seen, counts the
-    losses:
+    In an episode, devices start from the same record, edit it while apart, and
+    then all sync. Every strategy merges the same edits in the same order of
+    arrival. An oracle counts what is lost. It knows only what each edit had
+    seen.
 
-      edits lost      neither shown nor in the record's conflict list, though no
-                      later edit had seen them
-      silently        those of which nobody is told
-      disagree        episodes whose devices end with different records
-      as people       changed fields that end as people resolved them, where a
-                      file says so
+    A field change is what one device changed in one field before it met the
+    others. It is lost unless the final record, or its conflict list, shows all
+    of it. Without FILE, the command compares generated episodes: calm, records
+    that two devices edited while apart, and hostile, a check of features.
 
-    With --all, for every strategy, and what each of them does:
+    OUTPUT:
+      --all                every strategy, every count, and each rule's source
+      --strategies A,B,…   only these strategies, by their names in the table
+      --explain ID         the story of one episode: its edits, where they met,
+                           how each strategy ends, and why
+      --html FILE          a page with bars, the timeline of the episode in which
+                           the strategies differ most, and all tables
+      --format FORMAT      table (default), markdown, json (one document), or
+                           jsonl (one object a line)
 
-      lossless        episodes in which no edit was lost, if an edit wins over a
-                      concurrent deletion, and if deletions win
-      plain           of the episodes without deletions, clears and resets
-      excess          register edits lost beyond the unavoidable: of several
-                      concurrent values, only one can be shown
-      only reported   register edits lost that an error or a report has told
-      unrecoverable   register edits lost that nothing holds
-      counter units   the sum of the errors of all counters
-      adds lost       insertions lost although no removal had seen them
-      removes undone  removals undone although they had seen every insertion
-      records wrong   records that exist and should not, or the other way round
+    YOUR DATA:
+      --git REPOSITORY PATH…
+                           the merges of a repository: records of JSON and CSV
+                           files that both sides changed, and what people made
+                           of them (uses the system's git)
+      --base A --mine B --theirs C
+                           three versions of a file: CSV (a header, and keys in
+                           the first column), JSON (records by key, or a list of
+                           records with an "id"), or SQLite (tables with primary
+                           keys)
+      --kinds F=KIND,…     kinds of fields: register, counter, or set; by default
+                           arrays of different texts are sets, and other fields
+                           are registers
 
-    Without FILE, the command prints worked examples, and then compares the
-    strategies on generated episodes: calm, what an app meets daily, and hostile,
-    a check of features and no rate of loss. A FILE holds one episode per line, in
-    JSON.
+    OTHER CONTENDERS:
+      --contender COMMAND  a program that merges episodes; may be given several
+                           times. It reads one episode a line. It writes a line
+                           that introduces it, then one ending a line:
+        {"name":"mine","version":"1.0","rule":"the last device wins"}
+        {"id":"e1","record":{"name":"Ada"},"kept":{"name":["Eve"]}}
+                           The record is null if it does not exist. "kept" lists
+                           the contents of conflict lists, and is optional.
+                           "records", by device, replaces "record" if the devices
+                           end with different ones.
+      --export FILE        the episodes, one a line
 
-    An episode (`kinds` lists the counters and sets, other fields are registers;
-    `at` is in milliseconds of the device's clock; a `base` of null means that
-    the record did not exist):
+    GENERATED EPISODES:
+      --workload NAME      calm, busy, or hostile; the options below change it
+      --seed N             seed of the random numbers (0–2⁶⁴−1)
+      --episodes N         number of episodes (1–100000)
+      --devices N          number of devices (1–64)
+      --edits N            edits of each device (0–1000)
+      --fields N           fields of the record (1–1000)
+      --counters %, --sets %
+                           shares of the fields
+      --deletions %        share of the edits that delete the record
+      --clears %           share of the changes that clear a field
+      --resets %           share of the changes of counters that set them
+      --contention %       share of the edits that also change one field that is
+                           the same for all
+      --contact N          edits between two contacts, or 0 for none before the
+                           end (0–1000)
+      --skew MS            greatest error of a clock (milliseconds)
+                           Shares are in percent and may have a fraction.
 
+    FORMAT OF A FILE (one object a line):
       {"id":"e1","base":{"name":"Ada","steps":5000,"tags":["a"]},
        "kinds":{"steps":"counter","tags":"set"},
        "edits":[{"device":"phone","at":1000,"increment":{"steps":1200}},
                 {"device":"watch","at":2000,"set":{"name":"Ada L."},
                  "insert":{"tags":["b"]},"remove":{"tags":["a"]}}]}
 
-    Or a line has three states of a record, which are compared field by field (of
-    these, `id`, `kinds`, `resolution` and times in `at` may be left out; without
-    times, theirs is the later):
+      The base is null if the record did not exist. "at" is the time on the
+      device's clock in milliseconds. An edit may also "clear" a list of fields,
+      or "delete" the record (true). Optional keys are the order in which devices
+      reach the server ("arrival"), the record as people left it ("resolution",
+      "resolvedBy"), a "group" and a "source". Groups other than "merge" do not
+      count in totals.
+
+      Or three states of a record, which are compared field by field. Without
+      times, theirs is the later:
 
       {"id":"e2","base":{"n":3},"mine":{"n":2},"theirs":{"n":2},
        "kinds":{"n":"counter"},"resolution":{"n":1},
        "at":{"mine":1000,"theirs":2000}}
 
-    An edit may also `clear` fields, or delete the record (`"delete": true`). An
-    episode may have the order in which devices reach the server (`arrival`),
-    how people resolved the conflicts (`resolution`, `resolvedBy`), a `group`
-    and a `source`. The whole episode must be on one line.
-
-    options:
-      --all                every strategy, and every count
-      --git REPOSITORY PATH…
-                           the merges of a repository: records of JSON and CSV
-                           files that both sides had changed, and what people
-                           made of them; uses the system's git
-      --base A --mine B --theirs C
-                           three versions of a file: CSV (with a header, and a
-                           key in the first column), JSON (records by keys, or a
-                           list of records with an "id"), or SQLite (the tables
-                           with primary keys)
-      --html FILE          write a page: bars, the timeline of an episode (the
-                           one of --explain), and every count
-      --explain ID         explain one episode: its edits, where they met, how each
-                           strategy ends, and why
-      --format FORMAT      table (the default), markdown, or json
-      --strategies A,B,…   compare only these, by their names in the table
-      --workload NAME      calm, busy, or hostile; and what differs from it:
-      --seed N, --episodes N, --devices N, --edits N (of each), --fields N,
-      --counters %, --sets % (of the fields), --deletions % (of the edits),
-      --clears % (of the changes), --contention % (of the edits, which also
-      change one field that is the same for all), --contact N (edits between
-      hearing of each other; 0: not before the end), --skew MS (of the clocks)
-
-    examples:
+    EXAMPLES:
       rejoin compare
       rejoin compare --explain steps
-      rejoin compare --workload busy --devices 5 --strategies fieldByTime,rejoin
-      rejoin compare episodes.jsonl --format json
-      rejoin compare --git . data/items.json --html report.html
+      rejoin compare --workload busy --devices 5 --contention 3.9
+      rejoin compare --git . data/items.json --kinds qty=counter
+      rejoin compare episodes.jsonl --contender 'python3 peer.py'
 
     """
 

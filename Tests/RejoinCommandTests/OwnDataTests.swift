@@ -29,15 +29,16 @@ import Testing
   /// Only one side deleted record 3, and only the other changed record 4.
   private func check(_ printed: Printed) {
     #expect(printed.code == 0, "\(printed.text)")
-    #expect(printed.counts(of: "recordByServerTime") == ["2", "2", "0"])
-    #expect(printed.counts(of: "changedKeys") == ["1", "1", "0"])
-    #expect(printed.counts(of: "rejoin") == ["0", "0", "0"])
+    #expect(printed.counts(of: "recordByServerTime") == [2, 2, 2])
+    #expect(printed.counts(of: "changedKeys") == [1, 1, 1])
+    #expect(printed.counts(of: "rejoin") == [0, 0, 0])
   }
 
   private func compare(_ paths: [String: String]) throws -> Printed {
     try rejoin(
       "compare", "--base", paths["base"] ?? "", "--mine", paths["mine"] ?? "",
-      "--theirs", paths["theirs"] ?? "", "--strategies", Self.strategies)
+      "--theirs", paths["theirs"] ?? "", "--strategies", Self.strategies,
+      "--format", "json")
   }
 
   static let strategies = "recordByServerTime,changedKeys,rejoin"
@@ -120,7 +121,7 @@ import Testing
     }
     let printed = try compare(paths)
     #expect(printed.code == 0, "\(printed.text)")
-    #expect(printed.counts(of: "recordByServerTime") == ["5", "5", "0"])
+    #expect(printed.counts(of: "recordByServerTime") == [5, 5, 5])
     for name in ["base", "mine", "theirs"] {
       #expect(
         printed.text.contains(
@@ -149,9 +150,11 @@ import Testing
       "resolution":{"n":1,"t":["b"],"o":{"x":2}}}
       """, to: "e.jsonl")
     let printed = try rejoin(
-      "compare", path, "--strategies", "changedKeys,rejoin")
-    #expect(printed.counts(of: "rejoin") == ["0", "0", "0", "100.0%"])
-    #expect(printed.counts(of: "changedKeys") == ["2", "2", "0", "33.3%"])
+      "compare", path, "--strategies", "changedKeys,rejoin", "--format", "json")
+    #expect(printed.counts(of: "rejoin") == [0, 0, 0])
+    #expect(printed.asPeople("rejoin") == [3, 3])
+    #expect(printed.counts(of: "changedKeys") == [2, 1, 2])
+    #expect(printed.asPeople("changedKeys") == [1, 3])
   }
 
   @Test(arguments: [
@@ -241,8 +244,8 @@ import Testing
       paths[name] = path
     }
     let printed = try compare(paths)
-    #expect(printed.counts(of: "changedKeys") == ["0", "0", "0"])
-    #expect(printed.counts(of: "recordByServerTime") == ["1", "1", "0"])
+    #expect(printed.counts(of: "changedKeys") == [0, 0, 0])
+    #expect(printed.counts(of: "recordByServerTime") == [1, 1, 1])
   }
 
   /// A page replaces pages, and nothing else.
@@ -267,14 +270,24 @@ import Testing
     let fenced = try rejoin(
       "compare", "--explain", "steps", "--format", "markdown")
     #expect(fenced.text.hasPrefix("```\nEpisode steps\n"))
-    let lines = try rejoin("compare", "--episodes", "2", "--format", "json")
-      .text
-      .split(separator: "\n").map {
+    let text = try rejoin("compare", "--episodes", "2", "--format", "json").text
+    let document = try #require(
+      JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+    #expect((document["examples"] as? [Any])?.count == 8)
+    let comparisons = try #require(document["comparisons"] as? [[String: Any]])
+    #expect(comparisons.map { $0["name"] as? String } == ["calm", "hostile"])
+    for comparison in comparisons {
+      #expect((comparison["verdicts"] as? [Any])?.count == 2)
+      #expect((comparison["parameters"] as? [String: Any])?["seed"] != nil)
+    }
+    let lines = try rejoin("compare", "--episodes", "2", "--format", "jsonl")
+      .text.split(separator: "\n").map {
         try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any]
       }
-    #expect(lines.compactMap { $0?["example"] }.count == 7)
+    let types = Dictionary(grouping: lines) { $0?["type"] as? String ?? "" }
+      .mapValues(\.count)
     #expect(
-      lines.compactMap { $0?["name"] as? String } == ["calm", "hostile"])
+      types == ["comparison": 2, "strategy": 14, "verdict": 4, "example": 8])
   }
 
   @Test func badWords() throws {
@@ -283,9 +296,9 @@ import Testing
       #"{"base":{"a":1},"mine":{"a":2},"theirs":{"a":3}}"#, to: "states.jsonl")
     for (words, problem) in [
       (["--base", "a"], "belong together"), (["--git", "."], "PATH…"),
-      (["--git", ".", "--mine", "a"], "--git and --mine: leave out one"),
+      (["--git", ".", "--mine", "a"], "cannot combine --git with --mine; use one"),
       ([empty, "--html", "a"], "no record was changed on both sides"),
-      ([states, "--html", states], "is no page of this command"),
+      ([states, "--html", states], "this command did not write it"),
       (["--explain", "nobody"], "no episode has the ID \"nobody\""),
       (["--html", "a", "--explain", "nobody"], "no episode has the ID"),
       (["--git", "/", "x.json"], "expected a repository with merges"),

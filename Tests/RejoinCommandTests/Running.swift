@@ -9,11 +9,34 @@ struct Printed {
 }
 
 extension Printed {
-  /// The counts of a strategy in a table.
-  func counts(of name: String) -> [String]? {
-    text.split(separator: "\n").map { $0.split(separator: " ") }
-      .first { row in row.contains { $0 == name || $0 == "\(name)," } }
-      .map { $0.filter { $0.first?.isNumber == true }.map(String.init) }
+  /// The result of a strategy in a JSON document, next to complaints.
+  private func result(of name: String) -> [String: Any]? {
+    let line = text.split(separator: "\n").first { $0.hasPrefix("{") } ?? ""
+    let document = try? JSONSerialization.jsonObject(with: Data(line.utf8))
+    let comparisons = (document as? [String: Any])?["comparisons"]
+    let first = (comparisons as? [[String: Any]])?.first
+    return (first?["strategies"] as? [[String: Any]])?.first {
+      $0["name"] as? String == name
+    }
+  }
+
+  /// The changes that a strategy lost, the records with a loss, and the changes
+  /// lost if deletions win.
+  func counts(of name: String) -> [Int]? {
+    guard let result = result(of: name),
+      let losses = result["losses"] as? [String: Any],
+      let strict = result["ifDeletionsWin"] as? [String: Any]
+    else { return nil }
+    return [losses["lost"], losses["withLoss"], strict["lost"]]
+      .compactMap { $0 as? Int }
+  }
+
+  /// The changed fields that ended as people left them, and all changed fields.
+  func asPeople(_ name: String) -> [Int]? {
+    let agreement = result(of: name)?["asPeople"] as? [String: Any]
+    let all = agreement?["all"] as? [String: Any]
+    return all.map { [$0["equalFields"], $0["fields"]] }?
+      .compactMap { $0 as? Int }
   }
 }
 

@@ -17,11 +17,11 @@ extension CompareCommand {
   func writePage(to path: String, _ explained: String?) throws {
     let all = try readEpisodes()
     var results: [(subject: Subject, result: RejoinComparison.ComparisonResult)] = []
-    var widest: (difference: Int, id: String)?
+    var widest: (difference: Difference, id: String)?
     func add(_ episodes: [Episode], _ subject: Subject) throws {
       let result = try compared(episodes) { episode, verdicts in
-        let difference = verdicts.difference
-        if difference > widest?.difference ?? -1 {
+        let difference = Difference(verdicts, in: episode)
+        if widest.map({ difference > $0.difference }) ?? true {
           widest = (difference, episode.id)
         }
       }
@@ -97,14 +97,5 @@ extension CompareCommand {
     throw CommandError.usage(
       "no episode has the ID \"\(id)\"; there are \(episodes.count), such as "
         + known.joined(separator: ", "))
-  }
-}
-
-extension [EpisodeVerdict] {
-  /// How much the strategies differ: the greatest less the least number of lost
-  /// changes.
-  fileprivate var difference: Int {
-    let lost = map(\.losses.lost)
-    return (lost.max() ?? 0) - (lost.min() ?? 0)
   }
 }

@@ -23,7 +23,7 @@ import RejoinPolicies
 struct Container: Contender {
   let name: String
   var rule: String {
-    "unsaved edits meet an import, and the context's policy \(policy) decides"
+    "when an import meets unsaved edits, the context's policy \(policy) decides"
   }
   let source = Source.assumption
   let policy: MergePolicy

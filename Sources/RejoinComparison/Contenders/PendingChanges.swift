@@ -11,8 +11,8 @@ import Rejoin
 struct PendingChanges: Contender {
   let name = "pendingChanges"
   let rule =
-    "a device with pending changes skips the server's record, and pushes its own "
-    + "copy later; if the server's changed, it stays, and mine is listed"
+    "a queue holds whole records: if the server's record changed, it stays, and "
+    + "the queued copy stays pending and is listed"
   let source = Source.article
 
   func outcome(of episode: Episode) -> Outcome {

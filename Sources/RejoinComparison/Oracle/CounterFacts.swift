@@ -132,8 +132,9 @@ extension CounterFacts {
             isReset: number.isReset || change.isReset),
           lost)
         var without = lost
-        if let fate = fates[change.device], !change.isWithdrawn {
-          without.cost.0 += fate.isLoss ? 1 : 0
+        if !change.isWithdrawn {
+          let fate = fates[change.device]
+          without.cost.0 += fate?.isLoss == true ? 1 : 0
           without.cost.1 += fate == .dropped ? 1 : 0
           without.cost.2 += 1
           without.devices.append(change.device)

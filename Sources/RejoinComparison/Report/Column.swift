@@ -31,7 +31,21 @@ struct Column: Sendable {
 extension Column {
   /// The columns of the default table, whose totals are those of a result.
   static func brief(_ result: ComparisonResult) -> [Column] {
-    let (changes, whenDeleted) = totals(result)
+    let waits = result.strategies.contains { $0.losses.waiting > 0 }
+    return totals(result) + (waits ? [waiting] : [])
+  }
+
+  private static let waiting = Column(
+    heading: "waiting",
+    meaning: "A change waits if its device is blocked by an error. It does not "
+      + "count as lost.",
+    absence: "No device is blocked."
+  ) { ($0.losses.waiting, $0.losses.changes) }
+
+  private static func totals(_ result: ComparisonResult) -> [Column] {
+    let first = result.strategies.first
+    let changes = first?.losses.changes ?? 0
+    let whenDeleted = first?.ifDeletionsWin.losses.changes ?? 0
     return [
       Column(
         heading: "changes lost\nof \(changes.grouped)",
@@ -45,7 +59,7 @@ extension Column {
           + "existence."
       ) { ($0.score.lossy, $0.score.episodes) },
       Column(
-        heading: "if deletions win,\nlost of \(whenDeleted.grouped)",
+        heading: "deletions win:\nlost of \(whenDeleted.grouped)",
         meaning: "If one device deletes a record that another edits, the edits "
           + "must stay. If deletions win, the deletion must stay, and those edits "
           + "do not count."
@@ -55,16 +69,7 @@ extension Column {
 
   /// The columns of the table with every count.
   static func all(_ result: ComparisonResult) -> [Column] {
-    brief(result) + scores(result) + counts(result) + agreement(result)
-  }
-
-  private static func totals(
-    _ result: ComparisonResult
-  ) -> (changes: Int, whenDeleted: Int) {
-    let first = result.strategies.first
-    return (
-      first?.losses.changes ?? 0, first?.ifDeletionsWin.losses.changes ?? 0
-    )
+    totals(result) + scores(result) + counts(result) + agreement(result)
   }
 
   private static func scores(_ result: ComparisonResult) -> [Column] {
@@ -104,12 +109,7 @@ extension Column {
         meaning: "A change is kept if the record's conflict list shows it.",
         absence: "No change is in a conflict list.", 
         share: { ($0.losses.kept, $0.losses.changes) }, isGood: true),
-      Column(
-        heading: "waiting",
-        meaning: "A change waits if its device is blocked by an error. It does not "
-          + "count as lost.",
-        absence: "No device is blocked."
-      ) { ($0.losses.waiting, $0.losses.changes) },
+      waiting,
     ]
   }
 

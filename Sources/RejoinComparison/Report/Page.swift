@@ -37,7 +37,8 @@ package struct Page: Sendable {
       body +=
         "<section><h2>\(subject.name.escaped)</h2>\n"
         + "<p>\(subject.title(result).escaped)</p>\n"
-        + bars(result) + "<p>\(headline.escaped)</p>\n</section>\n"
+        + bars(result) + Report(result, of: subject).table.html()
+        + "<p>\(headline.escaped)</p>\n</section>\n"
     }
     for (subject, result) in results {
       let report = Report(result, of: subject, isWhole: true)
@@ -79,13 +80,15 @@ package struct Page: Sendable {
     h3 { font-size: 1rem; margin: 1rem 0 0.25rem; }
     .bar { margin: 0.5rem 0; } .bar span { color: var(--faint); }
     .bar div { height: 0.75rem; background: var(--bar); }
+    .bar .waiting { background: var(--line); }
+    .wide { overflow-x: auto; }
     table { border-collapse: collapse; font-size: 0.75rem; margin: 1rem 0; }
     th, td { padding: 0.25rem 0.3rem; border-bottom: 1px solid var(--line);
       text-align: right; vertical-align: bottom; }
     th { color: var(--faint); font-weight: 500; }
-    td:first-child, th:first-child { text-align: left; width: 12rem;
+    td:first-child, th:first-child { text-align: left; min-width: 10rem;
       overflow-wrap: anywhere; }
-    .line { display: grid; grid-template-columns: 6rem 1fr; gap: 0 0.75rem;
+    .line { display: grid; grid-template-columns: 8rem 1fr; gap: 0 0.75rem;
       padding: 0.25rem 0; border-left: 2px solid var(--line);
       padding-left: 0.75rem; margin-left: 0.25rem; }
     .line b { font-weight: 600; overflow-wrap: anywhere; }
@@ -98,56 +101,81 @@ package struct Page: Sendable {
     """
 
   private func bars(_ result: ComparisonResult) -> String {
-    let groups = Dictionary(grouping: result.strategies, by: \.losses.lost)
-    let changes = result.strategies.first?.losses.changes ?? 0
-    return result.strategies.reduce(into: [Int]()) { order, strategy in
-      if !order.contains(strategy.losses.lost) {
-        order.append(strategy.losses.lost)
-      }
-    }.map { lost in
-      let names = groups[lost, default: []].map(\.name).joined(separator: ", ")
-      let percent = lost.percent(of: changes)
-      return "<div class=\"bar\">\(names.escaped) <span>"
-        + "\(lost.grouped) of \(changes.grouped) field changes lost "
-        + "(\(percent))</span><div style=\"width:\(percent)\"></div></div>\n"
+    let groups = Dictionary(grouping: result.strategies, by: bar)
+    var order: [String] = []
+    for bar in result.strategies.map(bar) where !order.contains(bar) {
+      order.append(bar)
+    }
+    return order.map { bar in
+      let names = groups[bar, default: []].map(\.name).joined(separator: ", ")
+      return "<div class=\"bar\">\(names.escaped) \(bar)</div>\n"
     }.joined()
   }
 
+  /// The bar of a strategy: what it loses, then what waits.
+  private func bar(_ strategy: StrategyResult) -> String {
+    let losses = strategy.losses
+    func part(_ count: Int, _ words: String, _ kind: String) -> [String] {
+      let percent = count.percent(of: losses.changes)
+      return [
+        "\(count.grouped) of \(losses.changes.grouped) \(words) (\(percent))",
+        "<div class=\"\(kind)\" style=\"width:\(percent)\"></div>",
+      ]
+    }
+    let lost = part(losses.lost, "field changes lost", "lost")
+    let waiting =
+      losses.waiting == 0
+      ? ["", ""] : part(losses.waiting, "waiting", "waiting")
+    let text = lost[0] + (waiting[0].isEmpty ? "" : ", \(waiting[0])")
+    return "<span>\(text)</span>\(lost[1])\(waiting[1])"
+  }
+
+  /// The timelines of an episode: one for all strategies that end alike.
   private func timelines(_ episode: Episode) throws -> String {
     let oracle = Oracle(episode)
-    var text = "<section><h2>One episode: \(episode.id.escaped)</h2>\n"
-    text += "<p>In this record, the strategies differ most. A lost change is "
-      + "struck through.</p>\n"
+    var (order, names) = ([String](), [String: [String]]())
     for strategy in strategies {
       let outcome = try strategy.outcome(of: episode)
       let verdict = oracle.verdict(on: outcome)
-      text += "<h3>\(strategy.name.escaped)</h3>\n"
-      for (time, edit) in episode.chronicle {
-        let deeds = edit.fields.sorted().map { field in
-          let deed = edit.deed(on: field).escaped
-          let change = FieldChange(device: edit.device, field: field)
-          return switch verdict.fates[change] {
-          case .kept: "<ins>\(deed)</ins> (kept as a sibling)"
-          case .reported: "<del>\(deed)</del> (reported)"
-          case .dropped: "<del>\(deed)</del>"
-          case .waiting: "\(deed) (waiting)"
-          case .shown, nil: deed
-          }
-        }
-        let words =
-          edit.isDeletion ? "deletes the record" : deeds.joined(separator: "; ")
-        text +=
-          "<div class=\"line\"><b>\(edit.device.escaped)"
-          + "<small>\(time)</small></b><span>\(words)</span></div>\n"
-      }
-      let end = "ends with " + episode.words(for: outcome)
       let lost = verdict.losses.words
-      text +=
-        "<p>\(end.escaped); lost: "
+      let ending =
+        timeline(episode, verdict.fates)
+        + "<p>ends with \(episode.words(for: outcome).escaped); lost: "
         + (lost == "nothing" ? "<ins>nothing</ins>" : "<del>\(lost)</del>")
         + "</p>\n"
+      if names[ending] == nil { order.append(ending) }
+      names[ending, default: []].append(strategy.name)
+    }
+    var text = "<section><h2>One episode: \(episode.id.escaped)</h2>\n"
+    text += "<p>In this record, the strategies differ most. A lost change is "
+    text += "struck through.</p>\n"
+    for ending in order {
+      let names = names[ending, default: []].joined(separator: ", ")
+      text += "<h3>\(names.escaped)</h3>\n" + ending
     }
     return text + "</section>\n"
+  }
+
+  private func timeline(
+    _ episode: Episode, _ fates: [FieldChange: Fate]
+  ) -> String {
+    episode.chronicle.map { time, edit in
+      let deeds = edit.fields.sorted().map { field in
+        let deed = edit.deed(on: field).escaped
+        let change = FieldChange(device: edit.device, field: field)
+        return switch fates[change] {
+        case .kept: "<ins>\(deed)</ins> (kept as a sibling)"
+        case .reported: "<del>\(deed)</del> (reported)"
+        case .dropped: "<del>\(deed)</del>"
+        case .waiting: "\(deed) (waiting)"
+        case .shown, nil: deed
+        }
+      }
+      let words =
+        edit.isDeletion ? "deletes the record" : deeds.joined(separator: "; ")
+      return "<div class=\"line\"><b>\(edit.device.escaped)"
+        + "<small>\(time)</small></b><span>\(words)</span></div>\n"
+    }.joined()
   }
 
   private var rules: String {
@@ -168,8 +196,8 @@ extension TextTable {
       "<tr>" + cells.map { "<\(tag)>\($0.escaped)</\(tag)>" }.joined()
         + "</tr>\n"
     }
-    return "<table>\n" + row(header.map(\.onOneLine), "th")
-      + rows.map { row($0.map(\.text), "td") }.joined() + "</table>\n"
+    return "<div class=\"wide\"><table>\n" + row(header.map(\.onOneLine), "th")
+      + rows.map { row($0.map(\.text), "td") }.joined() + "</table></div>\n"
   }
 }
 

@@ -26,7 +26,7 @@ package struct TextTable {
   /// The columns that are aligned to the left; the others are to the right.
   var leading: Set<Int> = [0]
   /// Whether the first cell of a row has its own lines if it does not fit into its
-  /// column, which is then 26 characters wide.
+  /// column, which leaves room for the others in 80 characters.
   var isNameAlone = false
 
   package init(
@@ -43,7 +43,10 @@ package struct TextTable {
     var widths = header.indices.map { column in
       (headings + rows).map { $0[column].text.count }.max() ?? 0
     }
-    if isNameAlone { widths[0] = min(widths[0], 26) }
+    if isNameAlone {
+      let others = widths.dropFirst().reduce(0) { $0 + 2 + $1 }
+      widths[0] = min(widths[0], max(80 - others, 18), 36)
+    }
     let lines = headings + rows
     return lines.map { row in
       let cells = row.indices.map { column in

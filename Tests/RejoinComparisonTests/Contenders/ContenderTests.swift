@@ -254,7 +254,7 @@ import Testing
   @Test func everyPolicyWithANameContends() {
     let names = Strategies.all.map(\.name)
     #expect(Set(names).count == names.count)
-    #expect(names.filter { $0.hasPrefix("container.") }.count == 7)
+    #expect(names.filter { $0.hasPrefix("container.") }.count == 9)
     #expect(names.filter { $0.hasPrefix("rejoin + ") }.count == 10)
     #expect(Strategies.usual.count == 7)
     #expect(names.first == "recordByServerTime")

@@ -6,8 +6,11 @@ import Testing
 @testable import RejoinComparison
 
 @Suite struct PageTests {
-  private func page(_ episode: Episode) throws -> String {
-    let result = try Comparison(Strategies.usual).run([episode])
+  private func page(
+    _ episode: Episode, _ strategies: [any Contender] = Strategies.usual
+  ) throws -> String {
+    let result = try Comparison(strategies, triesBothOrders: true)
+      .run([episode])
     return try Page([(.records, result)], episode: episode).html()
   }
 
@@ -24,7 +27,7 @@ import Testing
         "sets address to &quot;123 Sesame St&quot;; "
           + "<ins>sets phone to &quot;(650) 253-0000&quot;</ins> (kept"))
     #expect(text.contains("lost: <ins>nothing</ins>"))
-    #expect(text.contains("<div style=\"width:50.0%\">"))
+    #expect(text.contains("<div class=\"lost\" style=\"width:50.0%\">"))
   }
 
   @Test func whatIsLostOfCountersAndSets() throws {
@@ -47,12 +50,21 @@ import Testing
     #expect(text.contains("&lt;img src=x onerror=alert(1)&gt;\\u{1B}"))
   }
 
+  /// An episode for which every column has figures.
+  private static var resolved: Episode {
+    var episode = WorkedExample.person.episode
+    episode.resolution = episode.base.map(Episode.Resolution.record)
+    return episode
+  }
+
   private static let browser = ["chromium", "google-chrome"].map {
     "/usr/bin/\($0)"
   }.first(where: FileManager.default.isExecutableFile)
 
-  /// A browser shows all of it on a narrow screen, without scrolling sideways.
-  @Test(.enabled(if: browser != nil)) func aBrowserShowsIt() throws {
+  /// A browser shows the page without scrolling it sideways, and without scrolling
+  /// a table at 1,280 points.
+  @Test(.enabled(if: browser != nil), arguments: [500, 1280])
+  func browserShowsPage(width: Int) throws {
     let folder = FileManager.default.temporaryDirectory.appending(
       path: "rejoin-\(UUID())")
     try FileManager.default.createDirectory(
@@ -60,11 +72,13 @@ import Testing
     defer { try? FileManager.default.removeItem(at: folder) }
     let file = folder.appending(path: "page.html")
     // Whether it fits is asked by a script that only this test adds.
-    let text = try page(WorkedExample.person.episode).replacing(
+    let text = try page(Self.resolved, Strategies.all).replacing(
       "</body>",
       with: """
         <script>document.title = "width " + (document.documentElement
-          .scrollWidth <= innerWidth) + " " + getComputedStyle(
+          .scrollWidth <= innerWidth) + " " + (innerWidth < 1280
+          || [...document.querySelectorAll(".wide")].every(
+            (e) => e.scrollWidth <= e.clientWidth)) + " " + getComputedStyle(
           document.querySelector("del")).textDecorationLine</script></body>
         """)
     try Data(text.utf8).write(to: file)
@@ -73,7 +87,7 @@ import Testing
     process.executableURL = URL(fileURLWithPath: Self.browser ?? "")
     process.arguments = [
       "--headless", "--no-sandbox", "--disable-gpu",
-      "--user-data-dir=\(folder.path)", "--window-size=500,900",
+      "--user-data-dir=\(folder.path)", "--window-size=\(width),900",
       "--dump-dom", file.absoluteString,
     ]
     (process.standardOutput, process.standardError) = (
@@ -84,6 +98,6 @@ import Testing
     process.waitUntilExit()
     #expect(
       String(decoding: shown, as: UTF8.self)
-        .contains("<title>width true line-through</title>"))
+        .contains("<title>width true true line-through</title>"))
   }
 }

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How much the strategies differ in an episode: first by the number of different
+/// endings, then by how few changes it takes.
+package struct Difference: Comparable {
+  private let endings: Int
+  private let changes: Int
+
+  /// Compares the endings of an episode.
+  package init(_ verdicts: [EpisodeVerdict], in episode: Episode) {
+    let words = verdicts.map {
+      episode.words(for: $0.outcome) + $0.losses.words
+    }
+    endings = Set(words).count
+    changes = episode.edits.reduce(0) { $0 + $1.fields.count }
+  }
+
+  package static func < (a: Difference, b: Difference) -> Bool {
+    (a.endings, -a.changes) < (b.endings, -b.changes)
+  }
+}
