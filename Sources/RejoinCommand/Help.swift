@@ -98,6 +98,7 @@ enum Help {
                            "records", by device, replaces "record" if the devices
                            end with different ones.
       --export FILE        the episodes, one a line
+      --endings            the endings of one strategy, as a contender writes them
 
     GENERATED EPISODES:
       --workload NAME      calm, busy, or hostile; the options below change it

@@ -248,6 +248,89 @@ import Testing
     #expect(printed.counts(of: "recordByServerTime") == [1, 1, 1])
   }
 
+  /// Kinds that are declared apply to every format, and what is not of its kind is
+  /// an error.
+  @Test func kindsAreDeclared() throws {
+    func files(_ end: String, _ rows: [String]) throws -> [String] {
+      try zip(["--base", "--mine", "--theirs"], rows).flatMap {
+        [$0, try folder.write($1, to: "\($0)\(end)")]
+      }
+    }
+    let csv = try files(
+      ".csv", ["key,n,t\n1,3,a;b\n", "key,n,t\n1,2,a\n", "key,n,t\n1,2,a;b;c\n"])
+    let json = try files(
+      ".json",
+      [
+        #"{"1":{"n":3,"t":["a","b"]}}"#, #"{"1":{"n":2,"t":["a"]}}"#,
+        #"{"1":{"n":2,"t":["a","b","c"]}}"#,
+      ])
+    for words in [csv, json] {
+      let printed = try compared(
+        words + ["--kinds", "n=counter,t=set", "--format", "json"])
+      #expect(printed.counts(of: "rejoin") == [0, 0, 0])
+      // Both sold one; one removed b, and the other inserted c.
+      #expect(
+        printed.counts(of: "changedKeys") == [2, 1, 2], "\(printed.text)")
+      let story = try compared(
+        words + [
+          "--kinds", "n=counter,t=set", "--strategies", "rejoin", "--explain",
+          words == csv ? "--mine.csv#1" : "--mine.json#1",
+        ])
+      #expect(story.text.contains("ends with n 1, t [\"a\", \"c\"]"))
+    }
+    for (kinds, code, problem) in [
+      ("n", 2, "--kinds needs fields with their kinds"),
+      ("n=ledger", 2, "--kinds needs fields"), ("=set", 2, "--kinds needs fields"),
+      ("n=set,n=counter", 2, "--kinds needs fields"),
+      ("t=counter", 2, "found \"a;b\"; expected an integer"),
+    ] {
+      let printed = try compared(csv + ["--kinds", kinds])
+      #expect(printed.code == code)
+      #expect(printed.text.contains(problem), "\(printed.text)")
+    }
+    #expect(try compared(["--kinds", "n=counter"]).code == 2)
+  }
+
+  private func compared(_ words: [String]) throws -> Printed {
+    try run(
+      Bundle.module.bundleURL.deletingLastPathComponent()
+        .appending(path: "rejoin"), ["compare"] + words)
+  }
+
+  /// A page can be written into a pipe.
+  @Test func pageGoesToStandardOutput() throws {
+    let printed = try compared(["--episodes", "2", "--html", "/dev/stdout"])
+    #expect(printed.code == 0)
+    #expect(printed.text.hasPrefix("<!DOCTYPE html>"))
+    #expect(printed.text.hasSuffix("</html>\n"))
+  }
+
+  @Test func sharesMayHaveAFraction() throws {
+    let text = try compared(
+      [
+        "--episodes", "3", "--workload", "calm", "--contention", "3.9",
+        "--resets", "0.5",
+      ]).text
+    #expect(text.contains("contention 0.039"), "\(text)")
+    #expect(text.contains("0.5% resets"))
+    #expect(
+      try compared(["--contention", "101"]).text.contains(
+        "--contention needs a number from 0 to 100, not \"101\""))
+    #expect(try compared(["--contention", "nan"]).code == 2)
+  }
+
+  /// The first lines are the question, one table, and the result.
+  @Test func firstLinesHaveTheResult() throws {
+    let lines = try compared(["--episodes", "40"]).text.split(
+      separator: "\n", omittingEmptySubsequences: false)
+    #expect(lines[0].hasSuffix("?"))
+    let first = lines.prefix(24).joined(separator: " ")
+    #expect(first.contains("how often that happens is not shown"))
+    #expect(first.contains("strategy  "))
+    #expect(first.contains("neither does Rejoin"))
+    #expect(lines.prefix(24).allSatisfy { $0.count <= 80 })
+  }
+
   /// A page replaces pages, and nothing else.
   @Test func aPageIsReplaced() throws {
     let states = try folder.write(
@@ -305,9 +388,7 @@ import Testing
       (["missing.jsonl"], "there is no such file"),
       (["--workload", "quiet"], "use calm, busy, hostile"),
     ] {
-      let printed = try run(
-        Bundle.module.bundleURL.deletingLastPathComponent()
-          .appending(path: "rejoin"), ["compare"] + words)
+      let printed = try compared(words)
       #expect(printed.code == 2, "\(words)")
       #expect(printed.text.contains(problem), "\(printed.text)")
     }

@@ -36,6 +36,12 @@ import Testing
         ["Tests", "Article", "Claim"].contains(where: $0.hasSuffix)
       }
       #expect(!names.isEmpty || proof.contains("rejoin compare"), "\(row)")
+      for name in proof.split(separator: "`").dropFirst().map(String.init)
+      where name.first?.isLowercase == true && !name.contains(" ")
+        && !name.contains("*")
+      {
+        #expect(Strategies.named(name) != nil, "no strategy \(name)")
+      }
       for name in names {
         let isThere = ["struct", "class"].contains {
           tests.contains("\($0) \(name) {") || tests.contains("\($0) \(name):")

@@ -20,7 +20,7 @@ extension CompareCommand {
   static let repeatable = ["contender"]
 
   /// The options that take none.
-  static let flags = ["all", "help"]
+  static let flags = ["all", "endings", "help"]
 
   /// Refuses options that another option would leave without effect.
   static func checkThatAllApply(

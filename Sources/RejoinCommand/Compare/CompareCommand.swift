@@ -11,6 +11,7 @@ struct CompareCommand {
   private let programs: [ProgramContender]
   private let explained: String?
   let isWhole: Bool
+  private let printsEndings: Bool
   /// The path of the page to write.
   private let page: String?
   /// The path of the episodes to write.
@@ -33,6 +34,7 @@ struct CompareCommand {
     kinds = try Self.kinds(arguments.value("kinds"))
     format = try Self.format(arguments.value("format"))
     isWhole = arguments.has("all")
+    printsEndings = arguments.has("endings")
     chosen =
       try Self.strategies(arguments.value("strategies"))
       ?? (isWhole ? Strategies.all : Strategies.usual)
@@ -54,6 +56,7 @@ struct CompareCommand {
   /// Prints the comparison, or writes what an option asks for.
   func run() throws {
     if let export { return try writeEpisodes(to: export) }
+    if printsEndings { return try printEndings() }
     if let page { return try writePage(to: page, explained) }
     if let explained { return Terminal.write(try explanation(of: explained)) }
     switch format {
@@ -71,6 +74,21 @@ struct CompareCommand {
       try printGenerated(format)
     } else {
       try printRecords(format)
+    }
+  }
+
+  /// Prints the endings of one strategy, as a contender writes them.
+  private func printEndings() throws {
+    let episodes = try readEpisodes()
+    let strategies = try strategies(for: episodes)
+    guard let strategy = strategies.first, strategies.count == 1 else {
+      throw CommandError.usage(
+        "--endings needs one strategy; write --strategies NAME")
+    }
+    Terminal.write(EndingDecoder.introduction(of: strategy) + "\n")
+    for episode in episodes {
+      let outcome = try strategy.outcome(of: episode)
+      Terminal.write(outcome.line(for: episode) + "\n")
     }
   }
 

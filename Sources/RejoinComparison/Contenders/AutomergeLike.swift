@@ -83,14 +83,19 @@ private struct MapDocument {
     values.keys.filter { $0.object == object && $0.field == field }
   }
 
+  /// Deletes keys, each by an operation.
   private mutating func drop(_ keys: [Key]) {
-    for key in keys { superseded.formUnion(present(key).map(\.id)) }
+    for key in keys {
+      let present = present(key).map(\.id)
+      superseded.formUnion(present)
+      if !present.isEmpty { count += 1 }
+    }
   }
 
   private mutating func put(_ content: Content, _ key: Key, _ device: String) {
     // What is there alone is not written again.
     if present(key).map(\.content) == [content] { return }
-    drop([key])
+    superseded.formUnion(present(key).map(\.id))
     values[key, default: [:]][next(device)] = content
   }
 
@@ -107,7 +112,10 @@ private struct MapDocument {
 
   mutating func carryOut(_ edit: Episode.Edit, of episode: Episode) {
     let device = edit.device
-    if edit.isDeletion { return superseded.formUnion(present) }
+    if edit.isDeletion {
+      count += 1
+      return superseded.formUnion(present)
+    }
     let object = present.last ?? next(device)
     objects.insert(object)
     for field in edit.clear.sorted() { drop(keys(field, object)) }

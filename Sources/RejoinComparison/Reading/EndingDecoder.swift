@@ -26,6 +26,14 @@ package struct EndingDecoder {
     package let rule: String
   }
 
+  /// The first line of a strategy that is not a program.
+  package static func introduction(of strategy: any Contender) -> String {
+    JSONValue.members([
+      "name": .text(strategy.name), "rule": .text(strategy.rule),
+      "version": .text(strategy.source),
+    ]).description
+  }
+
   /// Decodes the first line.
   ///
   /// - Throws: ``EpisodeFileError``.

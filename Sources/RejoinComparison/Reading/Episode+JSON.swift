@@ -30,6 +30,25 @@ extension Episode {
   }
 }
 
+extension Outcome {
+  /// The ending of an episode as a contender's line, without the line break.
+  package func line(for episode: Episode) -> String {
+    var members: [String: JSONValue] = ["id": .text(episode.id)]
+    if states.count == 1 {
+      members["record"] = states[0].json
+    } else {
+      members["records"] = .members(
+        Dictionary(
+          uniqueKeysWithValues: zip(episode.devices, states.map(\.json))))
+    }
+    let kept = kept.mapValues { contents in
+      contents.compactMap { $0?.json }.sorted { $0.description < $1.description }
+    }.filter { !$0.value.isEmpty }
+    if !kept.isEmpty { members["kept"] = .members(kept.mapValues { .array($0) }) }
+    return JSONValue.members(members).description
+  }
+}
+
 extension Episode.Edit {
   fileprivate func json(of kinds: [String: FieldKind]) -> JSONValue {
     var members: [String: JSONValue] = [
@@ -51,14 +70,17 @@ extension Episode.Edit {
 extension PlainRecord? {
   fileprivate var json: JSONValue {
     guard let self else { return .scalar(.null) }
-    return .members(
-      self.mapValues { content in
-        switch content {
-        case .value(let value): value.json
-        case .count(let count): .scalar(.int(count))
-        case .elements(let elements): .array(elements.sorted().map(\.json))
-        }
-      })
+    return .members(self.mapValues(\.json))
+  }
+}
+
+extension Content {
+  fileprivate var json: JSONValue {
+    switch self {
+    case .value(let value): value.json
+    case .count(let count): .scalar(.int(count))
+    case .elements(let elements): .array(elements.sorted().map(\.json))
+    }
   }
 }
 

@@ -21,6 +21,134 @@ import Testing
     #expect(outcome.states == [["x": .text("B2"), "y": .text("B1")]])
   }
 
+  /// Fields whose changes commute store deltas, whatever the times.
+  @Test func timestampsDoNotDecideCountersAndSets() {
+    var episode = Episode(
+      ["n": .count(5), "s": .texts("x", "y")],
+      kinds: ["n": .counter, "s": .set],
+      (
+        "a",
+        {
+          $0.increment["n"] = 2
+          $0.insert["s"] = ["z"]
+        }
+      ),
+      (
+        "b",
+        {
+          $0.increment["n"] = -1
+          $0.remove["s"] = ["x"]
+        }
+      ))
+    for at in [0, 1000] as [Int64] {
+      episode.edits[0].at = at
+      #expect(
+        TimestampThenVectorClock().outcome(of: episode).states
+          == [["n": .count(6), "s": .texts("y", "z")]])
+    }
+  }
+
+  /// Apple's sample keeps one whole record, deletes without a check, and saves a
+  /// deleted record again.
+  @Test func sampleKeepsTheLaterWholeRecord() {
+    let sample = SyncEngineSample()
+    var episode = Episode(
+      ["x": .text("old"), "y": .text("old")],
+      ("a", { $0.set["x"] = "A" }), ("b", { $0.set["y"] = "B" }))
+    let (a, b): (PlainRecord, PlainRecord) = (
+      ["x": .text("A"), "y": .text("old")], ["x": .text("old"), "y": .text("B")]
+    )
+    #expect(sample.outcome(of: episode).states == [b])
+    episode.edits[0].at = 9
+    episode.arrival = ["a", "b"]
+    #expect(sample.outcome(of: episode).states == [a])
+    // The refused client keeps its own copy at equal dates.
+    episode.edits[1].at = 9
+    #expect(sample.outcome(of: episode).states == [b])
+    var deletion = Episode(
+      a, ("a", { $0.isDeletion = true }), ("b", { $0.set["y"] = "B" }))
+    deletion.edits[0].at = 9
+    deletion.arrival = ["a", "b"]
+    #expect(
+      sample.outcome(of: deletion).states
+        == [["x": .text("A"), "y": .text("B")]])
+    deletion.arrival = ["b", "a"]
+    #expect(sample.outcome(of: deletion).states == [nil])
+  }
+
+  /// The two readings of what a container sends are the ends of a bracket.
+  @Test func savedContainerIsByRecordOrByProperty() throws {
+    let episode = Episode(
+      ["x": .text("old"), "y": .text("old")],
+      ("a", { $0.set["x"] = "A" }), ("b", { $0.set["y"] = "B" }))
+    #expect(
+      try SavedContainer.byRecord.outcome(of: episode).states
+        == [["x": .text("old"), "y": .text("B")]])
+    #expect(
+      try SavedContainer.byProperty.outcome(of: episode).states
+        == [["x": .text("A"), "y": .text("B")]])
+  }
+
+  /// A queued copy is listed as a whole, so it shows counters and sets.
+  @Test func pendingCopyShowsEveryChange() {
+    let episode = Episode(
+      ["x": .text("old"), "n": .count(5), "s": .texts("y")],
+      kinds: ["n": .counter, "s": .set], ("a", { $0.set["x"] = "A" }),
+      (
+        "b",
+        {
+          $0.set["x"] = "B"
+          $0.increment["n"] = 2
+          $0.insert["s"] = ["z"]
+        }
+      ))
+    let outcome = PendingChanges().outcome(of: episode)
+    #expect(
+      outcome.states == [["x": .text("A"), "n": .count(5), "s": .texts("y")]])
+    #expect(
+      outcome.kept == [
+        "x": [.text("B")], "n": [.count(7)], "s": [.texts("y", "z")],
+      ])
+    let losses = Oracle(episode).verdict(on: outcome).losses
+    #expect(losses.isLossless && losses.kept == 3)
+  }
+
+  /// A clear is a write: it stays, and what it replaces is listed.
+  @Test func handlerTreatsAClearAsAWrite() {
+    let base: PlainRecord = ["x": .text("old")]
+    let clear: (inout Episode.Edit) -> Void = { $0.clear = ["x"] }
+    let write: (inout Episode.Edit) -> Void = { $0.set["x"] = "B" }
+    let cleared = ThreeWayHandler().outcome(
+      of: Episode(base, ("a", write), ("b", clear)))
+    #expect(cleared.states == [[:]] && cleared.kept == ["x": [.text("B")]])
+    let written = ThreeWayHandler().outcome(
+      of: Episode(base, ("a", clear), ("b", write)))
+    #expect(written.states == [["x": .text("B")]])
+    #expect(written.kept == ["x": [nil]])
+    // Its own write of what it had fetched is a write, too.
+    let again = ThreeWayHandler().outcome(
+      of: Episode(
+        base, ("a", write), ("b", { $0.set["x"] = "C" }),
+        ("b", { $0.set["x"] = "old" })))
+    #expect(again.states == [base] && again.kept == ["x": [.text("B")]])
+  }
+
+  /// Every deletion is an operation: it counts, as in Automerge.
+  @Test func deletedKeysCountAsOperations() {
+    let episode = Episode(
+      ["x": .text("old"), "s": .texts("p", "q")], kinds: ["s": .set],
+      (
+        "a",
+        {
+          $0.clear = ["s"]
+          $0.set["x"] = "A"
+        }
+      ),
+      ("b", { $0.set["x"] = "B" }))
+    // The third operation of a wins over the first of b.
+    #expect(AutomergeLike().outcome(of: episode).states == [["x": .text("A")]])
+  }
+
   @Test func aClockAheadWinsByTimeAndNotByArrival() throws {
     var episode = Episode(
       [:], ("a", { $0.set["x"] = "ahead" }), ("b", { $0.set["x"] = "late" }))

@@ -1,0 +1,69 @@
+"""Yrs as a contender (PyPI ``pycrdt``, bindings of yrs, the Rust port of Yjs).
+
+Of concurrent writes of a key, the one of the greatest client ID stays, and the others are deleted
+(https://docs.yjs.dev/api/shared-types/y.map, and Nicolaescu et al., "Near real-time peer-to-peer shared
+editing on extensible data types", 2016). Deleting a nested map deletes its content. Yjs has no counter: a
+counter is a sum for each client.
+"""
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import Any
+
+import contender
+from pycrdt import Doc, Map
+
+
+class Replica(contender.SumsByDevice):
+    def __init__(self, device: int, base: bytes | None):
+        self.device = device
+        self.doc = Doc(client_id=device + 1)
+        self.records = self.doc.get("records", type=Map)
+        if base is not None:
+            self.doc.apply_update(base)
+        self.open: Any = None
+
+    def edit(self) -> None:
+        if self.open is None:
+            self.open = self.doc.transaction()
+            self.open.__enter__()
+
+    def commit(self) -> None:
+        if self.open is not None:
+            self.open.__exit__(None, None, None)
+            self.open = None
+
+    def exists(self) -> bool:
+        return "record" in self.records
+
+    def create(self) -> None:
+        self.edit()
+        self.records["record"] = Map()
+
+    def delete(self) -> None:
+        self.edit()
+        del self.records["record"]
+
+    def items(self) -> dict[str, Any]:
+        return self.records["record"].to_py() if self.exists() else {}
+
+    def put(self, key: str, value: Any) -> None:
+        self.edit()
+        self.records["record"][key] = value
+
+    def remove(self, key: str) -> None:
+        if key in self.records["record"]:
+            self.edit()
+            del self.records["record"][key]
+
+    def update(self) -> bytes:
+        return self.doc.get_update()
+
+    def receive(self, update: bytes) -> None:
+        self.doc.apply_update(update)
+
+
+if __name__ == "__main__":
+    contender.main(
+        Replica, "yrs", f"pycrdt {version('pycrdt')} (yrs)",
+        "real Yrs: a nested map, a set has a key per element, a counter a key per client")

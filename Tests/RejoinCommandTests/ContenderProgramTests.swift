@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+/// `rejoin compare --contender`: any program can be a contender.
+@Suite struct ContenderProgramTests {
+  private let folder: Folder
+  private let episodes: String
+
+  init() throws {
+    folder = try Folder()
+    episodes = try folder.write(
+      """
+      {"id":"e1","base":{"n":3,"x":"old"},"kinds":{"n":"counter","t":"set"},\
+      "edits":[{"device":"a","at":1,"increment":{"n":-1},"insert":{"t":["y"]}},\
+      {"device":"b","at":2,"increment":{"n":-1},"set":{"x":"B"}}],\
+      "resolution":{"n":1}}
+      {"id":"e2","base":null,"edits":[{"device":"b","at":1,"set":{"x":1.5}},\
+      {"device":"a","at":2,"set":{"x":null}},{"device":"a","at":3,"delete":true}]}
+
+      """, to: "e.jsonl")
+  }
+
+  /// A program that prints lines, whatever it reads, and keeps what it has read.
+  private func program(_ lines: String...) throws -> String {
+    let file = try folder.write(
+      lines.map { $0 + "\n" }.joined(), to: "\(UUID()).jsonl")
+    return "cat > '\(folder.url.path)/read.jsonl'; cat '\(file)'"
+  }
+
+  private let introduction =
+    #"{"name":"mine","version":"2","rule":"the last device wins"}"#
+
+  private func compare(_ command: String) throws -> Printed {
+    try rejoin(
+      "compare", episodes, "--format", "json", "--strategies", "rejoin",
+      "--contender", command)
+  }
+
+  /// Each episode has both orders of arrival, and no contender sees how it was
+  /// resolved.
+  @Test func programIsScoredLikeAStrategy() throws {
+    let ends = [
+      #"{"id":"e1","record":{"n":2,"t":["y"],"x":"old"},"kept":{"x":["B"]}}"#,
+      #"{"id":"e2","records":{"a":null,"b":{"x":1.5}}}"#,
+    ]
+    let printed = try compare(
+      program(introduction, ends[0], ends[1], ends[0], ends[1]))
+    #expect(printed.code == 0, "\(printed.text)")
+    // One of two equal decrements; and on one of two devices, the record.
+    #expect(printed.counts(of: "mine") == [2, 2, 1])
+    #expect(printed.counts(of: "rejoin") == [0, 0, 0])
+    let read = try String(
+      contentsOf: folder.url.appending(path: "read.jsonl"), encoding: .utf8)
+      .split(separator: "\n")
+    #expect(read.count == 4)
+    #expect(read[0].contains(#""arrival":["a","b"]"#))
+    #expect(read[2].contains(#""arrival":["b","a"]"#))
+    #expect(!read.contains { $0.contains("resol") })
+  }
+
+  /// What is written for a program can be read as episodes, and ends alike.
+  @Test func exportedEpisodesAndEndingsCanBeRead() throws {
+    let copy = folder.url.appending(path: "copy.jsonl").path
+    #expect(try rejoin("compare", episodes, "--export", copy).code == 0)
+    func result(_ file: String) throws -> String {
+      try rejoin("compare", file, "--format", "json", "--all").text
+    }
+    #expect(try result(copy) == result(episodes))
+    let endings = try rejoin(
+      "compare", episodes, "--strategies", "pendingChanges", "--endings"
+    ).text.split(separator: "\n").map(String.init)
+    #expect(endings.count == 3)
+    let printed = try compare(
+      program(
+        endings[0], endings[1], endings[2], endings[1], endings[2]))
+    let model = try rejoin(
+      "compare", episodes, "--format", "json", "--strategies",
+      "pendingChanges")
+    #expect(
+      printed.counts(of: "pendingChanges")
+        == model.counts(of: "pendingChanges"))
+    #expect(model.counts(of: "pendingChanges") != nil)
+  }
+
+  @Test func errorsNameTheLine() throws {
+    let good = #"{"id":"e1","record":null}"#
+    for (command, problem) in [
+      ("cat > /dev/null", "wrote nothing"),
+      ("exit 3", "ended with status 3"),
+      (try program("{}"), "2: name: the key is missing"),
+      (try program(introduction, good), "wrote 1 endings for 4 episodes"),
+      (
+        try program(introduction, good, good, good, good),
+        #":3: id: found "e1"; write the ending of "e2""#
+      ),
+      (
+        try program(introduction, #"{"id":"e1","record":{"n":"x"}}"#, good, good, good),
+        ":2: record.n: found a string; write an integer"
+      ),
+      (
+        try program(introduction, #"{"id":"e1","records":{"a":null}}"#, good, good, good),
+        ":2: records.b: the key is missing"
+      ),
+      (try program("x", good, good, good, good), ":1: column 1"),
+      (
+        try program(introduction, #"{"id":"e1","record":null,"lost":1}"#, good, good, good),
+        ":2: lost: unknown key"
+      ),
+    ] {
+      let printed = try compare(command)
+      #expect(printed.code == 1, "\(command)")
+      #expect(
+        printed.text.contains(
+          problem.replacing("2: name", with: "1: name")), "\(printed.text)")
+    }
+  }
+
+  @Test func severalProgramsCanRun() throws {
+    let other = introduction.replacing("mine", with: "other")
+    let end = [
+      #"{"id":"e1","record":null}"#, #"{"id":"e2","record":null}"#,
+    ]
+    let printed = try rejoin(
+      "compare", episodes, "--strategies", "rejoin", "--contender",
+      program(introduction, end[0], end[1], end[0], end[1]), "--contender",
+      program(other, end[0], end[1], end[0], end[1]))
+    #expect(printed.text.contains("mine, other"), "\(printed.text)")
+  }
+}
