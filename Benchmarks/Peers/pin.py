@@ -122,10 +122,12 @@ def compare(peer: str, episodes: list[Any], models: list[Any], reals: list[Any])
                     count(NO_CONFLICTS, episode)
                 else:
                     unknown.append(f"{episode['id']} {name}: conflicts {listed(real).get(name)}")
-    print(f"{peer}: {len(episodes) - differing} of {len(episodes)} records end as {MODEL}")
+    print(f"{peer}: {len(episodes) - differing:,} of {len(episodes):,} records end as {MODEL}")
     for name, number in classes.most_common():
         pages = [page for c, page, _ in CLASSES[peer] if c == name]
-        print(f"  {number} fields: {name} ({', '.join(pages + [first[name]])})")
+        print(f"  {number} fields: {name} (such as {first[name]})")
+        for page in pages:
+            print(f"    {page}")
     for line in unknown:
         print(f"  UNCLASSIFIED {line}")
     return not unknown
@@ -155,7 +157,7 @@ def main(rejoin: str, path: str) -> None:
             same = sum(
                 visible(e, a["record"]) == visible(e, b["record"])
                 for e, a, b in zip(episodes, models, turned))
-            print(f"automerge with reversed actors: {same} of {len(turned)}, so the check can fail")
+            print(f"automerge with reversed actors: {same:,} of {len(turned):,}")
             if same == len(turned):
                 good = False
         finally:

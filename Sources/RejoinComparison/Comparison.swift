@@ -51,7 +51,8 @@ public struct Comparison: Sendable {
   ) throws -> ComparisonResult {
     var results = strategies.map { StrategyResult($0) }
     for start in stride(from: 0, to: episodes.count, by: Self.batch) {
-      let part = Array(episodes[start..<min(start + Self.batch, episodes.count)])
+      let part = Array(
+        episodes[start..<min(start + Self.batch, episodes.count)])
       for (episode, verdicts) in zip(part, try judged(part)) {
         for index in strategies.indices {
           results[index].add(verdicts[index], of: episode)

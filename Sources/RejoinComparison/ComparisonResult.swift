@@ -68,8 +68,9 @@ public struct StrategyResult: Sendable {
   /// The losses in the episodes that clear no field, reset no counter and delete no
   /// record.
   public private(set) var plain = Score()
-  /// The losses with the devices in the reversed order of arrival. It has no
-  /// episodes if only one order ran.
+  /// The losses with the devices in the reversed order of arrival.
+  ///
+  /// It has no episodes if only one order ran.
   public private(set) var reversed = Score()
   /// How often the strategy ended as people resolved the episode.
   package private(set) var agreement = Agreement()

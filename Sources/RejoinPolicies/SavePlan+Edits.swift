@@ -14,9 +14,14 @@ extension SavePlan {
     guard overwrites else { return mine.mapValues { ($0, false) } }
     var edits: [FieldKey: (edit: FieldEdit, supersedesAll: Bool)] = [:]
     for key in record.seenFields.union(now.fields).union(mine.keys) {
-      let store = now.exists ? now[key] : FieldState(key.kind)
       let shown = record.edited(key)
-      edits[key] = store.overwriting(with: shown.stored, after: shown.edit)
+      func edit(_ store: FieldState) -> (FieldEdit, Bool)? {
+        store.overwriting(with: shown.stored, after: shown.edit)
+      }
+      // A record that the save brings back has its fields again.
+      edits[key] =
+        (now.exists || revives ? edit(now[key]) : nil)
+        ?? (now.exists ? nil : edit(FieldState(key.kind)))
     }
     return edits
   }

@@ -9,7 +9,7 @@ struct SavePlan {
   let now: Record
   /// The registers that may be in conflict, never two of one name.
   let differences: [FieldKey: FieldDifference]
-  let decision: PolicyDecision
+  private(set) var decision: PolicyDecision
   let policy: MergePolicy
   let device: DeviceID
   /// What creating the record again drops; `nil` unless it was shown deleted.
@@ -35,7 +35,22 @@ struct SavePlan {
       isInsertion: !record.fetched.exists && now.exists,
       isContested: record.isContested(by: now),
       storeIsLater: isLater(.existence))
+    unsetRevivedFields()
   }
+
+  /// Unsets the registers that would come back with a deleted record although the
+  /// context shows none: `overwrite` sets every field to what the context shows.
+  private mutating func unsetRevivedFields() {
+    guard overwrites, revives else { return }
+    for (key, field) in differences
+    where field.mine == nil && now[key].value != nil {
+      decision.outcomes[Name(key.name)] = .write(nil)
+    }
+  }
+
+  /// Whether the store deleted the record since the fetch, so that a write brings
+  /// it back with its fields.
+  var revives: Bool { record.fetched.exists && !now.exists }
 
   /// The names of the registers to write.
   var written: Set<Name> {
@@ -60,8 +75,11 @@ struct SavePlan {
     if decision.dropsEdits { return [:] }
     var values = record.quietWrites
     guard overwrites else { return values }
-    for key in record.quiet where record.value(of: key) != shown(key) {
-      values[key] = .some(record.value(of: key))
+    for key in record.quiet {
+      let mine = record.value(of: key)
+      if mine != shown(key) || revives && mine != now[key].value {
+        values[key] = .some(mine)
+      }
     }
     return values
   }

@@ -12,6 +12,7 @@ set -euo pipefail
 rejoin() { "$REJOIN" "$@"; }
 paragraph() { awk -v RS= -v ORS='\\n\\n' -v pattern="$1" '$0 ~ pattern'; }
 compose() { python3 -B Tests/Figures/compose.py "$@"; }
+pin() { Benchmarks/Peers/pin "$@" 2> /dev/null; }
 """
 
 
@@ -26,7 +27,7 @@ def printed(command):
 
 def block(text, was):
     """The text as a block: code stays code, a table stays a table, and prose is wrapped."""
-    if was.lstrip().startswith("```") or text.startswith("  "):
+    if was.lstrip().startswith("```"):
         return f"```\n{text}\n```"
     if text.startswith("|"):
         return text

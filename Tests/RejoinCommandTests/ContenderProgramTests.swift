@@ -52,8 +52,9 @@ import Testing
     #expect(printed.counts(of: "mine") == [2, 2, 1])
     #expect(printed.counts(of: "rejoin") == [0, 0, 0])
     let read = try String(
-      contentsOf: folder.url.appending(path: "read.jsonl"), encoding: .utf8)
-      .split(separator: "\n")
+      contentsOf: folder.url.appending(path: "read.jsonl"), encoding: .utf8
+    )
+    .split(separator: "\n")
     #expect(read.count == 4)
     #expect(read[0].contains(#""arrival":["a","b"]"#))
     #expect(read[2].contains(#""arrival":["b","a"]"#))
@@ -96,16 +97,20 @@ import Testing
         #":3: id: found "e1"; write the ending of "e2""#
       ),
       (
-        try program(introduction, #"{"id":"e1","record":{"n":"x"}}"#, good, good, good),
+        try program(
+          introduction, #"{"id":"e1","record":{"n":"x"}}"#, good, good, good),
         ":2: record.n: found a string; write an integer"
       ),
       (
-        try program(introduction, #"{"id":"e1","records":{"a":null}}"#, good, good, good),
+        try program(
+          introduction, #"{"id":"e1","records":{"a":null}}"#, good, good, good),
         ":2: records.b: the key is missing"
       ),
       (try program("x", good, good, good, good), ":1: column 1"),
       (
-        try program(introduction, #"{"id":"e1","record":null,"lost":1}"#, good, good, good),
+        try program(
+          introduction, #"{"id":"e1","record":null,"lost":1}"#, good, good, good
+        ),
         ":2: lost: unknown key"
       ),
     ] {

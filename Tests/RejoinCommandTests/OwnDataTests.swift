@@ -257,7 +257,8 @@ import Testing
       }
     }
     let csv = try files(
-      ".csv", ["key,n,t\n1,3,a;b\n", "key,n,t\n1,2,a\n", "key,n,t\n1,2,a;b;c\n"])
+      ".csv",
+      ["key,n,t\n1,3,a;b\n", "key,n,t\n1,2,a\n", "key,n,t\n1,2,a;b;c\n"])
     let json = try files(
       ".json",
       [
@@ -280,7 +281,8 @@ import Testing
     }
     for (kinds, code, problem) in [
       ("n", 2, "--kinds needs fields with their kinds"),
-      ("n=ledger", 2, "--kinds needs fields"), ("=set", 2, "--kinds needs fields"),
+      ("n=ledger", 2, "--kinds needs fields"),
+      ("=set", 2, "--kinds needs fields"),
       ("n=set,n=counter", 2, "--kinds needs fields"),
       ("t=counter", 2, "found \"a;b\"; expected an integer"),
     ] {
@@ -379,7 +381,10 @@ import Testing
       #"{"base":{"a":1},"mine":{"a":2},"theirs":{"a":3}}"#, to: "states.jsonl")
     for (words, problem) in [
       (["--base", "a"], "belong together"), (["--git", "."], "PATH…"),
-      (["--git", ".", "--mine", "a"], "cannot combine --git with --mine; use one"),
+      (
+        ["--git", ".", "--mine", "a"],
+        "cannot combine --git with --mine; use one"
+      ),
       ([empty, "--html", "a"], "no record was changed on both sides"),
       ([states, "--html", states], "this command did not write it"),
       (["--explain", "nobody"], "no episode has the ID \"nobody\""),

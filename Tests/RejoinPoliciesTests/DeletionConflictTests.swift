@@ -138,4 +138,41 @@ import Testing
     #expect(report.dropped.map(\.content) == [.edit(.count(by: 5))])
     #expect(!scene.mine.exists(Scene.item))
   }
+
+  /// A write brings the record back with its fields: under `overwrite`, they are
+  /// then as the context shows them, also those that the context has cleared.
+  @Test func overwriteOfADeletedRecordShowsWhatTheContextShows() throws {
+    let scene = try Scene.withItem()
+    let context = EditingContext(scene.mine, mergePolicy: .overwrite)
+    let editor = context.fetch(Item.self, "1")
+    editor.name = "mine"
+    editor.note = nil
+    editor.theme = nil
+    editor.qty.increment(by: -10)
+    editor.tags.remove("a")
+    try scene.other.save { transaction in
+      let item = transaction[Item.self, "1"]
+      item.note = "theirs"
+      item.tags.insert("c")
+      item.qty.increment(by: 5)
+    }
+    try scene.otherDeletes()
+    #expect(scene.item == nil)
+    let report = try context.save()
+    let item = try #require(scene.item)
+    #expect(item.name == "mine" && item.note == nil && item.theme == nil)
+    #expect(item.tags == ["b"] && item.qty == 0)
+    #expect(report.names == ["name", "note", "theme"])
+    #expect(
+      report.dropped.contains {
+        $0.field == Key.note
+          && {
+            if case .value(let lost, _) = $0.content {
+              lost.value == "theirs"
+            } else {
+              false
+            }
+          }($0)
+      })
+  }
 }

@@ -16,7 +16,8 @@ extension CompareCommand {
   ///   which the strategies differ most.
   func writePage(to path: String, _ explained: String?) throws {
     let all = try readEpisodes()
-    var results: [(subject: Subject, result: RejoinComparison.ComparisonResult)] = []
+    var results:
+      [(subject: Subject, result: RejoinComparison.ComparisonResult)] = []
     var widest: (difference: Difference, id: String)?
     func add(_ episodes: [Episode], _ subject: Subject) throws {
       let result = try compared(episodes) { episode, verdicts in
@@ -58,7 +59,8 @@ extension CompareCommand {
       let start = (try? file?.read(upToCount: 64)) ?? Data()
       guard isOurs([UInt8](start)) else {
         throw CommandError.usage(
-          "\(path) exists, and this command did not write it; name another file")
+          "\(path) exists, and this command did not write it; name another file"
+        )
       }
     }
     do {

@@ -31,7 +31,8 @@ extension CompareCommand {
       ("export", ["format", "explain", "all", "strategies", "contender"]),
     ] where arguments.isGiven(option) {
       if let other = others.first(where: arguments.isGiven) {
-        throw .usage("cannot combine --\(option) with --\(other); use one of them")
+        throw .usage(
+          "cannot combine --\(option) with --\(other); use one of them")
       }
     }
   }

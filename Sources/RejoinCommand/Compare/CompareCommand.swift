@@ -115,25 +115,10 @@ struct CompareCommand {
     let counted = all.filter(\.countsInTotals)
     let report = Report(try compared(counted), isWhole: isWhole)
     Terminal.write(report.text(format, colors: Terminal.hasColors))
-    for sentence in Resolutions(counted).sentences + warnings(all) {
-      Terminal.write("\n" + sentence.wrapped() + "\n")
+    let warning = Resolutions.warning(all)
+    for text in Resolutions(counted).sentences + [warning].compactMap(\.self) {
+      Terminal.write("\n" + text.wrapped() + "\n")
     }
-  }
-
-  /// What merging the counters of episodes that do not count in totals would do.
-  private func warnings(_ episodes: [Episode]) -> [String] {
-    let groups = Dictionary(grouping: episodes.filter { !$0.countsInTotals }) {
-      $0.group ?? ""
-    }
-    if groups.isEmpty { return [] }
-    let subject = groups.keys.sorted().map { name in
-      "\((groups[name]?.count ?? 0).grouped) records of group `\(name)`"
-    }
-    return [
-      Resolutions(groups.keys.sorted().flatMap { groups[$0] ?? [] })
-        .warning(subject.joined(separator: " and "))
-        ?? "Left out of the totals: \(subject.joined(separator: " and "))."
-    ]
   }
 }
 
@@ -158,7 +143,8 @@ extension CompareCommand {
 
   /// The results of a workload for other seeds, and where more changes meet.
   func sensitivity(
-    _ name: String, _ workload: Workload, first: RejoinComparison.ComparisonResult
+    _ name: String, _ workload: Workload,
+    first: RejoinComparison.ComparisonResult
   ) throws -> Sensitivity {
     var sensitivity = Sensitivity(name)
     let runs = Sensitivity.runs(of: workload, isRate: name != "hostile")

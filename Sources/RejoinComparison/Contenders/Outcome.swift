@@ -12,7 +12,7 @@ public struct Outcome: Sendable {
 
   /// The contents that the record's conflict list or history shows, by field.
   ///
-  /// `nil` stands for an unset field. A change of a counter or a set counts as kept
+  /// `nil` stands for an unset field. A record that does not exist shows none. A change of a counter or a set counts as kept
   /// if one of the contents shows all of it, as a listed copy of a record does.
   public var kept: [String: Set<Content?>]
 

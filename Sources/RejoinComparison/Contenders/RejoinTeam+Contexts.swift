@@ -33,10 +33,9 @@ extension RejoinTeam {
       guard let key = dropped.field else { continue }
       switch dropped.content {
       case .value(let lost, _): note(lost.value, key)
-      case .overwritten(let state):
-        for write in state.writes { note(write.value, key) }
-      case .edit(.write(let value)): note(value, key)
-      case .edit, .deletion, .creation: break
+      case .overwritten(let state): note(state, key)
+      case .edit: note(ownContent(of: key, on: device), key)
+      case .deletion, .creation: break
       }
     }
   }
@@ -61,7 +60,25 @@ extension RejoinTeam {
     return shown
   }
 
+  /// The content of a field in a device's own copy, after its edits.
+  private func ownContent(of key: FieldKey, on device: String) -> Content? {
+    let last = episode.uploads.last { $0.device == device }
+    return last?.after?[Episode.field(of: key)]
+  }
+
+  private mutating func note(_ state: FieldState, _ key: FieldKey) {
+    switch key.kind {
+    case .counter: note(.count(state.count), key)
+    case .set: note(.elements(Set(state.elements)), key)
+    default: for write in state.writes { note(write.value, key) }
+    }
+  }
+
   private mutating func note(_ value: Value?, _ key: FieldKey) {
-    reported[Episode.field(of: key), default: []].insert(value.map(Content.value))
+    note(value.map(Content.value), key)
+  }
+
+  private mutating func note(_ content: Content?, _ key: FieldKey) {
+    reported[Episode.field(of: key), default: []].insert(content)
   }
 }

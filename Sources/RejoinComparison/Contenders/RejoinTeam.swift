@@ -151,8 +151,10 @@ extension RejoinTeam {
       for conflict in contexts.isEmpty ? [] : contexts[place].pendingConflicts {
         for field in conflict.fields {
           let name = Episode.field(of: FieldKey(field.field, .register))
-          outcome.kept[name, default: []].formUnion(
-            [field.mine, field.store].map { $0.map(Content.value) })
+          let sides = [field.mine, field.store].map { $0.map(Content.value) }
+          outcome.kept[name, default: []].formUnion(sides)
+          // The queue of the context outlives the record.
+          outcome.reported[name, default: []].formUnion(sides)
         }
       }
       outcome.states.append(record.exists ? shown(record, fields) : nil)

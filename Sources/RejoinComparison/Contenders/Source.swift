@@ -13,5 +13,7 @@ enum Source {
   static func apple(_ page: String) -> String { "Apple: \(page)" }
 
   /// The documentation of a system that was not run.
-  static func model(_ document: String) -> String { "documentation: \(document)" }
+  static func model(_ document: String) -> String {
+    "documentation: \(document)"
+  }
 }

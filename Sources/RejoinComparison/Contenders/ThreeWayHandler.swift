@@ -23,7 +23,9 @@ struct ThreeWayHandler: Contender {
   func outcome(of episode: Episode) -> Outcome {
     var kept: [String: Set<Content?>] = [:]
     let server = episode.settled { ancestor, mine, uploads, server in
-      let written = uploads.reduce(into: Set()) { $0.formUnion($1.changes.keys) }
+      let written = uploads.reduce(into: Set()) {
+        $0.formUnion($1.changes.keys)
+      }
       return merge(ancestor, mine, server, written, of: episode, &kept)
     }
     return Outcome(everywhere: server, kept: kept)

@@ -2,9 +2,9 @@
 
 import Rejoin
 
-/// Last write wins for each register by the wall clock. If two times are equal, a
-/// vector clock decides which write had seen the other.
+/// Last write wins for each register by the wall clock.
 ///
+/// If two times are equal, a vector clock decides which write had seen the other.
 /// Fields whose changes commute store deltas: increments of counters, insertions and
 /// removals of sets. If two writes at one time are concurrent, that of the greater
 /// device wins. Deleting the record is a write.

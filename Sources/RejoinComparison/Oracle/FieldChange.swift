@@ -55,8 +55,11 @@ struct Remains {
   /// The contents that an error or a report showed.
   var reported: Set<Content?> = []
 
-  init(_ outcome: Outcome, _ field: String) {
-    kept = outcome.kept[field] ?? []
+  /// The contents for a field in an outcome.
+  ///
+  /// A record that does not exist shows no conflict list.
+  init(_ outcome: Outcome, _ field: String, exists: Bool) {
+    kept = exists ? outcome.kept[field] ?? [] : []
     reported = outcome.reported[field] ?? []
   }
 

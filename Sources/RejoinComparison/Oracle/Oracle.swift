@@ -123,13 +123,15 @@ private struct Due {
     var words: [String] = []
     if state == nil {
       losses.recordsWrong = 1
-      words = ["the record is deleted, though an update had not seen the deletion"]
+      words = [
+        "the record is deleted, though an update had not seen the deletion"
+      ]
     }
     var fates: [FieldChange: Fate] = [:]
     func add(
       _ field: String, _ judge: (PlainRecord?, Remains) -> FieldVerdict
     ) {
-      let verdict = judge(state, Remains(outcome, field))
+      let verdict = judge(state, Remains(outcome, field, exists: state != nil))
       for (device, fate) in verdict.fates {
         fates[FieldChange(device: device, field: field)] = fate
       }

@@ -77,7 +77,9 @@ struct SetFacts {
       missing.sorted().map {
         "\(field) lacks \($0), which no removal had seen"
       }
-      + undone.sorted().map { "\(field) has \($0) again, though it was removed" }
+      + undone.sorted().map {
+        "\(field) has \($0) again, though it was removed"
+      }
     return verdict
   }
 }
@@ -86,7 +88,8 @@ extension SetFacts.Change {
   /// Whether a set shows all of the change.
   fileprivate func isShown(by content: Content) -> Bool {
     let elements = [device: content].elements(device)
-    return inserted.isSubset(of: elements) && removed.subtracting(inserted)
-      .isDisjoint(with: elements)
+    return inserted.isSubset(of: elements)
+      && removed.subtracting(inserted)
+        .isDisjoint(with: elements)
   }
 }

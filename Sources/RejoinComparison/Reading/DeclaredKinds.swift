@@ -17,7 +17,8 @@ package struct DeclaredKinds: Sendable {
   package init?(_ text: String) {
     for part in text.split(separator: ",", omittingEmptySubsequences: false) {
       guard let sign = part.lastIndex(of: "="), sign > part.startIndex,
-        let kind = FieldKind(rawValue: String(part[part.index(after: sign)...])),
+        let kind = FieldKind(
+          rawValue: String(part[part.index(after: sign)...])),
         [.register, .set, .counter].contains(kind),
         byField.updateValue(kind, forKey: String(part[..<sign])) == nil
       else { return nil }

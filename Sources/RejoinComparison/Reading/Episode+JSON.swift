@@ -42,9 +42,13 @@ extension Outcome {
           uniqueKeysWithValues: zip(episode.devices, states.map(\.json))))
     }
     let kept = kept.mapValues { contents in
-      contents.compactMap { $0?.json }.sorted { $0.description < $1.description }
+      contents.compactMap { $0?.json }.sorted {
+        $0.description < $1.description
+      }
     }.filter { !$0.value.isEmpty }
-    if !kept.isEmpty { members["kept"] = .members(kept.mapValues { .array($0) }) }
+    if !kept.isEmpty {
+      members["kept"] = .members(kept.mapValues { .array($0) })
+    }
     return JSONValue.members(members).description
   }
 }

@@ -49,7 +49,8 @@ extension Column {
     return [
       Column(
         heading: "changes lost\nof \(changes.grouped)",
-        meaning: "A field change is what one device changed in one field before "
+        meaning:
+          "A field change is what one device changed in one field before "
           + "it met the others. It is lost unless the final record, or its "
           + "conflict list, shows all of it."
       ) { ($0.losses.lost, $0.losses.changes) },
@@ -82,12 +83,14 @@ extension Column {
       ) { ($0.ifDeletionsWin.lossy, $0.ifDeletionsWin.episodes) },
       Column(
         heading: recordsNoun + "of \(plain.grouped) plain",
-        meaning: "A plain record has no deletion, no cleared field and no reset "
+        meaning:
+          "A plain record has no deletion, no cleared field and no reset "
           + "counter."
       ) { ($0.plain.lossy, $0.plain.episodes) },
       Column(
         heading: recordsNoun + "other order",
-        meaning: "The other order is that in which the devices arrive the other "
+        meaning:
+          "The other order is that in which the devices arrive the other "
           + "way round."
       ) {
         $0.reversed.episodes == 0
@@ -95,7 +98,8 @@ extension Column {
       },
       Column(
         heading: "lost\nsilently",
-        meaning: "A change is lost silently if no error and no report showed it.",
+        meaning:
+          "A change is lost silently if no error and no report showed it.",
         absence: "No change is lost silently."
       ) { ($0.losses.silent, $0.losses.changes) },
       Column(
@@ -107,7 +111,7 @@ extension Column {
       Column(
         heading: "kept as\nsiblings",
         meaning: "A change is kept if the record's conflict list shows it.",
-        absence: "No change is in a conflict list.", 
+        absence: "No change is in a conflict list.",
         share: { ($0.losses.kept, $0.losses.changes) }, isGood: true),
       waiting,
     ]
@@ -130,7 +134,8 @@ extension Column {
           + "shown: of several concurrent values, a register shows one.",
         "No excess change of a register is lost.", \.excess),
       count(
-        "counter\nunits", "Counter units are the sum of the errors of all counters.",
+        "counter\nunits",
+        "Counter units are the sum of the errors of all counters.",
         "Every counter is right.", \.counterUnits),
       count(
         "elements\nmissing",
@@ -143,7 +148,8 @@ extension Column {
         "No removal is undone.", \.removesUndone),
       Column(
         heading: "base values\nof \(base.grouped)",
-        meaning: "Base values are fields that nobody edited and that changed or "
+        meaning:
+          "Base values are fields that nobody edited and that changed or "
           + "disappeared.",
         absence: "No value that nobody edited is lost."
       ) { ($0.losses.baseValuesLost, $0.losses.baseValues) },

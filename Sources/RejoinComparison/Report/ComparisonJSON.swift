@@ -103,7 +103,9 @@ package struct ComparisonJSON: Sendable {
 extension JSONValue {
   static func text(_ text: String) -> JSONValue { .scalar(.string(text)) }
 
-  static func number(_ number: Int) -> JSONValue { .scalar(.int(Int64(number))) }
+  static func number(_ number: Int) -> JSONValue {
+    .scalar(.int(Int64(number)))
+  }
 
   static func number(_ number: Double) -> JSONValue { .scalar(.double(number)) }
 

@@ -113,7 +113,8 @@ extension Losses {
         ? nil : "\(counterUnits.grouped) from a counter",
       count(baseValuesLost, "base value", "base values"),
       recordsWrong == 0
-        ? nil : "the existence of \(recordsWrong == 1 ? "the record" : "records")",
+        ? nil
+        : "the existence of \(recordsWrong == 1 ? "the record" : "records")",
     ].compactMap(\.self)
     let all = words.isEmpty ? "nothing" : words.joined(separator: ", ")
     if waiting > 0 {

@@ -32,10 +32,12 @@ struct Headline {
     let careful = "A handler that merges three versions field by field"
     switch (handler?.score.lossy, rejoin?.score.lossy) {
     case (0, 0):
-      return "\(careful) loses nothing, and neither does Rejoin. That is what both "
+      return
+        "\(careful) loses nothing, and neither does Rejoin. That is what both "
         + "are specified to do."
     case (_?, 0):
-      return "\(careful) loses something in \(handler.map(share) ?? ""). Rejoin "
+      return
+        "\(careful) loses something in \(handler.map(share) ?? ""). Rejoin "
         + "loses nothing. That is what it is specified to do."
     case (nil, 0): return "Rejoin loses nothing, as it is specified to do."
     case (_, let lossy?):
@@ -54,6 +56,7 @@ struct Headline {
       return "\(part.grouped) of \(whole.grouped) (\(part.percent(of: whole)))"
     }
     let percent = (Double(part) / Double(max(whole, 1))).wholePercent
-    return "\(percent)% (\(spread.low.wholePercent)–\(spread.high.wholePercent))"
+    return
+      "\(percent)% (\(spread.low.wholePercent)–\(spread.high.wholePercent))"
   }
 }

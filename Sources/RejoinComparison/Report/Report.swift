@@ -127,7 +127,8 @@ extension Report {
           cells.append(difference?.signedInterval ?? "–")
         }
       }
-      let row = [TextTable.Cell(text: strategy.name)]
+      let row =
+        [TextTable.Cell(text: strategy.name)]
         + cells.map { TextTable.Cell(text: $0) }
       table.rows.append(row)
     }
@@ -159,7 +160,8 @@ extension Report {
         "Intervals cover 95% and come from resampling repositories. Rejoin's 0 has "
           + "none: it is what Rejoin is specified to do. Agreement with people is "
           + "partly mechanical, because many merges were line-based, and a "
-          + "strategy that keeps every edit keeps what people dropped on purpose.")
+          + "strategy that keeps every edit keeps what people dropped on purpose."
+      )
     }
     return notes.filter { !$0.isEmpty }
   }
@@ -173,7 +175,8 @@ extension Report {
     let words = reporting.map { strategy in
       let (part, whole) = (strategy.losses.reported, strategy.losses.lost)
       let all = part == whole ? "all" : "\(part.grouped)"
-      return "`\(strategy.name)` reports \(all) of the \(whole.grouped) changes "
+      return
+        "`\(strategy.name)` reports \(all) of the \(whole.grouped) changes "
         + "that it drops."
     }
     let others =

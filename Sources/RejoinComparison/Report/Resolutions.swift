@@ -97,18 +97,42 @@ extension Resolutions {
     return sentences
   }
 
-  /// A warning about counters that several devices changed, or `nil` if there are
-  /// none.
-  ///
-  /// - Parameter subject: The records, such as "169 records of group tally".
-  package func warning(_ subject: String) -> String? {
+  /// The counts about counters in two sentences, or `nil` if several devices
+  /// changed none.
+  private func counterSentences(_ group: String) -> String? {
     guard counters > 0 else { return nil }
-    return "Left out of the totals: \(subject). Several devices changed "
-      + "\(counters.grouped) of their counters. Rejoin ends with the sum of the "
-      + "changes, which people kept in \(share(sumKept, counters)). All "
-      + "devices made the same change in \(share(sameAmount, counters)), and the "
-      + "sum is negative in \(share(negativeSums, counters)). Declare a number a "
-      + "counter only if every change adds to it, and never if it is derived."
+    return
+      "In `\(group)`, several devices changed \(counters.grouped) counters. "
+      + "Rejoin ends with the sum of the changes, which people kept in "
+      + "\(share(sumKept, counters)). All devices made the same change in "
+      + "\(share(sameAmount, counters)), and the sum is negative in "
+      + "\(share(negativeSums, counters))."
+  }
+
+  /// A warning about the episodes that do not count in totals, or `nil` if all do.
+  ///
+  /// Their numbers are derived, and declaring one a counter gives a sum that nobody
+  /// meant.
+  package static func warning(_ episodes: [Episode]) -> String? {
+    let groups = Dictionary(grouping: episodes.filter { !$0.countsInTotals }) {
+      $0.group ?? ""
+    }.sorted { $0.key < $1.key }
+    if groups.isEmpty { return nil }
+    let subjects = groups.map { group, episodes in
+      "\(episodes.count.grouped) records of group `\(group)`"
+    }
+    let sentences = groups.compactMap { group, episodes in
+      Resolutions(episodes).counterSentences(group)
+    }
+    let advice =
+      sentences.isEmpty
+      ? []
+      : [
+        "Declare a number a counter only if every change adds to it, and never if "
+          + "it is derived."
+      ]
+    let head = "Left out of the totals: \(subjects.joined(separator: ", "))."
+    return ([head] + sentences + advice).joined(separator: " ")
   }
 
   private func share(_ part: Int, _ whole: Int) -> String {

@@ -44,7 +44,8 @@ package enum Subject: Sendable {
       return "hostile: a check of features, and not a rate. "
         + "\(result.episodes.grouped) generated records: \(workload.words). \(met)"
     case .generated(let name, let workload):
-      return "\(name): \(result.episodes.grouped) generated records, given that "
+      return
+        "\(name): \(result.episodes.grouped) generated records, given that "
         + "\(workload.devices) devices edited each while apart; how often that "
         + "happens is not shown. \(workload.words.capitalizedFirst). \(met)"
     case .records:
@@ -61,13 +62,15 @@ extension Workload {
   var words: String {
     let edits = editsPerDevice == 1 ? "1 edit" : "\(editsPerDevice) edits"
     let contact =
-      contact > 0 ? "contact after every \(contact) edits" : "no contact meanwhile"
+      contact > 0
+      ? "contact after every \(contact) edits" : "no contact meanwhile"
     func percent(_ share: Double) -> String {
       let text = share.percent
       return text.hasSuffix(".0%") ? String(text.dropLast(3)) + "%" : text
     }
     var words = [
-      "\(edits) per device", "\(fields) fields", "\(percent(counters)) counters",
+      "\(edits) per device", "\(fields) fields",
+      "\(percent(counters)) counters",
       "\(percent(sets)) sets", "\(percent(deletions)) deletions",
       "\(percent(clears)) clears",
     ]

@@ -56,7 +56,8 @@ import Testing
       ["x": .text("old"), "y": .text("old")],
       ("a", { $0.set["x"] = "A" }), ("b", { $0.set["y"] = "B" }))
     let (a, b): (PlainRecord, PlainRecord) = (
-      ["x": .text("A"), "y": .text("old")], ["x": .text("old"), "y": .text("B")]
+      ["x": .text("A"), "y": .text("old")],
+      ["x": .text("old"), "y": .text("B")]
     )
     #expect(sample.outcome(of: episode).states == [b])
     episode.edits[0].at = 9

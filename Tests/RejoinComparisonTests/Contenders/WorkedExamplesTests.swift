@@ -236,14 +236,16 @@ import Testing
         (
           "no record", "1 change, \(gone)",
           wholeRecord + replacing + perField + timestamp + mineFirst
-            + ["ifServerRecordUnchanged", "automergeLike"]
+            + [
+              "ifServerRecordUnchanged", "automergeLike", "appendOnlyEntries",
+              "rejoin.deleteWins",
+            ]
         ),
         (
-          "no record", gone,
+          "no record", "1 change (reported), \(gone)",
           [
-            "appendOnlyEntries", "rejoin.deleteWins", "rejoin + overwrite",
-            "rejoin + mergeByPropertyObjectTrump", "rejoin + mergeNonNil",
-            "rejoin + lastWriteWins",
+            "rejoin + overwrite", "rejoin + mergeByPropertyObjectTrump",
+            "rejoin + mergeNonNil", "rejoin + lastWriteWins",
           ]
         ),
         (
@@ -280,16 +282,13 @@ import Testing
           "no record", "1 change, \(gone)",
           [
             "recordByDeviceTime", "fieldByTime", "recordPerAttribute",
-            "columnVersion", "automergeLike",
+            "columnVersion", "automergeLike", "appendOnlyEntries",
+            "rejoin.deleteWins",
           ] + timestamp + storeFirst + allOrNothing
         ),
         (
-          "no record", gone,
-          ["appendOnlyEntries", "rejoin.deleteWins", "rejoin + manual"]
-        ),
-        (
           "no record", "1 change (reported), \(gone)",
-          ["rejoin + mergeByPropertyStoreTrump"] + dropping
+          ["rejoin + mergeByPropertyStoreTrump", "rejoin + manual"] + dropping
         ),
         (
           #"tablet: no record — phone: note "new""#,

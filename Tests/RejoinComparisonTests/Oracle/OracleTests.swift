@@ -17,6 +17,10 @@ import Testing
       episode.losses(nil)
         == ["lost": 1, "excess": 1, "base": 1, "wrong": 1])
     #expect(episode.losses(["name": .text("A")]) == ["base": 1])
+    // A record that does not exist shows no conflict list.
+    #expect(
+      episode.losses(nil, kept: ["name": [.text("A")]])
+        == ["lost": 1, "excess": 1, "base": 1, "wrong": 1])
   }
 
   /// The other rule, under which the deletion must stay and the edit does not count.

@@ -54,7 +54,8 @@ import Testing
         kept: ["tags": [.texts("y", "new", "newer")]])
         == ["kept": 1, "missing": 2, "undone": 1])
     #expect(
-      episode.losses(["tags": .texts("y", "new")], kept: ["tags": [.texts("y")]])
+      episode.losses(
+        ["tags": .texts("y", "new")], kept: ["tags": [.texts("y")]])
         == ["lost": 1, "missing": 1])
   }
 

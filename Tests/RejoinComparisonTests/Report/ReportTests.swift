@@ -39,7 +39,8 @@ import Testing
   }
 
   @Test func columnsThatAreConstantOrTwinsAreSentences() throws {
-    let report = Report(try result(.record(["steps": .count(7000)])), isWhole: true)
+    let report = Report(
+      try result(.record(["steps": .count(7000)])), isWhole: true)
     let header = report.table.header.map(\.onOneLine)
     #expect(header.contains("counter units"))
     #expect(!header.contains("waiting") && !header.contains("elements missing"))
@@ -95,8 +96,10 @@ import Testing
         markdown.contains(
           "| \(row[0].text) | \(cells.joined(separator: " | ")) |\n"))
       #expect(
-        aligned.contains { $0.suffix(8).joined(separator: " ")
-          == cells.joined(separator: " ") }, "\(name)")
+        aligned.contains {
+          $0.suffix(8).joined(separator: " ")
+            == cells.joined(separator: " ")
+        }, "\(name)")
       #expect(page.contains("<td>\(row[0].text)</td><td>\(cells[0])</td>"))
     }
   }
@@ -155,6 +158,7 @@ import Testing
         == "In 1 records that several devices changed while apart, saving whole "
         + "records loses something in 1 of 1 (100.0%), saving changed fields in 1 "
         + "of 1 (100.0%). A handler that merges three versions field by field loses "
-        + "nothing, and neither does Rejoin. That is what both are specified to do.")
+        + "nothing, and neither does Rejoin. That is what both are specified to do."
+    )
   }
 }

@@ -46,6 +46,11 @@ extension PolicyTable {
       record.exists ? record[key].value : nil
     }
 
+    /// Whether a record that the save brings back would show another value.
+    func brings(_ key: FieldKey, backAgainst mine: Value?) -> Bool {
+      wasDeleted && record[key].value != mine
+    }
+
     /// Whether the store's last write is later than the context's save.
     func isLater(_ key: FieldKey?) -> Bool {
       let shown = record.exists ? record.fields : []
@@ -133,7 +138,9 @@ extension PolicyTable {
     for key in keys where quiet.contains(key) && resolved[key] == nil {
       let isSet: Bool =
         if case .overwrite = policy {
-          isConflict(store) && myValue(key) != store.value(key)
+          isConflict(store)
+            && (myValue(key) != store.value(key)
+              || store.brings(key, backAgainst: myValue(key)))
         } else { false }
       guard isDirty(key) || isSet else { continue }
       if !row.dropsEdits {
@@ -161,7 +168,9 @@ extension PolicyTable {
     case .mergeByPropertyObjectTrump:
       if dirty { write(mine, to: key, store, &row) }
     case .overwrite:
-      if mine != theirs { write(mine, to: key, store, &row) }
+      if mine != theirs || store.brings(key, backAgainst: mine) {
+        write(mine, to: key, store, &row)
+      }
     case .rollback, .serverWins: dropMine()
     case .mergeNonNil where store.isInsertion && (mine ?? .null) == .null:
       dropMine()
