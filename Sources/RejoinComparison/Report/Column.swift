@@ -45,7 +45,6 @@ extension Column {
   private static func totals(_ result: ComparisonResult) -> [Column] {
     let first = result.strategies.first
     let changes = first?.losses.changes ?? 0
-    let whenDeleted = first?.ifDeletionsWin.losses.changes ?? 0
     return [
       Column(
         heading: "changes lost\nof \(changes.grouped)",
@@ -60,11 +59,11 @@ extension Column {
           + "existence."
       ) { ($0.score.lossy, $0.score.episodes) },
       Column(
-        heading: "deletions win:\nlost of \(whenDeleted.grouped)",
+        heading: "with a loss if\ndeletions win",
         meaning: "If one device deletes a record that another edits, the edits "
           + "must stay. If deletions win, the deletion must stay, and those edits "
           + "do not count."
-      ) { ($0.ifDeletionsWin.losses.lost, $0.ifDeletionsWin.losses.changes) },
+      ) { ($0.ifDeletionsWin.lossy, $0.ifDeletionsWin.episodes) },
     ]
   }
 
@@ -74,13 +73,15 @@ extension Column {
   }
 
   private static func scores(_ result: ComparisonResult) -> [Column] {
-    let plain = result.strategies.first?.plain.episodes ?? 0
+    let first = result.strategies.first
+    let plain = first?.plain.episodes ?? 0
+    let whenDeleted = first?.ifDeletionsWin.losses.changes ?? 0
     let recordsNoun = "records with a\nloss, "
     return [
       Column(
-        heading: recordsNoun + "if deletions win",
-        meaning: "Records with a loss if deletions win."
-      ) { ($0.ifDeletionsWin.lossy, $0.ifDeletionsWin.episodes) },
+        heading: "deletions win:\nlost of \(whenDeleted.grouped)",
+        meaning: "The changes lost if deletions win."
+      ) { ($0.ifDeletionsWin.losses.lost, $0.ifDeletionsWin.losses.changes) },
       Column(
         heading: recordsNoun + "of \(plain.grouped) plain",
         meaning:

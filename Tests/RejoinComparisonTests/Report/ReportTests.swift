@@ -29,10 +29,10 @@ import Testing
   @Test func markdownIsATable() throws {
     #expect(
       Report(try result()).table.markdown() == """
-        | strategy | changes lost of 2 | records with a loss, of 1 | deletions win: \
-        lost of 2 |
+        | strategy | changes lost of 2 | records with a loss, of 1 | with a loss \
+        if deletions win |
         | --- | --: | --: | --: |
-        | recordByDeviceTime | 1 (50.0%) | 1 (100.0%) | 1 (50.0%) |
+        | recordByDeviceTime | 1 (50.0%) | 1 (100.0%) | 1 (100.0%) |
         | rejoin | 0 (0.0%) | 0 (0.0%) | 0 (0.0%) |
 
         """)
@@ -82,8 +82,8 @@ import Testing
         (try count("losses", "lost"), try count("losses", "changes")),
         (try count("losses", "withLoss"), try count("losses", "episodes")),
         (
-          try count("ifDeletionsWin", "lost"),
-          try count("ifDeletionsWin", "changes")
+          try count("ifDeletionsWin", "withLoss"),
+          try count("ifDeletionsWin", "episodes")
         ),
         (try count("losses", "waiting"), try count("losses", "changes")),
       ].map { "\($0.0.grouped) (\($0.0.percent(of: $0.1)))" }
