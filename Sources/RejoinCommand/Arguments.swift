@@ -105,8 +105,8 @@ extension Arguments {
   /// The values of an option that may be given several times.
   func values(_ option: String) -> [String] { lists[option] ?? [] }
 
-  /// The value of an option as a number, which may have a fraction; `nil` if it is
-  /// not given.
+  /// The value of an option as a number, which may have a fraction, or `nil`
+  /// without the option.
   ///
   /// - Throws: A usage error for a value that is not a number in `range`.
   func number(

@@ -91,7 +91,7 @@ struct ProgressLine {
   private let start = ContinuousClock.now
   private let isOnTerminal = isatty(STDERR_FILENO) == 1
   private var isShown = false
-  /// The number of finished steps from which the line is written again.
+  /// The number of finished steps at which to write the line again.
   private var next = 50
 
   init(_ label: String, of total: Int) {

@@ -30,8 +30,8 @@ public struct Comparison: Sendable {
   ///   - episodes: The episodes, in any order.
   ///   - progress: A function that receives the number of finished episodes.
   /// - Returns: The result of each strategy.
-  /// - Throws: The errors of the strategies. Those in ``Strategies/all`` throw no
-  ///   error.
+  /// - Throws: The errors of the strategies. The strategies in ``Strategies/all``
+  ///   throw no error.
   public func run(
     _ episodes: [Episode], progress: (Int) -> Void = { _ in }
   ) throws -> ComparisonResult {

@@ -4,7 +4,7 @@
 public struct ComparisonResult: Sendable {
   /// The number of episodes.
   public let episodes: Int
-  /// How many fields met.
+  /// The fields that met.
   package let contention: Contention
   /// The results, in the order of the table.
   public let strategies: [StrategyResult]
@@ -43,7 +43,7 @@ public struct Score: Hashable, Sendable {
   /// The sums of the losses.
   public internal(set) var losses = Losses()
 
-  /// The number of episodes in which something was lost.
+  /// The number of episodes with a loss.
   public var lossy: Int { episodes - lossless }
 
   mutating func add(_ other: Losses) {
@@ -57,7 +57,7 @@ public struct Score: Hashable, Sendable {
 public struct StrategyResult: Sendable {
   /// The name of the strategy.
   public let name: String
-  /// The rule by which it merges, in one sentence.
+  /// The merge rule in one sentence.
   public let rule: String
   /// The source of the rule.
   public let source: String
@@ -72,7 +72,7 @@ public struct StrategyResult: Sendable {
   ///
   /// It has no episodes if only one order ran.
   public private(set) var reversed = Score()
-  /// How often the strategy ended as people resolved the episode.
+  /// The agreement with the resolutions that people chose.
   package private(set) var agreement = Agreement()
   /// The same figures by the repositories that the episodes come from.
   package private(set) var repositories: [String: Sample] = [:]

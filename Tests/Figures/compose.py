@@ -52,7 +52,7 @@ def ties(document):
     fields = strategies["rejoin"]["asPeople"]["all"]["fields"]
     hand = strategies["rejoin"]["asPeople"]["byHand"]
     yield (f"Of {fields:,} changed fields, the share that ends as people left it is "
-           f"{', '.join(words[:-1])} and {words[-1]}. Where a person merged by hand, it is "
+           f"{', '.join(words[:-1])} and {words[-1]}. If a person merged by hand, it is "
            f"{hand['equalFields'] / hand['fields']:.1%} for `rejoin`.")
 
 

@@ -123,7 +123,7 @@ struct CompareCommand {
 }
 
 extension CompareCommand {
-  /// The strategies, and the programs after they have run on the episodes.
+  /// The strategies, and the endings of the programs on the episodes.
   func strategies(for episodes: [Episode]) throws -> [any Contender] {
     let both =
       isGenerated ? episodes : episodes + episodes.map(\.arrivingReversed)

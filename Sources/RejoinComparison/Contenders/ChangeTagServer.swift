@@ -61,7 +61,7 @@ struct ChangeTagServer {
     }
   }
 
-  /// How the episode ends if nobody acts on the errors.
+  /// The ending of the episode if the app ignores the errors.
   var outcome: Outcome {
     if stuck.isEmpty { return Outcome(everywhere: record) }
     var outcome = Outcome(

@@ -18,10 +18,10 @@ public protocol Contender: Sendable {
   /// The name in reports, unique among the strategies compared.
   var name: String { get }
 
-  /// The rule by which the strategy merges, in one sentence.
+  /// The merge rule in one sentence.
   var rule: String { get }
 
-  /// The document that describes the rule, or the word for what it is instead.
+  /// The source of the rule, such as a document.
   var source: String { get }
 
   /// Merges the edits of an episode.

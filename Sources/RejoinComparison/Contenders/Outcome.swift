@@ -4,8 +4,8 @@ import Rejoin
 
 /// How an episode ended under one strategy.
 public struct Outcome: Sendable {
-  /// The record on each device after all devices have synced, in the order of
-  /// arrival, or `nil` on a device without the record.
+  /// The record on each device after the last sync, in the order of arrival, or
+  /// `nil` on a device without the record.
   ///
   /// A single state stands for all devices.
   public var states: [PlainRecord?]

@@ -2,9 +2,9 @@
 
 /// `NSPersistentCloudKitContainer` with edits that were saved offline.
 ///
-/// No policy applies to them, and Apple documents no rule for what the container
-/// sends. The two readings are the whole record and the changed properties, and are
-/// the ends of a bracket.
+/// No policy applies to them. Apple does not document whether the container sends
+/// the whole record or the changed properties. The two readings are the ends of a
+/// bracket.
 struct SavedContainer: Contender {
   let name: String
   let rule: String

@@ -5,8 +5,8 @@ import Rejoin
 /// What a careful app does on CloudKit's `serverRecordChanged`, whose error hands
 /// it the ancestor, its own copy and the server's: it merges the three by kind.
 ///
-/// It merges counters and sets by difference. Of a register that both sides wrote,
-/// the client's value stays, and the server's is listed. Clearing a field is a
+/// It merges counters and sets by difference. If both sides wrote a
+/// register, the client's value stays, and the server's is listed. Clearing a field is a
 /// write. A device sends its offline changes as one save. A native deletion takes
 /// an ID and no tag, and the server never refuses it. So the app fetches first, and
 /// keeps a record that changed on the server. It saves a record that was deleted

@@ -16,8 +16,8 @@ struct TimestampThenVectorClock: Contender {
   let source = Source.article
 
   func outcome(of episode: Episode) -> Outcome {
-    // A vector clock has one entry here: an offline device had seen only the base and
-    // its own writes, of which the last is the greatest.
+    // An offline device had seen only the base and its own writes. So its vector
+    // clock has one entry, and its later write is the greater.
     var record = episode.base ?? [:]
     var exists = episode.base != nil
     for upload in episode.uploadsByTime {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What one device changed in one field before it met the others.
+/// The change that one device made in one field before it met the others.
 package struct FieldChange: Hashable, Sendable {
   /// The device.
   package let device: String
@@ -8,7 +8,7 @@ package struct FieldChange: Hashable, Sendable {
   package let field: String
 }
 
-/// What became of a field change.
+/// The fate of a field change.
 package enum Fate: Int, Hashable, Sendable, Comparable {
   /// The final record shows all of it.
   case shown
@@ -27,7 +27,7 @@ package enum Fate: Int, Hashable, Sendable, Comparable {
   package static func < (a: Fate, b: Fate) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// What became of the changes of one field.
+/// The fates of the changes of one field.
 struct FieldVerdict {
   /// The fates of the changes by device.
   var fates: [String: Fate] = [:]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What became of the field changes of one or many episodes.
+/// Counts of the field changes of one or many episodes.
 ///
 /// A *field change* is what one device changed in one field before it met the
 /// others. It is lost unless the final record, or its conflict list, shows all of
@@ -38,7 +38,7 @@ public struct Losses: Hashable, Sendable {
   /// Creates counts of zero.
   public init() {}
 
-  /// The lost changes that nothing showed to anybody.
+  /// The lost changes that no error and no report showed.
   public var silent: Int { lost - reported }
 
   /// Whether the final records show, or list, all that they should.

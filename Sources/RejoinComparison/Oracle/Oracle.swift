@@ -24,10 +24,10 @@ package struct Oracle: Sendable {
     due = Due(episode, deletion)
   }
 
-  /// Returns what became of the episode's changes in an outcome.
+  /// Returns the fates of the episode's changes in an outcome.
   ///
   /// If a device is blocked, its changes wait, and the other devices are judged by
-  /// what has arrived.
+  /// the edits that arrived.
   package func verdict(on outcome: Outcome) -> Verdict {
     var arrived = due
     if !outcome.waiting.isEmpty {
@@ -71,7 +71,7 @@ extension Outcome {
   }
 }
 
-/// What must be visible at the end of an episode.
+/// The state that must be visible at the end of an episode.
 private struct Due {
   private let registers: [RegisterFacts]
   private let counters: [CounterFacts]
@@ -151,11 +151,11 @@ private struct Due {
   }
 }
 
-/// What became of the changes of an episode in one outcome.
+/// The fates of an episode's changes in one outcome.
 package struct Verdict: Sendable {
-  /// The counts; of each kind, those of the device with the most.
+  /// The counts, of each kind the greatest of any device.
   package var losses = Losses()
-  /// What became of each change, on the device that shows the least of it.
+  /// The fate of each change, the worst on any device.
   package var fates: [FieldChange: Fate] = [:]
   /// The losses in words, for all devices or for each.
   package var words: [(device: String?, words: [String])] = []

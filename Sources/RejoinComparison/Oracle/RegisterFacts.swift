@@ -4,7 +4,7 @@ import Rejoin
 
 /// The values that a register may show in the end.
 ///
-/// Of several concurrent values, a register shows one. If a device deleted the
+/// A register shows one of several concurrent values. If a device deleted the
 /// record, its earlier writes may be shown or not.
 struct RegisterFacts {
   let field: String
@@ -58,7 +58,7 @@ struct RegisterFacts {
     let hidden = changes.filter { verdict.fates[$0.device] != .shown }
     guard !hidden.isEmpty else { return verdict }
     if hidden.count == changes.count {
-      // Of several values, a register can show one.
+      // A register can show one of several values.
       let lost = verdict.fates.values.count(where: \.isLoss)
       verdict.excess = max(lost + 1 - Set(changes.map(\.value)).count, 0)
     }

@@ -2,8 +2,8 @@
 
 import Rejoin
 
-/// Decodes what a contender that is a program writes: an introduction, and an
-/// ending for each episode.
+/// A decoder of the output of a contender that is a program: an introduction, and
+/// an ending for each episode.
 package struct EndingDecoder {
   private let decoder: EpisodeDecoder
 
@@ -20,9 +20,9 @@ package struct EndingDecoder {
   package struct Introduction: Sendable {
     /// The name of the contender.
     package let name: String
-    /// The version of what it runs.
+    /// The version of the library that it runs.
     package let version: String
-    /// How it encodes and merges, in one line.
+    /// The encoding and the merge rule in one line.
     package let rule: String
   }
 

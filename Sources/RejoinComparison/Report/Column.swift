@@ -8,7 +8,7 @@ struct Column: Sendable {
   let meaning: String
   /// The sentence that replaces the column if no strategy has a count in it.
   var absence: String?
-  /// The count of a strategy and its total, or `nil` if there is none.
+  /// The count of a strategy and its total, or `nil` if it has no figure.
   let share: @Sendable (StrategyResult) -> (part: Int, whole: Int)?
   /// Whether a greater count is better.
   var isGood = false

@@ -2,7 +2,7 @@
 
 /// The result of a comparison as text.
 package struct Report: Sendable {
-  /// What was compared.
+  /// The subject of the comparison.
   package let subject: Subject
   /// The result.
   package let result: ComparisonResult

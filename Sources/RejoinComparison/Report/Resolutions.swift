@@ -2,25 +2,25 @@
 
 import Rejoin
 
-/// How people resolved records that both sides of a merge changed.
+/// Counts of how people resolved records that both sides of a merge changed.
 package struct Resolutions: Sendable {
   /// The records that one device deleted and another edited.
   package private(set) var deletions = 0
-  /// Those of which people kept the deletion.
+  /// The deletions that people kept.
   package private(set) var deletionsKept = 0
   /// The registers that two devices left with different values.
   package private(set) var registers = 0
-  /// Those in which people kept the value with the later time.
+  /// The registers that people left with the later value.
   package private(set) var later = 0
-  /// Those in which people kept the value with the earlier time.
+  /// The registers that people left with the earlier value.
   package private(set) var earlier = 0
   /// The counters that several devices changed.
   package private(set) var counters = 0
-  /// Those to which all devices added the same amount.
+  /// The counters to which all devices added the same amount.
   package private(set) var sameAmount = 0
-  /// Those in which people kept the sum of all changes.
+  /// The counters that people left with the sum of all changes.
   package private(set) var sumKept = 0
-  /// Those whose sum is negative.
+  /// The counters whose sum is negative.
   package private(set) var negativeSums = 0
 
   /// Counts the episodes that have a resolution.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What was compared.
+/// The subject of a comparison.
 package enum Subject: Sendable {
   /// Episodes of a workload with a name.
   case generated(name: String, Workload)
