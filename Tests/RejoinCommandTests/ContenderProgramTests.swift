@@ -122,6 +122,19 @@ import Testing
     }
   }
 
+  @Test func namesAreUnique() throws {
+    let end = [
+      #"{"id":"e1","record":null}"#, #"{"id":"e2","record":null}"#,
+    ]
+    let printed = try compare(
+      program(
+        introduction.replacing("mine", with: "rejoin"), end[0], end[1], end[0],
+        end[1]))
+    #expect(printed.code == 1)
+    #expect(
+      printed.text.contains("has the name \"rejoin\" of another strategy"))
+  }
+
   @Test func severalProgramsCanRun() throws {
     let other = introduction.replacing("mine", with: "other")
     let end = [

@@ -127,7 +127,18 @@ extension CompareCommand {
   func strategies(for episodes: [Episode]) throws -> [any Contender] {
     let both =
       isGenerated ? episodes : episodes + episodes.map(\.arrivingReversed)
-    return try chosen + programs.map { try $0.contender(for: both) }
+    var strategies = chosen
+    for program in programs {
+      let contender = try program.contender(for: both)
+      if strategies.contains(where: { $0.name == contender.name }) {
+        throw CommandError.failed(
+          "the contender `\(program.command)` has the name "
+            + "\"\(contender.name)\" of another strategy; give it a name of its "
+            + "own")
+      }
+      strategies.append(contender)
+    }
+    return strategies
   }
 
   func compared(
@@ -146,8 +157,9 @@ extension CompareCommand {
     _ name: String, _ workload: Workload,
     first: RejoinComparison.ComparisonResult
   ) throws -> Sensitivity {
-    var sensitivity = Sensitivity(name)
-    let runs = Sensitivity.runs(of: workload, isRate: name != "hostile")
+    let isRate = name != "hostile"
+    var sensitivity = Sensitivity(isRate ? name : "\(name), not a rate")
+    let runs = Sensitivity.runs(of: workload, isRate: isRate)
     for (index, run) in runs.enumerated() {
       let result =
         index == 0 ? first : try compared(episodes(name, run.workload))

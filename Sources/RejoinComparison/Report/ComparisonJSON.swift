@@ -34,6 +34,7 @@ package struct ComparisonJSON: Sendable {
       "fieldsContested": .number(result.contention.contested),
       "fieldsDifferent": .number(result.contention.different),
       "headline": .text(Headline(subject: subject, result: result).text),
+      "subject": .text(subject.title(result)),
     ]
     if case .generated(_, let workload) = subject {
       head["parameters"] = workload.json

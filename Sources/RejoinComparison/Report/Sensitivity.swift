@@ -14,7 +14,7 @@ package struct Sensitivity: Sendable {
 
   /// Creates an empty table.
   ///
-  /// - Parameter name: The name of the workload.
+  /// - Parameter name: The name of the workload, and that it is not a rate if so.
   package init(_ name: String) { self.name = name }
 
   /// The runs of a workload: three seeds, and three shares of edits that also

@@ -18,17 +18,19 @@ package enum Subject: Sendable {
   /// The episodes in one sentence, without its end.
   func phrase(_ result: ComparisonResult) -> String {
     let count = result.episodes.grouped
+    let records = result.episodes == 1 ? "record" : "records"
     switch self {
     case .generated(_, let workload):
       let devices = workload.devices == 1 ? "device" : "devices"
-      return "\(count) generated records that \(workload.devices) \(devices) "
+      return
+        "\(count) generated \(records) that \(workload.devices) \(devices) "
         + "edited while apart"
     case .records:
       let repositories = result.strategies.first?.repositories.count ?? 0
       let noun = repositories == 1 ? "repository" : "repositories"
       return repositories == 0
-        ? "\(count) records that several devices changed while apart"
-        : "\(count) records of \(repositories) Git \(noun) that both sides of a "
+        ? "\(count) \(records) that several devices changed while apart"
+        : "\(count) \(records) of \(repositories) Git \(noun) that both sides of a "
           + "merge changed"
     }
   }
@@ -59,17 +61,22 @@ package enum Subject: Sendable {
 
 extension Workload {
   /// The parameters in words.
+  ///
+  /// If devices are in contact before the end, a record is the time between two
+  /// contacts.
   var words: String {
-    let edits = editsPerDevice == 1 ? "1 edit" : "\(editsPerDevice) edits"
+    let count = contact > 0 ? min(contact, editsPerDevice) : editsPerDevice
+    let edits = "\(count) \(count == 1 ? "edit" : "edits") per device"
     let contact =
       contact > 0
-      ? "contact after every \(contact) edits" : "no contact meanwhile"
+      ? "then contact, until each device made \(editsPerDevice) edits"
+      : "no contact meanwhile"
     func percent(_ share: Double) -> String {
       let text = share.percent
       return text.hasSuffix(".0%") ? String(text.dropLast(3)) + "%" : text
     }
     var words = [
-      "\(edits) per device", "\(fields) fields",
+      edits, "\(fields) fields",
       "\(percent(counters)) counters",
       "\(percent(sets)) sets", "\(percent(deletions)) deletions",
       "\(percent(clears)) clears",

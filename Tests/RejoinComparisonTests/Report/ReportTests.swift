@@ -155,7 +155,7 @@ import Testing
       .run([WorkedExample.person.episode])
     #expect(
       Headline(subject: .records, result: result).text
-        == "In 1 records that several devices changed while apart, saving whole "
+        == "In 1 record that several devices changed while apart, saving whole "
         + "records loses something in 1 of 1 (100.0%), saving changed fields in 1 "
         + "of 1 (100.0%). A handler that merges three versions field by field loses "
         + "nothing, and neither does Rejoin. That is what both are specified to do."
