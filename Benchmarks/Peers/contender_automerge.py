@@ -1,10 +1,11 @@
 """Automerge as a contender (PyPI ``automerge==1.0.0rc1``, bindings of automerge-rs 0.5.7).
 
-Of concurrent writes of a key, the one of the greatest operation is shown, and the others are
-conflicts (https://automerge.org/docs/reference/documents/conflicts/). The documentation advises
-``Counter`` for counters (https://automerge.org/docs/reference/documents/counters/). This binding can
-neither write nor read one, so a counter is a sum for each actor. It has no ``get_all`` either: a write
-that only its device had seen at the end of its edits is a conflict.
+One of several concurrent writes of a key is shown, and the others are conflicts
+(https://automerge.org/docs/documents/conflicts). A write wins over a concurrent deletion, and the
+documentation advises ``Counter`` for counters
+(https://automerge.org/docs/reference/under-the-hood/merge-rules). This binding can neither write nor
+read a ``Counter``, so a counter is a sum for each actor. It has no ``get_all`` either: a write that no
+other device had seen is a conflict.
 """
 from __future__ import annotations
 

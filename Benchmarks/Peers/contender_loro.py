@@ -1,10 +1,10 @@
 """Loro as a contender (PyPI ``loro``).
 
 A map keeps the write with the greatest Lamport time, then the greatest peer ID
-(https://loro.dev/docs/tutorial/map). The record is a mergeable child map and a counter is a mergeable
+(https://loro.dev/docs/tutorial/map), and a write of the present value is not an operation. The record is a mergeable child map and a counter is a mergeable
 ``LoroCounter``: peers that create one at the same time then share it
 (https://github.com/loro-dev/loro/releases/tag/loro-crdt-map%401.13.0). A counter can only be added to
-(https://loro.dev/docs/tutorial/counter), so a reset subtracts what the device sees.
+(https://loro.dev/docs/concepts/container), so a reset subtracts what the device sees.
 """
 from __future__ import annotations
 

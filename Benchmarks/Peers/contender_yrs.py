@@ -1,8 +1,8 @@
 """Yrs as a contender (PyPI ``pycrdt``, bindings of yrs, the Rust port of Yjs).
 
-Of concurrent writes of a key, the one of the greatest client ID stays, and the others are deleted
-(https://docs.yjs.dev/api/shared-types/y.map, and Nicolaescu et al., "Near real-time peer-to-peer shared
-editing on extensible data types", 2016). Deleting a nested map deletes its content. Yjs has no counter: a
+Concurrent writes of a key become one value by the seniority of the client IDs
+(https://docs.rs/yrs/0.1.0/yrs/types/map/struct.Map.html, and Nicolaescu et al., "Near real-time
+peer-to-peer shared editing on extensible data types", 2016). Deleting a nested map deletes its content. Yjs has no counter: a
 counter is a sum for each client.
 """
 from __future__ import annotations

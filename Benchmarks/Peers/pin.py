@@ -65,7 +65,7 @@ CLASSES: dict[str, list[Class]] = {
     ],
     "yrs": [
         ("the greatest client ID wins, not the greatest Lamport time",
-         "docs.yjs.dev/api/shared-types/y.map", Field.greatest_id_won),
+         "docs.rs/yrs/0.1.0/yrs/types/map/struct.Map.html", Field.greatest_id_won),
     ],
 }
 NO_CONFLICTS = "no conflict list"

@@ -15,7 +15,8 @@ struct AutomergeLike: Contender {
   let rule =
     "model of automerge: an operation supersedes those seen, and a deletion takes "
     + "the whole map"
-  let source = Source.model("automerge.org/docs")
+  let source = Source.model(
+    "automerge.org/docs/reference/under-the-hood/merge-rules")
 
   func outcome(of episode: Episode) -> Outcome {
     let uploads = Dictionary(grouping: episode.uploads, by: \.device)

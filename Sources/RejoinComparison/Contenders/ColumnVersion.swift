@@ -13,7 +13,7 @@ struct ColumnVersion: Contender {
   let name = "columnVersion"
   let rule =
     "model of cr-sqlite: in every column, the value written more often wins"
-  let source = Source.model("vlcn.io/docs/cr-sqlite")
+  let source = Source.model("cr-sqlite, vlcn.io")
 
   /// A value with what it is compared by, first things first.
   private struct Column {

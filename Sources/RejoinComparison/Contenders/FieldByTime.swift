@@ -8,7 +8,7 @@ struct FieldByTime: Contender {
   let name = "fieldByTime"
   let rule =
     "in every field, the latest wall-clock time wins; closest to sqlite-data"
-  let source = Source.model("SQLiteData")
+  let source = Source.model("SQLiteData, CloudKit sync")
 
   func outcome(of episode: Episode) -> Outcome {
     var record = episode.base ?? [:]

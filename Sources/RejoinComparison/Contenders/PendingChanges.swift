@@ -13,7 +13,7 @@ struct PendingChanges: Contender {
   let rule =
     "a queue holds whole records: if the server's record changed, it stays, and "
     + "the queued copy stays pending and is listed"
-  let source = Source.article
+  let source = Source.guide
 
   func outcome(of episode: Episode) -> Outcome {
     var kept: [String: Set<Content?>] = [:]

@@ -8,7 +8,7 @@
 struct RecordByDeviceTime: Contender {
   let name = "recordByDeviceTime"
   let rule = "the whole record with the latest wall-clock time wins"
-  let source = Source.article
+  let source = Source.guide
 
   func outcome(of episode: Episode) -> Outcome {
     var server = (record: episode.base, at: Int64.min)

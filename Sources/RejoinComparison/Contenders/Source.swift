@@ -2,8 +2,10 @@
 
 /// The sources of the strategies' rules.
 enum Source {
-  /// An article about CloudKit, Core Data or sync in general.
+  /// An article about CloudKit or Core Data.
   static let article = "article"
+  /// A guide to bidirectional sync.
+  static let guide = "guide to bidirectional sync"
   /// A guess, because no document states a rule.
   static let assumption = "assumption"
   /// This library.

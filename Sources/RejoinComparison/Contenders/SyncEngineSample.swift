@@ -10,7 +10,7 @@ struct SyncEngineSample: Contender {
   let name = "CKSyncEngine sample"
   let rule =
     "a refused client keeps the whole record with the later modification date"
-  let source = Source.apple("CKSyncEngine sample")
+  let source = Source.apple("github.com/apple/sample-cloudkit-sync-engine")
 
   func outcome(of episode: Episode) -> Outcome {
     var server = (record: episode.base, at: Int64.min)
