@@ -13,6 +13,13 @@ rejoin() { "$REJOIN" "$@"; }
 paragraph() { awk -v RS= -v ORS='\\n\\n' -v pattern="$1" '$0 ~ pattern'; }
 compose() { python3 -B Tests/Figures/compose.py "$@"; }
 pin() { Benchmarks/Peers/pin "$@" 2> /dev/null; }
+peers() {
+  local programs=() peer python=Benchmarks/.build/peers/venv/bin/python
+  for peer in automerge loro yrs; do
+    programs+=(--contender "$python -B Benchmarks/Peers/contender_$peer.py")
+  done
+  rejoin compare "$@" "${programs[@]}"
+}
 """
 
 
