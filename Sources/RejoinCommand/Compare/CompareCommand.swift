@@ -93,12 +93,13 @@ struct CompareCommand {
   }
 
   private func printGenerated(_ format: TextFormat) throws {
-    for (name, workload) in workloads {
+    for (index, (name, workload)) in workloads.enumerated() {
       let result = try compared(episodes(name, workload))
       let report = Report(
         result, of: .generated(name: name, workload), isWhole: isWhole)
-      Terminal.write(
-        report.text(format, colors: Terminal.hasColors) + "\n")
+      let text = report.text(
+        format, colors: Terminal.hasColors, hasNotes: index == 0)
+      Terminal.write(text + "\n")
       if !isWhole {
         let table = try sensitivity(name, workload, first: result).table
         Terminal.write(table.text(format) + "\n")

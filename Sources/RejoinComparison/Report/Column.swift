@@ -51,7 +51,8 @@ extension Column {
         meaning:
           "A field change is what one device changed in one field before "
           + "it met the others. It is lost unless the final record, or its "
-          + "conflict list, shows all of it."
+          + "conflict list, shows all of it. A value that a later edit had seen and "
+          + "replaced is not lost."
       ) { ($0.losses.lost, $0.losses.changes) },
       Column(
         heading: "records with a\nloss, of \(result.episodes.grouped)",
@@ -59,10 +60,10 @@ extension Column {
           + "existence."
       ) { ($0.score.lossy, $0.score.episodes) },
       Column(
-        heading: "with a loss if\ndeletions win",
+        heading: "loss if deletion\nshould win",
         meaning: "If one device deletes a record that another edits, the edits "
-          + "must stay. If deletions win, the deletion must stay, and those edits "
-          + "do not count."
+          + "must stay. In the last column, the same endings are judged by the "
+          + "opposite rule: the deletion must stay, and those edits do not count."
       ) { ($0.ifDeletionsWin.lossy, $0.ifDeletionsWin.episodes) },
     ]
   }
@@ -79,7 +80,7 @@ extension Column {
     let recordsNoun = "records with a\nloss, "
     return [
       Column(
-        heading: "deletions win:\nlost of \(whenDeleted.grouped)",
+        heading: "if deletions win,\nlost of \(whenDeleted.grouped)",
         meaning: "The changes lost if deletions win."
       ) { ($0.ifDeletionsWin.losses.lost, $0.ifDeletionsWin.losses.changes) },
       Column(

@@ -24,6 +24,16 @@ struct Headline {
     return "In \(subject.phrase(result)), "
       + losing.joined(separator: ", ") + ". "
       + ends(named["handler.threeWay"], named["rejoin"])
+      + deletions(named["rejoin"])
+  }
+
+  /// The deletions that Rejoin loses, because an edit wins over one.
+  private func deletions(_ rejoin: StrategyResult?) -> String {
+    guard let score = rejoin?.ifDeletionsWin, score.lossy > 0,
+      rejoin?.score.lossy == 0
+    else { return "" }
+    return " If a deletion should win over an edit, Rejoin loses it in "
+      + "\(score.lossy.grouped) \(score.lossy == 1 ? "record" : "records")."
   }
 
   private func ends(_ handler: StrategyResult?, _ rejoin: StrategyResult?)

@@ -26,7 +26,8 @@ package struct Report: Sendable {
   /// - Parameters:
   ///   - format: The format.
   ///   - colors: Whether a table may use a terminal's colors.
-  ///   - hasNotes: Whether notes below the table define the columns.
+  ///   - hasNotes: Whether notes below the table define the columns and the
+  ///     strategies, as they must once.
   /// - Returns: The text, with a line break at its end. Unless the report is whole,
   ///   no line of a table is longer than 80 characters.
   package func text(
@@ -38,7 +39,7 @@ package struct Report: Sendable {
     var parts = [paragraph(subject.title(result)), print(table)]
     parts.append(paragraph(Headline(subject: subject, result: result).text))
     if let certainty { parts.append(print(certainty)) }
-    if hasNotes { parts.append(notes(format)) }
+    parts.append(notes(format, isFull: hasNotes))
     return parts.joined(separator: "\n")
   }
 
@@ -136,24 +137,26 @@ extension Report {
     return table.grouped
   }
 
-  private func notes(_ format: TextFormat) -> String {
-    var text = definitions.map(paragraph).joined(separator: "\n")
-    if isWhole {
-      let rules = result.strategies.map { strategy in
-        let words = "\(strategy.rule) (\(strategy.source))"
-        return format == .markdown
-          ? "- `\(strategy.name)`: \(words)"
-          : "\(strategy.name): \(words)".wrapped(hanging: "  ")
-      }
-      text += "\n" + rules.map { $0 + "\n" }.joined()
+  private func notes(_ format: TextFormat, isFull: Bool) -> String {
+    guard isFull || isWhole else {
+      let notes = [subject.parameters ?? "", reports.joined(separator: " ")]
+      return notes.filter { !$0.isEmpty }.map(paragraph).joined(separator: "\n")
     }
-    return text
+    let rules = result.strategies.map { strategy in
+      let words = "\(strategy.rule) (\(strategy.source))"
+      return format == .markdown
+        ? "- `\(strategy.name)`: \(words)"
+        : "\(strategy.name): \(words)".wrapped(hanging: "  ")
+    }
+    return definitions.map(paragraph).joined(separator: "\n") + "\n"
+      + rules.map { $0 + "\n" }.joined()
   }
 
   /// The meaning of the columns, and the columns left out, in paragraphs.
   var definitions: [String] {
     let (shown, absences) = columns
     var notes = [shown.map(\.meaning).joined(separator: " ")]
+    if let parameters = subject.parameters { notes.append(parameters) }
     notes.append((reports + absences).joined(separator: " "))
     if certainty != nil {
       notes.append(

@@ -38,24 +38,32 @@ package enum Subject: Sendable {
   /// A paragraph on what was compared, and what the figures do not show.
   func title(_ result: ComparisonResult) -> String {
     let contention = result.contention
+    let unit =
+      "A change is lost if neither the final record nor its conflict list shows it."
     let met =
-      "In \(contention.contested.percent(of: contention.touched)) of the touched "
-      + "fields, changes of several devices met."
+      "Changes of several devices met in "
+      + "\(contention.contested.percent(of: contention.touched)) of the touched "
+      + "fields"
     switch self {
-    case .generated("hostile", let workload):
-      return "hostile: a check of features, and not a rate. "
-        + "\(result.episodes.grouped) generated records: \(workload.words). \(met)"
+    case .generated("hostile", _):
+      return "hostile: a check of features, and not a rate. \(unit) \(met)."
     case .generated(let name, let workload):
       return
-        "\(name): \(result.episodes.grouped) generated records, given that "
-        + "\(workload.devices) devices edited each while apart; how often that "
-        + "happens is not shown. \(workload.words.capitalizedFirst). \(met)"
+        "\(name): \(result.episodes.grouped) generated records, each edited by "
+        + "\(workload.devices) devices while apart. How often that happens is not "
+        + "shown. \(unit) \(met)."
     case .records:
-      let differ =
-        " The contents differed in "
-        + "\(contention.different.percent(of: contention.touched))."
-      return phrase(result).capitalizedFirst + ". " + met + differ
+      let different = contention.different.percent(of: contention.touched)
+      return phrase(result).capitalizedFirst
+        + ". How often that happens is not shown. \(unit) \(met), and left "
+        + "different contents in \(different)."
     }
+  }
+
+  /// The parameters of generated episodes in a sentence, or `nil` for others.
+  var parameters: String? {
+    guard case .generated(let name, let workload) = self else { return nil }
+    return "\(name): \(workload.episodes.grouped) episodes, \(workload.words)."
   }
 }
 
@@ -76,7 +84,7 @@ extension Workload {
       return text.hasSuffix(".0%") ? String(text.dropLast(3)) + "%" : text
     }
     var words = [
-      edits, "\(fields) fields",
+      "\(devices) devices", edits, "\(fields) fields",
       "\(percent(counters)) counters",
       "\(percent(sets)) sets", "\(percent(deletions)) deletions",
       "\(percent(clears)) clears",

@@ -25,8 +25,9 @@ package struct TextTable {
   package var rows: [[Cell]] = []
   /// The columns that are aligned to the left; the others are to the right.
   var leading: Set<Int> = [0]
-  /// Whether the first cell of a row has its own lines if it does not fit into its
-  /// column, which leaves room for the others in 80 characters.
+  /// Whether the first cell of a row is a group of names, each on a line of its own.
+  ///
+  /// The last name is on the line of the figures if it fits into 80 characters.
   var isNameAlone = false
 
   package init(
@@ -45,7 +46,11 @@ package struct TextTable {
     }
     if isNameAlone {
       let others = widths.dropFirst().reduce(0) { $0 + 2 + $1 }
-      widths[0] = min(widths[0], max(80 - others, 18), 36)
+      let names = (headings + rows).flatMap {
+        $0[0].text.split(separator: ", ")
+      }
+      let longest = names.map(\.count).max() ?? 0
+      widths[0] = min(longest, max(80 - others, 18), 36)
     }
     let lines = headings + rows
     return lines.map { row in
@@ -56,14 +61,19 @@ package struct TextTable {
         let text = row[column].colored(colors)
         return leading.contains(column) ? text + space : space + text
       }
-      let name = row[0].text
-      if isNameAlone, name.count > widths[0] {
-        let rest =
-          [String(repeating: " ", count: widths[0])] + cells.dropFirst()
-        return name.wrapped(indent, hanging: indent) + "\n" + indent
-          + rest.joined(separator: "  ").trimmingTrailingSpace
+      guard isNameAlone else {
+        return indent + cells.joined(separator: "  ").trimmingTrailingSpace
       }
-      return indent + cells.joined(separator: "  ").trimmingTrailingSpace
+      // Each name of a group has a line of its own, the last with the figures.
+      var names = row[0].text.split(separator: ", ").map(String.init)
+      let fits = names.last.map { $0.count <= widths[0] } ?? false
+      let name = fits ? names.removeLast() : ""
+      let space = String(repeating: " ", count: max(widths[0] - name.count, 0))
+      let figures = [name + space] + cells.dropFirst()
+      return
+        (names.map { indent + $0 }
+        + [indent + figures.joined(separator: "  ").trimmingTrailingSpace])
+        .joined(separator: "\n")
     }.joined(separator: "\n") + "\n"
   }
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import RejoinComparison
 
-@Suite struct PageTests {
+@Suite(.serialized) struct PageTests {
   private func page(
     _ episode: Episode, _ strategies: [any Contender] = Strategies.usual
   ) throws -> String {
@@ -87,6 +87,7 @@ import Testing
     process.executableURL = URL(fileURLWithPath: Self.browser ?? "")
     process.arguments = [
       "--headless", "--no-sandbox", "--disable-gpu",
+      "--disable-dev-shm-usage", "--no-first-run",
       "--user-data-dir=\(folder.path)", "--window-size=\(width),900",
       "--dump-dom", file.absoluteString,
     ]

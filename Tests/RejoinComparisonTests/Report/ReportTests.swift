@@ -29,8 +29,8 @@ import Testing
   @Test func markdownIsATable() throws {
     #expect(
       Report(try result()).table.markdown() == """
-        | strategy | changes lost of 2 | records with a loss, of 1 | with a loss \
-        if deletions win |
+        | strategy | changes lost of 2 | records with a loss, of 1 | loss if \
+        deletion should win |
         | --- | --: | --: | --: |
         | recordByDeviceTime | 1 (50.0%) | 1 (100.0%) | 1 (100.0%) |
         | rejoin | 0 (0.0%) | 0 (0.0%) | 0 (0.0%) |
