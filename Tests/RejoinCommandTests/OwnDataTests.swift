@@ -313,7 +313,8 @@ import Testing
         "--episodes", "3", "--workload", "calm", "--contention", "3.9",
         "--resets", "0.5",
       ]).text
-    #expect(text.replacing("\n", with: " ").contains("contention 0.039"), "\(text)")
+    #expect(
+      text.replacing("\n", with: " ").contains("contention 0.039"), "\(text)")
     #expect(text.replacing("\n", with: " ").contains("0.5% resets"))
     #expect(
       try compared(["--contention", "101"]).text.contains(
