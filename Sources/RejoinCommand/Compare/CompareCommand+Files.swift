@@ -37,7 +37,9 @@ extension CompareCommand {
     }
     let episode = try (explained ?? widest?.id).map { try find($0, in: all) }
     let strategies = try strategies(for: episode.map { [$0] } ?? [])
-    let text = try Page(results, episode: episode, strategies).html()
+    let text = try Page(
+      results, episode: episode, isChosen: explained != nil, strategies
+    ).html()
     let start = [UInt8](Page.start.utf8)
     try write(text, to: path) { $0.isEmpty || $0.starts(with: start) }
   }

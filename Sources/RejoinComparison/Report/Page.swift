@@ -6,6 +6,7 @@
 package struct Page: Sendable {
   private let results: [(subject: Subject, result: ComparisonResult)]
   private let episode: Episode?
+  private let isChosen: Bool
   private let strategies: [any Contender]
 
   /// Creates a page.
@@ -13,13 +14,15 @@ package struct Page: Sendable {
   /// - Parameters:
   ///   - results: The comparisons, with their subjects.
   ///   - episode: The episode whose timeline is drawn.
+  ///   - isChosen: Whether the user chose the episode, and not the command.
   ///   - strategies: The strategies whose timelines are drawn.
   package init(
     _ results: [(subject: Subject, result: ComparisonResult)],
     episode: Episode?,
-    _ strategies: [any Contender] = Strategies.usual
+    isChosen: Bool = false, _ strategies: [any Contender] = Strategies.usual
   ) {
     (self.results, self.episode) = (results, episode)
+    self.isChosen = isChosen
     self.strategies = strategies
   }
 
@@ -147,8 +150,9 @@ package struct Page: Sendable {
       names[ending, default: []].append(strategy.name)
     }
     var text = "<section><h2>One episode: \(episode.id.escaped)</h2>\n"
-    text += "<p>In this record, the strategies differ most. A lost change is "
-    text += "struck through.</p>\n"
+    let reason =
+      isChosen ? "" : "In this record, the strategies differ most. "
+    text += "<p>\(reason)A lost change is struck through.</p>\n"
     for ending in order {
       let names = names[ending, default: []].joined(separator: ", ")
       text += "<h3>\(names.escaped)</h3>\n" + ending
