@@ -45,15 +45,25 @@ def weights(document):
 def ties(document):
     """How a careful handler compares on records that people resolved."""
     strategies = by_name(document["comparisons"][0])
-    words = []
-    for name in ("rejoin", "handler.threeWay", "changedKeys"):
-        people = strategies[name]["asPeople"]["all"]
-        words.append(f"{people['equalFields'] / people['fields']:.1%} for `{name}`")
+
+    def shares(part):
+        words = []
+        for name in ("rejoin", "handler.threeWay", "changedKeys"):
+            people = strategies[name]["asPeople"][part]
+            words.append(f"{people['equalFields'] / people['fields']:.1%} for `{name}`")
+        return f"{', '.join(words[:-1])} and {words[-1]}"
+
     fields = strategies["rejoin"]["asPeople"]["all"]["fields"]
-    hand = strategies["rejoin"]["asPeople"]["byHand"]
+    gap = strategies["changedKeys"]["asPeopleMinusRejoin"]
     yield (f"Of {fields:,} changed fields, the share that ends as people left it is "
-           f"{', '.join(words[:-1])} and {words[-1]}. If a person merged by hand, it is "
-           f"{hand['equalFields'] / hand['fields']:.1%} for `rejoin`.")
+           f"{shares('all')}. The difference of `changedKeys` is {gap['low'] * 100:+.1f} to "
+           f"{gap['high'] * 100:+.1f} points (95%). If a person merged by hand, the shares are "
+           f"{shares('byHand')}.")
+    kept = {name: strategies[name]["losses"]["kept"] for name in ("rejoin", "handler.threeWay")}
+    assert len(set(kept.values())) == 1, kept
+    yield (f"Only the conflict list shows {share(strategies['rejoin']['losses'], 'kept')} of the "
+           "changes, with Rejoin and with the handler. They count as not lost, and a user must "
+           "still look at them.")
 
 
 for line in {"side-by-side": side_by_side, "weights": weights, "ties": ties}[sys.argv[1]](

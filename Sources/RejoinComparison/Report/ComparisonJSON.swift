@@ -41,7 +41,11 @@ package struct ComparisonJSON: Sendable {
     }
     comparisons.append(
       Part(
-        head: head, strategies: result.strategies.map(\.json),
+        head: head,
+        strategies: result.strategies.map { strategy in
+          strategy.json(
+            minus: result.strategies.first { $0.name == "rejoin" })
+        },
         verdicts: verdicts))
   }
 
@@ -143,7 +147,7 @@ extension Score {
 }
 
 extension StrategyResult {
-  fileprivate var json: JSONValue {
+  fileprivate func json(minus rejoin: StrategyResult?) -> JSONValue {
     var members: [String: JSONValue] = [
       "name": .text(name), "rule": .text(rule), "source": .text(source),
       "losses": score.json, "ifDeletionsWin": ifDeletionsWin.json,
@@ -153,6 +157,13 @@ extension StrategyResult {
     if agreement.all.records > 0 {
       members["asPeople"] = .members([
         "all": agreement.all.json, "byHand": agreement.person.json,
+      ])
+    }
+    if let rejoin, rejoin.name != name,
+      let spread = Spread(.asPeople, of: self, minus: rejoin)
+    {
+      members["asPeopleMinusRejoin"] = .members([
+        "low": .number(spread.low), "high": .number(spread.high),
       ])
     }
     let spreads = Figure.allCases.compactMap { figure in
