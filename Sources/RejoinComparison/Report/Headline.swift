@@ -32,7 +32,8 @@ struct Headline {
     guard let score = rejoin?.ifDeletionsWin, score.lossy > 0,
       rejoin?.score.lossy == 0
     else { return "" }
-    return " If a deletion should win over an edit, Rejoin loses it in "
+    return
+      " If a deletion should win over an edit, Rejoin loses the deletion in "
       + "\(score.lossy.grouped) \(score.lossy == 1 ? "record" : "records")."
   }
 

@@ -71,7 +71,9 @@ package struct TextTable {
       let space = String(repeating: " ", count: max(widths[0] - name.count, 0))
       let figures = [name + space] + cells.dropFirst()
       return
-        (names.map { indent + $0 }
+        (names.enumerated().map { index, other in
+          indent + other + (index < names.count - 1 || fits ? "," : "")
+        }
         + [indent + figures.joined(separator: "  ").trimmingTrailingSpace])
         .joined(separator: "\n")
     }.joined(separator: "\n") + "\n"
