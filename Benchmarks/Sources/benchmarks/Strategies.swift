@@ -18,7 +18,7 @@ extension Suite {
         return Work(
           operations: episodes.count, expecting: episodes.count, setUp: {}
         ) { _ in
-          try comparison.run(episodes).strategies[0].episodes
+          try comparison.run(episodes).strategies[0].score.episodes
         }
       }
     }
