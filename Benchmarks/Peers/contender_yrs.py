@@ -2,8 +2,11 @@
 
 Concurrent writes of a key become one value by the seniority of the client IDs
 (https://docs.rs/yrs/0.1.0/yrs/types/map/struct.Map.html, and Nicolaescu et al., "Near real-time
-peer-to-peer shared editing on extensible data types", 2016). Deleting a nested map deletes its content. Yjs has no counter: a
-counter is a sum for each client.
+peer-to-peer shared editing on extensible data types", 2016). Deleting a nested map deletes its
+content. Yjs has no counter: a counter is a sum for each client.
+
+Yrs keeps a number as JavaScript does, so 1 and 1.0 are the same, and both are written as 1. Of the
+integers of 64 bits, it rounds the greatest alone.
 """
 from __future__ import annotations
 
@@ -45,7 +48,9 @@ class Replica(contender.SumsByDevice):
         del self.records["record"]
 
     def items(self) -> dict[str, Any]:
-        return self.records["record"].to_py() if self.exists() else {}
+        if not self.exists():
+            return {}
+        return {key: number(value) for key, value in self.records["record"].to_py().items()}
 
     def put(self, key: str, value: Any) -> None:
         self.edit()
@@ -61,6 +66,12 @@ class Replica(contender.SumsByDevice):
 
     def receive(self, update: bytes) -> None:
         self.doc.apply_update(update)
+
+
+def number(value: Any) -> Any:
+    """A whole number as an integer: it comes back as a float up to 53 bits."""
+    is_whole = isinstance(value, float) and value.is_integer() and abs(value) < 2**53
+    return int(value) if is_whole else value
 
 
 if __name__ == "__main__":
