@@ -79,9 +79,14 @@ def visible(episode: dict[str, Any], record: dict[str, Any] | None) -> dict[str,
     return {k: v for k, v in record.items() if k not in empty or v != empty[k]}
 
 
+def text(value: Any) -> str:
+    """A value as JSON, because 1 == 1.0 == True."""
+    return json.dumps(value, sort_keys=True)
+
+
 def listed(ending: dict[str, Any]) -> dict[str, list[str]]:
     """The fields with a conflict."""
-    kept = {k: sorted(set(map(json.dumps, v))) for k, v in ending.get("kept", {}).items()}
+    kept = {k: sorted(set(map(text, v))) for k, v in ending.get("kept", {}).items()}
     return {k: v for k, v in kept.items() if len(v) > 1}
 
 
@@ -107,7 +112,7 @@ def compare(peer: str, episodes: list[Any], models: list[Any], reals: list[Any])
     for episode, model, real in zip(episodes, models, reals, strict=True):
         assert episode["id"] == model["id"] == real["id"]
         a, b = visible(episode, model["record"]), visible(episode, real["record"])
-        names = {k for k in a.keys() | b.keys() if a.get(k) != b.get(k)}
+        names = {k for k in a.keys() | b.keys() if text(a.get(k)) != text(b.get(k))}
         differing += 1 if names else 0
         for name in sorted(names):
             field = Field(episode, name, a.get(name), b.get(name))
@@ -155,7 +160,7 @@ def main(rejoin: str, path: str) -> None:
             turned = endings(
                 [sys.executable, "-B", "contender_automerge.py"], subset, REVERSE_ACTORS="1")
             same = sum(
-                visible(e, a["record"]) == visible(e, b["record"])
+                text(visible(e, a["record"])) == text(visible(e, b["record"]))
                 for e, a, b in zip(episodes, models, turned))
             print(f"automerge with reversed actors: {same:,} of {len(turned):,}")
             if same == len(turned):
