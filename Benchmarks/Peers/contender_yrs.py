@@ -54,7 +54,8 @@ class Replica(contender.SumsByDevice):
 
     def put(self, key: str, value: Any) -> None:
         self.edit()
-        self.records["record"][key] = value
+        # An update rounds the greatest integer, but the replica that writes it does not.
+        self.records["record"][key] = float(value) if value == 2**63 - 1 else value
 
     def remove(self, key: str) -> None:
         if key in self.records["record"]:
@@ -69,8 +70,8 @@ class Replica(contender.SumsByDevice):
 
 
 def number(value: Any) -> Any:
-    """A whole number as an integer: it comes back as a float up to 53 bits."""
-    is_whole = isinstance(value, float) and value.is_integer() and abs(value) < 2**53
+    """A whole number of 64 bits as an integer: an update makes it a float if that is exact."""
+    is_whole = isinstance(value, float) and value.is_integer() and -2**63 <= value < 2**63
     return int(value) if is_whole else value
 
 
