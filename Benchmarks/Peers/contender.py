@@ -6,8 +6,9 @@ the rank of the device's name. REVERSE_ACTORS=1 reverses the ranks. After the ed
 exchange updates until all are equal.
 
 A record is a map in a map of records. A register is a key of it. A set has a key for each element,
-because no library has a set. A counter is the library's own, or has a key for the sum of each device,
-as grow-only counters have (Shapiro et al., "A comprehensive study of CRDTs", 2011).
+because no library has a set. An empty set therefore reads as an unset field. A counter is the
+library's own, or has a key for the sum of each device, as grow-only counters have (Shapiro et al.,
+"A comprehensive study of CRDTs", 2011). It is clamped to 64 bits.
 """
 from __future__ import annotations
 
@@ -41,6 +42,10 @@ def part(field: str, device: int) -> str:
     return f"{field}{SEPARATOR}sum{SEPARATOR}{device}"
 
 
+def clamped(number: int) -> int:
+    return max(-2**63, min(number, 2**63 - 1))
+
+
 def keys(replica: Replica, field: str, kind: str) -> list[str]:
     """The keys of a set's elements, or of a counter's sums."""
     start = f"{field}{SEPARATOR}{kind}{SEPARATOR}"
@@ -54,7 +59,7 @@ class SumsByDevice:
 
     def add(self: Any, field: str, amount: int) -> None:
         key = part(field, self.device)
-        self.put(key, int(self.items().get(key, 0)) + amount)
+        self.put(key, clamped(int(self.items().get(key, 0)) + amount))
 
     def reset(self: Any, field: str) -> None:
         for key in keys(self, field, "sum"):
@@ -133,14 +138,21 @@ def record(replica: Any, kinds: dict[str, str]) -> dict[str, Any] | None:
     for field, items in sets.items():
         shown[field] = sorted(items)
     for field in replica.counters():
-        shown[field] = replica.count(field)
+        shown[field] = clamped(replica.count(field))
     return shown
+
+
+def arrival(episode: dict[str, Any]) -> list[str]:
+    """The devices in the order in which they sync, by default that of their last edits."""
+    last = {edit["device"]: edit["at"] for edit in episode["edits"]}
+    return episode.get("arrival") or sorted(last, key=last.__getitem__)
 
 
 def ending(library: Any, episode: dict[str, Any]) -> dict[str, Any]:
     """How an episode ends."""
     kinds = episode.get("kinds", {})
-    names = sorted({edit["device"] for edit in episode["edits"]} | set(episode["arrival"]))
+    devices = arrival(episode)
+    names = sorted(devices)
     if os.environ.get("REVERSE_ACTORS"):
         names.reverse()
     base = library(0, None)
@@ -149,7 +161,7 @@ def ending(library: Any, episode: dict[str, Any]) -> dict[str, Any]:
         write(base, episode["base"], kinds)
         base.commit()
     start = base.update()
-    replicas = {device: library(names.index(device) + 1, start) for device in episode["arrival"]}
+    replicas = {device: library(names.index(device) + 1, start) for device in devices}
     for device, replica in replicas.items():
         for edit in episode["edits"]:
             if edit["device"] == device:
@@ -161,7 +173,8 @@ def ending(library: Any, episode: dict[str, Any]) -> dict[str, Any]:
             if sender != receiver:
                 replica.receive(update)
     ends = [record(replica, kinds) for replica in replicas.values()]
-    assert all(end == ends[0] for end in ends), f"{episode['id']}: the replicas differ"
+    lines = {json.dumps(end, sort_keys=True) for end in ends}
+    assert len(lines) == 1, f"{episode['id']}: the replicas differ"
     end = {"id": episode["id"], "record": ends[0]}
     return end | ({"kept": kept} if kept else {})
 
