@@ -1,11 +1,16 @@
 """Automerge as a contender (PyPI ``automerge==1.0.0rc1``, bindings of automerge-rs 0.5.7).
 
 One of several concurrent writes of a key is shown, and the others are conflicts
-(https://automerge.org/docs/documents/conflicts). A write wins over a concurrent deletion, and the
-documentation advises ``Counter`` for counters
-(https://automerge.org/docs/reference/under-the-hood/merge-rules). This binding can neither write nor
-read a ``Counter``, so a counter is a sum for each actor. It has no ``get_all`` either: a write that no
-other device had seen is a conflict.
+(https://automerge.org/docs/documents/conflicts). The greatest operation ID is shown: a count that
+grows with every operation of the document, then the actor. A write of the present value is not an
+operation. A write wins over a concurrent deletion
+(https://automerge.org/docs/reference/under-the-hood/merge-rules).
+
+The documentation advises ``Counter`` for counters
+(https://automerge.org/docs/reference/documents/counters). This binding can neither write nor read
+one (``todo!()`` in https://github.com/automerge/automerge-py/blob/main/rust/src/lib.rs), so a
+counter is a sum for each actor. It has no ``get_all`` either: a write that no other device had seen
+is a conflict.
 """
 from __future__ import annotations
 
@@ -97,7 +102,7 @@ class Replica(contender.SumsByDevice):
 
 
 def actor(operation: bytes) -> int:
-    """The actor in an exported operation ID: a tag, the length of the actor, the actor, a counter."""
+    """The actor in an exported operation ID: a tag, the actor's length, the actor, a count."""
     return int.from_bytes(operation[2:2 + operation[1]], "big")
 
 

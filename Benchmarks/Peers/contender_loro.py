@@ -1,10 +1,13 @@
 """Loro as a contender (PyPI ``loro``).
 
-A map keeps the write with the greatest Lamport time, then the greatest peer ID
-(https://loro.dev/docs/tutorial/map), and a write of the present value is not an operation. The record is a mergeable child map and a counter is a mergeable
-``LoroCounter``: peers that create one at the same time then share it
-(https://github.com/loro-dev/loro/releases/tag/loro-crdt-map%401.13.0). A counter can only be added to
-(https://loro.dev/docs/concepts/container), so a reset subtracts what the device sees.
+A map keeps the write with the greatest Lamport time, then the greatest peer ID, and a write of the
+present value is not an operation (https://loro.dev/docs/tutorial/map). A deletion is a write, too.
+The record is a mergeable child map, and a counter is a mergeable ``LoroCounter``: peers that create
+one at the same time share it, and one that was deleted comes back
+(https://github.com/loro-dev/loro/releases/tag/loro-crdt-map%401.13.0). A counter can only be added
+to (https://loro.dev/docs/tutorial/counter), so a reset subtracts what the device sees, and two
+resets subtract it twice. It is a double
+(https://docs.rs/loro/latest/loro/struct.LoroCounter.html), so counts over 53 bits are rounded.
 """
 from __future__ import annotations
 
@@ -81,4 +84,5 @@ COUNTER = contender.SEPARATOR + "counter"
 if __name__ == "__main__":
     contender.main(
         Replica, "loro", f"loro {version('loro')}",
-        "real Loro: a mergeable map, a set has a key per element, a counter is a mergeable LoroCounter")
+        "real Loro: a mergeable map, a set has a key per element, a counter is a mergeable "
+        "LoroCounter")
