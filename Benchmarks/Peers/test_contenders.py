@@ -45,7 +45,7 @@ class Endings(unittest.TestCase):
 
     def test_values_keep_their_types(self) -> None:
         values = {"i": 7, "d": 0.5, "b": True, "n": None, "s": "#h:1", "l": 2**53 + 1,
-                  "m": -2**63}
+                  "m": -2**63, "p": 2**60}
         self.check(values, None, edit("a", set=values), edit("b", delete=True))
 
     def test_greater_device_wins_at_equal_lamport_times(self) -> None:
@@ -83,8 +83,22 @@ class Endings(unittest.TestCase):
             {"t": ["new", "y"]}, {"t": ["x", "y"]}, edit("a", insert={"t": ["new"]}),
             edit("b", remove={"t": ["x"]}), t="set")
 
+    def test_removal_meets_an_insertion_of_what_is_there(self) -> None:
+        self.check(
+            {"automerge": {"t": ["y"]}, "loro": {"t": ["y"]}, "yrs": {"t": ["x", "y"]}},
+            {"t": ["x", "y"]}, edit("a", remove={"t": ["x"]}), edit("b", insert={"t": ["x"]}),
+            t="set")
+
+    def test_removal_meets_an_insertion_again(self) -> None:
+        self.check(
+            {"automerge": {"t": ["x"]}, "loro": {}, "yrs": {"t": ["x"]}}, {"t": ["x"]},
+            edit("a", set={"y": 1}), edit("a", clear=["y"]), edit("a", remove={"t": ["x"]}),
+            edit("b", remove={"t": ["x"]}), edit("b", insert={"t": ["x"]}), t="set")
+
     def test_deletion_takes_a_concurrent_edit(self) -> None:
         self.check(None, {"x": "old"}, edit("a", delete=True), edit("b", set={"x": "B"}))
+        self.check(None, {"n": 5}, edit("b", delete=True), edit("a", increment={"n": 2}),
+                   n="counter")
 
     def test_two_creations(self) -> None:
         self.check(
@@ -93,11 +107,56 @@ class Endings(unittest.TestCase):
 
     def test_creation_after_a_deletion_is_empty(self) -> None:
         self.check(
-            {"y": "A"}, {"x": "old", "n": 5}, edit("a", delete=True), edit("a", set={"y": "A"}),
-            n="counter")
+            {"y": "A"}, {"x": "old", "n": 5, "t": ["e"]}, edit("a", delete=True),
+            edit("a", set={"y": "A"}), n="counter", t="set")
 
-    def test_clear_meets_a_later_write(self) -> None:
+    def test_creation_after_a_deletion_meets_an_edit(self) -> None:
+        # A mergeable map stays the same map, and the edit has a greater Lamport time.
+        self.check(
+            {"automerge": {"y": "A"}, "loro": {"x": "B", "y": "A"}, "yrs": {"y": "A"}},
+            {"x": "old"}, edit("a", delete=True), edit("a", set={"y": "A"}),
+            *[edit("b", set={"x": str(i)}) for i in range(4)], edit("b", set={"x": "B"}))
+
+    def test_clear_meets_a_write(self) -> None:
         self.check({"x": "B"}, {"x": "old"}, edit("a", clear=["x"]), edit("b", set={"x": "B"}))
+        self.check(
+            {"automerge": {"x": "A"}, "loro": {}, "yrs": {"x": "A"}}, {"x": "old"},
+            edit("a", set={"x": "A"}), edit("b", clear=["x"]))
+
+    def test_write_and_clear_meet_a_write(self) -> None:
+        # In Yrs, the value of the greatest client is the last, and it is deleted.
+        self.check(
+            {"automerge": {"x": "A"}, "loro": {}, "yrs": {}}, {"x": "old"},
+            edit("b", set={"x": "B"}), edit("b", clear=["x"]), edit("a", set={"x": "A"}))
+
+    def test_only_yrs_writes_the_present_value(self) -> None:
+        self.check(
+            {"automerge": {"x": "A"}, "loro": {"x": "A"}, "yrs": {"x": "old"}}, {"x": "old"},
+            edit("a", set={"x": "A"}), edit("b", set={"x": "old"}))
+
+    def test_two_resets(self) -> None:
+        # Each subtracts ten from Loro's counter. The others remove the base's key once.
+        self.check(
+            {"automerge": {"n": 11}, "loro": {"n": 1}, "yrs": {"n": 11}}, {"n": 10},
+            edit("a", set={"n": 4}), edit("b", set={"n": 7}), n="counter")
+
+    def test_counters_are_clamped(self) -> None:
+        self.check(
+            {"n": 2**63 - 1}, {"n": 2**62}, edit("a", increment={"n": 2**62}),
+            edit("a", increment={"n": 2**62}), edit("b", increment={"n": 1}), n="counter")
+
+    def test_reversed_actors(self) -> None:
+        os.environ["REVERSE_ACTORS"] = "1"
+        try:
+            self.check(
+                {"x": "A"}, {"x": "old"}, edit("a", set={"x": "A"}), edit("b", set={"x": "B"}))
+        finally:
+            del os.environ["REVERSE_ACTORS"]
+
+    def test_devices_arrive_in_the_order_of_their_last_edits(self) -> None:
+        edits = [edit("a", at=3), edit("b", at=5), edit("c", at=3), edit("b", at=1)]
+        self.assertEqual(contender.arrival({"edits": edits}), ["b", "a", "c"])
+        self.assertEqual(contender.arrival({"edits": edits, "arrival": ["c", "a"]}), ["c", "a"])
 
 
 if __name__ == "__main__":
