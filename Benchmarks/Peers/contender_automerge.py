@@ -22,6 +22,13 @@ from automerge.core import ROOT, Document, ObjType, ScalarType
 TYPES = {bool: ScalarType.Boolean, int: ScalarType.Int, float: ScalarType.F64, str: ScalarType.Str,
          type(None): ScalarType.Null}
 
+# No key is empty in Automerge.
+EMPTY = contender.SEPARATOR
+
+
+def name(key: str) -> str:
+    return "" if key == EMPTY else key
+
 
 class Replica(contender.SumsByDevice):
     def __init__(self, device: int, base: bytes | None):
@@ -68,14 +75,14 @@ class Replica(contender.SumsByDevice):
         if record is None:
             return {}
         view = self.view()
-        return {key: view.get(record, key)[0][1] for key in view.keys(record)}
+        return {name(key): view.get(record, key)[0][1] for key in view.keys(record)}
 
     def put(self, key: str, value: Any) -> None:
-        self.edit().put(self.map(), key, TYPES[type(value)], value)
+        self.edit().put(self.map(), key or EMPTY, TYPES[type(value)], value)
 
     def remove(self, key: str) -> None:
-        if key in self.view().keys(self.map()):
-            self.edit().delete(self.map(), key)
+        if (key or EMPTY) in self.view().keys(self.map()):
+            self.edit().delete(self.map(), key or EMPTY)
 
     def update(self) -> bytes:
         return self.doc.save()
@@ -96,8 +103,9 @@ class Replica(contender.SumsByDevice):
                 continue
             for key in replica.doc.keys(record):
                 (_, value), operation = replica.doc.get(record, key)
-                if contender.SEPARATOR not in key and actor(operation) == replica.device:
-                    kept.setdefault(key, []).append(value)
+                field = name(key)
+                if contender.SEPARATOR not in field and actor(operation) == replica.device:
+                    kept.setdefault(field, []).append(value)
         return kept
 
 

@@ -65,6 +65,15 @@ class Endings(unittest.TestCase):
         end = contender.ending(contender_automerge.Replica, episode)
         self.assertEqual(sorted(end["kept"]["x"]), ["A", "B"])
 
+    def test_a_name_may_be_empty(self) -> None:
+        self.check(
+            {"": "B", "t": [""]}, {"": "old", "t": ["x"]}, edit("a", insert={"t": [""]}),
+            edit("b", remove={"t": ["x"]}), edit("b", set={"": "B"}), t="set")
+        episode = {
+            "id": "e", "base": None, "edits": [edit("a", set={"": 1}), edit("b", set={"": 2})]}
+        end = contender.ending(contender_automerge.Replica, episode)
+        self.assertEqual(end["kept"], {"": [1, 2]})
+
     def test_counters_add_up(self) -> None:
         self.check(
             {"n": 7000}, {"n": 5000}, edit("a", increment={"n": 1200}),
