@@ -182,4 +182,5 @@ def ending(library: Any, episode: dict[str, Any]) -> dict[str, Any]:
 def main(library: Any, name: str, version: str, rule: str) -> None:
     print(json.dumps({"name": name, "version": version, "rule": rule}), flush=True)
     for line in sys.stdin:
-        print(json.dumps(ending(library, json.loads(line))), flush=True)
+        # Yrs lists keys in another order in each run.
+        print(json.dumps(ending(library, json.loads(line)), sort_keys=True), flush=True)
