@@ -55,7 +55,7 @@ struct EpisodeWriter {
     var record: PlainRecord = [:]
     for field in fields where source.happens(0.9) {
       switch kinds[field] {
-      case .counter: record[field] = .count(Int64(source.below(100)))
+      case .counter: record[field] = .count(Int64(source.number(below: 100)))
       case .set: record[field] = .elements(Set((0..<3).map { _ in element() }))
       default: record[field] = .value(value())
       }
@@ -75,7 +75,7 @@ struct EpisodeWriter {
     var offset = offset()
     var now: Int64 = 1_700_000_000_000 + Int64(earlier) * 60_000
     return (0..<count).map { _ in
-      now += Int64(1 + source.below(60_000))
+      now += Int64(1 + source.number(below: 60_000))
       if source.happens(0.1) { offset = self.offset() }
       let edit = edit(
         Episode.Edit(device, at: max(now + offset, 0)), on: copy, fields)
@@ -88,7 +88,7 @@ struct EpisodeWriter {
     guard workload.skew > 0 else { return 0 }
     // Capped so that the width fits an `Int`.
     let width = min(workload.skew, 1 << 50) * 2 + 1
-    return Int64(source.below(Int(width))) - width / 2
+    return Int64(source.number(below: Int(width))) - width / 2
   }
 
   private mutating func edit(
@@ -111,7 +111,7 @@ struct EpisodeWriter {
   }
 
   private mutating func choice(_ count: Int) -> Int {
-    source.below(count)
+    source.number(below: count)
   }
 
   /// Changes a field to something that it is not yet: an app does not see that

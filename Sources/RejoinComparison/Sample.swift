@@ -83,7 +83,7 @@ extension Spread {
     guard mine.contains(where: { $0.whole > 0 }) else { return nil }
     var random = SeededRandom(seed: 1)
     let drawn = (0..<Self.draws).map { _ in
-      value(names.indices.map { _ in random.below(names.count) })
+      value(names.indices.map { _ in random.number(below: names.count) })
     }.sorted()
     (low, high) = (drawn[Self.draws / 40], drawn[Self.draws - Self.draws / 40])
     let without = names.indices.map { left in

@@ -5,28 +5,28 @@ import Rejoin
 /// Queued conflicts in their order, found by their record.
 struct ConflictQueue: Sendable {
   /// A settled conflict leaves an empty slot, so the others need not move.
-  private var slots: [Conflict?] = []
+  private var slots: [EditConflict?] = []
   /// The inverse of `slots`, each list in ascending order.
   private var places: [RecordID: [Int]] = [:]
   private var count = 0
 
-  init(_ conflicts: [Conflict] = []) {
+  init(_ conflicts: [EditConflict] = []) {
     for conflict in conflicts { append(conflict) }
   }
 
   /// All conflicts, in order.
   ///
   /// - Complexity: O(*n*), where *n* is the number of conflicts.
-  var all: [Conflict] { slots.compactMap(\.self) }
+  var all: [EditConflict] { slots.compactMap(\.self) }
 
-  mutating func append(_ conflict: Conflict) {
+  mutating func append(_ conflict: EditConflict) {
     places[conflict.record, default: []].append(slots.count)
     slots.append(conflict)
     count += 1
   }
 
   /// The conflicts of a record, in order.
-  subscript(id: RecordID) -> [Conflict] {
+  subscript(id: RecordID) -> [EditConflict] {
     (places[id] ?? []).compactMap { slots[$0] }
   }
 
@@ -34,7 +34,9 @@ struct ConflictQueue: Sendable {
   ///
   /// - Complexity: O(*k*), amortized, where *k* is the number of conflicts of the
   ///   record.
-  mutating func update(_ id: RecordID, _ change: (Conflict) -> Conflict?) {
+  mutating func update(
+    _ id: RecordID, _ change: (EditConflict) -> EditConflict?
+  ) {
     for place in places.removeValue(forKey: id) ?? [] {
       slots[place] = slots[place].flatMap(change)
       if slots[place] == nil {

@@ -7,7 +7,7 @@ import Rejoin
 /// Nothing was written.
 public enum DraftError: Error, Sendable {
   /// There are conflicts, and the policy is ``MergePolicy/error``.
-  case conflict(MergeConflict)
+  case conflict(MergeConflictError)
   /// The replica refused the save as a whole.
   case save(SaveError)
   /// The draft of this record was committed before.

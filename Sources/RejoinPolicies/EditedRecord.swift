@@ -72,7 +72,7 @@ struct EditedRecord: Sendable {
   /// The value of a register before any edit.
   func base(_ key: FieldKey) -> Value? { shown(key).value }
 
-  func isDirty(_ key: FieldKey) -> Bool {
+  func isChangedInContext(_ key: FieldKey) -> Bool {
     isDeleted || changes.edits[key] != nil || changes.resolved[key] != nil
       || value(of: key) != base(key)
   }
@@ -89,7 +89,7 @@ struct EditedRecord: Sendable {
   var hasChanges: Bool {
     isDeleted || changes.isTouched || failure != nil || !changes.edits.isEmpty
       || !changes.resolved.isEmpty
-      || changes.values.keys.contains(where: isDirty)
+      || changes.values.keys.contains(where: isChangedInContext)
   }
 
   /// Moves clean fields forward to their state in the replica.
@@ -100,7 +100,7 @@ struct EditedRecord: Sendable {
       return
     }
     let now = replica.recordForEditing(id)
-    for key in seenFields.union(now.fields) where !isDirty(key) {
+    for key in seenFields.union(now.fields) where !isChangedInContext(key) {
       changes.values[key] = nil
       refreshed[key] = now
     }

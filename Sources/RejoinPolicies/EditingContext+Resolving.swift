@@ -35,9 +35,9 @@ extension EditingContext {
     let quiet = replica.schema[id.entity].quietFields
     let now = replica.recordForEditing(id)
     let report = try replica.save(undoable: name) { transaction in
-      transaction.upsert(
+      transaction.ensureExists(
         id, observed: FieldState(.existence, seen: marks),
-        creatingAgain: record?.fieldsToDrop(in: replica))
+        recreatingWith: record?.fieldsToDrop(in: replica))
       for (key, value) in values.sorted(by: { $0.key < $1.key }) {
         let seen =
           queued.last { $0.displayed(key) != nil }?.displayed(key)
@@ -48,7 +48,7 @@ extension EditingContext {
             ? now[key] : FieldState(.register, seen: seen))
       }
     }
-    let settled = Set(values.keys.map { Name($0.name) })
+    let settled = Set(values.keys.map { SchemaName($0.name) })
     queue.update(id) { $0.without(settled.contains) }
     records[id]?.settle(values.keys, from: replica)
     return report
@@ -58,7 +58,7 @@ extension EditingContext {
   ///
   /// Deleting supersedes what the conflict displayed. An edit that arrived
   /// later is concurrent with the deletion and may keep the record; the
-  /// report's ``ContextReport/survivors`` then name it.
+  /// report's ``ContextReport/survivingRecords`` then name it.
   ///
   /// - Parameters:
   ///   - id: The record. If no deletion of it is queued, nothing happens.
@@ -81,7 +81,7 @@ extension EditingContext {
         $0.delete(
           id, observed: FieldState(.existence, seen: marks), seen: seen)
       }.dot
-      report.deleted = [id]
+      report.deletedRecords = [id]
       reportSurvival(of: id, in: &report)
     }
     queue.update(id) { $0.isDeletion ? nil : $0 }

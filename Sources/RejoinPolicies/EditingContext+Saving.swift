@@ -7,7 +7,7 @@ extension EditingContext {
   ///
   /// A record that cannot be saved, for example because a counter would
   /// overflow, stays in the context and is reported in
-  /// ``ContextReport/failures``. The others are saved.
+  /// ``ContextReport/failedRecords``. The others are saved.
   ///
   /// - Parameter name: The name for the menu if `Replica.undo()` can undo the save, or
   ///   `nil`, the default.
@@ -38,34 +38,34 @@ extension EditingContext {
       .map { SavePlan($0, in: replica, under: mergePolicy) }
     let refused = plans.filter(\.decision.isRefused)
     if !refused.isEmpty {
-      throw .conflict(MergeConflict(conflicts: refused.map(\.conflict)))
+      throw .conflict(MergeConflictError(conflicts: refused.map(\.conflict)))
     }
     var report = ContextReport()
-    for record in edited { report.failures[record.id] = record.failure }
+    for record in edited { report.failedRecords[record.id] = record.failure }
     plans.removeAll { plan in
       // A save is all or nothing, so a record that would fail it is left out.
       guard let failure = plan.failure(in: replica) else { return false }
-      report.failures[plan.record.id] = failure
+      report.failedRecords[plan.record.id] = failure
       return true
     }
-    try carryOut(plans, undoable: name, into: &report)
+    try execute(plans, undoable: name, into: &report)
     for plan in plans { finish(plan, into: &report) }
     return (report, Set(plans.map(\.record.id)))
   }
 
-  private func carryOut(
+  private func execute(
     _ plans: [SavePlan], undoable name: String?,
     into report: inout ContextReport
   ) throws(ContextSaveError) {
     do {
       let saved = try replica.save(undoable: name) { transaction in
-        for plan in plans { plan.carryOut(in: transaction) }
+        for plan in plans { plan.execute(in: transaction) }
       }
       report.dot = saved.dot
-      if saved.superseded.isEmpty { return }
+      if saved.unseenSupersededWrites.isEmpty { return }
       let plans = Dictionary(
         uniqueKeysWithValues: plans.map { ($0.record.id, $0) })
-      report.dropped = saved.superseded.compactMap {
+      report.dropped = saved.unseenSupersededWrites.compactMap {
         plans[$0.record]?.dropped($0)
       }
     } catch { throw .save(error) }
@@ -73,21 +73,21 @@ extension EditingContext {
 
   private func finish(_ plan: SavePlan, into report: inout ContextReport) {
     let id = plan.record.id
-    if !plan.written.isEmpty { report.written[id] = plan.written }
+    if !plan.written.isEmpty { report.writtenFields[id] = plan.written }
     report.dropped += plan.dropped
     if plan.decision.isConflict { report.conflicts.append(plan.conflict) }
     if let queued = plan.queued {
       queue.append(queued.displayed(after: report.dot))
     }
     guard plan.deletes else { return }
-    report.deleted.insert(id)
+    report.deletedRecords.insert(id)
     if !plan.record.isCreatedAgain { reportSurvival(of: id, in: &report) }
   }
 
   /// If a deleted record still exists, reports the edits that keep it alive.
   func reportSurvival(of id: RecordID, in report: inout ContextReport) {
     guard let record = replica.record(id), record.exists else { return }
-    report.survivors[id] =
+    report.survivingRecords[id] =
       report.dot.map { record.edits(besideDeletion: $0) } ?? []
   }
 }

@@ -7,7 +7,7 @@ import Rejoin
 ///
 ///     let context = EditingContext(
 ///       phone, mergePolicy: .mergeByPropertyObjectTrump)
-///     context.fetch(Person.self, "taylor").phone = "1-800-275-2273"
+///     context.fetch(Person.self, key: "taylor").phone = "1-800-275-2273"
 ///     let report = try context.save()
 ///
 /// A write supersedes only the siblings that the context had shown, unless the
@@ -34,7 +34,7 @@ public final class EditingContext {
   /// set them on a context of the same replica.
   ///
   /// - Complexity: O(*n*), where *n* is the number of conflicts.
-  public var pendingConflicts: [Conflict] {
+  public var pendingConflicts: [EditConflict] {
     get { queue.all }
     set { queue = ConflictQueue(newValue) }
   }
@@ -52,14 +52,14 @@ public final class EditingContext {
 
   /// Fetches a record of a declared entity for editing.
   ///
-  ///     let ada = context.fetch(Profile.self, "ada")
+  ///     let ada = context.fetch(Profile.self, key: "ada")
   ///     ada.tags.insert("runner")
   ///     ada.tags.elements  // ["runner"]; not in the replica yet
   ///
   /// Editing a record that does not exist inserts it. A record that is already
   /// in the context keeps its edits.
   public func fetch<E: Entity>(
-    _ entity: E.Type, _ key: String
+    _ entity: E.Type, key: String
   ) -> RecordEditor<E> {
     let id = RecordID(E.entityName, key)
     fetch(id)
@@ -134,7 +134,7 @@ public final class EditingContext {
 extension EditingContext: EditTarget {
   /// Creates a record, or keeps it alive against a concurrent deletion, without
   /// editing a field.
-  public func touch(_ id: RecordID) {
+  public func ensureExists(_ id: RecordID) {
     update(id) { $0.changes.isTouched = true }
   }
 

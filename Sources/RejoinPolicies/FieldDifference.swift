@@ -19,7 +19,7 @@ public struct FieldDifference: Hashable, Codable, Sendable {
   /// Whether the value in the store has changed since the context fetched it.
   ///
   /// If the record was deleted in the store, every field has changed.
-  public let isChanged: Bool
+  public let isChangedInStore: Bool
 
   /// Whether the store's write is later than a write that a save would make
   /// now, by timestamp and then by device.
@@ -45,9 +45,9 @@ public struct FieldDifference: Hashable, Codable, Sendable {
     self.mine = mine
     self.store = store
     self.storeIsLater = storeIsLater
-    isChanged = storeWasDeleted || store != base
+    isChangedInStore = storeWasDeleted || store != base
   }
 
   /// Whether the context has edited the field to another value.
-  public var isDirty: Bool { mine != base }
+  public var isChangedInContext: Bool { mine != base }
 }

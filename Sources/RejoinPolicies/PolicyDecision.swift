@@ -19,7 +19,7 @@ public struct PolicyDecision: Sendable {
   /// The outcome of each field that is written, dropped or queued, by name.
   ///
   /// A field without an outcome stays as the store has it.
-  public var outcomes: [Name: FieldOutcome] = [:]
+  public var outcomes: [SchemaName: FieldOutcome] = [:]
 
   /// The outcome of the deletion; `nil` if the context does not delete the
   /// record.
@@ -33,7 +33,7 @@ public struct PolicyDecision: Sendable {
 
   /// Whether the context's edits of counters, sets, ledgers and quiet registers
   /// are dropped.
-  public var dropsEdits = false
+  public var dropsMergeableEdits = false
 }
 
 extension MergePolicy {
@@ -62,24 +62,27 @@ extension MergePolicy {
     storeIsLater: Bool = false
   ) -> PolicyDecision {
     var decision = PolicyDecision()
-    let isDirty = isDeletion || fields.contains(where: \.isDirty)
+    let isChangedInContext =
+      isDeletion || fields.contains(where: \.isChangedInContext)
     decision.isConflict =
-      isContested || isDirty && fields.contains(where: \.isChanged)
+      isContested
+      || isChangedInContext && fields.contains(where: \.isChangedInStore)
     if isDeletion {
       let outcome =
         decision.isConflict
         ? deletion(storeIsLater: storeIsLater) : .deleteBeside
       decision.deletion = outcome
-      decision.dropsEdits = outcome.isRefused
+      decision.dropsMergeableEdits = outcome.isRefused
       for field in fields where field.mine != nil {
-        decision.outcomes[Name(field.field)] =
+        decision.outcomes[SchemaName(field.field)] =
           outcome.outcome(ofWriting: field.mine)
       }
     } else if decision.isConflict {
       decideConflict(fields, isInsertion, &decision)
     } else {
-      for field in fields where field.isDirty {
-        decision.outcomes[Name(field.field)] = .writeConcurrently(field.mine)
+      for field in fields where field.isChangedInContext {
+        decision.outcomes[SchemaName(field.field)] = .writeConcurrently(
+          field.mine)
       }
     }
     if case .error = self, decision.isConflict {
@@ -95,11 +98,11 @@ extension MergePolicy {
   ) {
     switch self {
     case .rollback, .serverWins:
-      decision.dropsEdits = true
+      decision.dropsMergeableEdits = true
     default: break
     }
     for field in fields {
-      decision.outcomes[Name(field.field)] =
+      decision.outcomes[SchemaName(field.field)] =
         outcome(of: field, isInsertion: isInsertion)
     }
   }
@@ -107,31 +110,31 @@ extension MergePolicy {
   private func outcome(
     of field: FieldDifference, isInsertion: Bool
   ) -> FieldOutcome? {
-    let (mine, isDirty) = (field.mine, field.isDirty)
-    let isContested = isDirty && field.isChanged
+    let (mine, isChangedInContext) = (field.mine, field.isChangedInContext)
+    let isContested = isChangedInContext && field.isChangedInStore
     switch self {
     case .error:
       return nil
     case .rollback, .serverWins:
-      return isDirty ? .keepStore : nil
+      return isChangedInContext ? .keepStore : nil
     case .mergeByPropertyStoreTrump:
-      guard isDirty else { return nil }
+      guard isChangedInContext else { return nil }
       return isContested ? .keepStore : .writeConcurrently(mine)
     case .mergeNonNil where isInsertion && (mine ?? .null) == .null:
-      return isDirty ? .keepStore : nil
+      return isChangedInContext ? .keepStore : nil
     case .mergeByPropertyObjectTrump:
-      return isDirty ? .write(mine) : nil
+      return isChangedInContext ? .write(mine) : nil
     case .overwrite:
       return mine != field.store ? .write(mine) : nil
     case .lastWriteWins where isContested:
       return field.storeIsLater ? .keepStore : .write(mine)
     case .merge, .mergeNonNil, .lastWriteWins:
-      return isDirty ? .writeConcurrently(mine) : nil
+      return isChangedInContext ? .writeConcurrently(mine) : nil
     case .manual:
-      guard isDirty else { return nil }
+      guard isChangedInContext else { return nil }
       return isContested ? .reportConflict : .writeConcurrently(mine)
     case .custom(let rule):
-      return isDirty || field.isChanged ? rule(field) : nil
+      return isChangedInContext || field.isChangedInStore ? rule(field) : nil
     }
   }
 }

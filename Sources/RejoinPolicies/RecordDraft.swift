@@ -133,7 +133,7 @@ public struct RecordDraft<Owner: Entity>: Sendable {
 
   /// Creates the record, or keeps it alive against a concurrent deletion,
   /// without editing a field.
-  public mutating func touch() { record.changes.isTouched = true }
+  public mutating func ensureExists() { record.changes.isTouched = true }
 
   /// Deletes the record.
   ///
@@ -214,7 +214,7 @@ extension EditingContext {
   ///     draft.isCommitted  // true
   ///
   /// Pending edits in the context are not saved. If an edit of the draft would
-  /// overflow a counter, the draft is listed in ``ContextReport/failures`` and is
+  /// overflow a counter, the draft is listed in ``ContextReport/failedRecords`` and is
   /// not committed.
   ///
   /// - Parameters:
@@ -235,7 +235,7 @@ extension EditingContext {
   /// Saves drafts of different records under one dot and under the context's
   /// policy.
   ///
-  /// A draft that cannot be saved is listed in ``ContextReport/failures``. The
+  /// A draft that cannot be saved is listed in ``ContextReport/failedRecords``. The
   /// others are saved.
   ///
   /// - Parameters:
@@ -282,7 +282,7 @@ private final class DraftTarget: EditTarget {
 
   init(_ record: EditedRecord) { self.record = record }
 
-  func touch(_ id: RecordID) { record.changes.isTouched = true }
+  func ensureExists(_ id: RecordID) { record.changes.isTouched = true }
   func delete(_ id: RecordID) { record.delete() }
 
   func perform(_ edit: FieldEdit, on key: FieldKey, of id: RecordID) {

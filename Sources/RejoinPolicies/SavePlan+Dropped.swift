@@ -10,7 +10,7 @@ extension SavePlan {
     for (key, difference) in differences.sorted(by: { $0.key < $1.key }) {
       dropped += self.dropped(key, difference)
     }
-    if decision.dropsEdits {
+    if decision.dropsMergeableEdits {
       dropped +=
         values(
           record.quietWrites.filter { $1 != shown($0) }
@@ -44,7 +44,7 @@ extension SavePlan {
     guard decision.isConflict else { return [] }
     let written = written
     return keys.sorted()
-      .filter { !written.contains(Name($0.name)) }
+      .filter { !written.contains(SchemaName($0.name)) }
       .filter { now[$0].clock != record.seen($0).clock }
       .filter { now.exists || record.isCreatedAgain && now[$0].hasContent }
       .map { drop($0, .overwritten(now[$0])) }
@@ -90,9 +90,9 @@ extension SavePlan {
     _ key: FieldKey, _ difference: FieldDifference
   ) -> [DroppedChange] {
     let store = store(key)
-    switch decision.outcomes[Name(key.name)] {
+    switch decision.outcomes[SchemaName(key.name)] {
     case .keepStore:
-      guard difference.isDirty || record.isDeleted,
+      guard difference.isChangedInContext || record.isDeleted,
         difference.mine != difference.store
       else { return [] }
       return [
@@ -108,7 +108,7 @@ extension SavePlan {
         write.value != value
           && (!seen.contains(write.dot)
             || write == store
-              && difference.isChanged)
+              && difference.isChangedInStore)
       }
       return losers.map { loser in
         drop(key, .value(dropped: .init(loser), kept: mine(value)))
@@ -130,12 +130,12 @@ extension SavePlan {
   ///
   /// No later timestamp exists, so that it is superseded even by a concurrent
   /// write.
-  func dropped(_ write: SaveReport.Superseded) -> DroppedChange? {
+  func dropped(_ write: SaveReport.SupersededWrite) -> DroppedChange? {
     let value: Value?
     if let choice = resolved[write.field] {
       value = choice
     } else if case .writeConcurrently(let written) =
-      decision.outcomes[Name(write.field.name)]
+      decision.outcomes[SchemaName(write.field.name)]
     {
       value = written
     } else {

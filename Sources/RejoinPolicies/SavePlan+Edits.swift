@@ -9,7 +9,7 @@ extension SavePlan {
   /// An edit that supersedes all replaces the field's state, including what the
   /// context had not shown.
   var editsToApply: [FieldKey: (edit: FieldEdit, supersedesAll: Bool)] {
-    if decision.dropsEdits { return [:] }
+    if decision.dropsMergeableEdits { return [:] }
     let mine = record.changes.edits
     guard overwrites else { return mine.mapValues { ($0, false) } }
     var edits: [FieldKey: (edit: FieldEdit, supersedesAll: Bool)] = [:]

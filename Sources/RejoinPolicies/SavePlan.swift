@@ -44,7 +44,7 @@ struct SavePlan {
     guard overwrites, revives else { return }
     for (key, field) in differences
     where field.mine == nil && now[key].value != nil {
-      decision.outcomes[Name(key.name)] = .write(nil)
+      decision.outcomes[SchemaName(key.name)] = .write(nil)
     }
   }
 
@@ -53,9 +53,9 @@ struct SavePlan {
   var revives: Bool { record.fetched.exists && !now.exists }
 
   /// The names of the registers to write.
-  var written: Set<Name> {
+  var written: Set<SchemaName> {
     var names = Set(
-      (Array(quietWrites.keys) + resolved.keys).map { Name($0.name) })
+      (Array(quietWrites.keys) + resolved.keys).map { SchemaName($0.name) })
     for (field, outcome) in decision.outcomes {
       switch outcome {
       case .write, .writeConcurrently: names.insert(field)
@@ -67,12 +67,12 @@ struct SavePlan {
 
   /// The values that settle registers, whatever the policy.
   var resolved: [FieldKey: Value?] {
-    decision.dropsEdits ? [:] : record.changes.resolved
+    decision.dropsMergeableEdits ? [:] : record.changes.resolved
   }
 
   /// The values to write to quiet registers.
   private var quietWrites: [FieldKey: Value?] {
-    if decision.dropsEdits { return [:] }
+    if decision.dropsMergeableEdits { return [:] }
     var values = record.quietWrites
     guard overwrites else { return values }
     for key in record.quiet {
@@ -103,14 +103,14 @@ struct SavePlan {
   /// The value of a register in the store.
   func shown(_ key: FieldKey) -> Value? { now.exists ? now[key].value : nil }
 
-  var conflict: Conflict {
-    Conflict(
+  var conflict: EditConflict {
+    EditConflict(
       record.id, fields: differences, others: record.others(against: now),
       isDeletion: record.isDeleted, displayed: now)
   }
 
   /// The conflict to queue, if any.
-  var queued: Conflict? {
+  var queued: EditConflict? {
     if decision.deletion == .reportConflict { return conflict }
     return conflict.without { decision.outcomes[$0] != .reportConflict }
   }
@@ -119,7 +119,7 @@ struct SavePlan {
   /// again.
   var deletes: Bool { decision.deletion.map { !$0.isRefused } ?? false }
 
-  func carryOut(in transaction: Transaction) {
+  func execute(in transaction: Transaction) {
     guard let deletion = decision.deletion else {
       return write(in: transaction, creatingAgain: fieldsToDrop)
     }
@@ -141,13 +141,13 @@ struct SavePlan {
     creatingAgain: [FieldKey: FieldState]?
   ) {
     let edits = editsToApply
-    let touches = record.changes.isTouched && !decision.dropsEdits
+    let touches = record.changes.isTouched && !decision.dropsMergeableEdits
     guard
       record.isDeleted || touches || !written.isEmpty || !edits.isEmpty
     else { return }
-    transaction.upsert(
+    transaction.ensureExists(
       record.id, observed: (seesAll ? now : record.fetched)[.existence],
-      creatingAgain: creatingAgain)
+      recreatingWith: creatingAgain)
     for key in differences.keys.sorted() { write(key, in: transaction) }
     for (key, value) in resolved.sorted(by: { $0.key < $1.key }) {
       let isQuiet = record.quiet.contains(key)
@@ -168,7 +168,7 @@ struct SavePlan {
   }
 
   private func write(_ key: FieldKey, in transaction: Transaction) {
-    switch decision.outcomes[Name(key.name)] {
+    switch decision.outcomes[SchemaName(key.name)] {
     case .write(let value):
       transaction.apply(
         .write(value), to: key, of: record.id, observed: now[key])
@@ -189,11 +189,11 @@ extension [FieldKey: FieldDifference] {
   fileprivate func oneOfEachName(
     preferring isMeant: (FieldKey) -> Bool
   ) -> Self {
-    var chosen: [Name: FieldKey] = [:]
+    var chosen: [SchemaName: FieldKey] = [:]
     for key in keys.sorted() {
-      if let other = chosen[Name(key.name)], isMeant(other) { continue }
-      chosen[Name(key.name)] = key
+      if let other = chosen[SchemaName(key.name)], isMeant(other) { continue }
+      chosen[SchemaName(key.name)] = key
     }
-    return filter { chosen[Name($0.key.name)] == $0.key }
+    return filter { chosen[SchemaName($0.key.name)] == $0.key }
   }
 }

@@ -16,7 +16,7 @@ enum FoundToken: Equatable {
   /// Bytes, other than a token, that are kept while a scope is created.
   private static let mark = Array("rejoin: creating".utf8)
 
-  init(of keeper: any TokenKeeper) throws(StoreError) {
+  init(of keeper: any TokenStorage) throws(StoreError) {
     let bytes: [UInt8]?
     do { bytes = try keeper.load() } catch {
       throw .tokenUnreadable("\(error)")
@@ -34,8 +34,8 @@ enum FoundToken: Equatable {
   ///
   /// If the process exits before the commit, the scope does not exist, and
   /// opening it does not report it as missing.
-  static func keepCreating(by keeper: any TokenKeeper) throws(StoreError) {
-    do { try keeper.keep(mark) } catch { throw .tokenNotStored("\(error)") }
+  static func keepCreating(by keeper: any TokenStorage) throws(StoreError) {
+    do { try keeper.store(mark) } catch { throw .tokenNotStored("\(error)") }
   }
 
   /// Whether the token shows that a store existed.
@@ -50,7 +50,7 @@ enum FoundToken: Equatable {
   func token(of stored: ReplicaState) -> RestoreToken? {
     let own = RestoreToken(stored)
     // The process exited between the commit and the token, before any save.
-    let isCreated = self == .creating && own.sequence == 0 && own.pulls == 0
+    let isCreated = self == .creating && own.sequence == 0 && own.pullCount == 0
     return isCreated ? own : token
   }
 }

@@ -8,7 +8,7 @@ import RejoinSQL
 ///     let hub = try await Hub(connections: 8) {
 ///       try PostgreSQLConnection("dbname=notes")
 ///     }
-///     let session = hub.session { access in try user.check(access) }
+///     let session = hub.makeSession { access in try user.check(access) }
 ///
 ///     // A device sends a delta, and then asks for the saves that it lacks:
 ///     try await session.apply(delta, in: "list-17")
@@ -29,7 +29,7 @@ public final class Hub: Sendable {
   let changes: HubChanges
 
   /// An access that a request is about to perform.
-  public enum Access: Hashable, Sendable {
+  public enum Request: Hashable, Sendable {
     /// Reading a scope.
     case read(scope: String)
     /// Joining saves into a scope.
@@ -86,8 +86,8 @@ public final class Hub: Sendable {
   ///   perform an access. The request then throws this error and changes
   ///   nothing. A write is checked during a transaction, so the closure must
   ///   not wait.
-  public func session(
-    _ check: @escaping @Sendable (Access) throws -> Void
+  public func makeSession(
+    authorizing check: @escaping @Sendable (Request) throws -> Void
   ) -> HubSession {
     HubSession(hub: self, check: check)
   }

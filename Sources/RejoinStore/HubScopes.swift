@@ -108,9 +108,9 @@ package final class HubScopes {
         let (rows, stored) = try read(name) { reader in
           for change in changes { try reader.read(change) }
         }
-        rows.noteTouches(of: stored)
+        rows.recordTouches(of: stored)
         let replica = replica(stored)
-        replica.noteChangedRecords()
+        replica.markRecordsChanged()
         let results = changes.map { make($0, in: replica, of: rows) }
         if rows.differ(from: replica) { try rows.write(replica) }
         return results
@@ -141,10 +141,10 @@ package final class HubScopes {
           rows.devices[$0] == nil && before.version[$0].sequence == 0
         }, hasIntervals: !intervals.isEmpty)
       do { try check(write) } catch {
-        replica.takeBack(to: before)
+        replica.revert(to: before)
         return .failure(error)
       }
-      replica.noteChanged(changed)
+      replica.markChanged(changed)
       return .success(report)
     }
   }

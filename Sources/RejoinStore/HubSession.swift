@@ -6,7 +6,7 @@ import Rejoin
 /// make.
 public struct HubSession: Sendable {
   let hub: Hub
-  let check: @Sendable (Hub.Access) throws -> Void
+  let check: @Sendable (Hub.Request) throws -> Void
 
   /// Returns the saves that a scope has.
   ///

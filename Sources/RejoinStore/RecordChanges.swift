@@ -4,7 +4,7 @@ import Rejoin
 
 /// Records that have changed, each before and after.
 ///
-///     for change in changes.of(Note.self) {
+///     for change in changes.changes(to: Note.self) {
 ///       print(change.key, change.old?.title, change.new?.title)
 ///     }
 ///
@@ -53,7 +53,7 @@ public struct RecordChanges: Sendable {
   /// The changes of records of an entity, sorted by key.
   ///
   /// - Complexity: O(*n* log *n*) for *n* changed records.
-  public func of<E: Entity>(_ entity: E.Type) -> [TypedChange<E>] {
+  public func changes<E: Entity>(to entity: E.Type) -> [TypedChange<E>] {
     let fields = schema.fields(of: entity)
     let entity = E.entityName
     // Names are compared as bytes.

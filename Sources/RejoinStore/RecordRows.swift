@@ -16,7 +16,7 @@ package struct Patching {
   package init() {}
 
   /// Every record gets some, for checkers.
-  package static var often: Patching {
+  package static var forTesting: Patching {
     var patching = Patching()
     (patching.least, patching.percent) = (0, 400)
     return patching
@@ -92,7 +92,7 @@ struct RecordRows {
   ///   - changed: The positions of the changed records.
   ///   - read: The rows of the changed records that existed before, in the same
   ///     order.
-  mutating func takeBack(
+  mutating func revert(
     to row: ScopeRow, _ recordCount: Int, _ changed: [Int], _ read: RecordRows
   ) {
     numbers.removeLast(max(0, numbers.count - recordCount))
@@ -121,7 +121,7 @@ struct RecordRows {
         patches[position] = Patches(body: body.count)
       }
     }
-    replica.noteWritten(position, isPatched: patches[position] != nil)
+    replica.recordWritten(position, isPatched: patches[position] != nil)
   }
 
   private mutating func write(

@@ -19,7 +19,7 @@ extension ReplicaStore {
   ///       switch update {
   ///       case .recordIDs(let ids): keys = Set(ids.map(\.key))
   ///       case .changes(let changes):
-  ///         for change in changes.of(Note.self) {
+  ///         for change in changes.changes(to: Note.self) {
   ///           if change.new == nil { keys.remove(change.key) } else { keys.insert(change.key) }
   ///         }
   ///       }
@@ -46,7 +46,7 @@ extension ReplicaStore {
   /// Returns the current state of a record, and then its state after each
   /// change.
   ///
-  ///     for try await note in store.values(of: Note.self, "1") {
+  ///     for try await note in store.values(of: Note.self, key: "1") {
   ///       title = note?.title
   ///     }
   ///
@@ -56,7 +56,7 @@ extension ReplicaStore {
   /// - Complexity: A change of another record has no cost, regardless of the
   ///   number of observers of this record.
   public nonisolated func values<E: Entity>(
-    of entity: E.Type, _ key: String
+    of entity: E.Type, key: String
   ) -> some AsyncSequence<TypedRecord<E>?, StoreError> & Sendable {
     ObservedValues(
       changes: ObservedChanges(observers, of: RecordID(E.entityName, key)),

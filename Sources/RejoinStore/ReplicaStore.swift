@@ -59,7 +59,7 @@ public actor ReplicaStore {
   /// - Complexity: O(*n*), where *n* is the number of fields.
   public init(
     at path: String, scope name: String = "main", schema: Schema,
-    wallClock: WallClock, token: (any TokenKeeper)? = nil,
+    wallClock: WallClock, token: (any TokenStorage)? = nil,
     recovering recovery: StoreRecovery? = nil,
     makeDeviceID: @escaping @Sendable () -> DeviceID
   ) async throws(StoreError) {
@@ -106,9 +106,9 @@ public actor ReplicaStore {
     schema: Schema, wallClock: WallClock,
     makeDeviceID: @escaping @Sendable () -> DeviceID
   ) async throws(StoreError) -> ReplicaStore {
-    struct Keeper: TokenKeeper {
+    struct Keeper: TokenStorage {
       func load() -> [UInt8]? { nil }
-      func keep(_ bytes: [UInt8]) {}
+      func store(_ bytes: [UInt8]) {}
     }
     return try await ReplicaStore(":memory:", "main") {
     } opening: { connection in
@@ -187,7 +187,7 @@ public actor ReplicaStore {
   /// transaction.
   ///
   ///     try await store.save(writing: { connection, changes in
-  ///       for note in changes.of(Note.self) {
+  ///       for note in changes.changes(to: Note.self) {
   ///         try connection.run(
   ///           "REPLACE INTO search VALUES (?, ?)", .text(note.key),
   ///           note.new?.title.map { .text($0) } ?? .null)
@@ -251,7 +251,7 @@ public actor ReplicaStore {
 
   /// Changes the replica with its own verbs, durably.
   ///
-  ///     try await store.withReplica { try $0.purge() }
+  ///     try await store.withReplica { try $0.purgeDeletedRecords() }
   ///
   /// Use it to commit drafts, enroll or retire a device, record a version, purge, fold or
   /// import rows. To read, use ``read(_:)``.

@@ -79,7 +79,7 @@ struct ScopeRow {
     let row = try read(
       "WHERE name = ? " + setting, [.bytes(name)], on: connection
     ).first
-    if let row, !row.isOfHub { throw StoreError.ofDevice }
+    if let row, !row.isOfHub { throw StoreError.scopeBelongsToDevice }
     return row
   }
 

@@ -75,7 +75,7 @@ extension ScopeRows {
   /// Begins to note which devices touch which records, as a hub does.
   ///
   /// - Parameter stored: The replica as it was read.
-  func noteTouches(of stored: ReplicaState) {
+  func recordTouches(of stored: ReplicaState) {
     touched = records.numbers.indices.map { stored.lastSaves(ofRecordAt: $0) }
   }
 
@@ -217,7 +217,7 @@ extension ScopeRows {
   ///   again.
   /// - Complexity: O(*k* + *d*), where *k* is the number of changed records and
   ///   *d* is the number of own digests.
-  func takeBack(_ replica: Replica, to former: FormerReplica) throws -> Bool {
+  func revert(_ replica: Replica, to former: FormerReplica) throws -> Bool {
     let changed = Set(attempt.records).union(replica.takeChangedRecords())
       .sorted()
     let row = attempt.before?.row ?? row
@@ -231,12 +231,12 @@ extension ScopeRows {
     let digests = try reader.readDigests()
     let read = reader.rows
     var parts = reader.parts()
-    for place in read.large { parts.noteWritten(place) }
+    for place in read.large { parts.recordWritten(place) }
     guard
       read.numbers.count == changed.count(where: { $0 < former.recordCount }),
-      replica.takeBack(to: former, changed, as: parts)
+      replica.revert(to: former, changed, as: parts)
     else { return false }
-    records.takeBack(to: row, former.recordCount, changed, read)
+    records.revert(to: row, former.recordCount, changed, read)
     for device in attempt.devices { devices[device] = nil }
     if let before = attempt.before { (self.row, head, _) = before }
     version = replica.stored.version
@@ -290,7 +290,7 @@ extension ScopeRows {
       try choose(&reader)
       let records = reader.rows
       var stored = try reader.finished()
-      for position in records.large { stored.noteWritten(position) }
+      for position in records.large { stored.recordWritten(position) }
       let rows = ScopeRows(row, records, stored, on: connection)
       (rows.devices, rows.version) = (devices, stored.version)
       rows.digests = digests

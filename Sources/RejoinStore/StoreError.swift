@@ -32,9 +32,9 @@ public enum StoreError: Error, Hashable, Sendable {
   /// The scope has been opened for writing elsewhere; nothing has changed.
   case superseded
   /// The scope is a hub's: it is no replica of a device.
-  case ofHub
+  case scopeBelongsToHub
   /// The scope is the replica of a device: it is no hub's.
-  case ofDevice
+  case scopeBelongsToDevice
   /// The token that tells a backup from the latest state could not be read.
   case tokenUnreadable(String)
   /// The token could not be stored, and therefore nothing was handed out.
@@ -79,9 +79,9 @@ extension StoreError: CustomStringConvertible {
         + "lost: \(error), and make the request again"
     case .superseded:
       "the scope has been opened for writing elsewhere: open the store again"
-    case .ofHub:
+    case .scopeBelongsToHub:
       "the scope is a hub's: open another as a replica, and exchange deltas"
-    case .ofDevice:
+    case .scopeBelongsToDevice:
       "the scope is the replica of a device: give the hub another"
     case .tokenUnreadable(let why):
       "the restore token cannot be read: \(why): try again, since without it a "

@@ -15,7 +15,7 @@ package final class StoredScope {
   /// Those who are told what changes.
   package let observers = ChangeObservers()
   private let connection: any SQLConnection
-  private let keeper: any TokenKeeper
+  private let keeper: any TokenStorage
   private let name: [UInt8]
   private let patching: Patching
   /// Whom this is as a writer of the scope.
@@ -36,7 +36,7 @@ package final class StoredScope {
     _ name: String, on connection: any SQLConnection,
     from initial: ReplicaState? = nil, recovering: StoreRecovery? = nil,
     patching: Patching = Patching(), schema: Schema,
-    wallClock: WallClock, token keeper: any TokenKeeper,
+    wallClock: WallClock, token keeper: any TokenStorage,
     makeDeviceID: @escaping () -> DeviceID
   ) throws(StoreError) {
     let name = Array(name.utf8)
@@ -65,20 +65,20 @@ package final class StoredScope {
                 makeDeviceID: makeDeviceID)
             }
           if initial == nil, let token = found.token {
-            replica.noteLoss(of: token)
+            replica.recordLoss(of: token)
           }
           let rows = ScopeRows.new(
             name, for: replica.stored, patching: patching,
             on: connection)
           // A token of a lost store stays until this one is durable.
           if !found.tellsOfStore { try FoundToken.keepCreating(by: keeper) }
-          replica.noteAllRecords()
-          replica.tokenStored(replica.restoreToken)
+          replica.markAllRecordsChanged()
+          replica.confirmTokenStored(replica.restoreToken)
           try rows.write(replica)
           let undo = UndoRows(scope: rows.scope)
           return (replica, rows, undo, try rows.claim(), found, true)
         }
-        if row.isOfHub { throw StoreError.ofHub }
+        if row.isOfHub { throw StoreError.scopeBelongsToHub }
         let (rows, stored) = try ScopeRows.read(
           row, patching: patching, on: connection)
         let replica = Replica(
@@ -112,7 +112,7 @@ package final class StoredScope {
     }
     let token = found.token
     kept = token?.device == replica.device ? token : replica.restoreToken
-    replica.noteChangedRecords()
+    replica.markRecordsChanged()
   }
 
   /// Performs a change of the replica and makes it durable.
@@ -189,7 +189,7 @@ package final class StoredScope {
       let isChanged =
         replica.hasChangedRecords || head != StoredHead(replica.stored)
         || version != replica.stored.version
-      if isChanged || error is StoreError { try takeBack(to: former) }
+      if isChanged || error is StoreError { try revert(to: former) }
       // `body` can store a delta elsewhere before it throws.
       if replica.hasExported { try? keepToken() }
       throw error
@@ -294,20 +294,20 @@ package final class StoredScope {
   }
 
   private static func keepToken(
-    of replica: Replica, by keeper: any TokenKeeper
+    of replica: Replica, by keeper: any TokenStorage
   ) throws(StoreError) {
     let token = replica.restoreToken
-    do { try keeper.keep(token.encoded()) } catch {
+    do { try keeper.store(token.encoded()) } catch {
       throw .tokenNotStored("\(error)")
     }
-    replica.tokenStored(token)
+    replica.confirmTokenStored(token)
   }
 
   /// Takes the replica back to what the scope has.
-  private func takeBack(to former: FormerReplica) throws(StoreError) {
+  private func revert(to former: FormerReplica) throws(StoreError) {
     do {
       let isTakenBack = try connection.reading {
-        try rows.takeBack(replica, to: former)
+        try rows.revert(replica, to: former)
       }
       if isTakenBack { return }
       let stored: ReplicaState
@@ -318,9 +318,9 @@ package final class StoredScope {
         return try ScopeRows.read(
           row, patching: patching, on: connection)
       }
-      replica.takeBack(to: stored, former)
-      replica.noteChangedRecords()
-      if let kept { replica.tokenStored(kept) }
+      replica.revert(to: stored, former)
+      replica.markRecordsChanged()
+      if let kept { replica.confirmTokenStored(kept) }
     } catch {
       let error = error as? SQLError ?? SQLError(.corrupted, "\(error)")
       failure = .outOfStep(error)

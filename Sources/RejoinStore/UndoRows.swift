@@ -16,7 +16,7 @@ struct UndoRows {
   private struct Row {
     let number: Int64
     /// The save, or `nil` if another version of the library wrote it.
-    let save: SaveUndo?
+    let save: UndoStep?
     let isUndone: Bool
   }
 
@@ -39,7 +39,7 @@ struct UndoRows {
       guard UndoRows.check(of: body, isUndone, scope) == row.integer(3) else {
         throw StoreError.damaged("in step \(number) of the undo history")
       }
-      let save = try? JSONDecoder().decode(SaveUndo.self, from: Data(body))
+      let save = try? JSONDecoder().decode(UndoStep.self, from: Data(body))
       rows.append(Row(number: number, save: save, isUndone: isUndone))
     }
     self.rows = rows
@@ -89,7 +89,7 @@ struct UndoRows {
   }
 
   private func insert(
-    _ save: SaveUndo, _ isUndone: Bool, on connection: any SQLConnection
+    _ save: UndoStep, _ isUndone: Bool, on connection: any SQLConnection
   ) throws -> Int64 {
     let body = try UndoRows.body(of: save)
     return try connection.integer(
@@ -100,7 +100,7 @@ struct UndoRows {
   }
 
   private func update(
-    _ number: Int64, _ save: SaveUndo, _ isUndone: Bool,
+    _ number: Int64, _ save: UndoStep, _ isUndone: Bool,
     _ connection: any SQLConnection
   ) throws {
     let body = try UndoRows.body(of: save)
@@ -110,7 +110,7 @@ struct UndoRows {
       .integer(number))
   }
 
-  private static func body(of save: SaveUndo) throws -> [UInt8] {
+  private static func body(of save: UndoStep) throws -> [UInt8] {
     Array(try JSONEncoder().encode(save))
   }
 

@@ -17,5 +17,5 @@ public final class ManualClock: Sendable {
   }
 
   /// The clock as a replica reads it.
-  public var wall: WallClock { WallClock { self.now } }
+  public var wallClock: WallClock { WallClock { self.now } }
 }

@@ -5,7 +5,7 @@ import Rejoin
 /// Random numbers that a seed determines: splitmix64.
 ///
 ///     var random = SeededRandom(seed: 7)
-///     random.below(10)          // 7, today and everywhere
+///     random.number(below: 10)          // 7, today and everywhere
 ///     random.pick(["a", "b"])   // "a"
 ///
 /// A seed gives the same numbers on every platform and with every version of the
@@ -29,31 +29,33 @@ public struct SeededRandom: RandomNumberGenerator, Sendable {
   /// A number from zero up to, and not including, `bound`.
   ///
   /// - Precondition: `bound` is positive.
-  public mutating func below(_ bound: Int) -> Int {
+  public mutating func number(below bound: Int) -> Int {
     precondition(bound > 0, "there is no number below \(bound)")
     return Int(next() % UInt64(bound))
   }
 
   /// True in `percent` cases of a hundred.
-  public mutating func chance(_ percent: Int) -> Bool { below(100) < percent }
+  public mutating func chance(percent: Int) -> Bool {
+    number(below: 100) < percent
+  }
 
   /// One of `choices`.
   ///
   /// - Precondition: There is at least one.
   public mutating func pick<Choice>(_ choices: [Choice]) -> Choice {
-    choices[below(choices.count)]
+    choices[number(below: choices.count)]
   }
 
   /// The elements of `list` in some order.
   public mutating func shuffled<Element>(_ list: [Element]) -> [Element] {
     var list = list
-    for i in list.indices.dropFirst() { list.swapAt(i, below(i + 1)) }
+    for i in list.indices.dropFirst() { list.swapAt(i, number(below: i + 1)) }
     return list
   }
 
   /// A timestamp unrelated to all others: clocks are wrong, and timestamps often
   /// equal.
-  public mutating func time() -> Timestamp {
-    Timestamp(milliseconds: Int64(below(5)))
+  public mutating func timestamp() -> Timestamp {
+    Timestamp(milliseconds: Int64(number(below: 5)))
   }
 }

@@ -124,7 +124,7 @@ def check(graphs, module):
         faults += report(
             "public, and in no list of topics",
             [each for each in types if each.path[0] not in known],
-            f"list it under ## Topics of a page in {catalogue}, as - ``Name``")
+            f"list it under ## Topics of a page in {catalogue}, as - ``SchemaName``")
     faults += report(
         "bears an old name",
         [f"{each}: {old} is now {new}" for each in internal

@@ -42,7 +42,7 @@ import Testing
   @Test func contextsHoldWhateverHappensInThem() {
     var random = SeededRandom(seed: 7)
     for number in 0..<3_000 {
-      let bytes = (0..<80).map { _ in UInt8(random.below(256)) }
+      let bytes = (0..<80).map { _ in UInt8(random.number(below: 256)) }
       do { try FuzzTarget.contexts.check(bytes) } catch {
         Issue.record("input \(number): \(error)")
       }
@@ -52,7 +52,7 @@ import Testing
   @Test func hubsRefuseWhatForgesOtherDevices() {
     var random = SeededRandom(seed: 8)
     for number in 0..<1_000 {
-      let bytes = (0..<60).map { _ in UInt8(random.below(256)) }
+      let bytes = (0..<60).map { _ in UInt8(random.number(below: 256)) }
       do { try FuzzTarget.forge.check(bytes) } catch {
         Issue.record("input \(number): \(error)")
       }

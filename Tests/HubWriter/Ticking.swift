@@ -12,7 +12,7 @@ import RejoinStore
 ///   at a time.
 func tick(_ database: String) async throws -> Duration {
   let hub = try await Hub(connections: 4) { try connect(database) }
-  let session = hub.session { _ in }
+  let session = hub.makeSession { _ in }
   let lock = try connect(database)
   switch lock.dialect {
   case .sqlite: try lock.run("BEGIN IMMEDIATE")

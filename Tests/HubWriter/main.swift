@@ -60,7 +60,7 @@ let replica = Replica(
 let hub = try await serve {
   try await Hub(connections: 2) { try connect(database) }
 }
-let session = hub.session { _ in }
+let session = hub.makeSession { _ in }
 
 while let delta = try await serve({
   try await session.delta(since: replica.version, byteLimit: 200, in: scope)

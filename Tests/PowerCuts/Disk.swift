@@ -28,19 +28,22 @@ struct Disk {
   func cut(_ random: inout SeededRandom) -> [String: [UInt8]] {
     let share = random.pick([10, 50, 90])
     var left = syncedNames
-    switch random.below(3) {
+    switch random.number(below: 3) {
     case 0:
       // As on a file system with a journal.
-      for change in pendingNames.prefix(random.below(pendingNames.count + 1)) {
+      for change in pendingNames.prefix(
+        random.number(below: pendingNames.count + 1))
+      {
         for (name, file) in change { left[name] = file }
       }
     case 1:
-      for change in pendingNames where random.chance(share) {
+      for change in pendingNames where random.chance(percent: share) {
         for (name, file) in change { left[name] = file }
       }
     default:
       // Even a renaming in part, by which a file has two names, or none.
-      for (name, file) in pendingNames.joined() where random.chance(share) {
+      for (name, file) in pendingNames.joined()
+      where random.chance(percent: share) {
         left[name] = file
       }
     }
@@ -116,16 +119,16 @@ private struct File {
   func cut(keeping share: Int, _ random: inout SeededRandom) -> [UInt8] {
     var left = synced
     // The size is kept apart from the content.
-    let growsAlways = random.chance(25)
+    let growsAlways = random.chance(percent: 25)
     for change in pending {
-      let isKept = random.chance(share)
+      let isKept = random.chance(percent: share)
       switch change {
       case .resize: if isKept { File.apply(change, to: &left) }
       case .write(let bytes, let place):
         if growsAlways || isKept {
           left += zeros(place + (growsAlways ? bytes.count : 0) - left.count)
         }
-        if isKept, random.chance(75) {
+        if isKept, random.chance(percent: 75) {
           File.apply(change, to: &left)
         } else if isKept {
           tear(bytes, at: place, into: &left, &random)
@@ -143,7 +146,7 @@ private struct File {
     var start = 0
     while start < bytes.count {
       let end = min(bytes.count, ((place + start) / 512 + 1) * 512 - place)
-      if random.chance(50) {
+      if random.chance(percent: 50) {
         File.apply(
           .write(Array(bytes[start..<end]), at: place + start), to: &left)
       }

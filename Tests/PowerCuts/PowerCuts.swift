@@ -37,7 +37,7 @@ struct PowerCuts {
         seen = []
         try await cut(times)
       case .create, .write, .resize, .rename, .remove:
-        if random.chance(5) { try await cut(1) }
+        if random.chance(percent: 5) { try await cut(1) }
       }
     }
   }

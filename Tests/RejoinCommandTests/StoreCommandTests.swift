@@ -21,7 +21,7 @@ import Testing
     defer { try? FileManager.default.removeItem(at: folder) }
     let path = folder.appending(path: "notes.sqlite").path
     let store = try await ReplicaStore(
-      at: path, schema: [Note.self], wallClock: ManualClock().wall,
+      at: path, schema: [Note.self], wallClock: ManualClock().wallClock,
       makeDeviceID: { DeviceID(name: "phone") ?? DeviceID(1) })
     for title in ["Milk", "Bread"] {
       try await store.save { $0[Note.self, title].title = title }

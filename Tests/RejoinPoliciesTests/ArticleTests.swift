@@ -35,7 +35,7 @@ import Testing
   {
     try otherWrites("222")
     let context = EditingContext(replica, mergePolicy: policy)
-    context.fetch(Contact.self, "ada").phone = "333"
+    context.fetch(Contact.self, key: "ada").phone = "333"
     try otherWrites("444")
     return context
   }
@@ -55,7 +55,7 @@ import Testing
     other.merge(replica)
     let context = EditingContext(
       replica, mergePolicy: .mergeByPropertyObjectTrump)
-    let taylor = context.fetch(Person.self, "taylor")
+    let taylor = context.fetch(Person.self, key: "taylor")
     taylor.name = "Taylor Jones"
     taylor.phone = "1-800-275-2273"
 
@@ -67,7 +67,7 @@ import Testing
     if let delta = other.delta(since: replica.version) { replica.apply(delta) }
 
     let report = try context.save()
-    let written = report.written.values.first  // ["name", "phone"]
+    let written = report.writtenFields.values.first  // ["name", "phone"]
     let dropped = report.dropped.first?.field  // phone
 
     let saved = replica[Person.self, "taylor"]
@@ -93,7 +93,7 @@ import Testing
     #expect(losers == ["111"])
 
     let context = EditingContext(replica)
-    let contact = context.fetch(Contact.self, "ada")
+    let contact = context.fetch(Contact.self, key: "ada")
     contact.phone = "111"
     try context.save()
     let saved = replica[Contact.self, "ada"]
@@ -110,7 +110,7 @@ import Testing
     let calls = draft.calls  // 1, not in the replica yet
     let report = try EditingContext(replica).commit(&draft)
     #expect(calls == 1)
-    #expect(report.written.values.first == ["name"])
+    #expect(report.writtenFields.values.first == ["name"])
     #expect(replica[Contact.self, "ada"]?.calls == 1)
 
     var choice = replica.draft(of: Contact.self, key: "ada")
@@ -128,15 +128,15 @@ import Testing
 
   @Test func aRuleDecidesFieldByField() throws {
     let longerName = MergePolicy.custom { field in
-      guard field.isDirty else { return .keepStore }
-      guard field.isChanged, field.field == "name",
+      guard field.isChangedInContext else { return .keepStore }
+      guard field.isChangedInStore, field.field == "name",
         case .string(let mine)? = field.mine,
         case .string(let store)? = field.store
       else { return .writeConcurrently(field.mine) }
       return mine.count >= store.count ? .write(field.mine) : .keepStore
     }
     let context = try contextInConflict(longerName)
-    context.fetch(Contact.self, "ada").name = "Ada"
+    context.fetch(Contact.self, key: "ada").name = "Ada"
     try other.save { $0[Contact.self, "ada"].name = "Ada Lovelace" }
     replica.merge(other)
     try context.save()
@@ -174,7 +174,7 @@ import Testing
     // After another launch:
     let later = EditingContext(replica)
     later.pendingConflicts = try JSONDecoder().decode(
-      [Conflict].self, from: stored)
+      [EditConflict].self, from: stored)
     for conflict in later.pendingConflicts {
       for field in conflict.contested {
         // Show field.mine and field.store, and write what the user chooses.

@@ -9,7 +9,7 @@ import Testing
     _ scene: Scene, _ policy: MergePolicy
   ) -> EditingContext {
     let context = EditingContext(scene.mine, mergePolicy: policy)
-    context.fetch(Item.self, "1").delete()
+    context.fetch(Item.self, key: "1").delete()
     return context
   }
 
@@ -64,7 +64,8 @@ import Testing
     let report = try context.save()
     #expect(scene.item == nil)
     #expect(report.conflicts.count == 1)
-    #expect(report.deleted == [Scene.item] && report.survivors.isEmpty)
+    #expect(
+      report.deletedRecords == [Scene.item] && report.survivingRecords.isEmpty)
     #expect(report.dropped.map(\.field) == [Key.name])
   }
 
@@ -85,15 +86,15 @@ import Testing
     context.refresh()
     context.delete(Scene.item)
     let report = try context.save()
-    #expect(report.deleted == [Scene.item])
+    #expect(report.deletedRecords == [Scene.item])
     #expect(scene.item?.name == "theirs")
-    #expect(report.survivors[Scene.item]?.count == 1)
+    #expect(report.survivingRecords[Scene.item]?.count == 1)
   }
 
   @Test func deletionReportsUnseenMark() throws {
     let scene = try Scene.withItem()
     let context = deletingContext(scene, .overwrite)
-    try scene.other.save { $0[Item.self, "1"].touch() }
+    try scene.other.save { $0[Item.self, "1"].ensureExists() }
     scene.receive()
     let report = try context.save()
     #expect(scene.item == nil)
@@ -108,17 +109,17 @@ import Testing
     #expect(report.dot != nil)
     #expect(report.dropped.isEmpty)
     #expect(scene.item?.name == "theirs", "the update wins")
-    #expect(report.deleted == [Scene.item])
+    #expect(report.deletedRecords == [Scene.item])
     #expect(
-      report.survivors[Scene.item]?.map(\.device) == [DeviceID(2)],
+      report.survivingRecords[Scene.item]?.map(\.device) == [DeviceID(2)],
       "and the report says what keeps the record")
   }
 
   @Test func editsBeforeTheDeletionAreNotWritten() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.error)
-    context.fetch(Item.self, "1").qty.increment()
-    context.fetch(Item.self, "1").delete()
+    context.fetch(Item.self, key: "1").qty.increment()
+    context.fetch(Item.self, key: "1").delete()
     #expect(try context.save().names.isEmpty)
     #expect(scene.item == nil)
     let fetched = scene.mine.recordForEditing(Scene.item)

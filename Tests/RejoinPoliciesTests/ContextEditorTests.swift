@@ -9,7 +9,7 @@ import Testing
   @Test func setsAndLedgersAreReadInAContext() throws {
     let scene = try Scene.withItem()
     let context = EditingContext(scene.mine)
-    let item = context.fetch(Item.self, "1")
+    let item = context.fetch(Item.self, key: "1")
     #expect(item.tags.elements == ["a", "b"] && item.log.total == 5)
     item.tags.insert("c")
     item.tags.remove("a")
@@ -38,7 +38,7 @@ import Testing
       #expect(item.log.total == 6)
       item.delete()
       #expect(item.tags.elements == [] && item.log.total == 0)
-      item.touch()
+      item.ensureExists()
       #expect(item.tags.elements == [] && item.qty.value == 0)
     }
   }
@@ -57,12 +57,12 @@ import Testing
   @Test func overflowInAnEditorFailsTheRecordAndKeepsIt() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.error)
-    let full = context.fetch(Item.self, "2")
+    let full = context.fetch(Item.self, key: "2")
     for _ in 0..<3 { full.qty.increment(by: .max) }
-    let least = context.fetch(Item.self, "3")
+    let least = context.fetch(Item.self, key: "3")
     for _ in 0..<2 { least.qty.decrement(by: .min) }
     let report = try context.save()
-    #expect(report.failures.count == 2 && report.names == ["name"])
+    #expect(report.failedRecords.count == 2 && report.names == ["name"])
     #expect(context.hasChanges && scene.mine[Item.self, "2"] == nil)
     full.delete()
     least.delete()

@@ -24,12 +24,12 @@ private struct Gauge: Entity {
     makeDeviceID: { DeviceID(99) })
 
   private func fetch() -> RecordEditor<Gauge> {
-    EditingContext(replica).fetch(Gauge.self, "1")
+    EditingContext(replica).fetch(Gauge.self, key: "1")
   }
 
   @Test func aNegativeZeroReadsZero() throws {
     let context = EditingContext(replica)
-    let gauge = context.fetch(Gauge.self, "1")
+    let gauge = context.fetch(Gauge.self, key: "1")
     gauge.level = -0.0
     #expect(gauge.level?.sign == .plus)
     let key = FieldKey("level", .register)

@@ -9,14 +9,15 @@ import Testing
     switch field.field {
     case "name": .reportConflict
     case "note": .write("both notes")
-    default: field.isDirty ? .writeConcurrently(field.mine) : .keepStore
+    default:
+      field.isChangedInContext ? .writeConcurrently(field.mine) : .keepStore
     }
   }
 
   @Test func queuesOneFieldAndWritesAnother() throws {
     let scene = try Scene.withItem()
     let context = scene.context(policy)
-    context.fetch(Item.self, "1").note = "my note"
+    context.fetch(Item.self, key: "1").note = "my note"
     try scene.otherEdits { item in
       item.name = "theirs"
       item.note = "their note"

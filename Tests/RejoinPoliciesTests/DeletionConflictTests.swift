@@ -31,7 +31,7 @@ import Testing
     let scene = try Scene.withItem()
     let context = EditingContext(scene.mine)
     context.delete(Scene.item)
-    try scene.other.save { $0.touch(Scene.item) }
+    try scene.other.save { $0.ensureExists(Scene.item) }
     scene.receive()
     #expect(throws: ContextSaveError.self) { try context.save() }
   }
@@ -65,7 +65,7 @@ import Testing
     }
     let context = EditingContext(scene.mine)
     context.delete(Scene.item)
-    #expect(scene.mine.fold() > 0)
+    #expect(scene.mine.foldLedgers() > 0)
     #expect(try context.save().conflicts.isEmpty)
     #expect(!scene.mine.exists(Scene.item))
   }
@@ -112,14 +112,14 @@ import Testing
     let error = #expect(throws: ContextSaveError.self) { try context.save() }
     guard case .conflict(let conflict)? = error else { return }
     #expect(
-      conflict.conflicts.first?.contestedNames == [Name(key.name)])
+      conflict.conflicts.first?.contestedNames == [SchemaName(key.name)])
     #expect(!scene.mine.exists(Scene.item))
   }
 
   @Test func touchingADeletedRecordConflictsAndIsReported() throws {
     let scene = try Scene.withItem()
     let context = EditingContext(scene.mine, mergePolicy: .serverWins)
-    context.touch(Scene.item)
+    context.ensureExists(Scene.item)
     try scene.otherDeletes()
     let report = try context.save()
     #expect(report.dropped.map(\.content) == [.creation])
@@ -144,7 +144,7 @@ import Testing
   @Test func overwriteOfADeletedRecordShowsWhatTheContextShows() throws {
     let scene = try Scene.withItem()
     let context = EditingContext(scene.mine, mergePolicy: .overwrite)
-    let editor = context.fetch(Item.self, "1")
+    let editor = context.fetch(Item.self, key: "1")
     editor.name = "mine"
     editor.note = nil
     editor.theme = nil

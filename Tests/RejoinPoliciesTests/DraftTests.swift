@@ -59,7 +59,7 @@ import Testing
     draft.delete()
     #expect(draft.value(of: Key.note) == nil)
     #expect(draft.elements(of: Key.tags) == [])
-    draft.touch()
+    draft.ensureExists()
     try EditingContext(scene.mine).commit(&draft)
     #expect(scene.mine.exists(Scene.item) && scene.item?.note == nil)
   }
@@ -71,7 +71,7 @@ import Testing
     let report = try EditingContext(scene.mine).commit(&drafts)
     #expect(drafts.allSatisfy { $0.isCommitted })
     #expect(report.dot == Dot(DeviceID(1), 2))
-    #expect(report.written.count == 2)
+    #expect(report.writtenFields.count == 2)
   }
 
   @Test func recordsInTheContextStayAsTheyAre() throws {
@@ -112,7 +112,7 @@ import Testing
     #expect(scene.item?.tags == ["b"] && scene.item?.theme == nil)
     draft = scene.mine.draft(of: Item.self, key: "1")
     draft.edit { $0.delete() }
-    draft.edit { $0.touch() }
+    draft.edit { $0.ensureExists() }
     #expect(draft.name == nil)
     try EditingContext(scene.mine).commit(&draft)
     #expect(scene.item != nil && scene.item?.name == nil)
@@ -127,7 +127,7 @@ import Testing
     }
     let report = try EditingContext(scene.mine).commit(&draft)
     #expect(
-      report.failures
+      report.failedRecords
         == [Scene.item: .counterOverflow(Scene.item, field: "qty")])
     #expect(report.dot == nil && draft.hasChanges)
     draft.edit { $0.delete() }
@@ -145,7 +145,7 @@ import Testing
     var drafts = [RecordDraft<AnyEntity>(item), RecordDraft(person)]
     let report = try EditingContext(scene.mine).commit(&drafts)
     #expect(drafts.allSatisfy { $0.isCommitted })
-    #expect(report.written.keys.map(\.key) == ["p"])
+    #expect(report.writtenFields.keys.map(\.key) == ["p"])
     #expect(scene.item?.qty == count)
     #expect(scene.mine[Person.self, "p"]?.name == "Ada")
   }

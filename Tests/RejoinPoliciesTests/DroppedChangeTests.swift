@@ -73,7 +73,7 @@ import Testing
   @Test func rollbackDropsDisjointEditsToo() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.rollback)
-    context.fetch(Item.self, "1").theme = "dark"
+    context.fetch(Item.self, key: "1").theme = "dark"
     try scene.otherEdits { $0.note = "theirs" }
     let report = try context.save()
     #expect(report.dropped.map { $0.field?.name } == ["name", "theme"])

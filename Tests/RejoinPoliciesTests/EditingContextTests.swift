@@ -9,7 +9,7 @@ import Testing
     let scene = try Scene.withItem()
     let context = scene.context(.error)
     #expect(context.hasChanges)
-    #expect(context.fetch(Item.self, "1").name == "mine")
+    #expect(context.fetch(Item.self, key: "1").name == "mine")
     #expect(scene.item?.name == "base")
   }
 
@@ -18,14 +18,14 @@ import Testing
     let context = scene.context(.error)
     context.rollback()
     #expect(!context.hasChanges)
-    #expect(context.fetch(Item.self, "1").name == "base")
+    #expect(context.fetch(Item.self, key: "1").name == "base")
     #expect(try context.save().dot == nil)
   }
 
   @Test func settingAFieldBackTakesNoDot() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.error)
-    context.fetch(Item.self, "1").name = "base"
+    context.fetch(Item.self, key: "1").name = "base"
     try scene.otherEdits { $0.name = "theirs" }
     #expect(!context.hasChanges)
     let report = try context.save()
@@ -36,13 +36,13 @@ import Testing
     let scene = try Scene.withItem()
     let context = scene.context(.error)
     context.fetch(Scene.item)
-    #expect(context.fetch(Item.self, "1").name == "mine")
+    #expect(context.fetch(Item.self, key: "1").name == "mine")
   }
 
   @Test func editingWhatDoesNotExistInserts() throws {
     let scene = Scene()
     let context = scene.context(.error)
-    context.fetch(Item.self, "1").theme = "dark"
+    context.fetch(Item.self, key: "1").theme = "dark"
     let report = try context.save()
     #expect(report.names == ["name", "theme"])
     #expect(scene.item?.name == "mine")
@@ -52,7 +52,7 @@ import Testing
   @Test func nilUnsets() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.error, name: nil)
-    context.fetch(Item.self, "1").theme = nil
+    context.fetch(Item.self, key: "1").theme = nil
     #expect(try context.save().names == ["name", "theme"])
     #expect(scene.item != nil)
     #expect(scene.item?.name == nil)
@@ -63,7 +63,7 @@ import Testing
     let scene = try Scene.withItem()
     let context = scene.context(.error)
     try context.save()
-    context.fetch(Item.self, "1").name = "again"
+    context.fetch(Item.self, key: "1").name = "again"
     #expect(try context.save().conflicts.isEmpty)
     #expect(scene.item?.name == "again")
     #expect(scene.nameConflicts == [])

@@ -36,7 +36,7 @@ struct EditsRow: Sendable, CustomTestStringConvertible {
     _ scene: Scene, _ policy: MergePolicy
   ) -> EditingContext {
     let context = scene.context(policy)
-    let item = context.fetch(Item.self, "1")
+    let item = context.fetch(Item.self, key: "1")
     item.qty.increment()
     item.tags.insert("c")
     item.tags.remove("a")
@@ -88,7 +88,7 @@ struct EditsRow: Sendable, CustomTestStringConvertible {
     try otherEdits(scene)
     #expect(throws: ContextSaveError.self) { try context.save() }
     #expect(scene.item?.qty == 110)
-    #expect(context.fetch(Item.self, "1").qty.value == 11)
+    #expect(context.fetch(Item.self, key: "1").qty.value == 11)
     context.mergePolicy = .merge
     try context.save()
     #expect(scene.item?.qty == 111)
@@ -99,7 +99,7 @@ struct EditsRow: Sendable, CustomTestStringConvertible {
   func aloneTheyNeverConflict(_ policy: MergePolicy) throws {
     let scene = try Scene.withItem()
     let context = EditingContext(scene.mine, mergePolicy: policy)
-    let item = context.fetch(Item.self, "1")
+    let item = context.fetch(Item.self, key: "1")
     item.qty.increment()
     item.tags.insert("c")
     item.log.append(7)
@@ -121,7 +121,7 @@ struct EditsRow: Sendable, CustomTestStringConvertible {
       .count(CounterEdit(by: 1, isReset: true)), to: Item().qty.key,
       in: Scene.item)
     context.apply(.append(.cancelling), to: Item().log.key, in: Scene.item)
-    context.fetch(Item.self, "1").tags.remove("a")
+    context.fetch(Item.self, key: "1").tags.remove("a")
     try scene.otherEdits { item in
       item.name = "theirs"
       item.qty.increment(by: 100)
@@ -165,11 +165,11 @@ struct EditsRow: Sendable, CustomTestStringConvertible {
   @Test func contextShowsCountersWithItsEdits() throws {
     let scene = try Scene.withItem()
     let context = EditingContext(scene.mine)
-    let item = context.fetch(Item.self, "1")
+    let item = context.fetch(Item.self, key: "1")
     item.qty.increment(by: 3)
     item.qty.increment(by: -1)
     #expect(item.qty.value == 12)
-    #expect(context.fetch(Item.self, "new").qty.value == 0)
+    #expect(context.fetch(Item.self, key: "new").qty.value == 0)
     try context.save()
     #expect(scene.item?.qty == 12)
   }

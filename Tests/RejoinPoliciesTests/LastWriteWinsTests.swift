@@ -105,7 +105,7 @@ import Testing
     let report = try context.save()
     let isLater = clock == Self.day
     #expect(scene.mine.exists(Scene.item) == isLater)
-    #expect(report.deleted.isEmpty == isLater)
+    #expect(report.deletedRecords.isEmpty == isLater)
     #expect(
       report.dropped.contains { $0.content == .deletion } == isLater)
   }

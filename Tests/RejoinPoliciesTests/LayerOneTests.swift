@@ -13,7 +13,7 @@ import Testing
       EditingContext($0, mergePolicy: policy)
     }
     for (i, context) in contexts.enumerated() {
-      context.fetch(Item.self, "1").name = "of context \(i)"
+      context.fetch(Item.self, key: "1").name = "of context \(i)"
     }
     try scene.mine.save { $0[Item.self, "1"].name = "a" }
     try scene.other.save { $0[Item.self, "1"].name = "b" }
@@ -25,7 +25,7 @@ import Testing
       #expect(replica.delta(since: scene.mine.version) == nil)
     }
     #expect(
-      contexts.map { $0.fetch(Item.self, "1").name }
+      contexts.map { $0.fetch(Item.self, key: "1").name }
         == ["of context 0", "of context 1"])
   }
 

@@ -7,7 +7,7 @@ import Testing
 @Suite struct ManualTests {
   private func queuedContext(_ scene: Scene) throws -> EditingContext {
     let context = scene.context(.manual)
-    context.fetch(Item.self, "1").note = "my note"
+    context.fetch(Item.self, key: "1").note = "my note"
     try scene.otherEdits { $0.name = "theirs" }
     let report = try context.save()
     #expect(report.names == ["note"])
@@ -39,7 +39,7 @@ import Testing
     #expect(context.pendingConflicts.isEmpty)
     #expect(scene.item?.name == "settled")
     #expect(scene.nameConflicts == [])
-    #expect(context.fetch(Item.self, "1").name == "settled")
+    #expect(context.fetch(Item.self, key: "1").name == "settled")
   }
 
   @Test func siblingThatArrivesLaterSurvives() throws {
@@ -88,7 +88,7 @@ import Testing
   @Test func conflictOfTwoFieldsIsSettledOneByOne() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.manual)
-    context.fetch(Item.self, "1").note = "my note"
+    context.fetch(Item.self, key: "1").note = "my note"
     try scene.otherEdits { item in
       item.name = "theirs"
       item.note = "their note"
@@ -105,10 +105,10 @@ import Testing
   @Test func resolvingKeepsOtherEdits() throws {
     let scene = try Scene.withItem()
     let context = try queuedContext(scene)
-    context.fetch(Item.self, "1").note = "edited meanwhile"
-    context.fetch(Item.self, "1").qty.increment()
+    context.fetch(Item.self, key: "1").note = "edited meanwhile"
+    context.fetch(Item.self, key: "1").qty.increment()
     try context.resolve(Scene.item, [Item().name.key: "settled"])
-    #expect(context.fetch(Item.self, "1").note == "edited meanwhile")
+    #expect(context.fetch(Item.self, key: "1").note == "edited meanwhile")
     try context.save()
     #expect(scene.item?.note == "edited meanwhile")
     #expect(scene.item?.name == "settled")
@@ -138,10 +138,10 @@ import Testing
   @Test func resolvingForgetsTheEditOfTheField() throws {
     let scene = try Scene.withItem()
     let context = try queuedContext(scene)
-    context.fetch(Item.self, "1").name = "edited meanwhile"
+    context.fetch(Item.self, key: "1").name = "edited meanwhile"
     try context.resolve(Scene.item, [Item().name.key: "settled"])
     #expect(!context.hasChanges)
-    #expect(context.fetch(Item.self, "1").name == "settled")
+    #expect(context.fetch(Item.self, key: "1").name == "settled")
   }
 
   @Test func resolvingLeavesNoMark() throws {

@@ -16,21 +16,22 @@ import Testing
     let scene = try Scene.withItem()
     try fullCounter(scene, "0")
     let context = scene.context(.merge)
-    context.fetch(Item.self, "0").qty.increment(by: .max)
-    context.fetch(Item.self, "0").name = "kept here"
-    context.fetch(Item.self, "2").name = "new"
+    context.fetch(Item.self, key: "0").qty.increment(by: .max)
+    context.fetch(Item.self, key: "0").name = "kept here"
+    context.fetch(Item.self, key: "2").name = "new"
     try scene.otherEdits { $0.name = "theirs" }
     let report = try context.save()
     let full = RecordID("Item", "0")
-    #expect(report.failures == [full: .counterOverflow(full, field: "qty")])
+    #expect(
+      report.failedRecords == [full: .counterOverflow(full, field: "qty")])
     #expect(report.dot != nil)
     #expect(scene.item?.name == "mine")
     #expect(report.conflicts.map(\.record) == [Scene.item])
     #expect(scene.mine[Item.self, "2"]?.name == "new")
     #expect(scene.mine[Item.self, "0"]?.name == nil)
     #expect(context.hasChanges)
-    #expect(context.fetch(Item.self, "0").name == "kept here")
-    #expect(report.written[full] == nil)
+    #expect(context.fetch(Item.self, key: "0").name == "kept here")
+    #expect(report.writtenFields[full] == nil)
   }
 
   @Test func twoThatCannotBeSaved() throws {
@@ -38,10 +39,10 @@ import Testing
     let context = scene.context(.error)
     for key in ["0", "3"] {
       try fullCounter(scene, key)
-      context.fetch(Item.self, key).qty.increment(by: .max)
+      context.fetch(Item.self, key: key).qty.increment(by: .max)
     }
     let report = try context.save()
-    #expect(report.failures.count == 2)
+    #expect(report.failedRecords.count == 2)
     #expect(report.names == ["name"])
   }
 
@@ -49,10 +50,10 @@ import Testing
     let scene = try Scene.withItem()
     try fullCounter(scene, "0")
     let context = EditingContext(scene.mine)
-    context.fetch(Item.self, "0").qty.increment(by: .max)
+    context.fetch(Item.self, key: "0").qty.increment(by: .max)
     let clock = scene.mine.version
     let report = try context.save()
-    #expect(report.failures.count == 1 && report.dot == nil)
+    #expect(report.failedRecords.count == 1 && report.dot == nil)
     #expect(scene.mine.version == clock)
     #expect(context.hasChanges)
   }
@@ -69,39 +70,39 @@ import Testing
     #expect(raise(by: .max))
     #expect(!raise(by: .max))
     #expect(raise(by: 1))
-    context.fetch(Item.self, "1").name = "mine"
+    context.fetch(Item.self, key: "1").name = "mine"
     let report = try context.save()
-    #expect(report.failures.isEmpty)
+    #expect(report.failedRecords.isEmpty)
     #expect(scene.mine[Item.self, "2"]?.qty == .max)
   }
 
   @Test func oneDotForAllRecords() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.error)
-    context.fetch(Item.self, "2").name = "new"
-    context.fetch(Person.self, "p").name = "person"
+    context.fetch(Item.self, key: "2").name = "new"
+    context.fetch(Person.self, key: "p").name = "person"
     let report = try context.save()
     #expect(report.dot == Dot(DeviceID(1), 2))
-    #expect(report.written.count == 3)
+    #expect(report.writtenFields.count == 3)
   }
 
   @Test func errorInOneRecordWritesNone() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.error)
-    context.fetch(Item.self, "2").name = "new"
+    context.fetch(Item.self, key: "2").name = "new"
     try scene.otherEdits { $0.name = "theirs" }
     #expect(throws: ContextSaveError.self) { try context.save() }
     #expect(scene.mine[Item.self, "2"] == nil)
-    #expect(context.fetch(Item.self, "2").name == "new")
+    #expect(context.fetch(Item.self, key: "2").name == "new")
   }
 
   @Test func policyDecidesRecordByRecord() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.serverWins)
-    context.fetch(Item.self, "2").name = "new"
+    context.fetch(Item.self, key: "2").name = "new"
     try scene.otherEdits { $0.name = "theirs" }
     let report = try context.save()
-    #expect(Array(report.written.keys) == [RecordID("Item", "2")])
+    #expect(Array(report.writtenFields.keys) == [RecordID("Item", "2")])
     #expect(scene.item?.name == "theirs")
   }
 
@@ -112,17 +113,17 @@ import Testing
       device: DeviceID(4), schema: [Item.self], wallClock: WallClock { .max },
       makeDeviceID: { DeviceID(99) })
     try late.save { $0[Item.self, "1"].name = "x" }
-    for _ in 0..<0xfffe { try late.save { $0[Item.self, "1"].touch() } }
+    for _ in 0..<0xfffe { try late.save { $0[Item.self, "1"].ensureExists() } }
     let other = EditingContext(late)
-    other.fetch(Item.self, "1").name = "last"
+    other.fetch(Item.self, key: "1").name = "last"
     try other.save()
-    other.fetch(Item.self, "1").name = "too late"
+    other.fetch(Item.self, key: "1").name = "too late"
     let error = #expect(throws: ContextSaveError.self) { try other.save() }
     guard case .save(.clockExhausted)? = error else {
       Issue.record("\(String(describing: error))")
       return
     }
-    #expect(other.fetch(Item.self, "1").name == "too late")
+    #expect(other.fetch(Item.self, key: "1").name == "too late")
     scene.mine.merge(late)
     let report = try context.save()
     #expect(scene.item?.name == "mine")

@@ -54,7 +54,7 @@ struct PersonRow: Sendable, CustomTestStringConvertible {
       policy: .manual, name: jones, address: sesame, phone: store,
       written: ["name"]),
     PersonRow(
-      policy: .custom { $0.isDirty ? .write($0.mine) : .keepStore },
+      policy: .custom { $0.isChangedInContext ? .write($0.mine) : .keepStore },
       name: jones, address: sesame, phone: mine, written: ["name", "phone"]),
   ]
 }
@@ -77,7 +77,7 @@ struct PersonRow: Sendable, CustomTestStringConvertible {
     on scene: Scene, _ policy: MergePolicy
   ) throws -> EditingContext {
     let context = EditingContext(scene.mine, mergePolicy: policy)
-    let taylor = context.fetch(Person.self, "taylor")
+    let taylor = context.fetch(Person.self, key: "taylor")
     taylor.name = PersonRow.jones
     taylor.phone = PersonRow.mine
     try scene.other.save { transaction in
@@ -112,7 +112,7 @@ struct PersonRow: Sendable, CustomTestStringConvertible {
     let scene = try scene()
     let context = try editedContext(on: scene, row.policy)
     try context.save()
-    let taylor = context.fetch(Person.self, "taylor")
+    let taylor = context.fetch(Person.self, key: "taylor")
     #expect(taylor.name == row.name)
     #expect(taylor.address == row.address)
     #expect(taylor.phone == row.phone)
@@ -138,8 +138,8 @@ struct PersonRow: Sendable, CustomTestStringConvertible {
     #expect(conflict.description.contains("Person/taylor.phone"))
     #expect(scene.mine.version == clock)
     #expect(context.hasChanges)
-    #expect(context.fetch(Person.self, "taylor").name == PersonRow.jones)
-    #expect(context.fetch(Person.self, "taylor").phone == PersonRow.mine)
+    #expect(context.fetch(Person.self, key: "taylor").name == PersonRow.jones)
+    #expect(context.fetch(Person.self, key: "taylor").phone == PersonRow.mine)
   }
 
   @Test func anotherPolicySavesTheEditsThatErrorKept() throws {
@@ -160,7 +160,7 @@ struct PersonRow: Sendable, CustomTestStringConvertible {
   func withoutAConflictDirtyFieldsAreWritten(_ policy: MergePolicy) throws {
     let scene = try Scene.withItem()
     let context = scene.context(policy)
-    context.fetch(Item.self, "1").qty.increment(by: 1)
+    context.fetch(Item.self, key: "1").qty.increment(by: 1)
     try scene.otherEdits { $0.qty.increment(by: 100) }
     let report = try context.save()
     #expect(report.names == ["name"])

@@ -22,7 +22,7 @@ import Testing
     _ policy: MergePolicy, insertion: Bool = false
   ) -> [FieldOutcome?] {
     let decision = policy.decide(Self.all, isInsertion: insertion)
-    return Self.all.map { decision.outcomes[Name($0.field)] }
+    return Self.all.map { decision.outcomes[SchemaName($0.field)] }
   }
 
   @Test func errorRefuses() {
@@ -58,8 +58,8 @@ import Testing
   @Test(arguments: [MergePolicy.rollback, .serverWins])
   func nothingOfMineIsKept(_ policy: MergePolicy) {
     #expect(outcomes(policy) == [nil, .keepStore, nil, .keepStore])
-    #expect(policy.decide(Self.all).dropsEdits)
-    #expect(!policy.decide([Self.dirty, Self.clean]).dropsEdits)
+    #expect(policy.decide(Self.all).dropsMergeableEdits)
+    #expect(!policy.decide([Self.dirty, Self.clean]).dropsMergeableEdits)
   }
 
   @Test(arguments: [MergePolicy.merge, .mergeNonNil])
@@ -68,7 +68,7 @@ import Testing
       outcomes(policy) == [
         nil, .writeConcurrently("m"), nil, .writeConcurrently("m"),
       ])
-    #expect(!policy.decide(Self.all).dropsEdits)
+    #expect(!policy.decide(Self.all).dropsMergeableEdits)
   }
 
   @Test func manual() {
@@ -104,7 +104,7 @@ import Testing
   func withoutAConflictDirtyIsWritten(_ policy: MergePolicy) {
     let decision = policy.decide([Self.clean, Self.dirty])
     #expect(!decision.isConflict && !decision.isRefused)
-    #expect(!decision.dropsEdits)
+    #expect(!decision.dropsMergeableEdits)
     #expect(decision.outcomes == ["dirty": .writeConcurrently("m")])
   }
 
@@ -112,7 +112,7 @@ import Testing
   func nothingDirtyIsNoConflict(_ policy: MergePolicy) {
     let decision = policy.decide([Self.clean, Self.changed])
     #expect(!decision.isConflict && decision.outcomes.isEmpty)
-    #expect(!decision.isRefused && !decision.dropsEdits)
+    #expect(!decision.isRefused && !decision.dropsMergeableEdits)
   }
 
   @Test func disjointEditsAreAConflict() {
@@ -129,14 +129,14 @@ import Testing
   @Test func deletedRecordsCountAsChangedInEveryField() {
     let field = FieldDifference(
       field: "f", base: nil, mine: "m", store: nil, storeWasDeleted: true)
-    #expect(field.isChanged && field.isDirty)
+    #expect(field.isChangedInStore && field.isChangedInContext)
     #expect(
       MergePolicy.manual.decide([field]).outcomes == ["f": .reportConflict])
   }
 
   @Test func unsetAndNullAreDifferent() {
-    #expect(Self.difference("f", nil, .null, nil).isDirty)
-    #expect(Self.difference("f", nil, nil, .null).isChanged)
+    #expect(Self.difference("f", nil, .null, nil).isChangedInContext)
+    #expect(Self.difference("f", nil, nil, .null).isChangedInStore)
   }
 
   @Test func policiesAreFoundByTheirNames() {

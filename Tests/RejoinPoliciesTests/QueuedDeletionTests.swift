@@ -15,14 +15,14 @@ import Testing
     try scene.otherEdits(Key.qty, .count(by: 1))
     let report = try context.save()
     #expect(report.dot == nil && report.dropped.isEmpty)
-    #expect(report.deleted.isEmpty)
+    #expect(report.deletedRecords.isEmpty)
     return context
   }
 
   /// Another context, after another launch.
-  private func reopened(_ context: EditingContext) throws -> [Conflict] {
+  private func reopened(_ context: EditingContext) throws -> [EditConflict] {
     let bytes = try JSONEncoder().encode(context.pendingConflicts)
-    return try JSONDecoder().decode([Conflict].self, from: bytes)
+    return try JSONDecoder().decode([EditConflict].self, from: bytes)
   }
 
   @Test func isQueuedAndTheRecordStays() throws {
@@ -39,7 +39,8 @@ import Testing
     let context = try queued(scene)
     let report = try context.resolveDeletion(of: Scene.item, deletes: true)
     #expect(!scene.mine.exists(Scene.item))
-    #expect(report.deleted == [Scene.item] && report.survivors.isEmpty)
+    #expect(
+      report.deletedRecords == [Scene.item] && report.survivingRecords.isEmpty)
     #expect(context.pendingConflicts.isEmpty)
   }
 
@@ -47,7 +48,7 @@ import Testing
     let scene = try Scene.withItem()
     let context = try queued(scene)
     let report = try context.resolveDeletion(of: Scene.item, deletes: false)
-    #expect(report.dot == nil && report.deleted.isEmpty)
+    #expect(report.dot == nil && report.deletedRecords.isEmpty)
     #expect(scene.item?.qty == 11 && context.pendingConflicts.isEmpty)
   }
 
@@ -76,7 +77,7 @@ import Testing
     let report = try context.resolveDeletion(of: Scene.item, deletes: true)
     #expect(scene.item?.note == "later")
     #expect(
-      report.survivors[Scene.item]?.map(\.device) == [DeviceID(2)])
+      report.survivingRecords[Scene.item]?.map(\.device) == [DeviceID(2)])
   }
 
   @Test func creationAfterADeletionIsQueuedWithIt() throws {
@@ -117,7 +118,7 @@ import Testing
     try scene.otherEdits(Key.tags, .inserting("later"))
     let report = try later.resolveDeletion(of: Scene.item, deletes: true)
     #expect(scene.mine.exists(Scene.item), "the tag was not displayed")
-    #expect(report.survivors.count == 1)
+    #expect(report.survivingRecords.count == 1)
   }
 
   @Test func storedFieldsSupersedeWhatWasDisplayedOnly() throws {

@@ -21,7 +21,7 @@ import Testing
   func editSupersedesEverySiblingWithoutReport(_ policy: MergePolicy) throws {
     let scene = try Scene.withItem(otherClock: 9000)
     let context = EditingContext(scene.mine, mergePolicy: policy)
-    context.fetch(Item.self, "1").theme = "mine"
+    context.fetch(Item.self, key: "1").theme = "mine"
     try scene.otherEdits { $0.theme = "theirs" }
     let report = try context.save()
     #expect(report.conflicts.isEmpty && report.dropped.isEmpty)
@@ -32,7 +32,7 @@ import Testing
   @Test func conflictElsewhereKeepsEditUnderError() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.error)
-    context.fetch(Item.self, "1").theme = "mine"
+    context.fetch(Item.self, key: "1").theme = "mine"
     try scene.otherEdits { $0.name = "theirs" }
     #expect(throws: ContextSaveError.self) { try context.save() }
     #expect(context.value(of: Key.theme, in: Scene.item) == "mine")
@@ -43,7 +43,7 @@ import Testing
   func conflictElsewhereDropsAndReportsEdit(_ policy: MergePolicy) throws {
     let scene = try Scene.withItem()
     let context = scene.context(policy)
-    context.fetch(Item.self, "1").theme = "mine"
+    context.fetch(Item.self, key: "1").theme = "mine"
     try scene.otherEdits { $0.name = "theirs" }
     let report = try context.save()
     #expect(report.dropped.map(\.field) == [Key.name, Key.theme])
@@ -64,7 +64,7 @@ import Testing
   func conflictElsewhereLeavesEditPlain(_ policy: MergePolicy) throws {
     let scene = try Scene.withItem(otherClock: 9000)
     let context = scene.context(policy)
-    context.fetch(Item.self, "1").theme = "mine"
+    context.fetch(Item.self, key: "1").theme = "mine"
     try scene.otherEdits { ($0.name, $0.theme) = ("theirs", "theirs") }
     let report = try context.save()
     #expect(!report.dropped.contains { $0.field == Key.theme })
@@ -75,7 +75,7 @@ import Testing
   @Test func editOfDeletedRecordConflicts() throws {
     let scene = try Scene.withItem()
     let context = EditingContext(scene.mine)
-    context.fetch(Item.self, "1").theme = "mine"
+    context.fetch(Item.self, key: "1").theme = "mine"
     try scene.otherDeletes()
     #expect(throws: ContextSaveError.self) { try context.save() }
     #expect(!scene.mine.exists(Scene.item))
@@ -97,7 +97,7 @@ import Testing
     let report = try context.save()
     #expect(report.conflicts.isEmpty && report.dropped.isEmpty)
     // The save did not see the change, and an update wins.
-    #expect(report.survivors.keys.first == Scene.item)
+    #expect(report.survivingRecords.keys.first == Scene.item)
     #expect(scene.item?.theme == "theirs")
   }
 
@@ -142,7 +142,7 @@ import Testing
     let scene = try Scene.withItem(otherClock: 9000)
     let context = EditingContext(scene.mine, mergePolicy: .merge)
     context.delete(Scene.item)
-    context.fetch(Item.self, "1").theme = "mine"
+    context.fetch(Item.self, key: "1").theme = "mine"
     try scene.otherEdits { $0.theme = "theirs" }
     try context.save()
     #expect(scene.stored(Key.theme).writes.map(\.value) == ["mine"])

@@ -18,10 +18,10 @@ import Testing
     // README
     let context = EditingContext(
       phone, mergePolicy: .mergeByPropertyObjectTrump)
-    context.fetch(Person.self, "taylor").phone = "1-800-275-2273"
+    context.fetch(Person.self, key: "taylor").phone = "1-800-275-2273"
     let report = try context.save()  // what was written, and what was dropped
     // README
-    #expect(report.written.values.first == ["phone"])
+    #expect(report.writtenFields.values.first == ["phone"])
     #expect(phone[Person.self, "taylor"]?.phone == "1-800-275-2273")
   }
 

@@ -9,10 +9,10 @@ import Testing
     let scene = try Scene.withItem()
     let context = scene.context(.error)
     try scene.otherEdits { $0.note = "theirs" }
-    #expect(context.fetch(Item.self, "1").note == "n")
+    #expect(context.fetch(Item.self, key: "1").note == "n")
     context.refresh()
-    #expect(context.fetch(Item.self, "1").note == "theirs")
-    #expect(context.fetch(Item.self, "1").name == "mine")
+    #expect(context.fetch(Item.self, key: "1").note == "theirs")
+    #expect(context.fetch(Item.self, key: "1").name == "mine")
     #expect(try context.save().names == ["name"])
     #expect(scene.item?.note == "theirs")
   }
@@ -22,7 +22,7 @@ import Testing
     let context = scene.context(.error)
     try scene.otherEdits { $0.name = "theirs" }
     context.refresh()
-    #expect(context.fetch(Item.self, "1").name == "mine")
+    #expect(context.fetch(Item.self, key: "1").name == "mine")
     #expect(throws: ContextSaveError.self) { try context.save() }
   }
 
@@ -40,7 +40,7 @@ import Testing
     let context = scene.context(.merge)
     try scene.otherEdits { $0.note = "theirs" }
     context.refresh()
-    context.fetch(Item.self, "1").note = "after"
+    context.fetch(Item.self, key: "1").note = "after"
     let report = try context.save()
     #expect(report.conflicts.isEmpty)
     #expect(scene.item?.note == "after")
@@ -65,8 +65,8 @@ import Testing
     context.fetch(Scene.item)
     try scene.mine.save { $0[Item.self, "1"].delete() }
     context.refresh()
-    #expect(context.fetch(Item.self, "1").name == nil)
-    context.fetch(Item.self, "1").name = "again"
+    #expect(context.fetch(Item.self, key: "1").name == nil)
+    context.fetch(Item.self, key: "1").name = "again"
     try context.save()
     #expect(scene.item?.name == "again")
     #expect(scene.item?.note == nil, "created again")
@@ -77,19 +77,19 @@ import Testing
     let context = scene.context(.error)
     try scene.mine.save { $0[Item.self, "1"].delete() }
     context.refresh()
-    #expect(context.fetch(Item.self, "1").name == "mine")
-    #expect(context.fetch(Item.self, "1").note == nil)
+    #expect(context.fetch(Item.self, key: "1").name == "mine")
+    #expect(context.fetch(Item.self, key: "1").note == nil)
     #expect(throws: ContextSaveError.self) { try context.save() }
   }
 
   @Test func fieldSetBackToItsBaseMovesForward() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.error)
-    context.fetch(Item.self, "1").note = "mine"
-    context.fetch(Item.self, "1").name = "base"
+    context.fetch(Item.self, key: "1").note = "mine"
+    context.fetch(Item.self, key: "1").name = "base"
     try scene.otherEdits { $0.name = "theirs" }
     context.refresh()
-    #expect(context.fetch(Item.self, "1").name == "theirs")
+    #expect(context.fetch(Item.self, key: "1").name == "theirs")
     #expect(try context.save().names == ["note"])
     #expect(scene.item?.name == "theirs")
   }
@@ -99,8 +99,8 @@ import Testing
     let context = scene.context(.error)
     context.automaticallyMergesChangesFromParent = true
     try scene.otherEdits { $0.note = "theirs" }
-    #expect(context.fetch(Item.self, "1").note == "theirs")
-    #expect(context.fetch(Item.self, "1").name == "mine")
+    #expect(context.fetch(Item.self, key: "1").note == "theirs")
+    #expect(context.fetch(Item.self, key: "1").name == "mine")
   }
 
   @Test func automaticallyMergesChangesOnSaving() throws {
@@ -117,7 +117,7 @@ import Testing
     let context = scene.context(.merge)
     context.automaticallyMergesChangesFromParent = true
     try scene.otherEdits { $0.name = "theirs" }
-    #expect(context.fetch(Item.self, "1").name == "mine")
+    #expect(context.fetch(Item.self, key: "1").name == "mine")
     #expect(try context.save().conflicts.count == 1)
     #expect(scene.nameConflicts == ["theirs"])
   }
@@ -126,7 +126,7 @@ import Testing
     let scene = try Scene.withItem()
     let context = scene.context(.error)
     try scene.otherEdits { $0.note = "theirs" }
-    #expect(context.fetch(Item.self, "1").note == "n")
+    #expect(context.fetch(Item.self, key: "1").note == "n")
     #expect(throws: ContextSaveError.self) { try context.save() }
   }
 }

@@ -58,7 +58,7 @@ struct Scene {
   func context(_ policy: MergePolicy, name: String? = "mine") -> EditingContext
   {
     let context = EditingContext(mine, mergePolicy: policy)
-    context.fetch(Item.self, "1").name = name
+    context.fetch(Item.self, key: "1").name = name
     return context
   }
 
@@ -84,7 +84,7 @@ struct Scene {
 extension ContextReport {
   /// The names of the fields written in the only record.
   var names: [String] {
-    written.values.joined().map(\.text).sorted()
+    writtenFields.values.joined().map(\.text).sorted()
   }
 }
 

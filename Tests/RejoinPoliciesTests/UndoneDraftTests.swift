@@ -17,7 +17,7 @@ import Testing
       Issue.record("nothing was undone")
       return
     }
-    #expect(report.left.isEmpty)
+    #expect(report.unrevertedFields.isEmpty)
     #expect(scene.item?.name == "base" && scene.item?.qty == 10)
     #expect(scene.mine.undoHistory.redoName == "Edit item")
     try scene.mine.redo()
@@ -39,7 +39,7 @@ import Testing
   @Test func undoRevertsContext() throws {
     let scene = try Scene.withItem()
     let context = scene.context(.mergeByPropertyObjectTrump)
-    context.fetch(Person.self, "ada").name = "Ada"
+    context.fetch(Person.self, key: "ada").name = "Ada"
     try context.save(undoable: "Save")
     #expect(scene.item?.name == "mine")
     try scene.mine.undo()
@@ -49,7 +49,7 @@ import Testing
   @Test func undoRevertsDeletionInContext() throws {
     let scene = try Scene.withItem()
     let context = EditingContext(scene.mine)
-    context.fetch(Item.self, "1").delete()
+    context.fetch(Item.self, key: "1").delete()
     try context.save(undoable: "Delete")
     #expect(scene.item == nil)
     try scene.mine.undo()
@@ -74,7 +74,7 @@ import Testing
   @Test func redoKeepsRecordBesideUnseenDeletion() throws {
     let scene = try Scene.withItem()
     let context = EditingContext(scene.mine, mergePolicy: .merge)
-    context.fetch(Item.self, "1").touch()
+    context.fetch(Item.self, key: "1").ensureExists()
     try scene.other.save { $0[Item.self, "1"].delete() }
     scene.mine.merge(scene.other)
     try context.save(undoable: "Keep")
@@ -98,7 +98,7 @@ import Testing
       Issue.record("the save is not undone")
       return
     }
-    #expect(report.left.isEmpty)
+    #expect(report.unrevertedFields.isEmpty)
     #expect(scene.item?.name == "base" && scene.item?.qty == 11)
   }
 
@@ -128,7 +128,7 @@ import Testing
     draft.name = "mine"
     let report = try EditingContext(scene.mine).commit(&draft)
     #expect(
-      report.failures[draft.id] == SaveError.emptyKey(entity: "Item"))
+      report.failedRecords[draft.id] == SaveError.emptyKey(entity: "Item"))
     #expect(!draft.isCommitted && report.dot == nil)
   }
 }

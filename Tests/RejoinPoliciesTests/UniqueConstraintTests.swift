@@ -10,7 +10,7 @@ import Testing
     _ scene: Scene, _ policy: MergePolicy
   ) throws -> EditingContext {
     let context = EditingContext(scene.mine, mergePolicy: policy)
-    let mine = context.fetch(Person.self, "a@b.c")
+    let mine = context.fetch(Person.self, key: "a@b.c")
     mine.name = "Ann"
     context.set(.null, for: Person().phone.key, in: RecordID("Person", "a@b.c"))
     try scene.other.save { transaction in
@@ -65,7 +65,7 @@ import Testing
     let scene = Scene()
     for (replica, name) in [(scene.mine, "Ann"), (scene.other, "Anna")] {
       let context = EditingContext(replica, mergePolicy: .mergeNonNil)
-      context.fetch(Person.self, "a@b.c").name = name
+      context.fetch(Person.self, key: "a@b.c").name = name
       #expect(try context.save().conflicts.isEmpty)
     }
     scene.receive()

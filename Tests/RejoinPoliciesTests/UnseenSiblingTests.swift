@@ -94,8 +94,8 @@ import Testing
   func contextDeletionReportsUnseenWrite(_ policy: MergePolicy) throws {
     let scene = try Scene.withItem()
     let context = EditingContext(scene.mine, mergePolicy: policy)
-    context.fetch(Item.self, "1").delete()
-    context.fetch(Item.self, "1").note = "again"
+    context.fetch(Item.self, key: "1").delete()
+    context.fetch(Item.self, key: "1").note = "again"
     try thirdWrites("loser", to: scene, at: 1)
     #expect(scene.item?.name == "base", "the unseen write is not shown")
     let report = try context.save()
@@ -114,8 +114,8 @@ import Testing
   ) throws {
     let scene = try Scene.withItem()
     let context = EditingContext(scene.mine, mergePolicy: policy)
-    context.fetch(Item.self, "1").delete()
-    context.fetch(Item.self, "1").note = "again"
+    context.fetch(Item.self, key: "1").delete()
+    context.fetch(Item.self, key: "1").note = "again"
     try scene.otherEdits(Key.qty, .count(by: 3))
     try scene.otherEdits(Key.qty, .count(by: -3))
     let report = try context.save()
@@ -127,8 +127,8 @@ import Testing
     let scene = try Scene.withItem()
     let context = EditingContext(
       scene.mine, mergePolicy: .mergeByPropertyObjectTrump)
-    context.fetch(Item.self, "1").delete()
-    context.fetch(Item.self, "1").note = "again"
+    context.fetch(Item.self, key: "1").delete()
+    context.fetch(Item.self, key: "1").note = "again"
     try scene.otherEdits(Key.name, .write("theirs"))
     try scene.otherDeletes()
     let report = try context.save()

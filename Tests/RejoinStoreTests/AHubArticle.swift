@@ -12,7 +12,7 @@ import Testing
 
   private struct User {
     let devices: Set<DeviceID>
-    func check(_ access: Hub.Access) throws {}
+    func check(_ access: Hub.Request) throws {}
   }
 
   /// Needs a server.
@@ -20,7 +20,7 @@ import Testing
     let hub = try await Hub(connections: 8) {
       try PostgreSQLConnection("host=127.0.0.1 dbname=notes")
     }
-    let session = hub.session { access in try user.check(access) }
+    let session = hub.makeSession { access in try user.check(access) }
     return session
   }
 
@@ -53,7 +53,7 @@ import Testing
     let path = self.path
     let hub = try await Hub { try SQLiteConnection(opening: path) }
     let user = User(devices: Set(replicas.map(\.device)))
-    let session = hub.session { access in
+    let session = hub.makeSession { access in
       switch access {
       case .read("list-17"): break
       case .write("list-17", let write)
@@ -98,11 +98,11 @@ import Testing
     try phone.save { $0[Note.self, "1"].title = "Milk" }
     for device in [phone, tablet] { try await exchange(device, session) }
     try tablet.save { $0.delete(id) }
-    #expect(try tablet.purge().dot == nil)
+    #expect(try tablet.purgeDeletedRecords().dot == nil)
     for _ in 0..<3 {
       for device in [tablet, phone] { try await exchange(device, session) }
     }
-    #expect(try phone.purge().dot != nil)
+    #expect(try phone.purgeDeletedRecords().dot != nil)
     for device in [phone, tablet] { try await exchange(device, session) }
     for replica in [phone, tablet] {
       #expect(replica.record(id)?.exists == false)

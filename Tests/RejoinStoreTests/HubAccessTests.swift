@@ -29,7 +29,7 @@ import Testing
     _ hub: Hub, as devices: DeviceID...
   ) -> (HubSession, Writes) {
     let writes = Writes()
-    let session = hub.session { access in
+    let session = hub.makeSession { access in
       guard case .write(_, let write) = access else { return }
       writes.add(write)
       if !write.devices.isSubset(of: devices) { throw Refused() }
@@ -49,7 +49,7 @@ import Testing
     try phone.save { $0[Note.self, "1"].title = "Milk" }
     let (own, device) = (scope, phone.device)
     // This client may use one scope, as one device.
-    let session = hub.session { access in
+    let session = hub.makeSession { access in
       switch access {
       case .read(own), .recordVersion(own, device): break
       case .write(own, let write) where write.devices == [device]: break

@@ -25,7 +25,7 @@ import Testing
       count.add()
       return try database.connect(path)
     }
-    let session = hub.session { _ in }
+    let session = hub.makeSession { _ in }
     let replicas = (1...40).map { replica(UInt64($0)) }
     var deltas: [Delta] = []
     for replica in replicas {
@@ -77,7 +77,7 @@ import Testing
     let hub = try await Hub(connections: 1) {
       Telling(try SQLiteConnection(opening: path), begins)
     }
-    let session = hub.session { _ in }
+    let session = hub.makeSession { _ in }
     let other = try SQLiteConnection(opening: path)
     try other.run("BEGIN IMMEDIATE")
     let phone = replica(1)
@@ -132,10 +132,10 @@ import Testing
         sql == "ROLLBACK" ? SQLError(.busy, "no answer") : nil
       }
     }
-    let session = hub.session { _ in }
+    let session = hub.makeSession { _ in }
     // The scope of a device makes the request fail.
     try open(path).write("Milk")
-    await #expect(throws: StoreError.ofDevice) {
+    await #expect(throws: StoreError.scopeBelongsToDevice) {
       try await session.version(of: "main")
     }
     #expect(try await session.version(of: scope) == ReplicaVersion())
@@ -150,7 +150,7 @@ import Testing
       try connection.run("SET application_name = 'to be ended'")
       return connection
     }
-    let session = hub.session { _ in }
+    let session = hub.makeSession { _ in }
     let killer = try connect(.postgresql)
     let phone = replica(1)
     for i in 0..<20 {

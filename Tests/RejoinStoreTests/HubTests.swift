@@ -63,7 +63,7 @@ class HubSuite: StoreSuite {
   func replica(_ device: UInt64) -> Replica {
     Replica(
       device: DeviceID(device), schema: [Note.self],
-      wallClock: ManualClock().wall, makeDeviceID: DeviceID.random)
+      wallClock: ManualClock().wallClock, makeDeviceID: DeviceID.random)
   }
 
   func write(_ replica: Replica, _ keys: String...) throws {
@@ -315,7 +315,7 @@ class HubSuite: StoreSuite {
       DeviceSave(sequence: n - 1, time: .zero, digest: 1), of: DeviceID(9))
     stored.identity.ownDigests = OwnDigests(above: n - 2, [1])
     let replica = Replica(
-      resuming: stored, schema: [Note.self], wallClock: ManualClock().wall,
+      resuming: stored, schema: [Note.self], wallClock: ManualClock().wallClock,
       makeDeviceID: DeviceID.random)
     try write(replica, "\(n)")
     return replica
@@ -327,14 +327,14 @@ class HubSuite: StoreSuite {
     let phone = replica(1)
     try write(phone, "1")
     try exchange(phone, hub(database))
-    #expect(throws: StoreError.ofHub) {
+    #expect(throws: StoreError.scopeBelongsToHub) {
       try open(self.path, scope: self.scope)
     }
     try open(path).write("Milk")
-    #expect(throws: StoreError.ofDevice) {
+    #expect(throws: StoreError.scopeBelongsToDevice) {
       try self.hub(database).version(of: "main")
     }
-    #expect(throws: StoreError.ofDevice) {
+    #expect(throws: StoreError.scopeBelongsToDevice) {
       try self.hub(database).apply(#require(phone.delta()), in: "main")
     }
   }

@@ -94,7 +94,7 @@ struct Item: Entity {
         case .recordIDs(let ids):
           show(ids.filter { $0.entity == "Item" }.count)
         case .changes(let changes):
-          for change in changes.of(Item.self) {
+          for change in changes.changes(to: Item.self) {
             show(change.key, change.new?.title)
           }
         }

@@ -11,13 +11,14 @@ import Testing
 @Suite final class ObservationTests: StoreSuite {
   private func store() async throws -> ReplicaStore {
     try await ReplicaStore(
-      at: path, schema: [Note.self], wallClock: ManualClock().wall,
+      at: path, schema: [Note.self], wallClock: ManualClock().wallClock,
       token: keeper, makeDeviceID: { DeviceID(1) })
   }
 
   private func peer() -> Replica {
     Replica(
-      device: DeviceID(8), schema: [Note.self], wallClock: ManualClock().wall,
+      device: DeviceID(8), schema: [Note.self],
+      wallClock: ManualClock().wallClock,
       makeDeviceID: { DeviceID(9) })
   }
 
@@ -26,7 +27,8 @@ import Testing
     var changes = await store.changes.makeAsyncIterator()
     _ = try await changes.next()
     try await store.save { $0[Note.self, "1"].title = "first" }
-    var told = try #require(try await changes.nextChanges()).of(Note.self)
+    var told = try #require(try await changes.nextChanges()).changes(
+      to: Note.self)
     #expect(told.map(\.key) == ["1"])
     #expect(told[0].old == nil && told[0].new?.title == "first")
 
@@ -36,14 +38,14 @@ import Testing
       transaction[Note.self, "2"].title = "theirs"
     }
     try await store.apply(#require(peer.delta()))
-    told = try #require(try await changes.nextChanges()).of(Note.self)
+    told = try #require(try await changes.nextChanges()).changes(to: Note.self)
     #expect(told.map(\.key) == ["1", "2"])
     #expect(told[0].old?.title == "first" && told[0].old?.views == 0)
     #expect(told[0].new?.title == "first" && told[0].new?.views == 1)
 
     try await store.save { $0[Note.self, "1"].delete() }
     let all = try #require(try await changes.nextChanges())
-    told = all.of(Note.self)
+    told = all.changes(to: Note.self)
     #expect(told.count == 1 && told[0].old?.title == "first")
     #expect(told[0].new == nil)
     // Who has deleted it can still be asked.
@@ -66,7 +68,8 @@ import Testing
       return
     }
     #expect(ids == ["a", "b"].map { RecordID("Note", $0) })
-    let later = try #require(try await iterator.nextChanges()).of(Note.self)
+    let later = try #require(try await iterator.nextChanges()).changes(
+      to: Note.self)
     #expect(later.map(\.key) == ["a", "c"])
     #expect(later.map(\.old?.title) == ["a", nil])
     #expect(later.map(\.new?.title) == [nil, "c"])
@@ -98,7 +101,7 @@ import Testing
             switch update {
             case .recordIDs(let ids): keys = Set(ids.map(\.key))
             case .changes(let changes):
-              for change in changes.of(Note.self) {
+              for change in changes.changes(to: Note.self) {
                 if change.new == nil {
                   keys.remove(change.key)
                 } else {
@@ -125,7 +128,7 @@ import Testing
     }
     let store = try await ReplicaStore(
       at: path, schema: [Note.self, Draft.self],
-      wallClock: ManualClock().wall, token: keeper,
+      wallClock: ManualClock().wallClock, token: keeper,
       makeDeviceID: { DeviceID(1) })
     var changes = await store.changes.makeAsyncIterator()
     _ = try await changes.next()
@@ -134,8 +137,8 @@ import Testing
       transaction[Draft.self, "1"].title = "draft"
     }
     let told = try #require(try await changes.nextChanges())
-    #expect(told.of(Note.self).map(\.new?.title) == ["note"])
-    #expect(told.of(Draft.self).map(\.new?.title) == ["draft"])
+    #expect(told.changes(to: Note.self).map(\.new?.title) == ["note"])
+    #expect(told.changes(to: Draft.self).map(\.new?.title) == ["draft"])
   }
 
   /// Nobody is told of a save that could not be made durable.
@@ -143,7 +146,7 @@ import Testing
     let connection = try SQLiteConnection(opening: path)
     let scope = try StoredScope(
       "main", on: connection, schema: [Note.self],
-      wallClock: ManualClock().wall, token: keeper,
+      wallClock: ManualClock().wallClock, token: keeper,
       makeDeviceID: { DeviceID(1) })
     let (pending, signals) = scope.observers.observe()
     let used = try #require(try connection.integer("PRAGMA page_count"))
@@ -173,11 +176,12 @@ import Testing
         transaction[Note.self, "\(i % 3)"].title = "title \(i)"
       }
     }
-    let told = try #require(try await changes.nextChanges()).of(Note.self)
+    let told = try #require(try await changes.nextChanges()).changes(
+      to: Note.self)
     #expect(told.map(\.old?.title) == [nil, "before", nil])
     #expect(told.map(\.new?.title) == ["title 99", "title 97", "title 98"])
     // And only once.
-    try await store.save { $0[Note.self, "last"].touch() }
+    try await store.save { $0[Note.self, "last"].ensureExists() }
     #expect(try await changes.nextChanges()?.all.map(\.id.key) == ["last"])
   }
 
@@ -231,7 +235,7 @@ import Testing
     var store: ReplicaStore? = try await store()
     var changes = try #require(await store?.changes).makeAsyncIterator()
     _ = try await changes.next()
-    let values = try #require(store?.values(of: Note.self, "1"))
+    let values = try #require(store?.values(of: Note.self, key: "1"))
     try await store?.save { $0[Note.self, "1"].title = "last" }
     store = nil
     // What was not asked for yet is told first.
@@ -246,7 +250,7 @@ import Testing
   @Test func valuesAreOfOneRecord() async throws {
     let store = try await store()
     let (composed, decomposed) = ("caf\u{e9}", "cafe\u{301}")
-    var values = store.values(of: Note.self, composed).makeAsyncIterator()
+    var values = store.values(of: Note.self, key: composed).makeAsyncIterator()
     _ = try await values.next()
     try await store.save { $0[Note.self, decomposed].title = "other" }
     try await store.save { $0[Note.self, composed].title = "this one" }
@@ -255,7 +259,7 @@ import Testing
 
   @Test func theCurrentValueIsToldOnce() async throws {
     var store: ReplicaStore? = try await store()
-    let values = try #require(store?.values(of: Note.self, "1"))
+    let values = try #require(store?.values(of: Note.self, key: "1"))
     let count = Task {
       var count = 0
       for try await _ in values where count < 1000 { count += 1 }
@@ -269,17 +273,17 @@ import Testing
   @Test func whatIsNotFoldedIsNotTold() async throws {
     let store = try await store()
     try await store.save { $0[Note.self, "1"].log.append(1) }
-    #expect(try await store.withReplica { $0.fold() } == 1)
+    #expect(try await store.withReplica { $0.foldLedgers() } == 1)
     var changes = await store.changes.makeAsyncIterator()
     _ = try await changes.next()
-    #expect(try await store.withReplica { $0.fold() } == 0)
-    try await store.save { $0[Note.self, "2"].touch() }
+    #expect(try await store.withReplica { $0.foldLedgers() } == 0)
+    try await store.save { $0[Note.self, "2"].ensureExists() }
     #expect(try await changes.nextChanges()?.all.map(\.id.key) == ["2"])
   }
 
   @Test func valuesBeginWithTheCurrentOne() async throws {
     let store = try await store()
-    var values = store.values(of: Note.self, "1").makeAsyncIterator()
+    var values = store.values(of: Note.self, key: "1").makeAsyncIterator()
     func isMissing() async throws -> Bool {
       if case .some(.none) = try await values.next() { true } else { false }
     }

@@ -17,7 +17,7 @@ import Testing
   ) async throws -> ReplicaStore {
     try await ReplicaStore(
       at: folder.file(name), scope: scope, schema: [Note.self],
-      wallClock: ManualClock().wall, recovering: recovery,
+      wallClock: ManualClock().wallClock, recovering: recovery,
       makeDeviceID: { DeviceID(device) })
   }
 
@@ -106,13 +106,13 @@ import Testing
 
   /// The process exits before the tables exist, or before the token does.
   @Test func openingUnfinishedStoreDoesNotThrowMissing() throws {
-    final class Keeper: TokenKeeper, @unchecked Sendable {
+    final class Keeper: TokenStorage, @unchecked Sendable {
       var bytes: [UInt8]?
       /// The number of tokens that are kept before the process exits.
       var left = 2
       struct Ended: Error {}
       func load() -> [UInt8]? { bytes }
-      func keep(_ bytes: [UInt8]) throws {
+      func store(_ bytes: [UInt8]) throws {
         if left == 0 { throw Ended() }
         left -= 1
         self.bytes = bytes
@@ -208,7 +208,7 @@ import Testing
     try await first.save { $0[Note.self, "1"].title = "Milk" }
     var changes = await first.changes.makeAsyncIterator()
     _ = try await changes.next()
-    var values = first.values(of: Note.self, "1").makeAsyncIterator()
+    var values = first.values(of: Note.self, key: "1").makeAsyncIterator()
     #expect(try await values.next()??.title == "Milk")
     #expect(!first.isSuperseded)
     // The link is another name for the same file.
@@ -217,7 +217,7 @@ import Testing
     let token = TokenFile(beside: path)
     let second = try await ReplicaStore(
       at: folder.file("link.sqlite"), schema: [Note.self],
-      wallClock: ManualClock().wall, token: token,
+      wallClock: ManualClock().wallClock, token: token,
       makeDeviceID: { DeviceID(2) })
     try await second.save { $0[Note.self, "1"].title = "Bread" }
     #expect(first.isSuperseded && !second.isSuperseded)
@@ -285,7 +285,7 @@ import Testing
     #expect(throws: StoreError.self) {
       try StoredScope(
         "main", on: full, recovering: .asNewDevice, schema: [Note.self],
-        wallClock: ManualClock().wall, token: keeper,
+        wallClock: ManualClock().wallClock, token: keeper,
         makeDeviceID: { DeviceID(2) })
     }
     #expect(keeper.bytes == bytes)
@@ -340,7 +340,7 @@ import Testing
     #expect(early.take()?.all.count == 1)
     #expect(late?.0.take() == nil)
     try store.write("Butter")
-    #expect(late?.0.take()?.of(Note.self).first?.old?.title == "Bread")
+    #expect(late?.0.take()?.changes(to: Note.self).first?.old?.title == "Bread")
     _ = signals
   }
 }

@@ -73,7 +73,7 @@ import Testing
         case "count": note.views.increment()
         case "write": note.title = "title"
         case "delete": note.delete()
-        default: note.touch()
+        default: note.ensureExists()
         }
       }
     }
@@ -175,7 +175,7 @@ import Testing
           replica.recordVersion(peer.version, of: peer.device)
           peer.merge(replica)
         }
-        #expect(replica.fold() > 0)
+        #expect(replica.foldLedgers() > 0)
       }
     }
     #expect(try sizes().count == 0)
@@ -223,14 +223,14 @@ import Testing
     func history(_ number: Int) throws -> Delta {
       let replica = Replica(
         opening: backup, token: RestoreToken(backup), schema: [Note.self],
-        wallClock: ManualClock().wall, makeDeviceID: { DeviceID(6) })
+        wallClock: ManualClock().wallClock, makeDeviceID: { DeviceID(6) })
       try replica.save { transaction in
         let note = transaction[Note.self, "1"]
         switch (field, number) {
         case ("title", _): note.title = "history \(number)"
         case ("views", _): note.views.increment(by: Int64(number))
         case ("exist", 1): note.delete()
-        case ("exist", _): note.touch()
+        case ("exist", _): note.ensureExists()
         case ("log", _): note.log.append(Int64(number))
         case (_, 1): note.blocked.insert("7")
         default: note.blocked.remove("7")
@@ -295,7 +295,7 @@ import Testing
       try connection.integer("SELECT count(*) FROM rejoin_patch") == 0)
     let rows = try #require(try StoredScope.read("hub", on: connection))
     let replica = Replica(
-      resuming: rows, schema: [Note.self], wallClock: ManualClock().wall,
+      resuming: rows, schema: [Note.self], wallClock: ManualClock().wallClock,
       makeDeviceID: { DeviceID(9) })
     #expect(
       replica[Note.self, "1"]?.tags == store.read { $0[Note.self, "1"]?.tags })

@@ -13,7 +13,7 @@ import Testing
 @Suite final class StatementTests: StoreSuite {
   private func store() async throws -> ReplicaStore {
     let store = try await ReplicaStore(
-      at: path, schema: [Note.self], wallClock: ManualClock().wall,
+      at: path, schema: [Note.self], wallClock: ManualClock().wallClock,
       makeDeviceID: DeviceID.random)
     try SQLiteConnection(opening: path).run(
       "CREATE TABLE IF NOT EXISTS search (key TEXT PRIMARY KEY, title TEXT)")
@@ -24,7 +24,7 @@ import Testing
   @Sendable private static func index(
     _ connection: any SQLConnection, _ changes: RecordChanges
   ) throws {
-    for note in changes.of(Note.self) {
+    for note in changes.changes(to: Note.self) {
       if let new = note.new {
         try connection.run(
           "REPLACE INTO search VALUES (?, ?)", .text(note.key),
@@ -194,7 +194,7 @@ import Testing
       try await store(),
       Replica(
         device: DeviceID(8), schema: [Note.self],
-        wallClock: ManualClock().wall, makeDeviceID: DeviceID.random)
+        wallClock: ManualClock().wallClock, makeDeviceID: DeviceID.random)
     )
     try peer.save { transaction in
       transaction[Note.self, "1"].title = "Milk"
@@ -215,7 +215,7 @@ import Testing
     await #expect(throws: Refused.self) {
       try await store.apply(delta) { connection, changes in
         try StatementTests.index(connection, changes)
-        #expect(changes.of(Note.self).map(\.old?.title) == ["Bread"])
+        #expect(changes.changes(to: Note.self).map(\.old?.title) == ["Bread"])
         throw Refused()
       }
     }
@@ -249,7 +249,7 @@ import Testing
     @Sendable func index(
       _ connection: any SQLConnection, _ changes: RecordChanges
     ) throws {
-      for change in changes.of(Note.self) {
+      for change in changes.changes(to: Note.self) {
         try connection.run("DELETE FROM text WHERE key = ?", .text(change.key))
         guard let title = change.new?.title else { continue }
         try connection.run(

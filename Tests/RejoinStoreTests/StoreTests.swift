@@ -15,7 +15,7 @@ import Testing
     func store() async throws -> ReplicaStore {
       try await ReplicaStore(
         at: folder.file("notes.sqlite"), schema: [Note.self],
-        wallClock: ManualClock().wall, makeDeviceID: { DeviceID(1) })
+        wallClock: ManualClock().wallClock, makeDeviceID: { DeviceID(1) })
     }
     let first = try await store()
     let saved = try await first.save { transaction in
@@ -115,7 +115,7 @@ import Testing
       do {
         store = try StoredScope(
           "main", on: connection, schema: [Note.self],
-          wallClock: ManualClock().wall, token: keeper,
+          wallClock: ManualClock().wallClock, token: keeper,
           makeDeviceID: { DeviceID(1) })
       } catch {
         // Too small for the tables; there is nothing.
@@ -173,7 +173,7 @@ import Testing
     let connection = CountingConnection(try SQLiteConnection(opening: path))
     let store = try StoredScope(
       "main", on: connection, schema: [Note.self],
-      wallClock: ManualClock().wall, token: keeper,
+      wallClock: ManualClock().wallClock, token: keeper,
       makeDeviceID: { DeviceID(1) })
     try store.update { replica in
       try replica.save { transaction in

@@ -14,7 +14,8 @@ import Testing
 
   private func peer() -> Replica {
     Replica(
-      device: DeviceID(8), schema: [Note.self], wallClock: ManualClock().wall,
+      device: DeviceID(8), schema: [Note.self],
+      wallClock: ManualClock().wallClock,
       makeDeviceID: { DeviceID(9) })
   }
 
@@ -61,7 +62,7 @@ import Testing
         replica.merge(peer)
       }
     }
-    let folded = try store.update { $0.fold() }
+    let folded = try store.update { $0.foldLedgers() }
     #expect(folded == 5)
     #expect(try reopened().bytes == store.bytes)
   }

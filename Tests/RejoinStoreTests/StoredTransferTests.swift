@@ -14,7 +14,7 @@ import Testing
   ) async throws -> ReplicaStore {
     try await ReplicaStore(
       at: folder.file(name), schema: [Note.self],
-      wallClock: ManualClock().wall, makeDeviceID: { DeviceID(device) })
+      wallClock: ManualClock().wallClock, makeDeviceID: { DeviceID(device) })
   }
 
   @Test func aTransferGoesOnAfterTheStoreIsOpenedAgain() async throws {

@@ -16,9 +16,9 @@ import Testing
     var items: [String: [UInt8]] = [:]
   }
 
-  private struct Keychain: TokenKeeper {
+  private struct Keychain: TokenStorage {
     func load() throws -> [UInt8]? { try readItem("rejoin-token") }
-    func keep(_ bytes: [UInt8]) throws { try writeItem("rejoin-token", bytes) }
+    func store(_ bytes: [UInt8]) throws { try writeItem("rejoin-token", bytes) }
 
     private let items = Items()
     private func readItem(_ name: String) throws -> [UInt8]? {
@@ -48,7 +48,7 @@ import Testing
       transaction[Note.self, "1"].tags.insert("shopping")
     }
     #expect(await store.read { $0[Note.self, "1"]?.title } == "Milk")
-    try await store.withReplica { try $0.purge() }
+    try await store.withReplica { try $0.purgeDeletedRecords() }
 
     let screen = Screen()
     @Sendable func show(_ title: String?) {
@@ -56,14 +56,14 @@ import Testing
     }
     @Sendable func hide(_ key: String) { screen.add("hides \(key)") }
     let values = Task {
-      for try await note in store.values(of: Note.self, "1") {
+      for try await note in store.values(of: Note.self, key: "1") {
         show(note?.title)
       }
     }
     let changes = Task {
       for try await update in await store.changes {
         guard case .changes(let changes) = update else { continue }
-        for change in changes.of(Note.self) where change.new == nil {
+        for change in changes.changes(to: Note.self) where change.new == nil {
           hide(change.key)
         }
       }
@@ -109,7 +109,7 @@ import Testing
       _ = replica.merge(other)
     }
     switch try await store.undo() {
-    case .done(let report): showKept(report.left)  // fields with later changes
+    case .done(let report): showKept(report.unrevertedFields)  // fields with later changes
     case .prevented(let fields): askToSkip(fields)  // nothing was undone
     case .nothing: break
     }
@@ -122,7 +122,7 @@ import Testing
     @Sendable func index(
       _ connection: any SQLConnection, _ changes: RecordChanges
     ) throws {
-      for change in changes.of(Note.self) {
+      for change in changes.changes(to: Note.self) {
         try connection.run(
           "DELETE FROM search WHERE key = ?", .text(change.key))
         guard let title = change.new?.title else { continue }

@@ -17,7 +17,7 @@ struct Note: Entity {
 }
 
 /// A token in memory, which can be lost, replaced and be out of reach.
-final class TestKeeper: TokenKeeper, @unchecked Sendable {
+final class TestKeeper: TokenStorage, @unchecked Sendable {
   // Each test has its own, on one thread.
   var bytes: [UInt8]?
   var fails = false
@@ -28,7 +28,7 @@ final class TestKeeper: TokenKeeper, @unchecked Sendable {
     return bytes
   }
 
-  func keep(_ bytes: [UInt8]) throws {
+  func store(_ bytes: [UInt8]) throws {
     if fails { throw Failure() }
     self.bytes = bytes
   }
@@ -109,13 +109,14 @@ final class CountingConnection: SQLConnection {
 /// Opens a scope of a file as ``ReplicaStore`` does, for one thread.
 func open(
   _ path: String, _ mode: SQLiteConnection.Mode = .writing,
-  scope: String = "main", token: any TokenKeeper = TestKeeper(),
+  scope: String = "main", token: any TokenStorage = TestKeeper(),
   as device: UInt64 = 1
 ) throws -> StoredScope {
   let connection = try SQLiteConnection(opening: path, mode, timeout: .zero)
   try connection.run("PRAGMA journal_mode = WAL")
   return try StoredScope(
-    scope, on: connection, schema: [Note.self], wallClock: ManualClock().wall,
+    scope, on: connection, schema: [Note.self],
+    wallClock: ManualClock().wallClock,
     token: token, makeDeviceID: { DeviceID(device) })
 }
 

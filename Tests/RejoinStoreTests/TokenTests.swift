@@ -137,24 +137,24 @@ import Testing
     let file = TokenFile(at: folder.file("token"))
     #expect(try file.load() == nil)
     for bytes in [[1, 2, 3], [], Array(repeating: 7, count: 51)] as [[UInt8]] {
-      try file.keep(bytes)
+      try file.store(bytes)
       #expect(try file.load() == bytes)
     }
     #expect(
       try FileManager.default.contentsOfDirectory(atPath: folder.path)
         == ["token"])
     #expect(throws: TokenFile.Failure.self) {
-      try TokenFile(at: folder.file("none/token")).keep([1])
+      try TokenFile(at: folder.file("none/token")).store([1])
     }
   }
 
   @Test func aTokenFileThatFailsKeepsWhatItHad() throws {
     let file = TokenFile(at: folder.file("token"))
-    try file.keep([1, 2, 3])
+    try file.store([1, 2, 3])
     // The disk is full.
     try FileManager.default.createSymbolicLink(
       atPath: folder.file("token.new"), withDestinationPath: "/dev/full")
-    #expect(throws: TokenFile.Failure.self) { try file.keep([4]) }
+    #expect(throws: TokenFile.Failure.self) { try file.store([4]) }
     #expect(try file.load() == [1, 2, 3])
     // A file that cannot be read is not a missing one.
     let loop = folder.file("loop")

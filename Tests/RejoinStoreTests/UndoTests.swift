@@ -14,7 +14,7 @@ import Testing
     as device: UInt64 = 1
   ) async throws -> ReplicaStore {
     try await ReplicaStore(
-      at: path, schema: [Note.self], wallClock: ManualClock().wall,
+      at: path, schema: [Note.self], wallClock: ManualClock().wallClock,
       token: keeper, makeDeviceID: { DeviceID(device) })
   }
 
@@ -108,7 +108,7 @@ import Testing
     let again = try await self.store(as: 2)
     for _ in 0..<UndoHistory.limit {
       guard case .done(let report) = try await again.undo() else { break }
-      #expect(report.left.isEmpty)
+      #expect(report.unrevertedFields.isEmpty)
     }
     #expect(await title(again) == "title 5")
     #expect(try await again.undo() == .nothing)
@@ -124,7 +124,7 @@ import Testing
     let connection = try SQLiteConnection(opening: path)
     let scope = try StoredScope(
       "main", on: connection, schema: [Note.self],
-      wallClock: ManualClock().wall, token: keeper,
+      wallClock: ManualClock().wallClock, token: keeper,
       makeDeviceID: { DeviceID(1) })
     func rename(_ title: String) throws {
       try scope.update { replica in
@@ -287,7 +287,7 @@ import Testing
     try await store.backup(to: copy)
     try await rename("Bread", in: store)
     let restored = try await ReplicaStore(
-      at: copy, schema: [Note.self], wallClock: ManualClock().wall,
+      at: copy, schema: [Note.self], wallClock: ManualClock().wallClock,
       token: keeper, makeDeviceID: { DeviceID(9) })
     #expect(await restored.undoName == "Rename to Milk")
     try await restored.undo()
@@ -299,7 +299,7 @@ import Testing
 @Suite final class ExportTests: StoreSuite {
   @Test func deltaMadeInWithReplicaStoresTheToken() async throws {
     let store = try await ReplicaStore(
-      at: path, schema: [Note.self], wallClock: ManualClock().wall,
+      at: path, schema: [Note.self], wallClock: ManualClock().wallClock,
       token: keeper, makeDeviceID: { DeviceID(1) })
     let token = try #require(keeper.bytes)
     try await store.withReplica { replica in
@@ -315,7 +315,7 @@ import Testing
     // The backup lacks a save that was sent.
     let restored = try await ReplicaStore(
       at: folder.file("backup.sqlite"), schema: [Note.self],
-      wallClock: ManualClock().wall, token: keeper,
+      wallClock: ManualClock().wallClock, token: keeper,
       makeDeviceID: { DeviceID(2) })
     #expect(await restored.deviceChange?.old == DeviceID(1))
   }
@@ -330,7 +330,7 @@ import Testing
       case "state": _ = replica.state
       case "fork": _ = replica.fork(as: DeviceID(7))
       case "encoded": _ = replica.encoded()
-      case "snapshot": _ = Snapshot(of: replica)
+      case "snapshot": _ = ReplicaSnapshot(of: replica)
       default: _ = replica.delta(since: ReplicaVersion(), byteLimit: 100)
       }
     }
@@ -387,7 +387,7 @@ import Testing
 
   @Test func versionAndDeltaAreOfOneMoment() async throws {
     let store = try await ReplicaStore(
-      at: path, schema: [Note.self], wallClock: ManualClock().wall,
+      at: path, schema: [Note.self], wallClock: ManualClock().wallClock,
       token: keeper, makeDeviceID: { DeviceID(1) })
     try await store.save { $0[Note.self, "1"].title = "Milk" }
     let (version, delta) = try await store.export { replica in

@@ -18,7 +18,7 @@ import Testing
 
   @Test func theExampleIsRight() {
     var random = SeededRandom(seed: 7)
-    #expect(random.below(10) == 7)
+    #expect(random.number(below: 10) == 7)
     #expect(random.pick(["a", "b"]) == "a")
   }
 
@@ -26,8 +26,9 @@ import Testing
     func draw(_ seed: UInt64) -> String {
       var random = SeededRandom(seed: seed)
       let list = random.shuffled(Array(0..<9))
-      return "\(random.below(90)) \(random.chance(50)) \(list) "
-        + "\(random.pick(list)) \(random.time())"
+      return
+        "\(random.number(below: 90)) \(random.chance(percent: 50)) \(list) "
+        + "\(random.pick(list)) \(random.timestamp())"
     }
     #expect(draw(5) == draw(5))
     #expect(Set((0..<50).map { draw(UInt64($0)) }).count == 50)
@@ -35,16 +36,17 @@ import Testing
 
   @Test func numbersAreBelowTheirBound() {
     var random = SeededRandom(seed: 1)
-    #expect(Set((0..<200).map { _ in random.below(5) }) == [0, 1, 2, 3, 4])
-    #expect(random.below(1) == 0)
+    #expect(
+      Set((0..<200).map { _ in random.number(below: 5) }) == [0, 1, 2, 3, 4])
+    #expect(random.number(below: 1) == 0)
   }
 
   @Test func chancesAreShares() {
     var random = SeededRandom(seed: 2)
-    let count = (0..<10_000).count { _ in random.chance(30) }
+    let count = (0..<10_000).count { _ in random.chance(percent: 30) }
     #expect((2_800...3_200).contains(count))
-    #expect((0..<100).allSatisfy { _ in !random.chance(0) })
-    #expect((0..<100).allSatisfy { _ in random.chance(100) })
+    #expect((0..<100).allSatisfy { _ in !random.chance(percent: 0) })
+    #expect((0..<100).allSatisfy { _ in random.chance(percent: 100) })
   }
 
   @Test func everyOrderIsDrawn() {

@@ -91,7 +91,8 @@ import Testing
       let ship = register("ship", of: String.self)
     }
     let next = Replica(
-      device: DeviceID(5), schema: [Next.self], wallClock: ManualClock().wall,
+      device: DeviceID(5), schema: [Next.self],
+      wallClock: ManualClock().wallClock,
       makeDeviceID: { DeviceID(99) })
     try a.edit {
       $0.name = "Ada"

@@ -145,7 +145,7 @@ struct Pair {
     a = try data.replica(1)
     b = try Dataset.replica(2, copying: a)
     // So that both have saved.
-    try b.save { $0.touch(RecordID("Item", data.ids[0])) }
+    try b.save { $0.ensureExists(RecordID("Item", data.ids[0])) }
     if let delta = b.delta(since: a.version) { a.apply(delta) }
   }
 

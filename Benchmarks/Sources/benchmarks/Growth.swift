@@ -114,7 +114,9 @@ extension GrowingWork {
       return (replica, report)
     } body: { input, count in
       let (replica, report) = input
-      guard let undo = report.undo, try replica.undo(undo).left.isEmpty else {
+      guard let undo = report.undo,
+        try replica.undo(undo).unrevertedFields.isEmpty
+      else {
         return 0
       }
       return count
@@ -157,7 +159,7 @@ extension GrowingWork {
       for id in ids { context.apply(edit, to: steps, in: id) }
       return context
     } body: { context, _ in
-      try context.save().failures.count
+      try context.save().failedRecords.count
     }
   }
 
@@ -186,7 +188,7 @@ extension GrowingWork {
       let hub = Dataset.emptyReplica(0, schema: schema)
       let versions = try (1...count).map { number in
         let device = Dataset.emptyReplica(number, schema: schema)
-        try device.save { $0.touch(record) }
+        try device.save { $0.ensureExists(record) }
         if let delta = device.delta() { hub.apply(delta, reporting: .faults) }
         return (device.device, device.version)
       }
@@ -204,7 +206,7 @@ extension GrowingWork {
     ) { input, _ in
       let (replica, ids) = input
       return try ids.count { id in
-        try replica.save { $0.touch(id) }
+        try replica.save { $0.ensureExists(id) }
         return !replica.recordIDs(of: "Item", limit: 10).isEmpty
       }
     }

@@ -173,7 +173,7 @@ private final class FilledHub {
     let hub = try blocking {
       try await Hub(connections: 1) { try database.connect(file) }
     }
-    session = hub.session { _ in }
+    session = hub.makeSession { _ in }
     try send(since: ReplicaVersion())
   }
 
@@ -207,7 +207,7 @@ private final class FilledHub {
     let other = Replica(
       device: device, schema: Dataset.schema,
       wallClock: WallClock { 1_750_000_000_000 }, makeDeviceID: { device })
-    try other.save { $0.touch(RecordID("Item", "met")) }
+    try other.save { $0.ensureExists(RecordID("Item", "met")) }
     if let delta = other.delta() { _ = try apply(delta) }
   }
 

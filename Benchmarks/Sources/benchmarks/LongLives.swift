@@ -27,7 +27,7 @@ extension Suite {
       let hub = Dataset.emptyReplica(0)
       for i in 1...scale(4000) {
         let device = Dataset.emptyReplica(i)
-        try device.save { $0.touch(RecordID("Item", "r")) }
+        try device.save { $0.ensureExists(RecordID("Item", "r")) }
         hub.recordVersion(device.version, of: device.device)
         if let delta = device.delta(since: hub.version) { hub.apply(delta) }
       }
@@ -42,7 +42,7 @@ extension Suite {
       try replica.save { transaction in
         for id in data.ids { transaction.delete(RecordID("Item", id)) }
       }
-      try replica.purge()
+      try replica.purgeDeletedRecords()
       return replica.state.encoded().count
     }
   }

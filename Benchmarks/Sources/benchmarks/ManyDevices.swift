@@ -108,7 +108,7 @@ extension Suite {
     let pair = try Pair(Dataset(fields: scale(10_000)))
     for i in 2..<max(scale(devices), 3) {
       let other = Dataset.emptyReplica(100 + i)
-      try other.save { $0.touch(RecordID("Item", pair.data.ids[0])) }
+      try other.save { $0.ensureExists(RecordID("Item", pair.data.ids[0])) }
       for replica in [pair.a, pair.b] {
         if let delta = other.delta() { replica.apply(delta) }
       }

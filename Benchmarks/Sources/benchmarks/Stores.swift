@@ -171,7 +171,7 @@ extension Suite {
           makeDeviceID: { Dataset.device(7) })
       }
       let observed = (0..<scale(observers)).map {
-        store.values(of: Item.self, "\($0)")
+        store.values(of: Item.self, key: "\($0)")
       }
       return Work(operations: count, expecting: count, setUp: {}) { _ in
         defer { withExtendedLifetime((folder, observed)) {} }

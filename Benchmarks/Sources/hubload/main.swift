@@ -54,7 +54,7 @@ let seconds = arguments.count > 3 ? Double(arguments[3]) ?? 5 : 5
   func sessions(_ count: Int) async throws -> [HubSession] {
     let isFile = database.hasPrefix("sqlite:")
     let hub = try await Hub(connections: isFile ? 1 : 8, connect)
-    return (0..<count).map { _ in hub.session { _ in } }
+    return (0..<count).map { _ in hub.makeSession { _ in } }
   }
 #endif
 

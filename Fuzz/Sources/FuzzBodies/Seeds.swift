@@ -43,7 +43,7 @@ public enum Seeds {
   private static func choices(upTo size: Int) -> [[UInt8]] {
     var random = SeededRandom(seed: 1)
     return (0..<60).map { i in
-      (0..<(8 + i * size / 60)).map { _ in UInt8(random.below(256)) }
+      (0..<(8 + i * size / 60)).map { _ in UInt8(random.number(below: 256)) }
     }
   }
 }

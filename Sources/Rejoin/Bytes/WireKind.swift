@@ -30,7 +30,7 @@ package enum WireKind: UInt8, CaseIterable {
 
   /// Whether every interval begins at zero, so that its beginning is not
   /// written.
-  var beginsAtNothing: Bool { self != .delta }
+  var startsAtZero: Bool { self != .delta }
 
   /// Whether it may have fragments of fields.
   var hasFragments: Bool {

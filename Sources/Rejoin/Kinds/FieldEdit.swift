@@ -15,7 +15,7 @@ public enum FieldEdit: Hashable, Sendable {
 /// The edit of one kind of field.
 protocol KindEdit {
   /// Whether the edit may add a reference.
-  var mayRefer: Bool { get }
+  var mayContainReferences: Bool { get }
 
   /// Whether the edit may remove something without a trace.
   var removes: Bool { get }
@@ -62,7 +62,7 @@ extension FieldEdit {
   }
 
   /// Whether the edit may add a reference.
-  var mayRefer: Bool { read { $0.mayRefer } }
+  var mayContainReferences: Bool { read { $0.mayContainReferences } }
 
   /// Whether the edit may remove something without a trace.
   package var removes: Bool { read { $0.removes } }

@@ -62,7 +62,7 @@ extension FieldState {
   /// Whether the field may contain a reference.
   ///
   /// A set is not searched for one.
-  var mayRefer: Bool { read { $0.mayRefer } }
+  var mayContainReferences: Bool { read { $0.mayContainReferences } }
 
   /// Calls `body` with every reference in the field.
   func forEachReference(_ body: (RecordID) -> Void) {

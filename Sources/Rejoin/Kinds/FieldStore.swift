@@ -60,7 +60,7 @@ package protocol FieldStore: DotStore {
   func shown(in part: Self) -> [UInt64]
 
   /// Whether the store may contain a reference. A set is not searched for one.
-  var mayRefer: Bool { get }
+  var mayContainReferences: Bool { get }
 
   /// Calls `body` with each value that can be a reference.
   func forEachValue(_ body: (Value) -> Void)
@@ -147,7 +147,7 @@ extension FieldStore {
 
   package var shownValues: [Value]? { nil }
 
-  package var mayRefer: Bool { false }
+  package var mayContainReferences: Bool { false }
 
   package func forEachValue(_ body: (Value) -> Void) {}
 

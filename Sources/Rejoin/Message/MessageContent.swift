@@ -15,7 +15,7 @@ struct MessageContent {
   /// Sorted by entity, and then by key.
   private(set) var choices: [Choice] = []
   /// The ranges in `choices` of each entity.
-  private(set) var entities: [(name: Name, choices: Range<Int>)] = []
+  private(set) var entities: [(name: SchemaName, choices: Range<Int>)] = []
   /// The indices of the chosen fields among their records' slots; `nil` if all
   /// of a record are chosen.
   private var slots: [UInt32]?
@@ -97,7 +97,7 @@ struct MessageContent {
       if let last = entities.last, UTF8Order.equal(last.name.text, name) {
         entities[entities.count - 1].choices = last.choices.lowerBound..<i + 1
       } else {
-        entities.append((Name(name), i..<i + 1))
+        entities.append((SchemaName(name), i..<i + 1))
       }
     }
   }

@@ -80,7 +80,7 @@ struct MessageWriter {
 
   /// Writes the records of one entity.
   private mutating func write(
-    _ entity: Name, _ choices: ArraySlice<MessageContent.Choice>
+    _ entity: SchemaName, _ choices: ArraySlice<MessageContent.Choice>
   ) {
     let numbers = writeTable(entity, choices)
     // One by one: there may be many entities, and many fields of others.
@@ -115,7 +115,7 @@ struct MessageWriter {
   ///
   /// - Returns: The numbers of the fields.
   private mutating func writeTable(
-    _ entity: Name, _ choices: ArraySlice<MessageContent.Choice>
+    _ entity: SchemaName, _ choices: ArraySlice<MessageContent.Choice>
   ) -> [UInt32] {
     var numbers: [UInt32] = []
     for choice in choices {

@@ -2,7 +2,7 @@
 
 /// What a ``RecordEditor`` edits: a transaction, an editing context or a draft.
 package protocol EditTarget: AnyObject {
-  func touch(_ id: RecordID)
+  func ensureExists(_ id: RecordID)
   func delete(_ id: RecordID)
   func perform(_ edit: FieldEdit, on key: FieldKey, of id: RecordID)
 

@@ -32,7 +32,7 @@ struct FieldNames: Sendable {
   }
 
   /// Whether there is a field of a kind.
-  func contain(_ kind: FieldKind) -> Bool {
+  func contains(_ kind: FieldKind) -> Bool {
     keys.entries.contains { $0.key.kind == kind }
   }
 }

@@ -172,11 +172,11 @@ struct FieldSlot: Sendable {
   }
 
   /// Whether the field may hold a reference; a set is not searched for one.
-  var mayRefer: Bool {
+  var mayContainReferences: Bool {
     switch content {
     case .register(let value): value?.isReference == true
     case .empty: false
-    case .other(let state): state.mayRefer
+    case .other(let state): state.mayContainReferences
     }
   }
 }

@@ -16,7 +16,7 @@ public struct RecordEditor<Owner: Entity> {
   }
 
   /// Creates the record without setting a field, or keeps it alive.
-  public func touch() { target.touch(id) }
+  public func ensureExists() { target.ensureExists(id) }
 
   /// Deletes the record.
   public func delete() { target.delete(id) }

@@ -24,7 +24,7 @@ struct RecordState: Sendable {
   /// The saves that any deletion covers, or `nil` without a deletion.
   private(set) var covered: VectorClock?
   /// Whether any field may hold a reference; never set back.
-  private(set) var mayRefer = false
+  private(set) var mayContainReferences = false
 
   init(_ id: RecordID) { self.id = id }
 
@@ -87,7 +87,7 @@ struct RecordState: Sendable {
 
   /// Adds a field that is missing.
   mutating func add(_ slot: FieldSlot) {
-    note(at: insert(slot), refers: slot.mayRefer)
+    note(at: insert(slot), refers: slot.mayContainReferences)
     _checkInvariants()
   }
 
@@ -108,7 +108,7 @@ struct RecordState: Sendable {
     if slots[i].name == 0 || !existence.updateWins {
       existence = existence(afterChangeAt: i)
     }
-    if refers { mayRefer = true }
+    if refers { mayContainReferences = true }
   }
 
   /// The marks of the record's existence.
@@ -136,7 +136,7 @@ extension RecordState {
         covered == marks.covered && existence == derivedExistence,
         "the marks and the fields of \(id) say otherwise")
       precondition(
-        mayRefer || !slots.contains(where: \.mayRefer),
+        mayContainReferences || !slots.contains(where: \.mayContainReferences),
         "\(id) has references, and is said to have none")
     #endif
   }

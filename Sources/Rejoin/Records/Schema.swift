@@ -33,7 +33,7 @@ public struct Schema: Sendable, ExpressibleByArrayLiteral {
 
     /// The declared field with a name.
     public func field(named name: String) -> FieldKey? {
-      fields.filter { Name($0.name) == Name(name) }.min()
+      fields.filter { SchemaName($0.name) == SchemaName(name) }.min()
     }
   }
 
@@ -41,7 +41,7 @@ public struct Schema: Sendable, ExpressibleByArrayLiteral {
   private struct Declared {
     let definition: Definition
     /// The names of the declared fields, each with what is read under it.
-    let read: RunMap<Name, [FieldKey]>
+    let read: RunMap<SchemaName, [FieldKey]>
 
     init(_ definition: Definition) {
       precondition(
@@ -49,12 +49,13 @@ public struct Schema: Sendable, ExpressibleByArrayLiteral {
           && definition.quietFields.allSatisfy { $0.kind == .register },
         "`quietFields` must be registers among the `fields`")
       self.definition = definition
-      var read = RunMap<Name, [FieldKey]>()
+      var read = RunMap<SchemaName, [FieldKey]>()
       for key in definition.fields {
-        read.update(Name(key.name), default: []) { $0.append(key) }
+        read.update(SchemaName(key.name), default: []) { $0.append(key) }
       }
-      for key in definition.olderFields where read[Name(key.name)] != nil {
-        read.update(Name(key.name), default: []) { $0.append(key) }
+      for key in definition.olderFields where read[SchemaName(key.name)] != nil
+      {
+        read.update(SchemaName(key.name), default: []) { $0.append(key) }
       }
       self.read = read
     }
@@ -62,7 +63,7 @@ public struct Schema: Sendable, ExpressibleByArrayLiteral {
 
   /// The entities, which are looked up at each read and save: there are few, and
   /// they come in runs.
-  private var declared = RunMap<Name, Declared>()
+  private var declared = RunMap<SchemaName, Declared>()
 
   /// An instance of each declared entity, in which key paths find its fields.
   private var instances = RunMap<ObjectIdentifier, any AnyObject & Sendable>()
@@ -73,7 +74,7 @@ public struct Schema: Sendable, ExpressibleByArrayLiteral {
   ///
   /// - Precondition: No name begins with `rejoin.`, which is reserved for the
   ///   library.
-  public init(_ entities: [Name: Definition]) {
+  public init(_ entities: [SchemaName: Definition]) {
     for (name, definition) in entities { declare(name, definition) }
   }
 
@@ -84,12 +85,12 @@ public struct Schema: Sendable, ExpressibleByArrayLiteral {
   public init(arrayLiteral elements: any Entity.Type...) {
     for entity in elements {
       let instance = entity.init()
-      declare(Name(entity.entityName), Definition(instance))
+      declare(SchemaName(entity.entityName), Definition(instance))
       share(instance)
     }
   }
 
-  private mutating func declare(_ name: Name, _ definition: Definition) {
+  private mutating func declare(_ name: SchemaName, _ definition: Definition) {
     precondition(
       declared[name] == nil,
       "two entities are named \"\(name)\": rename one of them")
@@ -104,7 +105,7 @@ public struct Schema: Sendable, ExpressibleByArrayLiteral {
   }
 
   /// The entities by name.
-  public var entities: [Name: Definition] {
+  public var entities: [SchemaName: Definition] {
     Dictionary(
       uniqueKeysWithValues: declared.entries.map {
         ($0.key, $0.content.definition)
@@ -113,7 +114,7 @@ public struct Schema: Sendable, ExpressibleByArrayLiteral {
 
   /// The definition of an entity; the default one if it is not in the schema.
   public subscript(entity: String) -> Definition {
-    declared[Name(entity)]?.definition ?? Definition()
+    declared[SchemaName(entity)]?.definition ?? Definition()
   }
 
   /// Whether a deletion or a concurrent edit wins in an entity.
@@ -123,7 +124,7 @@ public struct Schema: Sendable, ExpressibleByArrayLiteral {
 
   /// The rule of a declared entity; `nil` if it is not declared.
   func declaredDeletion(of entity: String) -> DeletionRule? {
-    declared.place(of: Name(entity)).map {
+    declared.place(of: SchemaName(entity)).map {
       declared.entries[$0].content.definition.deletion
     }
   }
@@ -149,14 +150,16 @@ public struct Schema: Sendable, ExpressibleByArrayLiteral {
   /// Whether a field has the name of a declared field but another kind, so that
   /// it is never read.
   func isMismatch(_ key: FieldKey, in entity: String) -> Bool {
-    guard let place = declared.place(of: Name(entity)) else { return false }
-    let read = declared.entries[place].content.read[Name(key.name)]
+    guard let place = declared.place(of: SchemaName(entity)) else {
+      return false
+    }
+    let read = declared.entries[place].content.read[SchemaName(key.name)]
     return read.map { !$0.contains(key) } ?? false
   }
 
   /// Whether concurrent writes of a register are neither listed nor reported.
   package func isQuiet(_ key: FieldKey, in entity: String) -> Bool {
-    declared.place(of: Name(entity)).map {
+    declared.place(of: SchemaName(entity)).map {
       declared.entries[$0].content.definition.quietFields.contains(key)
     } ?? false
   }
@@ -195,10 +198,10 @@ extension Schema.Definition {
       "\(E.entityName) declares \(rules.count) deletion rules: remove all but "
         + "one of its properties of the type `DeletionRule`")
     self.init(deletion: rules.first ?? .updateWins)
-    var names: Set<Name> = []
+    var names: Set<SchemaName> = []
     for case let field as any DeclaredField in properties {
       precondition(
-        names.insert(Name(field.key.name)).inserted,
+        names.insert(SchemaName(field.key.name)).inserted,
         "\(E.entityName) declares two fields named \"\(field.key.name)\": give "
           + "one of them another name, or read the older one with `fallingBackTo`"
       )

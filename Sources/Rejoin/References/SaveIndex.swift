@@ -62,7 +62,7 @@ struct SaveIndex {
 
   /// The table of what was collected.
   consuming func table() -> SaveTable {
-    lines.updateAll { $1.settle() }
+    lines.updateAll { $1.sortAndDeduplicate() }
     var table = SaveTable()
     table.lines.reserveCapacity(lines.entries.count)
     let sorted = lines.sorted
@@ -85,7 +85,7 @@ struct SaveIndex {
 
 extension SaveIndex.Line {
   /// Sorts the saves and keeps each once, with its least timestamp.
-  fileprivate mutating func settle() {
+  fileprivate mutating func sortAndDeduplicate() {
     let isSorted = zip(saves, saves.dropFirst()).allSatisfy {
       $0.sequence < $1.sequence
     }

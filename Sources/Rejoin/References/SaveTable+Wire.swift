@@ -26,7 +26,7 @@ extension SaveTable {
         out.varint(to.time.rawValue - saves[end].time)
       }
       // Readers refuse the message if the interval is empty.
-      if !kind.beginsAtNothing { out.varint(to.sequence &- from &- 1) }
+      if !kind.startsAtZero { out.varint(to.sequence &- from &- 1) }
       out.fixed(to.digest)
     }
   }
@@ -101,7 +101,7 @@ extension SaveTable {
     }
     let end = saves[places.upperBound - 1 - Int(distance)]
     let step =
-      reader.kind.beginsAtNothing ? end.sequence - 1 : try reader.varint()
+      reader.kind.startsAtZero ? end.sequence - 1 : try reader.varint()
     let (time, overflow) = end.time.addingReportingOverflow(extra)
     try reader.require(
       step < end.sequence && !overflow, .invalid,

@@ -4,26 +4,26 @@
 /// exist.
 struct RecordIndex: Sendable {
   /// By name of the entity.
-  private var entities = RunMap<Name, EntityRecords>()
+  private var entities = RunMap<SchemaName, EntityRecords>()
 
   /// The position of a record.
   subscript(id: RecordID) -> Int? {
-    entities.place(of: Name(id.entity)).flatMap {
-      entities.entries[$0].content.positions[Name(id.key)]
+    entities.place(of: SchemaName(id.entity)).flatMap {
+      entities.entries[$0].content.positions[SchemaName(id.key)]
     }.map { Int($0) }
   }
 
   /// The records of an entity.
-  subscript(entity: String) -> EntityRecords? { entities[Name(entity)] }
+  subscript(entity: String) -> EntityRecords? { entities[SchemaName(entity)] }
 
   /// The names of the entities, in no particular order.
-  var names: [Name] { entities.entries.map(\.key) }
+  var names: [SchemaName] { entities.entries.map(\.key) }
 
   /// Changes what is known of an entity's records.
   mutating func update(
     _ entity: String, _ change: (inout EntityRecords) -> Void
   ) {
-    entities.update(Name(entity), default: EntityRecords(), change)
+    entities.update(SchemaName(entity), default: EntityRecords(), change)
   }
 
   /// The state of the index at one moment.
@@ -45,22 +45,22 @@ struct RecordIndex: Sendable {
   ///
   /// - Parameter records: The records that were added since the mark. They are
   ///   the last ones in the list.
-  mutating func takeBack(
+  mutating func revert(
     to mark: Mark, without records: ArraySlice<RecordState>
   ) {
     for record in records {
-      update(record.id.entity) { $0.positions[Name(record.id.key)] = nil }
+      update(record.id.entity) { $0.positions[SchemaName(record.id.key)] = nil }
     }
     entities.removeAll(after: mark.entities.count)
     let start = UInt32(records.startIndex)
-    entities.updateAll { $1.takeBack(to: mark.entities[$0], before: start) }
+    entities.updateAll { $1.revert(to: mark.entities[$0], before: start) }
   }
 }
 
 /// The records of one entity.
 struct EntityRecords: Sendable {
   /// The position of each record, by its key.
-  fileprivate(set) var positions: [Name: UInt32] = [:]
+  fileprivate(set) var positions: [SchemaName: UInt32] = [:]
   /// The positions in the order of keys, without those in `added`.
   private var sorted = KeyOrder()
   /// The positions that were added out of order since they were sorted.
@@ -81,7 +81,7 @@ struct EntityRecords: Sendable {
   /// Removes the positions from `count` on.
   ///
   /// No positions may have been sorted since the mark.
-  fileprivate mutating func takeBack(to mark: Mark, before count: UInt32) {
+  fileprivate mutating func revert(to mark: Mark, before count: UInt32) {
     existing = mark.existing
     while let last = added.last, last >= count { added.removeLast() }
     sorted.removeLast(from: count)
@@ -89,7 +89,7 @@ struct EntityRecords: Sendable {
 
   /// Adds a record.
   mutating func add(_ key: String, at position: Int, _ records: [RecordState]) {
-    positions[Name(key)] = UInt32(position)
+    positions[SchemaName(key)] = UInt32(position)
     let isNext =
       added.isEmpty
       && sorted.last.map {

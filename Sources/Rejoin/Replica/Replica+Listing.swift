@@ -119,7 +119,7 @@ extension Replica {
   ///   than one write.
   public func conflictedFields(of entity: String) -> [FieldLocation] {
     let quiet = schema[entity].quietFields
-    let places = Dictionary(grouping: stored.shared, by: \.record)
+    let places = Dictionary(grouping: stored.conflicted, by: \.record)
     return places.flatMap { position, places -> [FieldLocation] in
       let state = stored.records[Int(position)]
       guard UTF8Order.equal(state.id.entity, entity) else { return [] }

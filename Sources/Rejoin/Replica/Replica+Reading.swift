@@ -54,7 +54,7 @@ extension Replica {
   /// conflicts and elements, too.
   private func dangling(in state: RecordState) -> Set<RecordID> {
     var dangling: Set<RecordID> = []
-    guard state.mayRefer else { return dangling }
+    guard state.mayContainReferences else { return dangling }
     for slot in state.slots {
       slot.state.forEachReference { id in
         if !exists(id) { dangling.insert(id) }

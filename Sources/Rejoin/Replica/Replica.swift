@@ -190,7 +190,7 @@ public final class Replica {
   ///   does not contain its save, because it belongs to another copy of the device.
   ///   It is also ignored if it is thousands of saves old.
   @discardableResult
-  public func tokenStored(_ token: RestoreToken) -> Bool {
+  public func confirmTokenStored(_ token: RestoreToken) -> Bool {
     guard token.isContained(in: stored) else { return false }
     stored.identity.durableToken = token
     stored._checkInvariants()

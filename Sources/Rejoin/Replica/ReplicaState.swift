@@ -36,9 +36,9 @@ public struct ReplicaState: Sendable {
   /// There are some when a part of a delta arrived and the rest did not.
   var ahead: Set<FieldPosition> = []
   /// The registers with more than one sibling.
-  private(set) var shared: Set<FieldPosition> = []
+  private(set) var conflicted: Set<FieldPosition> = []
   /// What is kept beside large fields, of those that can be sent in part.
-  var large: [FieldPosition: LargeField] = [:]
+  var largeFields: [FieldPosition: LargeField] = [:]
   /// From which size on a field is large; not stored.
   package var fragmentSize = ReplicaState.defaultFragmentSize
   /// The records that have changed since a store has asked last; `nil` if none
@@ -100,7 +100,7 @@ public struct ReplicaState: Sendable {
     let only = theirs.onlyWrite?.dot
     let clock = only == nil ? theirs.clock : VectorClock()
     var (before, known) = (0 as UInt64, VectorClock())
-    update(location, kind: kind, refers: theirs.mayRefer) { mine in
+    update(location, kind: kind, refers: theirs.mayContainReferences) { mine in
       if let only {
         before = mine.lastSave(of: only.device)
       } else {
@@ -114,11 +114,11 @@ public struct ReplicaState: Sendable {
         Dot(entry.device, entry.count), over: known[entry.device], at: location)
     }
     guard kind.supportsFragments else { return }
-    noteLarge(at: location, isNew: known.isEmpty) { field in
+    trackLargeField(at: location, isNew: known.isEmpty) { field in
       if let note {
         note(&field, known)
       } else {
-        field.noteJoin(clock, over: known)
+        field.recordJoin(clock, over: known)
       }
     }
   }
@@ -126,11 +126,11 @@ public struct ReplicaState: Sendable {
   /// Adds a field that no save here has touched, and enters it into the index.
   mutating func add(_ state: FieldState, at location: FieldPosition) {
     let position = Int(location.record)
-    noteChange(of: location.record)
+    recordChange(of: location.record)
     let slot = FieldSlot(location.name, state)
     let existence = records[position].existence
     records[position].add(slot)
-    if slot.isShared { shared.insert(location) }
+    if slot.isShared { conflicted.insert(location) }
     recount(position, from: existence)
     if slot.isOneWrite { return note(slot.save.dot, over: 0, at: location) }
     let clock = state.clock
@@ -138,13 +138,13 @@ public struct ReplicaState: Sendable {
       note(Dot(entry.device, entry.count), over: 0, at: location)
     }
     guard state.kind.supportsFragments else { return }
-    noteLarge(at: location, isNew: true) {
-      $0.noteJoin(clock, over: VectorClock())
+    trackLargeField(at: location, isNew: true) {
+      $0.recordJoin(clock, over: VectorClock())
     }
   }
 
   /// Notes that a record is going to change.
-  mutating func noteChange(of record: UInt32) {
+  mutating func recordChange(of record: UInt32) {
     changedRecords?.insert(record)
     formerRecords?.note(record, of: records)
   }
@@ -182,7 +182,7 @@ public struct ReplicaState: Sendable {
     let isNew = kind.supportsFragments && !records[position].has(name)
     var before: UInt64 = 0
     let superseded = update(
-      location, kind: kind, refers: save.edit?.mayRefer ?? false
+      location, kind: kind, refers: save.edit?.mayContainReferences ?? false
     ) { slot in
       before = slot.lastSave(of: save.dot.device)
       return slot.apply(save)
@@ -190,7 +190,7 @@ public struct ReplicaState: Sendable {
     // Of the field's clock, an edit moves only the entry of the author.
     note(save.dot, over: before, at: location)
     if kind.supportsFragments {
-      noteLarge(at: location, isNew: isNew) { $0.note(save) }
+      trackLargeField(at: location, isNew: isNew) { $0.note(save) }
     }
     return superseded
   }
@@ -211,13 +211,13 @@ public struct ReplicaState: Sendable {
   }
 
   /// Lists a register as shared if it has siblings.
-  mutating func noteShared(_ slot: FieldSlot, at location: FieldPosition) {
-    if slot.isShared { shared.insert(location) }
+  mutating func trackConflicted(_ slot: FieldSlot, at location: FieldPosition) {
+    if slot.isShared { conflicted.insert(location) }
   }
 
   /// Removes a register from the list of shared registers.
   mutating func forgetShared(at location: FieldPosition) {
-    if !shared.isEmpty { shared.remove(location) }
+    if !conflicted.isEmpty { conflicted.remove(location) }
   }
 
   /// Changes a field in place, and counts its record and its siblings.
@@ -226,7 +226,7 @@ public struct ReplicaState: Sendable {
     _ change: (inout FieldSlot) -> Result
   ) -> Result {
     let position = Int(location.record)
-    noteChange(of: location.record)
+    recordChange(of: location.record)
     let existence = records[position].existence
     var (wasShared, isShared) = (false, false)
     let result = records[position].update(
@@ -238,7 +238,11 @@ public struct ReplicaState: Sendable {
       return result
     }
     if wasShared != isShared {
-      if isShared { shared.insert(location) } else { shared.remove(location) }
+      if isShared {
+        conflicted.insert(location)
+      } else {
+        conflicted.remove(location)
+      }
     }
     recount(position, from: existence)
     return result

@@ -14,7 +14,7 @@ struct RecordOrder {
   /// The indices of the IDs, sorted by ID; `nil` if they came in order.
   static func places(_ count: Int, _ id: (Int) -> RecordID) -> [UInt32]? {
     if count < 2 { return nil }
-    var entities = RunMap<Name, Void>()
+    var entities = RunMap<SchemaName, Void>()
     var items: [Item] = []
     items.reserveCapacity(count)
     for place in 0..<count {
@@ -22,7 +22,7 @@ struct RecordOrder {
       items.append(
         Item(
           prefix: UTF8Order.prefix(of: id.key),
-          entity: UInt32(entities.intern(Name(id.entity), default: ())),
+          entity: UInt32(entities.intern(SchemaName(id.entity), default: ())),
           place: UInt32(place)))
     }
     if entities.entries.count > 1 {

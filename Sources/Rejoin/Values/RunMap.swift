@@ -6,7 +6,7 @@ protocol RunKey: Hashable, Sendable {
   var mark: UInt32 { get }
 }
 
-extension Name: RunKey {
+extension SchemaName: RunKey {
   var mark: UInt32 { UTF8Order.mark(of: text) }
 }
 

@@ -78,7 +78,7 @@ extension RecordTable {
       let parts = keys.map { values[$0.column]?.keyText ?? "NULL" }
       let fields = zip(columns, values).compactMap { column, value in
         left.contains(column)
-          ? nil : value.map { (name: Name(column), value: $0) }
+          ? nil : value.map { (name: SchemaName(column), value: $0) }
       }
       try table.add(
         fields,

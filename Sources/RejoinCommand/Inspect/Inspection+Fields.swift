@@ -105,7 +105,8 @@ extension JSONValue {
     ])
   }
 
-  fileprivate static func members(_ entry: PNCounter.Entry) -> [Name: JSONValue]
+  fileprivate static func members(_ entry: PNCounter.Entry) -> [SchemaName:
+    JSONValue]
   {
     [
       "device": .text(entry.device.hexadecimal), "n": .wide(entry.sequence),
@@ -117,7 +118,7 @@ extension JSONValue {
   fileprivate static func of(
     _ device: DeviceID, _ line: DeviceEntries, isContinued: Bool
   ) -> JSONValue {
-    var members: [Name: JSONValue] = [
+    var members: [SchemaName: JSONValue] = [
       "device": .text(device.hexadecimal), "folded": .wide(line.folded),
       "foldedSum": .wide(line.foldedSum), "cancelled": .wide(line.cancelled),
       "cancelledSum": .wide(line.cancelledSum),

@@ -9,12 +9,12 @@ extension Inspection {
   /// Integers beyond `Int64` are strings. Digests, and the bit patterns of
   /// doubles, are hexadecimal.
   var json: JSONValue {
-    var members: [Name: JSONValue] = [
+    var members: [SchemaName: JSONValue] = [
       "kind": .text(summary.kind.name),
       "version": .text("\(WireKind.version)"),
       "sections": .object(
         summary.sections.reduce(into: [:]) {
-          $0[Name($1.name)] = .int($1.byteCount)
+          $0[SchemaName($1.name)] = .int($1.byteCount)
         }),
     ]
     switch content {
@@ -28,13 +28,15 @@ extension Inspection {
       if let range = delta.range {
         let ends = [("after", range.after), ("through", range.through)]
         members["range"] = .object(
-          ends.reduce(into: [:]) { $0[Name($1.0)] = $1.1.map(Inspection.json) })
+          ends.reduce(into: [:]) {
+            $0[SchemaName($1.0)] = $1.1.map(Inspection.json)
+          })
       }
     case .vectorClock, .replicaVersion, .stored, .token:
       members["clock"] = .array(clock.map(Inspection.json))
     }
     if case .token(let token) = content {
-      members["pulls"] = .wide(token.pulls)
+      members["pulls"] = .wide(token.pullCount)
     }
     if case .replicaVersion(let clock) = content {
       members["stabilityCut"] = Inspection.json(clock.stabilityCut)
@@ -86,7 +88,7 @@ extension Inspection {
   private static func json(
     _ device: DeviceID, _ save: DeviceSave?, _ sequence: UInt64
   ) -> JSONValue {
-    var members: [Name: JSONValue] =
+    var members: [SchemaName: JSONValue] =
       save.map(saveMembers) ?? ["n": .wide(sequence)]
     members["device"] = .text(device.hexadecimal)
     return .object(members)
@@ -94,8 +96,8 @@ extension Inspection {
 
   private static func saveMembers(
     _ save: DeviceSave
-  ) -> [Name: JSONValue] {
-    var members: [Name: JSONValue] = [
+  ) -> [SchemaName: JSONValue] {
+    var members: [SchemaName: JSONValue] = [
       "n": .wide(save.sequence), "time": .wide(save.time.rawValue),
       "digest": .text(save.digest.hexadecimal),
     ]
@@ -120,7 +122,7 @@ extension Inspection {
   private static func json(
     _ key: FieldKey, _ state: FieldState, _ fragment: Fragment?
   ) -> JSONValue {
-    var members: [Name: JSONValue] = [
+    var members: [SchemaName: JSONValue] = [
       "name": .text(key.name), "kind": .text(key.kind.rawValue),
       "clock": json(state.clock),
     ]

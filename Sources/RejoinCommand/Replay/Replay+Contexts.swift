@@ -53,7 +53,7 @@ extension Replay {
     do {
       let report = try target.context.save(undoable: "")
       print(ReplayOutput.line(for: report, of: target.id, context: label))
-      for error in report.failures.values {
+      for error in report.failedRecords.values {
         print(ReplayOutput.line(for: error))
       }
     } catch {

@@ -20,7 +20,9 @@ extension Replay {
     attempt { () throws(SaveError) in
       switch again ? try replica.redo() : try replica.undo() {
       case .done(let report):
-        if !report.left.isEmpty { print(ReplayOutput.line(for: report.left)) }
+        if !report.unrevertedFields.isEmpty {
+          print(ReplayOutput.line(for: report.unrevertedFields))
+        }
         return report
       case .prevented(let fields): print(ReplayOutput.line(for: fields))
       case .nothing: print(ReplayOutput.lineForNothing(toRedo: again))
@@ -68,7 +70,7 @@ extension Replay {
 
   func purge(_ line: inout ScriptLine) throws(ScriptError) {
     let replica = try device(&line)
-    attempt { () throws(SaveError) in try replica.purge() }
+    attempt { () throws(SaveError) in try replica.purgeDeletedRecords() }
   }
 
   func retire(_ line: inout ScriptLine) throws(ScriptError) {

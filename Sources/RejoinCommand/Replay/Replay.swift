@@ -55,7 +55,7 @@ struct Replay {
           printed.append($0)
         }
       } else {
-        try replay?.carryOut(line)
+        try replay?.execute(line)
         printed.forEach(print)
         printed = []
       }
@@ -77,7 +77,7 @@ struct Replay {
     devices = ScriptDevices(schema.schema, in: stores)
   }
 
-  private mutating func carryOut(_ line: ScriptLine) throws(ScriptError) {
+  private mutating func execute(_ line: ScriptLine) throws(ScriptError) {
     var line = line
     switch try line.text("do") {
     case "save": try save(&line)
@@ -92,7 +92,7 @@ struct Replay {
     case "crash": try crash(&line)
     case "fork": try fork(&line)
     case "purge": try purge(&line)
-    case "fold": try device(&line).fold()
+    case "fold": try device(&line).foldLedgers()
     case "retire": try retire(&line)
     case "undelete": try undelete(&line)
     case "undo": try undo(&line, again: false)
@@ -116,7 +116,7 @@ struct Replay {
 
   /// The device that a line names, with its wall clock set to the line's time.
   func device(
-    _ line: inout ScriptLine, _ key: Name = "on"
+    _ line: inout ScriptLine, _ key: SchemaName = "on"
   ) throws(ScriptError) -> Replica {
     try device(named: try line.text(key), &line)
   }

@@ -14,12 +14,12 @@ enum ReplayOutput {
   ) -> String {
     func name(_ device: DeviceID) -> String { names[device] ?? "\(device)" }
     let clock = replica.version.vectorClock.entries.map {
-      (Name(name($0.device)), JSONValue.int($0.count))
+      (SchemaName(name($0.device)), JSONValue.int($0.count))
     }
     let records = replica.allRecordIDs.map {
-      (Name("\($0)"), record($0, in: replica))
+      (SchemaName("\($0)"), record($0, in: replica))
     }
-    var members: [Name: JSONValue] = [
+    var members: [SchemaName: JSONValue] = [
       "clock": .object(Dictionary(clock) { first, _ in first }),
       "device": .text(name(replica.device)),
       "gaps": .int(replica.latestMissingSaves.entries.count),
@@ -40,7 +40,7 @@ enum ReplayOutput {
     return .object(
       entity.fields.intersection(record.fields).reduce(into: [:]) {
         members, key in
-        members[Name(key.name)] = field(
+        members[SchemaName(key.name)] = field(
           key, of: record, isQuiet: entity.quietFields.contains(key))
       })
   }
@@ -53,7 +53,7 @@ enum ReplayOutput {
     case .register where isQuiet:
       return record.value(of: name).map { JSONValue($0) }
     case .register:
-      var members: [Name: JSONValue] = [:]
+      var members: [SchemaName: JSONValue] = [:]
       members["value"] = record.value(of: name).map { JSONValue($0) }
       let conflicts = record.conflictingValues(of: name)
       let values = conflicts.compactMap(\.self).map { JSONValue($0) }
@@ -114,21 +114,22 @@ enum ReplayOutput {
     for report: ContextReport, of id: RecordID, context: String
   ) -> String {
     line(
-      context, wrote: report.written[id] ?? [],
+      context, wrote: report.writtenFields[id] ?? [],
       conflicts: Set(report.conflicts.flatMap(\.contestedNames)))
   }
 
   /// The line for a save that `MergePolicy.error` refused.
-  static func line(for conflict: MergeConflict, context: String) -> String {
+  static func line(for conflict: MergeConflictError, context: String) -> String
+  {
     line(
       context, wrote: [],
       conflicts: Set(conflict.conflicts.flatMap(\.contestedNames)))
   }
 
   private static func line(
-    _ context: String, wrote: Set<Name>, conflicts: Set<Name>
+    _ context: String, wrote: Set<SchemaName>, conflicts: Set<SchemaName>
   ) -> String {
-    func list(_ names: Set<Name>) -> JSONValue {
+    func list(_ names: Set<SchemaName>) -> JSONValue {
       .array(names.sorted().map { .text($0.text) })
     }
     return JSONValue.object([

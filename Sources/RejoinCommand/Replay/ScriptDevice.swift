@@ -94,7 +94,7 @@ final class ScriptDevices {
   /// Stores a device's token apart from its backups.
   func store(_ token: RestoreToken, of name: String) {
     tokens[name] = token
-    replicas[name]?.tokenStored(token)
+    replicas[name]?.confirmTokenStored(token)
   }
 
   /// Puts a stored state back, with its undo history: with a matching token if the restore is to stay

@@ -19,7 +19,7 @@ struct ScriptLine {
   /// The number of the line, counted from one.
   let number: Int
   /// The keys that have not been taken.
-  private var members: [Name: JSONValue]
+  private var members: [SchemaName: JSONValue]
 
   /// Parses a line.
   init(_ text: String, number: Int) throws(ScriptError) {
@@ -55,17 +55,17 @@ struct ScriptLine {
     ScriptError(line: number, reason: reason)
   }
 
-  func has(_ key: Name) -> Bool {
+  func has(_ key: SchemaName) -> Bool {
     members[key] != nil
   }
 
   /// Takes the value of a key; `nil` if the key is missing.
-  mutating func take(_ key: Name) -> JSONValue? {
+  mutating func take(_ key: SchemaName) -> JSONValue? {
     members.removeValue(forKey: key)
   }
 
   /// Takes a required string.
-  mutating func text(_ key: Name) throws(ScriptError) -> String {
+  mutating func text(_ key: SchemaName) throws(ScriptError) -> String {
     guard case .scalar(.string(let text))? = take(key) else {
       throw error("\"\(key)\" is missing or no string; add a string")
     }
@@ -73,12 +73,12 @@ struct ScriptLine {
   }
 
   /// Takes an optional string.
-  mutating func optionalText(_ key: Name) throws(ScriptError) -> String? {
+  mutating func optionalText(_ key: SchemaName) throws(ScriptError) -> String? {
     has(key) ? try text(key) : nil
   }
 
   /// Takes an optional list of strings, empty if missing.
-  mutating func texts(_ key: Name) throws(ScriptError) -> [String] {
+  mutating func texts(_ key: SchemaName) throws(ScriptError) -> [String] {
     guard let json = take(key) else { return [] }
     guard case .array(let elements) = json else {
       throw error("\"\(key)\" must be a list of strings")
@@ -93,7 +93,7 @@ struct ScriptLine {
 
   /// Takes an optional object, empty if missing; its members are sorted by key.
   mutating func object(
-    _ key: Name
+    _ key: SchemaName
   ) throws(ScriptError) -> [(key: String, value: JSONValue)] {
     guard let json = take(key) else { return [] }
     guard case .object(let members) = json else {
@@ -122,7 +122,7 @@ struct ScriptLine {
   }
 
   /// Takes an optional boolean, false if missing.
-  mutating func flag(_ key: Name) throws(ScriptError) -> Bool {
+  mutating func flag(_ key: SchemaName) throws(ScriptError) -> Bool {
     guard let json = take(key) else { return false }
     guard case .scalar(.bool(let flag)) = json else {
       throw error("\"\(key)\" must be true or false")

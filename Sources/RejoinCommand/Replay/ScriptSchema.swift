@@ -5,7 +5,7 @@ import RejoinComparison
 
 /// The first line of a script: the entities and their fields.
 struct ScriptSchema {
-  private(set) var entities: [Name: Schema.Definition] = [:]
+  private(set) var entities: [SchemaName: Schema.Definition] = [:]
 
   /// The schema of the library.
   var schema: Schema { Schema(entities) }
@@ -25,7 +25,7 @@ struct ScriptSchema {
             + "with no \"/\", and with no \"rejoin.\" at its start")
       }
       try ScriptSchema.checkLength(of: name, entity)
-      entities[Name(name)] = try ScriptSchema.definition(&entity)
+      entities[SchemaName(name)] = try ScriptSchema.definition(&entity)
       try entity.finish()
     }
     try line.finish()
@@ -83,7 +83,7 @@ struct ScriptSchema {
       throw line.error("\"\(text)\" is no record ID; write Entity/key")
     }
     let entity = String(text[..<slash])
-    guard entities[Name(entity)] != nil else {
+    guard entities[SchemaName(entity)] != nil else {
       throw line.error(
         "entity \"\(entity)\" is not in the schema; add it to the first line")
     }
@@ -94,7 +94,7 @@ struct ScriptSchema {
   func field(
     _ name: String, of id: RecordID, in line: ScriptLine
   ) throws(ScriptError) -> FieldKey {
-    guard let key = entities[Name(id.entity)]?.field(named: name) else {
+    guard let key = entities[SchemaName(id.entity)]?.field(named: name) else {
       throw line.error(
         "\(id.entity) has no field \"\(name)\" in the schema; add it to the "
           + "first line")

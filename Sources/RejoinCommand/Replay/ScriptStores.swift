@@ -14,10 +14,10 @@ final class ScriptStores {
   }
 
   /// Keeps the token that the script is about, and not one of its own.
-  private final class Keeper: TokenKeeper {
+  private final class Keeper: TokenStorage {
     private let bytes = Mutex<[UInt8]?>(nil)
     func load() -> [UInt8]? { bytes.withLock { $0 } }
-    func keep(_ new: [UInt8]) { bytes.withLock { $0 = new } }
+    func store(_ new: [UInt8]) { bytes.withLock { $0 = new } }
     func keep(_ token: RestoreToken?) {
       bytes.withLock { $0 = token?.encoded() }
     }

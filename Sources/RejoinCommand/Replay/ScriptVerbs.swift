@@ -62,7 +62,7 @@ struct ScriptVerbs {
   }
 
   private mutating func takeMembers(
-    _ verb: Name, _ line: inout ScriptLine, _ schema: ScriptSchema,
+    _ verb: SchemaName, _ line: inout ScriptLine, _ schema: ScriptSchema,
     _ edit: ([Value]) -> SetEdit
   ) throws(ScriptError) {
     for (name, json) in try line.object(verb) {

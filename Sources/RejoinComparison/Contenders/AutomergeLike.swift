@@ -25,7 +25,7 @@ struct AutomergeLike: Contender {
     for device in episode.devices {
       var copy = base
       for upload in uploads[device] ?? [] {
-        copy.carryOut(upload.edit, of: episode)
+        copy.execute(upload.edit, of: episode)
       }
       merged.merge(copy)
     }
@@ -111,7 +111,7 @@ private struct MapDocument {
     }
   }
 
-  mutating func carryOut(_ edit: Episode.Edit, of episode: Episode) {
+  mutating func execute(_ edit: Episode.Edit, of episode: Episode) {
     let device = edit.device
     if edit.isDeletion {
       count += 1

@@ -76,7 +76,7 @@ struct ChangeTagServer {
   ) {
     var written: Set<String> = []
     for field in differences {
-      switch decision.outcomes[Name(field.field)] {
+      switch decision.outcomes[SchemaName(field.field)] {
       case .write, .writeConcurrently: written.insert(field.field)
       case .reportConflict, .keepStore, nil: break
       }
@@ -126,7 +126,7 @@ extension ChangeTagServer {
   private func existence(
     _ upload: Upload, _ fields: [FieldDifference]
   ) -> FieldDifference {
-    let isContested = fields.contains(where: \.isChanged)
+    let isContested = fields.contains(where: \.isChangedInStore)
     return FieldDifference(
       field: Self.existence, base: upload.before.map { _ in .bool(true) },
       mine: upload.after.map { _ in .bool(true) },

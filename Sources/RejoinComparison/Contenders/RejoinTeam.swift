@@ -59,7 +59,7 @@ struct RejoinTeam {
   private func importBase(into replica: Replica) throws {
     guard let base = episode.base else { return }
     try replica.importRows { transaction in
-      transaction.touch(Self.id)
+      transaction.ensureExists(Self.id)
       for (field, content) in base {
         let change: FieldEdit =
           switch content {

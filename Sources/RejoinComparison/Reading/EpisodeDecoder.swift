@@ -17,10 +17,11 @@ struct EpisodeDecoder {
 
   func error(
     _ code: EpisodeFileError.Code, _ key: String?, _ problem: String,
-    _ mend: String
+    _ remedy: String
   ) -> EpisodeFileError {
     EpisodeFileError(
-      code: code, file: file, line: line, key: key, problem: problem, mend: mend
+      code: code, file: file, line: line, key: key, problem: problem,
+      remedy: remedy
     )
   }
 
@@ -50,7 +51,7 @@ struct EpisodeDecoder {
   func checkNames(of episode: Episode) throws(EpisodeFileError) {
     let names = episode.changedFields.union((episode.base ?? [:]).keys)
     if let fault = names.sorted().lazy.compactMap(NameFault.init).first {
-      throw error(.badName, nil, fault.problem, fault.mend)
+      throw error(.badName, nil, fault.problem, fault.remedy)
     }
   }
 

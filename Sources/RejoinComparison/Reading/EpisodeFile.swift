@@ -20,7 +20,7 @@ package enum EpisodeFile {
       throw EpisodeFileError(
         code: .unreadable, file: path, line: nil, key: nil,
         problem: exists ? "the file cannot be read" : "there is no such file",
-        mend: exists
+        remedy: exists
           ? "check that it is a file and that you have permission to read it"
           : "check the path")
     }

@@ -40,7 +40,7 @@ package struct EpisodeFileError: Error, Hashable {
   /// What is wrong.
   package let problem: String
   /// What to do.
-  package let mend: String
+  package let remedy: String
 }
 
 extension EpisodeFileError: CustomStringConvertible {
@@ -48,6 +48,6 @@ extension EpisodeFileError: CustomStringConvertible {
   package var description: String {
     let place = line.map { "\(file):\($0)" } ?? file
     let path = key.map { " \($0):" } ?? ""
-    return "\(place):\(path) \(problem); \(mend)"
+    return "\(place):\(path) \(problem); \(remedy)"
   }
 }

@@ -5,7 +5,7 @@ import Rejoin
 /// What is wrong with the name of a field, and how to mend it.
 struct NameFault {
   let problem: String
-  let mend: String
+  let remedy: String
 
   /// - Returns: `nil` if the name can be used.
   init?(_ name: String) {
@@ -13,11 +13,11 @@ struct NameFault {
     if bytes > Limits.nameBytes {
       problem =
         "the name of the field \"\(name.prefix(20))…\" has \(bytes) bytes"
-      mend = "shorten it to \(Limits.nameBytes) bytes"
+      remedy = "shorten it to \(Limits.nameBytes) bytes"
     } else if name.unicodeScalars.first == "\0" {
       // Some strategies have fields of their own, whose names begin so.
       problem = "the name of a field begins with U+0000"
-      mend = "rename it"
+      remedy = "rename it"
     } else {
       return nil
     }

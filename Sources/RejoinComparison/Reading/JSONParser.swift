@@ -76,13 +76,13 @@ package struct JSONParser {
 
   private mutating func object(
     depth: Int
-  ) throws(JSONError) -> [Name: JSONValue] {
-    var object: [Name: JSONValue] = [:]
+  ) throws(JSONError) -> [SchemaName: JSONValue] {
+    var object: [SchemaName: JSONValue] = [:]
     try expect("{")
     if take("}") { return object }
     repeat {
       skipSpace()
-      let key = Name(try string())
+      let key = SchemaName(try string())
       try expect(":")
       let value = try value(depth: depth + 1)
       guard object.updateValue(value, forKey: key) == nil else {

@@ -8,7 +8,7 @@ import Rejoin
 package enum JSONValue: Hashable, Sendable {
   case scalar(Value)
   case array([JSONValue])
-  case object([Name: JSONValue])
+  case object([SchemaName: JSONValue])
 
   /// The name of the type, for error messages.
   package var typeName: String {

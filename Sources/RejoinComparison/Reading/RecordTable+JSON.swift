@@ -27,7 +27,7 @@ extension RecordTable {
       let arrays = versions.compactMap(\.items)
       let key = ["id", "key", "name"].first { name in
         arrays.count == versions.count
-          && arrays.allSatisfy { $0.areKeyed(by: Name(name)) }
+          && arrays.allSatisfy { $0.areKeyed(by: SchemaName(name)) }
       }
       guard let key else { return nil }
       self = .array(key: key)
@@ -88,14 +88,14 @@ extension RecordTable {
       }
     case .array(let name):
       for record in version.items ?? [] {
-        try add(record, at: record.members?[Name(name)]?.key?.text ?? "")
+        try add(record, at: record.members?[SchemaName(name)]?.key?.text ?? "")
       }
     }
   }
 }
 
 extension JSONValue {
-  fileprivate var members: [Name: JSONValue]? {
+  fileprivate var members: [SchemaName: JSONValue]? {
     if case .object(let members) = self { members } else { nil }
   }
 
@@ -104,10 +104,10 @@ extension JSONValue {
   }
 
   /// The value as a key of a record.
-  fileprivate var key: Name? {
+  fileprivate var key: SchemaName? {
     switch self {
-    case .scalar(.string(let text)): Name(text)
-    case .scalar(.int(let number)): Name(String(number))
+    case .scalar(.string(let text)): SchemaName(text)
+    case .scalar(.int(let number)): SchemaName(String(number))
     default: nil
     }
   }
@@ -115,7 +115,7 @@ extension JSONValue {
 
 extension [JSONValue] {
   /// Whether all are records with a field of that name, whose values differ.
-  fileprivate func areKeyed(by name: Name) -> Bool {
+  fileprivate func areKeyed(by name: SchemaName) -> Bool {
     let keys = compactMap { $0.members?[name]?.key }
     return keys.count == count && Set(keys).count == count
   }

@@ -5,7 +5,7 @@ import Rejoin
 /// The records of a file, by their keys.
 package struct RecordTable: Sendable {
   /// The fields of each record, by its key.
-  package private(set) var rows: [Name: JSONValue.Row] = [:]
+  package private(set) var rows: [SchemaName: JSONValue.Row] = [:]
 
   /// Creates an empty table.
   package init() {}
@@ -24,13 +24,14 @@ package struct RecordTable: Sendable {
   ///
   /// - Parameter place: The file, and the line or the table.
   package mutating func add(
-    _ fields: some Sequence<(name: Name, value: JSONValue)>, at key: String,
+    _ fields: some Sequence<(name: SchemaName, value: JSONValue)>,
+    at key: String,
     _ place: String
   ) throws(Failure) {
     var row: JSONValue.Row = [:]
     for (name, value) in fields {
       if let fault = NameFault(name.text) {
-        throw Failure(place, fault.problem, "another: \(fault.mend)")
+        throw Failure(place, fault.problem, "another: \(fault.remedy)")
       }
       guard row.updateValue(value, forKey: name.text) == nil else {
         throw Failure(
@@ -38,7 +39,7 @@ package struct RecordTable: Sendable {
           "names that differ in more than Unicode normalization")
       }
     }
-    guard rows.updateValue(row, forKey: Name(key)) == nil else {
+    guard rows.updateValue(row, forKey: SchemaName(key)) == nil else {
       throw Failure(
         place, "the key \"\(key)\" is there twice", "a key for each record")
     }
@@ -86,7 +87,7 @@ package struct RecordTable: Sendable {
           "\(header.fields.count), as in the header")
       }
       let fields = zip(header.fields, line.fields).dropFirst().map {
-        (Name($0), JSONValue.scalar(.string($1)))
+        (SchemaName($0), JSONValue.scalar(.string($1)))
       }
       try add(fields, at: line.fields[0], place)
     }

@@ -89,9 +89,9 @@ package struct ComparisonJSON: Sendable {
     var lines: [JSONValue] = []
     func add(_ type: String, _ name: JSONValue?, _ value: JSONValue) {
       guard case .object(var members) = value else { return }
-      members[Name("type")] = .text(type)
-      members[Name("version")] = .number(Self.version)
-      members[Name("comparison")] = name
+      members[SchemaName("type")] = .text(type)
+      members[SchemaName("version")] = .number(Self.version)
+      members[SchemaName("comparison")] = name
       lines.append(.object(members))
     }
     for part in comparisons {
@@ -116,7 +116,7 @@ extension JSONValue {
 
   static func members(_ members: [String: JSONValue]) -> JSONValue {
     .object(
-      Dictionary(uniqueKeysWithValues: members.map { (Name($0), $1) }))
+      Dictionary(uniqueKeysWithValues: members.map { (SchemaName($0), $1) }))
   }
 }
 

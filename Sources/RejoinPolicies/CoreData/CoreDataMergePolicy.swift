@@ -151,11 +151,14 @@
         case .keepStore, .reportConflict: false
         }
       }
-      if decision.dropsEdits || wasDeleted && !isWritten { return .rollBack }
+      if decision.dropsMergeableEdits || wasDeleted && !isWritten {
+        return .rollBack
+      }
       for property in properties {
         object.setValue(
           property.result(
-            decision.outcomes[Name(property.name)], storeWasDeleted: wasDeleted),
+            decision.outcomes[SchemaName(property.name)],
+            storeWasDeleted: wasDeleted),
           forKey: property.name)
       }
       return .write
@@ -168,7 +171,7 @@
       observer(
         object,
         properties.map { $0.difference(storeWasDeleted: wasDeleted) }
-          .filter { $0.isDirty || $0.isChanged })
+          .filter { $0.isChangedInContext || $0.isChangedInStore })
     }
   }
 
@@ -217,13 +220,14 @@
       into survivor: NSManagedObject
     ) {
       for property in properties {
-        let result = property.result(decision.outcomes[Name(property.name)])
+        let result = property.result(
+          decision.outcomes[SchemaName(property.name)])
         if property.isRelationship, property.isMine(result) {
           setValue(nil, forKey: property.name)
         }
         survivor.setValue(result, forKey: property.name)
       }
-      if !decision.dropsEdits { mergeToMany(into: survivor) }
+      if !decision.dropsMergeableEdits { mergeToMany(into: survivor) }
       managedObjectContext?.delete(self)
     }
 
@@ -258,7 +262,7 @@
       of conflict: NSConstraintConflict, by decision: PolicyDecision
     ) -> Bool {
       let isRefused = conflict.constraint.contains {
-        switch decision.outcomes[Name($0)] {
+        switch decision.outcomes[SchemaName($0)] {
         case .keepStore, .reportConflict: true
         case .write, .writeConcurrently, nil: false
         }

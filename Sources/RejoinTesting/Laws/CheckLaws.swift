@@ -6,7 +6,7 @@ import Rejoin
 /// equality.
 ///
 ///     try checkLaws(from: Card()) { card, me, random in
-///       let name = card.name.write("Ada", on: me, at: random.time())
+///       let name = card.name.write("Ada", on: me, at: random.timestamp())
 ///       let tags = card.tags.insert(random.pick(["a", "b"]), on: me)
 ///       let likes = try card.likes.increment(on: me)
 ///       return Card(name: name, likes: likes, tags: tags)

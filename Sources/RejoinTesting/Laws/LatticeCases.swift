@@ -35,7 +35,7 @@ struct LatticeCases {
     if random == nil, bound <= 2_048 { return Array(0..<bound) }
     var source = random ?? SeededRandom(seed: 0)
     let numbers = (0..<(random == nil ? 256 : 32)).map { _ in
-      source.below(bound)
+      source.number(below: bound)
     }
     if random != nil { random = source }
     return numbers

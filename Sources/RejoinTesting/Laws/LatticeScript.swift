@@ -45,14 +45,14 @@ struct LatticeScript {
     var random = SeededRandom(seed: seed)
     steps = []
     var changes = 0
-    for _ in 0..<(3 + random.below(14)) {
-      let here = random.below(LatticeScript.devices.count)
-      switch random.below(5) {
+    for _ in 0..<(3 + random.number(below: 14)) {
+      let here = random.number(below: LatticeScript.devices.count)
+      switch random.number(below: 5) {
       case 0:
-        let there = random.below(LatticeScript.devices.count)
+        let there = random.number(below: LatticeScript.devices.count)
         steps.append(.merge(from: there, into: here))
       case 1 where changes > 0:
-        steps.append(.deliver(random.below(changes), to: here))
+        steps.append(.deliver(random.number(below: changes), to: here))
       default:
         steps.append(.change(changes, on: here, seed: random.next()))
         changes += 1

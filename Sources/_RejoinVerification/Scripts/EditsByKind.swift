@@ -73,21 +73,23 @@ extension FieldKind {
   func scriptEdit(_ random: inout SeededRandom) -> FieldEdit {
     switch self {
     case .register:
-      return .write(random.chance(15) ? nil : random.registerValue())
+      return .write(random.chance(percent: 15) ? nil : random.registerValue())
     case .counter:
       return .count(
         CounterEdit(
-          by: Int64(random.below(9)) - 4, isReset: random.chance(20)))
+          by: Int64(random.number(below: 9)) - 4,
+          isReset: random.chance(percent: 20)))
     case .set:
-      if random.chance(12) { return .members(.clearing) }
+      if random.chance(percent: 12) { return .members(.clearing) }
       return .members(
-        random.chance(60)
+        random.chance(percent: 60)
           ? SetEdit(inserting: [random.element()])
           : SetEdit(inserting: [], removing: [random.element()]))
     case .ledger:
-      let isCancelled = random.chance(10)
+      let isCancelled = random.chance(percent: 10)
       return .append(
-        .appending(Int64(random.below(9)) - 4, isCancelled: isCancelled))
+        .appending(Int64(random.number(below: 9)) - 4, isCancelled: isCancelled)
+      )
     case .existence: undeclared()
     }
   }
@@ -95,7 +97,7 @@ extension FieldKind {
 
 extension SeededRandom {
   fileprivate mutating func registerValue() -> Value {
-    chance(10) ? .null : .int(Int64(below(50)))
+    chance(percent: 10) ? .null : .int(Int64(number(below: 50)))
   }
 
   fileprivate mutating func element() -> Value {
@@ -141,12 +143,12 @@ extension ChoiceSource {
 extension FieldKind {
   /// - Parameter i: The number of the edit in its save.
   func rowEdit(_ i: Int, _ random: inout SeededRandom) -> FieldEdit {
-    let value = Value.string("\(random.below(5))")
+    let value = Value.string("\(random.number(below: 5))")
     switch self {
     case .register: return .write(value)
     case .counter: return .count(CounterEdit(by: Int64(i)))
     case .set:
-      return random.below(3) == 0
+      return random.number(below: 3) == 0
         ? .members(SetEdit(inserting: [], removing: [value]))
         : .members(SetEdit(inserting: [value]))
     case .ledger: return .append(.appending(Int64(i), memo: value))
@@ -158,21 +160,22 @@ extension FieldKind {
 // The edits of single fields.
 extension FieldKind {
   public func stateEdit(_ random: inout SeededRandom) -> FieldEdit {
-    let number = Int64(random.below(9)) - 4
+    let number = Int64(random.number(below: 9)) - 4
     switch self {
     case .register:
       return .write(number == 0 ? nil : .int(number))
     case .counter:
-      return .count(CounterEdit(by: number, isReset: random.below(5) == 0))
+      return .count(
+        CounterEdit(by: number, isReset: random.number(below: 5) == 0))
     case .set:
-      if random.below(6) == 0 { return .members(.clearing) }
+      if random.number(below: 6) == 0 { return .members(.clearing) }
       return .members(
         SetEdit(
           inserting: [.int(number), .int(1)],
-          removing: random.below(2) == 0 ? [.int(2)] : []))
+          removing: random.number(below: 2) == 0 ? [.int(2)] : []))
     case .ledger:
       return .append(
-        .appending(number, isCancelled: random.below(6) == 0))
+        .appending(number, isCancelled: random.number(below: 6) == 0))
     case .existence: undeclared()
     }
   }

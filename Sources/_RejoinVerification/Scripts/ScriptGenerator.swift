@@ -120,7 +120,7 @@ public struct ScriptGenerator {
   ) {
     var random = SeededRandom(seed: seed)
     (self.weights, self.universe) = (weights, universe)
-    self.devices = devices ?? 2 + random.below(3)
+    self.devices = devices ?? 2 + random.number(below: 3)
     self.random = random
     clocks = []
   }
@@ -134,7 +134,7 @@ public struct ScriptGenerator {
       seed: seed, devices: devices, weights: weights, universe: universe)
     var script = Script(deviceCount: generator.devices)
     for i in 0..<generator.devices {
-      let now = 1_000_000 + Int64(generator.random.below(8)) * 3_600_000
+      let now = 1_000_000 + Int64(generator.random.number(below: 8)) * 3_600_000
       generator.clocks.append(now)
       script.steps.append(.setClock(of: i, to: now))
     }
@@ -143,7 +143,7 @@ public struct ScriptGenerator {
   }
 
   private mutating func next() -> [ScriptStep] {
-    let i = random.below(devices)
+    let i = random.number(below: devices)
     switch happening() {
     case .save: return [.save(on: i, verbs())]
     case .sync: return [.sync(from: i, to: other(than: i))]
@@ -164,16 +164,17 @@ public struct ScriptGenerator {
       return [.fork(i)]
     case .jump:
       clocks[i] +=
-        Int64(random.below(9) - 4) * 3_600_000 + Int64(random.below(1000))
+        Int64(random.number(below: 9) - 4) * 3_600_000
+        + Int64(random.number(below: 1000))
       return [.setClock(of: i, to: clocks[i])]
     case .purge: return [.purge(i)]
     case .fold: return [.fold(i)]
     case .context: return context(on: i)
     case .retire:
-      return [.retire(on: i, random.chance(25) ? i : other(than: i))]
+      return [.retire(on: i, random.chance(percent: 25) ? i : other(than: i))]
     case .discard: return discard(on: i)
     case .undelete:
-      let isEdited = random.chance(30)
+      let isEdited = random.chance(percent: 30)
       return [
         .save(
           on: i,
@@ -187,13 +188,13 @@ public struct ScriptGenerator {
     case .transfer: return transfer(to: i)
     case .undo:
       return housekeeping(on: i, about: random.pick(universe.records))
-        + [.undo(on: i, again: random.chance(30))]
+        + [.undo(on: i, again: random.chance(percent: 30))]
     case .mislead: return [.mislead(i, with: other(than: i))]
     }
   }
 
   private mutating func happening() -> Happening {
-    var rest = random.below(weights.list.reduce(0, +))
+    var rest = random.number(below: weights.list.reduce(0, +))
     for (happening, weight) in zip(Happening.allCases, weights.list) {
       if rest < weight { return happening }
       rest -= weight
@@ -202,24 +203,24 @@ public struct ScriptGenerator {
   }
 
   private mutating func other(than i: Int) -> Int {
-    (i + 1 + random.below(max(devices - 1, 1))) % devices
+    (i + 1 + random.number(below: max(devices - 1, 1))) % devices
   }
 
   private mutating func write(on i: Int) -> [ScriptStep] {
     let k = messages
     messages += 1
-    let basis = random.chance(15) ? nil : other(than: i)
+    let basis = random.chance(percent: 15) ? nil : other(than: i)
     var steps: [ScriptStep] = []
-    if let basis, random.chance(40) {
+    if let basis, random.chance(percent: 40) {
       // The basis is up to date, so that all others see a gap.
       steps = [.sync(from: i, to: basis), .save(on: i, verbs())]
     }
     steps.append(.write(on: i, since: basis, message: k))
-    if random.chance(30) {
+    if random.chance(percent: 30) {
       messages += 2
       steps.append(.split(message: k, into: k + 1, k + 2))
     }
-    if random.chance(50) {
+    if random.chance(percent: 50) {
       steps.append(.deliver(message: k, to: other(than: i)))
     }
     return steps
@@ -228,13 +229,14 @@ public struct ScriptGenerator {
   /// An arrival, more often of a recent message than of an old one.
   private mutating func deliver(to i: Int) -> [ScriptStep] {
     if messages == 0 { return [] }
-    let age = random.below(random.chance(60) ? min(messages, 4) : messages)
+    let age = random.number(
+      below: random.chance(percent: 60) ? min(messages, 4) : messages)
     return [.deliver(message: messages - 1 - age, to: i)]
   }
 
   private mutating func restore(with token: ScriptToken) -> [ScriptStep] {
     guard !backups.isEmpty else { return [] }
-    let k = random.below(backups.count)
+    let k = random.number(below: backups.count)
     guard let i = backups[k] else { return [] }
     return [.restore(i, from: k, with: token)]
   }
@@ -243,17 +245,17 @@ public struct ScriptGenerator {
   /// some stored state with the token.
   private mutating func open(_ i: Int) -> [ScriptStep] {
     var steps: [ScriptStep] = []
-    if random.chance(70) {
+    if random.chance(percent: 70) {
       steps.append(.backUp(i, as: backups.count))
       backups[backups.count] = i
     }
-    if random.chance(60) { steps.append(.storeToken(i)) }
-    if random.chance(40) { steps.append(.save(on: i, verbs())) }
-    if random.chance(40),
+    if random.chance(percent: 60) { steps.append(.storeToken(i)) }
+    if random.chance(percent: 40) { steps.append(.save(on: i, verbs())) }
+    if random.chance(percent: 40),
       let last = backups.keys.filter({ backups[$0] == i }).max()
     {
       steps.append(
-        random.chance(70)
+        random.chance(percent: 70)
           ? .restore(i, from: last, with: .last)
           : restore(with: .last).first ?? .reopen(i))
     }
@@ -267,21 +269,23 @@ public struct ScriptGenerator {
     return [
       .save(on: i, verbs()), .write(on: i, since: j, message: k),
       .split(message: k, into: k + 1, k + 2),
-      .deliver(message: k + 1 + random.below(2), to: j),
+      .deliver(message: k + 1 + random.number(below: 2), to: j),
     ]
   }
 
   /// Sends parts to a device, with other steps between them.
   private mutating func transfer(to j: Int) -> [ScriptStep] {
     var (steps, sender) = ([] as [ScriptStep], other(than: j))
-    for _ in 0...random.below(5) {
+    for _ in 0...random.number(below: 5) {
       let k = messages
       messages += 1
       let limit = random.pick([1, 1, 1, 300])
       steps.append(
         .writePart(on: sender, since: j, byteLimit: limit, message: k))
-      if !random.chance(10) { steps.append(.deliver(message: k, to: j)) }
-      switch random.below(20) {
+      if !random.chance(percent: 10) {
+        steps.append(.deliver(message: k, to: j))
+      }
+      switch random.number(below: 20) {
       case 0, 1: sender = other(than: j)
       case 2: steps.append(.deliver(message: k, to: j))
       case 3: steps += deliver(to: j)
@@ -293,12 +297,12 @@ public struct ScriptGenerator {
       case 7:
         let last = backups.keys.filter { backups[$0] == j }.max()
         if let last {
-          let token: ScriptToken = random.chance(70) ? .lost : .fitting
+          let token: ScriptToken = random.chance(percent: 70) ? .lost : .fitting
           if token == .lost || weights.unnoticedRestores > 0 {
             steps.append(.restore(j, from: last, with: token))
           }
         }
-      case 8 where weights.unnoticedRestores > 0 && random.chance(30):
+      case 8 where weights.unnoticedRestores > 0 && random.chance(percent: 30):
         steps += fork(sender, showing: j)
       default: break
       }
@@ -330,7 +334,8 @@ public struct ScriptGenerator {
 
   /// Chooses a context to save, which may meet a purge or a retirement.
   private mutating func closeContext() -> (k: Int, before: [ScriptStep]) {
-    let context = openContexts.remove(at: random.below(openContexts.count))
+    let context = openContexts.remove(
+      at: random.number(below: openContexts.count))
     return (
       context.number,
       housekeeping(on: context.device, about: context.record)
@@ -338,7 +343,9 @@ public struct ScriptGenerator {
   }
 
   private mutating func discard(on i: Int) -> [ScriptStep] {
-    if openContexts.isEmpty || random.chance(30) { return openContext(on: i) }
+    if openContexts.isEmpty || random.chance(percent: 30) {
+      return openContext(on: i)
+    }
     let (k, before) = closeContext()
     return before + [.discard(context: k, with: company())]
   }
@@ -348,9 +355,9 @@ public struct ScriptGenerator {
   mutating func housekeeping(
     on i: Int, of count: Int? = nil, about id: RecordID
   ) -> [ScriptStep] {
-    guard random.chance(weights.housekeeping) else { return [] }
-    if weights.retirements > 0, random.chance(35) {
-      return [.retire(on: i, random.chance(25) ? i : other(than: i))]
+    guard random.chance(percent: weights.housekeeping) else { return [] }
+    if weights.retirements > 0, random.chance(percent: 35) {
+      return [.retire(on: i, random.chance(percent: 25) ? i : other(than: i))]
     }
     // A cut rises to what all had at the time of the cut before it.
     let round = (0..<(count ?? devices)).filter { $0 != i }.map {
@@ -360,12 +367,14 @@ public struct ScriptGenerator {
   }
 
   private mutating func context(on i: Int) -> [ScriptStep] {
-    if openContexts.isEmpty || random.chance(40) { return openContext(on: i) }
+    if openContexts.isEmpty || random.chance(percent: 40) {
+      return openContext(on: i)
+    }
     var edits: [FieldKey: FieldEdit] = [:]
-    for _ in 0...random.below(2) {
+    for _ in 0...random.number(below: 2) {
       // Registers have the conflicts that a context can show.
       let registers = universe.fields.filter { $0.kind == .register }
-      let isPlain = registers.isEmpty || random.chance(50)
+      let isPlain = registers.isEmpty || random.chance(percent: 50)
       let key = random.pick(isPlain ? universe.fields : registers)
       edits[key] = edit(of: key.kind)
     }

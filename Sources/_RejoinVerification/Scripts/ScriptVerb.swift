@@ -26,7 +26,7 @@ extension Transaction {
   /// Carries out a verb.
   public func perform(_ verb: ScriptVerb) {
     switch verb {
-    case .touch(let id): touch(id)
+    case .touch(let id): ensureExists(id)
     case .delete(let id): delete(id)
     case .undelete(let id): undelete(id)
     case .edit(let id, let key, let change): apply(change, to: key, of: id)

@@ -19,10 +19,10 @@ struct SimulatedClock {
   init(isWrong: Bool, _ random: inout SeededRandom) {
     fault = isWrong ? random.pick(Fault.allCases) : nil
     switch fault {
-    case .ahead: offset = Self.year * Int64(1 + random.below(50))
-    case .behind: offset = -Self.year * Int64(1 + random.below(60))
-    case .drifting: drift = Int64(random.below(401)) - 200
-    default: offset = Int64(random.below(2000)) - 1000
+    case .ahead: offset = Self.year * Int64(1 + random.number(below: 50))
+    case .behind: offset = -Self.year * Int64(1 + random.number(below: 60))
+    case .drifting: drift = Int64(random.number(below: 401)) - 200
+    default: offset = Int64(random.number(below: 2000)) - 1000
     }
   }
 
@@ -30,8 +30,8 @@ struct SimulatedClock {
   mutating func read(at time: Int64, _ random: inout SeededRandom) -> Int64 {
     switch fault {
     case .frozen where reading != 0: return reading
-    case .jumping where random.chance(30):
-      offset = (Int64(random.below(9)) - 4) * 3_600_000 * 24
+    case .jumping where random.chance(percent: 30):
+      offset = (Int64(random.number(below: 9)) - 4) * 3_600_000 * 24
     case .extreme:
       return random.pick([.min, -1, 0, 1 << 40, (1 << 48) - 2])
     default: break

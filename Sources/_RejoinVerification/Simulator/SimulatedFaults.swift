@@ -45,7 +45,7 @@ struct SimulatedFaults: Hashable {
 
   init(_ random: inout SeededRandom) {
     func weight(_ most: Int) -> Int {
-      random.chance(50) ? 0 : 1 + random.below(most)
+      random.chance(percent: 50) ? 0 : 1 + random.number(below: most)
     }
     losses = weight(40)
     duplicates = weight(40)
@@ -56,7 +56,7 @@ struct SimulatedFaults: Hashable {
     partitions = weight(60)
     wrongClocks = weight(80)
     restores = weight(25)
-    unnoticedRestores = random.chance(40) ? 0 : weight(25)
+    unnoticedRestores = random.chance(percent: 40) ? 0 : weight(25)
     clones = weight(8)
     retirements = weight(6)
     lostHalves = weight(30)

@@ -7,10 +7,10 @@ extension SimulationPlanner {
   mutating func tell(from i: Int) {
     let j = other(than: i)
     guard isConnected(i, j) else { return }
-    switch random.below(10) {
+    switch random.number(below: 10) {
     case 0..<4: add(.sync(from: i, to: j), by: j)
     case 4: add(.merge(from: i, into: j), by: j)
-    case 5 where random.chance(60): transfer(from: i, to: j)
+    case 5 where random.chance(percent: 60): transfer(from: i, to: j)
     default: send(from: i, to: j)
     }
   }
@@ -22,49 +22,51 @@ extension SimulationPlanner {
       messages += 1
       add(.writePart(on: i, since: j, byteLimit: 1, message: k), by: i)
       // The next part goes on where the device is then.
-      if random.chance(faults.losses) { return }
+      if random.chance(percent: faults.losses) { return }
       add(.deliver(message: k, to: j), by: j)
-      if random.chance(faults.duplicates) { post(k, to: j) }
-    } while random.chance(50)
+      if random.chance(percent: faults.duplicates) { post(k, to: j) }
+    } while random.chance(percent: 50)
   }
 
   private mutating func send(from i: Int, to j: Int) {
     let k = messages
     messages += 1
     add(.write(on: i, since: basis(for: j), message: k), by: i)
-    if random.chance(faults.splits) {
+    if random.chance(percent: faults.splits) {
       messages += 2
       add(.split(message: k, into: k + 1, k + 2), by: i)
-      if random.chance(faults.lostHalves) {
-        return post(k + 1 + random.below(2), to: j)
+      if random.chance(percent: faults.lostHalves) {
+        return post(k + 1 + random.number(below: 2), to: j)
       }
       post(k + 1, to: j)
       post(k + 2, to: j)
     }
     post(k, to: j)
-    if random.chance(faults.relays) { post(k, to: other(than: i)) }
+    if random.chance(percent: faults.relays) { post(k, to: other(than: i)) }
   }
 
   /// Whose clock a message is written from; `nil` means from nothing.
   private mutating func basis(for j: Int) -> Int? {
-    guard random.chance(faults.wrongBases) else { return j }
-    return random.chance(30) ? nil : other(than: j)
+    guard random.chance(percent: faults.wrongBases) else { return j }
+    return random.chance(percent: 30) ? nil : other(than: j)
   }
 
   /// Sends a message on its way, which it need not arrive by.
   private mutating func post(_ k: Int, to j: Int) {
-    if random.chance(faults.losses) { return }
-    let copies = random.chance(faults.duplicates) ? 2 + random.below(2) : 1
+    if random.chance(percent: faults.losses) { return }
+    let copies =
+      random.chance(percent: faults.duplicates)
+      ? 2 + random.number(below: 2) : 1
     for _ in 0..<copies {
       timeline.plan(.arrival(message: k, at: j), at: delivery())
     }
   }
 
   private mutating func delivery() -> Int64 {
-    guard random.chance(faults.delays) else {
+    guard random.chance(percent: faults.delays) else {
       return later(upTo: Self.minute)
     }
-    return later(upTo: random.chance(70) ? Self.day : 30 * Self.day)
+    return later(upTo: random.chance(percent: 70) ? Self.day : 30 * Self.day)
   }
 
   /// A message arrives, when its receiver is there.

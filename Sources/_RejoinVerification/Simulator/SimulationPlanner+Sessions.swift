@@ -8,29 +8,29 @@ extension SimulationPlanner {
       return timeline.plan(.session(i), at: end)
     }
     planSession(of: i)
-    if random.chance(faults.absences) { return leave(i) }
-    if random.chance(faults.crashes) { crash(i) }
-    if random.chance(faults.rows) { bringIn(on: i) }
-    for _ in 0...random.below(2) {
-      if random.chance(20) {
+    if random.chance(percent: faults.absences) { return leave(i) }
+    if random.chance(percent: faults.crashes) { crash(i) }
+    if random.chance(percent: faults.rows) { bringIn(on: i) }
+    for _ in 0...random.number(below: 2) {
+      if random.chance(percent: 20) {
         fetch(on: i)
       } else {
         add(.save(on: i, verbs.verbs()), by: i)
       }
     }
-    while random.chance(faults.undoings) {
+    while random.chance(percent: faults.undoings) {
       keepHouse(on: i, about: random.pick(universe.records))
-      add(.undo(on: i, again: random.chance(30)), by: i)
+      add(.undo(on: i, again: random.chance(percent: 30)), by: i)
     }
     keepHouse(on: i)
     suffer(i)
-    if faults.crashes > 0, random.chance(40) { store(i) }
-    for _ in 0...random.below(3) { tell(from: i) }
+    if faults.crashes > 0, random.chance(percent: 40) { store(i) }
+    for _ in 0...random.number(below: 3) { tell(from: i) }
   }
 
   /// A device is away for a week, or for months.
   private mutating func leave(_ i: Int) {
-    let days = random.chance(70) ? 7 : 200
+    let days = random.chance(percent: 70) ? 7 : 200
     absences[i] = later(upTo: Int64(days) * Self.day)
   }
 
@@ -39,17 +39,17 @@ extension SimulationPlanner {
     contexts += 1
     let id = random.pick(universe.records)
     add(.fetch(on: i, id, context: k), by: i)
-    let span = random.chance(60) ? Self.minute : 10 * Self.day
+    let span = random.chance(percent: 60) ? Self.minute : 10 * Self.day
     timeline.plan(.commit(context: k, on: i, id), at: later(upTo: span))
   }
 
   mutating func commit(_ k: Int, on i: Int, about id: RecordID) {
     keepHouse(on: i, about: id)
-    if random.chance(15) {
+    if random.chance(percent: 15) {
       return add(.discard(context: k, with: verbs.company()), by: i)
     }
     var edits: [FieldKey: FieldEdit] = [:]
-    for _ in 0...random.below(2) {
+    for _ in 0...random.number(below: 2) {
       let key = random.pick(universe.fields)
       edits[key] = verbs.edit(of: key.kind)
     }
@@ -57,15 +57,15 @@ extension SimulationPlanner {
   }
 
   private mutating func keepHouse(on i: Int) {
-    if random.chance(8) {
+    if random.chance(percent: 8) {
       let id = random.pick(universe.records)
       add(.save(on: i, [.undelete(id)]), by: i)
     }
-    if random.chance(3), deviceCount > 1 {
+    if random.chance(percent: 3), deviceCount > 1 {
       add(.mislead(i, with: (i + 1) % deviceCount), by: i)
     }
-    guard faults.housekeeping > 0, random.chance(25) else { return }
-    add(random.chance(70) ? .purge(i) : .fold(i), by: i)
+    guard faults.housekeeping > 0, random.chance(percent: 25) else { return }
+    add(random.chance(percent: 70) ? .purge(i) : .fold(i), by: i)
   }
 
   /// Makes edits and undoings meet purges and retirements.
@@ -80,7 +80,7 @@ extension SimulationPlanner {
   private mutating func bringIn(on i: Int) {
     let reading = clocks[i].read(at: now, &random)
     add(
-      random.chance(40)
+      random.chance(percent: 40)
         ? .bringIn(on: i, verbs.rows()) : verbs.pull(on: i, at: reading), by: i)
   }
 
@@ -90,12 +90,12 @@ extension SimulationPlanner {
     stored[i] = backups
     backups += 1
     add(.backUp(i, as: stored[i] ?? 0), by: i)
-    if random.chance(80) { add(.storeToken(i), by: i) }
+    if random.chance(percent: 80) { add(.storeToken(i), by: i) }
   }
 
   /// A device is opened again, with what it stored last and with its token.
   private mutating func crash(_ i: Int) {
-    guard let k = stored[i], random.chance(70) else {
+    guard let k = stored[i], random.chance(percent: 70) else {
       return add(.reopen(i), by: i)
     }
     add(.restore(i, from: k, with: .last), by: i)
@@ -103,15 +103,17 @@ extension SimulationPlanner {
 
   /// What happens to the storage or the name of a device.
   private mutating func suffer(_ i: Int) {
-    if random.chance(faults.restores) {
-      backUp(i, with: random.chance(65) ? .lost : .last)
+    if random.chance(percent: faults.restores) {
+      backUp(i, with: random.chance(percent: 65) ? .lost : .last)
     }
-    if random.chance(faults.unnoticedRestores) { backUp(i, with: .fitting) }
-    if random.chance(faults.clones), deviceCount < 12 {
+    if random.chance(percent: faults.unnoticedRestores) {
+      backUp(i, with: .fitting)
+    }
+    if random.chance(percent: faults.clones), deviceCount < 12 {
       add(.fork(i), by: i)
       addDevice()
     }
-    if random.chance(faults.retirements) {
+    if random.chance(percent: faults.retirements) {
       add(.retire(on: i, other(than: i)), by: i)
     }
   }
@@ -122,7 +124,7 @@ extension SimulationPlanner {
     let k = backups
     backups += 1
     add(.backUp(i, as: k), by: i)
-    let isCopied = token == .fitting && random.chance(30)
+    let isCopied = token == .fitting && random.chance(percent: 30)
     let j = isCopied ? other(than: i) : i
     timeline.plan(
       .restore(j, from: k, with: token),
@@ -130,6 +132,6 @@ extension SimulationPlanner {
   }
 
   mutating func other(than i: Int) -> Int {
-    (i + 1 + random.below(deviceCount - 1)) % deviceCount
+    (i + 1 + random.number(below: deviceCount - 1)) % deviceCount
   }
 }

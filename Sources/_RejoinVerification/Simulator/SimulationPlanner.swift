@@ -62,7 +62,7 @@ struct SimulationPlanner {
   var deviceCount: Int { clocks.count }
 
   mutating func addDevice() {
-    let isWrong = random.chance(faults.wrongClocks)
+    let isWrong = random.chance(percent: faults.wrongClocks)
     clocks.append(SimulatedClock(isWrong: isWrong, &random))
     shown.append(nil)
     planSession(of: clocks.count - 1)
@@ -74,7 +74,7 @@ struct SimulationPlanner {
 
   /// A time from now on.
   mutating func later(upTo span: Int64) -> Int64 {
-    now + Int64(random.below(Int(span)))
+    now + Int64(random.number(below: Int(span)))
   }
 
   mutating func plan() -> Script {
@@ -93,9 +93,9 @@ struct SimulationPlanner {
     case .restore(let i, let k, let token):
       add(.restore(i, from: k, with: token), by: i)
     case .dawn:
-      let isParted = random.chance(faults.partitions)
+      let isParted = random.chance(percent: faults.partitions)
       side = []
-      for i in 0..<deviceCount where isParted && random.chance(50) {
+      for i in 0..<deviceCount where isParted && random.chance(percent: 50) {
         side.insert(i)
       }
       timeline.plan(.dawn, at: now + Self.day)

@@ -23,12 +23,12 @@ public struct DamagedRows: Sendable {
     let id = universe.records[0]
     let replica = Replica(
       device: DeviceID(1), schema: universe.schema,
-      wallClock: ManualClock().wall, makeDeviceID: { DeviceID(2) })
+      wallClock: ManualClock().wallClock, makeDeviceID: { DeviceID(2) })
     replica.sendFragments()
     func save() {
       _ = try? replica.save { transaction in
         for key in universe.schema[id.entity].fields {
-          for i in 0...random.below(3) {
+          for i in 0...random.number(below: 3) {
             transaction.apply(
               key.kind.rowEdit(i, &random), to: key, of: id)
           }
@@ -40,7 +40,7 @@ public struct DamagedRows: Sendable {
     body = replica.state.encodedRecord(at: 0)
     var patches: [[UInt8]] = []
     for _ in 0..<3 {
-      replica.noteWritten(0)
+      replica.recordWritten(0)
       save()
       patches += replica.state.encodedPatch(ofRecordAt: 0).map { [$0] } ?? []
     }

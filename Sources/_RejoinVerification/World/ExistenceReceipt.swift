@@ -27,7 +27,7 @@ public struct ExistenceReceipt: Equatable, Sendable {
 extension MergeReport {
   var existence: ExistenceReceipt {
     ExistenceReceipt(
-      created: created, deleted: deleted,
+      created: createdRecords, deleted: deletedRecords,
       meetings: Dictionary(
         uniqueKeysWithValues: deletionConflicts.map {
           (

@@ -34,8 +34,8 @@ public enum Premises {
   private static var unseenChanges: ScriptMismatch? {
     let replica = Replica(
       device: DeviceID(1), schema: Schema(["E": .init()]),
-      wallClock: ManualClock().wall, makeDeviceID: { DeviceID(2) })
-    do { try replica.save { $0.touch(RecordID("E", "a")) } } catch {
+      wallClock: ManualClock().wallClock, makeDeviceID: { DeviceID(2) })
+    do { try replica.save { $0.ensureExists(RecordID("E", "a")) } } catch {
       return ScriptMismatch("premise: a save succeeds: \(error)")
     }
     if replica.delta(since: replica.version) == nil { return nil }

@@ -47,7 +47,7 @@ public struct TestedLibrary<Size: FragmentSize>: TestedReplica {
     self.makeDeviceID = makeDeviceID
     hand = ManualClock()
     replica = Replica(
-      device: device, schema: schema, wallClock: hand.wall,
+      device: device, schema: schema, wallClock: hand.wallClock,
       makeDeviceID: makeDeviceID)
     replica.fragmentSize = Size.least
   }
@@ -71,7 +71,7 @@ public struct TestedLibrary<Size: FragmentSize>: TestedReplica {
     self.makeDeviceID = makeDeviceID
     hand = ManualClock()
     replica = Replica(
-      resuming: stored, schema: schema, wallClock: hand.wall,
+      resuming: stored, schema: schema, wallClock: hand.wallClock,
       makeDeviceID: makeDeviceID)
     replica.fragmentSize = Size.least
   }
@@ -91,8 +91,8 @@ public struct TestedLibrary<Size: FragmentSize>: TestedReplica {
 
   public var restoreToken: RestoreToken { replica.restoreToken }
 
-  public mutating func tokenStored(_ token: RestoreToken) -> Bool {
-    replica.tokenStored(token)
+  public mutating func confirmTokenStored(_ token: RestoreToken) -> Bool {
+    replica.confirmTokenStored(token)
   }
 
   public mutating func reopen(
@@ -109,7 +109,7 @@ public struct TestedLibrary<Size: FragmentSize>: TestedReplica {
     let history = try history.readBack()
     let opened = Replica(
       opening: stored, token: token, schema: replica.schema,
-      wallClock: ManualClock(now).wall, makeDeviceID: makeDeviceID)
+      wallClock: ManualClock(now).wallClock, makeDeviceID: makeDeviceID)
     self = Self(
       resuming: opened.state, replica.schema, makeDeviceID)
     replica.undoHistory = history
@@ -169,8 +169,8 @@ extension TestedLibrary {
     with company: ScriptCompany, now: Int64
   ) throws -> Dot? {
     try save(with: company, now: now) { transaction in
-      transaction.upsert(
-        id, observed: shown[.existence], creatingAgain: nil)
+      transaction.ensureExists(
+        id, observed: shown[.existence], recreatingWith: nil)
       for (key, change) in edits {
         let isQuiet = replica.schema.isQuiet(key, in: id.entity)
         transaction.apply(
@@ -204,7 +204,7 @@ extension TestedLibrary {
   ) throws -> Dot? {
     hand.now = now
     let blank = Replica(
-      device: DeviceID(0), schema: replica.schema, wallClock: hand.wall,
+      device: DeviceID(0), schema: replica.schema, wallClock: hand.wallClock,
       makeDeviceID: makeDeviceID)
     for target in [blank, replica] {
       try target.importRows { transaction in
@@ -235,10 +235,10 @@ extension TestedLibrary {
 
   public mutating func purge(now: Int64) throws -> Dot? {
     hand.now = now
-    return try replica.purge().dot
+    return try replica.purgeDeletedRecords().dot
   }
 
-  public mutating func fold() { replica.fold() }
+  public mutating func fold() { replica.foldLedgers() }
 
   public mutating func retire(
     _ device: DeviceID, now: Int64

@@ -30,7 +30,7 @@ public struct StoringReplica: TestedReplica {
     device: DeviceID, schema: Schema, makeDeviceID: @escaping () -> DeviceID
   ) {
     let stored = Replica(
-      device: device, schema: schema, wallClock: ManualClock().wall,
+      device: device, schema: schema, wallClock: ManualClock().wallClock,
       makeDeviceID: makeDeviceID
     ).state
     self.init(Shelf(stored, schema, makeDeviceID))
@@ -219,8 +219,8 @@ extension StoringReplica {
     surely { $0.recordVersion(version, of: device, now: now) }
   }
 
-  public mutating func tokenStored(_ token: RestoreToken) -> Bool {
-    let isBelieved = surely { $0.tokenStored(token) }
+  public mutating func confirmTokenStored(_ token: RestoreToken) -> Bool {
+    let isBelieved = surely { $0.confirmTokenStored(token) }
     if isBelieved { shelf.keeper.bytes = token.encoded() }
     return isBelieved
   }
@@ -237,11 +237,11 @@ private final class Shelf {
   private(set) var scope: StoredScope
   private(set) var observer: ObserverMirror
 
-  final class Keeper: TokenKeeper, @unchecked Sendable {
+  final class Keeper: TokenStorage, @unchecked Sendable {
     // Only one thread has the replica.
     var bytes: [UInt8]?
     func load() -> [UInt8]? { bytes }
-    func keep(_ bytes: [UInt8]) { self.bytes = bytes }
+    func store(_ bytes: [UInt8]) { self.bytes = bytes }
   }
 
   init(
@@ -257,8 +257,9 @@ private final class Shelf {
       connection = try FailingConnection(
         SQLiteConnection(opening: ":memory:"))
       scope = try StoredScope(
-        "main", on: connection, from: stored, patching: .often, schema: schema,
-        wallClock: hand.wall, token: keeper, makeDeviceID: makeDeviceID)
+        "main", on: connection, from: stored, patching: .forTesting,
+        schema: schema,
+        wallClock: hand.wallClock, token: keeper, makeDeviceID: makeDeviceID)
       scope.replica.sendFragments()
       scope.replica.undoHistory = history
       try scope.update { _ in }
@@ -277,8 +278,8 @@ private final class Shelf {
     do {
       scope = try withoutFailures {
         try StoredScope(
-          "main", on: connection, patching: .often, schema: schema,
-          wallClock: hand.wall, token: keeper, makeDeviceID: makeDeviceID)
+          "main", on: connection, patching: .forTesting, schema: schema,
+          wallClock: hand.wallClock, token: keeper, makeDeviceID: makeDeviceID)
       }
       scope.replica.sendFragments()
       observer = ObserverMirror(of: scope)

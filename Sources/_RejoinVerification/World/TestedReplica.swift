@@ -107,7 +107,7 @@ public protocol TestedReplica {
   /// Says that a token is stored where no backup reaches.
   ///
   /// - Returns: Whether the replica's history contains the token's save.
-  mutating func tokenStored(_ token: Token) -> Bool
+  mutating func confirmTokenStored(_ token: Token) -> Bool
 
   /// Opens again, as another device unless the token belongs to the replica's
   /// history.

@@ -74,7 +74,7 @@ extension World {
   mutating func checkTokens(_ i: Int) throws(ScriptMismatch) {
     let peer = peers[i]
     for (j, stored) in tokens.sorted(by: { $0.key < $1.key }) {
-      let isBelieved = peers[i].replica.tokenStored(stored.token)
+      let isBelieved = peers[i].replica.confirmTokenStored(stored.token)
       let isContained = peer.contains(stored)
       // A device forgets the digests of saves that all others hold. If its storage
       // was copied, it lacks those of the other incarnation.

@@ -6,7 +6,7 @@ extension World {
   public mutating func perform(_ step: ScriptStep) throws(ScriptMismatch) {
     try Premises.check()
     touched = []
-    guard let i = try carryOut(step) else { return }
+    guard let i = try execute(step) else { return }
     try check(
       i,
       changesAll(step)
@@ -18,7 +18,7 @@ extension World {
   /// Performs one step.
   ///
   /// - Returns: The device that may have changed.
-  private mutating func carryOut(
+  private mutating func execute(
     _ step: ScriptStep
   ) throws(ScriptMismatch) -> Int? {
     guard involved(step).allSatisfy(peers.indices.contains) else { return nil }

@@ -81,7 +81,9 @@ actor Screen<I: Item> {
           items[item.id] = item
         }
       case .changes(let changes):
-        for change in changes.of(I.self) { items[change.key] = change.new }
+        for change in changes.changes(to: I.self) {
+          items[change.key] = change.new
+        }
       }
     }
   }

@@ -131,7 +131,7 @@ import Testing
     #expect(error.code == code)
     #expect(error.key == key)
     #expect(error.line == 1)
-    #expect(!error.mend.isEmpty)
+    #expect(!error.remedy.isEmpty)
   }
 
   @Test func twoEpisodesWithOneNameAreRefused() throws {

@@ -60,9 +60,9 @@ struct FaultyBytes: Lattice {
   mutating func change(
     _ device: DeviceID, _ random: inout SeededRandom
   ) -> FaultyBytes {
-    let name = UInt8(random.below(12))
-    let isRemoval = random.chance(20)
-    let number = (numbers[name] ?? 0) + UInt64(random.below(100))
+    let name = UInt8(random.number(below: 12))
+    let isRemoval = random.chance(percent: 20)
+    let number = (numbers[name] ?? 0) + UInt64(random.number(below: 100))
     var delta = FaultyBytes(fault)
     delta.set(name, isRemoval ? Self.gone : min(number, Self.gone))
     merge(delta)

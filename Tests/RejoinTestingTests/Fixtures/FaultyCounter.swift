@@ -57,8 +57,8 @@ struct FaultyCounter: Lattice, Hashable {
     _ device: DeviceID, _ random: inout SeededRandom
   ) -> FaultyCounter {
     let shown = entries.values.reduce(0) { $0 + $1.sum }
-    let isReset = random.chance(30)
-    let amount = isReset ? -shown : 1 + random.below(5)
+    let isReset = random.chance(percent: 30)
+    let amount = isReset ? -shown : 1 + random.number(below: 5)
     var entry = entries[device] ?? Entry()
     entry = Entry(sequence: entry.sequence + 1, sum: entry.sum + amount)
     entries[device] = entry

@@ -27,7 +27,7 @@ struct FaultyList: Lattice {
     _ device: DeviceID, _ random: inout SeededRandom
   ) -> FaultyList {
     var delta = FaultyList(fault)
-    delta.elements = [random.below(50)]
+    delta.elements = [random.number(below: 50)]
     merge(delta)
     return delta
   }

@@ -60,7 +60,9 @@ struct FaultyRegister: Lattice, Hashable {
   ) -> FaultyRegister {
     let dot = Dot(device, seen.clock[device] + 1)
     seen.merge(CausalContext(dots: siblings.keys + [dot]))
-    siblings = [dot: Write(time: random.time(), value: random.below(10))]
+    siblings = [
+      dot: Write(time: random.timestamp(), value: random.number(below: 10))
+    ]
     return self
   }
 }

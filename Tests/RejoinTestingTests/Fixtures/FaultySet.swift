@@ -42,9 +42,9 @@ struct FaultySet: Lattice, Hashable {
   mutating func change(
     _ device: DeviceID, _ random: inout SeededRandom
   ) -> FaultySet {
-    let element = random.below(3)
+    let element = random.number(below: 3)
     let dot = Dot(device, seen.clock[device] + 1)
-    let isRemoval = random.chance(40)
+    let isRemoval = random.chance(percent: 40)
     let superseded = elements[element] ?? []
     elements[element] = isRemoval ? nil : [dot]
     seen.merge(CausalContext(dots: [dot]))

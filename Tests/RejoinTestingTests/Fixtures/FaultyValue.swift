@@ -64,11 +64,11 @@ struct FaultyValue: Lattice, Hashable {
     _ device: DeviceID, _ random: inout SeededRandom
   ) throws -> FaultyValue {
     if fault == .changesNothing { return self }
-    if fault == .throwsErrors, random.chance(20) { throw Refused() }
+    if fault == .throwsErrors, random.chance(percent: 20) { throw Refused() }
     if fault == .copiesIdentity { owner = device }
     let before = self
     time += 1
-    value += random.below(20) - 10
+    value += random.number(below: 20) - 10
     var delta = self
     if fault == .saysDifference || fault == .sumsDifferences {
       delta.value -= before.value

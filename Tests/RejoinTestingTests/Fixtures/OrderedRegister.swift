@@ -40,9 +40,9 @@ struct OrderedRegister: Lattice, Hashable {
   mutating func change(
     _ device: DeviceID, _ random: inout SeededRandom
   ) -> OrderedRegister {
-    value = random.below(100)
+    value = random.number(below: 100)
     clock[device] += 1
-    let now = random.time()
+    let now = random.timestamp()
     // A sound order of time alone must follow what was seen.
     let isLate = fault == nil && now <= time
     time = isLate ? Timestamp(rawValue: time.rawValue + 1) : now

@@ -8,7 +8,7 @@ import Testing
   private func check(
     _ fault: FaultyBytes.Fault?, _ seeds: Range<UInt64>
   ) throws(LawFailure) -> LawChecks {
-    try checkWire(
+    try checkEncoding(
       from: FaultyBytes(fault), seeds: seeds, encode: { try $0.encoded() },
       decode: { try FaultyBytes(fault, decoding: $0) }
     ) { $0.change($1, &$2) }
@@ -57,12 +57,12 @@ import Testing
         "again: 010500",
       ])
     let last = failure?.description.split(separator: "\n").last
-    #expect(last == "replay with checkWire(…, seeds: 20..<21)")
+    #expect(last == "replay with checkEncoding(…, seeds: 20..<21)")
   }
 
   @Test func changesWithoutEffectProveNothing() {
     let failure = failure { seeds throws(LawFailure) in
-      try checkWire(
+      try checkEncoding(
         from: FaultyBytes(), seeds: seeds, encode: { try $0.encoded() },
         decode: { try FaultyBytes(nil, decoding: $0) }
       ) { bytes, _, _ in bytes }
@@ -77,14 +77,14 @@ import Testing
       return bytes
     }
     let failure = failure { _ throws(LawFailure) in
-      try checkWire(
+      try checkEncoding(
         samples: samples, encode: { try $0.encoded() },
         decode: { try FaultyBytes(.longNumbers, decoding: $0) })
     }
     #expect(failure?.law == .canonicalBytes)
     #expect(failure?.seed == nil)
     #expect(failure?.exhibits[2].text == "0101c800")
-    let none = try checkWire(
+    let none = try checkEncoding(
       samples: [], encode: { try $0.encoded() },
       decode: { try FaultyBytes(nil, decoding: $0) })
     #expect(none.cases == 0)

@@ -109,7 +109,7 @@ import Testing
     _ fault: FaultyList.Fault, _ law: LatticeLaw, _ steps: Int
   ) throws {
     try expect(law, brokenIn: steps) { seeds throws(LawFailure) in
-      try checkCanonical(from: FaultyList(fault), seeds: seeds) {
+      try checkEquality(from: FaultyList(fault), seeds: seeds) {
         $0.change($1, &$2)
       }
     }

@@ -21,11 +21,11 @@ extension Card {
 }
 
 @Test func cardKeepsTheLawsOfBytes() throws {
-  try checkWire(
+  try checkEncoding(
     from: Card(), encode: { try $0.encoded() },
     decode: { try Card(decoding: $0) }
   ) { card, device, random in
-    let name = card.name.write("Ada", on: device, at: random.time())
+    let name = card.name.write("Ada", on: device, at: random.timestamp())
     let tags = card.tags.insert(random.pick(["a", "b"]), on: device)
     return Card(name: name, likes: card.likes.reset(), tags: tags)
   }

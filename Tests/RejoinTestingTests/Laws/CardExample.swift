@@ -18,7 +18,7 @@ struct Card: Lattice, Hashable, Codable {
 
 @Test func cardKeepsTheLaws() throws {
   try checkLaws(from: Card()) { card, me, random in
-    let name = card.name.write("Ada", on: me, at: random.time())
+    let name = card.name.write("Ada", on: me, at: random.timestamp())
     let tags = card.tags.insert(random.pick(["a", "b"]), on: me)
     return try Card(name: name, likes: card.likes.increment(on: me), tags: tags)
   }

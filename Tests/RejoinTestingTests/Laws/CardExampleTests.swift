@@ -46,7 +46,7 @@ private struct ForgetfulCard: Lattice, Hashable {
       try checkLaws(from: ForgetfulCard(part), seeds: seeds) {
         state, me, random in
         var delta = ForgetfulCard(part)
-        let name = state.card.name.write("Ada", on: me, at: random.time())
+        let name = state.card.name.write("Ada", on: me, at: random.timestamp())
         let tags = state.card.tags.insert(random.pick(["a", "b"]), on: me)
         let likes = try state.card.likes.increment(on: me)
         delta.card = Card(name: name, likes: likes, tags: tags)

@@ -6,11 +6,12 @@ import Testing
 
 @Suite struct LibraryBytesTests {
   @Test func vectorClock() throws {
-    let checks = try checkWire(
+    let checks = try checkEncoding(
       from: VectorClock(), seeds: 0..<300, encode: { $0.encoded() },
       decode: { try VectorClock(decoding: $0) }
     ) { clock, device, random in
-      let n = clock[device] + 1 + random.next() >> UInt64(random.below(64))
+      let n =
+        clock[device] + 1 + random.next() >> UInt64(random.number(below: 64))
       clock.advance(to: Dot(device, max(n, 1)))
       return [device: clock[device]]
     }

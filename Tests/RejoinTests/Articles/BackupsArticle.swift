@@ -20,7 +20,7 @@ import Testing
     try phone.save { $0[Profile.self, "ada"].steps.increment(by: 1200) }
     try file.write(phone.state.encoded())  // 1. the state
     try keychain.write(phone.restoreToken.encoded())  // 2. the token
-    phone.tokenStored(phone.restoreToken)
+    phone.confirmTokenStored(phone.restoreToken)
     send(phone.delta())  // 3. only now
     #expect(try opened() == nil)
     // A save whose token is stored, and whose state is restored from before.

@@ -18,8 +18,8 @@ import Testing
       try #require(report.gaps.count == 1)
       let gap = report.gaps[0]
       #expect(gap.device == phone.device)
-      #expect(gap.held == 0)
-      #expect(gap.assumed == 1)
+      #expect(gap.lastHeldSave == 0)
+      #expect(gap.lastAssumedSave == 1)
     }
     #expect(tablet[Profile.self, "grace"]?.name == "Grace")
     #expect(tablet[Profile.self, "ada"]?.name == nil)

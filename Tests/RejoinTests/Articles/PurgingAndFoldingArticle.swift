@@ -28,10 +28,10 @@ import Testing
 
     let bob = RecordID("Account", "bob")
     #expect(phone.record(bob)?.value(of: "owner") == "Bob")
-    #expect(try phone.purge().dot == Dot(phone.device, 4))
+    #expect(try phone.purgeDeletedRecords().dot == Dot(phone.device, 4))
     #expect(phone.record(bob)?.value(of: "owner") == nil)
 
-    #expect(phone.fold() == 1)
+    #expect(phone.foldLedgers() == 1)
     #expect(phone[Account.self, "ada"]?.balance == 30)
     let ada = phone.record(RecordID("Account", "ada"))
     #expect(ada?.entries(of: "balance") == [])

@@ -12,7 +12,7 @@ private let watch = DeviceID(3)
   private func drawn(_ random: inout SeededRandom) -> VectorClock {
     var clock = VectorClock()
     for device in 0..<4 as Range<UInt64> {
-      clock[DeviceID(device)] = UInt64(random.below(3))
+      clock[DeviceID(device)] = UInt64(random.number(below: 3))
     }
     return clock
   }

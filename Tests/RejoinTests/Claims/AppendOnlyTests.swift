@@ -55,7 +55,7 @@ struct AppendOnlyTests {
     let (total, grown) = (one.ada?.pay, one.state.encoded().count)
     #expect(grown > 400 * 8)
     one.recordVersion(two.version, of: two.device)
-    #expect(one.fold() == 400)
+    #expect(one.foldLedgers() == 400)
     #expect(one.ada?.pay == total)
     // Besides the sums, only digests of the saves are left.
     let kept = one.state.encoded().count

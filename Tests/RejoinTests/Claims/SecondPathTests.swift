@@ -39,10 +39,13 @@ struct SecondPathTests {
     var all: [(UInt64, Delta)] = []
     for delta in deltas + deltas {
       let parts =
-        random.below(4) == 0 ? delta.split(into: 3) + [delta] : [delta]
+        random.number(below: 4) == 0 ? delta.split(into: 3) + [delta] : [delta]
       for part in parts {
         all.append(
-          (UInt64(random.below(1 << 20)), try Delta(decoding: part.encoded())))
+          (
+            UInt64(random.number(below: 1 << 20)),
+            try Delta(decoding: part.encoded())
+          ))
       }
     }
     return all.sorted { $0.0 < $1.0 }.map(\.1)
@@ -72,7 +75,7 @@ struct SecondPathTests {
     for delta in deltas { receiver.apply(delta) }
     for delta in deltas {
       let report = receiver.apply(delta)
-      #expect(!report.hasFaults && report.records.isEmpty)
+      #expect(!report.hasFaults && report.changedRecords.isEmpty)
       #expect(report.conflicts.isEmpty && report.changedFields.isEmpty)
     }
   }

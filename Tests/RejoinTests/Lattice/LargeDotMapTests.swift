@@ -49,11 +49,11 @@ import Testing
   func aMapIsWhatItsKeysAre(_ seed: UInt64) {
     var random = SeededRandom(seed: seed)
     var (pairs, clocks) = ([Pair(), Pair()], [VectorClock(), VectorClock()])
-    let range = [3, 20, 60][random.below(3)]
+    let range = [3, 20, 60][random.number(below: 3)]
     for step in 0..<120 {
-      let i = random.below(2)
-      let key = Value.int(Int64(random.below(range)))
-      switch random.below(8) {
+      let i = random.number(below: 2)
+      let key = Value.int(Int64(random.number(below: range)))
+      switch random.number(below: 8) {
       case 0:
         pairs[i].merge(pairs[1 - i], clocks[i], clocks[1 - i])
         clocks[i].merge(clocks[1 - i])

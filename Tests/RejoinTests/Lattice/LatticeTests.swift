@@ -21,7 +21,7 @@ private struct Card: Lattice, Hashable {
     _ device: DeviceID, _ random: inout SeededRandom
   ) throws -> Card {
     var delta = Card()
-    switch random.below(3) {
+    switch random.number(below: 3) {
     case 0: delta.name = RandomChanges.mvRegister(&name, device, &random)
     case 1: delta.likes = try RandomChanges.counter(&likes, device, &random)
     default: delta.tags = RandomChanges.set(&tags, device, &random)

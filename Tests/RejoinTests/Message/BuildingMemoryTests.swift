@@ -34,7 +34,7 @@
         try replica.save { transaction in
           switch self {
           case .records:
-            for id in Self.ids(count) { transaction.touch(id) }
+            for id in Self.ids(count) { transaction.ensureExists(id) }
           case .fields:
             for id in Self.ids(count / Self.fieldsPerRecord) {
               for key in Self.keys {

@@ -84,7 +84,7 @@ import Testing
       state: tally([a: 3]), basis: [a: 1], continued: [])
     let expected = "a fragment of a set, a counter or a ledger, in a delta"
     do throws(WireError) {
-      _ = try Snapshot(
+      _ = try ReplicaSnapshot(
         decoding: message(.counter, fragment, as: .snapshot))
       Issue.record("a fragment in a snapshot")
     } catch { #expect(error.expected == expected) }

@@ -68,7 +68,7 @@ import Testing
         range: delta.message.head.range
       ).encoded()
     case .snapshot:
-      let delta = try Snapshot(decoding: bytes).delta
+      let delta = try ReplicaSnapshot(decoding: bytes).delta
       let content = MessageContent(delta.changes)
       return MessageWriter(content, delta.intervals, as: .snapshot).sealed()
         .bytes

@@ -77,7 +77,7 @@ enum GoldenVectors {
   private static func patch() throws -> [UInt8] {
     let replica = try large()
     var state = replica.state
-    state.noteWritten(0)
+    state.recordWritten(0)
     let changed = Replica.opening(state, token: nil, as: 9)
     try changed.save {
       let sailor = $0[Sailor.self, "added"]
@@ -128,7 +128,7 @@ enum GoldenVectors {
     try phone.edit { $0.name = "phone's" }
     try phone.save { $0[Sailor.self, "bob"].delete() }
     tablet.tell(phone)
-    phone.fold()
+    phone.foldLedgers()
     return (phone, tablet)
   }
 
@@ -172,7 +172,7 @@ enum GoldenVectors {
         of: RecordID("Sailor", "cancelled"))
     }
     try tablet.save { $0[Sailor.self, "folded"].pay.append(8) }
-    tablet.fold()
+    tablet.foldLedgers()
     phone.merge(tablet)
     return try #require(phone.delta(since: basis))
   }
@@ -190,7 +190,7 @@ enum GoldenVectors {
       $0[Sailor.self, "ada"].delete()
       $0[Sailor.self, "bob"].delete()
     }
-    try phone.purge()
+    try phone.purgeDeletedRecords()
     return phone
   }
 
@@ -201,7 +201,7 @@ enum GoldenVectors {
       for key in ["all", "beside", "both", "part"] {
         $0[Sailor.self, key].name = "name"
       }
-      $0[Sailor.self, "again"].touch()
+      $0[Sailor.self, "again"].ensureExists()
     }
     let basis = a.version
     for other in [b, c] { other.merge(a) }
@@ -217,12 +217,12 @@ enum GoldenVectors {
       $0[Sailor.self, "beside"].rank = "mate"
       $0[Sailor.self, "both"].delete()
     }
-    try c.save { $0[Sailor.self, "both"].touch() }
+    try c.save { $0[Sailor.self, "both"].ensureExists() }
     a.merge(b)
     a.merge(c)
     try a.save {
       $0[Sailor.self, "again"].name = "again"
-      $0[Sailor.self, "touched"].touch()
+      $0[Sailor.self, "touched"].ensureExists()
     }
     return (a, basis)
   }

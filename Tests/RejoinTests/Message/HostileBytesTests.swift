@@ -22,7 +22,7 @@ import Testing
             range: delta.range
           ).encoded()
       } else {
-        delta = try Snapshot(decoding: message.bytes).delta
+        delta = try ReplicaSnapshot(decoding: message.bytes).delta
         again =
           MessageWriter(
             MessageContent(delta.changes), delta.intervals, as: .snapshot
@@ -137,7 +137,8 @@ import Testing
         let bytes = message.bytes.flipping(bit).resealed
         let read =
           message.kind == .delta
-          ? try? Delta(decoding: bytes) : try? Snapshot(decoding: bytes).delta
+          ? try? Delta(decoding: bytes)
+          : try? ReplicaSnapshot(decoding: bytes).delta
         if let read { try survive(read) }
       }
     }
@@ -146,7 +147,8 @@ import Testing
   private func blank() -> Replica {
     Replica(
       device: DeviceID(high: 5, low: 5), schema: ScriptUniverse.standard.schema,
-      wallClock: ManualClock().wall, makeDeviceID: { DeviceID(high: 6, low: 6) }
+      wallClock: ManualClock().wallClock,
+      makeDeviceID: { DeviceID(high: 6, low: 6) }
     )
   }
 
@@ -162,7 +164,8 @@ import Testing
       }
     }
     _ = replica.allRecordIDs.map { replica.record($0)?.total(of: "ledger") }
-    #expect(try Snapshot(decoding: replica.encoded()).delta == replica.delta())
+    #expect(
+      try ReplicaSnapshot(decoding: replica.encoded()).delta == replica.delta())
   }
 
   @Test func bytesAreJoinedWhereTheyAre() throws {
@@ -172,7 +175,7 @@ import Testing
         a.apply(delta),
         try delta.encoded().withUnsafeBytes { try b.apply(decoding: $0) }
       )
-      #expect(x.records == y.records && x.gaps == y.gaps)
+      #expect(x.changedRecords == y.changedRecords && x.gaps == y.gaps)
       #expect(a.state.encoded() == b.state.encoded())
     }
   }

@@ -102,9 +102,11 @@ import Testing
     let total = replica.record(RecordID("Value", "k"))?.total(of: "log")
     #expect(total == .min)
     let folded = replica.encoded(foldingLedgers: true)
-    #expect(throws: Never.self) { try Snapshot(decoding: folded) }
-    replica.fold()
-    #expect(throws: Never.self) { try Snapshot(decoding: replica.encoded()) }
+    #expect(throws: Never.self) { try ReplicaSnapshot(decoding: folded) }
+    replica.foldLedgers()
+    #expect(throws: Never.self) {
+      try ReplicaSnapshot(decoding: replica.encoded())
+    }
     #expect(replica.record(RecordID("Value", "k"))?.total(of: "log") == total)
   }
 
@@ -223,9 +225,9 @@ import Testing
         }
         replica.apply(try Delta(decoding: Delta(changes).encoded()))
       }
-      try replica.save { $0.touch(RecordID("Value", "k")) }
-      try replica.purge()
-      replica.fold()
+      try replica.save { $0.ensureExists(RecordID("Value", "k")) }
+      try replica.purgeDeletedRecords()
+      replica.foldLedgers()
       try replica.retire(stranger)
       _ = (replica.stabilityCut, replica.retirements, replica.allRecordIDs)
       let bytes = replica.state.encoded()

@@ -70,12 +70,12 @@ import Testing
     var random = SeededRandom(seed: 33)
     for _ in 0..<2000 {
       var marks = FieldState(.existence)
-      for _ in 0...random.below(4) {
-        let device = DeviceID(UInt64(random.below(4) + 1))
+      for _ in 0...random.number(below: 4) {
+        let device = DeviceID(UInt64(random.number(below: 4) + 1))
         _ = RandomEdits.field(&marks, .existence, device, &random)
       }
       try expectReadBack([.existence: marks])
-      let dot = Dot(DeviceID(UInt64(random.below(6) + 1)), 5)
+      let dot = Dot(DeviceID(UInt64(random.number(below: 6) + 1)), 5)
       try expectReadBack([name: register(dot), .existence: marks])
     }
   }

@@ -12,7 +12,7 @@ import Testing
     let replicas = (1...3).map {
       Replica(
         device: DeviceID($0), schema: Schema(["E": .init()]),
-        wallClock: clock.wall, makeDeviceID: { DeviceID(99) })
+        wallClock: clock.wallClock, makeDeviceID: { DeviceID(99) })
     }
     var samples = [ReplicaVersion()]
     for (i, replica) in replicas.enumerated() {

@@ -21,8 +21,8 @@ import Testing
   @Test func aSnapshotRoundTrips() throws {
     for replica in WireCorpus.shared.replicas {
       let bytes = replica.encoded()
-      let read = try Snapshot(decoding: bytes)
-      #expect(read == Snapshot(of: replica))
+      let read = try ReplicaSnapshot(decoding: bytes)
+      #expect(read == ReplicaSnapshot(of: replica))
       for device in replica.version.vectorClock.entries.map(\.device) {
         #expect(read.version[device] == replica.version[device])
       }
@@ -36,7 +36,7 @@ import Testing
     let text = FieldKey("text", .register)
     let replica = Replica(
       device: DeviceID(1), schema: Schema(["Item": .init(fields: [text])]),
-      wallClock: ManualClock().wall
+      wallClock: ManualClock().wallClock
     ) { DeviceID(2) }
     try replica.save { transaction in
       for i in 0..<3_000 {
@@ -49,7 +49,7 @@ import Testing
     let bytes = replica.encoded()
     #expect(bytes.count > 640_000)
     #expect(bytes.capacity < 4 * bytes.count)
-    #expect(try Snapshot(decoding: bytes).encoded() == bytes)
+    #expect(try ReplicaSnapshot(decoding: bytes).encoded() == bytes)
   }
 
   @Test func aRecordRoundTrips() throws {
@@ -91,7 +91,7 @@ import Testing
       settle(replicas)
       let bytes = Set(replicas.map { $0.encoded(foldingLedgers: true) })
       #expect(bytes.count == 1)
-      for replica in replicas { replica.fold() }
+      for replica in replicas { replica.foldLedgers() }
       #expect(
         Set(replicas.map { $0.encoded(foldingLedgers: true) }) == bytes)
     }
@@ -101,13 +101,13 @@ import Testing
     for seed in 30..<50 as Range<UInt64> {
       let replicas = WireCorpus.orderly(seed: seed).replicas
       for (i, sender) in replicas.enumerated() {
-        let snapshot = try Snapshot(decoding: sender.encoded())
+        let snapshot = try ReplicaSnapshot(decoding: sender.encoded())
         let (a, b) = (blank(), blank())
         let reports = (a.apply(snapshot.delta), b.merge(sender))
         #expect(a.version == b.version)
         #expect(a.delta() == b.delta())
         #expect(a.encoded() == sender.encoded())
-        #expect(reports.0.records == reports.1.records)
+        #expect(reports.0.changedRecords == reports.1.changedRecords)
         let receiver = replicas[(i + 1) % replicas.count]
         guard let delta = sender.delta(since: receiver.version) else {
           continue
@@ -123,7 +123,7 @@ import Testing
   private func blank() -> Replica {
     Replica(
       device: DeviceID(high: 9, low: 9), schema: ScriptUniverse.standard.schema,
-      wallClock: ManualClock().wall, makeDeviceID: { DeviceID(99) })
+      wallClock: ManualClock().wallClock, makeDeviceID: { DeviceID(99) })
   }
 
   @Test func aVersionRoundTrips() throws {
@@ -158,7 +158,7 @@ import Testing
       $0.name = "Ada"
       $0.mentor = Reference("eve")
     }
-    try replica.edit { $0.touch() }
+    try replica.edit { $0.ensureExists() }
     let change = try #require(replica.change(of: Sailor.ada))
     #expect(
       try Delta(decoding: Delta([change]).encoded()).changes == [change])

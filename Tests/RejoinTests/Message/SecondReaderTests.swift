@@ -51,7 +51,8 @@ import Testing
     func isRead<Value>(_ read: ([UInt8]) throws -> Value) -> Bool {
       (try? read(bytes)) != nil
     }
-    return isRead(Delta.init(decoding:)) || isRead(Snapshot.init(decoding:))
+    return isRead(Delta.init(decoding:))
+      || isRead(ReplicaSnapshot.init(decoding:))
       || isRead(VectorClock.init(decoding:))
       || isRead(ReplicaVersion.init(decoding:))
       || isRead(RestoreToken.init(decoding:))

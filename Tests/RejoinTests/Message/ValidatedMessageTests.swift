@@ -47,7 +47,7 @@ import Testing
       #expect(delta.changes.count == 3)
       let replica = Replica.empty(2)
       replica.apply(delta)
-      #expect(Snapshot(of: replica).delta.fieldCount == 6)
+      #expect(ReplicaSnapshot(of: replica).delta.fieldCount == 6)
     }
     #expect(count == 0)
   }

@@ -70,7 +70,7 @@ import Testing
     try relay.save {
       $0.apply(.count(CounterEdit(by: 1)), to: plain, of: Sailor.ada)
     }
-    let relayed = try Snapshot(decoding: relay.encoded()).delta
+    let relayed = try ReplicaSnapshot(decoding: relay.encoded()).delta
     let fields = try #require(relayed.changes.first?.fields)
     #expect(fields[gauge]?.count == 10)
     #expect(fields[plain]?.count == 1)

@@ -63,7 +63,7 @@ struct WireCorpus: Sendable {
       Replica(
         opening: state, token: RestoreToken(state),
         schema: ScriptUniverse.standard.schema,
-        wallClock: ManualClock(2_000_000).wall,
+        wallClock: ManualClock(2_000_000).wallClock,
         makeDeviceID: { DeviceID(high: 8, low: 8) })
     }
   }

@@ -17,7 +17,7 @@ import Testing
     var random = SeededRandom(seed: device)
     return Replica(
       device: .random(using: &random), schema: Schema(["E": .init()]),
-      wallClock: clock.wall, makeDeviceID: { DeviceID(99) })
+      wallClock: clock.wallClock, makeDeviceID: { DeviceID(99) })
   }
 
   private func id(_ i: Int) -> RecordID {
@@ -198,7 +198,7 @@ import Testing
           ])
       ], intervals: intervals)
     let replica = Replica(
-      device: DeviceID(0), schema: [], wallClock: clock.wall,
+      device: DeviceID(0), schema: [], wallClock: clock.wallClock,
       makeDeviceID: { DeviceID(99) })
     replica.apply(all)
     print("snapshot after 1,540 clients set one key", replica, fields: 1_540)

@@ -50,7 +50,7 @@ private struct Pet: Entity {
 @Suite(.encodes) struct EntityTests {
   private func replica(_ schema: Schema) -> Replica {
     Replica(
-      device: DeviceID(1), schema: schema, wallClock: ManualClock().wall,
+      device: DeviceID(1), schema: schema, wallClock: ManualClock().wallClock,
       makeDeviceID: { DeviceID(99) })
   }
 
@@ -129,7 +129,7 @@ private struct Pet: Entity {
     let process = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
-      try Replica.empty(1).save { $0[Empty.self, "a"].touch() }
+      try Replica.empty(1).save { $0[Empty.self, "a"].ensureExists() }
     }
     #if DEBUG
       let error = String(
@@ -153,15 +153,17 @@ private struct Pet: Entity {
       try Replica.empty(1).save { $0.undelete(RecordID("Empty", "a")) }
     }
     await #expect(processExitsWith: .failure) {
-      try Replica.empty(1).importRows { $0.touch(RecordID("Empty", "a")) }
+      try Replica.empty(1).importRows {
+        $0.ensureExists(RecordID("Empty", "a"))
+      }
     }
     await #expect(processExitsWith: .failure) {
       let replica = Replica.empty(1)
       let id = RecordID("Empty", "a")
       try replica.save {
-        $0.upsert(
+        $0.ensureExists(
           id, observed: replica.recordForEditing(id)[.existence],
-          creatingAgain: nil)
+          recreatingWith: nil)
       }
     }
     await #expect(processExitsWith: .failure) {
@@ -196,7 +198,7 @@ private struct Pet: Entity {
 
   @Test func aNullIsWrittenAndToldApartAsAValue() throws {
     let replica = replica([Loose.self])
-    try replica.save { $0[Loose.self, "a"].touch() }
+    try replica.save { $0[Loose.self, "a"].ensureExists() }
     #expect(replica[Loose.self, "a"]?.age == nil)
     try replica.save { $0[Loose.self, "a"].age = .null }
     #expect(replica[Loose.self, "a"]?.age == .some(.null))

@@ -24,7 +24,7 @@ private struct Plain: Entity {
   private func replica(_ device: UInt64, _ schema: Schema) -> Replica {
     Replica(
       device: DeviceID(device), schema: schema,
-      wallClock: ManualClock(Int64(device) * 1_000).wall,
+      wallClock: ManualClock(Int64(device) * 1_000).wallClock,
       makeDeviceID: { DeviceID(99) })
   }
 
@@ -70,7 +70,7 @@ private struct Plain: Entity {
     let quiet = try contested([Quiet.self]).replicas[0]
     let later = Replica(
       opening: quiet.state, token: quiet.restoreToken, schema: [Plain.self],
-      wallClock: ManualClock().wall, makeDeviceID: { DeviceID(98) })
+      wallClock: ManualClock().wallClock, makeDeviceID: { DeviceID(98) })
     #expect(later[Plain.self, "1"]?.conflictingValues(of: \.position) == [1])
   }
 

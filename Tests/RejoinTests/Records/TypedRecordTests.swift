@@ -131,15 +131,17 @@ import Testing
     #expect(throws: error) {
       try replica.save { $0[Sailor.self, ""].name = "nobody" }
     }
-    #expect(throws: error) { try replica.save { $0[Sailor.self, ""].touch() } }
+    #expect(throws: error) {
+      try replica.save { $0[Sailor.self, ""].ensureExists() }
+    }
     #expect(throws: error) {
       try replica.importRows { $0[Sailor.self, ""].name = "nobody" }
     }
     #expect(throws: error) {
       try replica.save {
-        $0.upsert(
+        $0.ensureExists(
           RecordID("Sailor", ""), observed: FieldState(.existence),
-          creatingAgain: nil)
+          recreatingWith: nil)
       }
     }
     #expect(replica.delta() == nil)

@@ -27,7 +27,7 @@ import Testing
         intervals: [stranger: save(.max, .max)]))
     #expect(!report.hasFaults)
     #expect(a.version[stranger].sequence == .max)
-    #expect(try a.edit { $0.name = "mine" }.superseded == [])
+    #expect(try a.edit { $0.name = "mine" }.unseenSupersededWrites == [])
     #expect(a.ada?.name == "mine")
     #expect(a.ada?.conflictingValues(of: \.name) == [])
   }
@@ -43,7 +43,8 @@ import Testing
         .write(.string("mine")), to: Sailor().name.key, of: Sailor.ada,
         observed: shown)
     }
-    #expect(report.superseded.map(\.write.dot) == [Dot(stranger, 1)])
+    #expect(
+      report.unseenSupersededWrites.map(\.write.dot) == [Dot(stranger, 1)])
     #expect(a.ada?.name == "mine")
   }
 
@@ -56,7 +57,7 @@ import Testing
         .write(.string("mine")), to: Sailor().name.key, of: Sailor.ada,
         observed: FieldState(.register))
     }
-    #expect(report.superseded == [])
+    #expect(report.unseenSupersededWrites == [])
     #expect(a.ada?.name == "mine")
     #expect(a.ada?.conflictingValues(of: \.name) == ["huge"])
     #expect(a.state.hybrid.latest < far)

@@ -14,7 +14,8 @@ import _RejoinVerification
 
   private func replica(_ device: UInt64) -> Replica {
     Replica(
-      device: DeviceID(device), schema: schema, wallClock: ManualClock().wall,
+      device: DeviceID(device), schema: schema,
+      wallClock: ManualClock().wallClock,
       makeDeviceID: { DeviceID(device + 100) })
   }
 
@@ -65,7 +66,7 @@ import _RejoinVerification
     for number in 0..<2_800 {
       let key = String(random.next() >> 40, radix: 32) + "-\(number)"
       ids.append(RecordID("Kept", key))
-      try replica.save { $0.touch(ids[number]) }
+      try replica.save { $0.ensureExists(ids[number]) }
       guard number % step == 0 else { continue }
       let next = ids.filter { ids[0] < $0 }.min()
       #expect(
@@ -84,11 +85,11 @@ import _RejoinVerification
       ["c", "a", "d", "b", "ab"].map { RecordID(entity, $0) }
     }
     for _ in 0..<30 {
-      let replica = replicas[random.below(2)]
-      let id = ids[random.below(ids.count)]
-      switch random.below(10) {
+      let replica = replicas[random.number(below: 2)]
+      let id = ids[random.number(below: ids.count)]
+      switch random.number(below: 10) {
       case 0..<5:
-        let value = Value.int(Int64(random.below(3)))
+        let value = Value.int(Int64(random.number(below: 3)))
         try replica.save {
           $0.apply(.write(value), to: FieldKey("name", .register), of: id)
         }
@@ -104,7 +105,8 @@ import _RejoinVerification
     check(
       Replica(
         opening: opened, token: RestoreToken(opened), schema: schema,
-        wallClock: ManualClock().wall, makeDeviceID: { DeviceID(200) }), ids)
+        wallClock: ManualClock().wallClock, makeDeviceID: { DeviceID(200) }),
+      ids)
   }
 
   @Test func nothingIsListedOfAnEntityWithoutRecords() {

@@ -11,7 +11,7 @@ import Testing
       transaction[Sailor.self, "ada"].mentor = Reference("eve")
       transaction[Sailor.self, "ada"].crew.insert(Reference("eve"))
       transaction[Sailor.self, "ada"].crew.insert(Reference("bob"))
-      transaction[Sailor.self, "bob"].touch()
+      transaction[Sailor.self, "bob"].ensureExists()
     }
   }
 
@@ -33,7 +33,7 @@ import Testing
     #expect(
       a.ada?.mentor == nil && a.ada?.conflictingValues(of: \.mentor) == [])
     #expect(a.conflictedFields(of: "Sailor").isEmpty)
-    try a.save { $0[Sailor.self, "eve"].touch() }
+    try a.save { $0[Sailor.self, "eve"].ensureExists() }
     #expect(a.ada?.conflictingValues(of: \.mentor) == [nil])
     #expect(a.conflictedFields(of: "Sailor").count == 1)
   }
@@ -45,14 +45,14 @@ import Testing
     let b = Replica.empty(2)
     b.apply(try #require(a.delta()), reporting: .faults)
     #expect(b.ada?.mentor == nil)
-    try b.save { $0[Sailor.self, "eve"].touch() }
+    try b.save { $0[Sailor.self, "eve"].ensureExists() }
     #expect(b.ada?.mentor == Reference("eve"))
   }
 
   @Test func aReferenceComesAndGoesWithItsRecord() throws {
     try refer()
     for _ in 0..<2 {
-      try a.save { $0[Sailor.self, "eve"].touch() }
+      try a.save { $0[Sailor.self, "eve"].ensureExists() }
       #expect(a.ada?.mentor == Reference("eve"))
       #expect(a.ada?.crew == [Reference("bob"), Reference("eve")])
       try a.save { $0[Sailor.self, "eve"].delete() }
@@ -77,12 +77,12 @@ import Testing
     let key = FieldKey("berth", .register)
     let berth = RecordID("Berth", "b")
     try a.save { transaction in
-      transaction.touch(berth)
+      transaction.ensureExists(berth)
       transaction.apply(.write(.reference(berth)), to: key, of: Sailor.ada)
     }
     let b = a.fork(as: DeviceID(2))
     try a.save { $0.delete(berth) }
-    try b.save { $0.touch(berth) }
+    try b.save { $0.ensureExists(berth) }
     settle(a, b)
     #expect(a.record(Sailor.ada)?.value(of: "berth") == nil)
     #expect(a.recordForEditing(Sailor.ada)[key].value == .reference(berth))

@@ -15,7 +15,7 @@ import Testing
       let opened = Replica(
         opening: read, token: replica.restoreToken,
         schema: ScriptUniverse.standard.schema,
-        wallClock: ManualClock().wall,
+        wallClock: ManualClock().wallClock,
         makeDeviceID: { DeviceID(high: 8, low: 8) })
       #expect(opened.device == replica.device)
       #expect(opened.version == replica.version)
@@ -31,7 +31,7 @@ import Testing
     try a.edit { $0.name = "first" }
     a.tell(b)
     b.recordVersion(a.version, of: a.device)
-    b.tokenStored(b.restoreToken)
+    b.confirmTokenStored(b.restoreToken)
     try b.importRows(from: "crm", modifiedAt: 5) {
       $0[Sailor.self, "eve"].name = "E"
     }

@@ -38,7 +38,7 @@ extension Replica {
     Replica(
       device: DeviceID(device),
       schema: [Sailor.self, Berth.self, Anything.self],
-      wallClock: wallClock.wall, makeDeviceID: makeDeviceID)
+      wallClock: wallClock.wallClock, makeDeviceID: makeDeviceID)
   }
 
   /// Opens a stored replica with the token of its last use.
@@ -48,7 +48,7 @@ extension Replica {
     Replica(
       opening: stored, token: token,
       schema: [Sailor.self, Berth.self, Anything.self],
-      wallClock: ManualClock().wall, makeDeviceID: { DeviceID(device) })
+      wallClock: ManualClock().wallClock, makeDeviceID: { DeviceID(device) })
   }
 
   /// Sends another replica the saves that it lacks.

@@ -13,13 +13,13 @@ import Testing
     Replica(
       device: DeviceID(device),
       schema: Schema(["Sailor": .init(fields: fields)]),
-      wallClock: ManualClock().wall, makeDeviceID: { DeviceID(99) })
+      wallClock: ManualClock().wallClock, makeDeviceID: { DeviceID(99) })
   }
 
   @Test func whatIsUnknownIsKeptRelayedAndJoined() throws {
     let new = (Replica.empty(1), Replica.empty(2))
     let old = Replica(
-      device: DeviceID(3), schema: [], wallClock: ManualClock().wall,
+      device: DeviceID(3), schema: [], wallClock: ManualClock().wallClock,
       makeDeviceID: { DeviceID(99) })
     try new.0.edit { $0.roles.insert("cook") }
     try new.1.edit {

@@ -36,7 +36,7 @@ import Testing
   @Test func anUnsetFieldAnExplicitNullAndAValueDiffer() throws {
     let a = Replica.empty(1)
     let key = Sailor().name.key
-    try a.edit { $0.touch() }
+    try a.edit { $0.ensureExists() }
     #expect(a.record(Sailor.ada)?.write(of: "name") == nil)
     try a.save { $0.apply(.write(.null), to: key, of: Sailor.ada) }
     #expect(a.record(Sailor.ada)?.value(of: "name") == .null)

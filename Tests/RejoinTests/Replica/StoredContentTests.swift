@@ -88,7 +88,7 @@ import Testing
     replica.fragmentSize = 0
     try replica.edit { $0.tags.insert("a") }
     var state = replica.state
-    state.noteWritten(0)
+    state.recordWritten(0)
     let changed = Replica.opening(state, token: nil, as: 9)
     try changed.edit { $0.tags.insert("b") }
     let patch = try #require(changed.state.encodedPatch(ofRecordAt: 0))
@@ -135,7 +135,7 @@ import Testing
       try ReplicaState(decoding: b.state.encoded())
     }
     var state = b.state
-    state.identity.setPullDevice(DeviceID(11), for: Name("crm"))
+    state.identity.setPullDevice(DeviceID(11), for: SchemaName("crm"))
     #expect(throws: WireError.self) {
       try ReplicaState(decoding: state.encoded())
     }
@@ -145,7 +145,7 @@ import Testing
     for servers in [["crm": 1], ["crm": 2, "erp": 2]] as [[String: UInt64]] {
       var state = Replica.empty(1).state
       for (name, id) in servers {
-        state.identity.setPullDevice(DeviceID(id), for: Name(name))
+        state.identity.setPullDevice(DeviceID(id), for: SchemaName(name))
       }
       #expect(throws: WireError.self) {
         try ReplicaState(decoding: state.encoded())

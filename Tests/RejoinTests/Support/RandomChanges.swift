@@ -8,14 +8,14 @@ enum RandomChanges {
   private static let words = ["a", "b", "e\u{301}", "\u{e9}"]
 
   private static func word(_ random: inout SeededRandom) -> String? {
-    random.below(6) == 0 ? nil : random.pick(words)
+    random.number(below: 6) == 0 ? nil : random.pick(words)
   }
 
   static func vectorClock(
     _ clock: inout VectorClock, _ device: DeviceID,
     _ random: inout SeededRandom
   ) -> VectorClock {
-    let dot = Dot(device, clock[device] + UInt64(random.below(3)))
+    let dot = Dot(device, clock[device] + UInt64(random.number(below: 3)))
     clock.advance(to: dot)
     return VectorClock(dot)
   }
@@ -24,8 +24,10 @@ enum RandomChanges {
     _ context: inout CausalContext, _ device: DeviceID,
     _ random: inout SeededRandom
   ) -> CausalContext {
-    let dots = (0..<random.below(3)).map { _ in
-      Dot(DeviceID(UInt64(random.below(3))), UInt64(random.below(8)))
+    let dots = (0..<random.number(below: 3)).map { _ in
+      Dot(
+        DeviceID(UInt64(random.number(below: 3))),
+        UInt64(random.number(below: 8)))
     }
     let delta = CausalContext(dots: dots)
     context.merge(delta)
@@ -36,14 +38,14 @@ enum RandomChanges {
     _ register: inout LWWRegister<String>, _ device: DeviceID,
     _ random: inout SeededRandom
   ) throws -> LWWRegister<String> {
-    try register.write(word(&random), on: device, at: random.time())
+    try register.write(word(&random), on: device, at: random.timestamp())
   }
 
   static func mvRegister(
     _ register: inout MVRegister<String>, _ device: DeviceID,
     _ random: inout SeededRandom
   ) -> MVRegister<String> {
-    register.write(word(&random), on: device, at: random.time())
+    register.write(word(&random), on: device, at: random.timestamp())
   }
 
   /// The author has observed an earlier state of the register.
@@ -51,7 +53,7 @@ enum RandomChanges {
     _ register: inout MVRegister<String>, _ device: DeviceID,
     _ random: inout SeededRandom
   ) -> MVRegister<String> {
-    let time = random.below(8) == 0 ? .max : random.time()
+    let time = random.number(below: 8) == 0 ? .max : random.timestamp()
     let observed = prefix(of: register.clock, &random)
     return register.write(
       word(&random), on: device, at: time, observed: observed)
@@ -61,8 +63,8 @@ enum RandomChanges {
     _ counter: inout PNCounter, _ device: DeviceID,
     _ random: inout SeededRandom
   ) throws -> PNCounter {
-    let amount = random.below(10)
-    switch random.below(6) {
+    let amount = random.number(below: 10)
+    switch random.number(below: 6) {
     case 0: return counter.reset()
     case 1: return try counter.set(to: Int64(amount - 5), on: device)
     case 2: return try counter.decrement(by: UInt64(amount), on: device)
@@ -75,7 +77,7 @@ enum RandomChanges {
     _ random: inout SeededRandom
   ) -> ORSet<String> {
     let word = random.pick(words)
-    return random.below(3) == 0
+    return random.number(below: 3) == 0
       ? set.remove(word, on: device) : set.insert(word, on: device)
   }
 
@@ -83,9 +85,9 @@ enum RandomChanges {
   static func ledger(
     _ ledger: inout Ledger, _ device: DeviceID, _ random: inout SeededRandom
   ) -> Ledger {
-    if random.below(3) > 0 {
-      let amount = Int64(random.below(100)) - 50
-      return ledger.append(amount, on: device, at: random.time())
+    if random.number(below: 3) > 0 {
+      let amount = Int64(random.number(below: 100)) - 50
+      return ledger.append(amount, on: device, at: random.timestamp())
     }
     ledger.fold(upTo: prefix(of: ledger.counts, &random))
     return Ledger()
@@ -97,7 +99,7 @@ enum RandomChanges {
   ) -> VectorClock {
     var part = VectorClock()
     for entry in clock.entries {
-      part[entry.device] = UInt64(random.below(Int(entry.count) + 1))
+      part[entry.device] = UInt64(random.number(below: Int(entry.count) + 1))
     }
     return part
   }

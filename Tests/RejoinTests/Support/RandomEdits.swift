@@ -16,9 +16,9 @@ enum RandomEdits {
       mark(&field, at: dot, &random)
       return field
     }
-    let edit = random.below(6) == 0 ? nil : kind.stateEdit(&random)
-    var save = EditContext(dot: dot, time: random.time())
-    save.drops = random.below(6) == 0
+    let edit = random.number(below: 6) == 0 ? nil : kind.stateEdit(&random)
+    var save = EditContext(dot: dot, time: random.timestamp())
+    save.drops = random.number(below: 6) == 0
     _ = field.change(edit, in: save)
     return field
   }
@@ -27,9 +27,10 @@ enum RandomEdits {
   private static func mark(
     _ field: inout FieldState, at dot: Dot, _ random: inout SeededRandom
   ) {
-    let (verb, time) = (random.below(3), random.time())
+    let (verb, time) = (random.number(below: 3), random.timestamp())
     var covered = field.clock
-    covered.advance(to: Dot(DeviceID(UInt64(7)), UInt64(random.below(3))))
+    covered.advance(
+      to: Dot(DeviceID(UInt64(7)), UInt64(random.number(below: 3))))
     covered.advance(to: dot)
     field.changeMarks(at: dot) { marks in
       marks = Siblings(
@@ -48,7 +49,7 @@ enum RandomEdits {
     _ map: inout Causal<DotMap>, _ device: DeviceID,
     _ random: inout SeededRandom
   ) -> Causal<DotMap> {
-    let keys = (0..<3).map { _ in Value.int(Int64(random.below(4))) }
+    let keys = (0..<3).map { _ in Value.int(Int64(random.number(below: 4))) }
     _ = map.updateNext(of: device) { store, dot in
       store.mark(keys[0], isIn: false, at: dot, seen: Everything())
       for key in keys[1...] {

@@ -72,9 +72,9 @@ struct SeenHistory<State: Lattice, Act> {
   }
 
   private mutating func step() throws -> String? {
-    let here = random.below(states.count)
-    switch random.below(5) {
-    case 0: join(here, with: random.below(states.count))
+    let here = random.number(below: states.count)
+    switch random.number(below: 5) {
+    case 0: join(here, with: random.number(below: states.count))
     case 1, 2: deliver(to: here)
     default: try act(here)
     }

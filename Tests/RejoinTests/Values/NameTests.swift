@@ -12,17 +12,19 @@ import Testing
     for a in NameTests.words {
       for b in NameTests.words {
         let (x, y) = (Array(a.utf8), Array(b.utf8))
-        #expect((Name(a) == Name(b)) == (x == y))
-        #expect((Name(a) < Name(b)) == x.lexicographicallyPrecedes(y))
+        #expect((SchemaName(a) == SchemaName(b)) == (x == y))
+        #expect(
+          (SchemaName(a) < SchemaName(b)) == x.lexicographicallyPrecedes(y))
       }
     }
     #expect(
-      Set(NameTests.words.map { Name($0) }).count == NameTests.words.count)
+      Set(NameTests.words.map { SchemaName($0) }).count == NameTests.words.count
+    )
   }
 
   @Test func literalsAndText() {
-    let name: Name = "steps"
-    #expect(name == Name("steps"))
+    let name: SchemaName = "steps"
+    #expect(name == SchemaName("steps"))
     #expect(name.text == "steps")
     #expect("\(name)" == "steps")
   }

@@ -10,7 +10,7 @@ import Testing
     for seed in 0..<200 as Range<UInt64> {
       check(seed) { UInt32($0) }
       // The keys have one mark, or two.
-      check(seed) { Name("a long key \($0)") }
+      check(seed) { SchemaName("a long key \($0)") }
       check(seed) { DeviceID(high: UInt64($0), low: UInt64($0) & 1) }
     }
   }
@@ -20,17 +20,17 @@ import Testing
   ) {
     var random = SeededRandom(seed: seed)
     var (map, dictionary) = (RunMap<Key, Int>(), [Key: Int]())
-    let keys = 1 + random.below(40)
+    let keys = 1 + random.number(below: 40)
     for step in 0..<100 {
-      let key = makeKey(random.below(keys))
-      if random.chance(20) {
+      let key = makeKey(random.number(below: keys))
+      if random.chance(percent: 20) {
         map.set(key, to: step)
         dictionary[key] = step
       } else {
         map.update(key, default: 7) { $0 += step }
         dictionary[key, default: 7] += step
       }
-      let probe = makeKey(random.below(keys))
+      let probe = makeKey(random.number(below: keys))
       #expect(map[probe] == dictionary[probe], "seed \(seed)")
     }
     #expect(map.isEmpty == dictionary.isEmpty)
@@ -40,9 +40,9 @@ import Testing
   }
 
   @Test func entriesKeepTheOrderInWhichTheyCame() {
-    var map = RunMap<Name, Int>()
+    var map = RunMap<SchemaName, Int>()
     #expect(map.isEmpty)
-    for (i, key) in (["b", "a", "b", "c", "a"] as [Name]).enumerated() {
+    for (i, key) in (["b", "a", "b", "c", "a"] as [SchemaName]).enumerated() {
       map.update(key, default: 0) { $0 += i }
     }
     #expect(map.entries.map(\.key) == ["b", "a", "c"])

@@ -60,10 +60,12 @@ import Testing
   @Test func partsCanBeReadBack() throws {
     var random = SeededRandom(seed: 3)
     for _ in 0..<500 {
-      let texts = (0..<1 + random.below(4)).map { _ in
+      let texts = (0..<1 + random.number(below: 4)).map { _ in
         String(
-          (0..<random.below(6)).map { _ in random.pick(["s", "1", ":", "é"]) }
-            .joined())
+          (0..<random.number(below: 6)).map { _ in
+            random.pick(["s", "1", ":", "é"])
+          }
+          .joined())
       }
       let key =
         switch texts.count {

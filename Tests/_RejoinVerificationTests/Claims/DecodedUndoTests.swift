@@ -15,9 +15,9 @@ import _RejoinVerification
   /// The saves of a history.
   ///
   /// The last one is undone.
-  private func saves(of past: UndoPast) throws -> [SaveUndo] {
+  private func saves(of past: UndoPast) throws -> [UndoStep] {
     var history = UndoHistory()
-    var undos: [SaveUndo?] = []
+    var undos: [UndoStep?] = []
     for verbs in past.saves {
       guard let report = try? laws.save(verbs, on: past.one) else { continue }
       undos.append(report.undo)
@@ -33,15 +33,15 @@ import _RejoinVerification
     return try encoder.encode(undo)
   }
 
-  private func decoded(_ json: Data) throws -> SaveUndo {
-    try JSONDecoder().decode(SaveUndo.self, from: json)
+  private func decoded(_ json: Data) throws -> UndoStep {
+    try JSONDecoder().decode(UndoStep.self, from: json)
   }
 
   /// Expects that a replica is as sound after an undo as before it.
   ///
   /// - Returns: Whether the undo saved anything.
   private func check(
-    _ undo: SaveUndo, on replica: Replica, _ comment: Comment
+    _ undo: UndoStep, on replica: Replica, _ comment: Comment
   ) throws -> Bool {
     let replica = laws.copy(replica)
     var report = SaveReport()
@@ -54,7 +54,7 @@ import _RejoinVerification
     #expect(try ReplicaState(decoding: bytes).encoded() == bytes, comment)
     let other = Replica(
       device: DeviceID(50), schema: UndoLawTests.universe.schema,
-      wallClock: ManualClock().wall, makeDeviceID: { DeviceID(51) })
+      wallClock: ManualClock().wallClock, makeDeviceID: { DeviceID(51) })
     if let delta = replica.delta(since: other.version) {
       other.apply(try Delta(decoding: delta.encoded()))
     }
@@ -91,8 +91,8 @@ import _RejoinVerification
       var random = SeededRandom(seed: seed)
       for number in 0..<20 where !trees.isEmpty {
         var tree = random.pick(trees)
-        for _ in 0...random.below(2) { mutation.mutate(&tree, &random) }
-        let undo: SaveUndo
+        for _ in 0...random.number(below: 2) { mutation.mutate(&tree, &random) }
+        let undo: UndoStep
         do { undo = try decoded(json(tree)) } catch is DecodingError {
           refused += 1
           continue

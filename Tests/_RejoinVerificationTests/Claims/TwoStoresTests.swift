@@ -16,7 +16,7 @@ struct TwoStoresTests {
   private func store(_ device: UInt64) -> Replica {
     Replica(
       device: DeviceID(device), schema: [Note.self],
-      wallClock: ManualClock().wall, makeDeviceID: { DeviceID(99) })
+      wallClock: ManualClock().wallClock, makeDeviceID: { DeviceID(99) })
   }
 
   @Test func aConflictInFourLines() throws {

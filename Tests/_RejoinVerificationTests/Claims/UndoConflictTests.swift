@@ -70,9 +70,9 @@ import _RejoinVerification
           continue
         }
         let fields = record.fields.map { ($0, record[$0]) }
-        transaction.upsert(
+        transaction.ensureExists(
           id, observed: record[.existence],
-          creatingAgain: record.isDead
+          recreatingWith: record.isDead
             ? Dictionary(uniqueKeysWithValues: fields) : nil)
         for case .edit(_, let key, let edit) in verbs {
           transaction.apply(edit, to: key, of: id, observed: record[key])

@@ -48,7 +48,7 @@ import _RejoinVerification
   }
 
   func undo(
-    _ undo: SaveUndo?, on replica: Replica
+    _ undo: UndoStep?, on replica: Replica
   ) throws -> SaveReport {
     try replica.undo(#require(undo))
   }
@@ -94,7 +94,7 @@ import _RejoinVerification
       }
       var (random, moves) = (SeededRandom(seed: seed), "")
       for _ in 0..<30 {
-        let isBack = random.chance(60)
+        let isBack = random.chance(percent: 60)
         #expect(
           (isBack ? undone : redone).isEmpty
             == ((isBack ? history.undo : history.redo) == nil))

@@ -14,7 +14,7 @@ struct UndoPast {
     func replica(_ device: UInt64) -> Replica {
       Replica(
         device: DeviceID(device), schema: UndoLawTests.universe.schema,
-        wallClock: clock.wall, makeDeviceID: { DeviceID(device + 100) })
+        wallClock: clock.wallClock, makeDeviceID: { DeviceID(device + 100) })
     }
     (one, other) = (replica(1), replica(2))
     if seed.isMultiple(of: 2) {
@@ -49,7 +49,7 @@ extension UndoLawTests {
   func copy(_ replica: Replica) -> Replica {
     Replica(
       opening: replica.state, token: replica.restoreToken,
-      schema: Self.universe.schema, wallClock: ManualClock().wall,
+      schema: Self.universe.schema, wallClock: ManualClock().wallClock,
       makeDeviceID: { DeviceID(99) })
   }
 

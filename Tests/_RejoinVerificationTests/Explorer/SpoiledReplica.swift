@@ -187,8 +187,8 @@ struct SpoiledReplica<How: Spoiling>: TestedReplica {
 
   var restoreToken: RestoreToken { base.restoreToken }
 
-  mutating func tokenStored(_ token: RestoreToken) -> Bool {
-    base.tokenStored(token)
+  mutating func confirmTokenStored(_ token: RestoreToken) -> Bool {
+    base.confirmTokenStored(token)
   }
 
   mutating func reopen(
@@ -197,7 +197,7 @@ struct SpoiledReplica<How: Spoiling>: TestedReplica {
     try base.reopen(with: token, now: now)
     let replica = Replica(
       resuming: How.opened(base.replica.state, past),
-      schema: base.replica.schema, wallClock: ManualClock(now).wall,
+      schema: base.replica.schema, wallClock: ManualClock(now).wallClock,
       makeDeviceID: makeDeviceID)
     base = ReplicaUnderTest(
       driving: replica, hand: ManualClock(now), makeDeviceID: makeDeviceID)

@@ -32,7 +32,7 @@ extension JSONTree {
     with pool: JSONPool, _ random: inout SeededRandom
   ) {
     // The number of a part is one of `parts`, which has as many.
-    var number = random.below(parts.count)
+    var number = random.number(below: parts.count)
     replace(&number) { $0.mutatePart(with: pool, &random) }
   }
 
@@ -40,7 +40,9 @@ extension JSONTree {
     with pool: JSONPool, _ random: inout SeededRandom
   ) {
     let alike = pool.partsByForm[form] ?? []
-    if !alike.isEmpty, random.chance(40) { return self = random.pick(alike) }
+    if !alike.isEmpty, random.chance(percent: 40) {
+      return self = random.pick(alike)
+    }
     switch self {
     case .bool(let flag): self = .bool(!flag)
     case .unsigned(let number):
@@ -54,7 +56,7 @@ extension JSONTree {
       guard let key = parts.keys.sorted().randomElement(using: &random) else {
         return
       }
-      parts[key] = random.chance(70) ? nil : random.pick(pool.parts)
+      parts[key] = random.chance(percent: 70) ? nil : random.pick(pool.parts)
       self = .object(parts)
     }
   }
@@ -64,8 +66,10 @@ extension JSONTree {
   ) -> [JSONTree] {
     guard !parts.isEmpty else { return [] }
     var parts = parts
-    let (i, j) = (random.below(parts.count), random.below(parts.count))
-    switch random.below(3) {
+    let (i, j) = (
+      random.number(below: parts.count), random.number(below: parts.count)
+    )
+    switch random.number(below: 3) {
     case 0: parts.remove(at: i)
     case 1: parts.insert(parts[j], at: i)
     default: parts.swapAt(i, j)

@@ -20,25 +20,25 @@ struct UndoMutation {
 
   /// Changes an undo.
   func mutate(_ undo: inout JSONTree, _ random: inout SeededRandom) {
-    guard random.chance(70), case .list(var list)? = undo["changes"],
+    guard random.chance(percent: 70), case .list(var list)? = undo["changes"],
       !list.isEmpty
     else { return undo.mutate(with: pool, &random) }
-    let i = random.below(list.count)
+    let i = random.number(below: list.count)
     mutateChange(&list[i], &random)
     // A change alone is not hidden behind the effects of others.
-    undo["changes"] = .list(random.chance(30) ? [list[i]] : list)
+    undo["changes"] = .list(random.chance(percent: 30) ? [list[i]] : list)
   }
 
   private func mutateChange(
     _ change: inout JSONTree, _ random: inout SeededRandom
   ) {
     let other = random.pick(changes)
-    switch random.below(4) {
+    switch random.number(below: 4) {
     case 0:
       let key = random.pick(["element", "element", "field", "save"])
-      change[key] = random.chance(30) ? nil : other[key]
+      change[key] = random.chance(percent: 30) ? nil : other[key]
     case 1:
-      for key in Self.contents where random.chance(70) {
+      for key in Self.contents where random.chance(percent: 70) {
         change[key] = other[key]
       }
     default:
@@ -54,12 +54,12 @@ struct UndoMutation {
   private func mutateContent(
     _ content: inout JSONTree, _ random: inout SeededRandom
   ) {
-    switch random.below(4) {
+    switch random.number(below: 4) {
     case 0: content["before"] = nil
     case 1: content["isThere"]?.mutate(with: pool, &random)
     case 2:
       for key in ["beside", "cancelled", "entries"] where content[key] != nil {
-        if random.chance(50) { content[key] = .list([]) }
+        if random.chance(percent: 50) { content[key] = .list([]) }
       }
     default:
       if content["amount"] != nil {

@@ -26,9 +26,9 @@ private struct LostHalves {
   }
 
   mutating func run() throws {
-    for step in 0..<(10 + random.below(30)) {
-      let i = random.below(replicas.count)
-      switch random.below(100) {
+    for step in 0..<(10 + random.number(below: 30)) {
+      let i = random.number(below: replicas.count)
+      switch random.number(below: 100) {
       case 0..<40: try save(i, step)
       case 40..<75: keep(from: i, for: other(than: i))
       case 75..<95: if !kept.isEmpty { try receive(random.pick(kept), at: i) }
@@ -46,14 +46,15 @@ private struct LostHalves {
   }
 
   private mutating func other(than i: Int) -> Int {
-    (i + 1 + random.below(replicas.count - 1)) % replicas.count
+    (i + 1 + random.number(below: replicas.count - 1)) % replicas.count
   }
 
   private mutating func save(_ i: Int, _ step: Int) throws {
-    let verbs = (0...random.below(2)).map { _ in
+    let verbs = (0...random.number(below: 2)).map { _ in
       ScriptVerb.edit(
-        RecordID("E", "\(random.below(3))"),
-        FieldKey("f\(random.below(2))", .register), .write(.int(Int64(step))))
+        RecordID("E", "\(random.number(below: 3))"),
+        FieldKey("f\(random.number(below: 2))", .register),
+        .write(.int(Int64(step))))
     }
     _ = try replicas[i].save(verbs, now: 1)
   }
@@ -62,7 +63,7 @@ private struct LostHalves {
   private mutating func keep(from i: Int, for j: Int) {
     let basis = replicas[j].version
     guard let news = replicas[i].message(since: basis) else { return }
-    let isWhole = random.chance(25)
+    let isWhole = random.chance(percent: 25)
     kept.append(isWhole ? news : random.pick(news.split(into: 2)))
   }
 
@@ -85,7 +86,7 @@ private struct LostHalves {
       && target.version.fieldsAhead.isEmpty)
     aheadCount += isAhead ? 1 : 0
     // Without fields ahead, what many other tests check is enough.
-    guard isAhead || random.chance(5) else { return }
+    guard isAhead || random.chance(percent: 5) else { return }
     var (asking, whole) = (target.copy(), target.copy())
     var count = 0
     while count < 3, let news = sender.message(since: asking.version) {

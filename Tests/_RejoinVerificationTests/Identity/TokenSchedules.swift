@@ -222,7 +222,7 @@ extension TokenSchedules {
     (next.token, next.outbox) = (token, here.disk)
     next.memory = execute([1, here.memory, token]) { run in
       var replica = run.states[here.memory].replica.copy()
-      _ = replica.tokenStored(run.tokens[token])
+      _ = replica.confirmTokenStored(run.tokens[token])
       return run.intern(replica, run.states[here.memory].history)
     }
     return next

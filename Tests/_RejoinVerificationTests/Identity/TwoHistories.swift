@@ -40,18 +40,20 @@ struct TwoHistories {
   ///
   /// - Returns: Whether all end in the same state.
   mutating func run() throws -> Bool {
-    for step in 0..<(6 + random.below(20)) {
-      if clonesLeft > 0, random.chance(15),
+    for step in 0..<(6 + random.number(below: 20)) {
+      if clonesLeft > 0, random.chance(percent: 15),
         replicas[0].version.vectorClock != [:]
       {
         replicas.append(replicas[0].copy())
         clonesLeft -= 1
       }
-      if random.chance(50) {
+      if random.chance(percent: 50) {
         try save(random.pick(users), step)
-      } else if random.chance(80) {
-        let i = random.below(replicas.count)
-        exchange(i, (i + 1 + random.below(replicas.count - 1)) % replicas.count)
+      } else if random.chance(percent: 80) {
+        let i = random.number(below: replicas.count)
+        exchange(
+          i, (i + 1 + random.number(below: replicas.count - 1)) % replicas.count
+        )
       }
     }
     for _ in 0..<8 where try !isSilent() {}
@@ -63,15 +65,16 @@ struct TwoHistories {
     let path = random.pick(Self.fields)
     let value = Value.string("\(i) \(step)")
     _ = try replicas[i].save(
-      [.edit(path.id, path.key, .write(value))], now: Int64(random.below(4)))
+      [.edit(path.id, path.key, .write(value))],
+      now: Int64(random.number(below: 4)))
   }
 
   private mutating func exchange(_ i: Int, _ j: Int) {
     var (i, j) = (i, j)
     if isRelayed, i != Self.relay, j != Self.relay { j = Self.relay }
-    if random.chance(50) { swap(&i, &j) }
+    if random.chance(percent: 50) { swap(&i, &j) }
     tell(from: i, to: j)
-    if random.chance(70) { tell(from: j, to: i) }
+    if random.chance(percent: 70) { tell(from: j, to: i) }
   }
 
   /// - Returns: Whether there was anything to tell.

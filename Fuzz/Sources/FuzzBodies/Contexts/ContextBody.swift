@@ -35,7 +35,8 @@ struct ContextBody {
   ) -> Replica {
     Replica(
       device: DeviceID(number), schema: schema,
-      wallClock: ManualClock(1_000_000 + 3_600_000 * Int64(hoursAhead)).wall,
+      wallClock: ManualClock(1_000_000 + 3_600_000 * Int64(hoursAhead))
+        .wallClock,
       makeDeviceID: { DeviceID(99) })
   }
 
@@ -83,7 +84,8 @@ struct ContextBody {
     }
     let saved = store.fetched(PolicyTable.card)
     for verb in [store.undo, store.redo] {
-      guard case .done(let report) = try verb(), report.left.isEmpty else {
+      guard case .done(let report) = try verb(), report.unrevertedFields.isEmpty
+      else {
         throw FuzzFailure(
           "\(policy.name): the save cannot be undone and redone")
       }
@@ -125,7 +127,7 @@ struct ContextBody {
       a.recordVersion(b.version, of: b.device)
       b.recordVersion(a.version, of: a.device)
     }
-    try replica.purge()
+    try replica.purgeDeletedRecords()
   }
 
   private mutating func write(on replica: Replica) throws(SaveError) {

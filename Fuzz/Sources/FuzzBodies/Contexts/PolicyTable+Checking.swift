@@ -22,7 +22,7 @@ extension PolicyTable {
     try equal(
       "\(policy.name): in conflict", !report.conflicts.isEmpty,
       isConflict(store))
-    try require(report.failures.isEmpty, "\(policy.name): a failure")
+    try require(report.failedRecords.isEmpty, "\(policy.name): a failure")
     let after = replica.fetched(PolicyTable.card)
     if isDeletion {
       return try checkDeletion(context, report, store, replica)
@@ -122,8 +122,8 @@ extension PolicyTable {
   ) throws(FuzzFailure) {
     let name = policy.name
     try equal(
-      "\(name): written", report.written[PolicyTable.card] ?? [],
-      Set(row.written.keys.map { Name($0.name) }))
+      "\(name): written", report.writtenFields[PolicyTable.card] ?? [],
+      Set(row.written.keys.map { SchemaName($0.name) }))
     try equal("\(name): dropped", droppedValues(report), row.dropped)
     let hidden = isDeleted(fetched) && isDeleted(store.record)
     for key in keys {
@@ -173,7 +173,7 @@ extension PolicyTable {
     var isOverwriting = false
     if case .overwrite = policy { isOverwriting = isConflict(store) }
     for key in PolicyTable.extras {
-      let isApplied = edits.contains(key) && !row.dropsEdits
+      let isApplied = edits.contains(key) && !row.dropsMergeableEdits
       // An overwritten ledger keeps the entries of others.
       let isKept = !isOverwriting || key.kind == .ledger
       var expected = (isKept ? store.record[key] : seen(key)).reading
@@ -187,11 +187,11 @@ extension PolicyTable {
     _ context: EditingContext, _ row: PolicyRow, _ replica: Replica
   ) throws {
     let queued = context.pendingConflicts.flatMap(\.fields).map {
-      Name($0.field)
+      SchemaName($0.field)
     }
     try equal(
       "\(policy.name): queued", Set(queued),
-      Set(row.queued.map { Name($0.name) }))
+      Set(row.queued.map { SchemaName($0.name) }))
     if row.queued.isEmpty { return }
     let values = Dictionary(
       uniqueKeysWithValues: row.queued.map {
@@ -242,7 +242,7 @@ extension PolicyTable {
   ) throws -> EditingContext {
     let later = EditingContext(replica)
     later.pendingConflicts = try JSONDecoder().decode(
-      [Conflict].self, from: JSONEncoder().encode(context.pendingConflicts))
+      [EditConflict].self, from: JSONEncoder().encode(context.pendingConflicts))
     try equal(
       "the stored queue", later.pendingConflicts, context.pendingConflicts)
     return later

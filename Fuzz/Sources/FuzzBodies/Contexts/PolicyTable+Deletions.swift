@@ -13,10 +13,12 @@ extension PolicyTable {
     let (name, card) = (policy.name, PolicyTable.card)
     let outcome = deletion(store)
     let isRefused = outcome == .keepRecord || outcome == .reportConflict
-    try equal("\(name): deleted", report.deleted.contains(card), !isRefused)
+    try equal(
+      "\(name): deleted", report.deletedRecords.contains(card), !isRefused)
     let written = Set(
-      isRefused ? [] : keys.filter { myValue($0) != nil }.map { Name($0.name) })
-    try equal("\(name): written", report.written[card] ?? [], written)
+      isRefused
+        ? [] : keys.filter { myValue($0) != nil }.map { SchemaName($0.name) })
+    try equal("\(name): written", report.writtenFields[card] ?? [], written)
     let after = replica.fetched(card)
     if isRefused {
       try checkRefused(report, outcome, store, after)
@@ -33,7 +35,8 @@ extension PolicyTable {
         "\(name): exists after a deletion", after.exists,
         outcome == .deleteBeside && store.record.exists && isUnseen)
       try equal(
-        "\(name): survivors", report.survivors[card] != nil, after.exists)
+        "\(name): survivors", report.survivingRecords[card] != nil, after.exists
+      )
     }
   }
 
@@ -153,7 +156,7 @@ extension PolicyTable {
     let later = try Self.reopened(context, replica)
     let report = try later.resolveDeletion(of: PolicyTable.card, deletes: true)
     try require(
-      !replica.exists(PolicyTable.card) && report.survivors.isEmpty,
+      !replica.exists(PolicyTable.card) && report.survivingRecords.isEmpty,
       "a resolved deletion leaves the record")
     try require(
       later.pendingConflicts.isEmpty, "a resolved deletion stays queued")

@@ -13,7 +13,7 @@ struct PolicyRow {
   /// The fields to queue.
   var queued: Set<FieldKey> = []
   /// Whether to drop edits of counters, sets and ledgers.
-  var dropsEdits = false
+  var dropsMergeableEdits = false
   /// The fields of which unseen siblings are superseded.
   var supersedes: Set<FieldKey> = []
 
@@ -35,7 +35,7 @@ extension PolicyTable {
     init(_ replica: Replica, since fetched: Record) throws {
       let now = replica.fetched(PolicyTable.card)
       let other = replica.fork(as: DeviceID(99))
-      try other.save { $0.touch(RecordID("Card", "time")) }
+      try other.save { $0.ensureExists(RecordID("Card", "time")) }
       next = other.version[DeviceID(99)].time
       record = now
       wasDeleted = fetched.exists && !now.exists
@@ -90,10 +90,12 @@ extension PolicyTable {
           !quiet.contains($0) && store.record[$0].clock != seen($0).clock
         }
     }
-    let editsQuietly = keys.contains { quiet.contains($0) && isDirty($0) }
+    let editsQuietly = keys.contains {
+      quiet.contains($0) && isChangedInContext($0)
+    }
     return store.wasDeleted
       && (!edits.isEmpty || editsQuietly || !resolved.isEmpty)
-      || keys.contains { !quiet.contains($0) && isDirty($0) }
+      || keys.contains { !quiet.contains($0) && isChangedInContext($0) }
         && known(store).contains { isChanged($0, store) }
   }
 
@@ -121,14 +123,16 @@ extension PolicyTable {
       if case .error = policy { return nil }
       for key in known(store) { add(key, store, to: &row) }
       switch policy {
-      case .rollback, .serverWins: row.dropsEdits = true
+      case .rollback, .serverWins: row.dropsMergeableEdits = true
       default: break
       }
     } else {
-      for key in keys where isDirty(key) { row.written[key] = myValue(key) }
+      for key in keys where isChangedInContext(key) {
+        row.written[key] = myValue(key)
+      }
     }
     for (key, value) in resolved {
-      if !row.dropsEdits {
+      if !row.dropsMergeableEdits {
         row.written[key] = value
         if quiet.contains(key) { row.supersedes.insert(key) }
       } else {
@@ -142,8 +146,8 @@ extension PolicyTable {
             && (myValue(key) != store.value(key)
               || store.brings(key, backAgainst: myValue(key)))
         } else { false }
-      guard isDirty(key) || isSet else { continue }
-      if !row.dropsEdits {
+      guard isChangedInContext(key) || isSet else { continue }
+      if !row.dropsMergeableEdits {
         row.written[key] = myValue(key)
         row.supersedes.insert(key)
       } else if myValue(key) != store.value(key) {
@@ -155,7 +159,7 @@ extension PolicyTable {
 
   private func add(_ key: FieldKey, _ store: Store, to row: inout PolicyRow) {
     let (mine, theirs) = (myValue(key), store.value(key))
-    let (dirty, changed) = (isDirty(key), isChanged(key, store))
+    let (dirty, changed) = (isChangedInContext(key), isChanged(key, store))
     func dropMine() {
       if dirty, mine != theirs {
         row.dropped.insert(.init(field: key, value: mine))

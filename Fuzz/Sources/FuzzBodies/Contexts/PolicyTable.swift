@@ -103,14 +103,14 @@ struct PolicyTable {
   /// Moves clean fields forward, and a clean record as a whole.
   mutating func refresh(from store: Replica) {
     let isClean =
-      !isDeletion && edits.isEmpty && !keys.contains { isDirty($0) }
+      !isDeletion && edits.isEmpty && !keys.contains { isChangedInContext($0) }
     if isClean {
       self = PolicyTable(policy, store, keys, quiet: quiet)
       return
     }
     if isDeletion { return }
     let now = store.fetched(PolicyTable.card)
-    for key in keys where !isDirty(key) {
+    for key in keys where !isChangedInContext(key) {
       if !now.fields.contains(key), !isTouched(key) { continue }
       mine[key] = nil
       base[key] = now.exists && now.fields.contains(key) ? now[key] : nil
@@ -133,7 +133,7 @@ struct PolicyTable {
   func myValue(_ key: FieldKey) -> Value? {
     resolved[key] ?? mine[key] ?? (isDeletion ? nil : baseValue(key))
   }
-  func isDirty(_ key: FieldKey) -> Bool {
+  func isChangedInContext(_ key: FieldKey) -> Bool {
     resolved[key] == nil && myValue(key) != baseValue(key)
   }
 }

@@ -15,7 +15,7 @@ struct LiveChecks {
     readEverything()
     let before = replica.version
     try checkRelay()
-    for id in ids where replica.schema.entities[Name(id.entity)] != nil {
+    for id in ids where replica.schema.entities[SchemaName(id.entity)] != nil {
       try checkSaves(in: id)
     }
     try checkSaves(in: ScriptUniverse.standard.records[0])
@@ -102,10 +102,10 @@ extension LiveChecks {
       try retrying { () throws(SaveError) in try replica.retire(stranger) }
       replica.recordVersion(replica.version, of: stranger)
       replica.recordVersion(LiveHistory.shared.clocks[1], of: stranger)
-      replica.tokenStored(replica.restoreToken)
+      replica.confirmTokenStored(replica.restoreToken)
       let cut = replica.stabilityCut
-      try retrying { () throws(SaveError) in try replica.purge() }
-      _ = replica.fold()
+      try retrying { () throws(SaveError) in try replica.purgeDeletedRecords() }
+      _ = replica.foldLedgers()
       try require(
         cut.isContained(in: replica.stabilityCut), "the stability cut fell")
       try require(

@@ -68,9 +68,9 @@ public struct LiveHistory: Sendable {
       }
     case .retire(let i, let j) where max(i, j) < 3:
       _ = try? replicas[i].retire(replicas[j].device)
-    case .purge(let i) where i < 3: _ = try? replicas[i].purge()
+    case .purge(let i) where i < 3: _ = try? replicas[i].purgeDeletedRecords()
     case .storeToken(let i) where i < 3:
-      replicas[i].tokenStored(replicas[i].restoreToken)
+      replicas[i].confirmTokenStored(replicas[i].restoreToken)
     default: break
     }
   }
@@ -91,7 +91,7 @@ public struct LiveHistory: Sendable {
     for each in [replica, clone] {
       let id = ScriptUniverse.standard.records[0]
       _ = try? each.save { transaction in
-        transaction.touch(id)
+        transaction.ensureExists(id)
         if each === clone { transaction.delete(id) }
       }
       if let delta = each.delta(since: other.version) { other.apply(delta) }
@@ -118,7 +118,8 @@ public struct LiveHistory: Sendable {
   static func empty(_ device: DeviceID) -> Replica {
     Replica(
       device: device, schema: ScriptUniverse.standard.schema,
-      wallClock: ManualClock().wall, makeDeviceID: makeDeviceID(0x5eed_0000))
+      wallClock: ManualClock().wallClock,
+      makeDeviceID: makeDeviceID(0x5eed_0000))
   }
 
   /// Opens a stored replica with its own token.
@@ -133,7 +134,8 @@ public struct LiveHistory: Sendable {
   ) -> Replica {
     Replica(
       opening: stored, token: token,
-      schema: ScriptUniverse.standard.schema, wallClock: ManualClock().wall,
+      schema: ScriptUniverse.standard.schema,
+      wallClock: ManualClock().wallClock,
       makeDeviceID: makeDeviceID(0x0bed_0000))
   }
 

@@ -5,7 +5,7 @@ import Rejoin
 /// A decoded message of any kind.
 enum Message {
   case delta(Delta)
-  case snapshot(Snapshot)
+  case snapshot(ReplicaSnapshot)
   case vectorClock(VectorClock)
   case replicaVersion(ReplicaVersion)
   case stored(ReplicaState)
@@ -14,7 +14,7 @@ enum Message {
   /// Decodes a message of the kind that its second byte names.
   init(decoding bytes: [UInt8]) throws(WireError) {
     switch bytes.dropFirst().first.map({ UnicodeScalar($0) }) {
-    case "s": self = .snapshot(try Snapshot(decoding: bytes))
+    case "s": self = .snapshot(try ReplicaSnapshot(decoding: bytes))
     case "v": self = .vectorClock(try VectorClock(decoding: bytes))
     case "c": self = .replicaVersion(try ReplicaVersion(decoding: bytes))
     case "p": self = .stored(try ReplicaState(decoding: bytes))

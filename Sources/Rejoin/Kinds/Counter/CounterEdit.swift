@@ -43,7 +43,7 @@ public struct CounterEdit: Hashable, Sendable {
 }
 
 extension CounterEdit: KindEdit {
-  var mayRefer: Bool { false }
+  var mayContainReferences: Bool { false }
 
   var removes: Bool { isReset }
 

@@ -40,7 +40,7 @@ public struct LedgerEdit: Hashable, Sendable {
 }
 
 extension LedgerEdit: KindEdit {
-  var mayRefer: Bool { false }
+  var mayContainReferences: Bool { false }
 
   var removes: Bool { isCancelled }
 

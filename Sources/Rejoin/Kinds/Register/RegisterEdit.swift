@@ -5,7 +5,7 @@ struct RegisterEdit: KindEdit {
   /// The value, or `nil` to unset the register.
   var value: Value?
 
-  var mayRefer: Bool { value?.isReference == true }
+  var mayContainReferences: Bool { value?.isReference == true }
 
   var removes: Bool { false }
 

@@ -49,7 +49,7 @@ public struct SetEdit: Hashable, Sendable {
 }
 
 extension SetEdit: KindEdit {
-  var mayRefer: Bool { true }
+  var mayContainReferences: Bool { true }
 
   var removes: Bool { isCleared || members.values.contains(false) }
 

@@ -45,7 +45,7 @@ struct ChangeIndex {
   /// The changes of each device that any field has seen a save of.
   private var byDevice = RunMap<DeviceID, DeviceChanges>()
   /// The number of changes that were entered.
-  private(set) var noteCount = 0
+  private(set) var recordedCount = 0
 
   /// Enters a field that has seen a later save of one device.
   ///
@@ -58,7 +58,7 @@ struct ChangeIndex {
     _ location: FieldPosition, at dot: Dot, isReplacing: Bool,
     last: (DeviceID, FieldPosition) -> UInt64
   ) {
-    noteCount += 1
+    recordedCount += 1
     byDevice.update(dot.device, default: DeviceChanges()) { changes in
       let isMostlyStale = changes.append(
         Entry(sequence: dot.sequence, location: location),
@@ -80,9 +80,9 @@ struct ChangeIndex {
   }
 
   /// Removes the entries that were added since a mark.
-  mutating func takeBack(to mark: Mark) {
+  mutating func revert(to mark: Mark) {
     byDevice.removeAll(after: mark.devices.count)
-    byDevice.updateAll { $1.takeBack(to: mark.devices[$0]) }
+    byDevice.updateAll { $1.revert(to: mark.devices[$0]) }
   }
 
   /// The number of entries, including stale ones.
@@ -156,7 +156,7 @@ extension ChangeIndex.DeviceChanges {
       moves: moves)
   }
 
-  fileprivate mutating func takeBack(to mark: ChangeIndex.Mark.Device) {
+  fileprivate mutating func revert(to mark: ChangeIndex.Mark.Device) {
     if entries.count == mark.count { return }
     entries.removeSubrange(mark.count...)
     (greatest, sorted, stale) = (mark.greatest, mark.sorted, mark.stale)

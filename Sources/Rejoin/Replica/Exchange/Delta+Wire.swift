@@ -23,7 +23,7 @@ extension Delta {
   /// Equal deltas have equal bytes, in every process. Those of ledgers that are
   /// folded to different depths differ: see ``Replica/encoded(foldingLedgers:)``.
   ///
-  /// - Complexity: O(1), except for the delta of a ``Snapshot``, which is
+  /// - Complexity: O(1), except for the delta of a ``ReplicaSnapshot``, which is
   ///   written anew.
   public func encoded() -> [UInt8] {
     message.head.kind == .delta

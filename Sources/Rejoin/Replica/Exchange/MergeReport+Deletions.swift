@@ -21,13 +21,13 @@ struct FormerExistence {
 extension MergeReport {
   /// Reports that a record was created or deleted, and each deletion that met a
   /// concurrent edit.
-  mutating func noteExistence(
+  mutating func recordExistence(
     of record: borrowing RecordState, since former: FormerExistence,
     under rule: DeletionRule
   ) {
     let (before, now) = (former.existence, record.existence)
-    if !before.holds(rule), now.holds(rule) { created.insert(record.id) }
-    if before.holds(rule), !now.holds(rule) { deleted.insert(record.id) }
+    if !before.holds(rule), now.holds(rule) { createdRecords.insert(record.id) }
+    if before.holds(rule), !now.holds(rule) { deletedRecords.insert(record.id) }
     // An app cannot resolve conflicts in the library's own records.
     guard now.hasDeletion, !BuiltIn.isBuiltIn(record.id.entity) else { return }
     let (all, edits) = (record.marks.deletions, record.edits)

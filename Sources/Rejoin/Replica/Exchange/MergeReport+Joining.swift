@@ -14,9 +14,9 @@ extension MergeReport {
     // If not even the clock has grown, all their writes had been seen, and none
     // of them is concurrent with ours.
     guard mine != before else { return }
-    records.insert(location.record)
-    noteChange(before, mine, location, keepingValues)
-    if !isQuiet { noteConflicts(before, mine, location) }
+    changedRecords.insert(location.record)
+    recordChange(before, mine, location, keepingValues)
+    if !isQuiet { recordConflicts(before, mine, location) }
   }
 
   /// Joins a fragment, and reports the change.
@@ -29,30 +29,31 @@ extension MergeReport {
     let (clock, before) = (mine.clock, mine.shown(in: fragment.state))
     mine.merge(fragment)
     if mine.clock == clock { return }
-    records.insert(location.record)
+    changedRecords.insert(location.record)
     if mine.shown(in: fragment.state) == before { return }
     changedFields.insert(location)
     if let old {
-      changes.append(Change(location: location, old: old, new: mine))
+      fieldChanges.append(FieldChange(location: location, old: old, new: mine))
     }
   }
 
-  private mutating func noteChange(
+  private mutating func recordChange(
     _ before: FieldState, _ after: FieldState, _ location: FieldLocation,
     _ keepsValues: Bool
   ) {
     if after.shows(sameAs: before) { return }
     changedFields.insert(location)
     if keepsValues {
-      changes.append(Change(location: location, old: before, new: after))
+      fieldChanges.append(
+        FieldChange(location: location, old: before, new: after))
     }
   }
 
-  private mutating func noteConflicts(
+  private mutating func recordConflicts(
     _ before: FieldState, _ after: FieldState, _ location: FieldLocation
   ) {
     guard let siblings = after.store(of: Siblings<Stamped>.self) else { return }
-    noteConflictingPairs(
+    recordConflictingPairs(
       Set(before.writes.map(\.dot)), in: siblings, location)
   }
 
@@ -61,7 +62,7 @@ extension MergeReport {
   /// Siblings are concurrent, or the join would have dropped one of them. Above
   /// the limits only pairs with the winner are reported: their number is linear
   /// in the size of the message, that of all pairs is quadratic.
-  private mutating func noteConflictingPairs(
+  private mutating func recordConflictingPairs(
     _ old: Set<Dot>, in siblings: Siblings<Stamped>, _ location: FieldLocation
   ) {
     let new = siblings.filter { !old.contains($0.dot) }

@@ -18,7 +18,7 @@ public struct MergeReport: Sendable {
   }
 
   /// A field whose visible value changed.
-  public struct Change: Hashable, Sendable {
+  public struct FieldChange: Hashable, Sendable {
     /// The field.
     public let location: FieldLocation
     /// The state before the join; read it with ``FieldState/value``,
@@ -89,9 +89,9 @@ public struct MergeReport: Sendable {
     /// The device whose saves are missing.
     public let device: DeviceID
     /// The number of its last save that is held here.
-    public let held: UInt64
+    public let lastHeldSave: UInt64
     /// The number of its last save that the sender assumed to be held here.
-    public let assumed: UInt64
+    public let lastAssumedSave: UInt64
     /// The field of which a part was refused; `nil` if no part was.
     public var field: FieldLocation?
     /// The last record of the part before this one, or `nil` if the delta is not a
@@ -103,17 +103,17 @@ public struct MergeReport: Sendable {
   }
 
   /// The records with at least one updated field.
-  public internal(set) var records: Set<RecordID> = []
+  public internal(set) var changedRecords: Set<RecordID> = []
   /// The records that did not exist before and do now; all are in ``records``.
-  public internal(set) var created: Set<RecordID> = []
+  public internal(set) var createdRecords: Set<RecordID> = []
   /// The records that existed before and do not now; all are in ``records``.
-  public internal(set) var deleted: Set<RecordID> = []
+  public internal(set) var deletedRecords: Set<RecordID> = []
   /// The fields whose visible value changed, except existence; their records
   /// are in ``records``.
   public internal(set) var changedFields: Set<FieldLocation> = []
   /// The old and the new states of ``changedFields``, if ``Detail/changesWithValues`` were
   /// asked for.
-  public internal(set) var changes: [Change] = []
+  public internal(set) var fieldChanges: [FieldChange] = []
   /// The pairs of concurrent writes of different values to registers, including
   /// those that the local write won.
   ///
@@ -161,11 +161,11 @@ public struct MergeReport: Sendable {
 
   /// Adds the report of another step of the same exchange.
   package mutating func add(_ other: MergeReport) {
-    records.formUnion(other.records)
+    changedRecords.formUnion(other.changedRecords)
     changedFields.formUnion(other.changedFields)
-    changes += other.changes
-    created.formUnion(other.created)
-    deleted.formUnion(other.deleted)
+    fieldChanges += other.fieldChanges
+    createdRecords.formUnion(other.createdRecords)
+    deletedRecords.formUnion(other.deletedRecords)
     conflicts += other.conflicts
     deletionConflicts += other.deletionConflicts
     gaps += other.gaps

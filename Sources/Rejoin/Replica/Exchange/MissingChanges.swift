@@ -153,7 +153,7 @@ extension ReplicaState {
     through: RecordID?
   ) -> Delta {
     var fragments: [FieldPosition: Fragment] = [:]
-    if !large.isEmpty {
+    if !largeFields.isEmpty {
       for location in locations {
         fragments[location] = fragment(at: location, since: missing.known)
       }

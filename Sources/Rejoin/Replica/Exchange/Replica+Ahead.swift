@@ -58,7 +58,7 @@ extension ReplicaState {
   /// - Complexity: O(*k*), where *k* is the number of changed fields and, if
   ///   the version grew, of fields ahead. If a prefix shrank, *k* includes the
   ///   fields that it covered.
-  mutating func noteAhead(
+  mutating func recordAhead(
     _ changed: [JoinedField], hasAdvanced: Bool, hasShrunk: Bool = false
   ) {
     let held = version.savesOfFirstRecords()

@@ -14,16 +14,16 @@ extension ReplicaState {
     reporting detail: MergeReport.Detail
   ) -> MergeReport {
     var (report, refused) = (MergeReport(), [] as [RefusedPart])
-    let (former, noteCount) = (version.prefixes, index.noteCount)
+    let (former, recordedCount) = (version.prefixes, index.recordedCount)
     let head = records.head
     detectRollback(head.saves, &report)
     let joined = join(&records, schema, detail, &report, &refused)
     // The version advances last: an interval guarantees that the fields have its saves.
     let hasGrown = advance(head, without: refused, now: now, &report)
     let hasShrunk = !version.implies(former)
-    noteAhead(joined, hasAdvanced: hasGrown, hasShrunk: hasShrunk)
+    recordAhead(joined, hasAdvanced: hasGrown, hasShrunk: hasShrunk)
     report.hasAdvanced =
-      hasGrown || hasShrunk || index.noteCount > noteCount
+      hasGrown || hasShrunk || index.recordedCount > recordedCount
       || !report.forkedDevices.isEmpty
     _checkInvariants()
     report._checkInvariants()
@@ -38,8 +38,8 @@ extension ReplicaState {
     _ saves: SaveTable, _ report: inout MergeReport
   ) {
     guard hasLaterSavesOfOurs(saves) else { return }
-    report.lastSaveBeforeRollback = identity.noteRollback(at: version)
-    fork(identity.ours, &report)
+    report.lastSaveBeforeRollback = identity.recordRollback(at: version)
+    fork(identity.ownDevices, &report)
   }
 
   /// Advances the version by the intervals of a message.
@@ -55,7 +55,7 @@ extension ReplicaState {
       if interval.to.sequence > version.lastKnownSave(of: device) {
         hybrid.receive(interval.to.time, now: now)
       }
-      return !waits(interval, of: device, for: refused)
+      return !isBlocked(interval, of: device, for: refused)
     }
     // First of all of them: an interval of a forked device counts only from zero.
     for (device, interval) in intervals {
@@ -76,8 +76,8 @@ extension ReplicaState {
     for (device, save) in result.refused.entries {
       report.gaps.append(
         .init(
-          device: device, held: version[device].sequence,
-          assumed: save.sequence, through: range.after))
+          device: device, lastHeldSave: version[device].sequence,
+          lastAssumedSave: save.sequence, through: range.after))
     }
     for (device, save) in returning where version.contains(save, of: device) {
       report.reactivatedDevices.insert(device)
@@ -116,7 +116,8 @@ extension ReplicaState {
       // Some saves between may have touched fields that are not in the delta.
       report.gaps.append(
         .init(
-          device: device, held: held.sequence, assumed: interval.from))
+          device: device, lastHeldSave: held.sequence,
+          lastAssumedSave: interval.from))
     }
     return false
   }
@@ -183,7 +184,7 @@ extension ReplicaState {
           }
         }
         if detail != .faults, let position {
-          report.noteExistence(
+          report.recordExistence(
             of: records[position], since: former, under: rule)
         }
       }
@@ -206,7 +207,7 @@ extension ReplicaState {
       : FieldLocation(
         record: records[position].id, field: names[location.name])
     join(theirs, at: location, kind: kind) { mine in
-      report.noteEquivocations(mine, theirs)
+      report.recordEquivocations(mine, theirs)
       guard let place else { return mine.merge(theirs) }
       report.join(
         theirs, into: &mine, at: place, isQuiet: isQuiet,
@@ -219,7 +220,7 @@ extension MergeReport {
   /// Notes the dots under which two states that are to be joined differ.
   ///
   /// Before the join, which keeps one of two payloads under one dot.
-  mutating func noteEquivocations(
+  mutating func recordEquivocations(
     _ mine: FieldState, _ theirs: FieldState
   ) {
     // A later save than those here has none of their dots.

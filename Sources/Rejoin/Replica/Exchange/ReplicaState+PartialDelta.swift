@@ -46,9 +46,9 @@ extension ReplicaState {
   ) -> [UInt32] {
     var result: [UInt32] = []
     for name in positions.names.sorted() {
-      if let id, name < Name(id.entity) { continue }
+      if let id, name < SchemaName(id.entity) { continue }
       sortRecords(of: name.text)
-      let key = id.flatMap { name == Name($0.entity) ? $0.key : nil }
+      let key = id.flatMap { name == SchemaName($0.entity) ? $0.key : nil }
       positions[name.text]?.forEach(after: key, records) {
         result.append(UInt32($0))
         return result.count < limit

@@ -12,7 +12,7 @@ extension LargeField {
   /// Notes that a store has written the field.
   ///
   /// - Parameter isPatched: Whether it asks for what changes from now on.
-  mutating func noteWritten(_ state: FieldState, isPatched: Bool) {
+  mutating func recordWritten(_ state: FieldState, isPatched: Bool) {
     unwritten = isPatched ? Unwritten(since: state.clock) : nil
   }
 

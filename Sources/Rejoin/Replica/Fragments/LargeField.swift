@@ -59,23 +59,23 @@ struct LargeField: Sendable {
   /// Notes that a whole field was joined.
   ///
   /// - Parameter known: What the field here had seen before.
-  mutating func noteJoin(_ clock: VectorClock, over known: VectorClock) {
+  mutating func recordJoin(_ clock: VectorClock, over known: VectorClock) {
     horizon.merge(clock.saves(beyond: known))
     (marks, unwritten) = (nil, nil)
   }
 
   /// Notes that a fragment was joined.
-  mutating func noteJoin(_ fragment: Fragment, over known: VectorClock) {
+  mutating func recordJoin(_ fragment: Fragment, over known: VectorClock) {
     if let set = fragment.state.store(of: DotMap.self) {
       // This replica knows all saves in the horizon of the sender.
-      return noteJoin(set, over: known)
+      return recordJoin(set, over: known)
     }
-    if fragment.isWhole { noteJoin(fragment.state.clock, over: known) }
+    if fragment.isWhole { recordJoin(fragment.state.clock, over: known) }
     // If the device is forked, known numbers may have other entries.
     unwritten = nil
   }
 
-  private mutating func noteJoin(
+  private mutating func recordJoin(
     _ part: DotMap, over known: VectorClock
   ) {
     marks?.add(part, over: known)
@@ -83,7 +83,7 @@ struct LargeField: Sendable {
   }
 
   /// Notes that entries of a ledger have been folded.
-  mutating func noteFold() { unwritten = nil }
+  mutating func recordFold() { unwritten = nil }
 
   /// Makes a fragment of what is beyond `known`.
   ///

@@ -30,7 +30,7 @@ extension ReplicaState {
       version.hasForks
       && clock.entries.contains { version[$0.device].isForked }
     guard isKnown, !isForked else { return nil }
-    return large[location]?.fragment(of: state, since: known)
+    return largeFields[location]?.fragment(of: state, since: known)
   }
 
   /// Keeps up what is kept beside a large field, after it has changed.
@@ -38,18 +38,18 @@ extension ReplicaState {
   /// - Parameters:
   ///   - isNew: Whether no save had touched it before.
   ///   - note: Takes the change into account.
-  mutating func noteLarge(
+  mutating func trackLargeField(
     at location: FieldPosition, isNew: Bool, _ note: (inout LargeField) -> Void
   ) {
-    if large[location] != nil {
-      note(&large[location, default: LargeField(horizon: VectorClock())])
+    if largeFields[location] != nil {
+      note(&largeFields[location, default: LargeField(horizon: VectorClock())])
     } else if let slot = records[Int(location.record)].slot(location.name),
       slot.size >= fragmentSize
     {
       var field = LargeField(
         horizon: isNew ? VectorClock() : slot.state.clock)
       note(&field)
-      large[location] = field
+      largeFields[location] = field
     }
   }
 }
@@ -79,7 +79,9 @@ extension ReplicaState {
       // history of the device has them.
       if isHeld { fork([device], &report) }
       gaps.append(
-        .init(device: device, held: last, assumed: assumed, field: place))
+        .init(
+          device: device, lastHeldSave: last, lastAssumedSave: assumed,
+          field: place))
     }
     report.gaps += gaps
     var taken = fragment
@@ -123,9 +125,9 @@ extension ReplicaState {
   ) {
     join(
       fragment.state, at: location, kind: place.field.kind,
-      note: { $0.noteJoin(fragment, over: $1) }
+      note: { $0.recordJoin(fragment, over: $1) }
     ) { mine in
-      report.noteEquivocations(mine, fragment.state)
+      report.recordEquivocations(mine, fragment.state)
       if detail == .faults {
         mine.merge(fragment)
       } else {
@@ -137,7 +139,7 @@ extension ReplicaState {
   }
 
   /// Whether an interval of saves waits for a part of a message that was refused.
-  func waits(
+  func isBlocked(
     _ interval: SaveInterval, of device: DeviceID, for refused: [RefusedPart]
   ) -> Bool {
     // One that does not continue what is here is a gap, in any case.

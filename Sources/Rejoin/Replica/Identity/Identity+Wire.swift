@@ -73,10 +73,10 @@ extension Identity {
   mutating func readPullDevices(
     _ part: inout WireReader
   ) throws(WireError) {
-    var previous: Name?
+    var previous: SchemaName?
     repeat {
       let start = part.offset
-      let server = Name(try part.text(try part.count()))
+      let server = SchemaName(try part.text(try part.count()))
       if let previous, server <= previous {
         throw part.error(.notCanonical, "sorted servers", at: start)
       }

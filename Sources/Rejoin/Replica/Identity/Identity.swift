@@ -20,7 +20,7 @@ package struct Identity: Equatable, Sendable {
   package internal(set) var ownDigests = OwnDigests()
   /// For each server, the device that stands for it in the pulls of this
   /// installation.
-  private(set) var pullDevices: [Name: DeviceID] = [:]
+  private(set) var pullDevices: [SchemaName: DeviceID] = [:]
   /// The values of `pullDevices`.
   private var pulling: Set<DeviceID> = []
 
@@ -28,7 +28,7 @@ package struct Identity: Equatable, Sendable {
   init(_ device: DeviceID) { self.device = device }
 
   /// The devices under which only this replica saves.
-  var ours: [DeviceID] { [device] + pullDevices.values }
+  var ownDevices: [DeviceID] { [device] + pullDevices.values }
 
   /// Returns whether only this replica saves under a device.
   func isOurs(_ device: DeviceID) -> Bool {
@@ -36,7 +36,7 @@ package struct Identity: Equatable, Sendable {
   }
 
   /// Sets the device that stands for a server, or removes it if it is `nil`.
-  mutating func setPullDevice(_ device: DeviceID?, for server: Name) {
+  mutating func setPullDevice(_ device: DeviceID?, for server: SchemaName) {
     if let old = pullDevices[server] { pulling.remove(old) }
     pullDevices[server] = device
     if let device { pulling.insert(device) }
@@ -65,7 +65,7 @@ extension Identity {
   @inline(__always)
   func needsNewDeviceID(at version: ReplicaVersion) -> Bool {
     lastSaveBeforeRollback != nil
-      || version.hasForks && ours.contains { version[$0].isForked }
+      || version.hasForks && ownDevices.contains { version[$0].isForked }
   }
 
   /// Returns the number of saves that the pull devices have made.
@@ -80,7 +80,7 @@ extension Identity {
   /// restored backup or a clone.
   ///
   /// - Returns: The last local save before the first time.
-  mutating func noteRollback(at version: ReplicaVersion) -> Dot {
+  mutating func recordRollback(at version: ReplicaVersion) -> Dot {
     let first = lastSaveBeforeRollback ?? version[device].sequence
     lastSaveBeforeRollback = first
     return Dot(device, first)
@@ -113,7 +113,7 @@ extension Identity {
   /// Records a save, which has retired the predecessor.
   ///
   /// - Parameter version: The version, with the save.
-  mutating func noteSave(
+  mutating func recordSave(
     by new: DeviceID, digest: UInt64, at version: ReplicaVersion
   ) {
     if new != device { self = Identity(new) }
@@ -134,7 +134,7 @@ extension Identity {
   func agrees(with version: ReplicaVersion, _ index: ChangeIndex) -> Bool {
     needsNewDeviceID(at: version)
       || ownDigests.end(with: version[device].sequence)
-        && Set(ours).count == ours.count
-        && ours.allSatisfy { index.last(of: $0) <= version[$0].sequence }
+        && Set(ownDevices).count == ownDevices.count
+        && ownDevices.allSatisfy { index.last(of: $0) <= version[$0].sequence }
   }
 }

@@ -13,12 +13,12 @@ extension Replica {
   ///
   /// - Parameter token: The last token that was stored.
   func takeDevice(_ device: DeviceID, of token: RestoreToken?) {
-    noteChange(to: device, of: token)
+    recordChange(to: device, of: token)
     stored.identity.replaceDevice(by: device, at: stored.version)
   }
 
   /// Records a change of the device ID before the change is made.
-  func noteChange(to device: DeviceID, of token: RestoreToken?) {
+  func recordChange(to device: DeviceID, of token: RestoreToken?) {
     let old = stored.device
     deviceChange = DeviceChange(
       old: old, new: device,
@@ -29,7 +29,7 @@ extension Replica {
 
   /// Records that this replica starts anew because its installation lost
   /// everything that it stored, except the token.
-  package func noteLoss(of token: RestoreToken) {
+  package func recordLoss(of token: RestoreToken) {
     deviceChange = DeviceChange(
       old: token.device, new: device, lastStored: 0, lastSent: token.sequence)
   }
@@ -48,8 +48,8 @@ extension ReplicaState {
     let isLaterOwn = shown.sequence > held.sequence && identity.isOurs(device)
     guard isLaterOwn || mayDiffer(device, from: shown) else { return }
     if isLaterOwn {
-      report.lastSaveBeforeRollback = identity.noteRollback(at: version)
-      return fork(identity.ours, &report)
+      report.lastSaveBeforeRollback = identity.recordRollback(at: version)
+      return fork(identity.ownDevices, &report)
     }
     // The flag is joined by "or" and never cleared: nothing is left to learn.
     if held.isForked { return }

@@ -39,11 +39,11 @@ extension Replica {
     beside devices: some Collection<DeviceID>
   ) -> MergeReport {
     var report = MergeReport()
-    let isBehind = stored.identity.ours.contains {
+    let isBehind = stored.identity.ownDevices.contains {
       version[$0].sequence > stored.version[$0].sequence
     }
     if isBehind {
-      report.lastSaveBeforeRollback = stored.identity.noteRollback(
+      report.lastSaveBeforeRollback = stored.identity.recordRollback(
         at: stored.version)
     }
     // Saves that are stable but not here yet would put the cut beyond the
@@ -99,7 +99,7 @@ extension Replica {
   /// - Throws: ``SaveError``. On error, the replica is unchanged.
   /// - Complexity: O(*r*) for *r* records.
   @discardableResult
-  public func purge() throws(SaveError) -> SaveReport {
+  public func purgeDeletedRecords() throws(SaveError) -> SaveReport {
     advanceStability()
     let cut = stabilityCut
     return try save { transaction in
@@ -130,7 +130,7 @@ extension Replica {
   /// - Returns: The number of entries folded.
   /// - Complexity: O(*r*) for *r* records.
   @discardableResult
-  public func fold() -> UInt64 {
+  public func foldLedgers() -> UInt64 {
     advanceStability()
     let cut = stabilityCut
     var count: UInt64 = 0
@@ -141,10 +141,10 @@ extension Replica {
           let ledger = slot.state.store(of: Ledger.self),
           ledger.canFold(below: cut)
         else { continue }
-        stored.noteChange(of: UInt32(position))
+        stored.recordChange(of: UInt32(position))
         let location = FieldPosition(
           record: UInt32(position), name: slot.name)
-        stored.large[location]?.noteFold()
+        stored.largeFields[location]?.recordFold()
         stored.records[position].update(
           slot.name, kind: .ledger, refers: false
         ) { slot in

@@ -21,7 +21,7 @@ extension RestoreToken {
     writer.raw(device.bytes)
     writer.varint(sequence)
     writer.fixed(digest)
-    writer.varint(pulls)
+    writer.varint(pullCount)
     return writer.sealed()
   }
 }

@@ -8,7 +8,7 @@
 ///
 ///     try store(replica.state.encoded())
 ///     try keychain.set(replica.restoreToken.encoded())
-///     replica.tokenStored(replica.restoreToken)
+///     replica.confirmTokenStored(replica.restoreToken)
 ///     send(delta)
 ///
 /// If the history of a stored replica does not contain the token's save, the
@@ -22,7 +22,7 @@ public struct RestoreToken: Hashable, Sendable, Codable {
   /// The digest of its saves up to that number.
   public let digest: UInt64
   /// The number of pulls that its installation had made.
-  public let pulls: UInt64
+  public let pullCount: UInt64
 
   /// Creates the token of a stored replica's last local save.
   public init(_ stored: ReplicaState) {
@@ -34,14 +34,14 @@ public struct RestoreToken: Hashable, Sendable, Codable {
 
   init(device: DeviceID, sequence: UInt64, digest: UInt64, pulls: UInt64 = 0) {
     (self.device, self.sequence, self.digest) = (device, sequence, digest)
-    self.pulls = pulls
+    self.pullCount = pulls
   }
 
   /// Whether a stored replica's history contains the token's save.
   func isContained(in stored: ReplicaState) -> Bool {
     let identity = stored.identity
     return device == identity.device
-      && pulls <= identity.pullCount(at: stored.version)
+      && pullCount <= identity.pullCount(at: stored.version)
       && (sequence == 0 || identity.digest(ofSave: sequence) == digest)
   }
 }

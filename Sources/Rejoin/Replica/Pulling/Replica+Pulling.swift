@@ -54,8 +54,8 @@ extension Replica {
     if pull.changes.isEmpty { return MergeReport() }
     // A delta with a save of an own device means that another incarnation made
     // it. The pull device is therefore not ours while its delta is applied.
-    stored.identity.setPullDevice(nil, for: Name(server))
-    defer { stored.identity.setPullDevice(device, for: Name(server)) }
+    stored.identity.setPullDevice(nil, for: SchemaName(server))
+    defer { stored.identity.setPullDevice(device, for: SchemaName(server)) }
     return apply(pull.delta(after: last, enrolling: stored))
   }
 
@@ -68,7 +68,9 @@ extension Replica {
       takeDevice(device, of: stored.identity.durableToken)
       return pullDevice
     }
-    if let device = stored.identity.pullDevices[Name(server)] { return device }
+    if let device = stored.identity.pullDevices[SchemaName(server)] {
+      return device
+    }
     return try unusedDevice()
   }
 }

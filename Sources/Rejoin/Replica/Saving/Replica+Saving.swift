@@ -73,11 +73,11 @@ extension Replica {
   /// Carries out a transaction, and finds out how to undo it, if it can be.
   func commit(_ transaction: Transaction) throws(SaveError) -> SaveReport {
     transaction.forgetPulls()
-    guard transaction.isUndoable else { return try carryOut(transaction) }
+    guard transaction.isUndoable else { return try execute(transaction) }
     let before = PlacesBefore(transaction)
-    var report = try carryOut(transaction)
+    var report = try execute(transaction)
     report.undo = before.changes(to: stored, by: report.dot)
-    report.left = transaction.left
+    report.unrevertedFields = transaction.left
     if let name = transaction.undoName {
       report.undo?.name = name
       undoHistory.append(report)
@@ -89,7 +89,7 @@ extension Replica {
   ///
   /// Everything that can fail is checked first, on copies: until the other
   /// `commit` nothing of the replica has changed.
-  private func carryOut(_ transaction: Transaction) throws(SaveError)
+  private func execute(_ transaction: Transaction) throws(SaveError)
     -> SaveReport
   {
     transaction._checkInvariants()
@@ -118,7 +118,7 @@ extension Replica {
     }
     stored.hybrid = hybrid
     if device != stored.device {
-      noteChange(to: device, of: stored.identity.durableToken)
+      recordChange(to: device, of: stored.identity.durableToken)
     }
     return stored.commit(records, in: order, at: dot, time: time)
   }
@@ -193,7 +193,7 @@ extension ReplicaState {
     version.insert(
       .init(sequence: dot.sequence, time: time, digest: digest.value),
       of: dot.device)
-    identity.noteSave(by: dot.device, digest: digest.value, at: version)
+    identity.recordSave(by: dot.device, digest: digest.value, at: version)
     _checkInvariants()
     return report
   }
@@ -209,7 +209,7 @@ extension ReplicaState {
     func change(_ name: UInt32, _ save: EditContext) {
       let superseded = self.change(name, at: position, in: save)
       if superseded.isEmpty { return }
-      report.superseded += superseded.map {
+      report.unseenSupersededWrites += superseded.map {
         .init(record: id, field: names[name], write: RegisterWrite($0))
       }
     }

@@ -66,7 +66,7 @@ public struct SaveReport: Hashable, Sendable {
   /// A write that was superseded although the author had not been shown it.
   ///
   /// It has the greatest timestamp, so no new write could have outranked it.
-  public struct Superseded: Hashable, Sendable {
+  public struct SupersededWrite: Hashable, Sendable {
     /// The record.
     public let record: RecordID
     /// The field.
@@ -76,12 +76,12 @@ public struct SaveReport: Hashable, Sendable {
   }
 
   /// The writes that were superseded without having been shown.
-  public internal(set) var superseded: [Superseded] = []
+  public internal(set) var unseenSupersededWrites: [SupersededWrite] = []
 
   /// The changes to undo, or `nil` if the save was not undoable.
-  public internal(set) var undo: SaveUndo?
+  public internal(set) var undo: UndoStep?
 
   /// The fields of which ``Replica/undo(_:)`` has left something as it was; for a
   /// record that stays, or stays deleted, it is ``FieldKey/existence``.
-  public internal(set) var left: [FieldLocation] = []
+  public internal(set) var unrevertedFields: [FieldLocation] = []
 }

@@ -115,7 +115,7 @@ public final class Transaction {
   /// contents instead.
   ///
   /// - Precondition: The schema declares the record's entity.
-  public func touch(_ id: RecordID) {
+  public func ensureExists(_ id: RecordID) {
     pending.update(id, default: fresh(id)) { keepAlive(id, &$0) }
   }
 
@@ -170,9 +170,9 @@ public final class Transaction {
   ///   - existence: The marks that were shown.
   ///   - fields: If the record is created again, the fields that were shown,
   ///     which are dropped; `nil` otherwise.
-  public func upsert(
+  public func ensureExists(
     _ id: RecordID, observed existence: FieldState,
-    creatingAgain fields: [FieldKey: FieldState]?
+    recreatingWith fields: [FieldKey: FieldState]?
   ) {
     checkEntity(of: id)
     checkKey(of: id)
@@ -234,7 +234,7 @@ public final class Transaction {
   /// - Precondition: The schema declares the record's entity.
   public func undelete(_ id: RecordID) {
     checkEntity(of: id)
-    if exists(id) { return touch(id) }
+    if exists(id) { return ensureExists(id) }
     guard isDead(id) else { return }
     // What this save has deleted still has its contents.
     if pending[id] == nil, replica.isPurged(id) { return fail(.purged(id)) }

@@ -3,15 +3,15 @@
 // What has changed, for a store that writes it.
 extension Replica {
   /// Begins to note which records change.
-  package func noteChangedRecords() { stored.changedRecords = [] }
+  package func markRecordsChanged() { stored.changedRecords = [] }
 
   /// Records changed records again after ``takeChangedRecords()``.
-  package func noteChanged(_ positions: [Int]) {
+  package func markChanged(_ positions: [Int]) {
     stored.changedRecords?.formUnion(positions.map { UInt32($0) })
   }
 
   /// Notes every record as changed.
-  package func noteAllRecords() {
+  package func markAllRecordsChanged() {
     stored.changedRecords = Set(0..<UInt32(stored.records.count))
   }
 
@@ -29,9 +29,9 @@ extension Replica {
   }
 
   /// Notes that a store has written a record, see
-  /// ``ReplicaState/noteWritten(_:)``.
-  package func noteWritten(_ position: Int, isPatched: Bool = true) {
-    stored.noteWritten(position, isPatched: isPatched)
+  /// ``ReplicaState/recordWritten(_:)``.
+  package func recordWritten(_ position: Int, isPatched: Bool = true) {
+    stored.recordWritten(position, isPatched: isPatched)
   }
 
   /// Returns the saves that a version lacks, without the fields whose unseen
@@ -54,7 +54,7 @@ extension Replica {
   /// Takes the replica back to what a store has of it.
   ///
   /// - Parameter former: The replica before the change.
-  package func takeBack(
+  package func revert(
     to stored: ReplicaState, _ former: FormerReplica? = nil
   ) {
     if let former { deviceChange = former.deviceChange }

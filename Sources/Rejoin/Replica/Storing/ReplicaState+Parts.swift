@@ -145,7 +145,7 @@ package struct StoredAssembly {
         code: .invalid, offset: 0,
         expected: "exactly one record, which no other row has")
     }
-    stored.noteAhead(fields, hasAdvanced: false)
+    stored.recordAhead(fields, hasAdvanced: false)
     return stored.records[position].id
   }
 

@@ -5,11 +5,11 @@
 extension ReplicaState {
   /// Begins to note what changes of a record's large fields, once a store has
   /// written the record, or ends to.
-  package mutating func noteWritten(_ position: Int, isPatched: Bool = true) {
-    if large.isEmpty { return }
+  package mutating func recordWritten(_ position: Int, isPatched: Bool = true) {
+    if largeFields.isEmpty { return }
     for slot in records[position].slots {
       let location = FieldPosition(record: UInt32(position), name: slot.name)
-      large[location]?.noteWritten(slot.state, isPatched: isPatched)
+      largeFields[location]?.recordWritten(slot.state, isPatched: isPatched)
     }
   }
 
@@ -24,7 +24,7 @@ extension ReplicaState {
     var fragments: [FieldPosition: Fragment] = [:]
     for slot in records[position].slots {
       let location = FieldPosition(record: UInt32(position), name: slot.name)
-      if let field = large[location] {
+      if let field = largeFields[location] {
         switch field.patch(of: slot.state) {
         case .nothing: continue
         case .field: break
@@ -51,8 +51,8 @@ extension ReplicaState {
     let (joined, horizons) = try joinRow(bytes, isPatch: true)
     let fields = joined.map(\.location)
     for field in fields {
-      if let clock = self[field]?.clock, large[field] != nil {
-        large[field] = LargeField(horizon: clock)
+      if let clock = self[field]?.clock, largeFields[field] != nil {
+        largeFields[field] = LargeField(horizon: clock)
       }
     }
     guard records.count == count,
@@ -63,7 +63,7 @@ extension ReplicaState {
         code: .invalid, offset: 0,
         expected: "a patch of this record, and of no other state of it")
     }
-    noteAhead(joined, hasAdvanced: false)
+    recordAhead(joined, hasAdvanced: false)
   }
 
   /// Joins a message of one record, which a store has written.

@@ -54,13 +54,13 @@ extension Replica {
   ///     the digests of the replica's own saves.
   /// - Returns: Whether the change was undone. Otherwise, the replica is
   ///   unchanged.
-  package func takeBack(
+  package func revert(
     to former: FormerReplica, _ changed: [Int], as parts: ReplicaState
   ) -> Bool {
     guard stored.positions.canTakeBack(to: former.positions),
       stored.index.canTakeBack(to: former.index)
     else { return false }
-    stored.takeBack(to: former, changed, as: parts)
+    stored.revert(to: former, changed, as: parts)
     deviceChange = former.deviceChange
     stored.formerRecords = nil
     stored.changedRecords = []
@@ -70,11 +70,11 @@ extension Replica {
 }
 
 extension ReplicaState {
-  fileprivate mutating func takeBack(
+  fileprivate mutating func revert(
     to former: FormerReplica, _ changed: [Int], as parts: ReplicaState
   ) {
     for position in changed { forgetFields(ofRecordAt: position) }
-    positions.takeBack(
+    positions.revert(
       to: former.positions, without: records[former.recordCount...])
     records.removeSubrange(former.recordCount...)
     for (place, position) in changed.enumerated()
@@ -82,12 +82,13 @@ extension ReplicaState {
       records[position] = parts.records[place]
       for slot in records[position].slots {
         let location = FieldPosition(record: UInt32(position), name: slot.name)
-        noteShared(slot, at: location)
-        large[location] =
-          parts.large[FieldPosition(record: UInt32(place), name: slot.name)]
+        trackConflicted(slot, at: location)
+        largeFields[location] =
+          parts.largeFields[
+            FieldPosition(record: UInt32(place), name: slot.name)]
       }
     }
-    index.takeBack(to: former.index)
+    index.revert(to: former.index)
     (identity, hybrid) = (former.identity, former.hybrid)
     (version, stability) = (former.version, former.stability)
     (ahead, identity.ownDigests) = (former.ahead, parts.ownDigests)
@@ -98,7 +99,7 @@ extension ReplicaState {
     for slot in records[position].slots {
       let location = FieldPosition(record: UInt32(position), name: slot.name)
       forgetShared(at: location)
-      large[location] = nil
+      largeFields[location] = nil
     }
   }
 }

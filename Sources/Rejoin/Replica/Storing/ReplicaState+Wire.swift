@@ -48,7 +48,7 @@ extension ReplicaState {
           "digests, servers, horizons, prefixes and a stability cut that agree "
           + "with the saves")
     }
-    stored.noteAhead(joined, hasAdvanced: false)
+    stored.recordAhead(joined, hasAdvanced: false)
     self = stored
   }
 
@@ -67,7 +67,7 @@ extension ReplicaState {
   ///
   /// They include what is never sent to others: the replica's own device, the
   /// digests of its saves, and its view of what is stable. To send a replica's
-  /// records elsewhere, use a ``Snapshot``.
+  /// records elsewhere, use a ``ReplicaSnapshot``.
   ///
   /// - Complexity: O(*n*) for *n* bytes.
   public func encoded() -> [UInt8] {

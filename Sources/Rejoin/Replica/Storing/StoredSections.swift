@@ -33,10 +33,10 @@ extension ReplicaState {
     of content: MessageContent, from first: UInt32 = 0,
     to message: inout MessageWriter
   ) {
-    if large.isEmpty { return }
+    if largeFields.isEmpty { return }
     var (section, next) = (WireWriter(), 0)
     for (place, location) in content.locations(from: first).enumerated() {
-      if let horizon = large[location]?.horizon,
+      if let horizon = largeFields[location]?.horizon,
         horizon != self[location]?.clock
       {
         section.varint(place - next)
@@ -60,7 +60,7 @@ extension ReplicaState {
         state.kind.supportsFragments, horizon != state.clock,
         horizon.isContained(in: state.clock)
       else { return false }
-      large[fields[place]] = LargeField(horizon: horizon)
+      largeFields[fields[place]] = LargeField(horizon: horizon)
     }
     return true
   }

@@ -6,18 +6,18 @@ struct CodedChange: Codable {
   /// The field, or `nil` for the existence of the record.
   private let field: FieldKey?
   private let element: Value?
-  private let save: SaveUndo.Point
+  private let save: UndoStep.Point
   private let siblings: CodedSiblings?
-  private let existence: SaveUndo.Existence?
+  private let existence: UndoStep.Existence?
   private let sums: CodedSums?
 
-  init(_ place: SaveUndo.Place, _ change: SaveUndo.Change) {
+  init(_ place: UndoStep.Place, _ change: UndoStep.Change) {
     record = place.record
     field = place.field == .existence ? nil : place.field
     element = place.element
     save = change.save
     var (siblings, sums) = (nil as CodedSiblings?, nil as CodedSums?)
-    var existence: SaveUndo.Existence?
+    var existence: UndoStep.Existence?
     switch change.before {
     case .existence(let content)?: existence = content
     case .sums(let own, let cancelled)?:
@@ -29,7 +29,7 @@ struct CodedChange: Codable {
   }
 
   /// The place of the change.
-  func place(_ decoder: any Decoder) throws -> SaveUndo.Place {
+  func place(_ decoder: any Decoder) throws -> UndoStep.Place {
     guard record.entity.utf8.count <= Limits.nameBytes else {
       throw decoder.corrupted(
         "The name of an entity must have at most \(Limits.nameBytes) bytes.")
@@ -38,14 +38,14 @@ struct CodedChange: Codable {
       throw decoder.corrupted(
         "A change must name an element if its field is a set.")
     }
-    return SaveUndo.Place(
+    return UndoStep.Place(
       record: record, field: field ?? .existence, element: element)
   }
 
   /// The change, whose content must be that of its field's kind.
   func change(
-    to place: SaveUndo.Place, _ decoder: any Decoder
-  ) throws -> SaveUndo.Change {
+    to place: UndoStep.Place, _ decoder: any Decoder
+  ) throws -> UndoStep.Change {
     guard save.dot.sequence > 0 else {
       throw decoder.corrupted("Saves must be numbered from one.")
     }

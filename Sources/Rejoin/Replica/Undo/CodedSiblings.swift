@@ -15,7 +15,7 @@ struct CodedSiblings: Codable {
   private let before: Before?
   private let beside: [Dot]
 
-  init(_ change: SaveUndo.Change) {
+  init(_ change: UndoStep.Change) {
     isThere = change.isThere
     beside = change.beside.sorted()
     if case .value(let value, let time)? = change.before,
@@ -28,8 +28,8 @@ struct CodedSiblings: Codable {
   }
 
   func change(
-    of rule: UndoSiblings.Rule, by save: SaveUndo.Point, _ decoder: any Decoder
-  ) throws -> SaveUndo.Change {
+    of rule: UndoSiblings.Rule, by save: UndoStep.Point, _ decoder: any Decoder
+  ) throws -> UndoStep.Change {
     guard isThere || before != nil else {
       throw decoder.corrupted(
         "A change that is no longer there must have superseded something.")
@@ -41,7 +41,7 @@ struct CodedSiblings: Codable {
       throw decoder.corrupted("Dots must be sorted and numbered from one.")
     }
     if let before { try check(before, of: rule, decoder) }
-    return SaveUndo.Change(
+    return UndoStep.Change(
       save: save, isThere: isThere,
       before: before.map { .value($0.value, at: $0.time) },
       superseded: .dot(before?.dot), beside: Set(beside))

@@ -22,8 +22,8 @@ struct CodedSums: Codable {
   }
 
   func change(
-    by save: SaveUndo.Point, _ decoder: any Decoder
-  ) throws -> SaveUndo.Change {
+    by save: UndoStep.Point, _ decoder: any Decoder
+  ) throws -> UndoStep.Change {
     guard first > 0 else {
       throw decoder.corrupted("Changes must be numbered from one.")
     }
@@ -38,7 +38,7 @@ struct CodedSums: Codable {
         })
     }
     let own = amounts.map { LedgerEdit.Entry(amount: $0.amount, memo: $0.memo) }
-    return SaveUndo.Change(
+    return UndoStep.Change(
       save: save, position: first, before: .sums(own, cancelled: sums),
       superseded: .sums(cancelled: clock(\.before), all: clock(\.after)),
       cancelled: clock(\.latest))
@@ -72,7 +72,7 @@ struct CodedCancellation: Codable {
 extension [CodedCancellation] {
   /// The cancelled changes of a save, sorted by device.
   static func cancelled(
-    _ sums: [DeviceID: Int128], _ change: SaveUndo.Change
+    _ sums: [DeviceID: Int128], _ change: UndoStep.Change
   ) -> Self {
     guard case .sums(let before, let all) = change.superseded else { return [] }
     return all.entries.map { entry in

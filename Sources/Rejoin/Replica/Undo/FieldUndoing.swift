@@ -23,7 +23,7 @@ struct FieldUndoing {
   ///   - field: The field that the place is, or is a part of.
   ///   - device: The device that undoes the change.
   mutating func take(
-    _ change: SaveUndo.Change, of element: Value?, from now: PlaceContent,
+    _ change: UndoStep.Change, of element: Value?, from now: PlaceContent,
     in field: FieldState, as device: DeviceID
   ) {
     switch (now, change.before) {
@@ -56,7 +56,7 @@ struct FieldUndoing {
   ///   - now: The present sums. If more is cancelled of a device than after the save,
   ///     a later save cancelled the amounts that would come back.
   private mutating func amounts(
-    _ change: SaveUndo.Change, _ own: [LedgerEdit.Entry],
+    _ change: UndoStep.Change, _ own: [LedgerEdit.Entry],
     _ sums: [DeviceID: Int128], _ now: UndoSums
   ) -> [LedgerEdit.Entry] {
     let now = now.clock
@@ -91,7 +91,7 @@ struct FieldUndoing {
   }
 
   private mutating func take(
-    _ change: SaveUndo.Change, over before: SaveUndo.Before?,
+    _ change: UndoStep.Change, over before: UndoStep.Before?,
     of element: Value?, from now: UndoSiblings, in field: FieldState
   ) {
     let there = Set(now.all.map(\.dot))

@@ -9,7 +9,7 @@ enum PlaceContent {
 extension ReplicaState {
   /// Returns the content of a place.
   func content(
-    of place: SaveUndo.Place, deletion: DeletionRule
+    of place: UndoStep.Place, deletion: DeletionRule
   ) -> PlaceContent {
     guard place.field == .existence else {
       return .field(
@@ -23,15 +23,15 @@ extension ReplicaState {
   }
 
   /// Returns the field that contains a place.
-  func field(at place: SaveUndo.Place) -> FieldState {
+  func field(at place: UndoStep.Place) -> FieldState {
     state(of: place.field, in: place.record) ?? FieldState(place.field.kind)
   }
 
   /// Returns the change that a save made in a place, or `nil` without a change.
   func change(
-    at place: SaveUndo.Place, since before: PlaceContent,
-    deletion: DeletionRule, by save: SaveUndo.Point
-  ) -> SaveUndo.Change? {
+    at place: UndoStep.Place, since before: PlaceContent,
+    deletion: DeletionRule, by save: UndoStep.Point
+  ) -> UndoStep.Change? {
     switch (before, content(of: place, deletion: deletion)) {
     case (.existence(let before), .existence(let after)):
       return before.change(to: after, by: save)
@@ -49,14 +49,14 @@ extension ReplicaState {
 
 extension UndoSiblings {
   fileprivate func change(
-    to after: UndoSiblings, by save: SaveUndo.Point
-  ) -> SaveUndo.Change? {
+    to after: UndoSiblings, by save: UndoStep.Point
+  ) -> UndoStep.Change? {
     let kept = Set(after.all.map(\.dot))
     var gone = UndoSiblings(all.filter { !kept.contains($0.dot) }, rule)
     gone.isMoved = isMoved
     let isThere = kept.contains(save.dot)
     if !isThere, gone.all.isEmpty, !isMoved { return nil }
-    return SaveUndo.Change(
+    return UndoStep.Change(
       save: save, isThere: isThere,
       before: gone.all.isEmpty && !isMoved
         ? nil
@@ -77,14 +77,14 @@ extension UndoSums {
   /// - Parameter opposites: The opposites of the amounts that the save added.
   fileprivate func change(
     to after: UndoSums, adding opposites: [LedgerEdit.Entry],
-    by save: SaveUndo.Point
-  ) -> SaveUndo.Change? {
+    by save: UndoStep.Point
+  ) -> UndoStep.Change? {
     var sums: [DeviceID: Int128] = [:]
     for (device, part) in after.cancelled {
       let old = cancelled[device] ?? (0, 0)
       if part != old { sums[device] = part.sum - old.sum }
     }
-    return SaveUndo.Change(
+    return UndoStep.Change(
       save: save, position: next ?? save.dot.sequence,
       before: .sums(opposites, cancelled: sums),
       superseded: .sums(cancelled: clock, all: after.clock),

@@ -20,8 +20,8 @@ struct PlaceExistence: Sendable {
   /// Returns the change that a save made to the record, or `nil` if the save did not
   /// touch it.
   func change(
-    to after: PlaceExistence, by save: SaveUndo.Point
-  ) -> SaveUndo.Change? {
+    to after: PlaceExistence, by save: UndoStep.Point
+  ) -> UndoStep.Change? {
     let device = save.dot.device
     guard after.clock[device] == save.dot.sequence else { return nil }
     let gone = Siblings(sorted: marks.filter { after.marks[$0.dot] == nil })
@@ -33,7 +33,7 @@ struct PlaceExistence: Sendable {
       && gone.contains {
         !$0.payload.isDeletion && !covered.contains($0.dot)
       }
-    return SaveUndo.Existence(
+    return UndoStep.Existence(
       existed: exists, isThere: after.exists,
       isDeletion: after.marks[save.dot]?.payload.isDeletion ?? false,
       covered: isKeptAlive ? nil : deletions.covered,
@@ -59,7 +59,7 @@ struct PlaceExistence: Sendable {
   ///
   /// - Parameter device: The device that undoes the change.
   func undoing(
-    _ change: SaveUndo.Change, _ existence: SaveUndo.Existence,
+    _ change: UndoStep.Change, _ existence: UndoStep.Existence,
     as device: DeviceID
   ) -> Undoing {
     let dot = change.save.dot
@@ -101,7 +101,7 @@ extension PlaceExistence {
   /// If other deletions are there, it needs one only if it existed beside all of them
   /// before, because of a mark that the deletion superseded.
   private func needsMark(
-    without dot: Dot, _ existence: SaveUndo.Existence
+    without dot: Dot, _ existence: UndoStep.Existence
   ) -> Bool {
     let others = Siblings(sorted: marks.filter { $0.dot != dot })
     guard let covered = others.covered else {
@@ -127,7 +127,7 @@ extension Siblings<ExistenceMark> {
   }
 }
 
-extension SaveUndo {
+extension UndoStep {
   /// The existence of a record before and after a save.
   struct Existence: Hashable, Codable, Sendable {
     /// Whether the record existed before.
@@ -167,11 +167,11 @@ extension SaveUndo {
   }
 }
 
-extension SaveUndo.Existence {
+extension UndoStep.Existence {
   /// Returns the decoded change of a save.
   func change(
-    by save: SaveUndo.Point, _ decoder: any Decoder
-  ) throws -> SaveUndo.Change {
+    by save: UndoStep.Point, _ decoder: any Decoder
+  ) throws -> UndoStep.Change {
     guard before < save.dot.sequence, before < after else {
       throw decoder.corrupted(
         "The save of an existence and `after` must follow `before`."
@@ -187,8 +187,8 @@ extension SaveUndo.Existence {
     return change(by: save)
   }
 
-  fileprivate func change(by save: SaveUndo.Point) -> SaveUndo.Change {
-    SaveUndo.Change(
+  fileprivate func change(by save: UndoStep.Point) -> UndoStep.Change {
+    UndoStep.Change(
       save: save, before: .existence(self), superseded: .dot(superseded))
   }
 
@@ -198,8 +198,8 @@ extension SaveUndo.Existence {
   ///   - undone: The later save.
   ///   - undo: The effect of the undo, or `nil` if it did not touch the record.
   func following(
-    _ undone: SaveUndo.Existence, _ undo: SaveUndo.Existence?
-  ) -> SaveUndo.Existence {
+    _ undone: UndoStep.Existence, _ undo: UndoStep.Existence?
+  ) -> UndoStep.Existence {
     guard after == undone.before, undone.after == undo?.before ?? undone.after
     else { return self }
     var existence = self

@@ -2,7 +2,7 @@
 
 /// What is in the places that a save is about to change.
 struct PlacesBefore {
-  private var contents: [SaveUndo.Place: PlaceContent] = [:]
+  private var contents: [UndoStep.Place: PlaceContent] = [:]
   private let schema: Schema
   private let undone: Dot?
 
@@ -12,12 +12,12 @@ struct PlacesBefore {
     let stored = transaction.replica.stored
     for entry in transaction.pending.entries {
       let (id, record) = (entry.key, entry.content)
-      add(SaveUndo.Place(record: id, field: .existence), in: stored)
+      add(UndoStep.Place(record: id, field: .existence), in: stored)
       let fields =
         stored.positions[id].map { stored.fieldsToChange(record, at: $0) }
         ?? record.edits.entries.map { ($0.key, $0.content) }
       for (name, edit) in fields {
-        var place = SaveUndo.Place(record: id, field: stored.names[name])
+        var place = UndoStep.Place(record: id, field: stored.names[name])
         let save = EditContext(
           edit: edit, dot: Dot(stored.device, 0), time: .zero,
           observed: record.observed[place.field], drops: record.drops,
@@ -40,7 +40,7 @@ struct PlacesBefore {
   }
 
   private mutating func add(
-    _ place: SaveUndo.Place, in stored: ReplicaState
+    _ place: UndoStep.Place, in stored: ReplicaState
   ) {
     contents[place] = stored.content(
       of: place, deletion: schema.deletion(of: place.record.entity))
@@ -51,10 +51,10 @@ struct PlacesBefore {
   /// - Parameters:
   ///   - stored: The replica after it.
   ///   - dot: The dot of the save; `nil` if there was none.
-  func changes(to stored: ReplicaState, by dot: Dot?) -> SaveUndo {
-    var undo = SaveUndo(dot: dot, undone: undone)
+  func changes(to stored: ReplicaState, by dot: Dot?) -> UndoStep {
+    var undo = UndoStep(dot: dot, undone: undone)
     guard let dot else { return undo }
-    let save = SaveUndo.Point(
+    let save = UndoStep.Point(
       dot: dot, digest: stored.version[dot.device].digest)
     for (place, before) in contents {
       undo.changes[place] = stored.change(

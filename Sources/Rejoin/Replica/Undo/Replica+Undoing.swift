@@ -4,7 +4,7 @@
 public enum UndoResult: Hashable, Sendable {
   /// The save was undone or redone.
   ///
-  /// ``SaveReport/left`` lists the fields that stay because of later changes.
+  /// ``SaveReport/unrevertedFields`` lists the fields that stay because of later changes.
   case done(SaveReport)
   /// Later changes of these fields prevent the undo or the redo.
   ///
@@ -40,13 +40,13 @@ extension Replica {
     try undoNext(undoHistory.redo)
   }
 
-  private func undoNext(_ save: SaveUndo?) throws(SaveError) -> UndoResult {
+  private func undoNext(_ save: UndoStep?) throws(SaveError) -> UndoResult {
     guard let save else { return .nothing }
     let transaction = Transaction(undoing: save, on: self)
     transaction.undoName = save.name ?? ""
     let report = try commit(transaction)
-    return report.dot == nil && !report.left.isEmpty
-      ? .prevented(report.left) : .done(report)
+    return report.dot == nil && !report.unrevertedFields.isEmpty
+      ? .prevented(report.unrevertedFields) : .done(report)
   }
 
   /// Undoes the changes of an earlier save that are still there.
@@ -78,7 +78,7 @@ extension Replica {
   /// entities that the schema does not declare.
   ///
   /// What somebody has superseded, removed or reset since stays as it is, and so does a
-  /// record that has been deleted. The report has a list of it, ``SaveReport/left``,
+  /// record that has been deleted. The report has a list of it, ``SaveReport/unrevertedFields``,
   /// and how to redo the save, ``SaveReport/undo``.
   ///
   /// Of several concurrent writes or marks that the save had superseded, what they
@@ -93,7 +93,7 @@ extension Replica {
   /// - Throws: ``SaveError``. On error, the replica is unchanged.
   /// - Complexity: O(*c* log *c*) for *c* changes, and their edits.
   @discardableResult
-  public func undo(_ undo: SaveUndo) throws(SaveError) -> SaveReport {
+  public func undo(_ undo: UndoStep) throws(SaveError) -> SaveReport {
     try commit(Transaction(undoing: undo, on: self))
   }
 }

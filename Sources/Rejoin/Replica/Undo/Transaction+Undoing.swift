@@ -2,19 +2,19 @@
 
 extension Transaction {
   /// A save that takes back what an earlier one has changed.
-  package convenience init(undoing undo: SaveUndo, on replica: Replica) {
+  package convenience init(undoing undo: UndoStep, on replica: Replica) {
     self.init(replica)
     isUndoable = true
     undone = undo.dot
     let records = Dictionary(grouping: undo.changes, by: \.key.record)
     for (id, changes) in records.sorted(by: { $0.key < $1.key }) {
-      takeBack(changes, of: id)
+      revert(changes, of: id)
     }
     left.sort { ($0.record, $0.field) < ($1.record, $1.field) }
   }
 
-  private func takeBack(
-    _ changes: [(key: SaveUndo.Place, value: SaveUndo.Change)],
+  private func revert(
+    _ changes: [(key: UndoStep.Place, value: UndoStep.Change)],
     of id: RecordID
   ) {
     // A decoded undo can come from anywhere, and must not enroll or retire devices.
@@ -44,11 +44,11 @@ extension Transaction {
       if field.isLeft || isLeft, !isMemory {
         left.append(.init(record: id, field: key))
       }
-      if !isLeft { pend(field, of: key, in: id) }
+      if !isLeft { stage(field, of: key, in: id) }
     }
   }
 
-  private func pend(
+  private func stage(
     _ field: FieldUndoing, of key: FieldKey, in id: RecordID
   ) {
     if field.isEmpty { return }
@@ -117,7 +117,7 @@ extension ReplicaState {
   ///
   /// Of a device that is not this one, only the last save can be told from another of
   /// its number.
-  fileprivate func holds(_ save: SaveUndo.Point) -> Bool {
+  fileprivate func holds(_ save: UndoStep.Point) -> Bool {
     let (device, n) = (save.dot.device, save.dot.sequence)
     let last = version[device]
     if n >= last.sequence {

@@ -13,8 +13,8 @@ extension UndoHistory: Codable {
   /// Decodes the saves that can be undone, and those that can be redone.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
-    let done = try container.decode([SaveUndo].self, forKey: .done)
-    let undone = try container.decode([SaveUndo].self, forKey: .undone)
+    let done = try container.decode([UndoStep].self, forKey: .done)
+    let undone = try container.decode([UndoStep].self, forKey: .undone)
     guard (done + undone).allSatisfy({ !$0.changes.isEmpty }) else {
       throw decoder.corrupted("Each save of a history must have changes.")
     }

@@ -39,7 +39,7 @@ public struct UndoHistory: Hashable, Sendable {
   /// Creates an empty history.
   public init() {}
 
-  package init(done: [SaveUndo], undone: [SaveUndo]) {
+  package init(done: [UndoStep], undone: [UndoStep]) {
     self.done = UndoStack(done.suffix(Self.limit))
     self.undone = UndoStack(undone.suffix(Self.limit))
   }
@@ -66,13 +66,13 @@ public struct UndoHistory: Hashable, Sendable {
   }
 
   /// The save that is undone next, or `nil` if no save can be undone.
-  package var undo: SaveUndo? { done.last }
+  package var undo: UndoStep? { done.last }
 
   /// The undo that is undone next, or `nil` if no save can be redone.
-  package var redo: SaveUndo? { undone.last }
+  package var redo: UndoStep? { undone.last }
 
   /// The saves that can be undone, and those that can be redone.
-  package var saves: (done: [SaveUndo], undone: [SaveUndo]) {
+  package var saves: (done: [UndoStep], undone: [UndoStep]) {
     (done.saves, undone.saves)
   }
 
@@ -91,7 +91,7 @@ public struct UndoHistory: Hashable, Sendable {
   package mutating func append(_ report: SaveReport) {
     guard let save = report.undo else { return }
     let isEmpty = save.changes.isEmpty
-    if isEmpty, !report.left.isEmpty { return }
+    if isEmpty, !report.unrevertedFields.isEmpty { return }
     if let dot = save.undone, dot == undo?.dot {
       done.removeLast(undoneBy: save)
       if !isEmpty { undone.append(save) }
@@ -104,7 +104,7 @@ public struct UndoHistory: Hashable, Sendable {
     }
   }
 
-  private mutating func add(_ save: SaveUndo) {
+  private mutating func add(_ save: UndoStep) {
     done.append(save)
     if done.saves.count > Self.limit { done.removeFirst() }
   }

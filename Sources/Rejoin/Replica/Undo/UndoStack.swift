@@ -3,23 +3,23 @@
 /// Saves that are undone in reverse order.
 struct UndoStack: Sendable {
   /// The saves, the last one at the end.
-  private(set) var saves: [SaveUndo] = []
+  private(set) var saves: [UndoStep] = []
   /// The number of saves that were removed from the start.
   private var removed = 0
   /// For each place, the numbers of the saves that changed it, in order: their indices
   /// before any was removed.
-  private var indices: [SaveUndo.Place: [Int]] = [:]
+  private var indices: [UndoStep.Place: [Int]] = [:]
 
   /// Creates a stack of saves, the last one at the end.
-  init(_ saves: some Sequence<SaveUndo> = []) {
+  init(_ saves: some Sequence<UndoStep> = []) {
     for save in saves { append(save) }
   }
 
   /// The save that is undone first, or `nil` if the stack is empty.
-  var last: SaveUndo? { saves.last }
+  var last: UndoStep? { saves.last }
 
   /// Adds a save that is undone before the others.
-  mutating func append(_ save: SaveUndo) {
+  mutating func append(_ save: UndoStep) {
     for place in save.changes.keys {
       indices[place, default: []].append(removed + saves.count)
     }
@@ -47,7 +47,7 @@ struct UndoStack: Sendable {
   }
 
   /// The indices of the saves that changed a place, in order.
-  private func indices(of place: SaveUndo.Place) -> [Int] {
+  private func indices(of place: UndoStep.Place) -> [Int] {
     (indices[place] ?? []).map { $0 - removed }
   }
 
@@ -60,7 +60,7 @@ struct UndoStack: Sendable {
   ///   save. *m* is the number of earlier changes of a counter or a ledger that
   ///   it cancelled, or of a place where it superseded a write of another
   ///   device.
-  mutating func removeLast(undoneBy undo: SaveUndo) {
+  mutating func removeLast(undoneBy undo: UndoStep) {
     let changes = saves.last?.changes ?? [:]
     removeLast()
     for (place, change) in changes {
@@ -75,10 +75,10 @@ struct UndoStack: Sendable {
   }
 
   private mutating func follow(
-    _ change: SaveUndo.Change, of undone: SaveUndo.Existence,
-    to new: SaveUndo.Change?, at place: SaveUndo.Place
+    _ change: UndoStep.Change, of undone: UndoStep.Existence,
+    to new: UndoStep.Change?, at place: UndoStep.Place
   ) {
-    var undo: SaveUndo.Existence?
+    var undo: UndoStep.Existence?
     if case .existence(let existence)? = new?.before { undo = existence }
     let device = change.save.dot.device
     for i in indices(of: place) {
@@ -97,8 +97,8 @@ struct UndoStack: Sendable {
   }
 
   private mutating func follow(
-    _ change: SaveUndo.Change, to new: SaveUndo.Change,
-    at place: SaveUndo.Place
+    _ change: UndoStep.Change, to new: UndoStep.Change,
+    at place: UndoStep.Place
   ) {
     // The save cancelled nothing of a counter or a ledger.
     if case .sums(let cancelled, let all) = change.superseded,
@@ -139,7 +139,7 @@ extension UndoStack {
   #if REJOIN_CHECK_INVARIANTS
     /// Checks that `indices` lists each change of each save once.
     func _checkInvariants() {
-      var expected: [SaveUndo.Place: [Int]] = [:]
+      var expected: [UndoStep.Place: [Int]] = [:]
       for (i, save) in saves.enumerated() {
         for place in save.changes.keys {
           expected[place, default: []].append(removed + i)

@@ -41,8 +41,8 @@ extension Act {
     let rules = Scripts.Rules(
       initial: PNCounter(),
       act: { counter, device, _, random in
-        let amount = Int64(random.below(21)) - 10
-        switch random.below(6) {
+        let amount = Int64(random.number(below: 21)) - 10
+        switch random.number(below: 6) {
         case 0: return (.reset, counter.reset())
         case 1: return (.set(amount), try counter.set(to: amount, on: device))
         default:

@@ -44,12 +44,12 @@ extension Known<Int64?> {
     let rules = Scripts.Rules(
       initial: Ledger(),
       act: { ledger, device, _, random in
-        if random.below(3) == 0 {
+        if random.number(below: 3) == 0 {
           ledger.fold(upTo: RandomChanges.prefix(of: ledger.counts, &random))
           return (nil, Ledger())
         }
-        let amount = Int64(random.below(200)) - 100
-        let delta = ledger.append(amount, on: device, at: random.time())
+        let amount = Int64(random.number(below: 200)) - 100
+        let delta = ledger.append(amount, on: device, at: random.timestamp())
         return (amount, delta)
       },
       complaint: { $1.complaint($0) })

@@ -31,8 +31,9 @@ extension Known<Write> {
     let rules = Scripts.Rules(
       initial: LWWRegister(),
       act: { register, device, known, random in
-        let value = random.below(6) == 0 ? nil : "w\(random.below(1000))"
-        let time = random.time()
+        let value =
+          random.number(below: 6) == 0 ? nil : "w\(random.number(below: 1000))"
+        let time = random.timestamp()
         let delta = try register.write(value, on: device, at: time)
         return (Write(value: value, time: known.stamp(time)), delta)
       },

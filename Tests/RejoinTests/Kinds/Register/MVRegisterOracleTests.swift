@@ -55,14 +55,14 @@ private typealias Scripts = SeenHistory<MVRegister<String>, Write>
 
 @Suite(.encodes) struct MVRegisterOracleTests {
   private func word(_ random: inout SeededRandom) -> String? {
-    random.below(6) == 0 ? nil : "w\(random.below(1000))"
+    random.number(below: 6) == 0 ? nil : "w\(random.number(below: 1000))"
   }
 
   @Test func plainWrites() {
     let rules = Scripts.Rules(
       initial: MVRegister(),
       act: { register, device, known, random in
-        let (value, time) = (word(&random), random.time())
+        let (value, time) = (word(&random), random.timestamp())
         let delta = register.write(value, on: device, at: time)
         let seen = Set(known.deeds.map(\.number))
         return (Write(value: value, time: time, superseded: seen), delta)
@@ -76,7 +76,7 @@ private typealias Scripts = SeenHistory<MVRegister<String>, Write>
     let rules = Scripts.Rules(
       initial: MVRegister(),
       act: { register, device, known, random in
-        let (value, time) = (word(&random), random.time())
+        let (value, time) = (word(&random), random.timestamp())
         let observed = RandomChanges.prefix(of: register.clock, &random)
         let delta = register.write(
           value, on: device, at: time, observed: observed)

@@ -34,7 +34,8 @@ extension Known<SetAct> {
       initial: ORSet(),
       act: { set, device, _, random in
         let act = SetAct(
-          element: random.pick(["a", "b", "c"]), isAdded: random.below(5) > 1)
+          element: random.pick(["a", "b", "c"]),
+          isAdded: random.number(below: 5) > 1)
         let delta =
           act.isAdded
           ? set.insert(act.element, on: device)

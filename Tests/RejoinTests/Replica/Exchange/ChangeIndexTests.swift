@@ -92,12 +92,13 @@ private final class IndexedClocks {
     let clocks = IndexedClocks()
     for _ in 0..<60 {
       clocks.insert(
-        UInt64(random.below(2) + 1), UInt64(random.below(40) + 1),
-        in: UInt32(random.below(4)))
-      if random.below(4) == 0 {
+        UInt64(random.number(below: 2) + 1),
+        UInt64(random.number(below: 40) + 1),
+        in: UInt32(random.number(below: 4)))
+      if random.number(below: 4) == 0 {
         let basis: VectorClock = [
-          phone: UInt64(random.below(40)),
-          DeviceID(2): UInt64(random.below(40)),
+          phone: UInt64(random.number(below: 40)),
+          DeviceID(2): UInt64(random.number(below: 40)),
         ]
         #expect(
           clocks.fields(since: basis) == clocks.unseenFields(since: basis))

@@ -27,8 +27,8 @@ import Testing
     let report = b.apply(deltas[2])
     #expect(report.hasFaults)
     #expect(report.gaps.map(\.device) == [a.device])
-    #expect(report.gaps.map(\.held) == [2])
-    #expect(report.gaps.map(\.assumed) == [4])
+    #expect(report.gaps.map(\.lastHeldSave) == [2])
+    #expect(report.gaps.map(\.lastAssumedSave) == [4])
     #expect(b.version[a.device].sequence == 2)
     #expect(b.latestMissingSaves == [a.device: 6])
     #expect(b.ada?.miles == 3)
@@ -50,7 +50,7 @@ import Testing
     for delta in deltas { b.apply(delta) }
     for delta in deltas {
       let report = b.apply(delta)
-      #expect(report.records.isEmpty)
+      #expect(report.changedRecords.isEmpty)
       #expect(!report.hasFaults)
     }
     #expect(areEqual(a, b))
@@ -92,7 +92,7 @@ import Testing
     for delta in deltas { b.apply(delta) }
     let again = try #require(a.delta(since: early))
     let report = b.apply(again)
-    #expect(!report.hasFaults && report.records.isEmpty)
+    #expect(!report.hasFaults && report.changedRecords.isEmpty)
     #expect(areEqual(a, b))
   }
 

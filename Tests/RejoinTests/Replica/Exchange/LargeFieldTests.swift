@@ -51,7 +51,8 @@ import Testing
     for replica in [a, b] { try replica.edit { $0.tags.insert("new") } }
     #expect(try fragment(of: tags, since: b.version) != nil)
     let report = a.tell(b)
-    #expect(report.records == [Sailor.ada] && report.changedFields.isEmpty)
+    #expect(
+      report.changedRecords == [Sailor.ada] && report.changedFields.isEmpty)
   }
 
   @Test func aSmallFieldIsSentAsAWhole() throws {
@@ -142,7 +143,8 @@ import Testing
       let fragment = try #require(try fragment(of: tags, since: b.version))
       #expect(fragment.state.elements.count == 100, "\(round)")
     }
-    let field = try #require(a.stored.large.values.first { $0.markCount > 0 })
+    let field = try #require(
+      a.stored.largeFields.values.first { $0.markCount > 0 })
     #expect(field.markCount <= 2 * 100 + 16)
   }
 
@@ -260,9 +262,9 @@ import Testing
     try a.edit { $0.tags.insert("new") }
     let delta = try #require(a.delta(since: b.version))
     let report = b.apply(delta, reporting: .changesWithValues)
-    #expect(report.changes.count == 1)
-    #expect(report.changes.first?.old.elements.count == 100)
-    #expect(report.changes.first?.new.elements.count == 101)
+    #expect(report.fieldChanges.count == 1)
+    #expect(report.fieldChanges.first?.old.elements.count == 100)
+    #expect(report.fieldChanges.first?.new.elements.count == 101)
     #expect(b.apply(delta).changedFields.isEmpty)
   }
 

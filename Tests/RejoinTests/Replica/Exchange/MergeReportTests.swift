@@ -28,7 +28,7 @@ import Testing
       $0.pay.append(3)
     }
     let report = a.tell(b)
-    #expect(report.records == [Sailor.ada])
+    #expect(report.changedRecords == [Sailor.ada])
     #expect(
       report.changedFields == [
         place(Sailor().name.key), place(Sailor().tags.key),
@@ -43,7 +43,7 @@ import Testing
     a.tell(b)
     try a.edit { $0.name = "Ada" }
     let report = a.tell(b)
-    #expect(report.records == [Sailor.ada])
+    #expect(report.changedRecords == [Sailor.ada])
     #expect(report.changedFields.isEmpty)
   }
 
@@ -137,7 +137,7 @@ import Testing
           ],
           edits: [Dot(b.device, 1)], rule: .updateWins, exists: true)
       ])
-    #expect(report.deleted.isEmpty)
+    #expect(report.deletedRecords.isEmpty)
     #expect(b.ada?.name == "b")
   }
 
@@ -146,18 +146,18 @@ import Testing
     try a.save { $0[Berth.self, "b"].name = "b" }
     let berth = RecordID("Berth", "b")
     let first = a.tell(b)
-    #expect(first.created == [Sailor.ada, berth])
-    #expect(first.deleted.isEmpty)
+    #expect(first.createdRecords == [Sailor.ada, berth])
+    #expect(first.deletedRecords.isEmpty)
     try a.edit { $0.name = "again" }
-    #expect(a.tell(b).created.isEmpty)
+    #expect(a.tell(b).createdRecords.isEmpty)
     try a.edit { $0.delete() }
     let second = a.tell(b)
-    #expect(second.deleted == [Sailor.ada])
-    #expect(second.created.isEmpty)
+    #expect(second.deletedRecords == [Sailor.ada])
+    #expect(second.createdRecords.isEmpty)
     #expect(second.changedFields.isEmpty)
     try b.save { $0.undelete(Sailor.ada) }
-    #expect(b.tell(a).created == [Sailor.ada])
-    #expect(b.tell(a).created.isEmpty)
+    #expect(b.tell(a).createdRecords == [Sailor.ada])
+    #expect(b.tell(a).createdRecords.isEmpty)
   }
 
   @Test func theDeletionRuleDecidesWhatIsDeleted() throws {
@@ -166,8 +166,8 @@ import Testing
     a.tell(b)
     try a.save { $0.delete(berth) }
     try b.save { $0[Berth.self, "b"].name = "edited" }
-    #expect(a.tell(b).deleted == [berth])
-    #expect(b.tell(a).created.isEmpty)
+    #expect(a.tell(b).deletedRecords == [berth])
+    #expect(b.tell(a).createdRecords.isEmpty)
   }
 
   @Test func oldAndNewValuesAreReportedOnRequest() throws {
@@ -188,9 +188,11 @@ import Testing
     let delta = try #require(a.delta(since: b.version))
     let other = b.fork(as: DeviceID(8))
     let report = b.apply(delta, reporting: .changesWithValues)
-    var changes: [FieldKey: MergeReport.Change] = [:]
-    for change in report.changes { changes[change.location.field] = change }
-    #expect(Set(report.changes.map(\.location)) == report.changedFields)
+    var changes: [FieldKey: MergeReport.FieldChange] = [:]
+    for change in report.fieldChanges {
+      changes[change.location.field] = change
+    }
+    #expect(Set(report.fieldChanges.map(\.location)) == report.changedFields)
     #expect(changes.count == 4)
     let (name, miles) = (changes[Sailor().name.key], Sailor().miles.key)
     #expect((name?.old.value, name?.new.value) == ("old", "new"))
@@ -201,7 +203,7 @@ import Testing
     #expect(changes[Sailor().pay.key]?.old.total == 1)
     #expect(changes[Sailor().pay.key]?.new.total == 2)
     let full = other.apply(delta)
-    #expect(full.changes.isEmpty)
+    #expect(full.fieldChanges.isEmpty)
     #expect(full.changedFields == report.changedFields)
   }
 
@@ -211,10 +213,10 @@ import Testing
     let state = a.fork(as: DeviceID(3))
     b.tell(state)
     let report = a.apply(try #require(b.delta()), reporting: .faults)
-    #expect(report.records.isEmpty)
+    #expect(report.changedRecords.isEmpty)
     #expect(report.changedFields.isEmpty)
-    #expect(report.changes.isEmpty)
-    #expect(report.created.isEmpty)
+    #expect(report.fieldChanges.isEmpty)
+    #expect(report.createdRecords.isEmpty)
     #expect(report.conflicts.isEmpty)
     #expect(a.delta() == state.delta())
   }
@@ -226,7 +228,9 @@ import Testing
     let delta = try #require(a.delta(since: early))
     let report = b.apply(delta, reporting: .faults)
     #expect(
-      report.gaps == [.init(device: a.device, held: 0, assumed: 1)])
+      report.gaps == [
+        .init(device: a.device, lastHeldSave: 0, lastAssumedSave: 1)
+      ])
     #expect(report.hasFaults)
   }
 }

@@ -152,7 +152,9 @@ import Testing
     let second = try part(phone, to: helper)
     let report = newcomer.apply(second)
     let gap = try #require(report.gaps.first)
-    #expect(gap.device == phone.device && gap.assumed == 1 && gap.held == 0)
+    #expect(
+      gap.device == phone.device && gap.lastAssumedSave == 1
+        && gap.lastHeldSave == 0)
     #expect(gap.through == RecordID("Sailor", "a"))
     #expect(newcomer.version.vectorClock.isEmpty)
     #expect(newcomer.version.prefixes.isEmpty)

@@ -33,7 +33,8 @@ import Testing
     let place = FieldLocation(record: Sailor.ada, field: tags)
     #expect(
       report.gaps.contains(
-        .init(device: a.device, held: 0, assumed: 2, field: place)))
+        .init(
+          device: a.device, lastHeldSave: 0, lastAssumedSave: 2, field: place)))
     // The interval does not continue what is here, either.
     #expect(report.gaps.contains { $0.field == nil })
     #expect(report.hasFaults)

@@ -16,12 +16,12 @@ import Testing
     try a.edit { $0.pay.append(-2) }
     let (version, state) = (a.version, a.encoded(foldingLedgers: true))
     #expect(entries.count == 2)
-    #expect(a.fold() == 2)
+    #expect(a.foldLedgers() == 2)
     #expect(entries.isEmpty)
     #expect(a.ada?.pay == 3)
     #expect(a.version.vectorClock == version.vectorClock)
     #expect(a.encoded(foldingLedgers: true) == state)
-    #expect(a.fold() == 0)
+    #expect(a.foldLedgers() == 0)
   }
 
   @Test func anOlderVersionUndoesNothing() throws {
@@ -40,7 +40,7 @@ import Testing
     try a.edit { $0.pay.append(5) }
     settle(a, b)
     try a.edit { $0.pay.append(7, memo: .string("seven")) }
-    #expect(a.fold() == 2)
+    #expect(a.foldLedgers() == 2)
     #expect(entries.map(\.amount) == [7])
     a.tell(b)
     #expect(b.ada?.pay == 13)
@@ -53,7 +53,7 @@ import Testing
     a.tell(b)
     let late = try #require(a.delta())
     a.recordVersion(b.version, of: b.device)
-    #expect(a.fold() == 1)
+    #expect(a.foldLedgers() == 1)
     try a.edit { $0.pay.append(6) }
     a.tell(b)
     b.apply(late)

@@ -147,7 +147,9 @@ import Testing
     let (c, twins) = (Replica.empty(3), [Replica.empty(4), Replica.empty(4)])
     for (i, twin) in twins.enumerated() {
       try twin.edit { $0.name = lastIsTheSame ? "\(i)" : "x" }
-      try twin.edit { i == 0 || lastIsTheSame ? $0.touch() : $0.delete() }
+      try twin.edit {
+        i == 0 || lastIsTheSame ? $0.ensureExists() : $0.delete()
+      }
     }
     twins[0].tell(c)
     let report = twins[1].tell(c)

@@ -47,10 +47,10 @@ import Testing
     #expect(a.stabilityCut[a.device] == 50)
     try a.edit { $0.miles.increment() }
     #expect(a.state.ownDigests.digests.count == 51, "no token is stored")
-    a.tokenStored(a.restoreToken)
+    a.confirmTokenStored(a.restoreToken)
     try a.edit { $0.miles.increment() }
     #expect(a.state.ownDigests.digests.count == 2)
-    a.tokenStored(a.restoreToken)
+    a.confirmTokenStored(a.restoreToken)
     a.merge(b)
     b.merge(a)
     a.merge(b)

@@ -32,7 +32,7 @@ import Testing
   @Test func nothingIsPurgedAboveTheCut() throws {
     try deleteEverywhere()
     let version = a.version
-    #expect(try a.purge().dot == nil)
+    #expect(try a.purgeDeletedRecords().dot == nil)
     #expect(a.version == version)
     #expect(contents(a).count == 6)
   }
@@ -40,7 +40,7 @@ import Testing
   @Test func belowTheCutContentGoesAndTheRecordStaysDead() throws {
     try deleteEverywhere()
     settle(a, b)
-    let purge = try #require(try a.purge().dot)
+    let purge = try #require(try a.purgeDeletedRecords().dot)
     #expect(purge == Dot(a.device, 3))
     let marks = a.recordForEditing(Sailor.ada)[.existence].marks
     #expect(marks.map(\.dot) == [purge])
@@ -57,18 +57,18 @@ import Testing
   @Test func aSecondPurgeTakesNoDot() throws {
     try deleteEverywhere()
     settle(a, b)
-    try a.purge()
+    try a.purgeDeletedRecords()
     let version = a.version
-    #expect(try a.purge().dot == nil)
+    #expect(try a.purgeDeletedRecords().dot == nil)
     settle(a, b)
-    #expect(try a.purge().dot == nil)
-    #expect(try b.purge().dot == nil)
+    #expect(try a.purgeDeletedRecords().dot == nil)
+    #expect(try b.purgeDeletedRecords().dot == nil)
     #expect(a.version.vectorClock == version.vectorClock)
   }
 
   @Test func aliveRecordsAreLeftAlone() throws {
     try fill(a)
-    #expect(try a.purge().dot == nil)
+    #expect(try a.purgeDeletedRecords().dot == nil)
     #expect(a.stabilityCut == a.version.vectorClock)
     #expect(contents(a).count == 6)
   }
@@ -87,7 +87,7 @@ import Testing
     try a.save { $0[Sailor.self, "ada"].delete() }
     a.tell(b)
     a.recordVersion(b.version, of: b.device)
-    #expect(try a.purge().dot != nil)
+    #expect(try a.purgeDeletedRecords().dot != nil)
     settle(a, b, c)
     #expect(areEqual(a, b, c))
     #expect(a.ada?.name == "from c")
@@ -101,8 +101,8 @@ import Testing
   @Test func twoPurgesAtOnceAreOne() throws {
     try deleteEverywhere()
     settle(a, b)
-    try a.purge()
-    try b.purge()
+    try a.purgeDeletedRecords()
+    try b.purgeDeletedRecords()
     settle(a, b)
     #expect(areEqual(a, b))
     #expect(contents(a).isEmpty)
@@ -115,9 +115,9 @@ import Testing
     try a.save { $0[Sailor.self, "ada"].delete() }
     #expect(a.roster == [a.device, DeviceID(5)])
     #expect(a.stabilityCut.isEmpty)
-    #expect(try a.purge().dot == nil)
+    #expect(try a.purgeDeletedRecords().dot == nil)
     a.recordVersion(a.version, of: DeviceID(5))
-    #expect(try a.purge().dot != nil)
+    #expect(try a.purgeDeletedRecords().dot != nil)
   }
 
   @Test func oneStableDeletionOfTwoIsNotEnough() throws {
@@ -126,6 +126,6 @@ import Testing
     b.tell(a)
     #expect(a.recordForEditing(Sailor.ada)[.existence].marks.count == 2)
     a.stored.version.stabilityCut = [a.device: 1, b.device: 2]
-    #expect(try a.purge().dot == nil)
+    #expect(try a.purgeDeletedRecords().dot == nil)
   }
 }

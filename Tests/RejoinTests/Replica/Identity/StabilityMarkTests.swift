@@ -52,7 +52,7 @@ import Testing
   @Test func aLesserCutDoesNotLowerTheCut() throws {
     let (a, b) = (Replica.empty(1), Replica.empty(2))
     try a.edit { $0.name = "a" }
-    try a.purge()
+    try a.purgeDeletedRecords()
     #expect(a.stabilityCut == [a.device: 1])
     try b.edit { $0.name = "b" }
     b.tell(a)
@@ -65,7 +65,7 @@ import Testing
     let a = Replica.empty(1)
     try a.edit { $0.name = "a" }
     let fork = a.fork(as: DeviceID(8))
-    try fork.purge()
+    try fork.purgeDeletedRecords()
     #expect(fork.stabilityCut == [a.device: 1])
   }
 }

@@ -40,7 +40,7 @@ import Testing
 
   @Test func aDeviceAloneHoldsEverythingForCertain() throws {
     try a.edit { $0.name = "a" }
-    try a.purge()
+    try a.purgeDeletedRecords()
     #expect(a.stabilityCut == [a.device: 1])
   }
 

@@ -83,7 +83,7 @@ import Testing
     try pull("Eve", at: 1)
     let (backup, early) = (a.state, a.restoreToken)
     try pull("Eva", at: 2)
-    #expect(early.pulls == 1 && a.restoreToken.pulls == 2)
+    #expect(early.pullCount == 1 && a.restoreToken.pullCount == 2)
     #expect(
       try RestoreToken(decoding: a.restoreToken.encoded()) == a.restoreToken)
     #expect(try reopen(backup, a.restoreToken).device == DeviceID(7))
@@ -102,7 +102,7 @@ import Testing
   @Test func theDurableTokenIsAlwaysRecognized() throws {
     try a.edit { $0.name = "first" }
     let token = a.restoreToken
-    a.tokenStored(token)
+    a.confirmTokenStored(token)
     for n in 0..<5_000 { try a.edit { $0.name = "\(n)" } }
     #expect(try reopen(a.state, token).device == a.device)
     let other = Replica.empty(3)
@@ -137,7 +137,7 @@ import Testing
     }
     try a.edit { $0.name = "2" }
     #expect(a.stabilityCut.contains(Dot(a.device, 1)))
-    #expect(a.tokenStored(token))
+    #expect(a.confirmTokenStored(token))
     #expect(try reopen(a.state, token).device == a.device)
   }
 
@@ -151,20 +151,20 @@ import Testing
       a.merge(b)
       b.merge(a)
     }
-    #expect(a.tokenStored(a.restoreToken))
+    #expect(a.confirmTokenStored(a.restoreToken))
     try a.edit { $0.name = "4" }
     try clone.edit { $0.name = "the clone's 2" }
     #expect(a.state.ownDigests.floor == 3)
-    #expect(!a.tokenStored(clone.restoreToken))
+    #expect(!a.confirmTokenStored(clone.restoreToken))
     #expect(try reopen(a.state, clone.restoreToken).device != a.device)
   }
 
   @Test func theTokenOfAnotherDeviceIsNotKept() throws {
     try a.edit { $0.name = "a" }
     let token = a.restoreToken
-    a.tokenStored(Replica.empty(3).restoreToken)
+    a.confirmTokenStored(Replica.empty(3).restoreToken)
     #expect(a.state.identity.durableToken == nil)
-    a.tokenStored(token)
+    a.confirmTokenStored(token)
     #expect(a.state.identity.durableToken == token)
   }
 
@@ -172,8 +172,8 @@ import Testing
     try a.edit { $0.name = "1" }
     let clone = try reopen(a.state, a.restoreToken)
     for name in ["2", "3"] { try a.edit { $0.name = name } }
-    #expect(!clone.tokenStored(a.restoreToken))
-    #expect(a.tokenStored(a.restoreToken))
+    #expect(!clone.confirmTokenStored(a.restoreToken))
+    #expect(a.confirmTokenStored(a.restoreToken))
     // A backup of the clone is recognized by the token of the original.
     let opened = try reopen(clone.state, a.restoreToken)
     #expect(opened.device == DeviceID(7))

@@ -60,7 +60,7 @@ import Testing
     try fill()
     try a.edit { $0.delete() }
     settle(a, b)
-    try a.purge()
+    try a.purgeDeletedRecords()
     a.tell(b)
     for replica in [a, b] {
       let version = replica.version
@@ -73,7 +73,7 @@ import Testing
       #expect(replica.version == version)
       #expect(replica.ada == nil)
     }
-    try b.edit { $0.touch() }
+    try b.edit { $0.ensureExists() }
     #expect(b.ada?.name == nil)
   }
 
@@ -86,7 +86,7 @@ import Testing
     ]
     try a.edit(verbs[kind])
     try a.edit { $0.delete() }
-    try a.purge()
+    try a.purgeDeletedRecords()
     #expect(throws: SaveError.purged(Sailor.ada)) {
       try a.save { $0.undelete(Sailor.ada) }
     }
@@ -133,7 +133,7 @@ import Testing
     try b.save { $0[Berth.self, "b"].name = "late" }
     try a.save { $0.delete(berth) }
     a.recordVersion(a.version, of: b.device)
-    #expect(try a.purge().dot != nil)
+    #expect(try a.purgeDeletedRecords().dot != nil)
     b.tell(a)
     #expect(!a.exists(berth))
     #expect(a.recordForEditing(berth)[Berth().name.key].value == "late")

@@ -101,7 +101,7 @@ import Testing
     let before = a.version
     for time in [0, 999, 1_000, 1_001, 9_000_000] as [Int64] {
       let report = try pull(a, at: time, name: "Ada", rank: "mate")
-      #expect(report.records.isEmpty)
+      #expect(report.changedRecords.isEmpty)
     }
     #expect(a.version == before)
     #expect(a.ada?.name == "Countess")
@@ -129,7 +129,7 @@ import Testing
       transaction[Sailor.self, "ada"].name = "Ada"
       transaction[Sailor.self, "eve"].name = "Eve"
     }
-    #expect(report.created.isSuperset(of: a.allRecordIDs))
+    #expect(report.createdRecords.isSuperset(of: a.allRecordIDs))
     #expect(a.allRecordIDs.count == 2)
     #expect(a.version.vectorClock.entries.map(\.count) == [1])
     try a.importRows(from: "crm", modifiedAt: 2_000) { transaction in
@@ -142,7 +142,9 @@ import Testing
 
   @Test func aRowWithoutFieldsIsCreatedOnce() throws {
     for time in 1...3 as ClosedRange<Int64> {
-      try a.importRows(from: "crm", modifiedAt: time) { $0.touch(Sailor.ada) }
+      try a.importRows(from: "crm", modifiedAt: time) {
+        $0.ensureExists(Sailor.ada)
+      }
     }
     #expect(a.ada != nil)
     #expect(a.version.vectorClock.entries.map(\.count) == [1])
@@ -172,11 +174,11 @@ import Testing
   /// An entity may have any name, also one with a slash.
   @Test func rowsOfIDsWithTheSameConcatenationAreTwo() throws {
     let name = FieldKey("name", .register)
-    let entities = ["a/b", "a"].map { (Name($0), Schema.Definition()) }
+    let entities = ["a/b", "a"].map { (SchemaName($0), Schema.Definition()) }
     let replica = Replica(
       device: DeviceID(10),
       schema: Schema(Dictionary(uniqueKeysWithValues: entities)),
-      wallClock: ManualClock().wall, makeDeviceID: { DeviceID(11) })
+      wallClock: ManualClock().wallClock, makeDeviceID: { DeviceID(11) })
     let (first, second) = (RecordID("a/b", "c"), RecordID("a", "b/c"))
     for (id, value) in [(first, "1"), (second, "2")] as [(RecordID, Value)] {
       try replica.importRows(from: "crm", modifiedAt: 1_000) {
@@ -330,7 +332,7 @@ import Testing
     var last: UInt64 = 70
     return Replica(
       opening: state, token: token, schema: a.schema,
-      wallClock: ManualClock().wall
+      wallClock: ManualClock().wallClock
     ) {
       last += 1
       return DeviceID(last)
@@ -404,14 +406,16 @@ import Testing
   @Test func pullFillsRecordCreatedAgain() throws {
     try pull(a, at: 1_000, name: "Ada", rank: "mate")
     try a.edit { $0.delete() }
-    #expect(try pull(a, at: 1_000, name: "Ada", rank: "mate").records.isEmpty)
+    #expect(
+      try pull(a, at: 1_000, name: "Ada", rank: "mate").changedRecords.isEmpty)
     #expect(a.ada == nil)
-    try a.edit { $0.touch() }
+    try a.edit { $0.ensureExists() }
     #expect(a.ada?.name == nil)
     try pull(a, at: 1_000, name: "Ada", rank: "mate")
     #expect(a.ada?.name == "Ada" && a.ada?.rank == "mate")
     #expect(a.ada?.conflictingValues(of: \.name) == [])
-    #expect(try pull(a, at: 1_000, name: "Ada", rank: "mate").records.isEmpty)
+    #expect(
+      try pull(a, at: 1_000, name: "Ada", rank: "mate").changedRecords.isEmpty)
   }
 
   /// The first re-creation dropped the memory of the pull.
@@ -421,7 +425,7 @@ import Testing
     for _ in 0..<2 {
       try a.edit { $0.delete() }
       let version = a.version
-      try a.edit { $0.touch() }
+      try a.edit { $0.ensureExists() }
       let delta = try #require(a.delta(since: version))
       ids.append(Set(delta.recordIDs.map(\.entity)))
     }
@@ -442,13 +446,14 @@ import Testing
     try pull(b, at: 1_000, from: "erp", name: "Ada")
     settle(a, b)
     try a.edit { $0.delete() }
-    try a.edit { $0.touch() }
-    #expect(try pull(b, at: 1_000, from: "erp", name: "Ada").records.isEmpty)
+    try a.edit { $0.ensureExists() }
+    #expect(
+      try pull(b, at: 1_000, from: "erp", name: "Ada").changedRecords.isEmpty)
     a.tell(b)
     try pull(b, at: 1_000, from: "erp", name: "Ada")
     #expect(b.ada?.name == "Ada")
     try pull(b, at: 1_000, name: "Ada")
-    #expect(try pull(b, at: 1_000, name: "Ada").records.isEmpty)
+    #expect(try pull(b, at: 1_000, name: "Ada").changedRecords.isEmpty)
   }
 
   @Test func pullKeepsRowThatReCreationHadNotSeen() throws {
@@ -456,10 +461,10 @@ import Testing
     settle(a, b)
     try pull(b, at: 2_000, name: "Lady")
     try a.edit { $0.delete() }
-    try a.edit { $0.touch() }
+    try a.edit { $0.ensureExists() }
     settle(a, b)
     #expect(a.ada?.name == "Lady")
-    #expect(try pull(a, at: 2_000, name: "Lady").records.isEmpty)
+    #expect(try pull(a, at: 2_000, name: "Lady").changedRecords.isEmpty)
   }
 
   @Test func undoingReCreationRestoresWhatWasPulled() throws {
@@ -467,11 +472,11 @@ import Testing
     try a.edit { $0.delete() }
     let report = try a.save { transaction in
       transaction.isUndoable = true
-      transaction[Sailor.self, "ada"].touch()
+      transaction[Sailor.self, "ada"].ensureExists()
     }
     try a.undo(try #require(report.undo))
     try a.save { $0.undelete(Sailor.ada) }
     #expect(a.ada?.name == "Ada")
-    #expect(try pull(a, at: 1_000, name: "Ada").records.isEmpty)
+    #expect(try pull(a, at: 1_000, name: "Ada").changedRecords.isEmpty)
   }
 }

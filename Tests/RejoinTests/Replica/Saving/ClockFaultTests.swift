@@ -95,7 +95,7 @@ import Testing
     clock.now = Self.hour
     let opened = Replica(
       opening: a.state, token: a.restoreToken, schema: a.schema,
-      wallClock: clock.wall,
+      wallClock: clock.wallClock,
       makeDeviceID: { DeviceID(9) })
     let dot = try opened.edit { $0.name = "mended" }.dot
     #expect(dot == Dot(DeviceID(1), 2))

@@ -27,10 +27,10 @@ import Testing
   }
 
   @Test func touchWithoutEditWritesMark() throws {
-    try a.edit { $0.touch() }
+    try a.edit { $0.ensureExists() }
     #expect(marks(a).map(\.isDeletion) == [false])
     try b.edit {
-      $0.touch()
+      $0.ensureExists()
       $0.name = "Ada"
     }
     #expect(marks(b).isEmpty)
@@ -77,7 +77,7 @@ import Testing
     let isBack = entity == "Sailor"
     for parts in [[deletion, edit], [edit, deletion]] {
       let replica = Replica(
-        resuming: b.state, schema: b.schema, wallClock: ManualClock().wall,
+        resuming: b.state, schema: b.schema, wallClock: ManualClock().wallClock,
         makeDeviceID: { DeviceID(9) })
       #expect(replica.recordCount(of: entity) == 1)
       for part in parts { replica.apply(part) }
@@ -92,7 +92,8 @@ import Testing
     settle(a, b)
     try b.edit { $0.rank = "mate" }
     let clone = Replica(
-      resuming: a.state, schema: a.schema, wallClock: ManualClock(1_000).wall,
+      resuming: a.state, schema: a.schema,
+      wallClock: ManualClock(1_000).wallClock,
       makeDeviceID: { DeviceID(9) })
     b.tell(clone)
     try a.edit { $0.delete() }
@@ -123,7 +124,7 @@ extension ExistenceTests {
     a.tell(c)
     func authors(covering covered: VectorClock) throws -> Set<DeviceID> {
       let hub = Replica(
-        resuming: c.state, schema: c.schema, wallClock: ManualClock().wall,
+        resuming: c.state, schema: c.schema, wallClock: ManualClock().wallClock,
         makeDeviceID: { DeviceID(9) })
       let mark = FieldState(
         Causal(
@@ -133,7 +134,7 @@ extension ExistenceTests {
           ),
           context: CausalContext([b.device: 1])))
       let before = hub.state
-      hub.noteChangedRecords()
+      hub.markRecordsChanged()
       hub.apply(Delta([.init(id: Sailor.ada, fields: [.existence: mark])]))
       return hub.state.authors(since: before)
     }
@@ -181,8 +182,8 @@ extension ExistenceTests {
       #expect(conflict.rule == (entity == "Sailor" ? .updateWins : .deleteWins))
       #expect(report.conflicts.isEmpty && !report.hasFaults)
     }
-    #expect(reports[0].created == (entity == "Sailor" ? [id] : []))
-    #expect(reports[1].deleted == (entity == "Sailor" ? [] : [id]))
+    #expect(reports[0].createdRecords == (entity == "Sailor" ? [id] : []))
+    #expect(reports[1].deletedRecords == (entity == "Sailor" ? [] : [id]))
   }
 
   @Test func mergeReportsEachMeetingOnce() throws {
@@ -212,7 +213,7 @@ extension ExistenceTests {
     try edit(id, on: c)
     let report = a.apply(
       try #require(c.delta(since: a.version)), reporting: .faults)
-    #expect(report.deletionConflicts.isEmpty && report.created.isEmpty)
+    #expect(report.deletionConflicts.isEmpty && report.createdRecords.isEmpty)
     #expect(a.exists(id))
   }
 }

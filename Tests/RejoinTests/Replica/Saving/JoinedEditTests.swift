@@ -23,18 +23,18 @@ import Testing
 
   @Test(arguments: [false, true])
   func upsertKeepsEditsOfSameSave(isLast: Bool) throws {
-    try a.edit { $0.touch() }
+    try a.edit { $0.ensureExists() }
     let shown = existence
     try a.save { transaction in
       if isLast { edit(transaction) }
-      transaction.upsert(Sailor.ada, observed: shown, creatingAgain: nil)
+      transaction.ensureExists(Sailor.ada, observed: shown, recreatingWith: nil)
       if !isLast { edit(transaction) }
     }
     #expect(a.ada?.name == "Ada" && a.ada?.miles == 5)
   }
 
   @Test func deletionAsShownKeepsEditsOfSaveForConcurrentUpdate() throws {
-    try a.edit { $0.touch() }
+    try a.edit { $0.ensureExists() }
     a.tell(b)
     let (shown, seen) = (existence, a.recordForEditing(Sailor.ada).clock)
     try b.edit { $0.tags.insert("kept") }
@@ -53,7 +53,7 @@ import Testing
     let shown = existence
     try a.save { transaction in
       transaction.delete(Sailor.ada)
-      transaction.upsert(Sailor.ada, observed: shown, creatingAgain: nil)
+      transaction.ensureExists(Sailor.ada, observed: shown, recreatingWith: nil)
       transaction.apply(.count(CounterEdit(by: 5)), to: miles, of: Sailor.ada)
     }
     #expect(a.ada?.name == nil && a.ada?.miles == 5)
@@ -79,7 +79,8 @@ import Testing
           .write("new"), to: name, of: Sailor.ada, observed: earlier)
       }
       if isLast { write() }
-      transaction.upsert(Sailor.ada, observed: deleted, creatingAgain: fields)
+      transaction.ensureExists(
+        Sailor.ada, observed: deleted, recreatingWith: fields)
       if !isLast { write() }
     }
     #expect(a.ada?.name == "new" && a.ada?.conflictingValues(of: \.name) == [])
@@ -90,7 +91,7 @@ import Testing
     let shown = existence
     try a.edit { $0.delete() }
     try a.save { transaction in
-      transaction.upsert(Sailor.ada, observed: shown, creatingAgain: nil)
+      transaction.ensureExists(Sailor.ada, observed: shown, recreatingWith: nil)
       transaction.apply(.count(CounterEdit(by: 5)), to: miles, of: Sailor.ada)
     }
     #expect(a.ada?.name == nil && a.ada?.miles == 5)
@@ -126,9 +127,9 @@ import Testing
     }
     #expect(throws: SaveError.observedKind(Sailor.ada, field: "tags")) {
       try a.save {
-        $0.upsert(
+        $0.ensureExists(
           Sailor.ada, observed: fields[.existence],
-          creatingAgain: [tags: fields[miles]])
+          recreatingWith: [tags: fields[miles]])
       }
     }
     for deletes in [false, true] {
@@ -138,8 +139,8 @@ import Testing
             $0.delete(
               Sailor.ada, observed: fields[miles], seen: fields.clock)
           } else {
-            $0.upsert(
-              Sailor.ada, observed: fields[miles], creatingAgain: nil)
+            $0.ensureExists(
+              Sailor.ada, observed: fields[miles], recreatingWith: nil)
           }
         }
       }

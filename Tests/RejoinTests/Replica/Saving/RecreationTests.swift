@@ -21,7 +21,7 @@ import Testing
     try fill(a)
     try a.save { $0[Sailor.self, "ada"].delete() }
     #expect(a.ada == nil)
-    try a.save { $0[Sailor.self, "ada"].touch() }
+    try a.save { $0[Sailor.self, "ada"].ensureExists() }
     settle(a, b)
     for replica in [a, b] {
       #expect(replica.ada?.name == nil)
@@ -55,9 +55,9 @@ import Testing
     try b.save { $0.apply(.write(.string("new")), to: note, of: berth) }
     b.tell(a)
     try a.save { transaction in
-      transaction.upsert(
+      transaction.ensureExists(
         berth, observed: fetched[.existence],
-        creatingAgain: Dictionary(
+        recreatingWith: Dictionary(
           uniqueKeysWithValues: fetched.fields.map { ($0, fetched[$0]) }))
     }
     #expect(a.exists(berth))
@@ -96,7 +96,7 @@ import Testing
       $0.pay.append(40)
     }
     try a.save { $0[Sailor.self, "ada"].delete() }
-    try a.save { $0[Sailor.self, "ada"].touch() }
+    try a.save { $0[Sailor.self, "ada"].ensureExists() }
     settle(a, b)
     #expect(areEqual(a, b))
     #expect(a.ada?.name == "from b")
@@ -137,7 +137,7 @@ import Testing
     settle(a, b)
     #expect(areEqual(a, b))
     #expect(a[Berth.self, "b"] == nil)
-    try a.save { $0[Berth.self, "b"].touch() }
+    try a.save { $0[Berth.self, "b"].ensureExists() }
     settle(a, b)
     #expect(b[Berth.self, "b"] != nil)
     #expect(b[Berth.self, "b"]?.name == nil)
@@ -148,8 +148,8 @@ import Testing
     let shown = a.recordForEditing(Sailor.ada)
     try a.save { $0[Sailor.self, "ada"].delete() }
     try a.save {
-      $0.upsert(
-        Sailor.ada, observed: shown[.existence], creatingAgain: nil)
+      $0.ensureExists(
+        Sailor.ada, observed: shown[.existence], recreatingWith: nil)
     }
     #expect(a.ada?.name == "old")
     let marks = a.recordForEditing(Sailor.ada)[.existence].marks

@@ -51,7 +51,7 @@ import Testing
     #expect(report.dot == Dot(a.device, 1))
     let (name, other) = try a.save { transaction in
       try check(true)
-      transaction[Sailor.self, "ada"].touch()
+      transaction[Sailor.self, "ada"].ensureExists()
       return transaction[Sailor.self, "ada"].name
     }
     #expect(name == "Ada")

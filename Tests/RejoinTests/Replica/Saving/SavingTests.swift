@@ -25,7 +25,7 @@ import Testing
     let verbs: [(RecordEditor<Sailor>) -> Void] = [
       { $0.name = nil }, { $0.rank = nil }, { $0.miles.increment(by: 0) },
       { $0.miles.reset() }, { $0.tags.remove("x") }, { $0.tags.removeAll() },
-      { $0.roles.remove("x") }, { $0.touch() }, { $0.delete() },
+      { $0.roles.remove("x") }, { $0.ensureExists() }, { $0.delete() },
     ]
     for (i, verb) in verbs.enumerated() {
       #expect(try a.edit(verb).dot == Dot(a.device, UInt64(i + 1)))

@@ -74,7 +74,7 @@ import Testing
       try ReplicaState(decoding: phone.state.encoded()),
       token: phone.restoreToken, as: 9)
     let report = try again.undo(relaunched(undo))
-    #expect(report.left == [])
+    #expect(report.unrevertedFields == [])
     #expect(again.ada?.name == "Countess" && again.ada?.rank == "light")
     #expect(again.ada?.tags == ["x"] && again.ada?.roles == [])
     #expect(again.ada?.miles == 7 && again.ada?.pay == 9)
@@ -172,7 +172,7 @@ import Testing
         transaction.delete(id)
       })
     try phone.save {
-      $0.upsert(id, observed: shown[.existence], creatingAgain: nil)
+      $0.ensureExists(id, observed: shown[.existence], recreatingWith: nil)
       $0.apply(.write("b"), to: name, of: id, observed: shown[name])
     }
     history.append(
@@ -198,7 +198,7 @@ import Testing
     let undo = try relaunched(#require(report.undo))
     let undone = try phone.undo(undo)
     #expect(undone.dot == nil)
-    #expect(undone.left.map(\.record) == [id, id])
+    #expect(undone.unrevertedFields.map(\.record) == [id, id])
     #expect(!phone.roster.contains(watch.device))
   }
 }

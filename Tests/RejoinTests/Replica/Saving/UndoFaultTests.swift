@@ -21,18 +21,18 @@ import Testing
 
   /// A mark of another device outlived the deletion, and a later one superseded both.
   @Test func undoOfMarkLeavesRecordThatExistedBefore() throws {
-    try watch.save { $0.touch(ada) }
+    try watch.save { $0.ensureExists(ada) }
     phone.merge(watch)
-    try phone.save { $0.touch(ada) }
+    try phone.save { $0.ensureExists(ada) }
     try watch.save { $0.delete(ada) }
     watch.merge(phone)
     #expect(watch.exists(ada))
     let report = try watch.save { transaction in
       transaction.isUndoable = true
-      transaction.touch(ada)
+      transaction.ensureExists(ada)
     }
     let undone = try watch.undo(#require(report.undo))
-    #expect(watch.exists(ada) && undone.left == [])
+    #expect(watch.exists(ada) && undone.unrevertedFields == [])
   }
 
   /// Two clones undo one save, of which one has heard more.
@@ -43,7 +43,7 @@ import Testing
     try watch.edit { $0.name = "Countess" }
     let clone = Replica(
       resuming: phone.state, schema: phone.schema,
-      wallClock: ManualClock().wall, makeDeviceID: { DeviceID(9) })
+      wallClock: ManualClock().wallClock, makeDeviceID: { DeviceID(9) })
     phone.merge(watch)  // and the clone does not
     let a = try phone.undo(#require(mine.undo))
     let b = try clone.undo(#require(mine.undo))
@@ -77,7 +77,7 @@ import Testing
     }
     let plain = Replica(
       resuming: phone.state, schema: phone.schema,
-      wallClock: ManualClock().wall, makeDeviceID: { DeviceID(9) })
+      wallClock: ManualClock().wallClock, makeDeviceID: { DeviceID(9) })
     try phone.undo(#require(mine.undo))
     try plain.save { $0.delete(id) }
     phone.merge(watch)
@@ -109,7 +109,8 @@ import Testing
     history.append(
       try phone.save { transaction in
         transaction.isUndoable = true
-        transaction.upsert(ada, observed: shown[.existence], creatingAgain: nil)
+        transaction.ensureExists(
+          ada, observed: shown[.existence], recreatingWith: nil)
         transaction.apply(
           .count(CounterEdit(by: 1)), to: Sailor().miles.key, of: ada)
       })
@@ -169,7 +170,7 @@ import Testing
         .members(.clearing), to: key, of: ada, observed: shown[key])
     }
     let report = try phone.undo(#require(mine.undo))
-    #expect(report.left == [])
+    #expect(report.unrevertedFields == [])
     _ = before
     try watch.edit { $0.roles.insert("x") }
     settle(phone, watch)
@@ -186,7 +187,7 @@ import Testing
     try again.edit { $0.name = "Lovelace" }
     let report = try again.undo(#require(mine.undo))
     #expect(again.ada?.name == "Lovelace")
-    #expect(report.left.contains { $0.field.name == "name" })
+    #expect(report.unrevertedFields.contains { $0.field.name == "name" })
   }
 
   /// Another save has the number of one that was not stored.
@@ -198,7 +199,7 @@ import Testing
     try again.edit { $0.name = "Lovelace" }
     let report = try again.undo(#require(mine.undo))
     #expect(again.ada?.miles == 0)
-    #expect(report.left.contains { $0.field.name == "miles" })
+    #expect(report.unrevertedFields.contains { $0.field.name == "miles" })
   }
 
   /// A sum that no few entries have stays.
@@ -242,7 +243,7 @@ import Testing
     settle(phone, watch)
     let without = Replica(
       resuming: phone.state, schema: phone.schema,
-      wallClock: ManualClock().wall, makeDeviceID: { DeviceID(9) })
+      wallClock: ManualClock().wallClock, makeDeviceID: { DeviceID(9) })
     let mine = try save { $0.miles.reset() }
     settle(phone, watch)
     try watch.edit { $0.miles.increment(by: 3) }
@@ -251,7 +252,7 @@ import Testing
     without.merge(watch)
     let report = try phone.undo(#require(mine.undo))
     #expect(phone.ada?.miles == 0)
-    #expect(report.left.map(\.field.name) == ["miles"])
+    #expect(report.unrevertedFields.map(\.field.name) == ["miles"])
   }
 
   /// Saves of one record are undone in another order, which leaves no mark.
@@ -272,7 +273,7 @@ import Testing
     let again = Replica.opening(state, token: token, as: 9)
     for name in ["Lovelace", "Countess"] { try again.edit { $0.name = name } }
     let report = try again.undo(#require(mine.undo))
-    #expect(report.left.map(\.field.name) == ["", "miles"])
+    #expect(report.unrevertedFields.map(\.field.name) == ["", "miles"])
     #expect(again.ada?.miles == 0)
   }
 }

@@ -21,7 +21,7 @@ import Testing
 
   /// - Returns: What stays, by the names of the fields.
   private func undo(_ report: SaveReport) throws -> [String] {
-    try phone.undo(#require(report.undo)).left.map(\.field.name)
+    try phone.undo(#require(report.undo)).unrevertedFields.map(\.field.name)
   }
 
   @Test func aSaveAlone() throws {
@@ -121,15 +121,15 @@ import Testing
     _ = try save { $0.name = "Ada" }
     let touched = try phone.save { transaction in
       transaction.isUndoable = true
-      transaction.touch(ada)
+      transaction.ensureExists(ada)
     }
     var history = UndoHistory()
     history.append(touched)
     let undo = try #require(history.undo)
-    try phone.save { $0.touch(ada) }
+    try phone.save { $0.ensureExists(ada) }
     let report = try phone.undo(undo)
     #expect(report.dot == nil)
-    #expect(report.left == [])
+    #expect(report.unrevertedFields == [])
     history.append(report)
     #expect(history == UndoHistory())
     history.append(
@@ -237,7 +237,7 @@ import Testing
       let undo = try #require(history.undo)
       let report = try phone.undo(undo)
       history.append(report)
-      #expect(report.left.map(\.field.name) == left)
+      #expect(report.unrevertedFields.map(\.field.name) == left)
       #expect(phone.ada?.miles == 2)
     }
   }
@@ -276,7 +276,7 @@ import Testing
     try phone.save { $0[Berth.self, "1"].name = "third" }
     try watch.save { $0[Berth.self, "1"].delete() }
     settle(phone, watch)
-    let left = try phone.undo(#require(report.undo)).left
+    let left = try phone.undo(#require(report.undo)).unrevertedFields
     #expect(left.map(\.field.name) == ["", "name"])
     #expect(phone[Berth.self, "1"] == nil)
   }
@@ -290,7 +290,7 @@ import Testing
       ada.pay.append(5)
       ada.tags.remove("x")
     }
-    let left = try watch.undo(#require(report.undo)).left
+    let left = try watch.undo(#require(report.undo)).unrevertedFields
     #expect(left.map(\.field.name) == ["", "miles", "pay"])
     #expect(watch.ada?.miles == 0)
   }
@@ -352,7 +352,7 @@ import Testing
     for left in [[], ["tags"]] {
       let report = try phone.undo(#require(history.undo))
       history.append(report)
-      #expect(report.left.map(\.field.name) == left)
+      #expect(report.unrevertedFields.map(\.field.name) == left)
       #expect(phone.ada?.tags == ["x"])
     }
   }

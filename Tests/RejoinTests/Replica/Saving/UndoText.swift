@@ -64,7 +64,7 @@ extension UndoText {
   }
 
   func read(
-    _ text: String, _ type: any Decodable.Type = SaveUndo.self
+    _ text: String, _ type: any Decodable.Type = UndoStep.self
   ) throws {
     _ = try JSONDecoder().decode(type, from: Data(text.utf8))
   }
@@ -75,7 +75,7 @@ extension UndoText {
   func expect(
     _ text: String,
     refusing part: String, as changed: String, because reason: String,
-    reading type: any Decodable.Type = SaveUndo.self,
+    reading type: any Decodable.Type = UndoStep.self,
     sourceLocation: SourceLocation = #_sourceLocation
   ) throws {
     try read(text, type)

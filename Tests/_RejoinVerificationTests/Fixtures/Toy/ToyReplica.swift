@@ -92,7 +92,7 @@ extension ToyReplica: TestedReplica {
   /// The device, and how often it has saved.
   var restoreToken: Dot { Dot(device, vector[device]) }
 
-  mutating func tokenStored(_ token: Dot) -> Bool {
+  mutating func confirmTokenStored(_ token: Dot) -> Bool {
     token.device == device && vector.contains(token)
   }
 

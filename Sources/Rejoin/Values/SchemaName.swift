@@ -4,7 +4,7 @@
 ///
 /// It is a dictionary key for entities and fields. As a `String`, a composed
 /// and a decomposed "é" would be the same key.
-public struct Name: Sendable {
+public struct SchemaName: Sendable {
   /// The text.
   public let text: String
 
@@ -12,8 +12,8 @@ public struct Name: Sendable {
   public init(_ text: String) { self.text = text }
 }
 
-extension Name: Hashable {
-  public static func == (a: Name, b: Name) -> Bool {
+extension SchemaName: Hashable {
+  public static func == (a: SchemaName, b: SchemaName) -> Bool {
     UTF8Order.equal(a.text, b.text)
   }
 
@@ -22,18 +22,18 @@ extension Name: Hashable {
   }
 }
 
-extension Name: Comparable {
-  public static func < (a: Name, b: Name) -> Bool {
+extension SchemaName: Comparable {
+  public static func < (a: SchemaName, b: SchemaName) -> Bool {
     UTF8Order.compare(a.text, b.text) < 0
   }
 }
 
-extension Name: ExpressibleByStringLiteral {
+extension SchemaName: ExpressibleByStringLiteral {
   /// Creates a name.
   public init(stringLiteral text: String) { self.init(text) }
 }
 
-extension Name: CustomStringConvertible {
+extension SchemaName: CustomStringConvertible {
   /// The text.
   public var description: String { text }
 }

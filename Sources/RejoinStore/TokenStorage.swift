@@ -13,18 +13,18 @@
 ///
 /// On a device, the keychain is a good place, with an item that is not
 /// synchronized and does not migrate to other devices.
-public protocol TokenKeeper: Sendable {
+public protocol TokenStorage: Sendable {
   /// The bytes that were kept last; `nil` if there are none, or no longer.
   func load() throws -> [UInt8]?
   /// Keeps some bytes in place of those before, durably.
-  func keep(_ bytes: [UInt8]) throws
+  func store(_ bytes: [UInt8]) throws
 }
 
 /// Keeps a token in a file, by default beside the database.
 ///
 /// On Apple's systems it is excluded from backups. Elsewhere, exclude it from
 /// them: a token that is restored with its database tells nothing.
-public struct TokenFile: TokenKeeper {
+public struct TokenFile: TokenStorage {
   private let path: String
 
   /// - Parameter path: The path of the file, which need not exist.
@@ -57,7 +57,7 @@ public struct TokenFile: TokenKeeper {
     return Array(bytes.prefix(count))
   }
 
-  public func keep(_ bytes: [UInt8]) throws {
+  public func store(_ bytes: [UInt8]) throws {
     // Written beside it and renamed, so that there is always a whole token.
     let new = path + ".new"
     let file = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)

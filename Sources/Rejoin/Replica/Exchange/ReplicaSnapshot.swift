@@ -3,13 +3,13 @@
 /// The whole shared state of a replica at one moment.
 ///
 ///     let bytes = phone.encoded()
-///     let snapshot = try Snapshot(decoding: bytes)
+///     let snapshot = try ReplicaSnapshot(decoding: bytes)
 ///     tablet.apply(snapshot.delta)
 ///
 /// Replicas that hold the same saves have equal snapshots, and equal bytes
 /// unless they have folded their ledgers to different depths. To keep a replica
 /// between launches, use a ``ReplicaState``.
-public struct Snapshot: Hashable, Sendable {
+public struct ReplicaSnapshot: Hashable, Sendable {
   /// The content, to be joined to another replica: a delta since the empty
   /// version.
   public let delta: Delta
@@ -52,11 +52,11 @@ public struct Snapshot: Hashable, Sendable {
   ///
   /// Each replica decides how far to fold its ledgers. With all of them folded,
   /// replicas that hold the same saves have equal bytes.
-  public var foldingLedgers: Snapshot {
+  public var foldingLedgers: ReplicaSnapshot {
     let changes = delta.changes.map { change in
       Delta.Change(id: change.id, fields: change.fields.mapValues(\.folded))
     }
-    return Snapshot(MessageContent(changes), delta.intervals)
+    return ReplicaSnapshot(MessageContent(changes), delta.intervals)
   }
 }
 
@@ -78,8 +78,8 @@ extension Replica {
   /// - Parameter foldingLedgers: Whether to write only the sums of ledgers, in
   ///   order to compare replicas that may have folded theirs.
   public func encoded(foldingLedgers: Bool = false) -> [UInt8] {
-    let snapshot = Snapshot(of: self)
-    let hasLedgers = stored.names.contain(.ledger)
+    let snapshot = ReplicaSnapshot(of: self)
+    let hasLedgers = stored.names.contains(.ledger)
     return foldingLedgers && hasLedgers
       ? snapshot.foldingLedgers.encoded() : snapshot.encoded()
   }

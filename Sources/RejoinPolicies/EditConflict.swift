@@ -7,7 +7,7 @@ import Rejoin
 ///
 /// A conflict is `Codable`. Store those that ``MergePolicy/manual`` queued, and
 /// resolve them in another context, also after the app was launched again.
-public struct Conflict: Hashable, Codable, Sendable {
+public struct EditConflict: Hashable, Codable, Sendable {
   /// The record.
   public let record: RecordID
 
@@ -47,22 +47,28 @@ public struct Conflict: Hashable, Codable, Sendable {
 
   /// The registers that both sides changed; a deletion changes every field.
   public var contested: [FieldDifference] {
-    fields.filter { $0.isChanged && ($0.isDirty || isDeletion) }
+    fields.filter {
+      $0.isChangedInStore && ($0.isChangedInContext || isDeletion)
+    }
   }
 
   /// The names of all contested fields: ``contested`` and ``others``.
-  public var contestedNames: Set<Name> {
-    Set(contested.map { Name($0.field) } + others.map { Name($0.name) })
+  public var contestedNames: Set<SchemaName> {
+    Set(
+      contested.map { SchemaName($0.field) }
+        + others.map { SchemaName($0.name) })
   }
 }
 
-extension Conflict {
+extension EditConflict {
   init(
     _ record: RecordID, fields: [FieldKey: FieldDifference],
     others: [FieldKey], isDeletion: Bool, displayed now: Record
   ) {
-    let fields = fields.filter { $0.value.isDirty || $0.value.isChanged }
-      .sorted { $0.key < $1.key }
+    let fields = fields.filter {
+      $0.value.isChangedInContext || $0.value.isChangedInStore
+    }
+    .sorted { $0.key < $1.key }
     self.init(
       record: record, fields: fields.map(\.value), others: others,
       isDeletion: isDeletion,
@@ -76,22 +82,23 @@ extension Conflict {
   func displayed(_ key: FieldKey) -> VectorClock? {
     // By name: where the kind changed between versions of a schema, one of the
     // two fields of that name is listed, and the other displayed nothing.
-    guard fields.contains(where: { Name($0.field) == Name(key.name) })
+    guard
+      fields.contains(where: { SchemaName($0.field) == SchemaName(key.name) })
     else { return nil }
     return displayed.first { $0.field == key }?.seen ?? VectorClock()
   }
 
   /// The conflict without the settled fields; `nil` if no field is left.
-  func without(_ settled: (Name) -> Bool) -> Conflict? {
-    let rest = fields.filter { !settled(Name($0.field)) }
+  func without(_ settled: (SchemaName) -> Bool) -> EditConflict? {
+    let rest = fields.filter { !settled(SchemaName($0.field)) }
     if rest.isEmpty { return nil }
-    return Conflict(
+    return EditConflict(
       record: record, fields: rest, others: others, isDeletion: isDeletion,
       displayed: displayed, marks: marks, seen: seen)
   }
 
   /// The conflict after the save that queued it.
-  func displayed(after dot: Dot?) -> Conflict {
+  func displayed(after dot: Dot?) -> EditConflict {
     var conflict = self
     // The save that queues the conflict may write other fields of the record. A
     // resolution must also supersede its mark and cover its edits.
@@ -106,16 +113,16 @@ extension Conflict {
 /// The error of a save that ``MergePolicy/error`` refused.
 ///
 /// Nothing was written. The edits stay in the context.
-public struct MergeConflict: Error, Sendable, CustomStringConvertible {
+public struct MergeConflictError: Error, Sendable, CustomStringConvertible {
   /// The records in conflict.
-  public let conflicts: [Conflict]
+  public let conflicts: [EditConflict]
 
   /// The fields in conflict, and what to do.
   public var description: String {
     let fields = conflicts.flatMap { conflict in
       let names =
-        conflict.fields.map { Name($0.field) }
-        + conflict.others.map { Name($0.name) }
+        conflict.fields.map { SchemaName($0.field) }
+        + conflict.others.map { SchemaName($0.name) }
       return names.isEmpty
         ? ["\(conflict.record)"] : names.map { "\(conflict.record).\($0)" }
     }
@@ -131,7 +138,7 @@ public struct MergeConflict: Error, Sendable, CustomStringConvertible {
 /// Nothing was written.
 public enum ContextSaveError: Error, Sendable {
   /// There are conflicts, and the policy is ``MergePolicy/error``.
-  case conflict(MergeConflict)
+  case conflict(MergeConflictError)
   /// The replica refused the save as a whole.
   case save(SaveError)
 }

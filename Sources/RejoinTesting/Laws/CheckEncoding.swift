@@ -4,7 +4,7 @@ import Rejoin
 
 /// Checks the encoding of a type on the values that random scripts reach.
 ///
-///     try checkWire(
+///     try checkEncoding(
 ///       from: VectorClock(), encode: { $0.encoded() },
 ///       decode: { try VectorClock(decoding: $0) }
 ///     ) { clock, device, _ in
@@ -26,20 +26,20 @@ import Rejoin
 /// - Returns: How much was tried.
 /// - Throws: ``LawFailure``, with a smallest script and its seed.
 @discardableResult
-public func checkWire<State: Lattice & Equatable>(
+public func checkEncoding<State: Lattice & Equatable>(
   from initial: State, seeds: Range<UInt64> = 0..<100,
   encode: @escaping (State) throws -> [UInt8],
   decode: @escaping ([UInt8]) throws -> State,
   change: @escaping RandomChange<State>
 ) throws(LawFailure) -> LawChecks {
   try check(
-    "checkWire", from: initial, seeds, change,
+    "checkEncoding", from: initial, seeds, change,
     WireLaws(encode: encode, decode: decode).violation(in:_:))
 }
 
 /// Checks the encoding of the given values.
 ///
-///     try checkWire(
+///     try checkEncoding(
 ///       samples: [[], [phone: 1], [phone: 300]], encode: { $0.encoded() },
 ///       decode: { try VectorClock(decoding: $0) })
 ///
@@ -48,11 +48,11 @@ public func checkWire<State: Lattice & Equatable>(
 /// - Complexity: O(*n*²) merges for *n* samples, and for each of them as many
 ///   readings as it has bytes, times nine if it has few.
 @discardableResult
-public func checkWire<State: Lattice & Equatable>(
+public func checkEncoding<State: Lattice & Equatable>(
   samples: [State], encode: (State) throws -> [UInt8],
   decode: ([UInt8]) throws -> State
 ) throws(LawFailure) -> LawChecks {
-  try check("checkWire", samples) { samples, cases in
+  try check("checkEncoding", samples) { samples, cases in
     withoutActuallyEscaping(encode) { encode in
       withoutActuallyEscaping(decode) { decode in
         WireLaws(encode: encode, decode: decode)

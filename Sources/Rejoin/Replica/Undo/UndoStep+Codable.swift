@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-extension SaveUndo: Codable {
+extension UndoStep: Codable {
   private enum CodingKeys: CodingKey { case dot, name, undone, changes }
 
   /// Encodes the save and its changes, sorted by record, field and element.
@@ -49,8 +49,8 @@ extension SaveUndo: Codable {
   }
 }
 
-extension SaveUndo.Place: Comparable {
-  static func < (a: SaveUndo.Place, b: SaveUndo.Place) -> Bool {
+extension UndoStep.Place: Comparable {
+  static func < (a: UndoStep.Place, b: UndoStep.Place) -> Bool {
     if a.record != b.record { return a.record < b.record }
     if a.field != b.field { return a.field < b.field }
     return a.element.isBefore(b.element)

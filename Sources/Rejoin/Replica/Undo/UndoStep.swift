@@ -5,11 +5,11 @@
 /// A ``SaveReport`` has it if the save was undoable. ``Replica/undo()`` undoes the last
 /// one. To undo another, pass it to ``Replica/undo(_:)``.
 ///
-/// A `SaveUndo` is `Codable`. If the app stores it, the user can undo the save after
+/// A `UndoStep` is `Codable`. If the app stores it, the user can undo the save after
 /// the app starts again. Decoding throws `DecodingError` for content that no save
 /// has. Any other undo can be passed to any replica, including one that lacks the
 /// save.
-public struct SaveUndo: Hashable, Sendable {
+public struct UndoStep: Hashable, Sendable {
   /// What a save changes at once: a field, or one element of a set.
   struct Place: Hashable, Sendable {
     let record: RecordID

@@ -15,11 +15,11 @@ import Rejoin
 /// - Returns: How much was tried.
 /// - Throws: ``LawFailure``, with a smallest script and its seed.
 @discardableResult
-public func checkCanonical<State: Lattice & Hashable>(
+public func checkEquality<State: Lattice & Hashable>(
   from initial: State, seeds: Range<UInt64> = 0..<100,
   change: @escaping RandomChange<State>
 ) throws(LawFailure) -> LawChecks {
-  try check("checkCanonical", from: initial, seeds, change) {
+  try check("checkEquality", from: initial, seeds, change) {
     CanonicalLaws.violation(in: $0, &$1)
   }
 }
@@ -31,10 +31,10 @@ public func checkCanonical<State: Lattice & Hashable>(
 /// - Throws: ``LawFailure``, with the values that show it.
 /// - Complexity: O(*n*³) merges for *n* samples.
 @discardableResult
-public func checkCanonical<State: Lattice & Hashable>(
+public func checkEquality<State: Lattice & Hashable>(
   samples: [State]
 ) throws(LawFailure) -> LawChecks {
-  try check("checkCanonical", samples) {
+  try check("checkEquality", samples) {
     CanonicalLaws.violation(among: $0, &$1)
   }
 }
