@@ -8,7 +8,7 @@
 // program prints a line for each number of clients, once with a shared scope and
 // once with a scope per client. A line has the label, the database, the scopes, the
 // clients, the syncs per second, and the 50th and 99th percentile of a sync in
-// milliseconds. A sync is a save and all five steps of <doc:AHub>.
+// milliseconds. A sync is a save and all five steps of <doc:SyncingThroughAHub>.
 //
 // `Benchmarks/Load/run` compares two versions.
 

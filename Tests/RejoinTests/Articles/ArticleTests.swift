@@ -3,27 +3,24 @@
 import Foundation
 import Testing
 
-/// Every line of code in an article is compiled, and every result is checked.
+/// Checks that every line of code in an article is compiled, and that every
+/// result is checked.
 ///
-/// The file `<Article>Article.swift`, or `Shared.swift` for declarations of several
-/// articles, has the lines of each block in their order,
-/// and may have others between them. A line that shows a
-/// result, `tablet[Profile.self, "ada"]?.steps  // 2000`, is there as
-/// `#expect(tablet[Profile.self, "ada"]?.steps == 2000)`, and a truth value without
-/// the comparison.
+/// The lines of each block appear, in their order, in the test file
+/// `<Article>Article.swift`, or in `Shared.swift` if several articles declare
+/// them. Other lines may stand between them. A line that shows a result,
+/// `tablet[Profile.self, "ada"]?.steps  // 2000`, appears as
+/// `#expect(tablet[Profile.self, "ada"]?.steps == 2000)`, and a truth value
+/// appears without the comparison.
 @Suite struct ArticleTests {
   @Test(arguments: try ArticleTests.articles())
   func everyLineIsCompiled(_ article: URL) throws {
-    let name = article.deletingPathExtension().lastPathComponent
-    let folder =
-      switch name {
-      case "README", "Storing", "AHub", "ListingAndShowing":
-        "RejoinStoreTests"
-      default: "RejoinTests/Articles"
-      }
-    let path = "Tests/\(folder)/\(name)Article.swift"
     let blocks = Self.blocks(of: try text(article))
     if blocks.isEmpty { return }
+    let name = article.deletingPathExtension().lastPathComponent
+    let path = try #require(
+      try Self.files("Tests").first { $0.hasSuffix("/\(name)Article.swift") },
+      "add a test \(name)Article.swift that runs the article's code")
     let mirror = try source(path)
     let shared = try source("Tests/RejoinTests/Articles/Shared.swift")
     for block in blocks { expect(block, in: shared + mirror, of: path) }
@@ -73,18 +70,21 @@ import Testing
     text.filter { !$0.isWhitespace }
   }
 
+  /// The README and the articles of the modules whose other tests do not
+  /// compile them.
   private static func articles() throws -> [URL] {
-    let catalogue = root.appending(path: "Sources/Rejoin/Rejoin.docc")
-    let articles = try FileManager.default
-      .contentsOfDirectory(at: catalogue, includingPropertiesForKeys: nil)
-      .filter { $0.pathExtension == "md" }
-    let others = [
-      "README", "Sources/RejoinStore/RejoinStore.docc/Storing",
-      "Sources/RejoinStore/RejoinStore.docc/AHub",
-      "Sources/RejoinStore/RejoinStore.docc/ListingAndShowing",
-    ]
-    return others.map { root.appending(path: "\($0).md") }
-      + articles.sorted { $0.path < $1.path }
+    let modules = ["Rejoin", "RejoinStore"]
+    let paths = try modules.flatMap {
+      try files("Sources/\($0)/\($0).docc").filter { $0.hasSuffix(".md") }
+    }
+    return (["README.md"] + paths.sorted()).map { root.appending(path: $0) }
+  }
+
+  /// The paths of all files in a folder of the package.
+  private static func files(_ folder: String) throws -> [String] {
+    try FileManager.default
+      .subpathsOfDirectory(atPath: root.appending(path: folder).path)
+      .map { "\(folder)/\($0)" }
   }
 
   private static let root = URL(filePath: #filePath)

@@ -10,7 +10,7 @@ import Synchronization
 import Testing
 
 /// The lines of the article and of the modules' pages.
-@Suite struct StoringArticle {
+@Suite struct SavingRecordsToDiskArticle {
   /// A keychain in memory.
   private final class Items: @unchecked Sendable {
     var items: [String: [UInt8]] = [:]

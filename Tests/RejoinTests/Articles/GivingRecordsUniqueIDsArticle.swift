@@ -3,7 +3,7 @@
 import Rejoin
 import Testing
 
-@Suite(.encodes) struct UniqueIDsArticle {
+@Suite(.encodes) struct GivingRecordsUniqueIDsArticle {
   struct Book: Entity {
     let title = register("title", of: String.self)
     let copies = counter("copies")

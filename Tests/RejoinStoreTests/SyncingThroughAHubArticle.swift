@@ -7,7 +7,7 @@ import RejoinStore
 import Testing
 
 /// The lines of the article, on SQLite.
-@Suite class AHubArticle: StoreSuite {
+@Suite class SyncingThroughAHubArticle: StoreSuite {
   private struct Refused: Error {}
 
   private struct User {

@@ -3,7 +3,7 @@
 import Rejoin
 import Testing
 
-@Suite(.encodes) struct PurgingAndFoldingArticle {
+@Suite(.encodes) struct ReclaimingSpaceArticle {
   struct Account: Entity {
     let owner = register("owner", of: String.self)
     let balance = ledger("balance")

@@ -3,7 +3,7 @@
 import Rejoin
 import Testing
 
-@Suite(.encodes) struct ConflictsArticle {
+@Suite(.encodes) struct ResolvingConflictsArticle {
   private let phone = Replica.ofArticle(1, [Profile.self])
   private let tablet = Replica.ofArticle(2, [Profile.self])
 

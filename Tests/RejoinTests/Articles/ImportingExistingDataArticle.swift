@@ -3,7 +3,7 @@
 import Rejoin
 import Testing
 
-@Suite(.encodes) struct ImportingArticle {
+@Suite(.encodes) struct ImportingExistingDataArticle {
   struct Customer: Entity {
     let name = register("name", of: String.self)
   }

@@ -3,7 +3,7 @@
 import Rejoin
 import Testing
 
-@Suite(.encodes) struct SchemaChangesArticle {
+@Suite(.encodes) struct EvolvingASchemaArticle {
   struct ItemV1: Entity {
     static let entityName = "Item"
     let name = register("name", of: String.self)

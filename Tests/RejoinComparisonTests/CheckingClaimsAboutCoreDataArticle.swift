@@ -6,7 +6,7 @@ import Testing
 
 /// The articles for those who come from Core Data: what they name is there, and their
 /// code is compiled here.
-@Suite struct FromCoreDataArticle {
+@Suite struct CheckingClaimsAboutCoreDataArticle {
   private let root = URL(filePath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent()
 
@@ -18,7 +18,7 @@ import Testing
   }
 
   @Test func whatItNamesIsThere() throws {
-    let rows = try page("FromCoreData").split(separator: "\n")
+    let rows = try page("CheckingClaimsAboutCoreData").split(separator: "\n")
       .filter { $0.hasPrefix("| ") }.dropFirst()
     #expect(rows.count == 25)
     var tests = ""

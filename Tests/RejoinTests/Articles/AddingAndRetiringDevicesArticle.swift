@@ -3,7 +3,7 @@
 import Rejoin
 import Testing
 
-@Suite(.encodes) struct DevicesArticle {
+@Suite(.encodes) struct AddingAndRetiringDevicesArticle {
   private let phone = Replica.ofArticle(1, [Profile.self])
   private let tablet = Replica.ofArticle(2, [Profile.self])
   private let hub = Replica.ofArticle(3, [Profile.self])

@@ -3,7 +3,7 @@
 import Rejoin
 import Testing
 
-@Suite(.encodes) struct BackupsArticle {
+@Suite(.encodes) struct RestoringBackupsSafelyArticle {
   /// What an app writes to.
   final class Storage {
     private(set) var bytes: [UInt8] = []
