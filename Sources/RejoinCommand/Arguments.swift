@@ -7,23 +7,17 @@
 /// is an operand.
 struct Arguments {
   private(set) var operands: [String] = []
-  private var values: [String: String] = [:]
-  private var lists: [String: [String]] = [:]
+  /// Whether the help is asked for.
+  private(set) var isHelp = false
+  private var values: [String: [String]] = [:]
   private var flags: Set<String> = []
 
-  /// Parses arguments.
+  /// Parses the words after the subcommand.
   ///
-  /// - Parameters:
-  ///   - words: The words after the subcommand.
-  ///   - options: The names of the options that take a value, without dashes.
-  ///   - flags: The names of the options that take none.
-  ///   - repeatable: The names of the options that take a value and may be given
-  ///     several times.
   /// - Throws: A usage error for an unknown or repeated option, a missing
   ///   value, or a value for a flag.
   init(
-    _ words: some Sequence<String>, options: [String], flags: [String] = [],
-    repeatable: [String] = []
+    _ words: some Sequence<String>, of command: Command
   ) throws(CommandError) {
     var words = Array(words)[...]
     while let word = words.popFirst() {
@@ -35,47 +29,43 @@ struct Arguments {
         operands.append(word)
         continue
       }
-      try take(word, from: &words, options + repeatable, flags, repeatable)
+      try take(word, from: &words, command)
     }
   }
 
   private mutating func take(
-    _ word: String, from words: inout ArraySlice<String>,
-    _ options: [String], _ known: [String], _ repeatable: [String]
+    _ word: String, from words: inout ArraySlice<String>, _ command: Command
   ) throws(CommandError) {
     let parts = word.split(
       separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-    let spelled = String(parts.first ?? "")
-    let name = spelled == "-h" ? "help" : String(spelled.dropFirst(2))
-    if spelled != "-h" && !spelled.hasPrefix("--") {
-      throw unknown(spelled, options + known)
+    let written = String(parts.first ?? "")
+    if word == "-h" || word == "--help" {
+      isHelp = true
+      return
     }
-    if known.contains(name) {
-      guard parts.count == 1 else {
-        throw .usage("\(spelled) takes no value; write it alone")
+    let name = String(written.dropFirst(2))
+    guard written.hasPrefix("--"),
+      let option = command.options.first(where: { $0.names.contains(name) })
+    else {
+      let names = command.options.flatMap(\.names).sorted()
+        .map { "--\($0)" }.joined(separator: ", ")
+      throw .usage("unknown option \(written); the options are \(names)")
+    }
+    guard option.takesValue else {
+      if parts.count > 1 {
+        throw .usage("\(written) takes no value; write it alone")
       }
       flags.insert(name)
       return
     }
-    guard options.contains(name) else {
-      throw unknown(spelled, options + known)
-    }
     guard let value = parts.count == 2 ? String(parts[1]) : words.popFirst()
     else {
-      throw .usage("\(spelled) needs a value; write \(spelled)=VALUE")
+      throw .usage("\(written) needs a value; write \(written)=VALUE")
     }
-    if repeatable.contains(name) {
-      lists[name, default: []].append(value)
-      return
+    if !option.isRepeatable, values[name] != nil {
+      throw .usage("\(written) is given twice; give it once")
     }
-    guard values.updateValue(value, forKey: name) == nil else {
-      throw .usage("\(spelled) is given twice; give it once")
-    }
-  }
-
-  private func unknown(_ word: String, _ known: [String]) -> CommandError {
-    let names = known.sorted().map { "--\($0)" }.joined(separator: ", ")
-    return .usage("unknown option \(word); the options are \(names)")
+    values[name, default: []].append(value)
   }
 }
 
@@ -85,12 +75,12 @@ extension Arguments {
 
   /// Whether an option or a flag is given.
   func isGiven(_ name: String) -> Bool {
-    flags.contains(name) || values[name] != nil || lists[name] != nil
+    flags.contains(name) || values[name] != nil
   }
 
-  /// The only operand, which is the file that a command needs.
+  /// The only operand, which is the file that a command reads.
   ///
-  /// - Throws: A usage error if there is none, or another.
+  /// - Throws: A usage error if the number of operands is not one.
   func file(of command: String) throws(CommandError) -> String {
     guard let file = operands.first, operands.count == 1 else {
       throw .usage(
@@ -99,11 +89,11 @@ extension Arguments {
     return file
   }
 
-  /// The value of an option; `nil` if it is not given.
-  func value(_ option: String) -> String? { values[option] }
+  /// The value of an option, or `nil` if it is not given.
+  func value(_ option: String) -> String? { values[option]?.first }
 
-  /// The values of an option that may be given several times.
-  func values(_ option: String) -> [String] { lists[option] ?? [] }
+  /// The values of a repeatable option.
+  func values(_ option: String) -> [String] { values[option] ?? [] }
 
   /// The value of an option as a number, which may have a fraction, or `nil`
   /// without the option.
@@ -112,7 +102,7 @@ extension Arguments {
   func number(
     _ option: String, in range: ClosedRange<Double>
   ) throws(CommandError) -> Double? {
-    guard let text = values[option] else { return nil }
+    guard let text = value(option) else { return nil }
     guard let number = Double(text), range.contains(number) else {
       throw .usage(
         "--\(option) needs a number from \(Int(range.lowerBound)) to "
@@ -121,13 +111,13 @@ extension Arguments {
     return number
   }
 
-  /// The integer value of an option; `nil` if it is not given.
+  /// The integer value of an option, or `nil` if it is not given.
   ///
-  /// - Throws: A usage error for a value that is no integer in `range`.
+  /// - Throws: A usage error for a value that is not an integer in `range`.
   func integer<Number: FixedWidthInteger>(
     _ option: String, in range: ClosedRange<Number>
   ) throws(CommandError) -> Number? {
-    guard let text = values[option] else { return nil }
+    guard let text = value(option) else { return nil }
     guard let number = Number(text), range.contains(number) else {
       throw .usage(
         "--\(option) needs an integer from \(range.lowerBound) to "

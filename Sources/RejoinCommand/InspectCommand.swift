@@ -1,15 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
 import Rejoin
 
 /// `rejoin inspect` prints the content of an encoded message.
 struct InspectCommand {
+  static let command = Command(
+    name: "inspect",
+    purpose: "print the content of an encoded message",
+    usage: "FILE [--format FORMAT]",
+    discussion: """
+      FILE has the bytes of a delta, a snapshot, a vector clock, a replica's
+      version, a stored replica, or a restore token. The command prints the size of
+      each section, the saves of each device, and every field of every record. For
+      damaged bytes, it prints the offset and what was expected there, and the exit
+      code is 1.
+      """,
+    sections: [
+      .init(
+        title: "OPTIONS",
+        options: [.init("format", "FORMAT", "table (default) or json")])
+    ],
+    examples: ["inspect delta.bin", "inspect --format json - < delta.bin"],
+    run: { try InspectCommand($0).run() })
+
   private let file: String
   private let isJSON: Bool
-
-  /// The options that take a value.
-  static let options = ["format"]
 
   /// Reads the arguments of `inspect`.
   init(_ arguments: Arguments) throws(CommandError) {
@@ -24,13 +39,10 @@ struct InspectCommand {
 
   /// Prints the content of the file.
   func run() throws(CommandError) {
-    guard let content = FileManager.default.contents(atPath: file) else {
-      throw .failed(
-        "\(file): the file cannot be read; check the path and its permissions")
-    }
+    let content = try Files.read(file)
     let inspection: Inspection
     do throws(WireError) {
-      inspection = try Inspection(Array(content))
+      inspection = try Inspection(content)
     } catch {
       throw .failed("\(file): \(error)")
     }

@@ -5,11 +5,29 @@ import Rejoin
 import RejoinComparison
 import RejoinSQL
 import RejoinStore
+import RejoinTesting
 
 /// `rejoin store` prints what is in a store.
 struct StoreCommand {
-  /// The options that take no value.
-  static let flags = ["check", "help"]
+  static let command = Command(
+    name: "store",
+    purpose: "print what is in a store on SQLite, and check it",
+    usage: "FILE [--check]",
+    discussion: """
+      For each scope, the command prints its device, the records of each entity, and
+      the last save of each device. It reads and checks every row, and names a row
+      that is damaged. It can read a file in use and never writes to it.
+      """,
+    sections: [
+      .init(
+        title: "OPTIONS",
+        options: [
+          .init(
+            flag: "check", "have SQLite check every page and every index, too")
+        ])
+    ],
+    examples: ["store notes.sqlite", "store --check notes.sqlite"],
+    run: { try StoreCommand($0).run() })
 
   private let file: String
   private let isChecking: Bool
@@ -20,29 +38,36 @@ struct StoreCommand {
     isChecking = arguments.has("check")
   }
 
-  /// Reads the store, which checks every row, and prints what it has.
-  func run() throws(CommandError) {
-    let summary: StoreSummary
-    do {
-      summary = try StoreSummary(
-        of: try SQLiteConnection(opening: file, .reading),
-        checksPages: isChecking)
-    } catch { throw .failed("\(file): \(error)") }
-    Terminal.write("\(file): \(size("")) bytes, and \(size("-wal")) of log\n")
-    for scope in summary.scopes {
-      Terminal.write("\n" + scope.text(colors: Terminal.hasColors))
+  /// Reads the store, which checks every row, and prints its content.
+  func run() throws {
+    try Files.withDatabase(file) { path in
+      let summary: StoreSummary
+      do {
+        summary = try StoreSummary(
+          of: try SQLiteConnection(opening: path, .reading),
+          checksPages: isChecking)
+      } catch {
+        throw CommandError.failed("\(file): \(error)")
+      }
+      let (size, log) = (size(path), size(path + "-wal"))
+      Terminal.write(
+        "\(file): \(size.counted("byte")), and \(log.counted("byte")) of log\n")
+      for scope in summary.scopes {
+        Terminal.write("\n" + scope.text(colors: Terminal.hasColors))
+      }
+      guard summary.faults.isEmpty else {
+        throw CommandError.failed(
+          "\(file): \(summary.faults.joined(separator: "\n"))")
+      }
+      if isChecking {
+        Terminal.write("\nEvery page and every row is undamaged.\n")
+      }
     }
-    guard summary.faults.isEmpty else {
-      throw .failed("\(file): \(summary.faults.joined(separator: "\n"))")
-    }
-    guard isChecking else { return }
-    Terminal.write("\nEvery page and every row is as it was written.\n")
   }
 
-  /// The bytes of the file, or of one beside it.
-  private func size(_ end: String) -> Int {
-    let attributes = try? FileManager.default.attributesOfItem(
-      atPath: file + end)
+  /// The number of bytes in a file, or 0 without one.
+  private func size(_ path: String) -> Int {
+    let attributes = try? FileManager.default.attributesOfItem(atPath: path)
     return (attributes?[.size] as? NSNumber)?.intValue ?? 0
   }
 }
@@ -70,9 +95,10 @@ extension StoreSummary.Scope {
       rows: counts.sorted { $0.key < $1.key }.map { row($0.key, "\($0.value)") }
     )
     let head = """
-      scope "\(name)": device \(replica.device), opened \(openings) times
-      \(replica.recordCount) records in \(recordBytes) bytes, \(patches) patches in \
-      \(patchBytes), \(digests) digests
+      scope "\(name)": device \(replica.device), opened \(openings.counted("time"))
+      \(replica.recordCount.counted("record")) in \(recordBytes.counted("byte")), \
+      \(patches.counted("patch", "patches")) in \(patchBytes.counted("byte")), \
+      \(digests.counted("digest"))
 
       """
     return [records, devices].filter { !$0.rows.isEmpty }

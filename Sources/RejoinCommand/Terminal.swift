@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import RejoinTesting
 
 /// Standard output and standard error.
 enum Terminal {
@@ -12,8 +13,8 @@ enum Terminal {
 
   /// Ends the command if standard output is closed.
   ///
-  /// To be called first: a file that the command opens would otherwise take
-  /// standard output's file descriptor, and the output would go there.
+  /// Call this first. Otherwise a file that the command opens takes the file
+  /// descriptor of standard output and receives the output.
   static func open() {
     // Writing to a pipe without a reader then fails with an error instead of
     // ending the process by a signal.
@@ -23,8 +24,8 @@ enum Terminal {
 
   /// Whether standard output is a file, a pipe, a device or a socket.
   ///
-  /// If it was closed, the runtime may have opened something of its own under
-  /// its file descriptor, which has no file type.
+  /// If it was closed, the runtime may have opened an object without a file
+  /// type under its file descriptor.
   private static var isOpen: Bool {
     var status = stat()
     return fstat(STDOUT_FILENO, &status) == 0 && status.st_mode & S_IFMT != 0
@@ -32,26 +33,26 @@ enum Terminal {
 
   /// Writes `text` to standard output.
   ///
-  /// If that fails, the command ends.
+  /// If writing fails, the command ends.
   static func write(_ text: String) {
     if let error = put(text, to: STDOUT_FILENO) { fail(error) }
   }
 
   /// Writes `text` to standard error.
   ///
-  /// Errors are ignored, as there is nowhere left to report them.
+  /// Errors are ignored, because no place to report them is left.
   static func complain(_ text: String) {
     _ = put(text, to: STDERR_FILENO)
   }
 
-  /// Tells what of somebody's data is not compared.
-  static func tellLeftOut(_ text: String) {
+  /// Reports data that is not compared.
+  static func reportLeftOut(_ text: String) {
     complain("left out: \(text.printable)\n")
   }
 
   private static func fail(_ error: Int32) -> Never {
     if error == EPIPE {
-      // The reader wants no more, as `head` does: end as other programs do.
+      // The reader has enough, as with `head`. End as other programs do.
       signal(SIGPIPE, SIG_DFL)
       raise(SIGPIPE)
     }
@@ -64,8 +65,8 @@ enum Terminal {
 
   /// Writes all of `text`.
   ///
-  /// - Returns: The error's `errno`; `nil` on success.
-  private static func put(_ text: String, to file: Int32) -> Int32? {
+  /// - Returns: The error's `errno`, or `nil` on success.
+  static func put(_ text: String, to file: Int32) -> Int32? {
     var rest = Array(text.utf8)[...]
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes {
@@ -83,29 +84,31 @@ enum Terminal {
 
 /// A line on standard error with the progress of long work.
 ///
-/// It appears only on a terminal, and only if the work takes more than a
+/// The line appears only on a terminal, and only if the work takes more than a
 /// second.
 struct ProgressLine {
-  private let label: String
-  private let total: Int
-  private let start = ContinuousClock.now
+  private let text: ([Int]) -> String
   private let isOnTerminal = isatty(STDERR_FILENO) == 1
   private var isShown = false
-  /// The number of finished steps at which to write the line again.
-  private var next = 50
+  private var next = ContinuousClock.now + .seconds(1)
 
+  /// Creates a line.
+  ///
+  /// - Parameter text: Returns the line for the counts of finished steps.
+  init(_ text: @escaping ([Int]) -> String) { self.text = text }
+
+  /// Creates the line of work with one count.
   init(_ label: String, of total: Int) {
-    self.label = label
-    self.total = total
+    self.init { "\(label): \($0[0].grouped) of \(total.grouped)" }
   }
 
-  /// Shows that `done` of the total are done.
-  mutating func update(_ done: Int) {
-    guard isOnTerminal, done >= next else { return }
-    next = done + 50
-    guard ContinuousClock.now - start > .seconds(1) else { return }
+  /// Shows the counts of finished steps, at most ten times a second.
+  mutating func update(_ done: [Int]) {
+    let now = ContinuousClock.now
+    guard isOnTerminal, now >= next else { return }
+    next = now + .milliseconds(100)
     isShown = true
-    Terminal.complain("\r\(label): \(done) of \(total)\u{1b}[K")
+    Terminal.complain("\r\(text(done))\u{1b}[K")
   }
 
   /// Removes the line.

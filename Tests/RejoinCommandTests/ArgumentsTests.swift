@@ -5,26 +5,37 @@ import Testing
 @testable import RejoinCommand
 
 @Suite struct ArgumentsTests {
+  private let command = Command(
+    name: "test", purpose: "", usage: "", discussion: "",
+    sections: [
+      .init(
+        title: "",
+        options: [
+          .init("seed", "N", ""), .init("format", "F", ""),
+          .init("with", "W", "", isRepeatable: true), .init(flag: "all", ""),
+        ])
+    ], examples: [], run: { _ in })
+
   private func parse(_ words: String...) throws(CommandError) -> Arguments {
-    try Arguments(words, options: ["seed", "format"], flags: ["help"])
+    try Arguments(words, of: command)
   }
 
   @Test func sortsOptionsFlagsAndTheRest() throws {
     let arguments = try parse(
-      "a", "--seed", "7", "--format=json", "-h", "--", "--b")
+      "a", "--seed", "7", "--format=json", "--all", "-h", "--", "--b")
     #expect(arguments.operands == ["a", "--b"])
     #expect(arguments.value("format") == "json")
-    #expect(arguments.has("help"))
+    #expect(arguments.has("all") && arguments.isHelp)
     #expect(try arguments.integer("seed", in: 0...9) == 7)
   }
 
   @Test(arguments: [
     ["--sed", "1"], ["--seed"], ["--seed", "1", "--seed", "2"], ["-x"],
-    ["--help=1"],
+    ["--help=1"], ["--all=1"],
   ])
   func refuses(words: [String]) {
     let error = #expect(throws: CommandError.self) {
-      try Arguments(words, options: ["seed"], flags: ["help"])
+      try Arguments(words, of: command)
     }
     #expect(error?.exitCode == 2)
   }
@@ -42,7 +53,7 @@ import Testing
     ["--seed", "1", "file"],
   ])
   func compareRefuses(words: [String]) throws {
-    let arguments = try Arguments(words, options: CompareCommand.options)
+    let arguments = try Arguments(words, of: CompareCommand.command)
     let error = #expect(throws: CommandError.self) {
       try CompareCommand(arguments)
     }
@@ -54,15 +65,19 @@ import Testing
       "--seed", "0", "--episodes", "1", "--devices", "1", "--edits", "0",
       "--fields", "1", "--contact", "0", "--skew", "0",
     ]
-    _ = try CompareCommand(Arguments(words, options: CompareCommand.options))
+    _ = try CompareCommand(Arguments(words, of: CompareCommand.command))
   }
 
   @Test func aMissingFileFails() throws {
     let arguments = try Arguments(
-      ["no/such/file"], options: CompareCommand.options)
+      ["no/such/file"], of: CompareCommand.command)
     let error = #expect(throws: CommandError.self) {
       try CompareCommand(arguments).run()
     }
-    #expect(error?.exitCode == 2)
+    #expect(error?.exitCode == 1)
+  }
+
+  @Test func repeatsOnlyRepeatableOptions() throws {
+    #expect(try parse("--with", "a", "--with=b").values("with") == ["a", "b"])
   }
 }

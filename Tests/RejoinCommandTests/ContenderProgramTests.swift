@@ -91,7 +91,7 @@ import Testing
       ("cat > /dev/null", "wrote nothing"),
       ("exit 3", "ended with status 3"),
       (try program("{}"), "2: name: the key is missing"),
-      (try program(introduction, good), "wrote 1 endings for 4 episodes"),
+      (try program(introduction, good), "wrote 1 ending for 4 episodes"),
       (
         try program(introduction, good, good, good, good),
         #":3: id: found "e1"; write the ending of "e2""#

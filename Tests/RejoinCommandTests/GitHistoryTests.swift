@@ -179,7 +179,7 @@ private let hasGit =
     let printed = try compare()
     #expect(
       printed.text.contains(
-        "left out: 1 of the merges: their parents have no common past, or several"
+        "left out: 1 merge whose parents do not have exactly one common ancestor"
       ),
       "\(printed.text)")
   }

@@ -390,8 +390,7 @@ import Testing
       ([states, "--html", states], "this command did not write it"),
       (["--explain", "nobody"], "no episode has the ID \"nobody\""),
       (["--html", "a", "--explain", "nobody"], "no episode has the ID"),
-      (["--git", "/", "x.json"], "expected a repository with merges"),
-      (["missing.jsonl"], "there is no such file"),
+      (["--git", "/", "x.json"], "name a repository with merges"),
       (["--workload", "quiet"], "use calm, busy, hostile"),
     ] {
       let printed = try compared(words)

@@ -65,7 +65,8 @@ import Testing
     let error = #expect(throws: ScriptStores.Failure.self) {
       try ScriptStores(in: path + "/stores")
     }
-    #expect(error?.description.contains("cannot be made") == true)
+    #expect(
+      error?.description.contains("cannot be created: Not a directory") == true)
   }
 
   /// What was only in memory is gone.

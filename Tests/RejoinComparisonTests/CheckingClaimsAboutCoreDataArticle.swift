@@ -106,7 +106,8 @@ import Testing
       ], to: file)
     try log(base: nil, mine: ["title": "x"], theirs: ["title": "y"], to: file)
     try log(base: ["title": "x"], mine: nil, theirs: ["title": "y"], to: file)
-    let episodes = try EpisodeFile.read(file.path)
+    let episodes = try EpisodeFile.episodes(
+      in: String(contentsOf: file, encoding: .utf8), file: file.path)
     #expect(episodes.map(\.id) == ["line-1", "line-2", "line-3"])
     #expect(
       episodes[0].edits[0].set == ["title": "Oat milk", "photo": "AQM="])

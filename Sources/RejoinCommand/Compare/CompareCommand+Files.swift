@@ -65,11 +65,7 @@ extension CompareCommand {
         )
       }
     }
-    do {
-      try Data(text.utf8).write(to: URL(fileURLWithPath: path))
-    } catch {
-      throw CommandError.failed("\(path) cannot be written: \(error)")
-    }
+    try Files.write(text, to: path)
     Terminal.complain("wrote \(path)\n")
   }
 

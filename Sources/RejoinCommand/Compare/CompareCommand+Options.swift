@@ -3,25 +3,6 @@
 import RejoinComparison
 
 extension CompareCommand {
-  private static let workloadOptions = [
-    "workload", "seed", "episodes", "devices", "edits", "fields", "counters",
-    "sets", "deletions", "clears", "resets", "contention", "contact", "skew",
-  ]
-
-  /// The options that take a value.
-  static let options =
-    [
-      "format", "strategies", "explain", "html", "git", "base", "mine",
-      "theirs", "kinds", "export",
-    ]
-    + workloadOptions
-
-  /// The options that take a value and may be given several times.
-  static let repeatable = ["contender"]
-
-  /// The options that take none.
-  static let flags = ["all", "endings", "help"]
-
   /// Refuses options that another option would leave without effect.
   static func checkThatAllApply(
     _ arguments: Arguments
@@ -40,7 +21,8 @@ extension CompareCommand {
   func checkThatWorkloadOptionsApply(
     _ arguments: Arguments
   ) throws(CommandError) {
-    let given = Self.workloadOptions.first(where: arguments.isGiven)
+    let given = Self.generatedEpisodes.options.flatMap(\.names)
+      .first(where: arguments.isGiven)
     if let given, !isGenerated {
       throw .usage(
         "--\(given) applies to generated episodes; leave out the data, or "

@@ -150,7 +150,7 @@ extension CompareCommand {
     defer { line.finish() }
     return try Comparison(
       strategies(for: episodes), triesBothOrders: !isGenerated
-    ).run(episodes, progress: { line.update($0) }, report: report)
+    ).run(episodes, progress: { line.update([$0]) }, report: report)
   }
 
   /// The results of a workload for other seeds, and where more changes meet.
@@ -186,8 +186,11 @@ extension CompareCommand {
       return WorkedExample.all.map(\.episode)
         + workloads.flatMap { self.episodes($0.name, $0.1) }
     case .files(let files):
+      let texts = try files.map { (try Files.read($0), $0) }
       do {
-        episodes = try files.flatMap { try EpisodeFile.read($0, kinds) }
+        episodes = try texts.flatMap { bytes, name in
+          try EpisodeFile.episodes(in: bytes, file: name, kinds)
+        }
       } catch {
         throw CommandError.usage("\(error)")
       }

@@ -2,16 +2,17 @@
 
 import Foundation
 import RejoinComparison
+import RejoinTesting
 
-/// The merges of a Git repository, as the system's `git` tells them.
+/// The merges of a Git repository, read with the system's `git`.
 struct GitHistory {
   /// The path of the repository.
   let repository: String
 
-  /// The records of some files that both sides of a merge had changed, with what
-  /// people made of them.
+  /// Returns the records of some files that both sides of a merge changed, with
+  /// the results of the merges.
   ///
-  /// - Parameter paths: Files or folders; of these, JSON and CSV files count.
+  /// - Parameter paths: Files or folders. Only JSON and CSV files count.
   func episodes(
     _ paths: [String], _ kinds: DeclaredKinds = DeclaredKinds()
   ) throws -> [Episode] {
@@ -20,13 +21,14 @@ struct GitHistory {
       "--reverse", "HEAD")
     if merges.isEmpty {
       throw CommandError.usage(
-        "\(repository): HEAD has no merges of two parents; expected some")
+        "\(repository) has no merges of two parents; name a repository with merges"
+      )
     }
     var line = ProgressLine("reading merges", of: merges.count)
     defer { line.finish() }
     var (episodes, crossed) = ([Episode](), 0)
     for (place, merge) in merges.enumerated() {
-      line.update(place)
+      line.update([place])
       let bases =
         (try? lines("merge-base", "--all", merge + "^1", merge + "^2")) ?? []
       if bases.count == 1 {
@@ -36,9 +38,10 @@ struct GitHistory {
       }
     }
     if crossed > 0 {
-      // Each of several pasts has changes that the others lack.
-      Terminal.tellLeftOut(
-        "\(crossed) of the merges: their parents have no common past, or several"
+      // No single state is the base of both sides.
+      Terminal.reportLeftOut(
+        "\(crossed.counted("merge")) whose parents do not have exactly one common "
+          + "ancestor"
       )
     }
     return episodes
@@ -61,8 +64,8 @@ struct GitHistory {
         do {
           return try self.episodes(of: file, [base] + parents + [merge], kinds)
         } catch let error as RecordTable.Failure {
-          // One bad file in a long history is told, and the others are compared.
-          Terminal.tellLeftOut("\(error)")
+          // Report a bad file in a long history, and compare the others.
+          Terminal.reportLeftOut("\(error)")
           return []
         }
       }
@@ -78,7 +81,7 @@ struct GitHistory {
         "rev-parse", "--verify", "--quiet", "\(version):\(file)")
       return object?.first.flatMap { try? run(["cat-file", "blob", $0]) }
     }
-    // Who has renamed a file has not deleted its records.
+    // Renaming a file does not delete its records.
     if blobs.dropFirst().contains(nil) {
       throw RecordTable.Failure(
         "\(merge):\(file)", "it is not a file on both sides and in the merge",
@@ -102,12 +105,12 @@ struct GitHistory {
 
   /// When a file was last changed up to a commit, in milliseconds.
   private func time(_ commit: String, _ file: String) throws -> Int64 {
-    // Not `log`, which may run what the repository's configuration names.
+    // `log` could run programs that the repository's configuration names.
     let text = try lines(
       "rev-list", "-1", "--format=%at", commit, "--",
       paths: [":(top,literal)" + file])
     let seconds = text.last.flatMap { Int64($0) } ?? 0
-    // No later than a hybrid clock can tell.
+    // A hybrid clock cannot represent later times.
     return min(max(seconds, 0), 1 << 37) * 1000
   }
 
@@ -124,8 +127,8 @@ struct GitHistory {
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments =
       ["git", "-C", repository, "-c", "core.fsmonitor=false"] + arguments
-    // Git's own variables would lead to another repository; and nothing is to be
-    // fetched for what is only read.
+    // Git's variables could select another repository, and reading must not
+    // fetch anything.
     process.environment = ProcessInfo.processInfo.environment
       .filter { key, _ in
         !key.hasPrefix("GIT_") || key.hasPrefix("GIT_CONFIG_")
@@ -135,14 +138,15 @@ struct GitHistory {
     do {
       try process.run()
     } catch {
-      throw CommandError.failed("git cannot be run: \(error)")
+      throw CommandError.failed(
+        "git cannot be run: \(Files.reason(error)); install it")
     }
     let bytes = try output.fileHandleForReading.readToEnd() ?? Data()
     process.waitUntilExit()
     guard process.terminationStatus == 0 else {
       throw CommandError.usage(
-        "\(repository): git \(arguments[0]) failed; expected a repository with "
-          + "merges")
+        "git \(arguments[0]) failed in \(repository); name a repository with merges"
+      )
     }
     return bytes
   }

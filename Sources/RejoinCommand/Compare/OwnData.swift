@@ -2,30 +2,36 @@
 
 import Foundation
 import RejoinComparison
+import RejoinTesting
 
-/// Episodes from data that was not written for a comparison.
+/// Episodes from data that were not written for a comparison.
 enum OwnData {
-  /// The records that both sides have changed in three versions of a file: of a
-  /// table as CSV or JSON, or of an SQLite file's tables.
+  /// Returns the records that both sides changed in three versions of a file: a
+  /// table as CSV or JSON, or the tables of an SQLite file.
   static func episodes(
     base: String, mine: String, theirs: String, _ kinds: DeclaredKinds
   ) throws -> [Episode] {
     let paths = [base, mine, theirs]
     do {
-      guard try paths.contains(where: isSQLite) else {
+      let contents = try paths.map(Files.read)
+      guard contents.contains(where: isSQLite) else {
         let tables = try RecordTable.versions(
-          paths.map { (try read($0), $0) })
+          zip(contents, paths).map { ($0, $1) })
         return try RecordTable.episodes(
           name(mine), base: tables[0], mine: tables[1], theirs: tables[2],
           kinds: kinds)
       }
-      let tables = try paths.map(RecordTable.tables(ofSQLite:))
+      let tables = try zip(contents, paths).map { bytes, path in
+        try Files.withDatabase(path, bytes) {
+          try RecordTable.tables(ofSQLite: $0, named: path)
+        }
+      }
       let names = Set(tables.flatMap(\.keys)).sorted()
       return try names.flatMap { name in
         let versions = tables.map { $0[name] }
-        // Whoever has dropped a table has not deleted its records.
+        // Dropping a table does not delete its records.
         if versions[1] == nil || versions[2] == nil {
-          Terminal.tellLeftOut("table \(name): it is not in all three files")
+          Terminal.reportLeftOut("table \(name): it is not in all three files")
           return [Episode]()
         }
         return try RecordTable.episodes(
@@ -42,17 +48,7 @@ enum OwnData {
     URL(fileURLWithPath: path).lastPathComponent
   }
 
-  private static func read(_ path: String) throws -> [UInt8] {
-    guard let data = FileManager.default.contents(atPath: path) else {
-      throw CommandError.usage(
-        "\(path): the file cannot be read; check the path")
-    }
-    return [UInt8](data)
-  }
-
-  private static func isSQLite(_ path: String) throws -> Bool {
-    let file = FileHandle(forReadingAtPath: path)
-    defer { try? file?.close() }
-    return try file?.read(upToCount: 16) == Data("SQLite format 3\0".utf8)
+  private static func isSQLite(_ bytes: [UInt8]) -> Bool {
+    bytes.starts(with: "SQLite format 3\0".utf8)
   }
 }

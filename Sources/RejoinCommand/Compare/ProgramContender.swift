@@ -2,6 +2,7 @@
 
 import Foundation
 import RejoinComparison
+import RejoinTesting
 
 /// A program that merges episodes: it reads a line for each, and writes an
 /// introduction and a line for each ending.
@@ -26,8 +27,8 @@ struct ProgramContender {
         .introduction(first)
       guard rows.count == episodes.count else {
         throw CommandError.failed(
-          "the contender `\(command)` wrote \(rows.count) endings for "
-            + "\(episodes.count) episodes; write one line for each")
+          "the contender `\(command)` wrote \(rows.count.counted("ending")) for "
+            + "\(episodes.count.counted("episode")); write one line for each")
       }
       var outcomes: [String: Outcome] = [:]
       for (index, (row, episode)) in zip(rows, episodes).enumerated() {

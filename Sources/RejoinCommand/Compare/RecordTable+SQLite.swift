@@ -12,13 +12,17 @@ extension RecordTable {
   ]
   private static let ownColumns: Set = ["Z_OPT", "Z_ENT"]
 
-  /// The tables of an SQLite file that have primary keys, by their names.
+  /// Returns the tables of an SQLite file that have primary keys, by their names.
+  ///
+  /// - Parameters:
+  ///   - file: The path of the file to open.
+  ///   - path: The path that the user gave, for messages.
   static func tables(
-    ofSQLite path: String
+    ofSQLite file: String, named path: String
   ) throws -> [String: RecordTable] {
     let connection: SQLiteConnection
     do {
-      connection = try SQLiteConnection(opening: path, .reading)
+      connection = try SQLiteConnection(opening: file, .reading)
       _ = try connection.integer("SELECT count(*) FROM sqlite_master")
     } catch {
       throw Failure(path, "\(error)", "an SQLite file")
@@ -39,7 +43,7 @@ extension RecordTable {
         tables[name] = try table(
           name, in: connection, place, without: isCoreData ? ownColumns : [])
         if tables[name] == nil {
-          Terminal.tellLeftOut("\(place): it has no primary key")
+          Terminal.reportLeftOut("\(place): it has no primary key")
         }
       } catch let error as SQLError {
         throw Failure(

@@ -2,13 +2,14 @@
 
 import Rejoin
 import RejoinComparison
+import RejoinTesting
 
 extension Inspection {
   /// The content of the message as tables.
   func table(colors: Bool) -> String {
     let size = summary.sections.reduce(0) { $0 + $1.byteCount }
     var text =
-      "\(summary.kind.name), version \(WireKind.version), \(size) bytes\n"
+      "\(summary.kind.name), version \(WireKind.version), \(size.counted("byte"))\n"
     let tables = [sectionTable, deviceTable, fieldTable]
     for table in tables where !table.rows.isEmpty {
       text += "\n" + table.aligned(colors: colors)

@@ -90,9 +90,9 @@ enum ReplayOutput {
     return report.equivocations.sorted().map { fault("equivocation", $0) }
       + last(report.forkedDevices).map { fault("forked", $0) }
       + [report.lastSaveBeforeRollback].compactMap { $0 }.map {
-        fault("doubtful", $0)
+        fault("rollback", $0)
       }
-      + last(report.reactivatedDevices).map { fault("returned", $0) }
+      + last(report.reactivatedDevices).map { fault("reactivated", $0) }
   }
 
   /// The line for a backup that was opened as a new device.

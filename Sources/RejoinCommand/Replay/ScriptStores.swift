@@ -40,8 +40,8 @@ final class ScriptStores {
         at: folder, withIntermediateDirectories: true)
     } catch {
       throw Failure(
-        description: "\(path): the folder cannot be made: \(error); choose one "
-          + "that can be written to")
+        description: "\(path) cannot be created: \(Files.reason(error)); name "
+          + "another folder")
     }
   }
 

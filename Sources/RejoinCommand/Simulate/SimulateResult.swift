@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RejoinTesting
 import _RejoinVerification
 
 /// How much was explored and simulated, and the fault that was found, if any.
@@ -20,7 +21,7 @@ struct SimulateResult {
   private var lines: [String] {
     let explored =
       explored.violation.map { "stopped in the program \($0.program.name)" }
-      ?? "\(explored.programs.count) programs, \(explored.counts)"
+      ?? "\(explored.programs.count.counted("program")), \(explored.counts)"
     return [
       "explorer: \(explored)",
       "\(simulated), seeds from \(seeds.lowerBound)",

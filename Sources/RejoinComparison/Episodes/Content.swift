@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Rejoin
+import RejoinTesting
 
 /// The content of one field of a plain record.
 public enum Content: Hashable, Sendable {
@@ -57,19 +58,6 @@ extension Content: CustomStringConvertible {
     case .elements(let elements):
       "[" + elements.sorted().map(\.description).joined(separator: ", ") + "]"
     }
-  }
-}
-
-extension Int64 {
-  /// The number with a comma between thousands.
-  var grouped: String {
-    let digits = Array(String(magnitude))
-    var text = self < 0 ? "-" : ""
-    for (place, digit) in digits.enumerated() {
-      if place > 0, (digits.count - place).isMultiple(of: 3) { text += "," }
-      text.append(digit)
-    }
-    return text
   }
 }
 

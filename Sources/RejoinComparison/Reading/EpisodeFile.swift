@@ -1,32 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
-
 /// Reads files of episodes: JSON Lines, one episode per line.
 ///
 /// Blank lines are skipped. `rejoin compare --help` describes the format.
 package enum EpisodeFile {
-  /// Reads every episode in the file at `path`.
-  ///
-  /// - Throws: ``EpisodeFileError``, with the line, the key and what to do.
-  package static func read(
-    _ path: String, _ kinds: DeclaredKinds = DeclaredKinds()
-  ) throws(EpisodeFileError) -> [Episode] {
-    let data: Data
-    do {
-      data = try Data(contentsOf: URL(fileURLWithPath: path))
-    } catch {
-      let exists = FileManager.default.fileExists(atPath: path)
-      throw EpisodeFileError(
-        code: .unreadable, file: path, line: nil, key: nil,
-        problem: exists ? "the file cannot be read" : "there is no such file",
-        remedy: exists
-          ? "check that it is a file and that you have permission to read it"
-          : "check the path")
-    }
-    return try episodes(in: [UInt8](data), file: path, kinds)
-  }
-
   /// Reads every episode in a text.
   ///
   /// - Parameters:
@@ -39,7 +16,10 @@ package enum EpisodeFile {
     try episodes(in: Array(text.utf8), file: file, DeclaredKinds())
   }
 
-  private static func episodes(
+  /// Reads every episode in the bytes of a file.
+  ///
+  /// - Throws: ``EpisodeFileError``, with the line, the key and what to do.
+  package static func episodes(
     in bytes: [UInt8], file: String, _ kinds: DeclaredKinds
   ) throws(EpisodeFileError) -> [Episode] {
     var episodes: [Episode] = []

@@ -5,8 +5,6 @@
 package struct EpisodeFileError: Error, Hashable {
   /// The kind of an error.
   package enum Code: Hashable, Sendable {
-    /// The file is missing or cannot be opened.
-    case unreadable
     /// A line is not a JSON object.
     case malformed
     /// The format has no such key.

@@ -52,8 +52,9 @@ package struct RecordTable: Sendable {
   package static func versions(
     _ files: [(bytes: [UInt8]?, name: String)]
   ) throws(Failure) -> [RecordTable] {
-    guard files.contains(where: { $0.name.lowercased().hasSuffix(".csv") })
-    else { return try versions(json: files) }
+    guard files.contains(where: isCSV) else {
+      return try versions(json: files)
+    }
     var tables: [RecordTable] = []
     for (bytes, name) in files {
       tables.append(
@@ -62,6 +63,16 @@ package struct RecordTable: Sendable {
         } ?? RecordTable())
     }
     return tables
+  }
+
+  /// Whether a file is CSV, by its name or else by its first byte.
+  private static func isCSV(_ file: (bytes: [UInt8]?, name: String)) -> Bool {
+    let name = file.name.lowercased()
+    if name.hasSuffix(".csv") || name.hasSuffix(".json") {
+      return name.hasSuffix(".csv")
+    }
+    let first = file.bytes?.first { !" \t\r\n".utf8.contains($0) }
+    return first.map { !"{[".utf8.contains($0) } ?? false
   }
 
   /// Reads a header, and a record a line, whose first field is its key (RFC 4180).

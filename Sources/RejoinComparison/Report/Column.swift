@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import RejoinTesting
+
 /// A column of a table of strategies.
 struct Column: Sendable {
   /// The heading, on at most two lines.
@@ -199,9 +201,6 @@ extension Column {
 }
 
 extension Int {
-  /// The number with a comma between thousands.
-  package var grouped: String { Int64(self).grouped }
-
   /// The share of a total in percent, to a tenth.
   package func percent(of whole: Int) -> String {
     (whole == 0 ? 0 : Double(self) / Double(whole)).percent

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import RejoinTesting
+
 /// The endings of all strategies on a worked example.
 package struct ExampleReport: Sendable {
   private let example: WorkedExample
@@ -100,7 +102,7 @@ extension Losses {
   /// The losses in a few words.
   var words: String {
     func count(_ count: Int, _ one: String, _ many: String) -> String? {
-      count == 0 ? nil : "\(count.grouped) \(count == 1 ? one : many)"
+      count == 0 ? nil : count.counted(one, many)
     }
     let lost = count(lost, "change", "changes").map { words in
       reported == 0

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import RejoinTesting
+
 /// The result of a comparison in one sentence, or a few.
 struct Headline {
   let subject: Subject
@@ -34,7 +36,7 @@ struct Headline {
     else { return "" }
     return
       " If a deletion should win over an edit, Rejoin loses the deletion in "
-      + "\(score.lossy.grouped) \(score.lossy == 1 ? "record" : "records")."
+      + "\(score.lossy.counted("record"))."
   }
 
   private func ends(_ handler: StrategyResult?, _ rejoin: StrategyResult?)

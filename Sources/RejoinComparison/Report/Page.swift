@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import RejoinTesting
+
 /// A comparison as an HTML page: bars, the timeline of an episode, and tables.
 ///
 /// The page needs no other file and no script.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import RejoinTesting
+
 /// The result of a comparison as text.
 package struct Report: Sendable {
   /// The subject of the comparison.
@@ -179,7 +181,7 @@ extension Report {
       let (part, whole) = (strategy.losses.reported, strategy.losses.lost)
       let all = part == whole ? "all" : "\(part.grouped)"
       return
-        "`\(strategy.name)` reports \(all) of the \(whole.grouped) changes "
+        "`\(strategy.name)` reports \(all) of the \(whole.counted("change")) "
         + "that it drops."
     }
     let others =

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Rejoin
+import RejoinTesting
 
 /// Counts of how people resolved records that both sides of a merge changed.
 package struct Resolutions: Sendable {
@@ -102,7 +103,7 @@ extension Resolutions {
   private func counterSentences(_ group: String) -> String? {
     guard counters > 0 else { return nil }
     return
-      "In `\(group)`, several devices changed \(counters.grouped) counters. "
+      "In `\(group)`, several devices changed \(counters.counted("counter")). "
       + "Rejoin ends with the sum of the changes, which people kept in "
       + "\(share(sumKept, counters)). All devices made the same change in "
       + "\(share(sameAmount, counters)), and the sum is negative in "
@@ -119,7 +120,7 @@ extension Resolutions {
     }.sorted { $0.key < $1.key }
     if groups.isEmpty { return nil }
     let subjects = groups.map { group, episodes in
-      "\(episodes.count.grouped) records of group `\(group)`"
+      "\(episodes.count.counted("record")) of group `\(group)`"
     }
     let sentences = groups.compactMap { group, episodes in
       Resolutions(episodes).counterSentences(group)

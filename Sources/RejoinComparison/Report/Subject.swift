@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import RejoinTesting
+
 /// The subject of a comparison.
 package enum Subject: Sendable {
   /// Episodes of a workload with a name.
@@ -17,21 +19,17 @@ package enum Subject: Sendable {
 
   /// The episodes in one sentence, without its end.
   func phrase(_ result: ComparisonResult) -> String {
-    let count = result.episodes.grouped
-    let records = result.episodes == 1 ? "record" : "records"
     switch self {
     case .generated(_, let workload):
-      let devices = workload.devices == 1 ? "device" : "devices"
-      return
-        "\(count) generated \(records) that \(workload.devices) \(devices) "
-        + "edited while apart"
+      return result.episodes.counted("generated record")
+        + " that \(workload.devices.counted("device")) edited while apart"
     case .records:
       let repositories = result.strategies.first?.repositories.count ?? 0
-      let noun = repositories == 1 ? "repository" : "repositories"
+      let records = result.episodes.counted("record")
+      let sources = repositories.counted("Git repository", "Git repositories")
       return repositories == 0
-        ? "\(count) \(records) that several devices changed while apart"
-        : "\(count) \(records) of \(repositories) Git \(noun) that both sides of a "
-          + "merge changed"
+        ? "\(records) that several devices changed while apart"
+        : "\(records) of \(sources) that both sides of a merge changed"
     }
   }
 
@@ -49,9 +47,9 @@ package enum Subject: Sendable {
       return "hostile: a check of features, and not a rate. \(unit) \(met)."
     case .generated(let name, let workload):
       return
-        "\(name): \(result.episodes.grouped) generated records, each edited by "
-        + "\(workload.devices) devices while apart. How often that happens is not "
-        + "shown. \(unit) \(met)."
+        "\(name): \(result.episodes.counted("generated record")), each edited by "
+        + "\(workload.devices.counted("device")) while apart. How often that happens "
+        + "is not shown. \(unit) \(met)."
     case .records:
       let different = contention.different.percent(of: contention.touched)
       return phrase(result).capitalizedFirst
@@ -63,7 +61,8 @@ package enum Subject: Sendable {
   /// The parameters of generated episodes in a sentence, or `nil` for others.
   var parameters: String? {
     guard case .generated(let name, let workload) = self else { return nil }
-    return "\(name): \(workload.episodes.grouped) episodes, \(workload.words)."
+    return
+      "\(name): \(workload.episodes.counted("episode")), \(workload.words)."
   }
 }
 
@@ -74,17 +73,18 @@ extension Workload {
   /// contacts.
   var words: String {
     let count = contact > 0 ? min(contact, editsPerDevice) : editsPerDevice
-    let edits = "\(count) \(count == 1 ? "edit" : "edits") per device"
+    let edits = "\(count.counted("edit")) per device"
     let contact =
       contact > 0
-      ? "then contact, until each device made \(editsPerDevice) edits"
+      ? "then contact, until each device made "
+        + editsPerDevice.counted("edit")
       : "no contact meanwhile"
     func percent(_ share: Double) -> String {
       let text = share.percent
       return text.hasSuffix(".0%") ? String(text.dropLast(3)) + "%" : text
     }
     var words = [
-      "\(devices) devices", edits, "\(fields) fields",
+      devices.counted("device"), edits, fields.counted("field"),
       "\(percent(counters)) counters",
       "\(percent(sets)) sets", "\(percent(deletions)) deletions",
       "\(percent(clears)) clears",

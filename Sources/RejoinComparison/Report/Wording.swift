@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Rejoin
+import RejoinTesting
 
 extension Content {
   /// The content, cut to 60 characters.

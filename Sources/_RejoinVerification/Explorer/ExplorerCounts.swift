@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import RejoinTesting
+
 /// What an explorer has done.
 public struct ExplorerCounts: Hashable, Sendable {
   /// The distinct configurations: the states of three replicas, the saves that are
@@ -61,12 +63,17 @@ public struct ExplorerCounts: Hashable, Sendable {
 extension ExplorerCounts: CustomStringConvertible {
   /// The counts in one line.
   public var description: String {
-    "\(configurations) configurations, \(transitions) transitions, "
-      + "\(checks) checks; deltas: \(applied) applied, \(gaps) refused as gaps, "
-      + "\(split) split, \(relayed) relayed; fragments: \(fragments) taken, "
-      + "\(refused) refused, \(waits) intervals waited; "
-      + "parts of transfers: \(parts); \(states) states, "
-      + "\(messages) messages and \(executions) executions of replicas"
-      + (isComplete ? "" : "; not complete")
+    let parts: [String] = [
+      configurations.counted("configuration"),
+      transitions.counted("transition"), checks.counted("check"),
+      "deltas: \(applied.grouped) applied", "\(gaps.grouped) refused as gaps",
+      "\(split.grouped) split", "\(relayed.grouped) relayed",
+      "fragments: \(fragments.grouped) taken", "\(refused.grouped) refused",
+      "\(waits.counted("interval")) blocked",
+      "parts of transfers: \(self.parts)", states.counted("state"),
+      messages.counted("message"),
+      "\(executions.counted("execution")) of replicas",
+    ]
+    return parts.joined(separator: ", ") + (isComplete ? "" : ", not complete")
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Rejoin
+import RejoinTesting
 
 /// Runs simulations, one seed after another.
 ///
@@ -65,20 +66,27 @@ public struct SimulationResult: Sendable, CustomStringConvertible {
 
   /// One line with all counts, and the seed that failed.
   public var description: String {
-    let line =
-      "simulator: \(seeds) seeds, \(counts.saves) saves, "
-      + "\(counts.deliveries) deliveries, \(counts.gaps) gaps, "
-      + "\(counts.fragments) fragments taken, "
-      + "\(counts.refusedFragments) refused, \(counts.waits) intervals waited, "
-      + "parts of transfers: \(counts.parts), "
-      + "\(counts.restores) restores "
-      + "(\(counts.unnoticedRestores) unnoticed, \(counts.crashes) crashes), "
-      + "\(counts.forks) clones, \(counts.collisions) collisions, "
-      + "\(counts.cuts) cuts, \(counts.purges) purges, "
-      + "undone \(counts.undoings), saves of contexts \(counts.contextSaves), "
-      + "\(counts.returns) returns, \(counts.pulls) pulls, "
-      + "\(counts.refusals) refusals, \(counts.loops) loops ended, "
-      + "\(counts.checks) checks"
+    let restores: String =
+      counts.restores.counted("restore")
+      + " (\(counts.unnoticedRestores.grouped) unnoticed, "
+      + counts.crashes.counted("crash", "crashes") + ")"
+    let parts: [String] = [
+      "simulator: \(seeds.counted("seed"))", counts.saves.counted("save"),
+      counts.deliveries.counted("delivery", "deliveries"),
+      counts.gaps.counted("gap"),
+      "\(counts.fragments.counted("fragment")) taken",
+      "\(counts.refusedFragments.grouped) refused",
+      "\(counts.waits.counted("interval")) blocked",
+      "parts of transfers: \(counts.parts)", restores,
+      counts.forks.counted("clone"), counts.collisions.counted("collision"),
+      counts.cuts.counted("cut"), counts.purges.counted("purge"),
+      "undone saves: \(counts.undoings)",
+      "saves of contexts: \(counts.contextSaves)",
+      counts.returns.counted("return"), counts.pulls.counted("pull"),
+      counts.refusals.counted("refusal"),
+      "\(counts.loops.counted("loop")) ended", counts.checks.counted("check"),
+    ]
+    let line = parts.joined(separator: ", ")
     return failure.map { "\(line); seed \($0.seed): \($0.mismatch)" } ?? line
   }
 }

@@ -141,12 +141,4 @@ import Testing
     #expect(error.line == 2)
     #expect(error.problem.contains("line 1"))
   }
-
-  @Test func aMissingFileIsNamed() throws {
-    let error = try #require(throws: EpisodeFileError.self) {
-      try EpisodeFile.read("no/such/file.jsonl")
-    }
-    #expect(error.code == .unreadable)
-    #expect(error.description.hasPrefix("no/such/file.jsonl: there is no"))
-  }
 }

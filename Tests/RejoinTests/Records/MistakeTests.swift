@@ -81,7 +81,7 @@ import Testing
           item.quantity.increment(); item.tags.insert("x"); item.cost.append(5)
           item.list = Reference("home"); item.list = nil
           let title = item.title; let other: String? = item.title
-          if item.title == "x", item.quantity.value > number { item.touch() }
+          if item.title == "x", item.quantity.value > number { item.ensureExists() }
           print(title ?? other ?? text, item.tags.elements, item.cost.total)
           print(record.id, record.record.id, record.quantity, record.tags)
           print(view[Item.self, "milk"]?.title ?? "", view.version)

@@ -37,7 +37,7 @@ extension Siblings<Stamped>: FieldStore {
     winner?.payload.value == other.winner?.payload.value
   }
 
-  package var mayContainReferencesinReferences: Bool {
+  package var mayContainReferences: Bool {
     contains { $0.payload.value?.isReference == true }
   }
 

@@ -44,7 +44,7 @@ extension DotMap: FieldStore {
     part.entries.map { contains($0.key) ? 1 : 0 }
   }
 
-  package var mayContainReferencesinReferences: Bool { true }
+  package var mayContainReferences: Bool { true }
 
   package func forEachValue(_ body: (Value) -> Void) {
     for entry in entries { body(entry.key) }

@@ -104,12 +104,12 @@ public struct MergeReport: Sendable {
 
   /// The records with at least one updated field.
   public internal(set) var changedRecords: Set<RecordID> = []
-  /// The records that did not exist before and do now; all are in ``records``.
+  /// The records that did not exist before and do now; all are in ``changedRecords``.
   public internal(set) var createdRecords: Set<RecordID> = []
-  /// The records that existed before and do not now; all are in ``records``.
+  /// The records that existed before and do not now; all are in ``changedRecords``.
   public internal(set) var deletedRecords: Set<RecordID> = []
   /// The fields whose visible value changed, except existence; their records
-  /// are in ``records``.
+  /// are in ``changedRecords``.
   public internal(set) var changedFields: Set<FieldLocation> = []
   /// The old and the new states of ``changedFields``, if ``Detail/changesWithValues`` were
   /// asked for.

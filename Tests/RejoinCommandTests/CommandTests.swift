@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import RejoinSQL
+import RejoinTesting
+import Testing
+
+@testable import RejoinCommand
+
+/// The command as a user runs it: help, version, input, exit codes, interrupts.
+@Suite struct CommandTests {
+  private static let tests = URL(filePath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent()
+  private static let script = tests.appending(
+    path: "RejoinCommandTests/Scripts/001-ledger-adds-up.jsonl"
+  ).path
+  private static let message = tests.appending(
+    path: "RejoinTests/Golden/snapshot.bin"
+  ).path
+  private static let program = Bundle.module.bundleURL
+    .deletingLastPathComponent().appending(path: "rejoin").path
+
+  /// Runs a shell command in which `rejoin` is the command.
+  private func shell(_ text: String, in folder: URL? = nil) throws -> Printed {
+    try run(
+      URL(filePath: "/bin/bash"),
+      ["-c", "rejoin() { '\(Self.program)' \"$@\"; }\n\(text)"], in: folder)
+  }
+
+  @Test func versionIsThatOfTheChangelog() throws {
+    let printed = try rejoin("--version")
+    #expect(printed.text == "rejoin \(Commands.version)\n")
+    #expect(printed.code == 0)
+    let changelog = try String(
+      contentsOf: Self.tests.deletingLastPathComponent()
+        .appending(path: "CHANGELOG.md"), encoding: .utf8)
+    let releases = changelog.split(separator: "\n")
+      .filter { $0.hasPrefix("## ") }
+    #expect(releases.first?.hasPrefix("## \(Commands.version)") == true)
+  }
+
+  @Test func helpListsEveryCommand() throws {
+    let printed = try rejoin("--help")
+    #expect(printed.code == 0)
+    for command in Commands.all {
+      #expect(printed.text.contains("\n  \(command.name) "))
+    }
+    #expect(try rejoin("sing").code == 2)
+    #expect(try rejoin().code == 2)
+  }
+
+  @Test(arguments: Commands.all.map(\.name))
+  func helpListsEveryOption(_ name: String) throws {
+    let command = try #require(Commands.all.first { $0.name == name })
+    let printed = try rejoin(name, "--help")
+    #expect(printed.code == 0)
+    #expect(
+      printed.text.hasPrefix("rejoin \(name): \(command.purpose)\n\nUSAGE"))
+    for option in command.options.flatMap(\.names) {
+      #expect(printed.text.contains("--\(option)"))
+    }
+    for line in printed.text.split(separator: "\n") {
+      #expect(line.count <= 80, "\(line)")
+    }
+    #expect(try rejoin(name, "--unknown").code == 2)
+  }
+
+  @Test(arguments: [
+    "replay - < '\(script)'", "replay <(cat '\(script)')",
+    "inspect - < '\(message)'", "inspect <(cat '\(message)')",
+    "compare - < episodes", "compare <(cat episodes)",
+    "compare --base <(cat base) --mine <(cat mine) --theirs - < theirs",
+  ])
+  func pipesAreRead(_ words: String) throws {
+    let folder = try Folder()
+    try folder.write(
+      #"{"id":"e","base":{"n":3},"mine":{"n":2},"theirs":{"n":1}}"#,
+      to: "episodes")
+    try folder.write("id,n\n1,3\n", to: "base")
+    try folder.write("id,n\n1,2\n", to: "mine")
+    try folder.write("id,n\n1,1\n", to: "theirs")
+    let printed = try shell("rejoin \(words)", in: folder.url)
+    #expect(printed.code == 0, "\(printed.text)")
+    #expect(!printed.text.isEmpty)
+  }
+
+  @Test func storesAreReadFromAPipe() throws {
+    let folder = try Folder()
+    let stores = folder.url.path
+    let made = try rejoin("replay", Self.script, "--store", stores)
+    #expect(made.code == 0)
+    let name = try #require(
+      try FileManager.default.contentsOfDirectory(atPath: stores)
+        .first { $0.hasSuffix(".sqlite") })
+    let file = "\(stores)/\(name)"
+    let printed = try shell("rejoin store --check - < '\(file)'")
+    #expect(printed.code == 0, "\(printed.text)")
+    #expect(printed.text.hasPrefix("-: "))
+    #expect(try shell("rejoin store <(cat '\(file)')").code == 0)
+  }
+
+  @Test func databasesAreReadFromPipes() throws {
+    let folder = try Folder()
+    for (name, number) in [("base", 3), ("mine", 2), ("theirs", 1)] {
+      let path = folder.url.appending(path: name).path
+      let connection = try SQLiteConnection(opening: path)
+      try connection.run("CREATE TABLE item (id TEXT PRIMARY KEY, n INTEGER)")
+      try connection.run("INSERT INTO item VALUES ('1', \(number))")
+      connection.close()
+    }
+    let printed = try shell(
+      "rejoin compare --base base --mine <(cat mine) --theirs - < theirs",
+      in: folder.url)
+    #expect(printed.code == 0, "\(printed.text)")
+  }
+
+  /// A file that cannot be read or written is exit code 1 everywhere, with the
+  /// system's reason and without the type of an error.
+  @Test(arguments: [
+    ("replay no/such", "No such file or directory"),
+    ("inspect no/such", "No such file or directory"),
+    ("compare no/such", "No such file or directory"),
+    ("store no/such", "No such file or directory"),
+    ("compare --base no/a --mine no/b --theirs no/c", "No such file"),
+    ("replay /tmp", "it is a folder"), ("inspect /tmp", "it is a folder"),
+    ("compare /tmp", "it is a folder"), ("store /tmp", "it is a folder"),
+    ("compare --html no/such/page", "No such file or directory"),
+    ("compare --export /tmp", "it is a folder"),
+    ("simulate --seeds 1 --minutes 1 --report no/such/r", "No such file"),
+    ("replay \(script) --store /dev/null/x", "Not a directory"),
+  ])
+  func unreadableFileExitsWithOne(words: String, reason: String) throws {
+    let printed = try shell("rejoin \(words)")
+    #expect(printed.code == 1, "\(printed.text)")
+    #expect(printed.text.contains(reason), "\(printed.text)")
+    for name in ["NSError", "NSCocoa", "Error Domain", "CocoaError"] {
+      #expect(!printed.text.contains(name))
+    }
+  }
+
+  @Test func wrongInputExitsWithTwo() throws {
+    let folder = try Folder()
+    let bad = try folder.write("{\n", to: "bad")
+    #expect(try rejoin("replay", bad).code == 2)
+    #expect(try rejoin("compare", bad).code == 2)
+    let bytes = folder.url.appending(path: "bytes")
+    try Data([0xff, 0xfe]).write(to: bytes)
+    #expect(try rejoin("replay", bytes.path).code == 2)
+    #expect(try rejoin("inspect", bytes.path).code == 1)
+  }
+
+  @Test func countsAreSingularOrPlural() throws {
+    #expect(0.counted("record") == "0 records")
+    #expect(1.counted("record") == "1 record")
+    #expect((-1234).counted("record") == "-1,234 records")
+    #expect(1.counted("patch", "patches") == "1 patch")
+    let printed = try rejoin(
+      "compare", "--workload", "calm", "--episodes", "1", "--all")
+    #expect(printed.text.contains("1 episode,"), "\(printed.text.prefix(300))")
+    for words in ["1 records", "1 episodes", "1 edits", "1 seeds"] {
+      #expect(!printed.text.contains(" \(words)"), "\(words)")
+    }
+  }
+
+  @Test func interruptedSimulationPrintsItsCounts() throws {
+    let process = Process()
+    let output = Pipe()
+    process.executableURL = URL(filePath: Self.program)
+    process.arguments = ["simulate", "--nightly"]
+    (process.standardOutput, process.standardError) = (output, output)
+    try process.run()
+    // Written when interrupts are caught.
+    var text = output.fileHandleForReading.availableData
+    Thread.sleep(forTimeInterval: 1)
+    process.interrupt()
+    text += try output.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    let printed = String(decoding: text, as: UTF8.self)
+    #expect(process.terminationStatus == 130, "\(printed)")
+    #expect(printed.contains("simulator: ") && printed.contains("explorer: "))
+    #expect(printed.contains("interrupted"))
+  }
+
+  /// Progress appears on a terminal only.
+  @Test func simulationShowsProgressOnATerminal() throws {
+    let words = "simulate --seeds 1000 --minutes 1"
+    let terminal = try shell(
+      "python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' "
+        + "'\(Self.program)' \(words)")
+    #expect(terminal.text.contains(" of 2,000 simulations"))
+    #expect(try shell("rejoin \(words)").text.contains("\r") == false)
+  }
+}
