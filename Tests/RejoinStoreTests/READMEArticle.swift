@@ -40,9 +40,9 @@ struct Profile: Entity {
       ada.tags.insert("runner")
     }
 
-    // When they meet: in any order, by any route, as often as you like
+    // Later, when they can reach each other
     if let delta = try await phone.delta(since: tablet.version) {
-      let bytes = delta.encoded()  // … travel …
+      let bytes = delta.encoded()  // Send these bytes in any way you like.
       try await tablet.apply(decoding: bytes)
     }
     if let delta = try await tablet.delta(since: phone.version) {

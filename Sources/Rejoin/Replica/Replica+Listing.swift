@@ -133,6 +133,20 @@ extension Replica {
     }.sorted { ($0.record, $0.field) < ($1.record, $1.field) }
   }
 
+  /// Returns the registers of an entity's existing records that have conflicts,
+  /// sorted.
+  ///
+  ///     replica.conflictedFields(of: Profile.self).map(\.record.key)  // ["ada"]
+  ///
+  /// A field that the schema declares as `lww` is not listed.
+  ///
+  /// - Complexity: O(*k* log *k*), where *k* is the number of registers of the
+  ///   replica with more than one write.
+  public func conflictedFields<E: Entity>(of entity: E.Type) -> [FieldLocation]
+  {
+    conflictedFields(of: schema.fields(of: entity).entityName)
+  }
+
   /// The IDs of all existing records, except the library's own, sorted.
   public var allRecordIDs: [RecordID] {
     stored.positions.names.filter { !BuiltIn.isBuiltIn($0.text) }

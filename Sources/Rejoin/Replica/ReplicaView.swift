@@ -93,8 +93,16 @@ public struct ReplicaView {
 
   /// Lists the registers of an entity's existing records that have conflicts, sorted.
   ///
-  /// See ``Replica/conflictedFields(of:)``.
+  /// See ``Replica/conflictedFields(of:)-(String)``.
   public func conflictedFields(of entity: String) -> [FieldLocation] {
+    replica.conflictedFields(of: entity)
+  }
+
+  /// Lists the registers of an entity's existing records that have conflicts, sorted.
+  ///
+  /// See ``Replica/conflictedFields(of:)-(String)``.
+  public func conflictedFields<E: Entity>(of entity: E.Type) -> [FieldLocation]
+  {
     replica.conflictedFields(of: entity)
   }
 }

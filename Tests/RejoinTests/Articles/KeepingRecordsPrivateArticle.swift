@@ -18,6 +18,6 @@ import Testing
     try drafts.save { $0[Draft.self, "1"].text = "Dear" }
     try shared.save { $0[Profile.self, "ada"].name = "Ada" }
     #expect(shared.allRecordIDs == [RecordID("Profile", "ada")])
-    #expect(drafts[Profile.self, "ada"] == nil)
+    #expect(drafts.allRecordIDs == [RecordID("Draft", "1")])
   }
 }
