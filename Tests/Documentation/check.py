@@ -93,6 +93,39 @@ def curated(catalogue):
     return names
 
 
+# The types with so many members that their pages have groups of their own.
+GROUPED_TYPES = ["EditingContext", "MergeReport", "Replica", "ReplicaStore"]
+LARGEST_GROUP = 8
+
+
+def groups(page):
+    """The lists of links under the headings of a page's topics, by heading."""
+    topics = page.read_text().partition("\n## Topics\n")[2]
+    return {
+        part.partition("\n")[0]: re.findall(
+            r"^- (?:``|<doc:)([^`>]+)", part, re.MULTILINE)
+        for part in topics.split("\n### ")[1:]
+    }
+
+
+def grouping_faults(catalogue, public):
+    """Groups that are too long, and members that are in no group."""
+    for name in GROUPED_TYPES:
+        page = catalogue / f"{name}.md"
+        members = {each.path[1] for each in public
+                   if len(each.path) == 2 and each.path[0] == name}
+        if not members:
+            continue
+        links = groups(page) if page.exists() else {}
+        for heading, listed in links.items():
+            if len(listed) > LARGEST_GROUP:
+                yield f"{page}: {heading} has {len(listed)} links"
+        listed = {re.sub(r"-[^-]*$", "", link)
+                  for group in links.values() for link in group}
+        for member in sorted(members - listed):
+            yield f"{page}: {member} is in no group"
+
+
 def report(title, faults, advice):
     if faults:
         print(f"\n{title}:", file=sys.stderr)
@@ -125,6 +158,10 @@ def check(graphs, module):
             "public, and in no list of topics",
             [each for each in types if each.path[0] not in known],
             f"list it under ## Topics of a page in {catalogue}, as - ``SchemaName``")
+        faults += report(
+            "a group that is too long or not complete",
+            list(grouping_faults(catalogue, public)),
+            f"list each member in one group of at most {LARGEST_GROUP}")
     faults += report(
         "bears an old name",
         [f"{each}: {old} is now {new}" for each in internal
