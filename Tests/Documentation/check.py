@@ -114,7 +114,7 @@ def grouping_faults(catalogue, public):
         page = catalogue / f"{name}.md"
         members = {each.path[1] for each in public
                    if len(each.path) == 2 and each.path[0] == name}
-        if not members:
+        if not any(each.path == [name] for each in public):
             continue
         links = groups(page) if page.exists() else {}
         for heading, listed in links.items():
