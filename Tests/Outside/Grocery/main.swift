@@ -81,9 +81,7 @@ actor Screen<I: Item> {
           items[item.id] = item
         }
       case .changes(let changes):
-        for change in changes.changes(to: I.self) {
-          items[change.key] = change.new
-        }
+        changes.changes(to: I.self).forEach { items[$0.key] = $0.new }
       }
     }
   }
@@ -103,7 +101,7 @@ struct Grocery<I: Item> {
     let hub = try await Hub(connections: 1) {
       try SQLiteConnection(opening: "\(folder)/hub.sqlite")
     }
-    session = hub.session { _ in }
+    session = hub.makeSession { _ in }
     log = try FileHandle(forWritingTo: URL(filePath: "\(folder)/\(device).log"))
     try log.seekToEnd()
     // The rows of the app's former database, which every device imports.
