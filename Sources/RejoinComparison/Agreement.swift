@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How often a strategy's result equals the resolution that people chose.
+/// The agreement of a strategy's results with the resolutions that people
+/// chose.
 package struct Agreement: Hashable, Sendable {
-  /// Over all episodes with a resolution.
+  /// The agreement over all episodes with a resolution.
   package var all = Share()
-  /// Over the episodes that a person resolved by hand.
+  /// The agreement over the episodes that a person resolved by hand.
   package var person = Share()
 
   /// Creates counts of zero.
   package init() {}
 
-  /// How many fields and records are equal to the resolution, and of how many.
+  /// The numbers of fields and records, and of those equal to the resolution.
   package struct Share: Hashable, Sendable {
-    /// The changed fields that are equal to the resolution; at most ``fields``.
+    /// The changed fields that are equal to the resolution.
     package var equalFields = 0
     /// The fields that any device changed.
     package var fields = 0
-    /// The records whose changed fields are all equal to the resolution; at
-    /// most ``records``.
+    /// The records whose changed fields are all equal to the resolution.
     package var equalRecords = 0
     /// The records.
     package var records = 0
@@ -28,12 +28,12 @@ package struct Agreement: Hashable, Sendable {
 }
 
 extension Agreement {
-  /// Counts one episode, if it has a resolution.
+  /// Counts one episode if it has a resolution.
   ///
   /// Only changed fields count. An absent set equals an empty one, and an
-  /// absent counter equals zero. A field is equal if it is on every device. If
-  /// the record exists and people deleted it, or the other way round, no field
-  /// is equal.
+  /// absent counter equals zero. A field must be equal on every device. If the
+  /// record exists although people deleted it, or the reverse, no field is
+  /// equal.
   mutating func count(_ outcome: Outcome, of episode: Episode) {
     guard let resolution = episode.resolution else { return }
     let wanted: PlainRecord? =

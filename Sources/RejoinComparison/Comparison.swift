@@ -14,8 +14,8 @@ public struct Comparison: Sendable {
   ///
   /// - Parameters:
   ///   - strategies: The strategies, in the order of the table.
-  ///   - triesBothOrders: Whether each episode also runs with the devices in the
-  ///     reversed order of arrival. The default is `false`.
+  ///   - triesBothOrders: Whether each episode also runs with the order of
+  ///     arrival reversed. The default is `false`.
   public init(
     _ strategies: [any Contender] = Strategies.all,
     triesBothOrders: Bool = false
@@ -28,10 +28,10 @@ public struct Comparison: Sendable {
   ///
   /// - Parameters:
   ///   - episodes: The episodes, in any order.
-  ///   - progress: A function that receives the number of finished episodes.
+  ///   - progress: A closure that receives the number of finished episodes.
   /// - Returns: The result of each strategy.
-  /// - Throws: The errors of the strategies. The strategies in ``Strategies/all``
-  ///   throw no error.
+  /// - Throws: The errors of the strategies. The strategies in
+  ///   ``Strategies/all`` do not throw errors.
   public func run(
     _ episodes: [Episode], progress: (Int) -> Void = { _ in }
   ) throws -> ComparisonResult {
@@ -42,8 +42,8 @@ public struct Comparison: Sendable {
   ///
   /// - Parameters:
   ///   - episodes: The episodes, in any order.
-  ///   - progress: A function that receives the number of finished episodes.
-  ///   - report: A function that receives each episode with the verdict on each
+  ///   - progress: A closure that receives the number of finished episodes.
+  ///   - report: A closure that receives each episode with the verdict on each
   ///     strategy, in the order of the table.
   package func run(
     _ episodes: [Episode], progress: (Int) -> Void = { _ in },
@@ -68,10 +68,10 @@ public struct Comparison: Sendable {
 }
 
 extension Comparison {
-  /// The most episodes that are judged before they are counted.
+  /// The maximum number of episodes that are judged before they are counted.
   private static let batch = 64
 
-  /// The verdicts on every strategy in some episodes, computed on all processors.
+  /// Returns the verdicts on every strategy, computed on all processors.
   private func judged(
     _ episodes: [Episode]
   ) throws -> [[EpisodeVerdict]] {
@@ -95,14 +95,14 @@ extension Comparison {
 package struct EpisodeVerdict: Sendable {
   /// The name of the strategy.
   package let strategy: String
-  /// How the episode ended.
+  /// The ending of the episode.
   package let outcome: Outcome
   /// The losses if an edit wins over a concurrent deletion.
   package let losses: Losses
   /// The losses if a deletion wins over concurrent edits.
   package let ifDeletionsWin: Losses
-  /// The losses with the devices in the reversed order of arrival, or `nil` if
-  /// only one order runs.
+  /// The losses with the order of arrival reversed, or `nil` if only one order
+  /// runs.
   package let reversed: Losses?
 }
 
@@ -134,7 +134,7 @@ private struct Judges {
 }
 
 extension Episode {
-  /// The episode with the devices in the reversed order of arrival.
+  /// The episode with the order of arrival reversed.
   package var arrivingReversed: Episode {
     var episode = self
     episode.arrival = Array(devices.reversed())

@@ -4,19 +4,19 @@
 public struct ComparisonResult: Sendable {
   /// The number of episodes.
   public let episodes: Int
-  /// The fields that met.
+  /// The counts of contested fields.
   package let contention: Contention
   /// The results, in the order of the table.
   public let strategies: [StrategyResult]
 }
 
-/// The fields that devices touched, and those that several devices changed.
+/// The counts of fields that one or several devices changed.
 package struct Contention: Sendable {
   /// The fields that any device changed, over all episodes.
   package private(set) var touched = 0
   /// The touched fields that several devices changed.
   package private(set) var contested = 0
-  /// The contested fields that the devices did not leave with the same content.
+  /// The contested fields that end with different content on the devices.
   package private(set) var different = 0
 
   init(_ episodes: [Episode]) {
@@ -38,7 +38,7 @@ package struct Contention: Sendable {
 public struct Score: Hashable, Sendable {
   /// The number of episodes.
   public internal(set) var episodes = 0
-  /// The number of episodes whose final records show, or list, all changes.
+  /// The number of episodes whose final records show or list all changes.
   public internal(set) var lossless = 0
   /// The sums of the losses.
   public internal(set) var losses = Losses()
@@ -65,16 +65,16 @@ public struct StrategyResult: Sendable {
   public private(set) var score = Score()
   /// The losses if a deletion wins over concurrent edits.
   public private(set) var ifDeletionsWin = Score()
-  /// The losses in the episodes that clear no field, reset no counter and delete no
-  /// record.
+  /// The losses in the episodes without cleared fields, reset counters and
+  /// deletions.
   public private(set) var plain = Score()
-  /// The losses with the devices in the reversed order of arrival.
+  /// The losses with the order of arrival reversed.
   ///
-  /// It has no episodes if only one order ran.
+  /// The score has no episodes if only one order ran.
   public private(set) var reversed = Score()
   /// The agreement with the resolutions that people chose.
   package private(set) var agreement = Agreement()
-  /// The same figures by the repositories that the episodes come from.
+  /// The figures by the repository from which the episodes come.
   package private(set) var repositories: [String: Sample] = [:]
 
   init(_ strategy: any Contender) {
@@ -108,7 +108,8 @@ extension Episode {
     }
   }
 
-  /// Whether the episode counts in totals: it has no group, or the group `merge`.
+  /// Whether totals count the episode, which then has the group `merge` or
+  /// none.
   package var countsInTotals: Bool { group == nil || group == "merge" }
 
   /// The repository in a source of the form `owner/name@commit:path#record`.

@@ -3,12 +3,12 @@
 import Rejoin
 import RejoinTesting
 
-/// Generates one episode.
+/// A generator of one episode.
 struct EpisodeWriter {
   private let workload: Workload
   private var source: SeededRandom
   private var kinds: [String: FieldKind] = [:]
-  /// The number of values made, so that every new value is different.
+  /// The number of generated values, so that each new value is different.
   private var writes = 0
 
   init(_ workload: Workload, _ source: SeededRandom) {
@@ -16,7 +16,7 @@ struct EpisodeWriter {
     self.source = source
   }
 
-  /// The parts of an episode, between which the devices hear of each other.
+  /// Generates the parts of an episode, between which the devices sync.
   mutating func episodes(_ id: String) -> [Episode] {
     let fields = (1...max(workload.fields, 1)).map { "field\($0)" }
     let counters = share(workload.counters, of: fields.count)
@@ -63,10 +63,11 @@ struct EpisodeWriter {
     return record
   }
 
-  /// The edits of a device, each made on the device's own copy of the record.
+  /// Generates the edits of a device, each on the device's own copy of the
+  /// record.
   ///
-  /// The device's clock is off by a constant, which changes once in ten edits,
-  /// as if the clock had been corrected.
+  /// The error of the device's clock is constant until the clock is corrected,
+  /// which happens once in ten edits.
   private mutating func edits(
     _ count: Int, of device: String, on base: PlainRecord?, _ fields: [String],
     after earlier: Int
@@ -86,7 +87,7 @@ struct EpisodeWriter {
 
   private mutating func offset() -> Int64 {
     guard workload.skew > 0 else { return 0 }
-    // Capped so that the width fits an `Int`.
+    // Limit the error, so that the width fits an `Int`.
     let width = min(workload.skew, 1 << 50) * 2 + 1
     return Int64(source.number(below: Int(width))) - width / 2
   }
@@ -100,7 +101,8 @@ struct EpisodeWriter {
       return edit
     }
     var chosen = Array(fields.shuffled(using: &source).prefix(1 + choice(2)))
-    // Registers are last, so that it is a register if there is any.
+    // Registers are last, so the shared field is a register if the record has
+    // one.
     if workload.contention > 0, let hot = fields.last,
       source.happens(workload.contention), !chosen.contains(hot)
     {
@@ -114,8 +116,10 @@ struct EpisodeWriter {
     source.number(below: count)
   }
 
-  /// Changes a field to something that it is not yet: an app does not see that
-  /// somebody has written what was there, and so does not send it.
+  /// Changes a field to different content.
+  ///
+  /// An app does not notice that a user wrote the existing content again, so it
+  /// does not send such a write.
   private mutating func change(
     _ field: String, of copy: PlainRecord, in edit: inout Episode.Edit
   ) {
@@ -147,8 +151,10 @@ struct EpisodeWriter {
 
   private mutating func element() -> Value { Self.elements[choice(8)] }
 
-  /// A new value, or once in ten times one that other devices choose, too:
-  /// equal values are no conflict.
+  /// Returns a new value or, once in ten times, a value that other devices also
+  /// choose.
+  ///
+  /// Equal values do not conflict.
   private mutating func value() -> Value {
     writes += 1
     return source.happens(0.1) ? .string("same") : .string("text\(writes)")

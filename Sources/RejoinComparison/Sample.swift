@@ -17,13 +17,13 @@ package struct Sample: Hashable, Sendable {
 
 /// A figure that is a share of a total.
 package enum Figure: String, Hashable, Sendable, CaseIterable {
-  /// The records in which something was lost, of all records.
+  /// The share of records with a loss.
   case lossyRecords
-  /// The same with the devices in the reversed order of arrival.
+  /// The share of records with a loss if the order of arrival is reversed.
   case lossyRecordsReversed
-  /// The lost field changes, of all field changes.
+  /// The share of field changes that are lost.
   case lostChanges
-  /// The changed fields that end as people resolved them, of all changed fields.
+  /// The share of changed fields that end as people resolved them.
   case asPeople
 
   func share(of sample: Sample) -> (part: Int, whole: Int) {
@@ -38,30 +38,32 @@ package enum Figure: String, Hashable, Sendable, CaseIterable {
   }
 }
 
-/// The uncertainty of a figure about records of several repositories.
+/// The uncertainty of a figure on records from several repositories.
 package struct Spread: Hashable, Sendable {
   /// The bounds of the 95 % interval, from 0 to 1.
   package let low: Double, high: Double
-  /// The least and the greatest share with one repository left out.
+  /// The minimum and maximum of the share with one repository left out.
   package let least: Double, greatest: Double
-  /// The mean of the repositories' shares: each repository counts the same.
+  /// The mean of the repositories' shares, where each repository has the same
+  /// weight.
   package let mean: Double
 }
 
 extension Spread {
-  /// The least number of repositories of which an interval makes sense.
+  /// The minimum number of repositories for a useful interval.
   private static let leastRepositories = 5
-  /// How often repositories are drawn with replacement.
+  /// The number of draws with replacement.
   private static let draws = 2000
 
   /// Computes the spread of a figure, or of the difference of two strategies.
   ///
-  /// Repositories are drawn with replacement (Efron, *Bootstrap methods*, 1979), as
-  /// the records of one repository resemble each other. The draws are the same for
-  /// every figure.
+  /// Repositories are drawn with replacement (Efron, *Bootstrap methods*,
+  /// 1979), because the records of one repository resemble each other. The
+  /// draws are the same for every figure. The result is `nil` if fewer than
+  /// five repositories exist, or no records.
   ///
-  /// - Parameter other: The strategy whose share is subtracted, or `nil` for none.
-  /// - Returns: `nil` if there are fewer than five repositories, or no records.
+  /// - Parameter other: The strategy whose share is subtracted, or `nil` to
+  ///   subtract nothing.
   package init?(
     _ figure: Figure, of result: StrategyResult,
     minus other: StrategyResult? = nil

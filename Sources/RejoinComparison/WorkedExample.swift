@@ -2,10 +2,10 @@
 
 /// A small episode that shows how strategies lose edits.
 package struct WorkedExample: Sendable {
-  /// The situation, in a few words.
+  /// The situation in a few words.
   package let title: String
-  /// What the example teaches, in one sentence.
+  /// The lesson of the example in one sentence.
   package let lesson: String
-  /// The episode itself.
+  /// The episode.
   package let episode: Episode
 }

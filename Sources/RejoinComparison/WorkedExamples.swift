@@ -9,7 +9,7 @@ extension WorkedExample {
     deletionFirst,
   ]
 
-  /// A phone and a watch count steps.
+  /// A phone and a watch that count steps.
   package static let steps = WorkedExample(
     title: "Step counter: 5,000, +1,200 on one phone, +800 on the other",
     lesson: "Writing a total back loses what other devices counted.",
@@ -20,7 +20,7 @@ extension WorkedExample {
         .init("watch", at: 2000) { $0.increment = ["steps": 800] },
       ]))
 
-  /// Two tills sell from one stock.
+  /// Two tills that sell from one stock.
   package static let stock = WorkedExample(
     title: "Stock of 3, one sold at each of two tills",
     lesson: "If both tills write 2 back, one sale is lost.",
@@ -52,7 +52,7 @@ extension WorkedExample {
         },
       ]))
 
-  /// One document whose devices edit different attributes.
+  /// A document whose attributes are edited by different devices.
   package static let document = WorkedExample(
     title: "A document of 20 attributes, of which each device edits another",
     lesson: "If the record is the unit of merging, unrelated edits conflict.",
@@ -71,7 +71,8 @@ extension WorkedExample {
         },
       ]))
 
-  /// Two devices insert one object under a unique key, the second without the photo.
+  /// An object that two devices insert under one unique key, the second without
+  /// the photo.
   package static let expensiveField = WorkedExample(
     title: "Inserted twice under one key, the second time without the photo",
     lesson: "What an insertion leaves out must not wipe what is there.",
@@ -86,7 +87,7 @@ extension WorkedExample {
         .init("phone", at: 2000) { $0.set = ["title": .string("Holiday")] },
       ]))
 
-  /// One device adds tags while another removes one.
+  /// A set of tags to which one device adds while another removes.
   package static let tags = WorkedExample(
     title: "Tags: one added here, while another is removed there",
     lesson:
@@ -103,7 +104,7 @@ extension WorkedExample {
         },
       ]))
 
-  /// One device deletes the record that another updates.
+  /// A record that one device deletes while another updates it.
   package static let deletion = WorkedExample(
     title: "Deleted here, while updated there",
     lesson: "The deletion had not seen the update, so the update stays.",
@@ -116,7 +117,7 @@ extension WorkedExample {
 }
 
 extension WorkedExample {
-  /// The same, but the deletion reaches the server first.
+  /// The same deletion, which reaches the server before the update.
   package static let deletionFirst = WorkedExample(
     title: "Deleted here, while updated there; the deletion arrives first",
     lesson: "The order of arrival must not decide whether the record exists.",

@@ -2,9 +2,10 @@
 
 import Rejoin
 
-/// Queued conflicts in their order, found by their record.
+/// Queued conflicts in order, indexed by record.
 struct ConflictQueue: Sendable {
-  /// A settled conflict leaves an empty slot, so the others need not move.
+  /// The conflicts, with an empty slot for each resolved one, so the others
+  /// need not move.
   private var slots: [EditConflict?] = []
   /// The inverse of `slots`, each list in ascending order.
   private var places: [RecordID: [Int]] = [:]
@@ -30,10 +31,11 @@ struct ConflictQueue: Sendable {
     (places[id] ?? []).compactMap { slots[$0] }
   }
 
-  /// Replaces each conflict of a record, or removes it if `change` returns `nil`.
+  /// Replaces each conflict of a record, or removes it if `change` returns
+  /// `nil`.
   ///
-  /// - Complexity: O(*k*), amortized, where *k* is the number of conflicts of the
-  ///   record.
+  /// - Complexity: O(*k*), amortized, where *k* is the number of conflicts of
+  ///   the record.
   mutating func update(
     _ id: RecordID, _ change: (EditConflict) -> EditConflict?
   ) {

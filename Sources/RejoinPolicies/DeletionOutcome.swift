@@ -2,24 +2,29 @@
 
 import Rejoin
 
-/// What a save does with the deletion of a record.
+/// The action of a save on the deletion of a record.
 public enum DeletionOutcome: Hashable, Sendable {
-  /// Deletes the record, superseding also the changes that the context had not
-  /// shown; those are reported.
+  /// Deletes the record and supersedes all changes.
+  ///
+  /// The changes that the context had not seen are reported.
   case delete
-  /// Deletes the record as the context had shown it. The deletion is concurrent
-  /// with changes that were not shown, and the entity's `DeletionRule` decides
-  /// whether the record exists.
+  /// Deletes the record as the context showed it.
+  ///
+  /// The deletion is concurrent with changes that the context had not seen, and
+  /// the entity's `DeletionRule` decides whether the record exists.
   case deleteBeside
-  /// Keeps the record. The deletion is dropped and reported, together with the
-  /// context's other edits of the record.
+  /// Keeps the record.
+  ///
+  /// The deletion is dropped and reported, together with the context's other
+  /// edits of the record.
   case keepRecord
-  /// Keeps the record and adds the deletion to ``EditingContext/pendingConflicts``.
+  /// Keeps the record and adds the deletion to
+  /// ``EditingContext/pendingConflicts``.
   case reportConflict
 }
 
 extension MergePolicy {
-  /// What a save does with a deletion in conflict.
+  /// Returns the action of a save on a deletion in conflict.
   func deletion(storeIsLater: Bool) -> DeletionOutcome {
     switch self {
     case .mergeByPropertyObjectTrump, .overwrite, .mergeNonNil: .delete
@@ -33,10 +38,11 @@ extension MergePolicy {
 }
 
 extension DeletionOutcome {
-  /// Whether the deletion is not carried out.
+  /// Whether the save does not perform the deletion.
   var isRefused: Bool { self == .keepRecord || self == .reportConflict }
 
-  /// What a save does with a value that the context wrote after the deletion.
+  /// Returns the action of a save on a value that the context wrote after the
+  /// deletion.
   func outcome(ofWriting value: Value?) -> FieldOutcome {
     switch self {
     case .delete: .write(value)

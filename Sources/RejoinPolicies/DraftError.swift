@@ -2,17 +2,17 @@
 
 import Rejoin
 
-/// The reason a draft was not committed.
+/// An error that describes why a draft was not committed.
 ///
-/// Nothing was written.
+/// If it is thrown, nothing is written.
 public enum DraftError: Error, Sendable {
-  /// There are conflicts, and the policy is ``MergePolicy/error``.
+  /// Records are in conflict, and the policy is ``MergePolicy/error``.
   case conflict(MergeConflictError)
   /// The replica refused the save as a whole.
   case save(SaveError)
-  /// The draft of this record was committed before.
+  /// The draft of this record was already committed.
   case committed(RecordID)
-  /// The replica lacks these saves, which the draft of this record has seen.
+  /// The replica lacks saves that the draft of this record has seen.
   case missingSaves(RecordID, VectorClock)
 }
 

@@ -2,28 +2,29 @@
 
 import Rejoin
 
-/// A change that a merge policy did not keep, by either side.
+/// A change by either side that a merge policy did not keep.
 public struct DroppedChange: Hashable, Sendable {
   /// A value and its author.
   public struct Side: Hashable, Sendable {
-    /// The value; `nil` if the field is unset.
+    /// The value, or `nil` if the field is unset.
     public let value: Value?
-    /// The device that wrote it; `nil` if nobody has written the field.
+    /// The device that wrote the value, or `nil` if the field has no write.
     public let device: DeviceID?
-    /// The timestamp of the write; `nil` for an edit in the context, which has
-    /// not been saved.
+    /// The timestamp of the write, or `nil` for an unsaved edit in the context.
     public let time: Timestamp?
   }
 
-  /// What was dropped.
+  /// The content of a dropped change.
   public enum Content: Hashable, Sendable {
-    /// A register's value, in favour of another.
+    /// A register's value, which was dropped in favor of another.
     case value(dropped: Side, kept: Side)
     /// The context's edit of a counter, a set or a ledger.
     case edit(FieldEdit)
-    /// A state of the store that had changed since the record was fetched: of a
-    /// counter or a set that was overwritten, or of a field, or the existence,
-    /// of a record that the context deleted.
+    /// A state of the store that changed after the context fetched the record.
+    ///
+    /// It belongs to a counter or set that was overwritten, or to a record that
+    /// the context deleted. In a deleted record, it is the state of a field or
+    /// of the existence.
     case overwritten(FieldState)
     /// The context's deletion of the record.
     case deletion
@@ -34,9 +35,9 @@ public struct DroppedChange: Hashable, Sendable {
 
   /// The record.
   public let record: RecordID
-  /// The field; `nil` for a deletion or a creation of the record.
+  /// The field, or `nil` for a deletion or creation of the record.
   public let field: FieldKey?
-  /// What was dropped.
+  /// The content of the change.
   public let content: Content
   /// The ``MergePolicy/name`` of the policy that decided.
   public let rule: String

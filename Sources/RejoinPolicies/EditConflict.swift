@@ -2,11 +2,12 @@
 
 import Rejoin
 
-/// A record that a context edited and that has changed in the store since it
-/// was fetched.
+/// A record that a context edited and that changed in the store after the
+/// context fetched it.
 ///
-/// A conflict is `Codable`. Store those that ``MergePolicy/manual`` queued, and
-/// resolve them in another context, also after the app was launched again.
+/// A conflict is `Codable`. You can store the conflicts that
+/// ``MergePolicy/manual`` queued and resolve them in another context, even
+/// after the next launch of the app.
 public struct EditConflict: Hashable, Codable, Sendable {
   /// The record.
   public let record: RecordID
@@ -16,19 +17,20 @@ public struct EditConflict: Hashable, Codable, Sendable {
 
   /// The contested counters, sets, ledgers and `lww` fields, sorted.
   ///
-  /// They conflict only with a deletion. If the context deletes the record,
-  /// these are the counters, sets and ledgers that changed in the store; if the
-  /// record was deleted in the store, those fields that the context edits.
+  /// These fields conflict only with a deletion. If the context deletes the
+  /// record, the list contains the counters, sets and ledgers that changed in
+  /// the store. If the store deleted the record, the list contains the fields
+  /// of these kinds that the context edited.
   public let others: [FieldKey]
 
   /// Whether the context deletes the record.
   ///
-  /// Every field that changed in the store is then contested.
+  /// If so, every field that changed in the store is contested.
   public let isDeletion: Bool
 
-  /// For each of `fields`, the saves that the conflict displayed.
+  /// The saves that the conflict displayed for each of `fields`.
   ///
-  /// Resolving supersedes these and no later ones.
+  /// A resolution supersedes these saves and no later ones.
   let displayed: [Displayed]
 
   /// The saves of the record's existence that the conflict displayed.
@@ -36,7 +38,8 @@ public struct EditConflict: Hashable, Codable, Sendable {
 
   /// All saves of the record that the conflict displayed.
   ///
-  /// If the conflict is resolved by deleting the record, the deletion covers them.
+  /// If the user resolves the conflict by deleting the record, the deletion
+  /// covers them.
   private(set) var seen: VectorClock
 
   /// The saves of one field that the conflict displayed.
@@ -45,7 +48,8 @@ public struct EditConflict: Hashable, Codable, Sendable {
     let seen: VectorClock
   }
 
-  /// The registers that both sides changed; a deletion changes every field.
+  /// The registers that both sides changed, where a deletion changes every
+  /// field.
   public var contested: [FieldDifference] {
     fields.filter {
       $0.isChangedInStore && ($0.isChangedInContext || isDeletion)
@@ -77,18 +81,20 @@ extension EditConflict {
       }, marks: now[.existence].clock, seen: now.clock)
   }
 
-  /// The saves of a field that the conflict displayed; `nil` for a field that
-  /// is not part of it.
+  /// Returns the saves of a field that the conflict displayed, or `nil` if the
+  /// field is not part of it.
   func displayed(_ key: FieldKey) -> VectorClock? {
-    // By name: where the kind changed between versions of a schema, one of the
-    // two fields of that name is listed, and the other displayed nothing.
+    // Compare names: if the kind changed between versions of a schema, only one
+    // of the two fields with the name is listed, and the other displayed
+    // nothing.
     guard
       fields.contains(where: { SchemaName($0.field) == SchemaName(key.name) })
     else { return nil }
     return displayed.first { $0.field == key }?.seen ?? VectorClock()
   }
 
-  /// The conflict without the settled fields; `nil` if no field is left.
+  /// Returns the conflict without the settled fields, or `nil` if no field is
+  /// left.
   func without(_ settled: (SchemaName) -> Bool) -> EditConflict? {
     let rest = fields.filter { !settled(SchemaName($0.field)) }
     if rest.isEmpty { return nil }
@@ -97,7 +103,7 @@ extension EditConflict {
       displayed: displayed, marks: marks, seen: seen)
   }
 
-  /// The conflict after the save that queued it.
+  /// Returns the conflict as displayed after the save that queued it.
   func displayed(after dot: Dot?) -> EditConflict {
     var conflict = self
     // The save that queues the conflict may write other fields of the record. A
@@ -110,14 +116,14 @@ extension EditConflict {
   }
 }
 
-/// The error of a save that ``MergePolicy/error`` refused.
+/// An error that lists the conflicts of a save under ``MergePolicy/error``.
 ///
-/// Nothing was written. The edits stay in the context.
+/// Nothing was written, and the edits stay in the context.
 public struct MergeConflictError: Error, Sendable, CustomStringConvertible {
   /// The records in conflict.
   public let conflicts: [EditConflict]
 
-  /// The fields in conflict, and what to do.
+  /// The fields in conflict and the remedy.
   public var description: String {
     let fields = conflicts.flatMap { conflict in
       let names =
@@ -133,11 +139,11 @@ public struct MergeConflictError: Error, Sendable, CustomStringConvertible {
   }
 }
 
-/// The error of a context's save.
+/// An error that describes why a context could not save.
 ///
-/// Nothing was written.
+/// If it is thrown, nothing is written.
 public enum ContextSaveError: Error, Sendable {
-  /// There are conflicts, and the policy is ``MergePolicy/error``.
+  /// Records are in conflict, and the policy is ``MergePolicy/error``.
   case conflict(MergeConflictError)
   /// The replica refused the save as a whole.
   case save(SaveError)

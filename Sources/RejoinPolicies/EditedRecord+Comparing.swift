@@ -4,7 +4,8 @@ import Rejoin
 
 // Comparing a record with its state in the store.
 extension EditedRecord {
-  /// The base, mine and store values of the registers that may be in conflict.
+  /// Returns the base, mine and store values of the registers that may
+  /// conflict.
   func differences(
     from now: Record, storeIsLater: (FieldKey) -> Bool
   ) -> [FieldKey: FieldDifference] {
@@ -20,16 +21,17 @@ extension EditedRecord {
     return differences
   }
 
-  /// Whether the record was deleted in the store since it was fetched.
+  /// Returns whether the record was deleted in the store after it was fetched.
   private func wasDeleted(in now: Record) -> Bool {
     fetched.exists && !now.exists
   }
 
-  /// Whether the record is in conflict even if its registers show none.
+  /// Returns whether the record is in conflict even if its registers show no
+  /// conflict.
   ///
   /// Any edit conflicts with a deletion in the store. A deletion in the context
-  /// conflicts with any change by its clock: an increment, or a write of an
-  /// equal value, is a change that its author wants to keep.
+  /// conflicts with any change of a clock: an increment, or a write of an equal
+  /// value, is a change that its author wants to keep.
   func isContested(by now: Record) -> Bool {
     guard isDeleted else { return wasDeleted(in: now) }
     return hasMoved(.existence, in: now)
@@ -41,8 +43,9 @@ extension EditedRecord {
     seen(key).clock != now[key].clock
   }
 
-  /// The contested fields that never conflict with each other, sorted:
-  /// counters, sets, ledgers and quiet registers.
+  /// Returns the contested counters, sets, ledgers and quiet registers, sorted.
+  ///
+  /// These fields never conflict with each other.
   func others(against now: Record) -> [FieldKey] {
     if isDeleted {
       return now.fields.filter {
@@ -60,10 +63,12 @@ extension EditedRecord {
     seenFields.reduce(into: [:]) { $0[$1] = seen($1) }
   }
 
-  /// Returns the shown saves, without those after an unseen save of the same device.
+  /// Returns the shown saves, without those after an unseen save of the same
+  /// device.
   ///
-  /// A refresh can show the later of two saves of a device and leave the earlier one
-  /// unseen in an edited field. A clock that contains the later save contains both.
+  /// A refresh can show the later of two saves of a device and leave the
+  /// earlier one unseen in an edited field. A clock that contains the later
+  /// save contains both.
   func seenSaves(_ now: Record) -> VectorClock {
     let keys = seenFields.union(now.fields).union([.existence])
     var saves = keys.reduce(into: VectorClock()) { $0.merge(seen($1).clock) }
@@ -76,7 +81,8 @@ extension EditedRecord {
     return saves
   }
 
-  /// The saves that the record has seen and that a replica's fields have not.
+  /// Returns the saves that the record has seen and the replica's fields have
+  /// not.
   func savesMissing(in replica: Replica) -> VectorClock {
     let now = replica.recordForEditing(id)
     var missing = VectorClock()
@@ -86,8 +92,8 @@ extension EditedRecord {
     return missing
   }
 
-  /// What creating the record again drops: the fields as fetched, if the record
-  /// was deleted then and still is.
+  /// Returns the fields to drop when the record is created again, or `nil`
+  /// unless it was deleted when it was fetched and still is.
   func fieldsToDrop(in replica: Replica) -> [FieldKey: FieldState]? {
     fetched.isDead && replica.recordForEditing(id).isDead ? seenStates : nil
   }
@@ -102,8 +108,8 @@ extension Record {
   /// Returns whether the store's last write of a field is later than a write
   /// that a save would make now.
   ///
-  /// For the existence and a field without a write, the last mark or write of the
-  /// record counts. Counters and sets have no times.
+  /// For the existence and for a field without a write, the last mark or write
+  /// of the record counts. Counters and sets have no times.
   func comparison(with replica: Replica) -> (FieldKey) -> Bool {
     let next = (replica.timeOfNextSave ?? .max, replica.device)
     return { key in
@@ -113,7 +119,7 @@ extension Record {
     }
   }
 
-  /// The time and the device of the last mark and, if the record exists, the last
+  /// The time and device of the last mark or, if the record exists, the last
   /// write.
   private var lastTime: (Timestamp, DeviceID)? {
     let marks = self[.existence].marks.map { ($0.time, $0.dot.device) }

@@ -2,13 +2,13 @@
 
 import Rejoin
 
-/// A record in a context or a draft: as it was fetched, and the edits since.
+/// A record in a context or a draft: the fetched state and the edits since.
 struct EditedRecord: Sendable {
-  /// Edits without a deletion among them.
+  /// Edits without a deletion.
   struct Changes: Sendable {
-    /// The values written to registers; `nil` unsets.
+    /// The values written to registers, or `nil` for a register to unset.
     var values: [FieldKey: Value?] = [:]
-    /// The values that settle registers, which may equal the shown ones.
+    /// The values that resolve registers, which may equal the shown ones.
     var resolved: [FieldKey: Value?] = [:]
     /// The edits of counters, sets and ledgers, combined per field.
     var edits: [FieldKey: FieldEdit] = [:]
@@ -26,20 +26,19 @@ struct EditedRecord: Sendable {
   let id: RecordID
   /// The record when it was fetched.
   let fetched: Record
-  /// For each field that a refresh has moved forward, the record at that
-  /// refresh.
+  /// The record at the last refresh of each field that a refresh updated.
   private var refreshed: [FieldKey: Record] = [:]
-  /// The registers that never cause a conflict.
+  /// The registers declared with `lww`, which never cause a conflict.
   let quiet: Set<FieldKey>
-  /// The edits since the last deletion in the context, or all edits if there
-  /// was none.
+  /// The edits since the last deletion in the context, or all edits without
+  /// one.
   ///
-  /// After a deletion, they create the record again.
+  /// After a deletion, these edits create the record again.
   var changes = Changes()
-  /// The edits before each deletion in the context, in order; `nil` if there
-  /// was none.
+  /// The edits before each deletion in the context, in order, or `nil` without
+  /// a deletion.
   private(set) var undone: [Changes]?
-  /// Why the edits cannot be saved; `nil` if they can.
+  /// The reason the edits cannot be saved, or `nil` if they can.
   var failure: SaveError?
 
   init(_ id: RecordID, from replica: Replica) {
@@ -53,23 +52,26 @@ struct EditedRecord: Sendable {
   /// Whether the record is created again after a deletion.
   var isCreatedAgain: Bool { isDeleted && !changes.isEmpty }
 
-  /// The state that the edits of a field are based on: as it was when the
-  /// record was fetched, or, if it was clean, at the last refresh since.
+  /// Returns the state that the edits of a field are based on.
+  ///
+  /// It is the state at the last refresh that found the field unedited, or else
+  /// the fetched state.
   func seen(_ key: FieldKey) -> FieldState {
     (refreshed[key] ?? fetched)[key]
   }
 
-  /// The fields that any save had touched.
+  /// The fields that a save touched before the last fetch or refresh.
   var seenFields: Set<FieldKey> { Set(fetched.fields).union(refreshed.keys) }
 
-  /// The field as the context showed it before any edit: empty if the record
-  /// did not exist then.
+  /// Returns the field as the context showed it before any edit.
+  ///
+  /// If the record did not exist then, the field is empty.
   func shown(_ key: FieldKey) -> FieldState {
     let record = refreshed[key] ?? fetched
     return record.exists ? record[key] : FieldState(key.kind)
   }
 
-  /// The value of a register before any edit.
+  /// Returns the value of a register before any edit.
   func base(_ key: FieldKey) -> Value? { shown(key).value }
 
   func isChangedInContext(_ key: FieldKey) -> Bool {
@@ -77,24 +79,23 @@ struct EditedRecord: Sendable {
       || value(of: key) != base(key)
   }
 
-  /// The values that the context wrote to quiet registers, without those that
-  /// they showed before.
+  /// The values written to quiet registers that differ from the shown ones.
   var quietWrites: [FieldKey: Value?] {
     changes.values.filter {
       quiet.contains($0.key) && $0.value != stored($0.key).value
     }
   }
 
-  /// Whether there is anything to save, or a failure to report.
+  /// Whether the record has edits to save or a failure to report.
   var hasChanges: Bool {
     isDeleted || changes.isTouched || failure != nil || !changes.edits.isEmpty
       || !changes.resolved.isEmpty
       || changes.values.keys.contains(where: isChangedInContext)
   }
 
-  /// Moves clean fields forward to their state in the replica.
+  /// Updates the unedited fields to their state in the replica.
   mutating func refresh(from replica: Replica) {
-    // Refetching a clean record as a whole also moves its existence forward.
+    // Fetching the whole record again also updates its existence.
     if !hasChanges {
       self = EditedRecord(id, from: replica)
       return
@@ -106,7 +107,7 @@ struct EditedRecord: Sendable {
     }
   }
 
-  /// Drops the edits of fields that were resolved.
+  /// Drops the edits of resolved fields.
   mutating func settle(
     _ keys: some Sequence<FieldKey>, from replica: Replica
   ) {
@@ -115,12 +116,11 @@ struct EditedRecord: Sendable {
   }
 }
 
-// The verbs, which apply in their order.
+// The verbs, which apply in order.
 extension EditedRecord {
   /// Edits a field.
   ///
-  /// - Returns: `false` if a counter's sums would overflow. Nothing is then
-  ///   changed.
+  /// - Returns: `false`, without a change, if a counter's sums would overflow.
   mutating func perform(_ edit: FieldEdit, on key: FieldKey) -> Bool {
     let edit = edit.canonical
     if case .write(let value) = edit {
@@ -135,13 +135,14 @@ extension EditedRecord {
       changes.edits[key] = edit
       return true
     }
-    // In place: a copy would have all earlier edits.
+    // Change the edit in place: a copy would include all earlier edits.
     return changes.edits.values[place].append(edit)
   }
 
-  /// Settles a register with a value, which may be the shown one.
+  /// Resolves a register with a value, which may be the shown one.
   ///
-  /// A record that is created again has no siblings that were shown.
+  /// After a deletion, it is a plain write, since a new record has no siblings
+  /// to resolve.
   mutating func resolve(_ key: FieldKey, with value: Value?) {
     changes.values[key] = .some(value?.canonical)
     if isDeleted { return }
@@ -150,7 +151,8 @@ extension EditedRecord {
 
   /// Deletes the record.
   ///
-  /// If it was never shown, its insertion is withdrawn, and nothing is deleted.
+  /// If the context never showed the record, its insertion is dropped and
+  /// nothing is deleted.
   mutating func delete() {
     failure = nil
     if fetched.exists || refreshed.values.contains(where: \.exists) {
@@ -167,7 +169,7 @@ extension EditedRecord {
     isDeleted ? FieldState(key.kind) : shown(key)
   }
 
-  /// A field with its edits.
+  /// Returns a field with its edits.
   func edited(_ key: FieldKey) -> EditedField {
     let written = changes.resolved[key] ?? changes.values[key]
     return EditedField(

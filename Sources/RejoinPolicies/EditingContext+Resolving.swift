@@ -5,27 +5,29 @@ import Rejoin
 extension EditingContext {
   /// Writes the values that resolve fields in conflict, in one save.
   ///
-  /// The write supersedes the siblings that were displayed: with the queued
-  /// conflict, or else when the record was fetched. Siblings that arrived later
-  /// stay, except those of a field declared with `lww`. A queued deletion is
-  /// resolved once all its fields are, and the record is then kept.
+  /// The write supersedes the siblings that the queued conflict displayed.
+  /// Without a queued conflict, it supersedes those that existed when the
+  /// record was fetched. Siblings that arrived later stay, except in a field
+  /// declared with `lww`. Resolving all fields of a queued deletion also
+  /// resolves the deletion, and the record is kept.
   ///
   /// - Parameters:
   ///   - id: The record.
-  ///   - values: The values to write; `nil` unsets a field.
-  ///   - name: The name for the menu if `Replica.undo()` can undo the save, or `nil`, the
-  ///     default.
+  ///   - values: The values to write, or `nil` for a field to unset.
+  ///   - name: The name in the Undo menu, or `nil` if `Replica.undo()` should
+  ///     not undo the save. The default is `nil`.
   /// - Returns: The report of the save.
-  /// - Throws: `SaveError`. The context and the replica are then unchanged.
-  /// - Complexity: O(*f*), where *f* is the number of fields of the record and of
-  ///   its queued conflicts.
+  /// - Throws: `SaveError`. If an error is thrown, the context and the replica
+  ///   are unchanged.
+  /// - Complexity: O(*f*), where *f* is the number of fields of the record and
+  ///   of its queued conflicts.
   @discardableResult
   public func resolve(
     _ id: RecordID, _ values: [FieldKey: Value?], undoable name: String? = nil
   ) throws(SaveError) -> SaveReport {
     if values.isEmpty { return SaveReport() }
     let queued = queue[id]
-    // If the conflict was stored and this context has not fetched the record,
+    // If the conflict was stored and this context did not fetch the record,
     // only the conflict was displayed. Fetching now would supersede unseen
     // changes.
     let isShown = queued.isEmpty || records[id] != nil
@@ -56,18 +58,19 @@ extension EditingContext {
 
   /// Resolves a deletion that ``MergePolicy/manual`` queued.
   ///
-  /// Deleting supersedes what the conflict displayed. An edit that arrived
-  /// later is concurrent with the deletion and may keep the record; the
-  /// report's ``ContextReport/survivingRecords`` then name it.
+  /// The deletion supersedes the changes that the conflict displayed. A later
+  /// edit is concurrent with the deletion and may keep the record. The report
+  /// lists such a record in ``ContextReport/survivingRecords``.
   ///
   /// - Parameters:
   ///   - id: The record. If no deletion of it is queued, nothing happens.
-  ///   - deletes: Whether to delete the record. If `false`, it stays as the
-  ///     store has it, and nothing is saved.
-  ///   - name: The name for the menu if `Replica.undo()` can undo the save, or `nil`, the
-  ///     default.
+  ///   - deletes: Whether to delete the record. If `false`, the store's record
+  ///     stays, and nothing is saved.
+  ///   - name: The name in the Undo menu, or `nil` if `Replica.undo()` should
+  ///     not undo the save. The default is `nil`.
   /// - Returns: The report of the save.
-  /// - Throws: `SaveError`. The context and the replica are then unchanged.
+  /// - Throws: `SaveError`. If an error is thrown, the context and the replica
+  ///   are unchanged.
   @discardableResult
   public func resolveDeletion(
     of id: RecordID, deletes: Bool, undoable name: String? = nil

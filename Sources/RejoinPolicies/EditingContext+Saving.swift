@@ -3,20 +3,20 @@
 import Rejoin
 
 extension EditingContext {
-  /// Saves the edits of all records, under one dot.
+  /// Saves the edits of all records under one dot.
   ///
-  /// A record that cannot be saved, for example because a counter would
-  /// overflow, stays in the context and is reported in
-  /// ``ContextReport/failedRecords``. The others are saved.
+  /// If a record cannot be saved, for example because a counter would overflow,
+  /// it stays in the context, and ``ContextReport/failedRecords`` lists it. The
+  /// other records are saved.
   ///
-  /// - Parameter name: The name for the menu if `Replica.undo()` can undo the save, or
-  ///   `nil`, the default.
-  /// - Returns: What was written, what the policy dropped, and what was in
-  ///   conflict.
-  /// - Throws: ``ContextSaveError/conflict(_:)`` if anything is in conflict and
-  ///   the policy is ``MergePolicy/error``; ``ContextSaveError/save(_:)`` if
-  ///   the replica cannot save at all. Nothing is then written, and the edits
-  ///   stay in the context.
+  /// - Parameter name: The name in the Undo menu, or `nil` if `Replica.undo()`
+  ///   should not undo the save. The default is `nil`.
+  /// - Returns: The fields that were written, the changes that the policy
+  ///   dropped, and the conflicts.
+  /// - Throws: ``ContextSaveError/conflict(_:)`` if a record is in conflict and
+  ///   the policy is ``MergePolicy/error``, or ``ContextSaveError/save(_:)`` if
+  ///   the replica cannot save at all. If an error is thrown, nothing is
+  ///   written, and the edits stay in the context.
   @discardableResult
   public func save(
     undoable name: String? = nil
@@ -29,7 +29,8 @@ extension EditingContext {
 
   /// Saves edited records under one dot.
   ///
-  /// - Returns: The report, and the records whose edits are no longer pending.
+  /// - Returns: The report, and the records whose edits are not pending
+  ///   anymore.
   func save(
     _ edited: [EditedRecord], undoable name: String?
   ) throws(ContextSaveError) -> (ContextReport, Set<RecordID>) {
@@ -43,7 +44,8 @@ extension EditingContext {
     var report = ContextReport()
     for record in edited { report.failedRecords[record.id] = record.failure }
     plans.removeAll { plan in
-      // A save is all or nothing, so a record that would fail it is left out.
+      // A save is all or nothing, so leave out a record that would make it
+      // fail.
       guard let failure = plan.failure(in: replica) else { return false }
       report.failedRecords[plan.record.id] = failure
       return true
@@ -84,7 +86,7 @@ extension EditingContext {
     if !plan.record.isCreatedAgain { reportSurvival(of: id, in: &report) }
   }
 
-  /// If a deleted record still exists, reports the edits that keep it alive.
+  /// Reports the edits that keep a deleted record alive, if it still exists.
   func reportSurvival(of id: RecordID, in report: inout ContextReport) {
     guard let record = replica.record(id), record.exists else { return }
     report.survivingRecords[id] =
@@ -93,7 +95,7 @@ extension EditingContext {
 }
 
 extension SaveError {
-  /// The record that made the save fail; `nil` if no single record did.
+  /// The record that made the save fail, or `nil` if no single record did.
   var record: RecordID? {
     if case .counterOverflow(let id, _) = self { id } else { nil }
   }

@@ -2,36 +2,40 @@
 
 import Rejoin
 
-/// Edits records apart from their replica and saves them under a merge policy,
-/// like a managed object context in Core Data.
+/// A context that edits records apart from their replica and saves them under a
+/// merge policy.
+///
+/// It corresponds to a managed object context in Core Data.
 ///
 ///     let context = EditingContext(
 ///       phone, mergePolicy: .mergeByPropertyObjectTrump)
 ///     context.fetch(Person.self, key: "taylor").phone = "1-800-275-2273"
 ///     let report = try context.save()
 ///
-/// A write supersedes only the siblings that the context had shown, unless the
-/// policy says otherwise. The policy is consulted once per save and never when
-/// a delta is received. The verbs on a record apply in their order: a write
-/// after a deletion creates the record again.
+/// A write supersedes only the siblings that the context had seen, unless the
+/// policy supersedes more. The policy is consulted once per save and never when
+/// a delta is received. The verbs on a record apply in order: a write after a
+/// deletion creates the record again.
 public final class EditingContext {
-  /// How to save records that are in conflict; by default
-  /// ``MergePolicy/error``.
+  /// The rule for saving records that are in conflict.
+  ///
+  /// The default is ``MergePolicy/error``.
   public var mergePolicy: MergePolicy
 
-  /// Whether fields that are not edited follow the replica without a call of
+  /// Whether unedited fields follow the replica without a call of
   /// ``refresh()``.
+  ///
+  /// The default is `false`.
   public var automaticallyMergesChangesFromParent = false
 
-  /// The conflicts to resolve, which ``MergePolicy/manual`` and custom rules
-  /// queue.
+  /// The conflicts that ``MergePolicy/manual`` and custom rules queued.
   ///
   ///     for conflict in context.pendingConflicts {
   ///       try context.resolve(conflict.record, choices(conflict))
   ///     }
   ///
-  /// They are `Codable`. To resolve them after another launch, store them, and
-  /// set them on a context of the same replica.
+  /// Conflicts are `Codable`. To resolve them after another launch, store them
+  /// and set them on a context of the same replica.
   ///
   /// - Complexity: O(*n*), where *n* is the number of conflicts.
   public var pendingConflicts: [EditConflict] {
@@ -72,32 +76,30 @@ public final class EditingContext {
     if records[id] == nil { records[id] = EditedRecord(id, from: replica) }
   }
 
-  /// Moves the fields that are not edited forward to their state in the
-  /// replica.
+  /// Updates the unedited fields to their state in the replica.
   ///
-  /// Edited fields keep the value they were fetched with, so that their
-  /// conflicts are still detected. A deletion counts as an edit of every field.
+  /// Edited fields keep the fetched value, so their conflicts are still
+  /// detected. A deletion counts as an edit of every field.
   public func refresh() {
     for id in Array(records.keys) { records[id]?.refresh(from: replica) }
   }
 
-  /// Discards all edits, and all records with them.
+  /// Discards all records of the context and their edits.
   public func rollback() { records = [:] }
 
-  /// Whether there is anything to save.
+  /// Whether the context has edits to save.
   public var hasChanges: Bool {
     records.values.contains(where: \.hasChanges)
   }
 
-  /// Sets a register in the context; `nil` unsets it.
+  /// Sets a register in the context, or unsets it if `value` is `nil`.
   public func set(_ value: Value?, for key: FieldKey, in id: RecordID) {
     apply(.write(value), to: key, in: id)
   }
 
   /// Edits a field in the context.
   ///
-  /// - Returns: `false` if a counter's sums would overflow. Nothing is then
-  ///   changed.
+  /// - Returns: `false`, without a change, if a counter's sums would overflow.
   /// - Precondition: The edit fits the kind of the field.
   @discardableResult
   public func apply(
@@ -114,7 +116,7 @@ public final class EditingContext {
     return records[id] ?? EditedRecord(id, from: replica)
   }
 
-  /// Fetches a record, or moves it forward if it follows the replica.
+  /// Fetches a record, or updates it if the context follows the replica.
   private func prepare(_ id: RecordID) {
     fetch(id)
     if automaticallyMergesChangesFromParent {
@@ -126,7 +128,7 @@ public final class EditingContext {
     _ id: RecordID, _ change: (inout EditedRecord) -> Result
   ) -> Result {
     prepare(id)
-    // In place: a copy of the record would copy its edits.
+    // Change the record in place: a copy would also copy its edits.
     return change(&records[id, default: EditedRecord(id, from: replica)])
   }
 }
@@ -153,22 +155,22 @@ extension EditingContext: EditTarget {
     current(id).edited(key)
   }
 
-  /// The value of a register in the context; `nil` if it is unset.
+  /// Returns the value of a register in the context, or `nil` if it is unset.
   public func value(of key: FieldKey, in id: RecordID) -> Value? {
     current(id).value(of: key)
   }
 
-  /// The value of a counter in the context.
+  /// Returns the value of a counter in the context.
   public func count(of key: FieldKey, in id: RecordID) -> Int64 {
     current(id).count(of: key)
   }
 
-  /// The elements of a set in the context, sorted.
+  /// Returns the sorted elements of a set in the context.
   public func elements(of key: FieldKey, in id: RecordID) -> [Value] {
     current(id).elements(of: key)
   }
 
-  /// The total of a ledger in the context.
+  /// Returns the total of a ledger in the context.
   public func total(of key: FieldKey, in id: RecordID) -> Int64 {
     current(id).total(of: key)
   }

@@ -2,27 +2,29 @@
 
 import Rejoin
 
-/// The three values of a field that a merge policy decides by: as fetched, as
-/// edited, and as stored now.
+/// The three values of a field that a merge policy compares.
 ///
-/// `nil` stands for an unset field.
+/// They are the value that the context fetched, the edited value and the
+/// store's current value. `nil` stands for an unset field.
 public struct FieldDifference: Hashable, Codable, Sendable {
   /// The name of the field.
   public let field: String
   /// The value when the context fetched the record.
   public let base: Value?
-  /// The value in the context now.
+  /// The current value in the context.
   public let mine: Value?
-  /// The value in the store now.
+  /// The current value in the store.
   public let store: Value?
 
-  /// Whether the value in the store has changed since the context fetched it.
+  /// Whether the value in the store changed after the context fetched it.
   ///
-  /// If the record was deleted in the store, every field has changed.
+  /// If the record was deleted in the store, every field counts as changed.
   public let isChangedInStore: Bool
 
   /// Whether the store's write is later than a write that a save would make
-  /// now, by timestamp and then by device.
+  /// now.
+  ///
+  /// The timestamp decides, then the device.
   public let storeIsLater: Bool
 
   /// Creates the three values of a field.
@@ -30,10 +32,10 @@ public struct FieldDifference: Hashable, Codable, Sendable {
   /// - Parameters:
   ///   - field: The name of the field.
   ///   - base: The value when the context fetched the record.
-  ///   - mine: The value in the context now.
-  ///   - store: The value in the store now.
-  ///   - storeWasDeleted: Whether the record was deleted in the store since it
-  ///     was fetched, so that every field counts as changed.
+  ///   - mine: The current value in the context.
+  ///   - store: The current value in the store.
+  ///   - storeWasDeleted: Whether the record was deleted in the store after the
+  ///     context fetched it, so every field counts as changed.
   ///   - storeIsLater: Whether the store's write is later than a write that a
   ///     save would make now.
   public init(
@@ -48,6 +50,6 @@ public struct FieldDifference: Hashable, Codable, Sendable {
     isChangedInStore = storeWasDeleted || store != base
   }
 
-  /// Whether the context has edited the field to another value.
+  /// Whether the context changed the value.
   public var isChangedInContext: Bool { mine != base }
 }

@@ -2,16 +2,21 @@
 
 import Rejoin
 
-/// What a save does with one field in conflict.
+/// The action of a save on one field in conflict.
 public enum FieldOutcome: Hashable, Sendable {
-  /// Keeps the store's value. A value that the context wrote is dropped and
-  /// reported.
+  /// Keeps the store's value.
+  ///
+  /// If the context wrote a value, it is dropped and reported.
   case keepStore
-  /// Writes the value, where `nil` unsets the field. It supersedes every
-  /// sibling; those that the context had not shown are reported.
+  /// Writes the value and supersedes every sibling.
+  ///
+  /// The siblings that the context had not seen are reported. The value `nil`
+  /// unsets the field.
   case write(Value?)
-  /// Writes the value, superseding only the siblings that the context had
-  /// shown. The others stay as conflicts.
+  /// Writes the value and supersedes only the siblings that the context had
+  /// seen.
+  ///
+  /// The others stay as conflicts.
   case writeConcurrently(Value?)
   /// Writes nothing and adds the field's three values to
   /// ``EditingContext/pendingConflicts``.

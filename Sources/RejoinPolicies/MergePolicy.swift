@@ -2,74 +2,85 @@
 
 import Rejoin
 
-/// How an editing context saves a record that has changed in the replica since
-/// it was fetched.
+/// A rule for saving a record that changed in the replica after an editing
+/// context fetched it.
 ///
-/// The names are Core Data's, and so is the granularity: a record is in
-/// conflict if the context edited any of its fields and any of its fields has
-/// changed in the store, even if these are different fields. Without a
-/// conflict, every policy writes what the context edited. Counters, sets,
-/// ledgers, and registers declared with `lww` cause no conflict, unless the
-/// record is deleted by one side.
+/// The first five cases are named after Core Data's policies. Every case
+/// decides per record, as Core Data does: a record is in conflict if the
+/// context edited one of its fields and one of its fields changed in the store,
+/// even if these are different fields. Without a conflict, every policy writes
+/// the context's edits. Counters, sets, ledgers, and registers declared with
+/// `lww` cause no conflict, unless one side deletes the record.
 ///
 /// A policy decides once per save, between a context and its own replica, and
 /// turns the edits into ordinary writes. It is never consulted when a delta is
-/// received: a rule such as "mine wins" is not commutative, and replicas that
+/// received. A rule such as "mine wins" is not commutative, so replicas that
 /// applied it to each other's state would never converge.
 ///
-/// Below, *mine* is a value in the context, and *the store's* the replica's
-/// value.
+/// In the following descriptions, the *store* is the replica.
 public enum MergePolicy: Sendable {
-  /// Writes nothing and throws ``ContextSaveError/conflict(_:)``. The edits
-  /// stay in the context.
+  /// Writes nothing and throws ``ContextSaveError/conflict(_:)``.
+  ///
+  /// The edits stay in the context.
   case error
-  /// Writes the fields that only the context changed. Where both sides changed
-  /// a field, the store's value stays.
+  /// Writes the fields that only the context changed.
+  ///
+  /// If both sides changed a field, the store's value stays.
   case mergeByPropertyStoreTrump
-  /// Writes every field that the context changed, superseding also siblings
-  /// that the context had not shown.
+  /// Writes every field that the context changed.
+  ///
+  /// A write also supersedes siblings that the context had not seen.
   case mergeByPropertyObjectTrump
   /// Writes every field whose value in the context differs from the store's,
-  /// even those that the context did not edit. This includes counters, sets, and
-  /// registers declared with `lww`.
+  /// including fields that the context did not edit.
+  ///
+  /// The fields include counters, sets, and registers declared with `lww`.
   case overwrite
-  /// Writes nothing. All edits are dropped, and the context takes the store's
+  /// Writes nothing.
+  ///
+  /// All edits of the record are dropped, and the context takes the store's
   /// values.
   case rollback
-  /// Writes every field that the context changed; where both sides changed a
-  /// field, the store's value stays as a sibling. If the context inserts a
-  /// record that turns out to exist, fields that are unset or null in the
-  /// context are not written.
+  /// Writes every field that the context changed, and keeps the store's value
+  /// as a sibling if both sides changed a field.
   ///
-  /// Derive a record's ID from its unique key, and two insertions under one key
-  /// become one record, with the values of both.
+  /// If the context inserts a record that turns out to exist, the fields that
+  /// are unset or null in the context are not written. To let two insertions
+  /// under one unique key become one record with the values of both, derive the
+  /// record's ID from the key.
   case mergeNonNil
-  /// Writes nothing if any register of the record has changed in the store,
-  /// except those declared with `lww`. All edits of the record are then dropped.
-  case serverWins
-  /// Writes every field that the context changed. If both sides changed a field,
-  /// the later write wins, by timestamp and then by device. The other is dropped
-  /// and reported. If the context's write wins, it supersedes every sibling, also
-  /// those that the context had not shown.
+  /// Writes nothing if a register of the record changed in the store.
   ///
-  /// A hybrid logical clock runs ahead of every timestamp it has seen, so the
-  /// save is nearly always the later write. The store's is later only if its
-  /// author's clock is ahead by more than the maximum clock skew.
+  /// All edits of the record are then dropped. Registers declared with `lww`
+  /// don't count.
+  case serverWins
+  /// Writes every field that the context changed, and keeps the later write if
+  /// both sides changed a field.
+  ///
+  /// The timestamp decides, then the device. The other write is dropped and
+  /// reported. If the context's write wins, it supersedes every sibling,
+  /// including those that the context had not seen.
+  ///
+  /// A hybrid logical clock runs ahead of every timestamp that it receives, so
+  /// the save is nearly always the later write. The store's write is later only
+  /// if its author's clock is ahead by more than the maximum clock skew.
   case lastWriteWins
-  /// Writes every field that the context changed. Where both sides changed a
-  /// field, the store's value stays as a sibling.
+  /// Writes every field that the context changed, and keeps the store's value
+  /// as a sibling if both sides changed a field.
   case merge
-  /// Writes the fields that only the context changed. Where both sides changed
-  /// a field, the three values are added to ``EditingContext/pendingConflicts``.
+  /// Writes the fields that only the context changed.
+  ///
+  /// If both sides changed a field, its three values are added to
+  /// ``EditingContext/pendingConflicts``.
   case manual
-  /// Applies a rule of the app's to every field that either side changed.
+  /// Applies a custom rule to every field that either side changed.
   ///
   /// The rule is called only if there is a conflict.
   case custom(@Sendable (FieldDifference) -> FieldOutcome)
 }
 
 extension MergePolicy {
-  /// The name of the policy, the same as the case's.
+  /// The name of the policy, which is the name of the case.
   public var name: String {
     switch self {
     case .error: "error"
@@ -95,7 +106,7 @@ extension MergePolicy {
 
   /// Creates the policy with the given name.
   ///
-  /// - Returns: `nil` if ``named`` has no policy of that name.
+  /// The result is `nil` if no policy in ``named`` has this name.
   public init?(named name: String) {
     guard let policy = MergePolicy.named.first(where: { $0.name == name })
     else { return nil }

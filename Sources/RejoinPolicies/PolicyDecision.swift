@@ -2,7 +2,7 @@
 
 import Rejoin
 
-/// What a merge policy decides about one record at save.
+/// The decision of a merge policy on one record.
 ///
 ///     let decision = MergePolicy.mergeByPropertyStoreTrump.decide([
 ///       FieldDifference(field: "name", base: "Al", mine: "Ada", store: "Al"),
@@ -12,20 +12,20 @@ import Rejoin
 ///     decision.outcomes["name"]   // .writeConcurrently("Ada")
 ///     decision.outcomes["phone"]  // .keepStore
 ///
-/// A decision depends only on three values per field. So the same rules serve
-/// an ``EditingContext``, Core Data, and clients that merge into a server's
-/// plain records.
+/// A decision depends only on three values per field, so the same rules apply
+/// to an ``EditingContext``, to Core Data, and to clients that merge into a
+/// server's plain records.
 public struct PolicyDecision: Sendable {
   /// The outcome of each field that is written, dropped or queued, by name.
   ///
-  /// A field without an outcome stays as the store has it.
+  /// A field without an outcome keeps the store's value.
   public var outcomes: [SchemaName: FieldOutcome] = [:]
 
-  /// The outcome of the deletion; `nil` if the context does not delete the
+  /// The outcome of the deletion, or `nil` if the context does not delete the
   /// record.
   public var deletion: DeletionOutcome?
 
-  /// Whether the record has changed on both sides.
+  /// Whether both sides changed the record.
   public var isConflict = false
 
   /// Whether the save must throw and write nothing.
@@ -37,25 +37,25 @@ public struct PolicyDecision: Sendable {
 }
 
 extension MergePolicy {
-  /// Decides about the registers of one record.
+  /// Decides on the registers of one record.
   ///
-  /// There is a conflict if any field is dirty and any field is changed. As in
-  /// Core Data, these may be different fields.
+  /// The record is in conflict if the context changed any field and the store
+  /// changed any field. As in Core Data, these may be different fields.
   ///
   /// - Parameters:
   ///   - fields: Every field that has a value on any side. If the context
   ///     deletes the record, `mine` is the value that it wrote after the
   ///     deletion.
-  ///   - isDeletion: Whether the context deletes the record. The record is then
-  ///     dirty even if no field is.
+  ///   - isDeletion: Whether the context deletes the record. The record then
+  ///     counts as changed even if no field is.
   ///   - isInsertion: Whether the context inserts a record that turns out to
   ///     exist in the store.
-  ///   - isContested: Whether there is a conflict even if the fields show none:
-  ///     the context deletes a record that has changed in any way, or edits one
-  ///     that was deleted.
+  ///   - isContested: Whether the record is in conflict even if the fields show
+  ///     no conflict. This is the case if the context deletes a record that
+  ///     changed in any way, or edits a record that was deleted.
   ///   - storeIsLater: Whether the store's last write of the record is later
   ///     than a write that a save would make now.
-  /// - Returns: The decision, which nothing has carried out yet.
+  /// - Returns: The decision, which you must apply yourself.
   public func decide(
     _ fields: [FieldDifference], isDeletion: Bool = false,
     isInsertion: Bool = false, isContested: Bool = false,

@@ -2,9 +2,10 @@
 
 import Rejoin
 
-/// A record that is edited apart from its replica, as a `Sendable` value: it
-/// can be edited in a form on the main actor and saved later, where the replica
-/// is.
+/// A record that is edited apart from its replica, as a `Sendable` value.
+///
+/// The user can edit a draft in a form on the main actor, and the app can later
+/// save it where the replica is.
 ///
 ///     var draft = replica.draft(of: Profile.self, key: "ada")
 ///     draft.name = "Ada"                           // on any actor
@@ -12,11 +13,12 @@ import Rejoin
 ///     draft.steps                                  // 1200
 ///     let report = try context.commit(&draft)      // with the replica
 ///
-/// A draft remembers the state that it was made from. Committing it supersedes
-/// that state only, and the context's policy decides about later changes.
+/// A draft remembers the state from which it was created. Committing the draft
+/// supersedes only that state, and the context's policy decides about later
+/// changes.
 ///
-/// The draft of a record whose entity is known only at run time has the type
-/// `RecordDraft<AnyEntity>`. It is read and edited by the keys of fields.
+/// If the entity is known only at run time, use a draft of type
+/// `RecordDraft<AnyEntity>`, which reads and edits fields by key.
 @dynamicMemberLookup
 public struct RecordDraft<Owner: Entity>: Sendable {
   var record: EditedRecord
@@ -30,7 +32,7 @@ public struct RecordDraft<Owner: Entity>: Sendable {
     dynamicMember field: KeyPath<Owner, Field<Owner, Kind>>
   ) -> Kind.Reading { editor.read(field) }
 
-  /// Reads or sets a register; `nil` unsets it.
+  /// Reads or sets a register, or unsets it if the new value is `nil`.
   public subscript<V: FieldValue>(
     dynamicMember field: KeyPath<Owner, Field<Owner, MVRegister<V>>>
   ) -> V? {
@@ -40,33 +42,31 @@ public struct RecordDraft<Owner: Entity>: Sendable {
 
   /// Edits the draft with the verbs of a save.
   ///
-  /// - Returns: What `body` returns.
+  /// - Returns: The result of `body`.
   public mutating func edit<Result>(
     _ body: (RecordEditor<Owner>) -> Result
   ) -> Result {
     let target = DraftTarget(record)
-    // Released, so the edits are changed in place.
+    // Release the edits, so they are changed in place.
     record.changes = EditedRecord.Changes()
     defer { record = target.record }
     return body(RecordEditor(id: id, target: target, fields: fields))
   }
 
-  /// An editor for reading.
-  ///
-  /// It edits a copy of the draft.
+  /// An editor for reading, which edits a copy of the draft.
   private var editor: RecordEditor<Owner> {
     RecordEditor(id: id, target: DraftTarget(record), fields: fields)
   }
 
-  /// Settles a register in conflict with a value, which may be the shown one.
+  /// Resolves a register in conflict with a value, which may be the shown one.
   ///
   ///     draft.resolve(\.name, with: draft.name)
   ///
-  /// Setting a field to the value that it shows is not an edit. Resolving it with
-  /// this value is: committing the draft supersedes the siblings that the draft
-  /// has seen, under every policy that keeps the edits of counters. A sibling
-  /// that arrives later stays in conflict. Setting the field later changes the
-  /// value and still resolves the field.
+  /// Setting a field to its shown value is not an edit, but resolving the field
+  /// with this value is. Committing the draft then supersedes the siblings that
+  /// the draft has seen, under every policy that keeps the edits of counters. A
+  /// sibling that arrives later stays in conflict. If you set the field
+  /// afterward, the value changes and the field is still resolved.
   ///
   /// - Parameters:
   ///   - field: The field.
@@ -80,31 +80,32 @@ public struct RecordDraft<Owner: Entity>: Sendable {
   /// The record.
   public var id: RecordID { record.id }
 
-  /// Whether there is anything to commit.
+  /// Whether the draft has edits to commit.
   public var hasChanges: Bool { record.hasChanges }
 
-  /// The value of a register; `nil` if it is unset.
+  /// Returns the value of a register, or `nil` if it is unset.
   public func value(of key: FieldKey) -> Value? { record.value(of: key) }
 
-  /// The value of a counter.
+  /// Returns the value of a counter.
   public func count(of key: FieldKey) -> Int64 { record.count(of: key) }
 
-  /// The elements of a set, sorted.
+  /// Returns the sorted elements of a set.
   public func elements(of key: FieldKey) -> [Value] { record.elements(of: key) }
 
-  /// The total of a ledger.
+  /// Returns the total of a ledger.
   public func total(of key: FieldKey) -> Int64 { record.total(of: key) }
 
-  /// Sets a register; `nil` unsets it.
+  /// Sets a register, or unsets it if `value` is `nil`.
   public mutating func set(_ value: Value?, for key: FieldKey) {
     apply(.write(value), to: key)
   }
 
-  /// Settles registers in conflict with values of the user's choice, as
-  /// ``resolve(_:with:)`` does.
+  /// Resolves registers in conflict with values that the user chose.
   ///
   ///     let name = FieldKey("name", .register)
   ///     draft.resolve([name: draft.value(of: name)])
+  ///
+  /// For the effect, see ``resolve(_:with:)``.
   ///
   /// - Parameter values: The values by field, or `nil` for a field to unset.
   /// - Precondition: The fields are registers.
@@ -120,8 +121,7 @@ public struct RecordDraft<Owner: Entity>: Sendable {
 
   /// Edits a field.
   ///
-  /// - Returns: `false` if a counter's sums would overflow. Nothing is then
-  ///   changed.
+  /// - Returns: `false`, without a change, if a counter's sums would overflow.
   /// - Precondition: The edit fits the kind of the field.
   @discardableResult
   public mutating func apply(_ edit: FieldEdit, to key: FieldKey) -> Bool {
@@ -137,18 +137,19 @@ public struct RecordDraft<Owner: Entity>: Sendable {
 
   /// Deletes the record.
   ///
-  /// A later edit of the draft creates it again.
+  /// A later edit of the draft creates the record again.
   public mutating func delete() { record.delete() }
 }
 
-/// The entity of a draft that is edited by the keys of fields alone.
+/// The entity of a draft whose fields are edited only by key.
 public struct AnyEntity: Entity {
   public init() {}
 }
 
 extension RecordDraft<AnyEntity> {
-  /// Creates the same draft without its entity, so that drafts of several entities
-  /// can be committed under one dot.
+  /// Creates the same draft without its entity.
+  ///
+  /// Use it to commit drafts of several entities under one dot.
   public init(_ draft: RecordDraft<some Entity>) {
     self.init(
       record: draft.record, fields: DeclaredFields(AnyEntity()),
@@ -158,7 +159,7 @@ extension RecordDraft<AnyEntity> {
 
 /// Drafts of records.
 extension ReplicaView {
-  /// Makes a draft of the current state of a record of a declared entity.
+  /// Creates a draft of the current state of a record of a declared entity.
   ///
   ///     var draft = await store.read { $0.draft(of: Item.self, key: "milk") }
   ///     draft.amount = 2
@@ -175,7 +176,7 @@ extension ReplicaView {
     replica.draft(of: entity, key: key)
   }
 
-  /// Makes a draft of the current state of a record.
+  /// Creates a draft of the current state of a record.
   ///
   /// Editing the draft of a record that does not exist inserts it.
   public func draft(_ id: RecordID) -> RecordDraft<AnyEntity> {
@@ -185,7 +186,7 @@ extension ReplicaView {
 
 /// Drafts of records.
 extension Replica {
-  /// Makes a draft of the current state of a record of a declared entity.
+  /// Creates a draft of the current state of a record of a declared entity.
   ///
   /// Editing the draft of a record that does not exist inserts it.
   public func draft<E: Entity>(
@@ -196,7 +197,7 @@ extension Replica {
       fields: schema.fields(of: entity))
   }
 
-  /// Makes a draft of the current state of a record.
+  /// Creates a draft of the current state of a record.
   ///
   /// Editing the draft of a record that does not exist inserts it.
   public func draft(_ id: RecordID) -> RecordDraft<AnyEntity> {
@@ -214,13 +215,13 @@ extension EditingContext {
   ///     draft.isCommitted  // true
   ///
   /// Pending edits in the context are not saved. If an edit of the draft would
-  /// overflow a counter, the draft is listed in ``ContextReport/failedRecords`` and is
-  /// not committed.
+  /// overflow a counter, the draft is not committed, and
+  /// ``ContextReport/failedRecords`` lists it.
   ///
   /// - Parameters:
   ///   - draft: The draft, which can be committed once.
-  ///   - name: The name for the menu if `Replica.undo()` can undo the save, or `nil`, the
-  ///     default.
+  ///   - name: The name in the Undo menu, or `nil` if `Replica.undo()` should
+  ///     not undo the save. The default is `nil`.
   /// - Returns: The report of the save.
   /// - Throws: ``DraftError``. If an error is thrown, nothing is saved.
   @discardableResult
@@ -232,19 +233,18 @@ extension EditingContext {
     return try commit(&drafts, undoable: name)
   }
 
-  /// Saves drafts of different records under one dot and under the context's
-  /// policy.
+  /// Saves drafts of different records under one dot and the context's policy.
   ///
-  /// A draft that cannot be saved is listed in ``ContextReport/failedRecords``. The
-  /// others are saved.
+  /// If a draft cannot be saved, ``ContextReport/failedRecords`` lists it. The
+  /// other drafts are saved.
   ///
   /// - Parameters:
   ///   - drafts: The drafts, each of which can be committed once.
-  ///   - name: The name for the menu if `Replica.undo()` can undo the save, or `nil`, the
-  ///     default.
+  ///   - name: The name in the Undo menu, or `nil` if `Replica.undo()` should
+  ///     not undo the save. The default is `nil`.
   /// - Returns: The report of the save.
   /// - Throws: ``DraftError``. If an error is thrown, no draft is saved.
-  /// - Precondition: The drafts are of different records.
+  /// - Precondition: Each draft is of a different record.
   @discardableResult
   public func commit<E: Entity>(
     _ drafts: inout [RecordDraft<E>], undoable name: String? = nil
@@ -268,7 +268,7 @@ extension EditingContext {
     return report
   }
 
-  /// Throws unless a draft can be committed to the replica.
+  /// Throws an error if the draft cannot be committed to the replica.
   private func check(_ draft: RecordDraft<some Entity>) throws(DraftError) {
     if draft.isCommitted { throw .committed(draft.id) }
     let missing = draft.record.savesMissing(in: replica)
@@ -276,7 +276,7 @@ extension EditingContext {
   }
 }
 
-/// A draft while it is edited with the verbs of a save, which need a class.
+/// A class that holds a draft while the verbs of a save edit it.
 private final class DraftTarget: EditTarget {
   var record: EditedRecord
 

@@ -3,8 +3,8 @@
 import Rejoin
 
 extension SavePlan {
-  /// Everything that the policy does not keep: first whole records and what
-  /// goes with them, then single fields, then edits.
+  /// The changes that the policy does not keep: first those of the whole
+  /// record, then single fields, then edits.
   var dropped: [DroppedChange] {
     var dropped = droppedAsAWhole
     for (key, difference) in differences.sorted(by: { $0.key < $1.key }) {
@@ -20,8 +20,8 @@ extension SavePlan {
     return dropped
   }
 
-  /// What a deletion supersedes, or what a refused deletion takes along; and
-  /// the counters and sets that are overwritten.
+  /// The changes that a deletion or its refusal drops, or else the overwritten
+  /// counters and sets.
   private var droppedAsAWhole: [DroppedChange] {
     switch decision.deletion {
     case .keepRecord: [drop(nil, .deletion)] + takenAlong
@@ -36,8 +36,8 @@ extension SavePlan {
   /// Reports the fields that saves touched after the context showed them.
   ///
   /// The clocks decide, not the shown values: an unseen write may lose to the
-  /// shown one, or unseen increments may cancel each other. If a field is
-  /// written, each superseded write is reported instead.
+  /// shown one, or unseen increments may cancel each other. If the save writes
+  /// a field, each superseded write is reported instead.
   private func overwritten(
     _ keys: some Sequence<FieldKey>
   ) -> [DroppedChange] {
@@ -50,7 +50,7 @@ extension SavePlan {
       .map { drop($0, .overwritten(now[$0])) }
   }
 
-  /// The marks, unseen by the context, that keep the record alive without an edit.
+  /// The unseen marks that keep the record alive without an edit.
   private var overwrittenMarks: [DroppedChange] {
     let seen = record.fetched[.existence].clock
     let isUnseen = now[.existence].marks.contains {
@@ -60,7 +60,7 @@ extension SavePlan {
     return [drop(.existence, .overwritten(now[.existence]))]
   }
 
-  /// The edits that the context made before a deletion that is refused.
+  /// The edits that the context made before a refused deletion.
   private var takenAlong: [DroppedChange] {
     let undone = record.undone ?? []
     var values: [FieldKey: Value?] = [:]
@@ -72,14 +72,15 @@ extension SavePlan {
     return self.values(lost) + undone.flatMap(edits)
   }
 
-  /// The values that the context wrote to registers, as dropped changes.
+  /// Returns the values that the context wrote to registers, as dropped
+  /// changes.
   private func values(_ lost: [FieldKey: Value?]) -> [DroppedChange] {
     lost.sorted { $0.key < $1.key }.map { key, value in
       drop(key, .value(dropped: mine(value), kept: .init(store(key))))
     }
   }
 
-  /// The edits of counters, sets and ledgers, and a `touch`, as dropped
+  /// Returns the edits of counters, sets and ledgers, and a `touch`, as dropped
   /// changes.
   private func edits(of changes: EditedRecord.Changes) -> [DroppedChange] {
     changes.edits.sorted { $0.key < $1.key }.map { drop($0, .edit($1)) }
@@ -102,8 +103,8 @@ extension SavePlan {
       ]
     case .write(let value):
       let seen = record.seen(key).clock
-      // The context supersedes knowingly what it had shown, unless that has
-      // become the visible value since.
+      // Superseding a value that the context showed is intended, unless that
+      // value became the visible one only later.
       let losers = now[key].writes.filter { write in
         write.value != value
           && (!seen.contains(write.dot)
@@ -128,8 +129,7 @@ extension SavePlan {
 
   /// Reports a sibling at the maximum timestamp.
   ///
-  /// No later timestamp exists, so that it is superseded even by a concurrent
-  /// write.
+  /// No later timestamp exists, so even a concurrent write supersedes it.
   func dropped(_ write: SaveReport.SupersededWrite) -> DroppedChange? {
     let value: Value?
     if let choice = resolved[write.field] {

@@ -6,8 +6,8 @@ import Rejoin
 extension SavePlan {
   /// The edits of counters, sets and ledgers that the save applies.
   ///
-  /// An edit that supersedes all replaces the field's state, including what the
-  /// context had not shown.
+  /// An edit that supersedes all replaces the field's state, including changes
+  /// that the context had not seen.
   var editsToApply: [FieldKey: (edit: FieldEdit, supersedesAll: Bool)] {
     if decision.dropsMergeableEdits { return [:] }
     let mine = record.changes.edits
@@ -18,7 +18,7 @@ extension SavePlan {
       func edit(_ store: FieldState) -> (FieldEdit, Bool)? {
         store.overwriting(with: shown.stored, after: shown.edit)
       }
-      // A record that the save brings back has its fields again.
+      // If the save revives the record, its fields return.
       edits[key] =
         (now.exists || revives ? edit(now[key]) : nil)
         ?? (now.exists ? nil : edit(FieldState(key.kind)))

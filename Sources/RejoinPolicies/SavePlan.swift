@@ -2,17 +2,18 @@
 
 import Rejoin
 
-/// How one record of a context will be saved.
+/// The plan of saving one record of a context.
 struct SavePlan {
   let record: EditedRecord
-  /// The record in the store now.
+  /// The current record in the store.
   let now: Record
-  /// The registers that may be in conflict, never two of one name.
+  /// The registers that may be in conflict, with unique names.
   let differences: [FieldKey: FieldDifference]
   private(set) var decision: PolicyDecision
   let policy: MergePolicy
   let device: DeviceID
-  /// What creating the record again drops; `nil` unless it was shown deleted.
+  /// The fields to drop when the record is created again, or `nil` unless it
+  /// was shown deleted.
   private let fieldsToDrop: [FieldKey: FieldState]?
 
   init(_ record: EditedRecord, in replica: Replica, under policy: MergePolicy) {
@@ -38,8 +39,10 @@ struct SavePlan {
     unsetRevivedFields()
   }
 
-  /// Unsets the registers that would come back with a deleted record although the
-  /// context shows none: `overwrite` sets every field to what the context shows.
+  /// Unsets the registers that would return with a deleted record, although the
+  /// context shows no value.
+  ///
+  /// Under `overwrite`, every field gets the value that the context shows.
   private mutating func unsetRevivedFields() {
     guard overwrites, revives else { return }
     for (key, field) in differences
@@ -48,8 +51,8 @@ struct SavePlan {
     }
   }
 
-  /// Whether the store deleted the record since the fetch, so that a write brings
-  /// it back with its fields.
+  /// Whether the store deleted the record since the fetch, so a write brings it
+  /// back with its fields.
   var revives: Bool { record.fetched.exists && !now.exists }
 
   /// The names of the registers to write.
@@ -65,7 +68,7 @@ struct SavePlan {
     return names
   }
 
-  /// The values that settle registers, whatever the policy.
+  /// The values that resolve registers under every policy.
   var resolved: [FieldKey: Value?] {
     decision.dropsMergeableEdits ? [:] : record.changes.resolved
   }
@@ -84,7 +87,7 @@ struct SavePlan {
     return values
   }
 
-  /// Whether the policy sets every field to what the context shows.
+  /// Whether the policy gives every field the value that the context shows.
   var overwrites: Bool {
     guard case .overwrite = policy else { return false }
     return decision.isConflict && !record.isDeleted
@@ -100,7 +103,7 @@ struct SavePlan {
       .map { .counterOverflow(record.id, field: $0.key.name) }
   }
 
-  /// The value of a register in the store.
+  /// Returns the value of a register in the store.
   func shown(_ key: FieldKey) -> Value? { now.exists ? now[key].value : nil }
 
   var conflict: EditConflict {
@@ -109,13 +112,13 @@ struct SavePlan {
       isDeletion: record.isDeleted, displayed: now)
   }
 
-  /// The conflict to queue, if any.
+  /// The conflict to queue, or `nil` if the policy queues none.
   var queued: EditConflict? {
     if decision.deletion == .reportConflict { return conflict }
     return conflict.without { decision.outcomes[$0] != .reportConflict }
   }
 
-  /// Whether the deletion is carried out, even if the record is then created
+  /// Whether the save performs the deletion, even if it then creates the record
   /// again.
   var deletes: Bool { decision.deletion.map { !$0.isRefused } ?? false }
 
@@ -124,7 +127,7 @@ struct SavePlan {
       return write(in: transaction, creatingAgain: fieldsToDrop)
     }
     if deletion.isRefused { return }
-    // For `.delete`, everything that the store holds counts as seen.
+    // For `.delete`, every change in the store counts as seen.
     let seesAll = deletion == .delete
     guard record.isCreatedAgain else {
       return transaction.delete(
@@ -181,11 +184,11 @@ struct SavePlan {
 }
 
 extension [FieldKey: FieldDifference] {
-  /// One field of each name.
+  /// Returns one field for each name.
   ///
-  /// A newer version of the app may declare a variant of a register. There are
-  /// then two registers of one name, and outcomes go by name. The other one is
-  /// not written.
+  /// If a newer version of the app declares a variant of a register, two
+  /// registers have the same name. Outcomes are stored by name, so only one of
+  /// them is written.
   fileprivate func oneOfEachName(
     preferring isMeant: (FieldKey) -> Bool
   ) -> Self {

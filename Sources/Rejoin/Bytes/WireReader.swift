@@ -117,17 +117,15 @@ package struct WireReader {
   }
 
   /// Reads an integer with seven bits a byte, the lowest first.
-  private mutating func integer<Integer: FixedWidthInteger>()
-    throws(WireError) -> Integer
-  {
+  private mutating func integer() throws(WireError) -> UInt64 {
     let start = offset
-    var (number, shift) = (0 as Integer, 0)
+    var (number, shift) = (0 as UInt64, 0)
     while true {
       let next = try byte()
-      let part = Integer(next & 0x7f)
+      let part = UInt64(next & 0x7f)
       try require(
-        shift < Integer.bitWidth && (part << shift) >> shift == part, .invalid,
-        "an integer of \(Integer.bitWidth) bits", at: start)
+        shift < 64 && (part << shift) >> shift == part, .invalid,
+        "an integer of 64 bits", at: start)
       number |= part << shift
       if next < 0x80 {
         try require(
@@ -144,9 +142,29 @@ package struct WireReader {
   }
 
   /// Reads an integer of 128 bits in zigzag.
-  mutating func wide() throws(WireError) -> Int128 {
-    let number: UInt128 = try integer()
-    return Int128(bitPattern: number >> 1) ^ -Int128(bitPattern: number & 1)
+  mutating func wide() throws(WireError) -> WideInt {
+    let start = offset
+    var (high, low, shift): (UInt64, UInt64, UInt64) = (0, 0, 0)
+    while true {
+      let next = try byte()
+      let part = UInt64(next & 0x7f)
+      try require(
+        shift < 126 || shift == 126 && part < 4, .invalid,
+        "an integer of 128 bits", at: start)
+      // Shifts of 64 bits or more, in either direction, give zero.
+      low |= part << shift
+      high |= shift < 64 ? part >> (64 - shift) : part << (shift - 64)
+      if next < 0x80 {
+        try require(
+          next != 0 || shift == 0, .notCanonical,
+          "the shortest form of an integer", at: start)
+        let sign = 0 &- (low & 1)
+        return WideInt(
+          high: Int64(bitPattern: high >> 1 ^ sign),
+          low: (low >> 1 | high << 63) ^ sign)
+      }
+      shift += 7
+    }
   }
 
   /// Reads a count of items, each of which takes at least `size` bytes.

@@ -28,10 +28,6 @@ struct WireWriter {
   /// but the last have the top bit set (LEB128).
   mutating func varint(_ number: UInt64) {
     if number < 0x80 { return bytes.append(UInt8(truncatingIfNeeded: number)) }
-    integer(number)
-  }
-
-  private mutating func integer(_ number: some FixedWidthInteger) {
     var rest = number
     while rest >= 0x80 {
       bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
@@ -45,9 +41,17 @@ struct WireWriter {
   /// Writes 0, −1, 1, −2, … as 0, 1, 2, 3, … (zigzag).
   mutating func signed(_ number: Int64) { varint(number.zigzag) }
 
-  /// Writes an integer of 128 bits, in zigzag.
-  mutating func wide(_ number: Int128) {
-    integer(UInt128(bitPattern: number << 1 ^ number >> 127))
+  /// Writes an integer of 128 bits in zigzag, with seven bits a byte.
+  mutating func wide(_ number: WideInt) {
+    let sign = UInt64(bitPattern: number.high >> 63)
+    var high = (UInt64(bitPattern: number.high) << 1 | number.low >> 63) ^ sign
+    var low = number.low << 1 ^ sign
+    while high > 0 || low >= 0x80 {
+      bytes.append(UInt8(truncatingIfNeeded: low) | 0x80)
+      low = low >> 7 | high << 57
+      high >>= 7
+    }
+    bytes.append(UInt8(low))
   }
 
   /// Writes two integers that are usually small: half a byte for each.

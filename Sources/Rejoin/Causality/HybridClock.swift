@@ -97,7 +97,9 @@ extension Duration {
   /// The whole milliseconds, clamped to 64 bits.
   fileprivate var wholeMilliseconds: Int64 {
     let (seconds, attoseconds) = components
-    let rest = Int128(attoseconds / 1_000_000_000_000_000)
-    return Int64(clamping: Int128(seconds) * 1000 + rest)
+    let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1000)
+    if overflow { return seconds < 0 ? .min : .max }
+    return Int64(
+      clamping: WideInt(whole) + WideInt(attoseconds / 1_000_000_000_000_000))
   }
 }

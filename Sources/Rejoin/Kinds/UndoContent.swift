@@ -72,9 +72,9 @@ package struct UndoSums: Sendable {
   /// number of the save tells its change from others.
   var next: UInt64?
   /// The sum of the device's changes to a counter.
-  var sum: Int128 = 0
+  var sum: WideInt = 0
   /// How many changes or entries of each device are cancelled, and their sum.
-  let cancelled: [DeviceID: (count: UInt64, sum: Int128)]
+  let cancelled: [DeviceID: (count: UInt64, sum: WideInt)]
 
   /// The last cancelled change or entry of each device.
   var clock: VectorClock { VectorClock(greatest: cancelled.mapValues(\.count)) }
@@ -84,12 +84,12 @@ extension [LedgerEdit.Entry] {
   /// Appends an amount, in as many entries as it takes.
   ///
   /// Zero takes one, too: earlier entries are looked for where it is.
-  mutating func append(_ amount: Int128, memo: Value?) {
+  mutating func append(_ amount: WideInt, memo: Value?) {
     var rest = amount
     repeat {
       let part = Int64(clamping: rest)
       append(LedgerEdit.Entry(amount: part, memo: memo))
-      rest -= Int128(part)
+      rest -= WideInt(part)
     } while rest != 0
   }
 }

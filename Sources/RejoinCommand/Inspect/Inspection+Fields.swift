@@ -79,6 +79,12 @@ extension JSONValue {
     Int64(exactly: number).map { .scalar(.int($0)) } ?? .text("\(number)")
   }
 
+  /// A sum, as a string if it does not fit `Int64`.
+  fileprivate static func wide(_ sum: WideInt) -> JSONValue {
+    let number = Int64(clamping: sum)
+    return WideInt(number) == sum ? .scalar(.int(number)) : .text("\(sum)")
+  }
+
   /// A value with the name of its type; `null` stands for an unset register.
   fileprivate static func tagged(_ value: Value?) -> JSONValue {
     guard let value else { return .scalar(.null) }

@@ -13,23 +13,23 @@ public enum Content: Hashable, Sendable {
   case elements(Set<Value>)
 }
 
-/// A record as plain values, as a user reads it and as a server without CRDTs
+/// A record of plain values, as a user reads it and a server without CRDTs
 /// stores it.
 ///
 /// An unset field has no key.
 public typealias PlainRecord = [String: Content]
 
 extension Content {
-  /// The content of a register that holds `text`.
+  /// Creates the content of a register whose value is `text`.
   public static func text(_ text: String) -> Content { .value(.string(text)) }
 
-  /// The content of a set that holds `texts`.
+  /// Creates the content of a set whose elements are `texts`.
   public static func texts(_ texts: String...) -> Content {
     .elements(Set(texts.map(Value.string)))
   }
 
-  /// The content, or `nil` if it reads like an absent field: an empty set or a
-  /// counter at zero.
+  /// The content, or `nil` if it reads like an unset field, as an empty set or
+  /// a counter at zero does.
   var visible: Content? {
     switch self {
     case .count(0): nil
@@ -38,8 +38,10 @@ extension Content {
     }
   }
 
-  /// One value for the whole content, so that a merge policy, which compares
-  /// registers, can tell whether it changed.
+  /// The whole content as one value.
+  ///
+  /// A merge policy compares registers, so it needs one value to detect a
+  /// change.
   var asOneValue: Value {
     switch self {
     case .value(let value): value
@@ -62,6 +64,6 @@ extension Content: CustomStringConvertible {
 }
 
 extension Dictionary where Key == String, Value == Content {
-  /// The fields that do not read like an absent field.
+  /// The fields that do not read like an unset field.
   var visible: PlainRecord { compactMapValues(\.visible) }
 }

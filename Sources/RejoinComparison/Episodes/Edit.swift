@@ -9,10 +9,10 @@ extension Episode {
     public var device: String
     /// The time on that device's clock, in milliseconds.
     public var at: Int64
-    /// The values written to registers and the numbers that counters are set
-    /// to, by field.
+    /// The new values of registers and counters, by field.
     public var set: [String: Value] = [:]
-    /// The fields cleared: registers unset, sets emptied, counters reset.
+    /// The fields to clear, which unsets registers, empties sets and resets
+    /// counters.
     public var clear: [String] = []
     /// The elements inserted into sets, by field.
     public var insert: [String: [Value]] = [:]
@@ -44,8 +44,9 @@ extension Episode.Edit {
       && remove.isEmpty && increment.isEmpty
   }
 
-  /// The record after this edit, as a client without CRDTs computes it: it
-  /// reads the old content and writes the new.
+  /// Returns the record after this edit, as a client without CRDTs computes it.
+  ///
+  /// Such a client reads the old content and writes the new content.
   func applied(to record: PlainRecord?, of kinds: [String: FieldKind])
     -> PlainRecord?
   {
@@ -77,19 +78,20 @@ extension Value {
 }
 
 extension Dictionary where Key == String, Value == Content {
-  /// The number of a counter; zero if there is none.
+  /// Returns the number of a counter, or zero if the record has no such
+  /// counter.
   func count(_ field: String) -> Int64 {
     if case .count(let number) = self[field] { return number }
     return 0
   }
 
-  /// The elements of a set; empty if there is none.
+  /// Returns the elements of a set, which is empty if the field is unset.
   func elements(_ field: String) -> Set<Rejoin.Value> {
     if case .elements(let elements) = self[field] { return elements }
     return []
   }
 
-  /// The value of a register; `nil` if it is unset.
+  /// Returns the value of a register, or `nil` if it is unset.
   func value(_ field: String) -> Rejoin.Value? {
     if case .value(let value) = self[field] { return value }
     return nil
@@ -97,7 +99,7 @@ extension Dictionary where Key == String, Value == Content {
 }
 
 extension Int64 {
-  /// The sum, clamped to the range of the type.
+  /// Returns the sum, clamped to the range of the type.
   func addingClamped(_ other: Int64) -> Int64 {
     let (sum, overflow) = addingReportingOverflow(other)
     return overflow ? (other < 0 ? .min : .max) : sum

@@ -2,44 +2,45 @@
 
 import Rejoin
 
-/// One record edited concurrently: several devices start from the same record,
-/// edit it offline, and then all sync.
+/// A record that several devices edit offline, starting from the same state,
+/// before all of them sync.
 public struct Episode: Sendable {
   /// The ID of the episode, unique in its file.
   public var id: String
-  /// The record before the devices went offline; `nil` if it did not exist.
+  /// The record before the devices went offline, or `nil` if it did not exist.
   public var base: PlainRecord?
   /// The kinds of the fields that are sets or counters.
   ///
   /// Every other field is a register.
   public var kinds: [String: FieldKind]
-  /// The edits; those of one device are in the order in which it made them.
+  /// The edits, where those of one device are in order.
   public var edits: [Edit]
-  /// The devices in the order in which their edits reach a server; `nil` for
-  /// the order of the times of their last edits.
+  /// The devices in the order of arrival at a server, or `nil` for the order of
+  /// their last edits.
   public var arrival: [String]?
   /// The fields that a device's query fetched, by device.
   ///
   /// A device that is missing here fetched all fields.
   public var fetched: [String: Set<String>] = [:]
-  /// How people resolved the conflicts; `nil` if unknown.
+  /// The resolution that people chose, or `nil` if unknown.
   public var resolution: Resolution?
-  /// Who resolved them; `nil` if unknown.
+  /// The author of the resolution, or `nil` if unknown.
   public var resolvedBy: Resolver?
-  /// The name of a group of episodes that this one belongs to.
+  /// The group of the episode, or `nil` if it does not belong to one.
   public var group: String?
-  /// Where the episode comes from, in words.
+  /// A description of the origin of the episode.
   public var source: String?
 
   /// Creates an episode.
   ///
   /// - Parameters:
   ///   - id: The ID of the episode.
-  ///   - base: The record before the devices went offline; `nil` if it did not
-  ///     exist.
+  ///   - base: The record before the devices went offline, or `nil` if it did
+  ///     not exist.
   ///   - kinds: The kinds of the fields that are sets or counters.
-  ///   - edits: The edits, those of one device in order.
-  ///   - arrival: The devices in the order in which their edits reach a server.
+  ///   - edits: The edits, where those of one device are in order.
+  ///   - arrival: The devices in the order of arrival at a server, or `nil` for
+  ///     the order of their last edits.
   public init(
     id: String, base: PlainRecord?, kinds: [String: FieldKind] = [:],
     edits: [Edit], arrival: [String]? = nil
@@ -51,7 +52,7 @@ public struct Episode: Sendable {
     self.arrival = arrival
   }
 
-  /// How people resolved the conflicts in a record.
+  /// The result of a resolution of conflicts by people.
   public enum Resolution: Hashable, Sendable {
     /// They deleted the record.
     case deleted
@@ -59,19 +60,19 @@ public struct Episode: Sendable {
     case record(PlainRecord)
   }
 
-  /// Who resolved the conflicts in a record.
+  /// The author of a resolution.
   public enum Resolver: String, Hashable, Sendable, CaseIterable {
     /// A person edited the result by hand.
     case person
-    /// A line-based merge was accepted.
+    /// A line-based merge succeeded, and people accepted it.
     case textMerge
-    /// One side's file was taken as a whole.
+    /// People chose one side's file as a whole.
     case wholeFile
   }
 }
 
 extension Episode {
-  /// The devices in the order in which their edits reach a server.
+  /// The devices in the order of arrival at a server.
   public var devices: [String] {
     if let arrival { return arrival }
     var last: [String: Int64] = [:]
@@ -85,7 +86,7 @@ extension Episode {
     return places.sorted(by: <).map { order[$0.1] }
   }
 
-  /// The kind of a field.
+  /// Returns the kind of a field.
   func kind(of field: String) -> FieldKind { kinds[field] ?? .register }
 
   /// The fields that any device changed.
@@ -93,13 +94,13 @@ extension Episode {
     edits.reduce(into: []) { $0.formUnion($1.fields) }
   }
 
-  /// The fields of the base that a device's query left out.
+  /// Returns the fields of the base that a device's query left out.
   func unfetched(by device: String) -> PlainRecord {
     guard let fields = fetched[device] else { return [:] }
     return (base ?? [:]).filter { !fields.contains($0.key) }
   }
 
-  /// The record as a device fetched it.
+  /// Returns the record as a device fetched it.
   func copy(of device: String) -> PlainRecord? {
     guard let fields = fetched[device] else { return base }
     return base?.filter { fields.contains($0.key) }

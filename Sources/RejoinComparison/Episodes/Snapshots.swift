@@ -2,24 +2,25 @@
 
 import Rejoin
 
-/// A record as two people parted from it and as each has left it.
+/// The common base of a record, and the record as each of two people left it.
 ///
-/// Comparing the three field by field gives an ``Episode``: arrays of different texts
-/// are sets, and all other fields are registers, unless `kinds` says otherwise.
+/// Comparing the three states field by field produces an ``Episode``. Arrays of
+/// different texts are sets, and all other fields are registers, unless `kinds`
+/// declares another kind.
 package struct Snapshots: Sendable {
   /// The ID of the episode.
   package var id: String
-  /// The record from which both began; `nil` if it did not exist.
+  /// The record from which both people started, or `nil` if it did not exist.
   package var base: PlainRecord?
-  /// The record as one has left it; `nil` if it was deleted.
+  /// The record as the first person left it, or `nil` if it was deleted.
   package var mine: PlainRecord?
-  /// The record as the other has left it; `nil` if it was deleted.
+  /// The record as the second person left it, or `nil` if it was deleted.
   package var theirs: PlainRecord?
   /// The kinds of the fields that are sets or counters.
   package var kinds: [String: FieldKind] = [:]
-  /// How people resolved the conflicts; `nil` if unknown.
+  /// The resolution that people chose, or `nil` if unknown.
   package var resolution: Episode.Resolution?
-  /// When each saved last, in milliseconds.
+  /// The times of the last saves of each person, in milliseconds.
   package var times: (mine: Int64, theirs: Int64) = (1000, 2000)
 
   /// Creates the three states of a record.
@@ -30,10 +31,10 @@ package struct Snapshots: Sendable {
     (self.mine, self.theirs) = (mine, theirs)
   }
 
-  /// Whether both have changed the record.
+  /// Whether both people changed the record.
   package var isConcurrent: Bool { mine != base && theirs != base }
 
-  /// What each has changed, as one edit.
+  /// The episode in which each person's changes are one edit.
   package var episode: Episode {
     var edits: [Episode.Edit] = []
     for (device, after, time) in [
@@ -80,9 +81,9 @@ package struct Snapshots: Sendable {
 }
 
 extension Snapshots {
-  /// Reads fields that were not written for a comparison.
+  /// Reads fields of data that was not written for a comparison.
   ///
-  /// A nested value counts as one, and so does an array that is no set.
+  /// A nested value counts as one value, as does an array that is not a set.
   package init(
     id: String, base: JSONValue.Row?, mine: JSONValue.Row?,
     theirs: JSONValue.Row?, resolution: JSONValue.Row?? = nil,
@@ -113,7 +114,7 @@ extension JSONValue {
   /// The fields of a record.
   package typealias Row = [String: JSONValue]
 
-  /// Whether this is an array of texts, each of them once.
+  /// Whether this is an array of different texts.
   fileprivate var isSet: Bool {
     guard case .array(let items) = self else { return false }
     return Set(items).count == items.count

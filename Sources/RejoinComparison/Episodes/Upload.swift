@@ -2,17 +2,18 @@
 
 import Rejoin
 
-/// One edit on its way to a server, with the device's copy of the record before
-/// and after it.
+/// An edit on its way to a server, with the device's record before and after
+/// it.
 struct Upload {
-  /// The edit, or the last of several that are sent as one save.
+  /// The edit, or the last of several edits that are sent as one save.
   let edit: Episode.Edit
-  /// The fields that are changed.
+  /// The fields that the save changes.
   let fields: Set<String>
   let before: PlainRecord?
   let after: PlainRecord?
-  /// If this edit creates the record again, the fields that the device had seen
-  /// before it deleted the record; otherwise empty.
+  /// The fields that the device had seen before it deleted the record.
+  ///
+  /// The set is empty unless this edit creates the record again.
   let forgotten: Set<String>
 
   var device: String { edit.device }
@@ -20,7 +21,7 @@ struct Upload {
   /// Whether the record did not exist for the device before this edit.
   var isCreation: Bool { before == nil }
 
-  /// The content of every field that the edit changes; `nil` unsets it.
+  /// The content of every changed field, or `nil` for a field to unset.
   var changes: [String: Content?] {
     fields.union(forgotten).reduce(into: [:]) { changes, field in
       changes.updateValue(after?[field], forKey: field)
@@ -29,16 +30,16 @@ struct Upload {
 }
 
 extension Episode {
-  /// Every edit that changes something, in the order of arrival.
+  /// The edits that change the record, in the order of arrival.
   ///
-  /// An empty save, or a deletion of a record that does not exist, changes
-  /// nothing.
+  /// An empty save does not change it, nor does the deletion of a missing
+  /// record.
   var uploads: [Upload] {
     let edits = Dictionary(grouping: edits, by: \.device)
     return devices.flatMap { uploads(of: $0, edits: edits[$0] ?? []) }
   }
 
-  /// The uploads in the order of their times, then of their devices.
+  /// The uploads, sorted by time and then by device.
   var uploadsByTime: [Upload] {
     let uploads = uploads
     let places = uploads.indices.sorted {

@@ -2,8 +2,9 @@
 
 import Rejoin
 
-/// The number that a counter must show in the end: the base and every increment,
-/// except those that a reset had seen.
+/// The number that a counter must show in the end.
+///
+/// It is the sum of the base and every increment that no reset had seen.
 struct CounterFacts {
   let field: String
   private let base: Int64
@@ -15,11 +16,11 @@ struct CounterFacts {
     let device: String
     /// The sum of the increments after the last reset.
     var amount: Int64 = 0
-    /// Whether the device reset the counter, and so removed the base.
+    /// Whether the device reset the counter, which removes the base.
     var isReset = false
-    /// Whether the device then deleted the record: the change may count or not.
+    /// Whether the device then deleted the record, so the change is optional.
     var isWithdrawn = false
-    /// Whether the device changed the counter, and not only the record.
+    /// Whether the device changed the counter, not only the record.
     var isEdit = false
   }
 
@@ -48,8 +49,10 @@ struct CounterFacts {
 
   var changes: [Change] { all.filter { $0.isEdit && !$0.isWithdrawn } }
 
-  /// - Parameter state: The final record, or `nil` if it does not exist although
-  ///   it should.
+  /// Judges the counter in a final record.
+  ///
+  /// - Parameter state: The final record, or `nil` if it does not exist
+  ///   although it should.
   func verdict(_ state: PlainRecord?, _ remains: Remains) -> FieldVerdict {
     var verdict = FieldVerdict()
     verdict.hasBase = changes.isEmpty && base != 0
@@ -85,7 +88,8 @@ struct CounterFacts {
     }
   }
 
-  /// The fate of each device's change if the counter does not contain it.
+  /// Returns the fate of each device's change if the counter does not contain
+  /// it.
   private func fates(_ remains: Remains) -> [String: Fate] {
     changes.reduce(into: [:]) { fates, change in
       let own = (change.isReset ? 0 : base).addingClamped(change.amount)
@@ -101,22 +105,21 @@ extension CounterFacts {
     var isReset = false
   }
 
-  /// The changes lost on the way to a number.
+  /// The changes that must be lost to reach a number.
   private struct Lost {
-    /// The lost changes that nothing keeps, then those that nothing reports,
-    /// then all of them.
+    /// The numbers of lost changes that are not kept, that are also not
+    /// reported, and in total.
     var cost = (0, 0, 0)
     var devices: [String] = []
   }
 
-  /// The most numbers that the search for an explanation remembers.
+  /// The maximum number of sums that the search for an explanation stores.
   private static let limit = 1 << 16
 
-  /// The least number of devices whose missing changes explain what a counter
-  /// shows.
+  /// Finds the smallest set of devices whose missing changes explain a counter.
   ///
-  /// - Returns: The devices, or `nil` if none explain it. A counter of so many
-  ///   devices that their sums exceed the limit is not explained.
+  /// - Returns: The devices, or `nil` if no set explains the counter or the
+  ///   number of sums exceeds the limit.
   private func leastLost(_ found: Int64, _ fates: [String: Fate]) -> [String]? {
     var least: [Number: Lost] = [Number(): Lost()]
     for change in all {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The change that one device made in one field before it met the others.
+/// The change of one field by one device before it synced with the others.
 package struct FieldChange: Hashable, Sendable {
   /// The device.
   package let device: String
@@ -10,15 +10,15 @@ package struct FieldChange: Hashable, Sendable {
 
 /// The fate of a field change.
 package enum Fate: Int, Hashable, Sendable, Comparable {
-  /// The final record shows all of it.
+  /// The final record shows the whole change.
   case shown
-  /// The record's conflict list shows all of it.
+  /// The record's conflict list shows the whole change.
   case kept
-  /// An error or a report showed it, which is gone after it is read.
+  /// An error or a report showed the change, which is gone after it is read.
   case reported
-  /// Nothing shows all of it.
+  /// No record, list, error or report shows the whole change.
   case dropped
-  /// A blocked device still shows it, and has not sent it.
+  /// A blocked device still shows the change and did not send it.
   case waiting
 
   /// Whether neither the final record nor its conflict list shows the change.
@@ -31,41 +31,43 @@ package enum Fate: Int, Hashable, Sendable, Comparable {
 struct FieldVerdict {
   /// The fates of the changes by device.
   var fates: [String: Fate] = [:]
-  /// Whether the field holds content that no device changed.
+  /// Whether the field has content that no device changed.
   var hasBase = false
-  /// Whether that content is not as it was.
+  /// Whether that content changed.
   var losesBase = false
-  /// The changes of a register lost beyond those that it cannot show: of several
-  /// concurrent values, it shows one.
+  /// The number of lost changes of a register beyond the minimum.
+  ///
+  /// Of several concurrent values, a register can show only one.
   var excess = 0
   /// The difference between a counter and the sum of its increments.
   var counterUnits = 0
-  /// Insertions missing although no removal had seen them.
+  /// The number of missing insertions that no removal had seen.
   var addsLost = 0
-  /// Removals undone although they had seen every insertion.
+  /// The number of undone removals that had seen every insertion.
   var removesUndone = 0
   /// The losses in words.
   var words: [String] = []
 }
 
-/// The contents of a field that something other than the record shows.
+/// The contents of a field that are shown outside the record.
 struct Remains {
   /// The contents that the record's conflict list shows.
   var kept: Set<Content?> = []
   /// The contents that an error or a report showed.
   var reported: Set<Content?> = []
 
-  /// The contents for a field in an outcome.
+  /// Collects the contents for a field in an outcome.
   ///
-  /// A record that does not exist shows no conflict list.
+  /// A record that does not exist has no conflict list.
   init(_ outcome: Outcome, _ field: String, exists: Bool) {
     kept = exists ? outcome.kept[field] ?? [] : []
     reported = outcome.reported[field] ?? []
   }
 
-  /// The fate of a change that the final record does not show.
+  /// Returns the fate of a change that the final record does not show.
   ///
-  /// - Parameter shows: Returns whether a content shows all of the change.
+  /// - Parameter shows: A closure that returns whether a content shows the
+  ///   whole change.
   func fate(_ shows: (Content?) -> Bool) -> Fate {
     kept.contains(where: shows)
       ? .kept : reported.contains(where: shows) ? .reported : .dropped

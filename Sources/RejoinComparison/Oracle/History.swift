@@ -4,8 +4,7 @@ import Rejoin
 
 /// The edits of one device.
 ///
-/// Each edit had seen the base and the device's earlier edits, and nothing
-/// else.
+/// Each edit had seen only the base and the device's earlier edits.
 struct History {
   let device: String
   var steps: [Step] = []
@@ -17,11 +16,11 @@ struct History {
     let edit: Episode.Edit
     /// Whether the edit creates the record again after the device deleted it.
     ///
-    /// All that the device had seen is then dropped.
+    /// Creating it again drops all content that the device had seen.
     let startsAfresh: Bool
   }
 
-  /// The verbs on one field, in order.
+  /// Returns the verbs on one field in order.
   func verbs(on field: String) -> [Verb] {
     steps.flatMap { step -> [Verb] in
       var verbs: [Verb] = step.startsAfresh ? [.forget] : []
@@ -35,7 +34,7 @@ struct History {
     }
   }
 
-  /// What an edit does to one field.
+  /// The action of an edit on one field.
   enum Verb {
     case forget, clear
     case set(Value)
@@ -45,10 +44,10 @@ struct History {
 }
 
 extension Episode {
-  /// The histories of the devices that changed something.
+  /// The histories of the devices that changed the record.
   ///
-  /// An empty save, or a deletion of a record that does not exist, changes
-  /// nothing.
+  /// An empty save does not change it, nor does the deletion of a missing
+  /// record.
   var histories: [History] {
     devices.compactMap { device in
       var history = History(device: device)

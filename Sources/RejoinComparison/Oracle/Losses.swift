@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Counts of the field changes of one or many episodes.
+/// Counts of the field changes of one or more episodes.
 ///
-/// A *field change* is what one device changed in one field before it met the
-/// others. It is lost unless the final record, or its conflict list, shows all of
-/// it. If the devices end with different records, it is lost if it is lost on any
-/// of them. Counts are never negative. Sums are clamped to `Int.max`.
+/// A *field change* is the change of one field by one device before it synced
+/// with the others. It is lost unless the final record or its conflict list
+/// shows the whole change. If the devices end with different records, a change
+/// is lost if it is lost on any device. Counts are never negative. Sums are
+/// clamped to `Int.max`.
 public struct Losses: Hashable, Sendable {
   /// The field changes of devices that did not delete the record.
   public var changes = 0
@@ -13,8 +14,9 @@ public struct Losses: Hashable, Sendable {
   public var lost = 0
   /// The lost changes that an error or a report showed.
   public var reported = 0
-  /// The changes of registers lost beyond those that cannot be shown: of several
-  /// concurrent values, a register shows one.
+  /// The lost changes of registers beyond the minimum.
+  ///
+  /// Of several concurrent values, a register can show only one.
   public var excess = 0
   /// The changes that only the record's conflict list shows.
   public var kept = 0
@@ -22,15 +24,15 @@ public struct Losses: Hashable, Sendable {
   public var waiting = 0
   /// The sum of the errors of all counters.
   public var counterUnits = 0
-  /// The insertions lost although no removal had seen them.
+  /// The missing insertions that no removal had seen.
   public var addsLost = 0
-  /// The removals undone although they had seen every insertion.
+  /// The undone removals that had seen every insertion.
   public var removesUndone = 0
   /// The base fields with content that no device changed.
   public var baseValues = 0
-  /// The base values that are not as they were.
+  /// The base values that changed.
   public var baseValuesLost = 0
-  /// The records that exist and should not, or the other way round.
+  /// The records that exist but should not, or the reverse.
   public var recordsWrong = 0
   /// The episodes whose devices end with different records.
   public var disagreements = 0
@@ -38,10 +40,10 @@ public struct Losses: Hashable, Sendable {
   /// Creates counts of zero.
   public init() {}
 
-  /// The lost changes that no error and no report showed.
+  /// The lost changes that neither an error nor a report showed.
   public var silent: Int { lost - reported }
 
-  /// Whether the final records show, or list, all that they should.
+  /// Whether the final records show or list all changes.
   public var isLossless: Bool {
     lost == 0 && baseValuesLost == 0 && recordsWrong == 0
   }
@@ -60,7 +62,7 @@ public struct Losses: Hashable, Sendable {
     }
   }
 
-  /// The maximum of each count.
+  /// Returns the maximum of each count.
   func worst(_ other: Losses) -> Losses {
     Self.counts.reduce(into: self) { worst, count in
       worst[keyPath: count] = max(worst[keyPath: count], other[keyPath: count])

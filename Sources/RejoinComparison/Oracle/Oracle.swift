@@ -2,12 +2,12 @@
 
 import Rejoin
 
-/// Judges how an episode ends by what each edit had seen.
+/// A judge of outcomes that knows only which edits each edit had seen.
 ///
-/// Each edit had seen the base and the earlier edits of its own device, and
-/// nothing else. This determines which writes supersede which, which insertions
-/// a removal had seen, and which increments a reset cancels. The oracle
-/// contains no clock and no join, and knows nothing of any strategy.
+/// Each edit had seen only the base and the earlier edits of its own device.
+/// This determines which writes supersede which, which insertions a removal had
+/// seen, and which increments a reset cancels. The oracle has no clock and no
+/// join and does not depend on any strategy.
 package struct Oracle: Sendable {
   private let episode: Episode
   private let deletion: DeletionRule
@@ -17,8 +17,8 @@ package struct Oracle: Sendable {
   ///
   /// - Parameters:
   ///   - episode: The episode.
-  ///   - deletion: The rule for a deletion that meets an edit. It is a choice and
-  ///     not a fact.
+  ///   - deletion: The rule for concurrent deletions and edits, which is a
+  ///     choice and not a fact.
   package init(_ episode: Episode, deletion: DeletionRule = .updateWins) {
     (self.episode, self.deletion) = (episode, deletion)
     due = Due(episode, deletion)
@@ -26,7 +26,7 @@ package struct Oracle: Sendable {
 
   /// Returns the fates of the episode's changes in an outcome.
   ///
-  /// If a device is blocked, its changes wait, and the other devices are judged by
+  /// If a device is blocked, its changes wait. The other devices are judged by
   /// the edits that arrived.
   package func verdict(on outcome: Outcome) -> Verdict {
     var arrived = due
@@ -58,8 +58,10 @@ package struct Oracle: Sendable {
 }
 
 extension Outcome {
-  /// The states to judge, and whose they are: one state if all devices agree, or
-  /// else that of every device that is not blocked.
+  /// Returns the states to judge, each with its device.
+  ///
+  /// If all devices agree, the result is one state without a device. Otherwise
+  /// it contains the state of every device that is not blocked.
   fileprivate func judged(
     in episode: Episode
   ) -> [(device: String?, state: PlainRecord?)] {
@@ -71,7 +73,7 @@ extension Outcome {
   }
 }
 
-/// The state that must be visible at the end of an episode.
+/// The state that the final record must show.
 private struct Due {
   private let registers: [RegisterFacts]
   private let counters: [CounterFacts]
@@ -153,9 +155,9 @@ private struct Due {
 
 /// The fates of an episode's changes in one outcome.
 package struct Verdict: Sendable {
-  /// The counts, of each kind the greatest of any device.
+  /// The maximum of each count over the devices.
   package var losses = Losses()
-  /// The fate of each change, the worst on any device.
+  /// The worst fate of each change on any device.
   package var fates: [FieldChange: Fate] = [:]
   /// The losses in words, for all devices or for each.
   package var words: [(device: String?, words: [String])] = []

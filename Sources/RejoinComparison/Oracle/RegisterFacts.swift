@@ -5,7 +5,7 @@ import Rejoin
 /// The values that a register may show in the end.
 ///
 /// A register shows one of several concurrent values. If a device deleted the
-/// record, its earlier writes may be shown or not.
+/// record, its earlier writes are optional.
 struct RegisterFacts {
   let field: String
   /// The last value of each device that did not delete the record.
@@ -40,8 +40,10 @@ struct RegisterFacts {
     if isForgotten { allowed.insert(nil) }
   }
 
-  /// - Parameter state: The final record, or `nil` if it does not exist although
-  ///   it should.
+  /// Judges the register in a final record.
+  ///
+  /// - Parameter state: The final record, or `nil` if it does not exist
+  ///   although it should.
   func verdict(_ state: PlainRecord?, _ remains: Remains) -> FieldVerdict {
     var verdict = FieldVerdict()
     let shown = state.flatMap { $0.value(field) }
@@ -58,7 +60,7 @@ struct RegisterFacts {
     let hidden = changes.filter { verdict.fates[$0.device] != .shown }
     guard !hidden.isEmpty else { return verdict }
     if hidden.count == changes.count {
-      // A register can show one of several values.
+      // A register can show only one of several values.
       let lost = verdict.fates.values.count(where: \.isLoss)
       verdict.excess = max(lost + 1 - Set(changes.map(\.value)).count, 0)
     }
@@ -98,7 +100,7 @@ extension Fate? {
 }
 
 extension Set<Value?> {
-  /// The values in canonical order, an unset register's first.
+  /// The values in canonical order, starting with that of an unset register.
   var sortedWithUnset: [Value?] {
     let values = compactMap(\.self).sorted()
     return (contains(nil) ? [nil] : []) + values

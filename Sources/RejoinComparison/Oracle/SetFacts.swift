@@ -2,7 +2,7 @@
 
 import Rejoin
 
-/// The elements that a set must contain in the end, and those that it may.
+/// The elements that a set must or may contain in the end.
 struct SetFacts {
   let field: String
   /// The change of each device that did not delete the record.
@@ -11,7 +11,8 @@ struct SetFacts {
   private var untouched: Set<Value>
   /// The elements that must be present.
   private var due: Set<Value> = []
-  /// The elements that may be present: their device then deleted the record.
+  /// The elements that may be present, because their device then deleted the
+  /// record.
   private var withdrawn: Set<Value> = []
   private var removed: Set<Value> = []
 
@@ -54,8 +55,10 @@ struct SetFacts {
     due.formUnion(untouched)
   }
 
-  /// - Parameter state: The final record, or `nil` if it does not exist although
-  ///   it should.
+  /// Judges the set in a final record.
+  ///
+  /// - Parameter state: The final record, or `nil` if it does not exist
+  ///   although it should.
   func verdict(_ state: PlainRecord?, _ remains: Remains) -> FieldVerdict {
     var verdict = FieldVerdict()
     let found = state?.elements(field) ?? []
@@ -85,7 +88,7 @@ struct SetFacts {
 }
 
 extension SetFacts.Change {
-  /// Whether a set shows all of the change.
+  /// Returns whether a set shows the whole change.
   fileprivate func isShown(by content: Content) -> Bool {
     let elements = [device: content].elements(device)
     return inserted.isSubset(of: elements)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads the lines of a file of comma-separated values, which may be quoted.
+/// A reader of comma-separated values, which may be quoted.
 struct CSVReader {
   private let bytes: [UInt8]
   private let name: String
@@ -9,17 +9,18 @@ struct CSVReader {
 
   init(_ bytes: [UInt8], _ name: String) throws(RecordTable.Failure) {
     (self.bytes, self.name) = (bytes, name)
-    // Other encodings would have their letters replaced, and so become equal.
+    // Decoding another encoding would replace letters, which could make texts
+    // equal.
     guard String(validating: bytes, as: UTF8.self) != nil else {
       throw .init(name, "the text is not UTF-8", "a file saved as UTF-8")
     }
-    // The mark of UTF-8, which spreadsheets write.
+    // Skip the byte-order mark, which spreadsheets write.
     if bytes.starts(with: [0xef, 0xbb, 0xbf]) { index = 3 }
   }
 
   private var byte: UInt8? { index < bytes.count ? bytes[index] : nil }
 
-  /// The next line that is not empty; `nil` at the end.
+  /// Reads the next line that is not empty, or returns `nil` at the end.
   mutating func next() throws(RecordTable.Failure) -> (
     number: Int, fields: [String]
   )? {

@@ -2,18 +2,20 @@
 
 import Rejoin
 
-/// The kinds of fields of data that does not declare them.
+/// The kinds of fields in data that does not declare them.
 package struct DeclaredKinds: Sendable {
   /// The kinds by field.
   package private(set) var byField: [String: FieldKind] = [:]
 
-  /// Creates an empty declaration: arrays of different texts are sets, and all other
-  /// fields are registers.
+  /// Creates an empty declaration.
+  ///
+  /// Arrays of different texts are then sets, and all other fields are
+  /// registers.
   package init() {}
 
-  /// Reads a list such as `qty=counter,tags=set`.
+  /// Parses a list such as `qty=counter,tags=set`.
   ///
-  /// - Returns: `nil` if the text is not such a list.
+  /// The result is `nil` if the text is not such a list.
   package init?(_ text: String) {
     for part in text.split(separator: ",", omittingEmptySubsequences: false) {
       guard let sign = part.lastIndex(of: "="), sign > part.startIndex,
@@ -27,11 +29,12 @@ package struct DeclaredKinds: Sendable {
 
   /// Reads a row's fields by their declared kinds.
   ///
-  /// In CSV, all values are texts. A counter may be a text with an integer, and a set
-  /// may be a text with elements between semicolons or, without any, between commas.
-  /// An empty text is an absent counter or an empty set.
+  /// In CSV, all values are texts. A counter may be a text with an integer. A
+  /// set may be a text with elements between semicolons or, without semicolons,
+  /// between commas. An empty text is an absent counter or an empty set.
   ///
-  /// - Throws: `RecordTable.Failure` for a field that is not of its kind.
+  /// - Throws: `RecordTable.Failure` if the content of a field does not fit its
+  ///   kind.
   func read(
     _ row: JSONValue.Row, _ place: String
   ) throws(RecordTable.Failure) -> JSONValue.Row {

@@ -2,8 +2,9 @@
 
 import Rejoin
 
-/// A decoder of the output of a contender that is a program: an introduction, and
-/// an ending for each episode.
+/// A decoder of the output of a contender that runs as a program.
+///
+/// The output is an introduction and an ending for each episode.
 package struct EndingDecoder {
   private let decoder: EpisodeDecoder
 
@@ -11,7 +12,7 @@ package struct EndingDecoder {
   ///
   /// - Parameters:
   ///   - program: The name of the program, for errors.
-  ///   - line: The number of the line, counted from one.
+  ///   - line: The number of the line, starting at one.
   package init(program: String, line: Int) {
     decoder = EpisodeDecoder(file: program, line: line)
   }
@@ -20,13 +21,13 @@ package struct EndingDecoder {
   package struct Introduction: Sendable {
     /// The name of the contender.
     package let name: String
-    /// The version of the library that it runs.
+    /// The version of the library that the program runs.
     package let version: String
     /// The encoding and the merge rule in one line.
     package let rule: String
   }
 
-  /// The first line of a strategy that is not a program.
+  /// Returns the first line for a strategy that is not a program.
   package static func introduction(of strategy: any Contender) -> String {
     JSONValue.members([
       "name": .text(strategy.name), "rule": .text(strategy.rule),
@@ -52,8 +53,8 @@ package struct EndingDecoder {
 
   /// Decodes the ending of an episode.
   ///
-  /// - Throws: ``EpisodeFileError``. The IDs must be equal, and the fields must have
-  ///   the kinds of the episode.
+  /// - Throws: ``EpisodeFileError`` if the ID is not the episode's or a field
+  ///   does not have the episode's kind.
   package func outcome(
     _ line: ArraySlice<UInt8>, of episode: Episode
   ) throws(EpisodeFileError) -> Outcome {

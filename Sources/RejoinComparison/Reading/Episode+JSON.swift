@@ -3,10 +3,10 @@
 import Rejoin
 
 extension Episode {
-  /// The episode as a line of a file, without the line break.
+  /// Returns the episode as a line of a file, without the line break.
   ///
-  /// - Parameter isAnswered: Whether the line has the resolution, the group and the
-  ///   source. A contender must not see them.
+  /// - Parameter isAnswered: Whether the line contains the resolution, the
+  ///   group and the source, which a contender must not see.
   package func line(isAnswered: Bool) -> String {
     var members: [String: JSONValue] = [
       "id": .text(id), "base": base.json,
@@ -31,7 +31,7 @@ extension Episode {
 }
 
 extension Outcome {
-  /// The ending of an episode as a contender's line, without the line break.
+  /// Returns the ending as a contender's line, without the line break.
   package func line(for episode: Episode) -> String {
     var members: [String: JSONValue] = ["id": .text(episode.id)]
     if states.count == 1 {
@@ -89,8 +89,8 @@ extension Content {
 }
 
 extension Value {
-  /// The value in JSON, and bytes and infinities as texts, so that equal values
-  /// stay equal.
+  /// The value in JSON, where bytes and infinities are texts that stay equal if
+  /// the values are equal.
   fileprivate var json: JSONValue {
     switch self {
     case .bytes(let bytes):
@@ -102,7 +102,7 @@ extension Value {
 }
 
 extension String {
-  /// The byte in two hexadecimal digits.
+  /// Creates the two hexadecimal digits of a byte.
   fileprivate init(format byte: UInt8) {
     let digits = String(byte, radix: 16)
     self = digits.count == 1 ? "0" + digits : digits

@@ -87,8 +87,8 @@ extension EpisodeDecoder {
     guard case .object(let object) = json else {
       throw wrongType(json, path, "an object")
     }
-    // `Name` compares bytes and `String` canonical equivalence, so that two
-    // keys may become one here.
+    // `SchemaName` compares bytes, but `String` compares canonical equivalence,
+    // so two keys may become equal here.
     let members = object.map { ($0.key.text, $0.value) }
     let fields = Dictionary(members) { first, _ in first }
     guard fields.count == object.count else {

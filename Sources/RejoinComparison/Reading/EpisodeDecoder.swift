@@ -2,12 +2,13 @@
 
 import Rejoin
 
-/// Decodes one line of a file, refusing unknown keys and contradictions.
+/// A decoder of one line of a file, which refuses unknown keys and
+/// contradictions.
 struct EpisodeDecoder {
   let file: String
-  /// The number of the line, counted from one.
+  /// The number of the line, starting at one.
   let line: Int
-  /// The kinds of fields that three states of a record do not declare.
+  /// The kinds of fields that the three states of a record do not declare.
   var declared = DeclaredKinds()
 
   private static let keys: Set = [

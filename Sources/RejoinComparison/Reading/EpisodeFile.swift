@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads files of episodes: JSON Lines, one episode per line.
+/// A reader of files with one episode per line, in JSON Lines.
 ///
 /// Blank lines are skipped. `rejoin compare --help` describes the format.
 package enum EpisodeFile {
@@ -9,7 +9,8 @@ package enum EpisodeFile {
   /// - Parameters:
   ///   - text: The text.
   ///   - file: The name of the file, for error messages.
-  /// - Throws: ``EpisodeFileError``, with the line, the key and what to do.
+  /// - Throws: ``EpisodeFileError``, which names the line, the key and the
+  ///   remedy.
   package static func episodes(
     in text: String, file: String
   ) throws(EpisodeFileError) -> [Episode] {
@@ -18,7 +19,8 @@ package enum EpisodeFile {
 
   /// Reads every episode in the bytes of a file.
   ///
-  /// - Throws: ``EpisodeFileError``, with the line, the key and what to do.
+  /// - Throws: ``EpisodeFileError``, which names the line, the key and the
+  ///   remedy.
   package static func episodes(
     in bytes: [UInt8], file: String, _ kinds: DeclaredKinds
   ) throws(EpisodeFileError) -> [Episode] {

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The error of a file of episodes that cannot be read: where, what is wrong,
-/// and what to do.
+/// An error that describes why a file of episodes could not be read.
 package struct EpisodeFileError: Error, Hashable {
   /// The kind of an error.
   package enum Code: Hashable, Sendable {
     /// A line is not a JSON object.
     case malformed
-    /// The format has no such key.
+    /// The format does not define the key.
     case unknownKey
     /// A value has the wrong type.
     case wrongType
@@ -15,11 +14,11 @@ package struct EpisodeFileError: Error, Hashable {
     case missingKey
     /// Two episodes have the same ID.
     case duplicateID
-    /// Episodes have no such kind of field.
+    /// The kind is not one that fields of an episode can have.
     case unknownKind
-    /// The format has no such resolver.
+    /// The format does not define the resolver.
     case unknownResolver
-    /// The name of a field is too long, or begins with U+0000.
+    /// The name of a field is too long or starts with U+0000.
     case badName
     /// Two parts of an episode contradict each other.
     case contradiction
@@ -29,20 +28,20 @@ package struct EpisodeFileError: Error, Hashable {
   package let code: Code
   /// The name of the file.
   package let file: String
-  /// The number of the line, counted from one; `nil` for an error of the whole
-  /// file.
+  /// The number of the line, starting at one, or `nil` if the error concerns
+  /// the whole file.
   package let line: Int?
-  /// The key, as a path from the line's object, such as `edits[0].at`; `nil`
-  /// for an error of the whole line.
+  /// The path of the key in the line's object, such as `edits[0].at`, or `nil`
+  /// if the error concerns the whole line.
   package let key: String?
-  /// What is wrong.
+  /// The problem.
   package let problem: String
-  /// What to do.
+  /// The remedy.
   package let remedy: String
 }
 
 extension EpisodeFileError: CustomStringConvertible {
-  /// The place, what is wrong, and what to do.
+  /// The location, the problem and the remedy.
   package var description: String {
     let place = line.map { "\(file):\($0)" } ?? file
     let path = key.map { " \($0):" } ?? ""

@@ -2,12 +2,12 @@
 
 import Rejoin
 
-/// What is wrong with the name of a field, and how to mend it.
+/// A problem with the name of a field, and its remedy.
 struct NameFault {
   let problem: String
   let remedy: String
 
-  /// - Returns: `nil` if the name can be used.
+  /// Creates the fault of a name, or returns `nil` if the name is valid.
   init?(_ name: String) {
     let bytes = name.utf8.count
     if bytes > Limits.nameBytes {
@@ -15,7 +15,7 @@ struct NameFault {
         "the name of the field \"\(name.prefix(20))…\" has \(bytes) bytes"
       remedy = "shorten it to \(Limits.nameBytes) bytes"
     } else if name.unicodeScalars.first == "\0" {
-      // Some strategies have fields of their own, whose names begin so.
+      // Some strategies add fields whose names start with U+0000.
       problem = "the name of a field begins with U+0000"
       remedy = "rename it"
     } else {

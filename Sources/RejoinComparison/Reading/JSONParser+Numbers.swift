@@ -32,8 +32,9 @@ extension JSONParser {
     return .int(integer)
   }
 
-  /// Whether `text`, which `Double` has accepted, is also a number in JSON: no
-  /// leading zero, and digits on both sides of a point.
+  /// Returns whether a text that `Double` accepts is also a number in JSON.
+  ///
+  /// JSON allows no leading zero and needs digits on both sides of a point.
   private static func isNumber(_ text: String) -> Bool {
     let unsigned = text.hasPrefix("-") ? text.dropFirst() : text[...]
     let digits = unsigned.prefix { $0.isNumber }

@@ -2,14 +2,15 @@
 
 import Rejoin
 
-/// Parses one JSON value (RFC 8259), refuses duplicate keys, and keeps `1`
-/// apart from `1.0`.
+/// A parser of one JSON value (RFC 8259).
+///
+/// It refuses duplicate keys and distinguishes `1` from `1.0`.
 package struct JSONParser {
   let bytes: ArraySlice<UInt8>
   /// The index of the next byte to read.
   var index: Int
-  /// The limit on nesting: parsing is recursive, and input must not overflow
-  /// the stack.
+  /// The maximum nesting, since parsing is recursive and must not overflow the
+  /// stack.
   private static let maximumDepth = 32
 
   init(_ bytes: ArraySlice<UInt8>) {
@@ -17,7 +18,7 @@ package struct JSONParser {
     index = bytes.startIndex
   }
 
-  /// Parses bytes that hold one value and nothing else.
+  /// Parses bytes that contain exactly one value.
   package static func value(of bytes: ArraySlice<UInt8>) throws(JSONError)
     -> JSONValue
   {

@@ -3,8 +3,9 @@
 import Rejoin
 
 extension JSONValue: CustomStringConvertible {
-  /// The value on one line, with keys sorted by their bytes and only mandatory
-  /// escapes, so that equal values print equally.
+  /// The value on one line, such that equal values print equally.
+  ///
+  /// Keys are sorted by their bytes, and only mandatory escapes are used.
   package var description: String {
     switch self {
     case .scalar(.string(let text)): JSONValue.quoted(text)

@@ -2,7 +2,7 @@
 
 import Rejoin
 
-/// A JSON value that keeps integers apart from numbers with a fraction.
+/// A JSON value that distinguishes integers from numbers with a fraction.
 ///
 /// `1`, `1.0` and `true` are three different values of a field.
 package enum JSONValue: Hashable, Sendable {
@@ -24,9 +24,9 @@ package enum JSONValue: Hashable, Sendable {
   }
 }
 
-/// The error of text that is not JSON.
+/// An error that describes why text is not valid JSON.
 package struct JSONError: Error, Hashable {
-  /// The number of the byte, counted from one.
+  /// The position of the byte, starting at one.
   package let offset: Int
   package let problem: String
 }

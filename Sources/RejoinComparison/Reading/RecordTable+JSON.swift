@@ -3,18 +3,20 @@
 import Rejoin
 
 extension RecordTable {
-  /// What the records of a file are found by.
+  /// The structure of a file, which determines how its records are found.
   private enum Shape {
-    /// The file is an object of records by their keys.
+    /// An object that contains the records by key.
     case object
-    /// The file is an array of records, with a field that is their key.
+    /// An array of records, with a field that contains the key.
     case array(key: String)
-    /// The file is one record, such as one of settings.
+    /// A single record, such as the settings of an app.
     case record
 
-    /// The shape that all versions have.
+    /// Creates the shape that all versions share, or returns `nil` if none
+    /// exists.
     ///
-    /// By another shape, the records of one would be missing from the others.
+    /// If a version had another shape, its records would seem to be missing
+    /// from the others.
     init?(_ versions: [JSONValue]) {
       let objects = versions.compactMap(\.members)
       if objects.count == versions.count {
@@ -34,8 +36,10 @@ extension RecordTable {
     }
   }
 
-  /// Reads versions of an object of records by their keys, of an array of records
-  /// that have a field `id`, `key` or `name`, or of one record.
+  /// Reads versions of a JSON file.
+  ///
+  /// The file contains an object of records by key, an array of records with a
+  /// field `id`, `key` or `name`, or one record.
   static func versions(
     json files: [(bytes: [UInt8]?, name: String)]
   ) throws(Failure) -> [RecordTable] {
@@ -62,7 +66,7 @@ extension RecordTable {
   private static func parse(
     _ bytes: [UInt8], _ name: String
   ) throws(Failure) -> JSONValue {
-    // Some editors write the mark of UTF-8.
+    // Skip the byte-order mark, which some editors write.
     let text =
       bytes.starts(with: [0xef, 0xbb, 0xbf]) ? bytes.dropFirst(3) : bytes[...]
     do {
@@ -103,7 +107,7 @@ extension JSONValue {
     if case .array(let items) = self { items } else { nil }
   }
 
-  /// The value as a key of a record.
+  /// The value as the key of a record, or `nil` if it cannot be one.
   fileprivate var key: SchemaName? {
     switch self {
     case .scalar(.string(let text)): SchemaName(text)
@@ -114,7 +118,7 @@ extension JSONValue {
 }
 
 extension [JSONValue] {
-  /// Whether all are records with a field of that name, whose values differ.
+  /// Whether all values are records with this field, and its values differ.
   fileprivate func areKeyed(by name: SchemaName) -> Bool {
     let keys = compactMap { $0.members?[name]?.key }
     return keys.count == count && Set(keys).count == count

@@ -2,17 +2,17 @@
 
 import Rejoin
 
-/// The records of a file, by their keys.
+/// The records of a file by key.
 package struct RecordTable: Sendable {
-  /// The fields of each record, by its key.
+  /// The fields of each record by key.
   package private(set) var rows: [SchemaName: JSONValue.Row] = [:]
 
   /// Creates an empty table.
   package init() {}
 
-  /// What is wrong with a file.
+  /// An error that describes why a file could not be read.
   package struct Failure: Error, Hashable, CustomStringConvertible {
-    /// The place, what is wrong, and what was expected.
+    /// The location, the problem and the expected input.
     package let description: String
 
     package init(_ place: String, _ problem: String, _ expected: String) {
@@ -22,7 +22,7 @@ package struct RecordTable: Sendable {
 
   /// Adds a record.
   ///
-  /// - Parameter place: The file, and the line or the table.
+  /// - Parameter place: The file and the line or table, for errors.
   package mutating func add(
     _ fields: some Sequence<(name: SchemaName, value: JSONValue)>,
     at key: String,
@@ -45,10 +45,10 @@ package struct RecordTable: Sendable {
     }
   }
 
-  /// Reads versions of a file by its name: `.csv`, or else JSON.
+  /// Reads versions of a CSV or JSON file.
   ///
-  /// - Parameter files: The bytes, `nil` of a version without the file, and what to
-  ///   call each in errors.
+  /// - Parameter files: The bytes of each version, or `nil` for a missing file,
+  ///   and its name for errors.
   package static func versions(
     _ files: [(bytes: [UInt8]?, name: String)]
   ) throws(Failure) -> [RecordTable] {
@@ -65,7 +65,7 @@ package struct RecordTable: Sendable {
     return tables
   }
 
-  /// Whether a file is CSV, by its name or else by its first byte.
+  /// Returns whether a file is CSV, by its name or else by its first byte.
   private static func isCSV(_ file: (bytes: [UInt8]?, name: String)) -> Bool {
     let name = file.name.lowercased()
     if name.hasSuffix(".csv") || name.hasSuffix(".json") {
@@ -75,7 +75,8 @@ package struct RecordTable: Sendable {
     return first.map { !"{[".utf8.contains($0) } ?? false
   }
 
-  /// Reads a header, and a record a line, whose first field is its key (RFC 4180).
+  /// Reads a header and one record per line, whose first field is the key (RFC
+  /// 4180).
   private init(csv bytes: [UInt8], named name: String) throws(Failure) {
     var reader = try CSVReader(bytes, name)
     guard let header = try reader.next(), let key = header.fields.first else {
@@ -106,9 +107,9 @@ package struct RecordTable: Sendable {
 }
 
 extension RecordTable {
-  /// The records that both sides have changed, sorted by key.
+  /// Returns an episode for each record that both sides changed, sorted by key.
   ///
-  /// - Parameter name: What the IDs of the episodes begin with.
+  /// - Parameter name: The prefix of the IDs of the episodes.
   package static func episodes(
     _ name: String, base: RecordTable, mine: RecordTable, theirs: RecordTable,
     resolution: RecordTable? = nil,

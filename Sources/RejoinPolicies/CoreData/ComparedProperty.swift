@@ -12,14 +12,13 @@
   struct ComparedProperty {
     let name: String
     let isRelationship: Bool
-    /// Whether the object is new, so that its base is the attribute's default
-    /// value.
+    /// Whether the object is new, so its base is the attribute's default value.
     private let isNew: Bool
     private let base: Side
     private let mine: Side
     private let store: Side
 
-    /// An object of Core Data's, and the field value that stands for it.
+    /// A Core Data object and the field value that represents it.
     private struct Side {
       let object: Any?
       let value: Value?
@@ -40,10 +39,10 @@
       self.store = Side(object: objects[2], value: values[2])
     }
 
-    /// The properties of an object in conflict with its row.
+    /// Returns the properties of an object in conflict with its row.
     ///
-    /// A property that is missing from a snapshot is left out and stays as it
-    /// is.
+    /// A property that is missing from a snapshot is left out and does not
+    /// change.
     static func all(in conflict: NSMergeConflict) -> [ComparedProperty] {
       let object = conflict.sourceObject
       let wasDeleted = conflict.newVersionNumber == 0
@@ -62,9 +61,10 @@
       }
     }
 
-    /// The properties of an object that is to be merged into another.
+    /// Returns the properties of an object that is merged into another.
     ///
-    /// The base of a new object is its default values, which nobody has set.
+    /// The base of a new object is the default values, since the user did not
+    /// set them.
     static func all(
       of object: NSManagedObject, into survivor: NSManagedObject
     ) -> [ComparedProperty] {
@@ -92,28 +92,28 @@
       return all.filter { !$0.isTransient }.sorted { $0.name < $1.name }
     }
 
-    /// The property as a merge policy's field.
+    /// Returns the property as a merge policy's field.
     func difference(storeWasDeleted: Bool = false) -> FieldDifference {
       FieldDifference(
         field: name, base: base.value, mine: mine.value, store: store.value,
         storeWasDeleted: storeWasDeleted)
     }
 
-    /// The value that the property ends with.
+    /// Returns the final value of the property.
     ///
     /// - Parameters:
-    ///   - outcome: What the policy decided about the property.
-    ///   - storeWasDeleted: Whether the row was deleted. A property that the
-    ///     policy does not write then gets its base value, as there is none in
-    ///     the store.
+    ///   - outcome: The policy's decision on the property.
+    ///   - storeWasDeleted: Whether the row was deleted. If so, the store has
+    ///     no value, and a property that the policy does not write gets its
+    ///     base value.
     func result(
       _ outcome: FieldOutcome?, storeWasDeleted: Bool = false
     ) -> Any? {
       let kept = storeWasDeleted ? base.object : store.object
       switch outcome {
       case .write(let value), .writeConcurrently(let value):
-        // `overwrite` also writes what nobody has set; a `nil` or a default
-        // value must not replace the store's value.
+        // `overwrite` also writes values that the user did not set. A `nil` or
+        // a default value must not replace the store's value.
         if value == mine.value, value == base.value, isNew || value == nil {
           return kept
         }
@@ -122,7 +122,7 @@
       }
     }
 
-    /// Whether a result is the object that the context has set.
+    /// Returns whether a result is the object that the context set.
     func isMine(_ result: Any?) -> Bool {
       guard let result = result as? NSManagedObject else { return false }
       return result === mine.object as? NSManagedObject
@@ -136,8 +136,8 @@
   }
 
   extension NSManagedObject {
-    /// A value of a snapshot as a property holds it: an object in place of its
-    /// ID.
+    /// Returns a snapshot's value as the property stores it, with the object
+    /// instead of its ID.
     fileprivate func live(_ value: Any?) -> Any? {
       guard let id = value as? NSManagedObjectID else { return value }
       return managedObjectContext?.object(with: id)

@@ -14,28 +14,29 @@
   ///
   /// The rules apply to attributes and to-one relationships, as in an
   /// ``EditingContext``. Edits of to-many relationships are edits of sets and
-  /// never conflict. There are three differences:
+  /// never conflict. Core Data differs from a replica in three ways:
   ///
   /// - Core Data's store keeps no siblings. ``MergePolicy/merge`` therefore
-  ///   writes what the context changed, and ``MergePolicy/manual`` leaves
-  ///   contested properties as the store has them. The observer is told of both
+  ///   writes the context's changes, and ``MergePolicy/manual`` leaves
+  ///   contested properties unchanged in the store. The observer receives both
   ///   sides.
-  /// - The store keeps no time of a write. Under ``MergePolicy/lastWriteWins``,
-  ///   the save is always the later write.
-  /// - Objects with equal unique keys become one: the one in the database or,
-  ///   of several new objects, the first. The properties of the others, to-many
-  ///   relationships included, are merged into it, and they are deleted. If an
-  ///   object of the database was given the key of another, the policy decides
-  ///   whether it replaces that one or gets its own key back.
+  /// - The store does not record the time of a write. Under
+  ///   ``MergePolicy/lastWriteWins``, the save is always the later write.
+  /// - Objects with equal unique keys become one object: the one in the
+  ///   database or, among several new objects, the first. The properties of the
+  ///   others, including to-many relationships, are merged into it, and the
+  ///   others are deleted. If an object of the database got the key of another,
+  ///   the policy decides whether it replaces that object or gets its own key
+  ///   back.
   ///
-  /// A property becomes `nil` only if someone set it to `nil`. Resolution
+  /// A property becomes `nil` only if a user set it to `nil`. Resolution
   /// continues after a conflict that the policy refuses.
   public final class CoreDataMergePolicy: NSMergePolicy {
-    /// Receives every object in conflict, with the base, mine and store values
-    /// of its properties.
+    /// A closure that receives every object in conflict, with the base, mine
+    /// and store values of its properties.
     ///
-    /// A relationship is a reference with the URI of the object's ID as its
-    /// key.
+    /// A relationship is represented by a reference whose key is the URI of the
+    /// object's ID.
     public typealias Observer = (NSManagedObject, [FieldDifference]) -> Void
 
     private let policy: MergePolicy
@@ -45,15 +46,15 @@
     ///
     /// - Parameters:
     ///   - policy: The rules.
-    ///   - observer: Called before a conflict is resolved. Core Data has no
-    ///     report of what a policy drops other than this.
+    ///   - observer: A closure that is called before a conflict is resolved.
+    ///     Core Data does not report in any other way what a policy drops.
     public init(
       _ policy: MergePolicy, observer: @escaping Observer = { _, _ in }
     ) {
       self.policy = policy
       self.observer = observer
       // This class gives each object its final values. Core Data then writes
-      // them, whatever the store holds.
+      // them, regardless of the values in the store.
       super.init(merge: .overwriteMergePolicyType)
     }
 
@@ -109,7 +110,8 @@
       ])
     }
 
-    /// Runs every step, even after one has thrown, and throws the first error.
+    /// Runs every step, even if an earlier one throws, and throws the first
+    /// error.
     private func attemptAll(_ steps: [() throws -> Void]) throws {
       var failure: (any Error)?
       for step in steps {
@@ -119,13 +121,13 @@
     }
   }
 
-  // Between the context and the store.
+  // Conflicts between the context and the store.
   extension CoreDataMergePolicy {
-    /// What Core Data has to do about a conflict.
+    /// The action that Core Data takes on a conflict.
     private enum Resolution {
       /// Write the object, which has its final values.
       case write
-      /// Give the object the store's state: none of its edits is kept.
+      /// Give the object the store's state and drop all of its edits.
       case rollBack
       /// Fail the save.
       case refuse
@@ -175,7 +177,7 @@
     }
   }
 
-  // Between objects with equal unique keys.
+  // Conflicts between objects with equal unique keys.
   extension CoreDataMergePolicy {
     /// Merges the objects into one.
     ///
@@ -206,15 +208,16 @@
   }
 
   extension NSManagedObject {
-    /// Whether the object is still in its context: an earlier resolution may
-    /// have deleted it.
+    /// Whether the object is still in its context.
+    ///
+    /// An earlier resolution may delete the object.
     fileprivate var isLive: Bool { !isDeleted && managedObjectContext != nil }
 
-    /// Gives `survivor` the properties that the policy decides on, and deletes
+    /// Gives `survivor` the properties that the policy chooses, and deletes
     /// this object.
     ///
-    /// A relationship that the survivor takes over is first set to `nil` here,
-    /// so that a cascading deletion does not reach its destination.
+    /// A relationship that the survivor takes over is first set to `nil` here.
+    /// Otherwise a cascading deletion would reach its destination.
     fileprivate func merge(
       _ properties: [ComparedProperty], by decision: PolicyDecision,
       into survivor: NSManagedObject
@@ -231,8 +234,7 @@
       managedObjectContext?.delete(self)
     }
 
-    /// Unites the to-many relationships: a new object cannot have removed
-    /// anything.
+    /// Unites the to-many relationships, since a new object has no removals.
     private func mergeToMany(into survivor: NSManagedObject) {
       for (name, relationship) in entity.relationshipsByName
       where relationship.isToMany {
@@ -254,10 +256,11 @@
       }
     }
 
-    /// Decides whether an object of the database keeps the key of another that
-    /// it was given.
+    /// Returns whether an object of the database keeps the key of another
+    /// object.
     ///
-    /// If not, this restores its own key, and both objects stay.
+    /// If the result is `false`, the object gets its own key back, and both
+    /// objects stay.
     fileprivate func keepsNewKey(
       of conflict: NSConstraintConflict, by decision: PolicyDecision
     ) -> Bool {
@@ -274,8 +277,8 @@
       return false
     }
 
-    /// Gives `object`, which replaces this one, the properties that it lacks,
-    /// and deletes this one.
+    /// Gives `object` the properties that it lacks, and deletes this object,
+    /// which `object` replaces.
     fileprivate func fillGaps(of object: NSManagedObject) {
       let properties = ComparedProperty.all(of: self, into: object)
       let gaps = MergePolicy.custom {
@@ -288,10 +291,10 @@
   }
 
   extension NSMergeConflict {
-    /// The row in the store; `nil` if it was deleted.
+    /// The row in the store, or `nil` if it was deleted.
     ///
-    /// In a conflict with the row cache there is only the cached snapshot. In a
-    /// conflict with the database, the cached snapshot is outdated and the
+    /// A conflict with the row cache has only the cached snapshot. In a
+    /// conflict with the database, the cached snapshot is outdated, so the
     /// persisted one counts.
     fileprivate var storeSnapshot: [String: Any]? {
       newVersionNumber == 0 ? nil : persistedSnapshot ?? cachedSnapshot

@@ -6,8 +6,8 @@
   import Rejoin
 
   extension Value {
-    /// Field values for the values of properties, such that different objects
-    /// have different values.
+    /// Returns field values for the values of a property, such that different
+    /// objects get different values.
     static func distinguishing(
       _ objects: [Any?], _ type: NSAttributeType?
     ) -> [Value?] {
@@ -15,8 +15,8 @@
       return objects.map { object in
         guard let object else { return nil }
         if let value = Value(object, type) { return value }
-        // No field value can hold this type, so that `isEqual` tells objects
-        // apart and equal objects share a made-up value.
+        // No field value can represent this type, so compare objects with
+        // `isEqual` and give equal objects the same substitute value.
         let other = object as? NSObject ?? "\(object)" as NSString
         if let same = seen.first(where: { $0.object.isEqual(other) }) {
           return same.value
@@ -72,7 +72,7 @@
           id.entity.name ?? "", id.uriRepresentation().absoluteString))
     }
 
-    /// Core Data's object for a value that a custom rule has made.
+    /// Core Data's object for a value that a custom rule created.
     var object: Any? {
       switch self {
       case .null, .reference: nil

@@ -16,11 +16,11 @@ extension OracleEdit {
   }
 
   /// The change after the last reset; `nil` where there is only a reset.
-  var count: Int128? {
-    var (sum, isChanged) = (Int128(0), false)
+  var count: WideInt? {
+    var (sum, isChanged) = (WideInt(0), false)
     for case .count(let edit) in verbs {
       if edit.isReset { (sum, isChanged) = (0, false) }
-      sum += Int128(edit.increments) - Int128(edit.decrements)
+      sum += WideInt(edit.increments) - WideInt(edit.decrements)
       let isNothing = edit.increments == 0 && edit.decrements == 0
       isChanged = isChanged || !resets || !isNothing
     }

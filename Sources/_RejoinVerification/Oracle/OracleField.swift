@@ -78,7 +78,7 @@ extension OracleField {
 // Counters and ledgers.
 extension OracleField {
   /// The changes that no reset has cancelled.
-  private var changes: [Int128] {
+  private var changes: [WideInt] {
     guard kind == .counter else { return [] }
     return heard.compactMap { save in
       guard let change = save.edit.count,
@@ -100,10 +100,10 @@ extension OracleField {
   }
 
   /// The amounts that no received save cancels.
-  private var amounts: [Int128] {
-    heard.flatMap { save -> [Int128] in
+  private var amounts: [WideInt] {
+    heard.flatMap { save -> [WideInt] in
       if isFollowed(save.place, by: { $0.drops || $0.cancels }) { return [] }
-      return save.edit.appended.map { Int128($0.amount) }
+      return save.edit.appended.map { WideInt($0.amount) }
     }
   }
 

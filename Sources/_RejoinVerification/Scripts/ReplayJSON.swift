@@ -62,7 +62,7 @@ enum ReplayJSON {
     case .write(let value):
       return [value.map { ("set", ReplayJSON.value($0)) } ?? ("clear", nil)]
     case .count(let edit):
-      let change = Int128(edit.increments) - Int128(edit.decrements)
+      let change = WideInt(edit.increments) - WideInt(edit.decrements)
       return (edit.isReset ? [("reset", nil)] : [])
         + (change == 0 && edit.isReset ? [] : [("increment", "\(change)")])
     case .members(let edit):

@@ -16,7 +16,8 @@ import Testing
     #expect(
       phone[Profile.self, "ada"]?.conflictingValues(of: \.name) == ["Ada"])
 
-    #expect(phone.conflictedFields(of: Profile.self).map(\.record.key) == ["ada"])
+    #expect(
+      phone.conflictedFields(of: Profile.self).map(\.record.key) == ["ada"])
 
     let shown = phone[Profile.self, "ada"]?.write(of: \.name)
     #expect(shown?.dot == Dot(tablet.device, 1))

@@ -267,7 +267,8 @@ enum GoldenVectors {
         .init(dot: Dot(b, 1), payload: Stamped(nil, at: .zero)),
       ])
     let line = DeviceEntries(
-      folded: 5, sum: -(1 << 64), cancelled: 2, cancelledSum: 1 << 63,
+      folded: 5, sum: WideInt(high: -1, low: 0), cancelled: 2,
+      cancelledSum: WideInt(high: 0, low: 1 << 63),
       tail: [])
     let fields: [FieldKey: FieldState] = [
       kind: FieldState(

@@ -20,7 +20,8 @@ import Testing
     let entry = DeviceEntries.Entry(
       sequence: 3, time: .zero, amount: .min, memo: nil)
     let line = DeviceEntries(
-      folded: Limits.foldedEntries, sum: -(1 << 100), cancelled: 0,
+      folded: Limits.foldedEntries, sum: -WideInt(high: 1 << 36, low: 0),
+      cancelled: 0,
       cancelledSum: 0, tail: [entry, entry])
     return try ledger(line)
   }

@@ -64,7 +64,9 @@ import Testing
     try a.edit { $0.miles.increment(by: .max) }
     try a.edit { $0.miles.increment(by: .max) }
     #expect(
-      a.ada?.amounts(of: \.miles) == [a.device: 2 * Int128(Int64.max)])
+      a.ada?.amounts(of: \.miles) == [
+        a.device: WideInt(Int64.max) + WideInt(Int64.max)
+      ])
   }
 
   @Test func entriesKeepTheirDevice() throws {

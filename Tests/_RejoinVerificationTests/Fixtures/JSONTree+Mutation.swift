@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Rejoin
 import RejoinTesting
 
 /// The parts of some trees, in a defined order.
@@ -20,7 +21,7 @@ extension JSONTree {
   private static let texts = [
     "", "0", "-0", "+1", "-1", "01", "7", "18446744073709551615",
     "18446744073709551616", "-9223372036854775808",
-    "\(Int128.max)", "\(Int128.min)", "inf", "nan", "register", "counter",
+    "\(WideInt.max)", "\(WideInt.min)", "inf", "nan", "register", "counter",
     "set", "ledger", "Note", "Task", "rejoin.roster", "rejoin.retirement",
     String(repeating: "n", count: 255), String(repeating: "n", count: 256),
   ]

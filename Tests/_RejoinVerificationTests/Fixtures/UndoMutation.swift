@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Rejoin
 import RejoinTesting
 
 /// Random changes of encoded undos, such that many are still accepted.
@@ -10,7 +11,7 @@ struct UndoMutation {
 
   private static let contents = ["siblings", "counter", "ledger"]
   private static let texts: [JSONTree] = [
-    .text("0"), .text("-1"), .text("\(Int128.max)"), .text("\(Int128.min)"),
+    .text("0"), .text("-1"), .text("\(WideInt.max)"), .text("\(WideInt.min)"),
   ]
 
   init(_ undos: [JSONTree]) {

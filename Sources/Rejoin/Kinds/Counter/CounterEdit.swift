@@ -37,8 +37,8 @@ public struct CounterEdit: Hashable, Sendable {
 
   /// The value of a counter after the edit, if it is `value` before.
   public func applied(to value: Int64) -> Int64 {
-    let change = Int128(increments) - Int128(decrements)
-    return Int64(clamping: (isReset ? 0 : Int128(value)) + change)
+    let change = WideInt(increments) - WideInt(decrements)
+    return Int64(clamping: (isReset ? 0 : WideInt(value)) + change)
   }
 }
 

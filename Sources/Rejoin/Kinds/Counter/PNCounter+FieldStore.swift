@@ -77,8 +77,8 @@ extension PNCounter: FieldStore {
   }
 
   /// The sum of each device's changes that no reset has cancelled.
-  var amounts: [DeviceID: Int128] {
-    let pairs = entries.compactMap { entry -> (DeviceID, Int128)? in
+  var amounts: [DeviceID: WideInt] {
+    let pairs = entries.compactMap { entry -> (DeviceID, WideInt)? in
       let gone = cancelled.entry(of: entry.device)
       return entry == gone
         ? nil : (entry.device, entry.sum - (gone?.sum ?? 0))
@@ -147,7 +147,7 @@ extension PNCounter {
     restoring content: UndoRestoration, by device: DeviceID
   ) -> FieldEdit? {
     guard case .amounts(let amounts) = content else { return nil }
-    let sum = amounts.reduce(0) { $0 + Int128($1.amount) }
+    let sum = amounts.reduce(0) { $0 + WideInt($1.amount) }
     var edit = CounterEdit()
     guard let increments = UInt64(exactly: max(sum, 0)),
       let decrements = UInt64(exactly: max(-sum, 0)),

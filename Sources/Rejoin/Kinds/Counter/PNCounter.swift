@@ -218,7 +218,7 @@ extension PNCounter.Entry {
   }
 
   /// The increments without the decrements.
-  var sum: Int128 { Int128(increments) - Int128(decrements) }
+  var sum: WideInt { WideInt(increments) - WideInt(decrements) }
 
   /// Whether the sums can be increased without overflow.
   func canAdd(_ increments: UInt64, _ decrements: UInt64) -> Bool {

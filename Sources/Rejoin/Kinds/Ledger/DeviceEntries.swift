@@ -20,7 +20,7 @@ package struct DeviceEntries: Sendable {
   package private(set) var folded: UInt64 = 0
 
   /// The sum of the folded entries; its magnitude is at most ``folded`` × 2⁶³.
-  package private(set) var foldedSum: Int128 = 0
+  package private(set) var foldedSum: WideInt = 0
 
   /// The entries after the folded ones, in the order in which they were
   /// appended.
@@ -32,14 +32,14 @@ package struct DeviceEntries: Sendable {
 
   /// The sum of the cancelled entries; its magnitude is at most ``cancelled`` ×
   /// 2⁶³.
-  package private(set) var cancelledSum: Int128 = 0
+  package private(set) var cancelledSum: WideInt = 0
 
   init() {}
 
   /// Creates entries of which a prefix has been folded, and a prefix of that
   /// cancelled.
   init(
-    folded: UInt64, sum: Int128, cancelled: UInt64, cancelledSum: Int128,
+    folded: UInt64, sum: WideInt, cancelled: UInt64, cancelledSum: WideInt,
     tail: [Entry]
   ) {
     self.folded = folded
@@ -51,19 +51,19 @@ package struct DeviceEntries: Sendable {
   }
 
   /// Whether this can be the sum of `count` entries that were folded or cancelled.
-  static func isSum(_ sum: Int128, of count: UInt64) -> Bool {
+  static func isSum(_ sum: WideInt, of count: UInt64) -> Bool {
     count > 0 && count <= Limits.foldedEntries
-      && sum.magnitude <= UInt128(count) << 63
+      && sum.isWithin(WideInt(high: Int64(count >> 1), low: count << 63))
   }
 
   /// The number of all entries, folded ones included.
   package var count: UInt64 { folded + UInt64(tail.count) }
 
   /// The sum of all entries, cancelled ones included.
-  package var sum: Int128 { tail.reduce(foldedSum) { $0 + Int128($1.amount) } }
+  package var sum: WideInt { tail.reduce(foldedSum) { $0 + WideInt($1.amount) } }
 
   /// The sum of the entries that have not been cancelled.
-  package var total: Int128 { sum - cancelledSum }
+  package var total: WideInt { sum - cancelledSum }
 
   mutating func append(_ entry: Entry) { tail.append(entry) }
 
@@ -74,7 +74,7 @@ package struct DeviceEntries: Sendable {
     guard count > folded else { return }
     let end = min(count, Limits.foldedEntries)
     let part = tail.prefix(Int(clamping: end - folded))
-    foldedSum = part.reduce(foldedSum) { $0 + Int128($1.amount) }
+    foldedSum = part.reduce(foldedSum) { $0 + WideInt($1.amount) }
     folded += UInt64(part.count)
     tail.removeFirst(part.count)
     _checkInvariants()
@@ -193,7 +193,7 @@ extension DeviceEntries {
         cancelled <= folded, "\(cancelled) of \(folded) folded are cancelled")
       for (count, sum) in [(folded, foldedSum), (cancelled, cancelledSum)] {
         precondition(
-          sum.magnitude <= UInt128(count) << 63,
+          sum == 0 || DeviceEntries.isSum(sum, of: count),
           "\(sum) is no sum of \(count) amounts")
       }
     #endif

@@ -7,8 +7,8 @@ private struct CodedLine: Codable {
     /// An integer of 128 bits, in decimal digits.
     let sum: String
 
-    var value: (UInt64, Int128)? {
-      guard let value = Int128(digits: sum),
+    var value: (UInt64, WideInt)? {
+      guard let value = WideInt(digits: sum),
         DeviceEntries.isSum(value, of: count)
       else { return nil }
       return (count, value)
@@ -43,7 +43,7 @@ extension Ledger: Codable {
 
 extension CodedLine {
   init(_ line: DeviceEntries, of device: DeviceID) {
-    func sum(_ count: UInt64, _ sum: Int128) -> Sum? {
+    func sum(_ count: UInt64, _ sum: WideInt) -> Sum? {
       count > 0 ? Sum(count: count, sum: "\(sum)") : nil
     }
     self.device = device

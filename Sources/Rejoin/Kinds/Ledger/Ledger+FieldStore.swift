@@ -125,7 +125,7 @@ extension Ledger {
     let own = lines[sums.device] ?? DeviceEntries()
     var opposites: [LedgerEdit.Entry] = []
     for entry in own.tail.suffix(Int(own.count + 1 - (sums.next ?? 1))) {
-      opposites.append(-Int128(entry.amount), memo: entry.memo)
+      opposites.append(-WideInt(entry.amount), memo: entry.memo)
     }
     return opposites
   }

@@ -95,7 +95,7 @@ extension DeviceEntries {
   /// - Parameter isKnown: Whether the sum is left out, because the receiver has it.
   private static func readSum(
     isKnown: Bool, from reader: inout FieldReader
-  ) throws(WireError) -> (count: UInt64, sum: Int128) {
+  ) throws(WireError) -> (count: UInt64, sum: WideInt) {
     let start = reader.bytes.offset
     let count = try reader.bytes.varint()
     let sum = count == 0 || isKnown ? 0 : try reader.bytes.wide()

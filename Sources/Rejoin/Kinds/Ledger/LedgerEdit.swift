@@ -32,8 +32,8 @@ public struct LedgerEdit: Hashable, Sendable {
 
   /// The total of a ledger after the edit, if it is `total` before.
   public func applied(to total: Int64) -> Int64 {
-    let sum = entries.reduce(isCancelled ? 0 : Int128(total)) {
-      $0 + Int128($1.amount)
+    let sum = entries.reduce(isCancelled ? 0 : WideInt(total)) {
+      $0 + WideInt($1.amount)
     }
     return Int64(clamping: sum)
   }

@@ -85,7 +85,7 @@ extension Record {
   /// The sum of each device's changes to a counter that no reset has cancelled.
   ///
   /// Together, they are the counter's value before it is clamped to `Int64`.
-  public func amounts(of name: String) -> [DeviceID: Int128] {
+  public func amounts(of name: String) -> [DeviceID: WideInt] {
     self[FieldKey(name, .counter)].store(of: PNCounter.self)?.amounts ?? [:]
   }
 }
@@ -94,7 +94,7 @@ extension TypedRecord {
   /// The sum of each device's changes that no reset has cancelled.
   public func amounts(
     of field: KeyPath<Owner, Field<Owner, PNCounter>>
-  ) -> [DeviceID: Int128] {
+  ) -> [DeviceID: WideInt] {
     record.amounts(of: fields[field].key.name)
   }
 }

@@ -19,7 +19,7 @@ struct FormerExistence {
 }
 
 extension MergeReport {
-  /// Reports that a record was created or deleted, and each deletion that met a
+  /// Reports the creation or deletion of a record, and each deletion that met a
   /// concurrent edit.
   mutating func recordExistence(
     of record: borrowing RecordState, since former: FormerExistence,
@@ -64,7 +64,7 @@ extension [Siblings<ExistenceMark>.Element] {
     }
   }
 
-  /// Whether any deletion leaves some saves uncovered.
+  /// Returns whether any deletion leaves some saves uncovered.
   fileprivate func leave(_ saves: VectorClock) -> Bool {
     !isEmpty && !saves.isContained(in: commonlyCovered)
   }

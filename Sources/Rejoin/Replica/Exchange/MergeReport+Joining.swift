@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension MergeReport {
-  /// Joins a field, and reports its change and its conflicts.
+  /// Joins a field and reports its change and its conflicts.
   ///
-  /// - Parameter isQuiet: Whether conflicts are not reported.
+  /// - Parameter isQuiet: Whether to omit conflicts.
   mutating func join(
     _ theirs: FieldState, into mine: inout FieldState,
     at location: FieldLocation,
@@ -11,15 +11,15 @@ extension MergeReport {
   ) {
     let before = mine
     mine.merge(theirs)
-    // If not even the clock has grown, all their writes had been seen, and none
-    // of them is concurrent with ours.
+    // If the field is unchanged, this replica had seen all received writes, so
+    // none of them is concurrent with its own.
     guard mine != before else { return }
     changedRecords.insert(location.record)
     recordChange(before, mine, location, keepingValues)
     if !isQuiet { recordConflicts(before, mine, location) }
   }
 
-  /// Joins a fragment, and reports the change.
+  /// Joins a fragment and reports the change.
   mutating func join(
     _ fragment: Fragment, into mine: inout FieldState,
     at location: FieldLocation,
@@ -57,11 +57,12 @@ extension MergeReport {
       Set(before.writes.map(\.dot)), in: siblings, location)
   }
 
-  /// Reports every pair of a sibling that was here and one that is new.
+  /// Reports every pair of an old sibling and a new one.
   ///
-  /// Siblings are concurrent, or the join would have dropped one of them. Above
-  /// the limits only pairs with the winner are reported: their number is linear
-  /// in the size of the message, that of all pairs is quadratic.
+  /// Siblings are concurrent: otherwise, the join would drop one of them. Above
+  /// the limits, only pairs with the winner are reported. Their number is
+  /// linear in the size of the message, while the number of all pairs is
+  /// quadratic.
   private mutating func recordConflictingPairs(
     _ old: Set<Dot>, in siblings: Siblings<Stamped>, _ location: FieldLocation
   ) {
@@ -83,12 +84,11 @@ extension MergeReport {
     }
   }
 
-  /// The most pairs of writes to one field that are all reported: 32 writes
+  /// The maximum number of pairs of one field that are all reported: 32 writes
   /// that meet 32 others.
   static let pairLimit = 1_024
 
-  /// The most pairs of all fields; above it, only those with the winner are
-  /// reported.
+  /// The maximum number of pairs of all fields that are all reported.
   static let conflictLimit = 100_000
 
   /// Reports two concurrent writes, unless their values are equal.
@@ -97,7 +97,7 @@ extension MergeReport {
     _ location: FieldLocation
   ) {
     let (x, y) = (RegisterWrite(local), RegisterWrite(remote))
-    // Nobody could resolve a conflict in the library's own records.
+    // An app cannot resolve conflicts in the library's own records.
     if x.value == y.value || BuiltIn.isBuiltIn(location.record.entity) {
       return
     }

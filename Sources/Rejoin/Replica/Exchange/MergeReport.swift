@@ -2,18 +2,18 @@
 
 /// The result of applying a delta or a version: changes, conflicts and faults.
 public struct MergeReport: Sendable {
-  /// How much to report.
+  /// The level of detail of a report.
   public enum Detail: Sendable {
     /// Only faults: gaps, device IDs that are in use twice, and fields of
     /// another kind than the schema declares.
     case faults
-    /// Also changes and conflicts, for which every field is compared before and
-    /// after the join.
+    /// Faults, changes and conflicts.
     ///
-    /// For a delta of many records, ``faults`` takes much less memory, see
+    /// The replica compares every field before and after the join. For a delta
+    /// of many records, ``faults`` takes much less memory: see
     /// <doc:WireFormat>.
     case changes
-    /// Also the old and the new state of every changed field.
+    /// Faults, changes and conflicts, with both states of every changed field.
     case changesWithValues
   }
 
@@ -21,43 +21,42 @@ public struct MergeReport: Sendable {
   public struct FieldChange: Hashable, Sendable {
     /// The field.
     public let location: FieldLocation
-    /// The state before the join; read it with ``FieldState/value``,
-    /// ``FieldState/count``, ``FieldState/elements`` or ``FieldState/total``,
-    /// according to its kind.
+    /// The state before the join.
+    ///
+    /// Read it with ``FieldState/value``, ``FieldState/count``,
+    /// ``FieldState/elements`` or ``FieldState/total``, depending on its kind.
     public let old: FieldState
     /// The state after the join.
     public let new: FieldState
   }
 
-  /// What decided which of two concurrent writes wins.
+  /// The reason why one of two concurrent writes wins.
   public enum Reason: Hashable, Sendable {
-    /// The greater timestamp.
+    /// The winner has the later timestamp.
     case time
-    /// The greater device ID; the timestamps are equal.
+    /// The timestamps are equal, and the winner has the greater device ID.
     case device
   }
 
-  /// Two concurrent writes of different values to one register, one of them
-  /// local and one unseen until now.
+  /// Two concurrent writes of different values to one register.
+  ///
+  /// One write was already in the replica, and the other one arrived.
   public struct WriteConflict: Hashable, Sendable {
     /// The field.
     public let location: FieldLocation
-    /// The write that outranks the other, by time, then device.
+    /// The write that outranks the other, by timestamp and then by device ID.
     ///
-    /// If a third write outranks both, neither is shown.
+    /// If a third write outranks both, the field shows neither.
     public let winner: RegisterWrite
-    /// The other write.
-    ///
-    /// The register keeps it as a sibling.
+    /// The other write, which the register keeps as a sibling.
     public let loser: RegisterWrite
-    /// Whether the winner is the write that was here before.
+    /// Whether the winner was already in the replica.
     public let localWon: Bool
-    /// What decided between them.
+    /// The reason why the winner outranks the loser.
     public let reason: Reason
   }
 
-  /// A deletion that met a concurrent edit of its record, one of them local and the
-  /// other received.
+  /// A record that one side deleted and the other side concurrently edited.
   public struct DeletionConflict: Hashable, Sendable {
     /// A deletion or a purge.
     public struct Deletion: Hashable, Sendable {
@@ -69,92 +68,100 @@ public struct MergeReport: Sendable {
 
     /// The record.
     public let record: RecordID
-    /// The deletions that had not seen some of ``edits``, sorted by dot.
+    /// The deletions that had not seen all of ``edits``, sorted by dot.
     public let deletions: [Deletion]
-    /// The last save of each device that edited the record and that some deletion
-    /// had not seen, sorted by device.
+    /// The last edit of each device that some deletion had not seen, sorted by
+    /// device.
     public let edits: [Dot]
     /// The rule of the record's entity.
     public let rule: DeletionRule
-    /// Whether the record exists after the join, as the rule decided.
+    /// Whether the record exists after the join, according to the rule.
     public let exists: Bool
   }
 
-  /// Saves that the sender left out because it assumed we had them.
+  /// Saves that a delta skipped because its sender assumed that this replica
+  /// had them.
   ///
-  /// What follows them was not applied: the saves after them do not count as
-  /// held, and a part of a large field that continues them was refused. Ask again
-  /// for a delta since this replica's ``Replica/version``.
+  /// The saves after the gap do not advance the replica's ``Replica/version``,
+  /// and the replica refuses parts of large fields that continue the missing
+  /// saves. To close the gap, request a delta since the current version from
+  /// any replica.
   public struct Gap: Hashable, Sendable {
     /// The device whose saves are missing.
     public let device: DeviceID
-    /// The number of its last save that is held here.
+    /// The number of the device's last save in this replica.
     public let lastHeldSave: UInt64
-    /// The number of its last save that the sender assumed to be held here.
+    /// The number of the device's last save that the sender assumed to be in
+    /// this replica.
     public let lastAssumedSave: UInt64
-    /// The field of which a part was refused; `nil` if no part was.
+    /// The field whose new part was refused, or `nil` if no part was refused.
     public var field: FieldLocation?
-    /// The last record of the part before this one, or `nil` if the delta is not a
+    /// The last record of the previous part, or `nil` if the delta is not a
     /// part.
     ///
-    /// The parts of a transfer up to this record did not arrive. See
+    /// The parts of the transfer up to this record did not arrive. See
     /// ``Replica/delta(since:byteLimit:)``.
     public var through: RecordID?
   }
 
   /// The records with at least one updated field.
   public internal(set) var changedRecords: Set<RecordID> = []
-  /// The records that did not exist before and do now; all are in ``changedRecords``.
+  /// The records that now exist and did not before, a subset of
+  /// ``changedRecords``.
   public internal(set) var createdRecords: Set<RecordID> = []
-  /// The records that existed before and do not now; all are in ``changedRecords``.
+  /// The records that no longer exist, a subset of ``changedRecords``.
   public internal(set) var deletedRecords: Set<RecordID> = []
-  /// The fields whose visible value changed, except existence; their records
-  /// are in ``changedRecords``.
+  /// The fields whose visible value changed, except existence.
+  ///
+  /// Their records are in ``changedRecords``.
   public internal(set) var changedFields: Set<FieldLocation> = []
-  /// The old and the new states of ``changedFields``, if ``Detail/changesWithValues`` were
-  /// asked for.
+  /// The old and the new states of ``changedFields``.
+  ///
+  /// The list is empty unless you request ``Detail/changesWithValues``.
   public internal(set) var fieldChanges: [FieldChange] = []
-  /// The pairs of concurrent writes of different values to registers, including
-  /// those that the local write won.
+  /// The pairs of concurrent writes of different values to one register,
+  /// including those that the local write won.
   ///
-  /// Those of a field that the schema declares as `lww` are not listed.
+  /// Conflicts of a field that the schema declares as `lww` are not listed.
   ///
-  /// If there are more than 1,024 pairs of one field, or already 100,000 in the
-  /// report, only the pairs with the shown write are listed.
+  /// If a field has more than 1,024 pairs, or the report already has 100,000,
+  /// the list contains only the pairs with the visible write.
   public internal(set) var conflicts: [WriteConflict] = []
-  /// The records that one side deleted and the other edited, except the library's
-  /// own.
+  /// The records that one side deleted and the other side concurrently edited,
+  /// except the library's own records.
   ///
-  /// If a record has more than 1,024 pairs of a deletion and an edit, or the report
-  /// already has 100,000 pairs, one deletion and one edit of the record are listed.
+  /// If a record has more than 1,024 pairs of a deletion and an edit, or the
+  /// report already has 100,000, the list contains one deletion and one edit of
+  /// the record.
   public internal(set) var deletionConflicts: [DeletionConflict] = []
   /// The number of pairs of a deletion and an edit in ``deletionConflicts``.
   var deletionPairs = 0
-  /// The intervals that could not be applied, because saves before them are
-  /// missing.
+  /// The intervals that could not be applied because earlier saves are missing.
   public internal(set) var gaps: [Gap] = []
-  /// The dots under which two different saves exist.
+  /// The dots that identify two different saves.
   public internal(set) var equivocations: Set<Dot> = []
-  /// The devices that turned out to be forked: two histories of them exist.
+  /// The devices that were found to be forked because they have two histories.
   public internal(set) var forkedDevices: Set<DeviceID> = []
-  /// The last local save before a peer revealed later ones under our ID.
+  /// The last local save before a peer showed later saves under this device's
+  /// ID.
   ///
-  /// It and those before it may collide with saves of another incarnation.
-  /// Later reports of the same rollback name the same save.
+  /// This save and earlier ones may collide with saves of another incarnation.
+  /// Later reports of the same rollback contain the same save.
   public internal(set) var lastSaveBeforeRollback: Dot?
-  /// The retired devices of which later saves arrived, and which are back on
-  /// the roster.
+  /// The retired devices that are back on the roster because later saves
+  /// arrived from them.
   public internal(set) var reactivatedDevices: Set<DeviceID> = []
   /// The fields that arrived with another kind than the schema declares.
   ///
-  /// They are kept beside the declared ones and are not read. To read them,
-  /// declare the older kind with `fallingBackTo`; they are then not listed here.
+  /// The replica keeps them in addition to the declared fields, but does not
+  /// read them. If you declare the older kind with `fallingBackTo`, the replica
+  /// reads them and does not list them here.
   public internal(set) var kindMismatches: Set<FieldLocation> = []
 
-  /// Whether the delta changed the replica: a field, its version, or a prefix of the
+  /// Whether the delta changed a field, the version, or a prefix of the
   /// version.
   ///
-  /// If it is false, the same sender would send the same delta again.
+  /// If `false`, the sender would send the same delta again.
   public internal(set) var hasAdvanced = false
 
   init() {}
@@ -182,7 +189,7 @@ public struct MergeReport: Sendable {
   /// Whether the report lists a fault: a gap, a rollback, a device ID in use
   /// twice, or a field of another kind than the schema declares.
   ///
-  /// Conflicts are not faults, and neither are reactivated devices.
+  /// Conflicts and reactivated devices are not faults.
   public var hasFaults: Bool {
     !gaps.isEmpty || !equivocations.isEmpty || !forkedDevices.isEmpty
       || lastSaveBeforeRollback != nil || !kindMismatches.isEmpty
@@ -191,7 +198,7 @@ public struct MergeReport: Sendable {
 
 extension MergeReport {
   #if REJOIN_CHECK_INVARIANTS
-    /// Checks that whatever changed is of a listed record, and that the winner
+    /// Checks that each change belongs to a listed record, and that the winner
     /// of each conflict outranks the loser.
     func _checkInvariants() {
       precondition(

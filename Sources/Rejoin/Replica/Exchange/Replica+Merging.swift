@@ -1,47 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Replica {
-  /// Creates a delta of what this replica has seen and `basis` has not.
+  /// Returns the delta that a replica at `basis` lacks.
   ///
-  /// It has every field with a save beyond `basis`, complete with its clock,
-  /// and for each device the interval of saves whose effects are in them.
+  /// It contains every field with a save beyond `basis`, complete with its
+  /// clock. For each device, it contains the interval of saves whose effects
+  /// are in these fields.
   ///
-  /// The delta is complete even if the receiver has received parts of it. To continue
-  /// with parts, call ``delta(since:byteLimit:)``.
+  /// The delta is complete even if the receiver already has parts of it. To
+  /// continue with parts, call ``delta(since:byteLimit:)``.
   ///
   /// - Parameter basis: The receiver's ``version``, or any earlier one.
-  /// - Returns: The delta; `nil` if `basis` contains everything.
+  /// - Returns: The delta, or `nil` if `basis` contains everything.
   /// - Complexity: O(*k* log *k*), where *k* is the number of changed fields,
-  ///   whatever the size of the replica. A large set, counter or ledger adds
-  ///   only its new part. If an element was removed from a set since `basis`,
-  ///   the set is sent as a whole, which adds O(*n* log *n*), where *n* is the
-  ///   number of its elements: a removal leaves nothing in the set that a part
-  ///   could name.
+  ///   regardless of the size of the replica. A large set, counter or ledger
+  ///   adds only its new part. If an element was removed from a set since
+  ///   `basis`, the delta contains the whole set, because a removal leaves
+  ///   nothing in the set that a part could name. This adds O(*n* log *n*),
+  ///   where *n* is the number of its elements.
   public func delta(since basis: ReplicaVersion) -> Delta? {
     hasExported = true
     return stored.delta(of: stored.missingChanges(since: basis))
   }
 
-  /// Creates a delta of the first records that this replica has changed and `basis` lacks.
+  /// Returns a delta of the first records with changes that `basis` lacks.
   ///
   ///     while let delta = phone.delta(since: tablet.version, byteLimit: 256_000) {
   ///       guard tablet.apply(delta).hasAdvanced else { break }
   ///     }
   ///
-  /// Records are in the order of their IDs. The receiver's next version contains the
-  /// point where the part ends. You can interrupt the transfer after any part, and
-  /// continue it later, from this replica or from another. Take parts from one replica
-  /// at a time where you can. Parts of the same saves from two replicas can delay each
-  /// other, but lose nothing.
+  /// Records are in the order of their IDs. The receiver's next version
+  /// contains the point where the part ends. You can interrupt the transfer
+  /// after any part, and continue it later from this replica or another one. If
+  /// possible, request parts from one replica at a time. Parts of the same
+  /// saves from two replicas can delay each other, but do not lose anything.
   ///
   /// - Parameters:
   ///   - basis: The receiver's ``version``, or any earlier one.
-  ///   - byteLimit: The maximum number of bytes. Only a delta of a single record can
-  ///     exceed it.
-  /// - Returns: The delta; `nil` if `basis` contains everything.
-  /// - Complexity: O(*k* + log *n*), where *k* is the number of records from the
-  ///   first to the last one in the delta, and *n* is that of all records. If at most
-  ///   10,000 fields have changed, *k* is the number of changed ones.
+  ///   - byteLimit: The maximum number of bytes. Only a delta of a single
+  ///     record can exceed it.
+  /// - Returns: The delta, or `nil` if `basis` contains everything.
+  /// - Complexity: O(*k* + log *n*), where *k* is the number of records from
+  ///   the first to the last one in the delta, and *n* is the number of all
+  ///   records. If at most 10,000 fields changed, *k* is the number of changed
+  ///   records.
   public func delta(
     since basis: ReplicaVersion, byteLimit: Int
   ) -> Delta? {
@@ -51,14 +53,14 @@ extension Replica {
       byteLimit: byteLimit)
   }
 
-  /// Creates a delta of everything that this replica holds.
+  /// Returns a delta of the whole replica.
   ///
-  /// - Returns: The delta; `nil` if the replica is empty.
+  /// - Returns: The delta, or `nil` if the replica is empty.
   public func delta() -> Delta? { delta(since: ReplicaVersion()) }
 
-  /// Joins the state of another replica, and records its version.
+  /// Joins the state of another replica and records its version.
   ///
-  /// - Complexity: That of the delta that is missing here.
+  /// - Complexity: The cost of the delta that this replica lacks.
   @discardableResult
   public func merge(
     _ other: Replica, reporting detail: MergeReport.Detail = .changes
@@ -73,15 +75,15 @@ extension Replica {
   /// Joins a delta.
   ///
   /// A delta may arrive late, twice, in parts, through other replicas, or
-  /// before its predecessors. Its fields are always joined. ``version``
-  /// advances by each interval that continues the saves held here; any other
-  /// interval leaves a gap, which is reported. Applying a delta creates no dot
-  /// and never changes the device.
+  /// before its predecessors. Its complete fields are always joined.
+  /// ``version`` advances by each interval that continues the saves in this
+  /// replica. Any other interval leaves a gap, which the report lists. Applying
+  /// a delta does not create a dot and never changes the device.
   ///
   /// - Parameters:
   ///   - delta: A delta of another replica, or a part of it.
-  ///   - detail: How much to report.
-  /// - Returns: What changed, and what went wrong.
+  ///   - detail: The level of detail of the report.
+  /// - Returns: A report of the changes, conflicts and faults.
   /// - Complexity: O(*k*), where *k* is the number of fields in the delta. If
   ///   the version advances, *k* includes the fields ahead of it.
   @discardableResult
@@ -99,10 +101,10 @@ extension Replica {
   ///
   /// - Precondition: The bytes do not change during the call, as those of a
   ///   mapped file might.
-  /// - Returns: What changed, and what went wrong.
-  /// - Throws: ``WireError``, with the offset and what was expected there. On
-  ///   error, the replica is unchanged.
-  /// - Complexity: O(*n*) for *n* bytes.
+  /// - Returns: A report of the changes, conflicts and faults.
+  /// - Throws: ``WireError``, with the offset and the expected content. If an
+  ///   error is thrown, the replica is unchanged.
+  /// - Complexity: O(*n*), where *n* is the number of bytes.
   @discardableResult
   public func apply(
     decoding bytes: UnsafeRawBufferPointer,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A field that was joined.
 struct JoinedField {
   let location: FieldPosition
-  /// The save that the joined state has seen, if it is just one.
+  /// The save of the received state, or `nil` unless the state is a single
+  /// write.
   let save: Dot?
 }
 
@@ -18,7 +18,8 @@ extension ReplicaState {
     let head = records.head
     detectRollback(head.saves, &report)
     let joined = join(&records, schema, detail, &report, &refused)
-    // The version advances last: an interval guarantees that the fields have its saves.
+    // Advance the version last: an interval guarantees that the fields contain
+    // its saves.
     let hasGrown = advance(head, without: refused, now: now, &report)
     let hasShrunk = !version.implies(former)
     recordAhead(joined, hasAdvanced: hasGrown, hasShrunk: hasShrunk)
@@ -30,10 +31,11 @@ extension ReplicaState {
     return report
   }
 
-  /// Detects that a message has later saves of this device than the replica.
+  /// Detects a rollback: the message has later saves of this device than the
+  /// replica.
   ///
-  /// The version must not have advanced yet: afterwards, it may contain saves of another
-  /// incarnation.
+  /// Call this before the version advances, because the message may add saves
+  /// of another incarnation.
   private mutating func detectRollback(
     _ saves: SaveTable, _ report: inout MergeReport
   ) {
@@ -44,20 +46,22 @@ extension ReplicaState {
 
   /// Advances the version by the intervals of a message.
   ///
-  /// - Returns: Whether the version or its prefix grew.
+  /// - Returns: Whether the version or a prefix grew.
   private mutating func advance(
     _ head: MessageHead, without refused: [RefusedPart], now: Int64,
     _ report: inout MergeReport
   ) -> Bool {
-    // No interval counts while a part that it covers was refused.
+    // Ignore an interval if a part that it covers was refused.
     let intervals = head.saves.intervals.filter { device, interval in
-      // Only unseen saves: delivered twice, a delta must change nothing.
+      // Receive only unseen times: a delta that arrives twice must not change
+      // anything.
       if interval.to.sequence > version.lastKnownSave(of: device) {
         hybrid.receive(interval.to.time, now: now)
       }
       return !isBlocked(interval, of: device, for: refused)
     }
-    // First of all of them: an interval of a forked device counts only from zero.
+    // Detect all forks first: an interval of a forked device must start at
+    // zero.
     for (device, interval) in intervals {
       detectReusedIdentity(interval.to, of: device, &report)
     }
@@ -85,7 +89,7 @@ extension ReplicaState {
     return result.hasGrown
   }
 
-  /// Whether a message has later saves of a device that is ours than the
+  /// Returns whether a message has later saves of an own device than the
   /// version.
   ///
   /// - Complexity: O(*d* log *d*), where *d* is the number of devices in the
@@ -95,8 +99,8 @@ extension ReplicaState {
       saves.latest(of: device) > version[device].sequence
     }
     if hasLaterSaves(of: device) { return true }
-    // A message may be of few devices, and an installation pull from many
-    // servers.
+    // Search the shorter list: a message may have few devices, and an
+    // installation may pull from many servers.
     return identity.pullDevices.count < saves.lines.count
       ? identity.pullDevices.values.contains(where: hasLaterSaves)
       : saves.lines.contains {
@@ -104,8 +108,10 @@ extension ReplicaState {
       }
   }
 
-  /// Whether an interval continues the saves that the version has, or ends with one
-  /// that the version has; if not, the gap is reported.
+  /// Returns whether an interval continues the saves in the version.
+  ///
+  /// If not, it reports a gap, unless the device is forked and the version has
+  /// a save as late as the last one.
   private func continues(
     _ interval: SaveInterval, of device: DeviceID, _ report: inout MergeReport
   ) -> Bool {
@@ -113,7 +119,7 @@ extension ReplicaState {
     let held = version[device]
     let isForked = held.isForked || interval.to.isForked
     if !isForked || interval.to.sequence > held.sequence {
-      // Some saves between may have touched fields that are not in the delta.
+      // The saves in between may touch fields that the delta lacks.
       report.gaps.append(
         .init(
           device: device, lastHeldSave: held.sequence,
@@ -124,7 +130,7 @@ extension ReplicaState {
 
   /// Joins the records of a message.
   ///
-  /// - Returns: The fields that were joined.
+  /// - Returns: The joined fields.
   mutating func join(
     _ message: inout RecordReader, _ schema: Schema,
     _ detail: MergeReport.Detail, _ report: inout MergeReport,
@@ -147,7 +153,7 @@ extension ReplicaState {
       while message.nextRecord() {
         let id = message.table.record
         var next = message.nextField()
-        // A record of which all is refused does not come into being.
+        // Do not create a record for a fragment yet, because it may be refused.
         var position =
           message.isAtFragment ? positions[id] : intern(id)
         if let position {
@@ -192,7 +198,7 @@ extension ReplicaState {
     return joined
   }
 
-  /// Joins a field, and reports what that changed.
+  /// Joins a field and reports the changes.
   private mutating func join(
     _ theirs: FieldState, at location: FieldPosition, _ kind: FieldKind,
     isQuiet: Bool, _ detail: MergeReport.Detail, _ report: inout MergeReport
@@ -217,13 +223,13 @@ extension ReplicaState {
 }
 
 extension MergeReport {
-  /// Notes the dots under which two states that are to be joined differ.
+  /// Records the dots that have different payloads in two states.
   ///
-  /// Before the join, which keeps one of two payloads under one dot.
+  /// Call this before the join, which keeps only one payload for each dot.
   mutating func recordEquivocations(
     _ mine: FieldState, _ theirs: FieldState
   ) {
-    // A later save than those here has none of their dots.
+    // If the save is unseen, the states cannot share its dot.
     if let save = theirs.onlyWrite?.dot,
       mine.lastSave(of: save.device) < save.sequence
     {

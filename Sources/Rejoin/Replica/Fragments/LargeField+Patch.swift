@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a store has to write of a large field that has changed.
+/// The part of a changed large field that a store must write.
 enum LargeFieldPatch {
   case nothing
-  /// All of it.
+  /// The whole field.
   case field
   case part(Fragment)
 }
 
 extension LargeField {
-  /// Notes that a store has written the field.
+  /// Records that a store wrote the field.
   ///
-  /// - Parameter isPatched: Whether it asks for what changes from now on.
+  /// - Parameter isPatched: Whether to track the changes from now on.
   mutating func recordWritten(_ state: FieldState, isPatched: Bool) {
     unwritten = isPatched ? Unwritten(since: state.clock) : nil
   }
 
-  /// What has changed of the field since a store has written it.
+  /// Returns the changes of the field since a store wrote it.
   ///
-  /// - Returns: `nil` if that is not known.
+  /// - Returns: The patch, or `nil` if the changes are unknown.
   func patch(of state: FieldState) -> LargeFieldPatch? {
     guard let unwritten else { return nil }
     let (clock, since) = (state.clock, unwritten.since)
@@ -27,7 +27,7 @@ extension LargeField {
       return state.fragment(since: since, horizon: horizon) { [] }
         .map { .part($0) }
     }
-    // It names what the set has lost, so it needs no horizon.
+    // The fragment lists the lost elements, so it needs no horizon.
     let lost = unwritten.elements.filter { !set.contains($0) }
     var fragment = state.fragment(since: since, horizon: VectorClock()) {
       Array(unwritten.elements.subtracting(lost))

@@ -1,37 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is kept beside a large field, so that a delta has only what is new of it.
+/// Data about a large field that lets a delta contain only the new part.
 ///
-/// It is no part of the field's state: replicas with equal fields may differ in
-/// it. It can be rebuilt at any time, with the field's clock as its horizon; the
-/// field then travels as a whole once to each receiver that is behind.
+/// The data is not part of the field's state: replicas with equal fields may
+/// have different data. It can be rebuilt at any time, with the field's clock
+/// as its horizon. Each receiver that is behind then gets the whole field once.
 struct LargeField: Sendable {
-  /// Contains every save that the field has seen and that left nothing behind
-  /// in it: a removal, a reset, a cancellation.
+  /// A clock that contains every removal, reset and cancellation that the field
+  /// has seen.
   ///
-  /// Whoever has seen all of these needs to be told of no absence.
+  /// These saves leave nothing in the field. A receiver that has seen all of
+  /// them needs only additions.
   private(set) var horizon: VectorClock
-  /// Of a set, where its marks are; `nil` until it is needed.
+  /// The index of a set's marks, or `nil` until it is needed.
   private var marks: MarkIndex?
-  /// What has changed since a store has written it; `nil` if that is not known.
+  /// The changes since a store wrote the field, or `nil` if they are unknown.
   var unwritten: Unwritten?
 
-  /// What a store has not written yet.
+  /// The changes that a store must still write.
   struct Unwritten {
-    /// What the field had seen when it was written.
+    /// The clock of the field when it was written.
     let since: VectorClock
-    /// Of a set, the elements that have changed.
+    /// The changed elements of a set.
     var elements: Set<Value> = []
   }
 
-  /// The number of indexed marks, stale ones included.
+  /// The number of indexed marks, including stale ones.
   var markCount: Int { marks?.count ?? 0 }
 
-  /// - Parameter horizon: Contained in the field's clock.
+  /// - Parameter horizon: A clock that the field's clock contains.
   init(horizon: VectorClock) { self.horizon = horizon }
 
-  /// Notes a save of the replica's own.
-  ///
+  /// Records a local save.
   mutating func note(_ save: EditContext) {
     if let retraction = save.retraction {
       horizon.advance(to: save.dot)
@@ -48,7 +48,7 @@ struct LargeField: Sendable {
     note(edit.members.keys, at: save.dot)
   }
 
-  /// Notes that a save has changed some elements.
+  /// Records that a save changed some elements.
   private mutating func note(_ elements: some Sequence<Value>, at dot: Dot) {
     for element in elements {
       marks?.add(element, at: dot)
@@ -56,22 +56,22 @@ struct LargeField: Sendable {
     }
   }
 
-  /// Notes that a whole field was joined.
+  /// Records the join of a whole field.
   ///
-  /// - Parameter known: What the field here had seen before.
+  /// - Parameter known: The saves that the field had seen before.
   mutating func recordJoin(_ clock: VectorClock, over known: VectorClock) {
     horizon.merge(clock.saves(beyond: known))
     (marks, unwritten) = (nil, nil)
   }
 
-  /// Notes that a fragment was joined.
+  /// Records the join of a fragment.
   mutating func recordJoin(_ fragment: Fragment, over known: VectorClock) {
     if let set = fragment.state.store(of: DotMap.self) {
-      // This replica knows all saves in the horizon of the sender.
+      // This replica has seen all saves in the sender's horizon.
       return recordJoin(set, over: known)
     }
     if fragment.isWhole { recordJoin(fragment.state.clock, over: known) }
-    // If the device is forked, known numbers may have other entries.
+    // If a device is forked, its known numbers may stand for other entries.
     unwritten = nil
   }
 
@@ -82,12 +82,12 @@ struct LargeField: Sendable {
     for entry in part.entries { unwritten?.elements.insert(entry.key) }
   }
 
-  /// Notes that entries of a ledger have been folded.
+  /// Records that entries of a ledger were folded.
   mutating func recordFold() { unwritten = nil }
 
-  /// Makes a fragment of what is beyond `known`.
+  /// Creates a fragment of the changes beyond `known`.
   ///
-  /// - Returns: `nil` if the field has to be sent as a whole.
+  /// - Returns: The fragment, or `nil` if the whole field must be sent.
   mutating func fragment(
     of state: FieldState, since known: VectorClock
   ) -> Fragment? {
@@ -98,19 +98,19 @@ struct LargeField: Sendable {
   }
 }
 
-/// For each device, which elements of a set its saves have marked.
+/// The elements of a set that the saves of each device marked.
 ///
-/// It is the inverse of the marks, as a ``ChangeIndex`` is of the clocks of
-/// fields.
+/// The index is the inverse of the marks, just as a ``ChangeIndex`` is the
+/// inverse of the fields' clocks.
 private struct MarkIndex: Sendable {
   private struct Entry {
     let sequence: UInt64
     let element: Value
   }
 
-  /// Sorted by sequence number.
+  /// The entries of each device, sorted by sequence number.
   ///
-  /// Some entries are stale: their element has lost the mark.
+  /// Some entries are stale because their element no longer has the mark.
   private var byDevice = RunMap<DeviceID, [Entry]>()
   private(set) var count = 0
 
@@ -122,8 +122,7 @@ private struct MarkIndex: Sendable {
     }
   }
 
-  /// Adds the marks in a set that are beyond `known`, which contains those that
-  /// were here.
+  /// Adds the marks of a set beyond `known`, which contains all indexed marks.
   mutating func add(_ set: DotMap, over known: VectorClock) {
     var new: [(dot: Dot, element: Value)] = []
     for (element, marks) in set.entries {
@@ -135,11 +134,11 @@ private struct MarkIndex: Sendable {
     for mark in new { add(mark.element, at: mark.dot) }
   }
 
-  /// Whether most entries are stale.
+  /// Returns whether most entries are stale.
   func isStale(_ set: DotMap) -> Bool { count > 2 * set.count + 16 }
 
-  /// The elements with a mark of a save after the `n`-th of a device, and some
-  /// that had one.
+  /// Returns the elements that a device marked after its save `n`, including
+  /// stale ones.
   func elements(of device: DeviceID, since n: UInt64) -> [Value] {
     let entries = byDevice[device] ?? []
     return entries[entries.partitioningIndex { $0.sequence > n }...]
@@ -148,11 +147,11 @@ private struct MarkIndex: Sendable {
 }
 
 extension MarkIndex? {
-  /// The elements of a set that have a mark beyond `known`, each once.
+  /// Returns the elements of a set that have a mark beyond `known`, each once.
   ///
-  /// - Parameter clock: What the set has seen.
-  /// - Complexity: O(*k* + *r*) for *k* such marks and *r* devices, once the marks
-  ///   are indexed.
+  /// - Parameter clock: The saves that the set has seen.
+  /// - Complexity: O(*k* + *r*), where *k* is the number of such marks and *r*
+  ///   is the number of devices, after the marks are indexed.
   fileprivate mutating func elements(
     of set: DotMap, _ clock: VectorClock, since known: VectorClock
   ) -> [Value] {

@@ -1,29 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A fragment, or what of it was refused, and where.
+/// A refused fragment, or the refused part of one.
 struct RefusedPart {
   let location: FieldPosition?
-  /// The last save of each device that has new ones in it.
+  /// The last new save of each device in the part.
   let news: VectorClock
 }
 
-// What is kept beside large fields.
+// Tracking large fields.
 extension ReplicaState {
-  /// From how many elements, devices or entries on a field travels as fragments.
+  /// The minimum number of elements, devices or entries of a field that is sent
+  /// as fragments.
   ///
-  /// From there on, all of it takes about twice as long and twice the bytes as one
+  /// At this size, the whole field takes about twice the time and bytes of one
   /// insertion (W17 of the benchmarks).
   package static let defaultFragmentSize = 32
 
-  /// Makes a fragment of a large field.
+  /// Creates a fragment of a large field.
   ///
-  /// - Returns: `nil` if the field has to be sent as a whole.
+  /// - Returns: The fragment, or `nil` if the whole field must be sent.
   mutating func fragment(
     at location: FieldPosition, since known: VectorClock
   ) -> Fragment? {
     guard let state = self[location] else { return nil }
-    // Of nothing that is known, a fragment would be the field; and what two
-    // histories of one device have in common, no number says.
+    // If the receiver knows no save of the field, a fragment would be the whole
+    // field. If a device is forked, sequence numbers do not show which saves
+    // its histories share.
     let clock = state.clock
     let isKnown = clock.entries.contains { known[$0.device] > 0 }
     let isForked =
@@ -33,11 +35,11 @@ extension ReplicaState {
     return largeFields[location]?.fragment(of: state, since: known)
   }
 
-  /// Keeps up what is kept beside a large field, after it has changed.
+  /// Updates the data about a large field after a change.
   ///
   /// - Parameters:
-  ///   - isNew: Whether no save had touched it before.
-  ///   - note: Takes the change into account.
+  ///   - isNew: Whether the change is the first one of the field.
+  ///   - note: A closure that records the change.
   mutating func trackLargeField(
     at location: FieldPosition, isNew: Bool, _ note: (inout LargeField) -> Void
   ) {
@@ -56,9 +58,10 @@ extension ReplicaState {
 
 // Joining fragments.
 extension ReplicaState {
-  /// Joins what of a fragment need not be refused.
+  /// Joins a fragment, except for the parts that must be refused.
   ///
-  /// - Returns: Where it was joined, if anything was.
+  /// - Returns: The position of the field, or `nil` if the whole fragment was
+  ///   refused.
   mutating func join(
     _ fragment: Fragment, of id: RecordID, _ name: UInt32,
     _ detail: MergeReport.Detail, _ report: inout MergeReport,
@@ -75,8 +78,8 @@ extension ReplicaState {
       let last = max(clock[device], version[device].sequence)
       let isHeld = last >= assumed
       if isHeld, follows(fragment, of: device, at: held) { continue }
-      // The entries before it are not here, though the number says so: another
-      // history of the device has them.
+      // The earlier entries are missing, although the number suggests
+      // otherwise: they belong to another history of the device.
       if isHeld { fork([device], &report) }
       gaps.append(
         .init(
@@ -106,7 +109,8 @@ extension ReplicaState {
     return location
   }
 
-  /// Whether a device's line of a ledger is as long here as a fragment assumes.
+  /// Returns whether the ledger has as many entries of a device as a fragment
+  /// assumes.
   private func follows(
     _ fragment: Fragment, of device: DeviceID, at location: FieldPosition?
   ) -> Bool {
@@ -117,7 +121,7 @@ extension ReplicaState {
     return mine?.lines[device].map { $0.count >= theirs.folded } ?? false
   }
 
-  /// Joins a fragment, and reports what that changed.
+  /// Joins a fragment and reports the changes.
   private mutating func join(
     _ fragment: Fragment, at location: FieldPosition,
     _ place: FieldLocation, _ detail: MergeReport.Detail,
@@ -138,11 +142,11 @@ extension ReplicaState {
     }
   }
 
-  /// Whether an interval of saves waits for a part of a message that was refused.
+  /// Returns whether an interval depends on a refused part of the message.
   func isBlocked(
     _ interval: SaveInterval, of device: DeviceID, for refused: [RefusedPart]
   ) -> Bool {
-    // One that does not continue what is here is a gap, in any case.
+    // An interval that does not continue the version is a gap anyway.
     guard interval.from <= version[device].sequence else { return false }
     return refused.contains { part in
       let seen = part.location.map {

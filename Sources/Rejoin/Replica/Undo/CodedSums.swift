@@ -59,11 +59,11 @@ struct CodedCancellation: Codable {
   fileprivate let sum: String?
 
   /// The sum, or `nil` if these numbers do not allow it.
-  fileprivate var value: Int128?? {
+  fileprivate var value: WideInt?? {
     guard after > 0, before <= after, after <= latest else { return nil }
     guard let sum else { return before == after ? .some(nil) : nil }
     // In a forked history, the sum can differ although the number stays.
-    guard let value = Int128(digits: sum), before < after || value != 0
+    guard let value = WideInt(digits: sum), before < after || value != 0
     else { return nil }
     return value
   }
@@ -72,7 +72,7 @@ struct CodedCancellation: Codable {
 extension [CodedCancellation] {
   /// The cancelled changes of a save, sorted by device.
   static func cancelled(
-    _ sums: [DeviceID: Int128], _ change: UndoStep.Change
+    _ sums: [DeviceID: WideInt], _ change: UndoStep.Change
   ) -> Self {
     guard case .sums(let before, let all) = change.superseded else { return [] }
     return all.entries.map { entry in
@@ -84,11 +84,11 @@ extension [CodedCancellation] {
   }
 
   /// The sums that the save cancelled.
-  fileprivate func sums(_ decoder: any Decoder) throws -> [DeviceID: Int128] {
+  fileprivate func sums(_ decoder: any Decoder) throws -> [DeviceID: WideInt] {
     guard zip(self, dropFirst()).allSatisfy({ $0.device < $1.device }) else {
       throw decoder.corrupted("Devices must be sorted, one entry for each.")
     }
-    var sums: [DeviceID: Int128] = [:]
+    var sums: [DeviceID: WideInt] = [:]
     for part in self {
       guard let sum = part.value else {
         throw decoder.corrupted(

@@ -57,12 +57,12 @@ struct FieldUndoing {
   ///     a later save cancelled the amounts that would come back.
   private mutating func amounts(
     _ change: UndoStep.Change, _ own: [LedgerEdit.Entry],
-    _ sums: [DeviceID: Int128], _ now: UndoSums
+    _ sums: [DeviceID: WideInt], _ now: UndoSums
   ) -> [LedgerEdit.Entry] {
     let now = now.clock
     let isThere = now[change.save.dot.device] < change.position
     if !isThere, !own.isEmpty { isLeft = true }
-    var amount: Int128 = 0
+    var amount: WideInt = 0
     for (device, sum) in sums {
       if now[device] == change.cancelled[device] {
         amount += sum
@@ -71,7 +71,7 @@ struct FieldUndoing {
       }
     }
     // Folded entries may have a sum that no few entries have.
-    guard amount.magnitude < 1 << 66 else {
+    guard amount.isWithin(WideInt(high: 4, low: 0)) else {
       isLeft = true
       return []
     }

@@ -79,7 +79,7 @@ extension UndoSums {
     to after: UndoSums, adding opposites: [LedgerEdit.Entry],
     by save: UndoStep.Point
   ) -> UndoStep.Change? {
-    var sums: [DeviceID: Int128] = [:]
+    var sums: [DeviceID: WideInt] = [:]
     for (device, part) in after.cancelled {
       let old = cancelled[device] ?? (0, 0)
       if part != old { sums[device] = part.sum - old.sum }

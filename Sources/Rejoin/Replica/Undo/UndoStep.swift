@@ -57,8 +57,8 @@ public struct UndoStep: Hashable, Sendable {
     /// The opposites of what was added to a counter or a ledger, and what was
     /// cancelled of each device.
     ///
-    /// The sum of any of the cancelled numbers is in the range of `Int128`.
-    case sums([LedgerEdit.Entry], cancelled: [DeviceID: Int128])
+    /// The sum of any of the cancelled numbers is in the range of `WideInt`.
+    case sums([LedgerEdit.Entry], cancelled: [DeviceID: WideInt])
   }
 
   /// What is no longer in a place after a save.

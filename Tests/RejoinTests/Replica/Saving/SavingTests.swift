@@ -82,7 +82,8 @@ import Testing
   /// `Int64.min` has no opposite in its own type.
   @Test func theLeastAmountIsIncremented() throws {
     try a.edit { $0.miles.decrement(by: .min) }
-    #expect(a.ada?.record.amounts(of: "miles") == [a.device: 1 << 63])
+    #expect(
+      a.ada?.record.amounts(of: "miles") == [a.device: -WideInt(Int64.min)])
   }
 
   @Test func readingWithinASaveShowsItsEdits() throws {

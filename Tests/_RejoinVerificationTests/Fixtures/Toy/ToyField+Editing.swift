@@ -49,7 +49,7 @@ extension ToyField {
   private mutating func count(_ edit: CounterEdit, in save: ToySave) {
     if save.drops || edit.isReset { reset(in: save) }
     if edit.increments > 0 || edit.decrements > 0 || !edit.isReset {
-      let change = Int128(edit.increments) - Int128(edit.decrements)
+      let change = WideInt(edit.increments) - WideInt(edit.decrements)
       let sum = entries.first { $0.dot == save.dot }?.amount ?? 0
       entries.removeAll { $0.dot == save.dot }
       entries.append(Entry(dot: save.dot, amount: sum + change))

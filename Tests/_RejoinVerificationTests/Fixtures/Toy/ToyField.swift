@@ -12,7 +12,7 @@ struct ToyField: Hashable {
     let dot: Dot
     var time = Timestamp.zero
     var value: Value?
-    var amount: Int128 = 0
+    var amount: WideInt = 0
     /// The saves of the field that the author had heard of.
     var seen = VectorClock()
   }
@@ -57,7 +57,7 @@ extension ToyField {
   }
 
   var elements: Set<Value> { Set(entries.compactMap(\.value)) }
-  var count: Int128 { entries.reduce(0) { $0 + $1.amount } }
+  var count: WideInt { entries.reduce(0) { $0 + $1.amount } }
 
   /// Whether there is anything that creating the record again must drop.
   var hasContent: Bool { !entries.isEmpty }
