@@ -11,7 +11,7 @@ import PackageDescription
 let package = Package(
   name: "Rejoin",
   platforms: [
-    .macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2),
+    .macOS(.v14), .iOS(.v17), .tvOS(.v17), .watchOS(.v10), .visionOS(.v1),
   ],
   products: [
     .library(name: "Rejoin", targets: ["Rejoin"]),

@@ -8,7 +8,7 @@ let rejoin = root.map(String.init) ?? "Rejoin"
 
 let package = Package(
   name: "Benchmarks",
-  platforms: [.macOS(.v15)],
+  platforms: [.macOS(.v14)],
   dependencies: [.package(path: "..")],
   targets: [
     .target(name: "CAllocations"),

@@ -11,7 +11,7 @@ let targets = ["decode", "open", "apply", "scripts", "contexts", "forge"]
 
 let package = Package(
   name: "Fuzz",
-  platforms: [.macOS(.v15)],
+  platforms: [.macOS(.v14)],
   dependencies: [.package(path: "..")],
   targets: [
     .target(

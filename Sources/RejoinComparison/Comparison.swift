@@ -2,7 +2,6 @@
 
 import Dispatch
 import Rejoin
-import Synchronization
 
 /// A comparison of strategies on the same episodes.
 public struct Comparison: Sendable {
@@ -75,7 +74,7 @@ extension Comparison {
   private func judged(
     _ episodes: [Episode]
   ) throws -> [[EpisodeVerdict]] {
-    let verdicts = Mutex([Int: Result<[EpisodeVerdict], any Error>]())
+    let verdicts = Locked([Int: Result<[EpisodeVerdict], any Error>]())
     DispatchQueue.concurrentPerform(iterations: episodes.count) { index in
       let verdict = Result { try judged(episodes[index]) }
       verdicts.withLock { $0[index] = verdict }

@@ -38,7 +38,7 @@ package struct Contention: Sendable {
 public struct Score: Hashable, Sendable {
   /// The number of episodes.
   public internal(set) var episodes = 0
-  /// The number of episodes whose final records show or list all changes.
+  /// The number of episodes without a loss.
   public internal(set) var lossless = 0
   /// The sums of the losses.
   public internal(set) var losses = Losses()
@@ -74,7 +74,7 @@ public struct StrategyResult: Sendable {
   public private(set) var reversed = Score()
   /// The agreement with the resolutions that people chose.
   package private(set) var agreement = Agreement()
-  /// The figures by the repository from which the episodes come.
+  /// The same figures for each repository that episodes come from.
   package private(set) var repositories: [String: Sample] = [:]
 
   init(_ strategy: any Contender) {

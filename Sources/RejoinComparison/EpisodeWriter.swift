@@ -101,8 +101,7 @@ struct EpisodeWriter {
       return edit
     }
     var chosen = Array(fields.shuffled(using: &source).prefix(1 + choice(2)))
-    // Registers are last, so the shared field is a register if the record has
-    // one.
+    // Registers are last, so the shared field is a register if possible.
     if workload.contention > 0, let hot = fields.last,
       source.happens(workload.contention), !chosen.contains(hot)
     {

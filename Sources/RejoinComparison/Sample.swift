@@ -59,8 +59,8 @@ extension Spread {
   ///
   /// Repositories are drawn with replacement (Efron, *Bootstrap methods*,
   /// 1979), because the records of one repository resemble each other. The
-  /// draws are the same for every figure. The result is `nil` if fewer than
-  /// five repositories exist, or no records.
+  /// draws are the same for every figure. The value is `nil` for fewer than
+  /// five repositories, or without records.
   ///
   /// - Parameter other: The strategy whose share is subtracted, or `nil` to
   ///   subtract nothing.

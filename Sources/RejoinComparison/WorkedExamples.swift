@@ -87,7 +87,7 @@ extension WorkedExample {
         .init("phone", at: 2000) { $0.set = ["title": .string("Holiday")] },
       ]))
 
-  /// A set of tags to which one device adds while another removes.
+  /// A set of tags, with an insertion on one device and a removal on the other.
   package static let tags = WorkedExample(
     title: "Tags: one added here, while another is removed there",
     lesson:

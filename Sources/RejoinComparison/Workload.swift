@@ -3,21 +3,21 @@
 import Rejoin
 import RejoinTesting
 
-/// Generates offline episodes from a seed.
+/// A generator of offline episodes with a seed.
 ///
 /// Equal workloads generate equal episodes.
 public struct Workload: Hashable, Sendable {
   /// The seed of the random numbers.
   public var seed: UInt64 = 1
-  /// How many episodes there are.
+  /// The number of episodes.
   public var episodes = 1000
-  /// How many devices edit in each.
+  /// The number of devices in each episode.
   public var devices = 3
-  /// How many edits each device makes.
+  /// The number of edits that each device makes.
   public var editsPerDevice = 4
-  /// The greatest error of a device's clock in milliseconds, fast or slow.
+  /// The maximum error of a device's clock, fast or slow, in milliseconds.
   public var skew: Int64 = 60_000
-  /// How many fields the record has.
+  /// The number of fields of the record.
   public var fields = 6
   /// The share of fields that are counters, from 0 to 1.
   public var counters = 0.25
@@ -29,17 +29,19 @@ public struct Workload: Hashable, Sendable {
   public var clears = 0.05
   /// The share of changes to a counter that set it to a number, from 0 to 1.
   public var resets = 0.0
-  /// The share of edits that also change one field that is the same for all, from 0
-  /// to 1.
+  /// The share of edits that also change one field shared by all devices, from
+  /// 0 to 1.
   public var contention = 0.0
-  /// After how many edits of each the devices hear of each other; zero for not
-  /// before the end.
+  /// The number of edits that each device makes between syncs.
+  ///
+  /// If it is zero, the devices sync only at the end.
   public var contact = 0
 
   /// Creates the workload ``hostile``.
   public init() {}
 
-  /// What an app meets daily: two devices change a field or two of twenty.
+  /// A workload that resembles daily use: two devices change one or two of
+  /// twenty fields.
   public static var calm: Workload {
     var workload = Workload()
     (workload.devices, workload.editsPerDevice, workload.fields) = (2, 1, 20)
@@ -48,7 +50,8 @@ public struct Workload: Hashable, Sendable {
     return workload
   }
 
-  /// A team on trains, who hear of each other after every second edit.
+  /// A workload that resembles a traveling team, which syncs after every second
+  /// edit.
   public static var busy: Workload {
     var workload = Workload()
     (workload.fields, workload.counters, workload.sets) = (12, 0.25, 0.15)
@@ -56,20 +59,22 @@ public struct Workload: Hashable, Sendable {
     return workload
   }
 
-  /// A check of features, and no rate of loss: three devices change six fields,
-  /// most of them counters and sets, and do not hear of each other before the end.
+  /// A workload that checks features and does not measure a rate of loss.
+  ///
+  /// Three devices change six fields, most of them counters and sets, and sync
+  /// only at the end.
   public static var hostile: Workload { Workload() }
 
   /// Generates the episodes, named `generated-1`, `generated-2` and so on.
   ///
-  /// Where devices hear of each other before the end, an episode has parts, named
-  /// `generated-1.1` and so on. In each, all begin with one record: that of the
-  /// part before, with all edits in the order of their times.
-  ///
+  /// If devices sync before the end, an episode has parts, named
+  /// `generated-1.1` and so on. Every device starts a part with the same
+  /// record, which is that of the previous part after all edits in the order of
+  /// their times.
   public func generate() -> [Episode] {
     (0..<episodes).flatMap { place in
-      // A seed for each episode, so that it does not depend on how many there
-      // are.
+      // Each episode has its own seed, so it does not depend on the number of
+      // episodes.
       var source = SeededRandom(seed: seed)
       let mixed = source.next() &+ UInt64(place)
       var writer = EpisodeWriter(self, SeededRandom(seed: mixed))

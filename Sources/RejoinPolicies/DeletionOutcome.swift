@@ -38,7 +38,7 @@ extension MergePolicy {
 }
 
 extension DeletionOutcome {
-  /// Whether the save does not perform the deletion.
+  /// Whether the save refuses the deletion.
   var isRefused: Bool { self == .keepRecord || self == .reportConflict }
 
   /// Returns the action of a save on a value that the context wrote after the

@@ -49,10 +49,11 @@ public enum MergePolicy: Sendable {
   /// under one unique key become one record with the values of both, derive the
   /// record's ID from the key.
   case mergeNonNil
-  /// Writes nothing if a register of the record changed in the store.
+  /// Writes nothing, like `rollback`.
   ///
-  /// All edits of the record are then dropped. Registers declared with `lww`
-  /// don't count.
+  /// All edits of a record in conflict are dropped. Without a conflict, for
+  /// example if only registers declared with `lww` changed, the edits are
+  /// written.
   case serverWins
   /// Writes every field that the context changed, and keeps the later write if
   /// both sides changed a field.

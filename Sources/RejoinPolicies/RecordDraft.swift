@@ -13,7 +13,7 @@ import Rejoin
 ///     draft.steps                                  // 1200
 ///     let report = try context.commit(&draft)      // with the replica
 ///
-/// A draft remembers the state from which it was created. Committing the draft
+/// A draft remembers the state that it started with. Committing the draft
 /// supersedes only that state, and the context's policy decides about later
 /// changes.
 ///

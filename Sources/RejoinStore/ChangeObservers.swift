@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Rejoin
-import Synchronization
 
 /// The observers of changes in a store.
 ///
@@ -29,7 +28,7 @@ package final class ChangeObservers: Sendable {
     }
   }
 
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   package init() {}
 
@@ -143,7 +142,7 @@ package final class ChangeObservers: Sendable {
 
 /// What an observer has not been told yet.
 package final class PendingChanges: Sendable {
-  private let state = Mutex<(changes: RecordChanges?, failure: StoreError?)>(
+  private let state = Locked<(changes: RecordChanges?, failure: StoreError?)>(
     (nil, nil))
 
   fileprivate init() {}
@@ -190,21 +189,15 @@ struct ObservedChanges: AsyncSequence, Sendable {
     fileprivate let pending: PendingChanges
     fileprivate var signals: AsyncStream<Void>.Iterator
 
-    mutating func next(
-      isolation actor: isolated (any Actor)?
-    ) async throws(StoreError) -> RecordChanges? {
+    mutating func next() async throws(StoreError) -> RecordChanges? {
       while true {
-        let signal: Void? = await signals.next(isolation: actor)
+        let signal: Void? = await signals.next()
         if let changes = pending.take() { return changes }
         guard signal != nil else {
           if let failure = pending.failure { throw failure }
           return nil
         }
       }
-    }
-
-    mutating func next() async throws(StoreError) -> RecordChanges? {
-      try await next(isolation: nil)
     }
   }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Rejoin
-import Synchronization
 
 /// The requests that change scopes, in a queue for each scope.
 ///
@@ -30,7 +29,7 @@ final class HubChanges: Sendable {
   }
 
   private let pool: HubPool
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   init(_ pool: HubPool) { self.pool = pool }
 
@@ -96,7 +95,7 @@ final class HubChanges: Sendable {
 
   /// The requests of one transaction, which stay the same if it is retried.
   private final class Turn: Sendable {
-    private let requests = Mutex<[Request]?>(nil)
+    private let requests = Locked<[Request]?>(nil)
 
     func take(_ next: () -> [Request]) -> [Request] {
       requests.withLock { requests in

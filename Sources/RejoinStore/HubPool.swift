@@ -2,7 +2,6 @@
 
 import Rejoin
 import RejoinSQL
-import Synchronization
 
 /// The connections of a hub, each on its own thread.
 ///
@@ -21,14 +20,14 @@ final class HubPool: Sendable {
     var count = 0
   }
 
-  private let state: Mutex<State>
+  private let state: Locked<State>
 
   init(
     connections: Int,
     _ connect: @escaping @Sendable () throws -> any SQLConnection,
     makeDeviceID: @escaping @Sendable () -> DeviceID
   ) {
-    state = Mutex(
+    state = Locked(
       State(
         idle: (0..<connections).map { _ in
           HubWorker(connect, makeDeviceID: makeDeviceID)

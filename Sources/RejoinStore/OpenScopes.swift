@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Synchronization
+import Rejoin
+
 
 #if canImport(Darwin)
   import Darwin
@@ -38,7 +39,7 @@ final class OpenScopes: Sendable {
     let writer: Int64
   }
 
-  private let holders = Mutex<[Key: Holder]>([:])
+  private let holders = Locked<[Key: Holder]>([:])
 
   /// Records the observers of a scope's new writer, and ends the observers of
   /// the previous writer.

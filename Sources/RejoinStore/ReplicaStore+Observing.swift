@@ -37,7 +37,7 @@ extension ReplicaStore {
   ///
   /// - Complexity: O(*n*), where *n* is the number of records. While the store has
   ///   observers, each change copies the fields that it changes.
-  public var changes: some AsyncSequence<StoreUpdate, StoreError> & Sendable {
+  public var changes: StoreUpdates {
     // The store runs one call at a time, so no change comes between the two.
     StoreUpdates(
       recordIDs: read(\.allRecordIDs), changes: ObservedChanges(observers))
@@ -57,78 +57,86 @@ extension ReplicaStore {
   ///   number of observers of this record.
   public nonisolated func values<E: Entity>(
     of entity: E.Type, key: String
-  ) -> some AsyncSequence<TypedRecord<E>?, StoreError> & Sendable {
-    ObservedValues(
+  ) -> RecordValues<E> {
+    RecordValues(
       changes: ObservedChanges(observers, of: RecordID(E.entityName, key)),
       id: RecordID(E.entityName, key)
     ) { [weak self] in await self?.read { $0[entity, key] } }
   }
 }
 
-/// The records of a store, and then their changes.
-private struct StoreUpdates: AsyncSequence, Sendable {
-  typealias Element = StoreUpdate
-  typealias Failure = StoreError
+/// The records of a store, and then their changes, as an asynchronous sequence.
+///
+/// ``ReplicaStore/changes`` creates it.
+public struct StoreUpdates: AsyncSequence, Sendable {
+  /// The type of the elements.
+  public typealias Element = StoreUpdate
+  /// The type of the error that ends the sequence.
+  public typealias Failure = StoreError
 
   let recordIDs: [RecordID]
   let changes: ObservedChanges
 
-  struct Iterator: AsyncIteratorProtocol {
+  /// An iterator over the updates.
+  public struct Iterator: AsyncIteratorProtocol {
     fileprivate var recordIDs: [RecordID]?
     fileprivate var changes: ObservedChanges.Iterator
 
-    mutating func next(
-      isolation actor: isolated (any Actor)?
-    ) async throws(StoreError) -> StoreUpdate? {
+    /// Waits for the next update, and returns it, or `nil` if the store is gone.
+    ///
+    /// - Throws: ``StoreError/superseded`` or ``StoreError/closed``.
+    public mutating func next() async throws(StoreError) -> StoreUpdate? {
       if let first = recordIDs.take() { return .recordIDs(first) }
-      return try await changes.next(isolation: actor).map { .changes($0) }
-    }
-
-    mutating func next() async throws(StoreError) -> StoreUpdate? {
-      try await next(isolation: nil)
+      return try await changes.next().map { .changes($0) }
     }
   }
 
-  func makeAsyncIterator() -> Iterator {
+  /// Creates an iterator. A sequence can be iterated once.
+  public func makeAsyncIterator() -> Iterator {
     Iterator(recordIDs: recordIDs, changes: changes.makeAsyncIterator())
   }
 }
 
-/// The values of a record, starting with the current one.
-private struct ObservedValues<E: Entity>: AsyncSequence, Sendable {
-  typealias Element = TypedRecord<E>?
-  typealias Failure = StoreError
+/// The values of a record, starting with the current one, as an asynchronous
+/// sequence.
+///
+/// ``ReplicaStore/values(of:key:)`` creates it.
+public struct RecordValues<E: Entity>: AsyncSequence, Sendable {
+  /// The type of the elements.
+  public typealias Element = TypedRecord<E>?
+  /// The type of the error that ends the sequence.
+  public typealias Failure = StoreError
 
   let changes: ObservedChanges
   let id: RecordID
   /// Returns `nil` at the outermost level if the store no longer exists.
   let current: @Sendable () async -> TypedRecord<E>??
 
-  struct Iterator: AsyncIteratorProtocol {
+  /// An iterator over the values.
+  public struct Iterator: AsyncIteratorProtocol {
     fileprivate var changes: ObservedChanges.Iterator
     fileprivate let id: RecordID
     fileprivate var current: (@Sendable () async -> TypedRecord<E>??)?
 
-    mutating func next(
-      isolation actor: isolated (any Actor)?
-    ) async throws(StoreError) -> TypedRecord<E>?? {
+    /// Waits for the next value, and returns it, or `nil` at the outermost level
+    /// if the store is gone.
+    ///
+    /// - Throws: ``StoreError/superseded`` or ``StoreError/closed``.
+    public mutating func next() async throws(StoreError) -> TypedRecord<E>?? {
       if let current {
         self.current = nil
         if let value = await current() { return value }
         // The store is gone, but its pending changes can still be read.
       }
-      while let changes = try await changes.next(isolation: actor) {
+      while let changes = try await changes.next() {
         if let value = changes.new(id, E.self) { return value }
       }
       return nil
     }
-
-    mutating func next() async throws(StoreError) -> TypedRecord<E>?? {
-      try await next(isolation: nil)
-    }
   }
 
-  func makeAsyncIterator() -> Iterator {
+  /// Creates an iterator. A sequence can be iterated once.
+  public func makeAsyncIterator() -> Iterator {
     Iterator(changes: changes.makeAsyncIterator(), id: id, current: current)
   }
 }

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Rejoin
-import Synchronization
 
 /// A wall clock that a test sets.
 public final class ManualClock: Sendable {
-  private let time: Atomic<Int64>
+  private let time: Locked<Int64>
 
   /// Creates a clock that shows `now`, in milliseconds since 1970.
-  public init(_ now: Int64 = 1_000_000) { time = Atomic(now) }
+  public init(_ now: Int64 = 1_000_000) { time = Locked(now) }
 
   /// Milliseconds since 1970.
   public var now: Int64 {
-    get { time.load(ordering: .relaxed) }
-    set { time.store(newValue, ordering: .relaxed) }
+    get { time.withLock { $0 } }
+    set { time.withLock { $0 = newValue } }
   }
 
   /// The clock as a replica reads it.

@@ -4,7 +4,6 @@ import Foundation
 import RejoinFoundation
 import RejoinSQL
 import RejoinTesting
-import Synchronization
 import Testing
 
 @testable import Rejoin
@@ -38,7 +37,7 @@ import Testing
   }
 
   private final class Writes: Sendable {
-    private let writes = Mutex<[Hub.Write]>([])
+    private let writes = Locked<[Hub.Write]>([])
     var last: Hub.Write? { writes.withLock { $0.last } }
     func add(_ write: Hub.Write) { writes.withLock { $0.append(write) } }
   }

@@ -3,7 +3,6 @@
 import Foundation
 import RejoinFoundation
 import RejoinTesting
-import Synchronization
 import Testing
 
 @testable import Rejoin
@@ -13,7 +12,7 @@ import Testing
 /// Many requests, few connections, and failures.
 @Suite final class HubServingTests: HubSuite {
   private final class Count: Sendable {
-    private let count = Mutex(0)
+    private let count = Locked(0)
     var value: Int { count.withLock { $0 } }
     func add() { count.withLock { $0 += 1 } }
   }

@@ -3,7 +3,6 @@
 import Rejoin
 import RejoinFoundation
 import RejoinStore
-import Synchronization
 import Testing
 
 enum Aisle: String, FieldValue { case produce, dairy, bakery }
@@ -28,7 +27,7 @@ struct Item: Entity {
 /// The lines of the article.
 @Suite struct ListingAndShowingArticle {
   private final class Screen: Sendable {
-    private let shown = Mutex<[String]>([])
+    private let shown = Locked<[String]>([])
     var lines: [String] { shown.withLock { $0 } }
     func add(_ line: String) { shown.withLock { $0.append(line) } }
   }

@@ -6,7 +6,6 @@ import RejoinFoundation
 import RejoinPolicies
 import RejoinSQL
 import RejoinStore
-import Synchronization
 import Testing
 
 /// The lines of the article and of the modules' pages.
@@ -31,7 +30,7 @@ import Testing
 
   /// What is shown of the notes.
   private final class Screen: Sendable {
-    private let shown = Mutex<[String]>([])
+    private let shown = Locked<[String]>([])
     var lines: [String] { shown.withLock { $0 } }
     func add(_ line: String) { shown.withLock { $0.append(line) } }
   }

@@ -3,20 +3,21 @@
 /// The entities of the library's own records, which are saved, joined and sent
 /// like any others.
 package enum BuiltIn {
-  /// An enrolled device; the key is its ID in hexadecimal.
+  /// An enrolled device, with its ID in hexadecimal as the key.
   package static let roster = "rejoin.roster"
-  /// A retired device; the key is its ID in hexadecimal.
+  /// A retired device, with its ID in hexadecimal as the key.
   ///
-  /// `last` is the number of its last known save; of siblings the greatest
-  /// counts.
+  /// `last` is the number of the device's last known save. If it has siblings,
+  /// the greatest number counts.
   package static let retirement = "rejoin.retirement"
-  /// A server's row as it was last pulled.
+  /// A server's row as last pulled.
   static let pulled = "rejoin.pulled"
 
   static let name = FieldKey("name", .register)
   static let device = FieldKey("device", .register)
-  /// The server that the device pulls from; stability does not await such a
-  /// device.
+  /// The server that the device pulls from.
+  ///
+  /// Stability does not wait for such a device.
   static let server = FieldKey("server", .register)
   package static let last = FieldKey("last", .register)
 

@@ -9,15 +9,15 @@
 ///       let visits = counter("visits")
 ///     }
 ///
-/// Without such a property, the rule is ``updateWins``. An entity has at most one
-/// rule: a ``Schema`` traps if it finds two.
+/// Without such a property, the rule is ``updateWins``. An entity has at most
+/// one rule: a ``Schema`` traps if it finds two.
 ///
-/// The rule applies on reading. The stored state is the same under both rules, so an
-/// entity can change its rule without a migration.
+/// The rule applies when a record is read. The stored state is the same under
+/// both rules, so an entity can change its rule without a migration.
 public enum DeletionRule: String, Hashable, Sendable, CaseIterable {
   /// The edit wins, and the whole record comes back.
   ///
-  /// A record exists if its deletions do not cover some edit.
+  /// A record exists if its deletions leave an edit uncovered.
   case updateWins
   /// The deletion wins, and the record stays deleted.
   ///

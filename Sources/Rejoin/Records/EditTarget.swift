@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a ``RecordEditor`` edits: a transaction, an editing context or a draft.
+/// A type that a ``RecordEditor`` edits: a transaction, an editing context or a
+/// draft.
 package protocol EditTarget: AnyObject {
   func ensureExists(_ id: RecordID)
   func delete(_ id: RecordID)
@@ -10,15 +11,15 @@ package protocol EditTarget: AnyObject {
   func edited(_ key: FieldKey, of id: RecordID) -> EditedField
 }
 
-/// A field, and the edits of it that are not saved yet.
+/// A field and its unsaved edits.
 ///
-/// Each type of field has a property that shows both.
+/// Each type of field has a property that combines both.
 package struct EditedField {
   /// The field without the edits.
   package let stored: FieldState
-  /// The edits, or `nil` if there are none.
+  /// The edits, or `nil` without edits.
   package let edit: FieldEdit?
-  /// The records that do not exist: references to them are not shown.
+  /// The records that do not exist, so that references to them are hidden.
   let dangling: Set<RecordID>
 
   package init(
@@ -27,13 +28,13 @@ package struct EditedField {
     (self.stored, self.edit, self.dangling) = (stored, edit, dangling)
   }
 
-  /// Returns the value, unless it is a reference to a record that does not exist.
+  /// Returns the value, or `nil` if it refers to a record that does not exist.
   func visible(_ value: Value?) -> Value? {
     dangling.hides(value) ? nil : value
   }
 }
 
-/// A field of a record, and where its edits go.
+/// A field of a record and the target of its edits.
 struct FieldHandle {
   let key: FieldKey
   let id: RecordID

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A type of record, whose stored properties are its fields.
+/// A record type whose stored properties are its fields.
 ///
 ///     struct Profile: Entity {
 ///       let name  = register("name", of: String.self)
@@ -8,18 +8,18 @@
 ///       let tags  = set("tags", of: String.self)
 ///     }
 ///
-/// Declaring the property declares the field. A ``Schema`` reflects on an
-/// instance once to find the fields; reading and editing use key paths.
+/// Each property declares a field. A ``Schema`` reflects on an instance once to
+/// find the fields. Reading and editing use key paths.
 ///
 ///     replica[Profile.self, "ada"]?.steps               // Int64
 ///     replica[Profile.self, "ada"]?.conflictingValues(of: \.name)   // [String]
 ///
-/// Every register reads as an optional, since no version of an app can rely on
-/// what another one has written. A field may be added at any time. One that is
-/// no longer declared is kept and passed on. A public entity needs a `public
-/// init() {}`.
+/// Every register reads as an optional, because a version of an app cannot rely
+/// on the values that another version wrote. You can add a field at any time. A
+/// replica keeps and sends fields that you no longer declare. A public entity
+/// needs a `public init() {}`.
 ///
-/// By default, an edit wins over a concurrent deletion of the record. If the
+/// An edit wins over a concurrent deletion of the record by default. If the
 /// deletion must win, declare a stored property of the type ``DeletionRule``. A
 /// schema finds it by its type, under any name.
 ///
@@ -28,10 +28,10 @@
 ///       let visits = counter("visits")
 ///     }
 public protocol Entity: Sendable {
-  /// Creates an instance, which describes the fields.
+  /// Creates an instance that describes the fields.
   init()
 
-  /// The name under which the records are stored; by default, that of the type.
+  /// The stored name of the entity, by default the name of the type.
   static var entityName: String { get }
 }
 

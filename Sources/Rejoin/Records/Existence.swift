@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whether a record exists under each rule for deletions.
+/// The existence of a record under each deletion rule.
 struct Existence: Equatable {
   /// Whether the record has a deletion.
   fileprivate(set) var hasDeletion = false
@@ -21,7 +21,7 @@ struct Existence: Equatable {
 }
 
 extension RecordState {
-  /// The existence, computed from the marks and the clocks of all fields.
+  /// The existence according to the marks and the clocks of all fields.
   var derivedExistence: Existence {
     let seen = covered ?? VectorClock()
     var existence = Existence()
@@ -34,7 +34,8 @@ extension RecordState {
 
   /// Returns the existence after a change of a field.
   ///
-  /// - Complexity: O(*r*), where *r* is the number of devices that edited the field.
+  /// - Complexity: O(*r*), where *r* is the number of devices that edited the
+  ///   field.
   func existence(afterChangeAt i: Int) -> Existence {
     if slots[i].name == 0 { return derivedExistence }
     var existence = existence

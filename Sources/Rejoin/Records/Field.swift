@@ -2,15 +2,17 @@
 
 /// The declaration of a field of an entity.
 public struct Field<Owner: Entity, Kind: FieldType>: Sendable {
-  /// The name and kind under which the field is stored.
+  /// The stored name and kind of the field.
   public var key: FieldKey { versions.key }
 
   /// The field, and the fields of older versions of the app.
   let versions: FieldVersions<Kind.Element>
-  /// Whether concurrent writes of the register are neither listed nor reported.
+  /// Whether the register's concurrent writes are neither listed nor reported.
   let isQuiet: Bool
 
-  /// Creates a field; entities do this with `register(_:of:)` and its like.
+  /// Creates a field.
+  ///
+  /// Entities create their fields with `register(_:of:)` and similar functions.
   public init(_ name: String) { self.init(name, fallingBackTo: []) }
 
   init(
@@ -28,8 +30,8 @@ protocol DeclaredField: Sendable {
   var isQuiet: Bool { get }
   /// The keys of older versions of the field that are also read.
   var olderKeys: Set<FieldKey> { get }
-  /// Returns whether two records show the same content of the field, and list the same
-  /// conflicts.
+  /// Returns whether two records show the same content of the field and list
+  /// the same conflicts.
   func showsSame(in a: Record, _ b: Record) -> Bool
 }
 

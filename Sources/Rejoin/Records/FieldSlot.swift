@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A field as a record stores it: the number of its name, and its state.
+/// A stored field: the number of its name and its state.
 ///
-/// A register that consists of one write, by far the most common field, is
-/// stored as just that write. So it takes half the memory, and its save can be
-/// read without a copy of the state.
+/// A register with a single write, by far the most common field, is stored as
+/// that write. This halves the memory, and the save can be read without a copy
+/// of the state.
 struct FieldSlot: Sendable {
   private enum Content: Sendable {
     /// The value of a register, written by `save`.
     case register(Value?)
-    /// The state of a field that no save has touched.
+    /// The state of a field that no save touched.
     case empty(FieldKind)
     /// Any other state.
     indirect case other(FieldState)
@@ -18,10 +18,10 @@ struct FieldSlot: Sendable {
   private var content: Content
   /// The number of the field.
   let name: UInt32
-  /// The save of a single write; of another state it means nothing.
+  /// The save of a single write, which is meaningless for any other state.
   private(set) var save = (dot: Dot(DeviceID(0), 0), time: Timestamp.zero)
 
-  /// Creates a field that no save has touched.
+  /// Creates a field that no save touched.
   init(_ name: UInt32, _ kind: FieldKind) {
     self.name = name
     content = .empty(kind)
@@ -57,7 +57,7 @@ struct FieldSlot: Sendable {
     _ change: (inout FieldState) -> Result
   ) -> Result {
     var state = state
-    // Released, so that a large state is changed in place.
+    // Release the content, so a large state is changed in place.
     content = .register(nil)
     let result = change(&state)
     put(state)
@@ -70,7 +70,7 @@ struct FieldSlot: Sendable {
   ///   timestamp is greater than theirs.
   mutating func apply(_ save: EditContext) -> [Siblings<Stamped>.Element] {
     guard isRegister else { return update { $0.apply(save) } }
-    // A register without siblings needs no state of any kind.
+    // A register without siblings does not need a `FieldState`.
     var field = Causal(siblings, nil)
     let superseded = field.apply(save)
     if let write = field.onlyWrite {
@@ -81,7 +81,7 @@ struct FieldSlot: Sendable {
     return superseded
   }
 
-  /// Whether the field is a register with one write at most.
+  /// Whether the field is a register with at most one write.
   private var isRegister: Bool {
     switch content {
     case .register, .empty(.register): true
@@ -89,7 +89,7 @@ struct FieldSlot: Sendable {
     }
   }
 
-  /// Whether the field is a register with just one write, which is of ``save``.
+  /// Whether the field is a register whose only write belongs to ``save``.
   var isOneWrite: Bool {
     if case .register = content { true } else { false }
   }
@@ -113,7 +113,7 @@ struct FieldSlot: Sendable {
     }
   }
 
-  /// The writes of a register; none for a field of another kind.
+  /// The writes of a register, or none for a field of another kind.
   var siblings: Siblings<Stamped> {
     switch content {
     case .register(let value):
@@ -124,8 +124,8 @@ struct FieldSlot: Sendable {
     }
   }
 
-  /// The number of a device's last save that the field has seen; zero if there
-  /// is none.
+  /// Returns the number of a device's last save that the field has seen, or
+  /// zero.
   func lastSave(of device: DeviceID) -> UInt64 {
     switch content {
     case .register: save.dot.device == device ? save.dot.sequence : 0
@@ -145,7 +145,7 @@ struct FieldSlot: Sendable {
     isOneWrite ? VectorClock(save.dot) : state.clock
   }
 
-  /// Whether all saves that the field has seen are in `clock`.
+  /// Returns whether `clock` contains all saves that the field has seen.
   func isContained(in clock: VectorClock) -> Bool {
     switch content {
     case .register: clock.contains(save.dot)
@@ -166,12 +166,13 @@ struct FieldSlot: Sendable {
     return (state.store(of: Siblings<Stamped>.self)?.count ?? 0) > 1
   }
 
-  /// How much there is in the field, if it can be sent in part.
+  /// The number of elements, devices or entries, or zero if the field cannot be
+  /// sent in part.
   var size: Int {
     if case .other(let state) = content { state.size } else { 0 }
   }
 
-  /// Whether the field may hold a reference; a set is not searched for one.
+  /// Whether the field may contain a reference, without a search of sets.
   var mayContainReferences: Bool {
     switch content {
     case .register(let value): value?.isReference == true

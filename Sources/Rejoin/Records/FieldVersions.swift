@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A field as this version of the app declares it, and as older versions did.
+/// A field as declared by this version of the app and by older ones.
 struct FieldVersions<Element: FieldValue>: Sendable {
-  /// The name and kind under which the field is stored.
+  /// The stored name and kind of the field.
   let key: FieldKey
-  /// The older versions, in the order in which they are read.
+  /// The older versions, in the order of reading.
   let older: [OlderField<Element>]
 
-  /// The keys of the older versions of other kinds.
+  /// The keys of the older versions with other kinds.
   var olderKeys: [FieldKey] {
     var keys: [FieldKey] = []
     for older in older {
@@ -28,8 +28,8 @@ struct FieldVersions<Element: FieldValue>: Sendable {
 
   /// Returns the value of a register.
   ///
-  /// - Parameter shown: Returns the values that a version shows, or `nil` if it has not
-  ///   been written.
+  /// - Parameter shown: A closure that returns the values that a version shows,
+  ///   or `nil` if that version is unwritten.
   func value(_ shown: (FieldKey) -> [Value]?) -> Element? {
     if let values = shown(key) {
       return values.first.flatMap { element($0, of: key) }
@@ -40,8 +40,8 @@ struct FieldVersions<Element: FieldValue>: Sendable {
   /// Returns the elements of a set, sorted.
   ///
   /// - Parameters:
-  ///   - values: The values in the set, or `nil` if no save has touched it.
-  ///   - shown: Returns the values that an older version shows.
+  ///   - values: The values in the set, or `nil` if no save touched it.
+  ///   - shown: A closure that returns the values that an older version shows.
   func elements(
     _ values: [Value]?, _ shown: (FieldKey) -> [Value]?
   ) -> [Element] {
@@ -52,7 +52,7 @@ struct FieldVersions<Element: FieldValue>: Sendable {
     return unique.sorted { $0.key < $1.key }.map(\.value)
   }
 
-  /// Returns the values of the first older version that has been written.
+  /// Returns the values of the first older version that was written.
   func olderElements(_ shown: (FieldKey) -> [Value]?) -> [Element] {
     for key in olderKeys {
       guard let values = shown(key) else { continue }

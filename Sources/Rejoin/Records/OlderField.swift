@@ -2,9 +2,9 @@
 
 /// A field as an older version of the app declared it under the same name.
 ///
-/// If the kind of a field changes between versions, both fields are kept. If
-/// only its type changes, the field holds values of both types. Declare how to
-/// read the older values:
+/// If the kind of a field changes between versions, the replica keeps both
+/// fields. If only the type changes, the field contains values of both types.
+/// Declare how to read the older values:
 ///
 ///     let price = register(
 ///       "price", of: Double.self,
@@ -14,14 +14,15 @@
 ///       "tags", of: String.self,
 ///       fallingBackTo: .register(of: String.self) { $0 })
 ///
-/// Fields of other kinds are read, in their order, only until a save writes the new
-/// field. Unsetting it is a write. Older versions of the app can still write the older
-/// fields: ``TypedRecord/olderValues(of:)`` lists their values. The new version never
+/// Fields of other kinds are read, in the declared order, only until a save
+/// writes the new field. Unsetting the field is also a write. Older versions of
+/// the app can still write the older fields, and
+/// ``TypedRecord/olderValues(of:)`` lists their values. The new version never
 /// writes them.
 ///
-/// A register shows the first element of an older set. A new set shows the value of an
-/// older field as its only element, and the first edit of the new set also inserts that
-/// element.
+/// A register shows the first element of an older set. A new set shows the
+/// value of an older field as its only element, and the first edit of the new
+/// set also inserts that element.
 public struct OlderField<Element: FieldValue>: Sendable {
   /// A value in an older field.
   struct Written {
@@ -46,7 +47,7 @@ public struct OlderField<Element: FieldValue>: Sendable {
   ///
   /// - Parameters:
   ///   - type: The type of its values.
-  ///   - convert: Converts an old value; `nil` reads as unset.
+  ///   - convert: A closure that converts a value, or returns `nil` to hide it.
   public static func register<Old: FieldValue>(
     of type: Old.Type, _ convert: @escaping @Sendable (Old) -> Element?
   ) -> OlderField {
@@ -60,9 +61,10 @@ public struct OlderField<Element: FieldValue>: Sendable {
     }
   }
 
-  /// A counter, which is read unless all its changes have been cancelled.
+  /// A counter, which is read unless all its changes are cancelled.
   ///
-  /// - Parameter convert: Converts the count; `nil` reads as unset.
+  /// - Parameter convert: A closure that converts the count, or returns `nil`
+  ///   to hide it.
   public static func counter(
     _ convert: @escaping @Sendable (Int64) -> Element?
   ) -> OlderField {
@@ -81,7 +83,8 @@ public struct OlderField<Element: FieldValue>: Sendable {
   ///
   /// - Parameters:
   ///   - type: The type of its elements.
-  ///   - convert: Converts an element, or returns `nil` to hide it.
+  ///   - convert: A closure that converts an element, or returns `nil` to hide
+  ///     it.
   public static func set<Old: FieldValue>(
     of type: Old.Type, _ convert: @escaping @Sendable (Old) -> Element?
   ) -> OlderField {
@@ -97,30 +100,32 @@ public struct OlderField<Element: FieldValue>: Sendable {
 
 /// A value that an older version of the app wrote under another kind.
 public struct OlderValue<Element: FieldValue>: Sendable {
-  /// The value, as the field's declaration converts it.
+  /// The value, converted by the declaration of the field.
   public let value: Element
   /// The kind of the older field.
   public let kind: FieldKind
   /// The saves that wrote the value, sorted, each with its device.
   ///
-  /// A register has one. A counter has the last save of each device that changed it.
+  /// For a register, this is one save. For a counter, it is the last save of
+  /// each device that changed the counter.
   public let saves: [Dot]
-  /// The timestamp of the write, or `nil` for a counter and a set, which store none.
+  /// The timestamp of the write, or `nil` for a counter or a set, which do not
+  /// store it.
   public let time: Timestamp?
 }
 
 extension TypedRecord {
-  /// Returns the values that older versions of the app wrote under other kinds, in the
-  /// order in which the field falls back to them.
+  /// Returns the values that older app versions wrote under other kinds, in the
+  /// order of fallback.
   ///
   ///     let stock = record.olderValues(of: \.stock).first
   ///     stock?.value                          // "7 pieces"
   ///     stock?.saves.map(\.device)            // [phone]
   ///
-  /// An older version of the app does not know the new field, and continues to write the
-  /// older one. If the new field has been written, it hides these edits.
+  /// An older version of the app does not know the new field, and continues to
+  /// write the older one. After the new field is written, it hides these edits.
   ///
-  /// A value that the declaration cannot convert is not listed.
+  /// The list omits values that the declaration cannot convert.
   public func olderValues<Kind: FieldType>(
     of field: KeyPath<Owner, Field<Owner, Kind>>
   ) -> [OlderValue<Kind.Element>] {

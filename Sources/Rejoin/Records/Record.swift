@@ -12,8 +12,8 @@ public struct Record: Sendable {
 
   /// Whether the record exists.
   ///
-  /// The ``FieldState/marks`` of ``FieldKey/existence`` show which device deleted a
-  /// record, and when.
+  /// The ``FieldState/marks`` of ``FieldKey/existence`` show which device
+  /// deleted a record, and when.
   public var exists: Bool { state.exists(rule) }
 
   /// Whether the record was deleted or purged.
@@ -22,20 +22,20 @@ public struct Record: Sendable {
   /// The saves that touched the record.
   public var clock: VectorClock { state.clock }
 
-  /// Returns the last save of each device that edited the record and that a deletion
-  /// does not cover, sorted by device.
+  /// Returns the last edit of each device that a deletion does not cover,
+  /// sorted by device.
   package func edits(besideDeletion dot: Dot) -> [Dot] {
     guard let covered = state.marks[dot]?.payload.covered else { return [] }
     return state.edits.saves(beyond: covered).entries
       .map { Dot($0.device, $0.count) }
   }
 
-  /// The fields that any save has touched, without the existence, sorted.
+  /// The fields that any save touched, sorted, without the existence.
   public var fields: [FieldKey] {
     state.slots.filter { $0.name != 0 }.map { names[$0.name] }.sorted()
   }
 
-  /// The state of a field, which is empty if no save has touched it.
+  /// The state of a field, which is empty if no save touched it.
   ///
   ///     let name = record[FieldKey("name", .register)]
   ///     name.writes  // the visible write and its siblings, sorted by dot
@@ -45,7 +45,7 @@ public struct Record: Sendable {
     names.number(of: key).flatMap { state[$0] } ?? FieldState(key.kind)
   }
 
-  /// The visible write of a register.
+  /// Returns the visible write of a register.
   @inline(__always)
   func visibleWrite(of key: FieldKey) -> Siblings<Stamped>.Element? {
     // A closure would copy the record.
@@ -53,8 +53,8 @@ public struct Record: Sendable {
     return state.write(of: number)
   }
 
-  /// Returns the values of a field, for a field that replaces it, as
-  /// ``FieldState/shownValues`` does.
+  /// Returns the values that a newer field shows for this one, like
+  /// ``FieldState/shownValues``.
   func shown(_ key: FieldKey) -> [Value]? {
     self[key].shownValues?.filter { visible($0) != nil }
   }
@@ -64,7 +64,7 @@ public struct Record: Sendable {
     names.number(of: key).map { state.has($0) } ?? false
   }
 
-  /// Returns the value, unless it is a reference to a record that does not exist.
+  /// Returns the value, or `nil` if it refers to a record that does not exist.
   @inline(__always)
   func visible(_ value: Value?) -> Value? {
     !dangling.isEmpty && dangling.hides(value) ? nil : value
@@ -72,7 +72,8 @@ public struct Record: Sendable {
 }
 
 extension Set<RecordID> {
-  /// Returns whether a value refers to one of these records, which do not exist.
+  /// Returns whether a value refers to one of these records, which do not
+  /// exist.
   func hides(_ value: Value?) -> Bool {
     if case .reference(let id) = value { contains(id) } else { false }
   }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Fields of one record, as a delta brings them.
+/// The fields of one record in a delta.
 public struct RecordChange: Hashable, Sendable {
   /// The record.
   public let id: RecordID
-  /// Its fields that the change has as a whole.
+  /// The fields that the change contains in full.
   public internal(set) var fields: [FieldKey: FieldState]
-  /// The new parts of other fields, which are large.
+  /// The new parts of large fields, which are not in ``fields``.
   package internal(set) var fragments: [FieldKey: Fragment] = [:]
 
-  /// The large fields of which the change has only what is new.
+  /// The large fields that the change contains only in part.
   public var partialFields: Set<FieldKey> { Set(fragments.keys) }
 
   init(
@@ -19,7 +19,7 @@ public struct RecordChange: Hashable, Sendable {
     (self.id, self.fields, self.fragments) = (id, fields, fragments)
   }
 
-  /// The changes of one field each, sorted by field.
+  /// The change split into changes of one field each, sorted by field.
   var single: [RecordChange] {
     let keys = (Array(fields.keys) + fragments.keys).sorted()
     return keys.map { key in

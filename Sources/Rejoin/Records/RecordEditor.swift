@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Edits one record within a save, or in an editing context.
+/// An editor of one record within a save or an editing context.
 @dynamicMemberLookup
 public struct RecordEditor<Owner: Entity> {
   let id: RecordID
@@ -21,12 +21,14 @@ public struct RecordEditor<Owner: Entity> {
   /// Deletes the record.
   public func delete() { target.delete(id) }
 
-  /// Edits a field.
+  /// The editor of a field.
   public subscript<Kind: FieldType>(
     dynamicMember field: KeyPath<Owner, Field<Owner, Kind>>
   ) -> Kind.Editor { Kind.editor(of: fields[field], in: self) }
 
-  /// Reads or writes a register; `nil` unsets it.
+  /// The value of a register after the edits so far.
+  ///
+  /// To unset the register, assign `nil`.
   public subscript<V: FieldValue>(
     dynamicMember field: KeyPath<Owner, Field<Owner, MVRegister<V>>>
   ) -> V? {
@@ -36,7 +38,7 @@ public struct RecordEditor<Owner: Entity> {
     }
   }
 
-  /// Reads a field with the edits so far.
+  /// Returns the content of a field after the edits so far.
   package func read<Kind: FieldType>(
     _ field: KeyPath<Owner, Field<Owner, Kind>>
   ) -> Kind.Reading { Kind.read(fields[field], in: self) }

@@ -6,69 +6,70 @@ struct FieldPosition: Hashable, Sendable {
   let record: UInt32
   let name: UInt32
 
-  /// Orders positions by record and then by name.
+  /// A number that orders positions by record and then by name.
   var rank: UInt64 { UInt64(record) << 32 | UInt64(name) }
 }
 
-/// A record as a replica stores it: a map from fields to their states, with its
-/// existence as one of them.
+/// A stored record: a map from fields to their states, including its existence.
 struct RecordState: Sendable {
   let id: RecordID
-  /// Sorted by the number of the field; never two of one field.
+  /// The fields, sorted by number, each at most once.
   ///
   /// The existence has number zero. A record without marks lacks it.
   private(set) var slots: [FieldSlot] = []
 
-  /// Whether the record exists, by the marks and the clocks in its slots.
+  /// Whether the record exists, according to the marks and clocks in its slots.
   private(set) var existence = Existence()
   /// The saves that any deletion covers, or `nil` without a deletion.
   private(set) var covered: VectorClock?
-  /// Whether any field may hold a reference; never set back.
+  /// Whether any field may contain a reference.
+  ///
+  /// It is never set back to `false`.
   private(set) var mayContainReferences = false
 
   init(_ id: RecordID) { self.id = id }
 
-  /// The index of a field among the slots, if any save has touched it.
+  /// Returns the index of a field's slot, or `nil` if no save touched the
+  /// field.
   func position(of name: UInt32) -> Int? {
-    // Records often have all fields of their entity, numbered in a row.
+    // Records often have all fields of their entity, with successive numbers.
     let guess = Int(name) - 1
     if slots.indices.contains(guess), slots[guess].name == name { return guess }
     let i = place(of: name)
     return i < slots.count && slots[i].name == name ? i : nil
   }
 
-  /// The index of a field, or where it would be inserted.
+  /// Returns the index of a field's slot, or its index after insertion.
   private func place(of name: UInt32) -> Int {
     slots.partitioningIndex { $0.name >= name }
   }
 
-  /// The state of a field, if any save has touched it.
+  /// The state of a field, or `nil` if no save touched it.
   subscript(name: UInt32) -> FieldState? {
     position(of: name).map { slots[$0].state }
   }
 
-  /// A field as it is stored, if any save has touched it.
+  /// Returns the slot of a field, or `nil` if no save touched it.
   func slot(_ name: UInt32) -> FieldSlot? {
     position(of: name).map { slots[$0] }
   }
 
-  /// The visible write of a register.
+  /// Returns the visible write of a register.
   func write(of name: UInt32) -> Siblings<Stamped>.Element? {
     position(of: name).flatMap { slots[$0].write }
   }
 
-  /// The number of a device's last save that a field has seen; zero if there is
-  /// none.
+  /// Returns the number of a device's last save that a field has seen, or zero.
   func lastSave(of device: DeviceID, in name: UInt32) -> UInt64 {
     position(of: name).map { slots[$0].lastSave(of: device) } ?? 0
   }
 
-  /// Makes room for some fields of a record that has none.
+  /// Reserves capacity for the fields of an empty record.
   mutating func reserve(_ count: Int) {
     if slots.isEmpty { slots.reserveCapacity(count) }
   }
 
-  /// Changes a field in place; one that is missing begins empty.
+  /// Changes a field in place, or an empty field if it is missing.
   ///
   /// - Parameter refers: Whether the change may add a reference.
   mutating func update<Result>(
@@ -82,16 +83,16 @@ struct RecordState: Sendable {
     return result
   }
 
-  /// Whether any save has touched a field.
+  /// Returns whether any save touched a field.
   func has(_ name: UInt32) -> Bool { position(of: name) != nil }
 
-  /// Adds a field that is missing.
+  /// Adds a missing field.
   mutating func add(_ slot: FieldSlot) {
     note(at: insert(slot), refers: slot.mayContainReferences)
     _checkInvariants()
   }
 
-  /// Inserts a field that is missing, and returns its index.
+  /// Inserts a missing field and returns its index.
   private mutating func insert(_ slot: FieldSlot) -> Int {
     guard let last = slots.last, slot.name < last.name else {
       slots.append(slot)
@@ -104,7 +105,7 @@ struct RecordState: Sendable {
 
   private mutating func note(at i: Int, refers: Bool) {
     if slots[i].name == 0 { covered = marks.covered }
-    // Most records are known to exist.
+    // Skip the computation for most records, which are known to exist.
     if slots[i].name == 0 || !existence.updateWins {
       existence = existence(afterChangeAt: i)
     }
@@ -114,10 +115,10 @@ struct RecordState: Sendable {
   /// The marks of the record's existence.
   var marks: Siblings<ExistenceMark> { slots.first?.marks ?? Siblings() }
 
-  /// Whether the record exists, under a rule.
+  /// Returns whether the record exists under a rule.
   func exists(_ rule: DeletionRule) -> Bool { existence.holds(rule) }
 
-  /// Whether the record has been deleted or purged, under a rule.
+  /// Returns whether the record is deleted or purged under a rule.
   func isDead(_ rule: DeletionRule) -> Bool { existence.isDenied(rule) }
 
   /// Whether the contents of the record were purged.

@@ -5,7 +5,7 @@ public struct Reference<Target: Entity>: FieldValue, Hashable {
   /// The key within the entity.
   public let key: String
 
-  /// Creates a reference to the record with this key.
+  /// Creates a reference to the record with a key.
   public init(_ key: String) { self.key = key }
 
   /// The ID of the record.

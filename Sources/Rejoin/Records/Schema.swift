@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The entities of an app, and how it reads them.
+/// The entities of an app and the fields that it reads.
 ///
 ///     let replica = Replica(device: device, schema: [Profile.self], wallClock: clock)
 ///
-/// Only records of these entities can be edited. Records of other entities, and
-/// undeclared fields, are still kept, joined, passed on and readable.
+/// Only records of these entities can be edited. Records of other entities and
+/// undeclared fields are still stored, joined, sent and readable.
 public struct Schema: Sendable, ExpressibleByArrayLiteral {
-  /// One entity.
+  /// The definition of one entity.
   public struct Definition: Hashable, Sendable {
     /// The declared fields.
     public var fields: Set<FieldKey>
     /// The fields of older versions of the app that are also read.
     public var olderFields: Set<FieldKey> = []
-    /// The declared registers of which concurrent writes are neither listed as
+    /// The declared registers whose concurrent writes are neither listed as
     /// conflicts nor reported.
     public var quietFields: Set<FieldKey>
-    /// Whether a deletion or a concurrent edit wins.
+    /// The rule that decides between a deletion and a concurrent edit.
     public var deletion: DeletionRule
 
     /// Creates the definition of an entity.
     ///
-    /// A schema requires that `quietFields` are registers among `fields`.
+    /// In a schema, `quietFields` must be registers among `fields`.
     public init(
       fields: Set<FieldKey> = [], quietFields: Set<FieldKey> = [],
       deletion: DeletionRule = .updateWins
@@ -31,16 +31,16 @@ public struct Schema: Sendable, ExpressibleByArrayLiteral {
       self.deletion = deletion
     }
 
-    /// The declared field with a name.
+    /// Returns the declared field with a name.
     public func field(named name: String) -> FieldKey? {
       fields.filter { SchemaName($0.name) == SchemaName(name) }.min()
     }
   }
 
-  /// A definition, and what is looked up in it for each field that arrives.
+  /// A definition with a lookup table for received fields.
   private struct Declared {
     let definition: Definition
-    /// The names of the declared fields, each with what is read under it.
+    /// The keys that are read under the name of each declared field.
     let read: RunMap<SchemaName, [FieldKey]>
 
     init(_ definition: Definition) {
@@ -61,18 +61,19 @@ public struct Schema: Sendable, ExpressibleByArrayLiteral {
     }
   }
 
-  /// The entities, which are looked up at each read and save: there are few, and
-  /// they come in runs.
+  /// The entities, which each read and save looks up.
+  ///
+  /// There are few of them, and successive lookups often find the same one.
   private var declared = RunMap<SchemaName, Declared>()
 
-  /// An instance of each declared entity, in which key paths find its fields.
+  /// An instance of each declared entity, to resolve key paths.
   private var instances = RunMap<ObjectIdentifier, any AnyObject & Sendable>()
 
   /// Creates a schema of entities whose names are known only at run time.
   ///
   ///     Schema(["Profile": .init(fields: [FieldKey("name", .register)])])
   ///
-  /// - Precondition: No name begins with `rejoin.`, which is reserved for the
+  /// - Precondition: No name starts with `rejoin.`, which is reserved for the
   ///   library.
   public init(_ entities: [SchemaName: Definition]) {
     for (name, definition) in entities { declare(name, definition) }
@@ -80,8 +81,9 @@ public struct Schema: Sendable, ExpressibleByArrayLiteral {
 
   /// Creates a schema of declared entities.
   ///
-  /// - Precondition: Entities have different names, and so do the fields of
-  ///   each. Each entity has at most one property of the type ``DeletionRule``.
+  /// - Precondition: The names of the entities are unique, and so are the names
+  ///   of the fields in each entity. Each entity has at most one property of
+  ///   the type ``DeletionRule``.
   public init(arrayLiteral elements: any Entity.Type...) {
     for entity in elements {
       let instance = entity.init()
@@ -104,7 +106,7 @@ public struct Schema: Sendable, ExpressibleByArrayLiteral {
     instances.set(ObjectIdentifier(E.self), to: DeclaredFields(instance))
   }
 
-  /// The entities by name.
+  /// The definitions of the entities, by name.
   public var entities: [SchemaName: Definition] {
     Dictionary(
       uniqueKeysWithValues: declared.entries.map {
@@ -112,24 +114,24 @@ public struct Schema: Sendable, ExpressibleByArrayLiteral {
       })
   }
 
-  /// The definition of an entity; the default one if it is not in the schema.
+  /// The definition of an entity, or the default one if the schema lacks it.
   public subscript(entity: String) -> Definition {
     declared[SchemaName(entity)]?.definition ?? Definition()
   }
 
-  /// Whether a deletion or a concurrent edit wins in an entity.
+  /// Returns the rule of an entity, or the default one if it is not declared.
   func deletion(of entity: String) -> DeletionRule {
     declaredDeletion(of: entity) ?? .updateWins
   }
 
-  /// The rule of a declared entity; `nil` if it is not declared.
+  /// Returns the rule of an entity, or `nil` if it is not declared.
   func declaredDeletion(of entity: String) -> DeletionRule? {
     declared.place(of: SchemaName(entity)).map {
       declared.entries[$0].content.definition.deletion
     }
   }
 
-  /// The rule of an entity; `nil` if its records cannot be edited.
+  /// Returns the rule of an entity, or `nil` if its records cannot be edited.
   func deletionIfEditable(_ entity: String) -> DeletionRule? {
     declaredDeletion(of: entity)
       ?? (BuiltIn.isBuiltIn(entity) ? .updateWins : nil)
@@ -147,8 +149,8 @@ public struct Schema: Sendable, ExpressibleByArrayLiteral {
         + ".init(fields: …)])` if you know its entities only at run time.")
   }
 
-  /// Whether a field has the name of a declared field but another kind, so that
-  /// it is never read.
+  /// Returns whether a field has the name of a declared field but a kind that
+  /// is never read.
   func isMismatch(_ key: FieldKey, in entity: String) -> Bool {
     guard let place = declared.place(of: SchemaName(entity)) else {
       return false
@@ -157,31 +159,32 @@ public struct Schema: Sendable, ExpressibleByArrayLiteral {
     return read.map { !$0.contains(key) } ?? false
   }
 
-  /// Whether concurrent writes of a register are neither listed nor reported.
+  /// Returns whether a register's concurrent writes are neither listed nor
+  /// reported.
   package func isQuiet(_ key: FieldKey, in entity: String) -> Bool {
     declared.place(of: SchemaName(entity)).map {
       declared.entries[$0].content.definition.quietFields.contains(key)
     } ?? false
   }
 
-  /// An instance of an entity, in which key paths find its fields.
+  /// Returns an instance of an entity that resolves key paths to its fields.
   ///
   /// - Precondition: The schema declares the entity.
-  /// - Complexity: O(1) for an entity that was declared by its type, of which no new
-  ///   instance is created.
+  /// - Complexity: O(1) for an entity that was declared by its type, because
+  ///   the schema shares one instance.
   package func fields<E: Entity>(of entity: E.Type) -> DeclaredFields<E> {
     guard let fields = instances[ObjectIdentifier(entity)] else {
       requireEntity(named: E.entityName)
       return DeclaredFields(E())
     }
-    // Those under the identifier of a type are of that type. A cast that checks
+    // The instance under a type's identifier has that type. A checked cast
     // would take half the time of a read.
     return unsafeDowncast(fields, to: DeclaredFields<E>.self)
   }
 }
 
 extension Schema.Definition {
-  /// Reflects on the fields and the deletion rule that an entity declares.
+  /// Creates a definition from an entity's fields and deletion rule.
   fileprivate init<E: Entity>(_ entity: E) {
     let children = Mirror(reflecting: entity).children
     for name in ["id", "record"] {
@@ -212,10 +215,10 @@ extension Schema.Definition {
   }
 }
 
-/// An instance of an entity, shared by all that read and edit its records.
+/// A shared instance of an entity, to read and edit its records.
 package final class DeclaredFields<Owner: Entity>: Sendable {
   private let instance: Owner
-  /// The name of the entity, which is otherwise composed at each use.
+  /// The name of the entity, stored because each use would compose it again.
   let entityName = Owner.entityName
 
   /// The fields, in the order of their declaration.

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A record, read by the fields that its entity declares.
+/// A record with the fields that its entity declares.
 ///
 ///     replica[Profile.self, "ada"]?.name   // String?
 ///     replica[Profile.self, "ada"]?.steps  // Int64
 ///
-/// Two records are equal if they have the same ``id``, and each declared field shows
-/// the same content and lists the same conflicts. The author and the time of a write do
-/// not count.
+/// Two records are equal if they have the same ``id``, and each declared field
+/// shows the same content and lists the same conflicts. The author and the time
+/// of a write do not matter.
 @dynamicMemberLookup
 public struct TypedRecord<Owner: Entity>: Sendable {
-  /// The record itself, read by the names of fields.
+  /// The untyped record, which you read by the names of fields.
   public let record: Record
 
   let fields: DeclaredFields<Owner>
 
-  /// Reads a field.
+  /// The content of a field.
   public subscript<Kind: FieldType>(
     dynamicMember field: KeyPath<Owner, Field<Owner, Kind>>
   ) -> Kind.Reading {
@@ -36,7 +36,8 @@ extension TypedRecord: Equatable {
 }
 
 extension Record {
-  /// The record by the fields of its entity; `nil` if it does not exist.
+  /// Returns the record with the fields of its entity, or `nil` if it does not
+  /// exist.
   package func typed<E: Entity>(
     _ fields: DeclaredFields<E>
   ) -> TypedRecord<E>? {

@@ -2,13 +2,13 @@
 
 /// The positions of records, sorted by key.
 ///
-/// They are in runs of limited length. In a single array, a record that comes
-/// between others would move half of them.
+/// The positions are in runs of limited length. In a single array, inserting a
+/// record between others would move half of them.
 struct KeyOrder: Sendable {
-  /// The greatest length of a run.
+  /// The maximum length of a run.
   private static var limit: Int { 512 }
 
-  /// None is empty, and none is longer than the limit.
+  /// Sorted by key. Each run has from 1 to `limit` positions.
   private var runs: [[UInt32]] = []
 
   init() {}
@@ -35,7 +35,7 @@ struct KeyOrder: Sendable {
     }
   }
 
-  /// Removes the last positions from `count` on.
+  /// Removes the positions from `count` on, which are the last ones.
   mutating func removeLast(from count: UInt32) {
     while let last, last >= count {
       runs[runs.count - 1].removeLast()
@@ -56,7 +56,7 @@ struct KeyOrder: Sendable {
     runs[place.run].removeSubrange(half...)
   }
 
-  /// The place of the first record after a key.
+  /// Returns the place of the first record after a key.
   private func place(
     after key: String, _ records: [RecordState]
   ) -> (run: Int, index: Int) {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The records of each entity: where they are, in which order, and how many
-/// exist.
+/// The records of each entity: their positions, their order, and their number.
 struct RecordIndex: Sendable {
-  /// By name of the entity.
+  /// The records of each entity, by its name.
   private var entities = RunMap<SchemaName, EntityRecords>()
 
   /// The position of a record.
@@ -19,7 +18,7 @@ struct RecordIndex: Sendable {
   /// The names of the entities, in no particular order.
   var names: [SchemaName] { entities.entries.map(\.key) }
 
-  /// Changes what is known of an entity's records.
+  /// Changes the entry of an entity.
   mutating func update(
     _ entity: String, _ change: (inout EntityRecords) -> Void
   ) {
@@ -63,14 +62,15 @@ struct EntityRecords: Sendable {
   fileprivate(set) var positions: [SchemaName: UInt32] = [:]
   /// The positions in the order of keys, without those in `added`.
   private var sorted = KeyOrder()
-  /// The positions that were added out of order since they were sorted.
+  /// The positions that were added out of order since the last sort.
   private var added: [UInt32] = []
-  /// How many of the records exist, under each rule for deletions.
+  /// The number of records that exist, under each rule for deletions.
   private var existing = (updateWins: 0, deleteWins: 0)
   /// The number of times that the positions were sorted.
   private var sorts = 0
 
-  /// The state at one moment that does not follow from the positions.
+  /// The part of the state at one moment that does not follow from the
+  /// positions.
   fileprivate struct Mark {
     let sorts: Int
     let existing: (updateWins: Int, deleteWins: Int)
@@ -80,7 +80,7 @@ struct EntityRecords: Sendable {
 
   /// Removes the positions from `count` on.
   ///
-  /// No positions may have been sorted since the mark.
+  /// - Precondition: The positions were not sorted since the mark.
   fileprivate mutating func revert(to mark: Mark, before count: UInt32) {
     existing = mark.existing
     while let last = added.last, last >= count { added.removeLast() }
@@ -127,7 +127,7 @@ struct EntityRecords: Sendable {
     added = []
   }
 
-  /// The number of records that exist under a rule.
+  /// Returns the number of records that exist under a rule.
   func count(_ rule: DeletionRule) -> Int {
     switch rule {
     case .updateWins: existing.updateWins
@@ -135,7 +135,7 @@ struct EntityRecords: Sendable {
     }
   }
 
-  /// Counts a record that has come into existence or ceased to exist.
+  /// Updates the counts after a record's existence changed.
   mutating func recount(from old: Existence, to new: Existence) {
     existing.updateWins += (new.updateWins ? 1 : 0) - (old.updateWins ? 1 : 0)
     existing.deleteWins += (new.deleteWins ? 1 : 0) - (old.deleteWins ? 1 : 0)
@@ -155,7 +155,7 @@ struct EntityRecords: Sendable {
 
 #if REJOIN_CHECK_INVARIANTS
   extension RecordIndex {
-    /// Checks that each record is where it is said to be, in order and counted.
+    /// Checks that each record is at its position, in order and counted.
     func _checkInvariants(_ records: [RecordState]) {
       let byEntity = Dictionary(grouping: records.indices) {
         Name(records[$0].id.entity)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Replica {
-  /// The IDs of the existing records of an entity, sorted.
+  /// Lists the IDs of the existing records of an entity, sorted.
   ///
   ///     let page = replica.recordIDs(of: "Profile", limit: 50)
   ///     let next = replica.recordIDs(
@@ -9,12 +9,13 @@ extension Replica {
   ///
   /// - Parameters:
   ///   - entity: The name of the entity.
-  ///   - key: The list begins with the first record after this key.
+  ///   - key: The key after which the list starts, or `nil` for the first
+  ///     record.
   ///   - limit: The maximum number of IDs to return, or `nil` for no limit.
   /// - Complexity: O(*k* + log *n*), where *k* is the number of IDs that are
-  ///   listed or belong to deleted records between them, and *n* that of all
-  ///   records. For each record that was added out of order since the last
-  ///   listing, another O(log *n*).
+  ///   listed or belong to deleted records between them, and *n* is the number
+  ///   of all records. Each record that was added out of order since the last
+  ///   listing costs another O(log *n*).
   public func recordIDs(
     of entity: String, after key: String? = nil, limit: Int? = nil
   ) -> [RecordID] {
@@ -43,7 +44,7 @@ extension Replica {
       of: schema.fields(of: entity).entityName, after: key, limit: limit)
   }
 
-  /// Lists the existing records of a declared entity in the order of their keys.
+  /// Lists the existing records of a declared entity, sorted by key.
   ///
   ///     let page = replica.records(of: Profile.self, limit: 50)
   ///     page.map(\.name)  // ["Ada", "Grace", …]
@@ -52,11 +53,12 @@ extension Replica {
   ///
   /// - Parameters:
   ///   - entity: The entity.
-  ///   - key: The key after which the list starts, or `nil` for the first record.
+  ///   - key: The key after which the list starts, or `nil` for the first
+  ///     record.
   ///   - limit: The maximum number of records to return, or `nil` for no limit.
   /// - Precondition: The schema declares the entity.
-  /// - Complexity: That of ``recordIDs(of:after:limit:)-(String,_,_)``, and of reading
-  ///   the listed records.
+  /// - Complexity: The cost of ``recordIDs(of:after:limit:)-(String,_,_)``, and
+  ///   of reading the listed records.
   public func records<E: Entity>(
     of entity: E.Type, after key: String? = nil, limit: Int? = nil
   ) -> [TypedRecord<E>] {
@@ -70,7 +72,7 @@ extension Replica {
     return result
   }
 
-  /// Calls `body` with the existing records of an entity, in the order of their keys.
+  /// Calls `body` with the existing records of an entity, sorted by key.
   private func forEachRecord(
     of entity: String, after key: String?, limit: Int,
     _ body: (RecordState) -> Void
@@ -92,7 +94,7 @@ extension Replica {
     }
   }
 
-  /// The number of existing records of an entity.
+  /// Returns the number of existing records of an entity.
   ///
   /// - Complexity: O(1).
   public func recordCount(of entity: String) -> Int {
@@ -107,16 +109,17 @@ extension Replica {
     recordCount(of: schema.fields(of: entity).entityName)
   }
 
-  /// The registers of an entity's existing records that have conflicts, sorted.
+  /// Returns the registers of an entity's existing records that have conflicts,
+  /// sorted.
   ///
   ///     for place in replica.conflictedFields(of: "Profile") {
   ///       replica.record(place.record)?.conflictingValues(of: place.field.name)
   ///     }
   ///
-  /// A field that the schema declares as `lww` is not listed.
+  /// The list omits fields that the schema declares as `lww`.
   ///
-  /// - Complexity: O(*k* log *k*) for *k* registers of the replica with more
-  ///   than one write.
+  /// - Complexity: O(*k* log *k*), where *k* is the number of registers of the
+  ///   replica with more than one write.
   public func conflictedFields(of entity: String) -> [FieldLocation] {
     let quiet = schema[entity].quietFields
     let places = Dictionary(grouping: stored.conflicted, by: \.record)

@@ -3,9 +3,10 @@
 extension Replica {
   /// Reads a record of a declared entity.
   ///
-  /// - Returns: `nil` if the record does not exist.
-  /// - Complexity: O(*n*) for *n* writes and elements in the record, which are
-  ///   searched for references to records that do not exist.
+  /// - Returns: The record, or `nil` if it does not exist.
+  /// - Complexity: O(*n*), where *n* is the number of writes and elements in
+  ///   the record. They are searched for references to records that do not
+  ///   exist.
   public subscript<E: Entity>(
     entity: E.Type, key: String
   ) -> TypedRecord<E>? {
@@ -13,9 +14,9 @@ extension Replica {
     return record(RecordID(fields.entityName, key))?.typed(fields)
   }
 
-  /// Reads a record, even if it has been deleted.
+  /// Reads a record, even if it was deleted.
   ///
-  /// - Returns: `nil` if no save known here has touched the record.
+  /// - Returns: The record, or `nil` if no known save touched it.
   public func record(_ id: RecordID) -> Record? {
     stored.positions[id].map { record(stored.records[$0]) }
   }
@@ -24,15 +25,15 @@ extension Replica {
   func record(_ state: consuming RecordState) -> Record {
     let rule = schema.deletion(of: state.id.entity)
     let dangling = dangling(in: state)
-    // Given away, because a copy would cost a tenth of reading a field.
+    // Consume the state: a copy would cost a tenth of reading a field.
     return Record(
       state: state, names: stored.names, rule: rule, dangling: dangling)
   }
 
-  /// Reads a record to edit it apart from the replica.
+  /// Reads a record to edit it separately from the replica.
   ///
-  /// It is empty if no save has touched it, and shows references to records that
-  /// do not exist.
+  /// The record is empty if no save touched it, and shows references to records
+  /// that do not exist.
   ///
   /// - Complexity: O(1).
   package func recordForEditing(_ id: RecordID) -> Record {
@@ -41,17 +42,17 @@ extension Replica {
       names: stored.names, rule: schema.deletion(of: id.entity), dangling: [])
   }
 
-  /// Whether a record exists.
+  /// Returns whether a record exists.
   public func exists(_ id: RecordID) -> Bool {
     stored.positions[id].map {
       stored.records[$0].exists(schema.deletion(of: id.entity))
     } ?? false
   }
 
-  /// The references in a record to records that do not exist.
+  /// Returns the references in a record to records that do not exist.
   ///
-  /// All references that a field may show, not only the winner: reading filters
-  /// conflicts and elements, too.
+  /// The result includes all references that a field may show, because reading
+  /// also filters conflicts and elements.
   private func dangling(in state: RecordState) -> Set<RecordID> {
     var dangling: Set<RecordID> = []
     guard state.mayContainReferences else { return dangling }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A replica: the records that one device holds, and the version of what it has
-/// seen.
+/// The records of one device, and the version of the saves that it has seen.
 ///
 ///     let phone = Replica(
 ///       device: .init(1), schema: [Profile.self], wallClock: clock,
@@ -18,7 +17,7 @@
 ///
 /// A replica has an identity and is therefore a class: a copy would be a second
 /// writer under the same device ID. ``fork(as:wallClock:makeDeviceID:)`` copies
-/// the state for a new device. A replica is not `Sendable`; isolate it, for
+/// the state for a new device. A replica is not `Sendable`. Isolate it, for
 /// example in an actor. Deltas, reports, records and states are `Sendable`
 /// values.
 public final class Replica {
@@ -27,9 +26,9 @@ public final class Replica {
 
   /// A change of the replica's device ID.
   public struct DeviceChange: Hashable, Sendable {
-    /// The ID that is, or may be, in use elsewhere.
+    /// The old ID, which another replica uses or may use.
     public let old: DeviceID
-    /// The ID under which no save has been made before.
+    /// The new ID, which no save used before.
     public let new: DeviceID
     /// The number of the last save under the old ID that this replica stored,
     /// or zero if it stored none.
@@ -65,26 +64,28 @@ public final class Replica {
 
   let wallClock: WallClock
   let makeDeviceID: () -> DeviceID
-  /// The state; `_checkInvariants()` is called on it after every mutation.
+  /// The state.
+  ///
+  /// Every mutation calls `_checkInvariants()` at its end.
   package internal(set) var stored: ReplicaState
 
-  /// From how many elements, devices or entries on a set, a counter or a ledger
-  /// travels as fragments.
+  /// The number of elements, devices or entries from which a set, a counter or
+  /// a ledger is sent as fragments.
   package var fragmentSize: Int {
     get { stored.fragmentSize }
     set { stored.fragmentSize = newValue }
   }
 
-  /// Creates an empty replica for a device that has never saved.
+  /// Creates an empty replica for a device without saves.
   ///
   /// - Parameters:
   ///   - device: The device ID, which must not have been used before.
   ///   - schema: The entities that the app knows.
   ///   - wallClock: The wall clock.
-  ///   - maximumClockSkew: How far other devices' timestamps can move ours
-  ///     ahead of the wall clock.
-  ///   - makeDeviceID: Returns an ID that has never been used. It is called
-  ///     when another replica saves under ours.
+  ///   - maximumClockSkew: The maximum time by which timestamps of other
+  ///     devices can move the replica's timestamps ahead of the wall clock.
+  ///   - makeDeviceID: A closure that returns an ID that was never used. The
+  ///     replica calls it when another replica saves under its ID.
   public init(
     device: DeviceID, schema: Schema, wallClock: WallClock,
     maximumClockSkew: Duration = HybridClock.defaultMaximumClockSkew,
@@ -100,18 +101,19 @@ public final class Replica {
   /// Opens a stored replica.
   ///
   /// If the stored history does not contain the token's save, the state is a
-  /// backup or a clone. The replica then takes a new device ID, see
-  /// ``deviceChange``. Saves that were made after the backup come back by
-  /// exchanging deltas and cannot be confused with new ones. The first save
-  /// under the new ID retires the old one.
+  /// backup or a clone. The replica then takes a new device ID, which
+  /// ``deviceChange`` reports. Saves that were made after the backup return in
+  /// deltas and cannot be confused with new ones. The first save under the new
+  /// ID retires the old one.
   ///
   /// - Parameters:
   ///   - stored: The last ``state`` that was stored.
-  ///   - token: The last ``RestoreToken`` that was stored; `nil` if it is lost.
+  ///   - token: The last ``RestoreToken`` that was stored, or `nil` if it is
+  ///     lost.
   ///   - schema: The entities that the app knows.
   ///   - wallClock: The wall clock.
-  ///   - makeDeviceID: Returns an ID that has never been used.
-  /// - Precondition: `makeDeviceID` returns an ID that has never been used.
+  ///   - makeDeviceID: A closure that returns an ID that was never used.
+  /// - Precondition: `makeDeviceID` returns an ID that was never used.
   public init(
     opening stored: ReplicaState, token: RestoreToken?, schema: Schema,
     wallClock: WallClock, makeDeviceID: @escaping () -> DeviceID
@@ -123,8 +125,9 @@ public final class Replica {
     self.stored.hybrid = HybridClock(
       latest: stored.hybrid.latest, now: wallClock.now,
       skewLimit: stored.hybrid.skewLimit)
-    // Not equality: after a crash between storing a state and its token, the
-    // history goes beyond the token, and the state is no backup.
+    // Do not compare for equality. After a crash between storing a state and
+    // its token, the history goes beyond the token, and the state is not a
+    // backup.
     if let token, token.isContained(in: stored) {
       self.stored.identity.durableToken = token
     } else {
@@ -138,8 +141,8 @@ public final class Replica {
     self.stored._checkInvariants()
   }
 
-  /// Resumes a stored state under its own device, without looking for a
-  /// restore.
+  /// Resumes a stored state under its own device, without checking whether it
+  /// is a restored backup.
   package init(
     resuming stored: ReplicaState, schema: Schema, wallClock: WallClock,
     makeDeviceID: @escaping () -> DeviceID
@@ -151,44 +154,46 @@ public final class Replica {
     self.stored._checkInvariants()
   }
 
-  /// The device under which the replica saves.
+  /// The device ID of the replica's saves.
   public var device: DeviceID { stored.device }
 
   /// The saves that are fully applied here, and the fields that are ahead of
   /// them.
   ///
-  /// Send it to another replica, whose ``delta(since:)`` is then what is
-  /// missing here.
+  /// Send the version to another replica. Its ``delta(since:)`` then returns
+  /// the changes that this replica lacks.
   ///
   /// - Complexity: O(*k*), where *k* is the number of fields ahead, usually
   ///   zero.
   public var version: ReplicaVersion { stored.shownVersion }
 
-  /// Everything the replica has to keep between launches.
+  /// The state that the replica needs when it is opened again.
   ///
-  /// - Complexity: O(1); the next change of the replica copies the state.
+  /// - Complexity: O(1). The next change of the replica copies the state.
   public var state: ReplicaState {
     hasExported = true
     return stored
   }
 
-  /// Identifies the last local save.
+  /// The token of the last local save.
   ///
-  /// Store it outside every backup, after the ``state`` and before sending
+  /// Store it outside all backups, after the ``state`` and before you send
   /// anything.
   ///
   /// - Complexity: O(*s*), where *s* is the number of servers pulled from.
   public var restoreToken: RestoreToken { RestoreToken(stored) }
 
-  /// Records that a token is stored outside every backup.
+  /// Records that a token is stored outside all backups.
   ///
-  /// The replica then keeps what it needs to recognize the token on opening,
-  /// however many saves follow.
+  /// The replica then keeps the data that it needs to recognize the token when
+  /// it is opened, regardless of the number of later saves.
   ///
-  /// - Parameter token: A token of this replica, as ``restoreToken`` returned it.
-  /// - Returns: Whether the token is kept. It is ignored if this replica's history
-  ///   does not contain its save, because it belongs to another copy of the device.
-  ///   It is also ignored if it is thousands of saves old.
+  /// - Parameter token: A token of this replica, as ``restoreToken`` returned
+  ///   it.
+  /// - Returns: Whether the token is kept. The replica ignores a token if its
+  ///   own history does not contain the token's save, because the token belongs
+  ///   to another copy of the device. It also ignores a token that is thousands
+  ///   of saves old.
   @discardableResult
   public func confirmTokenStored(_ token: RestoreToken) -> Bool {
     guard token.isContained(in: stored) else { return false }
@@ -199,23 +204,25 @@ public final class Replica {
 
   /// For each device, the last save that a field has seen beyond ``version``.
   ///
-  /// Some effects of these saves are missing, because a part of a delta has not
-  /// arrived. Ask any replica for a delta since ``version``.
+  /// Some effects of these saves are missing because a part of a delta did not
+  /// arrive. Request a delta since ``version`` from any replica.
   ///
-  /// - Complexity: O(*k*) for *k* fields ahead of the version.
+  /// - Complexity: O(*k*), where *k* is the number of fields ahead of the
+  ///   version.
   public var latestMissingSaves: VectorClock { stored.latestMissingSaves }
 
-  /// Creates a replica with this one's state for another device.
+  /// Creates a replica for another device, with the state of this replica.
   ///
-  /// What this replica has saved leaves it, as with a delta: store the state and
-  /// then the ``restoreToken`` first.
+  /// Like a delta, the fork contains saves of this replica. Before you create
+  /// it, store the state and then the ``restoreToken``.
   ///
   /// - Parameters:
   ///   - device: The ID of the other device.
-  ///   - wallClock: Its wall clock; `nil` means that of this replica.
-  ///   - makeDeviceID: Returns an ID that has never been used; `nil` means the
-  ///     function of this replica.
-  /// - Precondition: `device` has never been used.
+  ///   - wallClock: The wall clock of the device, or `nil` to use that of this
+  ///     replica.
+  ///   - makeDeviceID: A closure that returns an ID that was never used, or
+  ///     `nil` to use that of this replica.
+  /// - Precondition: `device` was never used.
   public func fork(
     as device: DeviceID, wallClock: WallClock? = nil,
     makeDeviceID: (() -> DeviceID)? = nil
@@ -224,7 +231,7 @@ public final class Replica {
       stored.isUnused(device),
       "\(device) has been used: fork under a device ID that is new")
     var state = state
-    // To the fork this device is one of the others, with the same version.
+    // The fork treats this device like any other device with the same version.
     state.stability.note(
       state.version.vectorClock, of: state.device,
       holding: state.version.vectorClock)

@@ -3,14 +3,14 @@
 extension ReplicaState {
   #if REJOIN_CHECK_INVARIANTS
     /// Checks every invariant that is stated at a property, and traps if one
-    /// does not hold.
+    /// fails.
     ///
-    /// It is called after every mutation of a replica. Build with
-    /// `-Xswiftc -DREJOIN_CHECK_INVARIANTS` for it to do anything.
+    /// Every mutation of a replica calls it. It has an effect only in builds
+    /// with `-Xswiftc -DREJOIN_CHECK_INVARIANTS`.
     ///
     /// Checking takes time linear in the state, and would make building a large
-    /// one quadratic. With *n* entries in the index, *n* > 64, it is therefore
-    /// done only after every *n*/64 mutations.
+    /// state quadratic. With *n* > 64 entries in the index, it therefore checks
+    /// only after every *n*/64 mutations.
     mutating func _checkInvariants() {
       uncheckedMutations += 1
       guard index.entryCount <= 64 * uncheckedMutations else { return }
@@ -24,7 +24,7 @@ extension ReplicaState {
     /// Checks that `positions` is the inverse of `records`.
     private func checkRecords() { positions._checkInvariants(records) }
 
-    /// Checks the slots, and what is derived from the fields' clocks.
+    /// Checks the slots, and the data that is derived from the fields' clocks.
     private func checkFields() {
       for number in 0..<UInt32(names.count) {
         precondition(

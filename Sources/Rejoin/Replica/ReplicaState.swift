@@ -1,54 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Everything a replica has to keep between launches.
+/// The state that a replica needs when it is opened again.
 ///
 /// A state is a value, and a copy of it is a backup. Open it with
 /// ``Replica/init(opening:token:schema:wallClock:makeDeviceID:)``.
 ///
-/// The records and the version are the state. The indexes (`positions`,
-/// `index`, `ahead`, `shared`) are derived from them and rebuilt on decoding, and
-/// `_checkInvariants()` checks that they agree.
+/// The state consists of the records and the version. The indexes (`positions`,
+/// `index`, `ahead`, `conflicted`) are derived from them and rebuilt on
+/// decoding. `_checkInvariants()` checks that they agree.
 public struct ReplicaState: Sendable {
-  /// The devices under which only this replica saves, and the evidence of it.
+  /// The devices that only this replica saves under, and the evidence for it.
   package internal(set) var identity: Identity
-  /// The source of the timestamps of its saves.
+  /// The source of the timestamps of local saves.
   package internal(set) var hybrid: HybridClock
   /// The saves whose effects are fully applied here.
   ///
-  /// Its stability cut is contained in its clock. Its `fieldsAhead` is empty:
-  /// fields ahead of the version are in `ahead`, and `shownVersion` adds them.
+  /// The version's clock contains its stability cut. The version's
+  /// `fieldsAhead` is empty: fields ahead of the version are in `ahead`, and
+  /// `shownVersion` adds them.
   package internal(set) var version = ReplicaVersion()
-  /// The field names of all records; a slot refers to one by number.
+  /// The field names of all records.
+  ///
+  /// A slot refers to a name by number.
   var names = FieldNames()
   /// The records, each at a position that never changes.
   ///
-  /// None is ever removed, since a deletion is a mark. The name of every slot
-  /// is in `names`, with the kind of the slot's state.
+  /// Records are never removed, because a deletion is a mark. The name of every
+  /// slot is in `names`, with the kind of the slot's state.
   var records: [RecordState] = []
-  /// Where each record is: the inverse of `records`.
+  /// The position of each record: the inverse of `records`.
   var positions = RecordIndex()
-  /// For each device, the fields that its saves touched: the inverse of the
+  /// The fields that the saves of each device touched: the inverse of the
   /// fields' clocks.
   var index = ChangeIndex()
-  /// The fields ahead of the version: exactly those whose clock it does not
-  /// contain.
+  /// The fields ahead of the version: those whose clock it does not contain.
   ///
-  /// There are some when a part of a delta arrived and the rest did not.
+  /// Fields get ahead when only a part of a delta arrives.
   var ahead: Set<FieldPosition> = []
   /// The registers with more than one sibling.
   private(set) var conflicted: Set<FieldPosition> = []
-  /// What is kept beside large fields, of those that can be sent in part.
+  /// The additional data of large fields that can be sent in part.
   var largeFields: [FieldPosition: LargeField] = [:]
-  /// From which size on a field is large; not stored.
+  /// The size from which a field is large.
+  ///
+  /// It is not stored.
   package var fragmentSize = ReplicaState.defaultFragmentSize
-  /// The records that have changed since a store has asked last; `nil` if none
+  /// The records that changed since a store last asked, or `nil` if no store
   /// asks.
   var changedRecords: Set<UInt32>?
-  /// The records that have changed since an observer has asked last; `nil` if
-  /// nobody observes.
+  /// The records that changed since an observer last asked, or `nil` without
+  /// observers.
   var formerRecords: FormerRecords?
-  /// What the other devices are known to hold; its mark is contained in
-  /// `version`.
+  /// The saves that other devices are known to hold.
+  ///
+  /// `version` contains its mark.
   var stability = Stability()
 
   #if REJOIN_CHECK_INVARIANTS
@@ -61,13 +66,13 @@ public struct ReplicaState: Sendable {
     self.hybrid = hybrid
   }
 
-  /// The device under which the replica saves.
+  /// The device ID of the replica's saves.
   public var device: DeviceID { identity.device }
 
   /// The digests of the latest saves of `device`.
   package var ownDigests: OwnDigests { identity.ownDigests }
 
-  /// Whether another incarnation is known to use our ID.
+  /// Whether another incarnation is known to use the replica's device ID.
   @inline(__always)
   var needsNewDeviceID: Bool { identity.needsNewDeviceID(at: version) }
 
@@ -80,18 +85,18 @@ public struct ReplicaState: Sendable {
     return position
   }
 
-  /// Brings the records of an entity into the order of their keys.
+  /// Sorts the records of an entity by key.
   mutating func sortRecords(of entity: String) {
     guard positions[entity]?.isSorted == false else { return }
     positions.update(entity) { [records] in $0.sort(records) }
   }
 
-  /// Joins a field and enters the change into the index.
+  /// Joins a field and adds the change to the index.
   ///
   /// - Parameters:
-  ///   - merge: Joins `theirs` into the state here.
-  ///   - note: Takes the join into account beside a large field; it is given what
-  ///     the field had seen before.
+  ///   - merge: A closure that joins `theirs` into the state here.
+  ///   - note: A closure that records the join in the data of a large field.
+  ///     Its second argument is the field's clock before the join.
   mutating func join(
     _ theirs: FieldState, at location: FieldPosition, kind: FieldKind,
     note: ((inout LargeField, VectorClock) -> Void)? = nil,
@@ -123,7 +128,7 @@ public struct ReplicaState: Sendable {
     }
   }
 
-  /// Adds a field that no save here has touched, and enters it into the index.
+  /// Adds a field that no known save touched, and adds it to the index.
   mutating func add(_ state: FieldState, at location: FieldPosition) {
     let position = Int(location.record)
     recordChange(of: location.record)
@@ -143,16 +148,16 @@ public struct ReplicaState: Sendable {
     }
   }
 
-  /// Notes that a record is going to change.
+  /// Records that a record is about to change.
   mutating func recordChange(of record: UInt32) {
     changedRecords?.insert(record)
     formerRecords?.note(record, of: records)
   }
 
-  /// Enters a field into the index if it has seen a later save of a device.
+  /// Adds a field to the index if it has seen a later save of a device.
   ///
-  /// Every change of a field's clock must pass here, or `delta(since:)` would
-  /// not find it.
+  /// Every change of a field's clock must call this method. Otherwise
+  /// `delta(since:)` would not find the change.
   private mutating func note(
     _ dot: Dot, over before: UInt64, at location: FieldPosition
   ) {
@@ -162,7 +167,7 @@ public struct ReplicaState: Sendable {
     }
   }
 
-  /// Counts a record that has come into existence or ceased to exist.
+  /// Updates the count of existing records after a record's existence changed.
   private mutating func recount(_ position: Int, from old: Existence) {
     let now = records[position].existence
     guard now != old else { return }
@@ -171,9 +176,9 @@ public struct ReplicaState: Sendable {
     }
   }
 
-  /// Edits a field in a save, and enters the change into the index.
+  /// Edits a field in a save, and adds the change to the index.
   ///
-  /// - Returns: The unobserved siblings that were superseded.
+  /// - Returns: The superseded siblings that the author had not observed.
   mutating func change(
     _ name: UInt32, at position: Int, in save: EditContext
   ) -> [Siblings<Stamped>.Element] {
@@ -187,7 +192,7 @@ public struct ReplicaState: Sendable {
       before = slot.lastSave(of: save.dot.device)
       return slot.apply(save)
     }
-    // Of the field's clock, an edit moves only the entry of the author.
+    // An edit changes only the author's entry in the field's clock.
     note(save.dot, over: before, at: location)
     if kind.supportsFragments {
       trackLargeField(at: location, isNew: isNew) { $0.note(save) }
@@ -195,8 +200,8 @@ public struct ReplicaState: Sendable {
     return superseded
   }
 
-  /// Changes the marks of a record's existence in a save, and enters the change
-  /// into the index.
+  /// Changes the marks of a record's existence in a save, and adds the change
+  /// to the index.
   mutating func changeMarks(
     of position: Int, at dot: Dot,
     _ change: (inout Siblings<ExistenceMark>) -> Void
@@ -210,17 +215,18 @@ public struct ReplicaState: Sendable {
     note(dot, over: before, at: location)
   }
 
-  /// Lists a register as shared if it has siblings.
+  /// Lists a register in `conflicted` if it has several siblings.
   mutating func trackConflicted(_ slot: FieldSlot, at location: FieldPosition) {
     if slot.isShared { conflicted.insert(location) }
   }
 
-  /// Removes a register from the list of shared registers.
+  /// Removes a register from `conflicted`.
   mutating func forgetShared(at location: FieldPosition) {
     if !conflicted.isEmpty { conflicted.remove(location) }
   }
 
-  /// Changes a field in place, and counts its record and its siblings.
+  /// Changes a field in place, and updates the counts of its record and
+  /// siblings.
   private mutating func update<Result>(
     _ location: FieldPosition, kind: FieldKind, refers: Bool,
     _ change: (inout FieldSlot) -> Result
@@ -248,19 +254,21 @@ public struct ReplicaState: Sendable {
     return result
   }
 
-  /// The number of a device's last save that the version or a field contains.
+  /// Returns the number of a device's last save that the version or a field
+  /// contains.
   func lastKnownSave(of device: DeviceID) -> UInt64 {
     max(version[device].sequence, index.last(of: device))
   }
 
-  /// The state of a field, if any save has touched it.
+  /// The state of a field, or `nil` if no save touched it.
   subscript(location: FieldPosition) -> FieldState? {
     records[Int(location.record)][location.name]
   }
 }
 
 extension [RecordState] {
-  /// The number of a device's last save that touched a field; zero if none did.
+  /// Returns the number of a device's last save that touched a field, or zero
+  /// without such a save.
   func lastSave(
     of device: DeviceID, at location: FieldPosition
   ) -> UInt64 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A replica to read from.
+/// A read-only view of a replica.
 ///
-/// A store passes a view to the closures that read. The view has no way to change
-/// the replica, or to make a delta or a copy of it: these can contain saves that
-/// a backup lacks, and the store must first write its restore token.
+/// A store passes a view to the closures that read. A view cannot change the
+/// replica, create a delta or copy the state. Deltas and copies can contain
+/// saves that a backup lacks, so the store must first write its restore token.
 public struct ReplicaView {
   package let replica: Replica
 
@@ -13,7 +13,7 @@ public struct ReplicaView {
   /// The entities that the app knows.
   public var schema: Schema { replica.schema }
 
-  /// The device under which the replica saves.
+  /// The device ID of the replica's saves.
   public var device: DeviceID { replica.device }
 
   /// The saves that are fully applied, and the fields ahead of them.
@@ -38,13 +38,13 @@ public struct ReplicaView {
 
   /// Reads a record, even if it was deleted.
   ///
-  /// - Returns: The record, or `nil` if no known save has touched it.
+  /// - Returns: The record, or `nil` if no known save touched it.
   public func record(_ id: RecordID) -> Record? { replica.record(id) }
 
   /// Returns whether a record exists.
   public func exists(_ id: RecordID) -> Bool { replica.exists(id) }
 
-  /// Lists the existing records of an entity in the order of their keys.
+  /// Lists the existing records of an entity, sorted by key.
   ///
   /// See ``Replica/records(of:after:limit:)``.
   public func records<E: Entity>(
@@ -53,7 +53,7 @@ public struct ReplicaView {
     replica.records(of: entity, after: key, limit: limit)
   }
 
-  /// Lists the IDs of the existing records of an entity in the order of their keys.
+  /// Lists the IDs of the existing records of an entity, sorted by key.
   ///
   /// See ``Replica/recordIDs(of:after:limit:)-(E.Type,_,_)``.
   public func recordIDs<E: Entity>(
@@ -62,8 +62,7 @@ public struct ReplicaView {
     replica.recordIDs(of: entity, after: key, limit: limit)
   }
 
-  /// Lists the IDs of the existing records of an entity, which the schema need not
-  /// declare.
+  /// Lists the IDs of the existing records of an entity, declared or not.
   ///
   /// See ``Replica/recordIDs(of:after:limit:)-(String,_,_)``.
   public func recordIDs(
@@ -83,22 +82,23 @@ public struct ReplicaView {
     replica.recordCount(of: entity)
   }
 
-  /// Returns the number of existing records of an entity, which the schema need not
-  /// declare.
+  /// Returns the number of existing records of an entity, declared or not.
   ///
   /// - Complexity: O(1).
   public func recordCount(of entity: String) -> Int {
     replica.recordCount(of: entity)
   }
 
-  /// Lists the registers of an entity's existing records that have conflicts, sorted.
+  /// Lists the registers of an entity's existing records that have conflicts,
+  /// sorted.
   ///
   /// See ``Replica/conflictedFields(of:)-(String)``.
   public func conflictedFields(of entity: String) -> [FieldLocation] {
     replica.conflictedFields(of: entity)
   }
 
-  /// Lists the registers of an entity's existing records that have conflicts, sorted.
+  /// Lists the registers of an entity's existing records that have conflicts,
+  /// sorted.
   ///
   /// See ``Replica/conflictedFields(of:)-(String)``.
   public func conflictedFields<E: Entity>(of entity: E.Type) -> [FieldLocation]

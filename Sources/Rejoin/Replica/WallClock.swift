@@ -12,9 +12,9 @@
 public struct WallClock: Sendable {
   private let read: @Sendable () -> Int64
 
-  /// Creates a clock from a function that gives milliseconds since 1970.
+  /// Creates a clock from a closure that returns milliseconds since 1970.
   public init(_ read: @escaping @Sendable () -> Int64) { self.read = read }
 
-  /// Milliseconds since 1970.
+  /// The current time in milliseconds since 1970.
   public var now: Int64 { read() }
 }

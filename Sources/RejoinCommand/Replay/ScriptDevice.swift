@@ -1,18 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Rejoin
-import Synchronization
-
-/// A wall clock that a script sets.
-final class ScriptClock: Sendable {
-  private let time = Mutex<Int64>(0)
-
-  func set(_ now: Int64) { time.withLock { $0 = now } }
-
-  var now: Int64 { time.withLock { $0 } }
-
-  var wallClock: WallClock { WallClock { [self] in now } }
-}
+import RejoinTesting
 
 /// The devices of a script.
 final class ScriptDevices {
@@ -22,7 +11,7 @@ final class ScriptDevices {
   /// The replicas, by name.
   private var replicas: [String: Replica] = [:]
   /// The wall clocks, by name; one for each of `replicas`.
-  private var clocks: [String: ScriptClock] = [:]
+  private var clocks: [String: ManualClock] = [:]
   /// The number of the last incarnation of a name; one if it is missing.
   private var incarnations: [String: Int] = [:]
   /// The names of all device IDs in use, those of earlier incarnations
@@ -41,7 +30,7 @@ final class ScriptDevices {
   ) throws(ScriptError) -> Replica {
     if let replica = replicas[name] { return replica }
     let device = try identity(name, in: line)
-    clocks[name] = ScriptClock()
+    clocks[name] = ManualClock(0)
     let empty = Replica(
       device: device, schema: schema, wallClock: WallClock { 0 },
       makeDeviceID: newDevices(for: name)
@@ -68,7 +57,7 @@ final class ScriptDevices {
   func exists(_ name: String) -> Bool { replicas[name] != nil }
 
   func set(_ name: String, time: Int64?) {
-    if let time { clocks[name]?.set(time) }
+    if let time { clocks[name]?.now = time }
   }
 
   /// Copies a device's state to a new device.
@@ -83,12 +72,12 @@ final class ScriptDevices {
     guard original.version[device].sequence == 0 else {
       throw line.error("\"\(copy)\" has saved; fork as a new device")
     }
-    let (clock, state) = (ScriptClock(), original.fork(as: device).state)
+    let (clock, state) = (ManualClock(0), original.fork(as: device).state)
     // A copy is not opened later: its clock is not set back.
-    clock.set(state.hybrid.latest.milliseconds)
+    clock.now = state.hybrid.latest.milliseconds
     clocks[copy] = clock
     try open(copy, state, RestoreToken(state), in: line)
-    clock.set(clocks[name]?.now ?? 0)
+    clock.now = clocks[name]?.now ?? 0
   }
 
   /// Stores a device's token apart from its backups.
@@ -125,7 +114,7 @@ final class ScriptDevices {
   func crash(
     _ name: String, _ state: ReplicaState, in line: ScriptLine
   ) throws(ScriptError) {
-    let clock = clocks[name] ?? ScriptClock()
+    let clock = clocks[name] ?? ManualClock(0)
     let stored = try onDisk(line) { stores throws(ScriptStores.Failure) in
       try stores.reopen(
         name, schema: schema, wallClock: clock.wallClock,
@@ -144,7 +133,7 @@ final class ScriptDevices {
     _ name: String, _ state: ReplicaState, _ token: RestoreToken?,
     in line: ScriptLine
   ) throws(ScriptError) -> Replica {
-    let clock = clocks[name] ?? ScriptClock()
+    let clock = clocks[name] ?? ManualClock(0)
     clocks[name] = clock
     let stored = try onDisk(line) { stores throws(ScriptStores.Failure) in
       try stores.begin(

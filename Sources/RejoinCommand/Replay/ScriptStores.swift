@@ -4,7 +4,6 @@ import Foundation
 import Rejoin
 import RejoinSQL
 import RejoinStore
-import Synchronization
 
 /// The stores of a script's devices: a file for each in a folder.
 final class ScriptStores {
@@ -15,7 +14,7 @@ final class ScriptStores {
 
   /// Keeps the token that the script is about, and not one of its own.
   private final class Keeper: TokenStorage {
-    private let bytes = Mutex<[UInt8]?>(nil)
+    private let bytes = Locked<[UInt8]?>(nil)
     func load() -> [UInt8]? { bytes.withLock { $0 } }
     func store(_ new: [UInt8]) { bytes.withLock { $0 = new } }
     func keep(_ token: RestoreToken?) {

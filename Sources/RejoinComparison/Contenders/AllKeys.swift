@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Last arrival wins, like CloudKit's `allKeys`: the keys that the client holds
-/// replace the server's, and keys that only the server holds stay.
+/// Last arrival wins, like CloudKit's `allKeys`.
 ///
-/// A field that the edit unsets is sent as unset.
+/// The client's keys replace the server's, and keys that only the server has
+/// stay. If the edit unsets a field, the field is sent as unset.
 struct AllKeys: Contender {
   let name = "allKeys"
   let rule =

@@ -2,11 +2,10 @@
 
 import Rejoin
 
-/// Append-only entries: every change is an immutable record, and reading
-/// replays these in the order of their times.
+/// Append-only entries, which reading replays in the order of their times.
 ///
-/// Sums are correct. A register shows its latest entry and keeps the earlier
-/// ones as its history.
+/// Every change is an immutable entry. Sums are correct. A register shows its
+/// latest entry and keeps the earlier ones as its history.
 struct AppendOnlyEntries: Contender {
   let name = "appendOnlyEntries"
   let rule =

@@ -2,14 +2,15 @@
 
 import Rejoin
 
-/// Maps of multi-value registers and counters, as in Automerge: a model of its
-/// rules, which was not run.
+/// A model of Automerge's rules: maps of multi-value registers and counters.
 ///
-/// An operation supersedes those that its author had seen. Of several values, that
-/// of the greatest operation is shown, and the others are listed. An increment
-/// belongs to the counter that its author had seen, and goes with it. A set is a
-/// map of its elements. A deleted record takes everything with it that was written
-/// in it, seen or not; one that is created again is another.
+/// Automerge itself was not run. An operation supersedes the operations that
+/// its author had seen. If a register has several values, the value of the
+/// greatest operation is shown, and the others are listed. An increment belongs
+/// to the counter that its author had seen, and disappears with it. A set is a
+/// map of its elements. A deletion of the record also deletes everything
+/// written in the record, seen or unseen. Creating the record again creates a
+/// new map.
 struct AutomergeLike: Contender {
   let name = "automergeLike"
   let rule =
@@ -35,7 +36,8 @@ struct AutomergeLike: Contender {
 
 /// Operations on a record and its fields.
 private struct MapDocument {
-  /// The operation that made a value or an object: a Lamport clock and a device.
+  /// The operation that created a value or an object: a Lamport clock and a
+  /// device.
   struct ID: Hashable, Comparable {
     var count = 0
     var device = ""
@@ -45,7 +47,7 @@ private struct MapDocument {
     }
   }
 
-  /// A field, or an element of a set, of a record.
+  /// A field of a record, or an element of a set in the record.
   struct Key: Hashable {
     let object: ID
     let field: String
@@ -72,7 +74,7 @@ private struct MapDocument {
     return ID(count: count, device: device)
   }
 
-  /// The objects that are there, the one shown last.
+  /// The existing objects, sorted so that the shown one is last.
   private var present: [ID] { objects.subtracting(superseded).sorted() }
 
   private func present(_ key: Key) -> [(id: ID, content: Content)] {
@@ -84,7 +86,7 @@ private struct MapDocument {
     values.keys.filter { $0.object == object && $0.field == field }
   }
 
-  /// Deletes keys, each by an operation.
+  /// Deletes keys, with one operation for each.
   private mutating func drop(_ keys: [Key]) {
     for key in keys {
       let present = present(key).map(\.id)
@@ -94,7 +96,7 @@ private struct MapDocument {
   }
 
   private mutating func put(_ content: Content, _ key: Key, _ device: String) {
-    // What is there alone is not written again.
+    // Don't write a value again if it is the only one.
     if present(key).map(\.content) == [content] { return }
     superseded.formUnion(present(key).map(\.id))
     values[key, default: [:]][next(device)] = content

@@ -3,22 +3,22 @@
 import Rejoin
 import RejoinPolicies
 
-/// The server's copy of a record, with the clients that merge into it by a policy.
+/// A server's copy of a record, into which clients merge under a policy.
 struct ChangeTagServer {
   private let policy: MergePolicy
   private let episode: Episode
-  /// Whether a save is refused if anything has been saved since, even the same.
+  /// Whether a save is refused if another device saved since, even the same
+  /// value.
   private var checksTags: Bool {
     if case .error = policy { true } else { false }
   }
   private(set) var record: PlainRecord?
   /// The copies of the devices whose queues are blocked by a refused edit.
   private(set) var stuck: [String: PlainRecord?] = [:]
-  /// The device whose save has changed the tag last.
+  /// The device whose save changed the tag last.
   private var writer: String?
 
-  /// The field that stands for the record's existence; no episode's field has
-  /// this name.
+  /// The name of a field for the record's existence, which no episode uses.
   private static let existence = "\u{0}exists"
 
   init(_ policy: MergePolicy, _ episode: Episode) {
@@ -35,7 +35,7 @@ struct ChangeTagServer {
     let differences = differences(of: upload)
     let decision = policy.decide(
       differences, isInsertion: upload.isCreation && record != nil)
-    // A tag changes with each save, whatever it writes.
+    // A save changes the tag even if it writes the same values.
     let isStale = writer.map { $0 != upload.device } ?? false
     if decision.isRefused || checksTags && isStale {
       hold(upload)
@@ -45,14 +45,14 @@ struct ChangeTagServer {
     }
   }
 
-  /// Leaves an edit on its device, which keeps what it wrote.
+  /// Leaves an edit on its device, which keeps its own copy.
   private mutating func hold(_ upload: Upload) {
     let unfetched = episode.unfetched(by: upload.device)
     let copy = upload.after?.merging(unfetched) { mine, _ in mine }
     stuck.updateValue(copy, forKey: upload.device)
   }
 
-  /// Deletes the record, whatever has changed, unless the device is blocked.
+  /// Deletes the record without a check, unless the device is blocked.
   mutating func delete(for device: String) {
     if stuck[device] == nil {
       (record, writer) = (nil, device)
@@ -97,11 +97,11 @@ struct ChangeTagServer {
 }
 
 extension ChangeTagServer {
-  /// The base, mine and store values of every field: as fetched by the client,
-  /// as edited, and on the server.
+  /// Returns the base, mine and store values of every field.
   ///
-  /// A field that the client's query left out is not compared and stays as it
-  /// is on the server.
+  /// The client fetched the base and edited it, and the server stores the third
+  /// value. If the client's query left out a field, the field is not compared
+  /// and does not change on the server.
   private func differences(of upload: Upload) -> [FieldDifference] {
     let before = upload.before ?? [:]
     let mine = upload.after ?? before
@@ -120,9 +120,9 @@ extension ChangeTagServer {
     return registers + [existence(upload, registers)]
   }
 
-  /// The record's existence as a field.
+  /// Returns the record's existence as a field.
   ///
-  /// It is in conflict with a deletion if any field has changed.
+  /// The existence conflicts with a deletion if any field changed.
   private func existence(
     _ upload: Upload, _ fields: [FieldDifference]
   ) -> FieldDifference {

@@ -2,8 +2,8 @@
 
 /// Changed fields overwrite without a check, like CloudKit's `changedKeys`.
 ///
-/// If the record was deleted on the server, the client saves its whole copy, so
-/// that the record does not come back with a few fields only.
+/// If the record was deleted on the server, the client saves its whole copy.
+/// Otherwise the record would return with only a few fields.
 struct ChangedKeys: Contender {
   let name = "changedKeys"
   let rule =

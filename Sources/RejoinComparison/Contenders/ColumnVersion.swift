@@ -2,20 +2,20 @@
 
 import Rejoin
 
-/// A version for each column, as in cr-sqlite: a model of its rules, which was not
-/// run.
+/// A model of cr-sqlite's rules: a version for each column.
 ///
-/// A write increments the version of its column; the greater version wins, then the
-/// greater value, then the greater device. A counter and a set are one value each. A
-/// row counts how often it was deleted and inserted again: the greater count wins,
-/// with its columns, so that a deletion wins over a concurrent update.
+/// The library itself was not run. A write increments the version of its
+/// column. The greater version wins, then the greater value, then the greater
+/// device. A counter or a set is one value. Each row counts its deletions and
+/// insertions, and the row with the greater count wins with its columns, so a
+/// deletion wins over a concurrent update.
 struct ColumnVersion: Contender {
   let name = "columnVersion"
   let rule =
     "model of cr-sqlite: in every column, the value written more often wins"
   let source = Source.model("cr-sqlite, vlcn.io")
 
-  /// A value with what it is compared by, first things first.
+  /// A value with the parts of its comparison, in order.
   private struct Column {
     var version = 0
     var content: Content?
@@ -32,9 +32,10 @@ struct ColumnVersion: Contender {
     }
   }
 
-  /// A row as one device has it.
+  /// A row as one device stores it.
   private struct Row {
-    /// Odd while the row exists.
+    /// The number of insertions and deletions, which is odd while the row
+    /// exists.
     var count: Int
     var columns: [String: Column]
   }

@@ -3,23 +3,26 @@
 import Rejoin
 import RejoinPolicies
 
-/// `NSPersistentCloudKitContainer`, as far as its contexts merge: a server that
-/// checks change tags, and a context with a merge policy on each device.
+/// A model of how the contexts of `NSPersistentCloudKitContainer` merge.
 ///
-/// What a device has edited offline waits, unsaved, in its context. When it imports
-/// the server's record, the context saves, the policy decides between the two, and the
-/// result is exported under the tag just fetched. Edits that were saved offline never
-/// meet a policy: see ``SavedContainer``.
-/// Counters and sets are plain values, and the record's existence is one more field.
+/// It consists of a server that checks change tags and, on each device, a
+/// context with a merge policy. Edits made offline wait unsaved in the context.
+/// When the device imports the server's record, the context saves, and the
+/// policy decides between the two. The result is exported under the imported
+/// tag. If edits were saved offline, no policy applies to them: see
+/// ``SavedContainer``.
 ///
-/// As no attribute of a mirrored store can be unique, two insertions are two objects:
-/// nothing is lost, and what shows is what both have.
+/// Counters and sets are plain values, and the record's existence is another
+/// field. In a mirrored store, no attribute can be unique, so two insertions
+/// create two objects. Nothing is lost, and the outcome shows the content of
+/// both.
 ///
-/// What a policy drops is lost. `error` throws, hands both sides to the app, and
-/// leaves the edits unsaved on their device until the user acts.
+/// If a policy drops an edit, the edit is lost. `error` throws, passes both
+/// sides to the app, and leaves the edits unsaved on their device until the
+/// user acts.
 ///
-/// That edits are unsaved when an import arrives is an assumption. Most apps save at
-/// once, and then no policy applies.
+/// It is an assumption that edits are unsaved when an import arrives. Most apps
+/// save immediately, and then no policy applies.
 struct Container: Contender {
   let name: String
   var rule: String {
@@ -34,7 +37,7 @@ struct Container: Contender {
     name = "container.\(policy)"
   }
 
-  /// A strategy for each policy of Core Data, and for two that articles add.
+  /// A strategy for each policy of Core Data and for two that articles add.
   static let all: [Container] = [
     Container(.error), Container(.mergeByPropertyStoreTrump),
     Container(.mergeByPropertyObjectTrump), Container(.overwrite),
@@ -51,12 +54,12 @@ struct Container: Contender {
   }
 }
 
-/// A save that asks CloudKit for `ifServerRecordUnchanged`, by an app that does not
+/// A save with CloudKit's `ifServerRecordUnchanged`, by an app that does not
 /// handle `serverRecordChanged`.
 ///
-/// A refused device keeps its edits, and all later ones wait behind them. The error
-/// has shown it the ancestor, its own copy and the server's. A deletion takes an ID
-/// and no tag, and is never refused.
+/// A refused device keeps its edits, and all later edits wait behind them. The
+/// error showed the device the ancestor, its own copy and the server's copy. A
+/// deletion takes an ID and no tag, so it is never refused.
 struct IfServerRecordUnchanged: Contender {
   let name = "ifServerRecordUnchanged"
   let rule =

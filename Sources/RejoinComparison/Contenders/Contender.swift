@@ -2,8 +2,8 @@
 
 /// A strategy for merging the edits of several devices.
 ///
-/// A contender takes the edits of an episode in their order of arrival and
-/// returns what every device shows in the end. It does not know how the outcome
+/// A contender receives the edits of an episode in their order of arrival and
+/// returns the final record of every device. It does not know how the outcome
 /// is scored.
 ///
 ///     struct ReadOnly: Contender {
@@ -29,6 +29,6 @@ public protocol Contender: Sendable {
 }
 
 extension Contender {
-  /// The source of strategies that do not name any: `"custom"`.
+  /// The source of a custom strategy, `"custom"`.
   public var source: String { "custom" }
 }

@@ -3,14 +3,16 @@
 import Rejoin
 
 extension Episode {
-  /// What the server ends with if each device sends what it has changed offline as
-  /// one save, and merges it with what has changed there.
+  /// Returns the server's final record if each device merges its offline
+  /// changes as one save.
   ///
-  /// A deletion is not applied if anything has changed on the server. A record that
-  /// was deleted there is saved again as a whole.
+  /// A deletion is not applied if the server's record changed. If the record
+  /// was deleted on the server, a device saves its whole copy again.
   ///
-  /// - Parameter merge: Returns the server's record with a device's changes, from the
-  ///   record that the device had fetched, its own copy, and the uploads that made it.
+  /// - Parameter merge: A closure that returns the server's record with a
+  ///   device's changes. It receives the record that the device fetched, the
+  ///   device's copy, the uploads that led to this copy, and the server's
+  ///   record.
   func settled(
     _ merge: (
       _ ancestor: PlainRecord, _ mine: PlainRecord, _ uploads: [Upload],

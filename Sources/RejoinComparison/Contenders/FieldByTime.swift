@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Last write wins, field by field: every field keeps the content with the
-/// latest wall-clock time.
+/// Last write wins for each field, by the latest wall-clock time.
 ///
-/// The record's existence is one more field.
+/// The record's existence is another field.
 struct FieldByTime: Contender {
   let name = "fieldByTime"
   let rule =

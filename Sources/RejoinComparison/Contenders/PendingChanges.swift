@@ -2,12 +2,13 @@
 
 import Rejoin
 
-/// A queue of pending local changes, beside the server's copy.
+/// A queue of pending local changes next to the server's copy.
 ///
-/// The queue holds the record as the device has it. If the server's has not changed
-/// since it was fetched, mine replaces it. Otherwise the server's stays, and mine is
-/// listed as a whole. A deletion in the queue is one more version of the record. A
-/// record that was deleted on the server is saved again.
+/// The queue contains the device's whole record. If the server's record did not
+/// change after the device fetched it, the queued record replaces it. Otherwise
+/// the server's record stays, and the queued record is listed as a whole. A
+/// deletion in the queue counts as another version of the record. If the record
+/// was deleted on the server, the device saves it again.
 struct PendingChanges: Contender {
   let name = "pendingChanges"
   let rule =

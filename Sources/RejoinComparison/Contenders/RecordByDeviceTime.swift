@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Last write wins, record by record: the copy with the latest wall-clock time
-/// replaces the whole record, a deletion included.
+/// Last write wins for the whole record, by the latest wall-clock time.
 ///
-/// Every device uploads its whole copy. If times are equal, the later arrival
-/// wins.
+/// Every device uploads its whole copy or a deletion. If times are equal, the
+/// later arrival wins.
 struct RecordByDeviceTime: Contender {
   let name = "recordByDeviceTime"
   let rule = "the whole record with the latest wall-clock time wins"

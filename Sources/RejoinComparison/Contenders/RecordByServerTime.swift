@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Last write wins, record by record, by the server's time: the copy that arrives
-/// last replaces the whole record, a deletion included.
+/// Last write wins for the whole record, in the order of arrival at the server.
 ///
-/// Every device uploads its whole copy, whatever its clock says.
+/// Every device uploads its whole copy or a deletion, regardless of its clock.
 struct RecordByServerTime: Contender {
   let name = "recordByServerTime"
   let rule = "the whole record that arrives last at the server wins"

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One record per attribute, each with last write wins by time.
+/// One record per attribute, where the last write wins by time.
 ///
-/// The article advises to split an entity into small ones. This is the limit of the
-/// advice: edits of different attributes never overwrite each other. Splitting it into
-/// a few entities is between this row and ``RecordByDeviceTime``. Deleting the
-/// record means deleting every attribute that the device knows; an attribute
-/// that is updated later comes back alone.
+/// The article recommends splitting an entity into small entities, and this
+/// strategy takes the advice to its limit: edits of different attributes never
+/// overwrite each other. Splitting the entity into a few entities is between
+/// this strategy and ``RecordByDeviceTime``. To delete the record, a device
+/// deletes every attribute that it knows. If an attribute is updated later,
+/// only that attribute returns.
 struct RecordPerAttribute: Contender {
   let name = "recordPerAttribute"
   let rule =

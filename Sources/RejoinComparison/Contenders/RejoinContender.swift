@@ -6,7 +6,7 @@ import Rejoin
 ///
 /// Every device imports the base, as an app does with its existing rows. Each
 /// edit is saved at the time of its device's clock. Then the devices exchange
-/// deltas, in the order of arrival, until none has unseen changes.
+/// deltas in the order of arrival until no device lacks changes.
 struct RejoinContender: Contender {
   var name: String { deletion == .updateWins ? "rejoin" : "rejoin.deleteWins" }
   var rule: String {
@@ -14,12 +14,13 @@ struct RejoinContender: Contender {
       + (deletion == .updateWins ? "" : "; a deletion wins")
   }
   let source = Source.library
-  /// What wins where one device deletes the record and another edits it.
+  /// The rule for a deletion on one device and a concurrent edit on another.
   var deletion = DeletionRule.updateWins
 
-  /// Carries a delta from one device to another; `nil` loses it.
+  /// A closure that carries a delta to another device, or loses it by returning
+  /// `nil`.
   ///
-  /// A test of the oracle damages deltas here, and must see losses.
+  /// A test of the oracle damages deltas here and must observe losses.
   var transmit: @Sendable (Delta) -> Delta? = { $0 }
 
   func outcome(of episode: Episode) throws -> Outcome {

@@ -3,14 +3,14 @@
 import Rejoin
 
 extension Episode {
-  /// The library's key for a field.
+  /// Returns the library's key for a field.
   ///
-  /// The empty name is not allowed there, and is replaced.
+  /// The library does not allow an empty name, so it is replaced.
   func key(of field: String) -> FieldKey {
     FieldKey(field.isEmpty ? "\u{0}" : field, kind(of: field))
   }
 
-  /// The field of a key.
+  /// Returns the field of a key.
   static func field(of key: FieldKey) -> String {
     key.name == "\u{0}" ? "" : key.name
   }
@@ -22,7 +22,7 @@ extension Episode {
 }
 
 extension Episode.Edit {
-  /// The edit as the library's field edits, in the order in which they apply:
+  /// Returns the library's field edits in the order of their application:
   /// `clear`, `set`, `remove`, `insert`, `increment`.
   func fieldEdits(
     of kinds: [String: FieldKind]

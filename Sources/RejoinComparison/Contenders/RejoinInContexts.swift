@@ -3,12 +3,12 @@
 import Rejoin
 import RejoinPolicies
 
-/// This library with an editing context under a merge policy on each device.
+/// This library, with an editing context under a merge policy on each device.
 ///
-/// What a device has edited offline waits in its context. When the saves of others
-/// have arrived, the context saves, and the policy decides what becomes writes.
-/// Between replicas there is only the join. Under `error`, the edits stay in the
-/// context until the user acts.
+/// Edits made offline wait in the context. When the saves of other devices
+/// arrive, the context saves, and the policy decides which edits become writes.
+/// Replicas only join. Under `error`, the edits stay in the context until the
+/// user acts.
 struct RejoinInContexts: Contender {
   let name: String
   var rule: String {
@@ -23,7 +23,7 @@ struct RejoinInContexts: Contender {
     name = "rejoin + \(policy)"
   }
 
-  /// A strategy for each policy, except `custom`.
+  /// A strategy for each policy except `custom`.
   static let all: [RejoinInContexts] = [
     MergePolicy.error, .mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump,
     .overwrite, .rollback, .mergeNonNil, .serverWins, .lastWriteWins, .merge,

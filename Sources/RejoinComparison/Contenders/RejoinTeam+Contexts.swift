@@ -4,10 +4,10 @@ import Rejoin
 import RejoinPolicies
 
 extension RejoinTeam {
-  /// Edits in the context of a device.
+  /// Applies an edit in the context of its device.
   mutating func edit(_ edit: Episode.Edit) {
     guard let place = places[edit.device] else { return }
-    members[place].clock.set(edit.at)
+    members[place].clock.now = edit.at
     if edit.isDeletion { return contexts[place].delete(Self.id) }
     for (field, change) in edit.fieldEdits(of: episode.kinds) {
       contexts[place].apply(change, to: key(field), in: Self.id)
@@ -40,7 +40,8 @@ extension RejoinTeam {
     }
   }
 
-  /// What a device shows that could not save; `nil` if it has deleted the record.
+  /// Returns the record that a device shows if it could not save, or `nil` if
+  /// the device deleted it.
   private func shown(
     in context: EditingContext, _ device: String
   ) -> PlainRecord? {
@@ -60,7 +61,7 @@ extension RejoinTeam {
     return shown
   }
 
-  /// The content of a field in a device's own copy, after its edits.
+  /// Returns the content of a field in a device's own copy, after its edits.
   private func ownContent(of key: FieldKey, on device: String) -> Content? {
     let last = episode.uploads.last { $0.device == device }
     return last?.after?[Episode.field(of: key)]

@@ -2,20 +2,20 @@
 
 import Rejoin
 import RejoinPolicies
-import Synchronization
+import RejoinTesting
 
 /// The replicas of an episode's devices.
 struct RejoinTeam {
   let episode: Episode
   /// A replica and its wall clock for each device, in the order of arrival.
-  private(set) var members: [(replica: Replica, clock: SetClock)] = []
+  private(set) var members: [(replica: Replica, clock: ManualClock)] = []
   /// The index in `members`, by device.
   private(set) var places: [String: Int] = [:]
-  /// The contexts of the devices; empty if edits are saved at once.
+  /// The contexts of the devices, or none if each edit is saved immediately.
   private(set) var contexts: [EditingContext] = []
-  /// What the contexts show whose policy has refused to save.
+  /// The records that contexts show after their policy refused to save.
   var unsaved: [Int: PlainRecord?] = [:]
-  /// The values that reports and errors have told, by register.
+  /// The contents that reports and errors showed, by field.
   var reported: [String: Set<Content?>] = [:]
 
   static let id = RecordID("Episode", "record")
@@ -26,13 +26,15 @@ struct RejoinTeam {
 
   /// Creates the replicas.
   ///
-  /// - Parameter policy: That of the devices' contexts; `nil` for none.
+  /// - Parameter policy: The policy of the devices' contexts, or `nil` to
+  ///   create no contexts.
   init(
     _ episode: Episode, deletion: DeletionRule = .updateWins,
     policy: MergePolicy? = nil
   ) throws {
     self.episode = episode
-    // The library compares device IDs: numbered by name, they order like names.
+    // The library compares device IDs. Number them by name, so they order like
+    // names.
     let ranks = episode.devices.sorted().enumerated()
     let numbers = Dictionary(
       uniqueKeysWithValues: ranks.map { ($1, UInt64($0 + 1)) })
@@ -40,7 +42,7 @@ struct RejoinTeam {
       "Episode": .init(fields: Set(episode.keys), deletion: deletion)
     ])
     for device in episode.devices.isEmpty ? [""] : episode.devices {
-      let clock = SetClock()
+      let clock = ManualClock(0)
       let replica = Replica(
         device: DeviceID(numbers[device] ?? 1),
         schema: schema, wallClock: WallClock { clock.now },
@@ -78,7 +80,7 @@ struct RejoinTeam {
   /// Saves an edit on its device, at the time of that device's clock.
   mutating func save(_ edit: Episode.Edit) throws {
     guard let place = places[edit.device] else { return }
-    members[place].clock.set(edit.at)
+    members[place].clock.now = edit.at
     try members[place].replica.save { transaction in
       if edit.isDeletion { return transaction.delete(Self.id) }
       for (field, change) in edit.fieldEdits(of: episode.kinds) {
@@ -87,12 +89,12 @@ struct RejoinTeam {
     }
   }
 
-  /// Sends deltas from each device to every other until none has unseen
+  /// Sends deltas from each device to every other one until no device lacks
   /// changes.
   ///
-  /// As every device sends to every other, two rounds suffice. The number of
-  /// rounds is bounded so that a fault of the library shows in the result, not
-  /// in an endless loop.
+  /// Every device sends to every other one, so two rounds suffice. The number
+  /// of rounds is limited, so that a bug in the library shows in the result and
+  /// not as an endless loop.
   mutating func exchange(_ transmit: (Delta) -> Delta?) {
     for _ in 0...members.count {
       guard exchangeOnce(transmit) else { return }
@@ -113,7 +115,7 @@ struct RejoinTeam {
     return hasSent
   }
 
-  /// Lists the values of the conflicts that merging reports.
+  /// Records the values of the conflicts that a merge reports.
   private mutating func list(_ report: MergeReport) {
     for conflict in report.conflicts {
       let field = Episode.field(of: conflict.location.field)
@@ -126,8 +128,8 @@ struct RejoinTeam {
 }
 
 extension RejoinTeam {
-  /// What every replica shows, with the conflicts that its records and reports
-  /// list.
+  /// The record of every replica, with the conflicts in its records and
+  /// reports.
   var outcome: Outcome {
     let fields = Set((episode.base ?? [:]).keys).union(episode.changedFields)
     var outcome = Outcome(states: [], reported: reported)
@@ -174,13 +176,4 @@ extension RejoinTeam {
     }
     return shown
   }
-}
-
-/// A wall clock that shows the time it was set to.
-final class SetClock: Sendable {
-  private let time = Atomic<Int64>(0)
-
-  var now: Int64 { time.load(ordering: .relaxed) }
-
-  func set(_ now: Int64) { time.store(now, ordering: .relaxed) }
 }

@@ -2,9 +2,9 @@
 
 /// `NSPersistentCloudKitContainer` with edits that were saved offline.
 ///
-/// No policy applies to them. Apple does not document whether the container sends
-/// the whole record or the changed properties. The two readings are the ends of a
-/// bracket.
+/// No policy applies to these edits. Apple does not document whether the
+/// container sends the whole record or only the changed properties, so there is
+/// a strategy for each case. The actual losses are between the two.
 struct SavedContainer: Contender {
   let name: String
   let rule: String

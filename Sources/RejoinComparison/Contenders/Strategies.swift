@@ -2,7 +2,7 @@
 
 /// The strategies to compare.
 public enum Strategies {
-  /// Every strategy, in the order of the table; Rejoin is the last.
+  /// Every strategy, in the order of the table, with Rejoin last.
   public static let all: [any Contender] =
     [
       RecordByServerTime(), RecordByDeviceTime(), SyncEngineSample(),
@@ -17,15 +17,15 @@ public enum Strategies {
     ] + RejoinInContexts.all
     + [RejoinContender(deletion: .deleteWins), RejoinContender()]
 
-  /// The strategies that an app is likely to have, and Rejoin, with and without the
-  /// policy of a container.
+  /// Strategies that apps commonly use, and Rejoin with and without a
+  /// container's policy.
   public static let usual = [
     "recordByServerTime", "CKSyncEngine sample", "changedKeys",
     "container.mergeByPropertyObjectTrump",
     "rejoin + mergeByPropertyObjectTrump", "handler.threeWay", "rejoin",
   ].compactMap(named)
 
-  /// Returns the strategy with the given name; `nil` if there is none.
+  /// Returns the strategy with the given name, or `nil` if none has it.
   public static func named(_ name: String) -> (any Contender)? {
     all.first { $0.name == name }
   }

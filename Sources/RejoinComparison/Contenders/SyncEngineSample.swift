@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Apple's CKSyncEngine sample: of two copies of a record, that with the later
-/// `userModificationDate` stays as a whole.
+/// Apple's CKSyncEngine sample, where the later `userModificationDate` wins.
 ///
-/// A refused client compares the dates and sends the record again. If they are equal,
-/// it keeps its own copy. The sample deletes a record without a check, and saves one
-/// that was deleted on the server again.
+/// The copy with the later date stays as a whole. A refused client compares the
+/// dates and sends the record again. If the dates are equal, it keeps its own
+/// copy. The sample deletes a record without a check. If a record was deleted
+/// on the server, the sample saves it again.
 struct SyncEngineSample: Contender {
   let name = "CKSyncEngine sample"
   let rule =

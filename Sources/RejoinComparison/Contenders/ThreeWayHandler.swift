@@ -2,18 +2,20 @@
 
 import Rejoin
 
-/// What a careful app does on CloudKit's `serverRecordChanged`, whose error hands
-/// it the ancestor, its own copy and the server's: it merges the three by kind.
+/// A careful app that handles CloudKit's `serverRecordChanged` with a three-way
+/// merge.
 ///
-/// It merges counters and sets by difference. If both sides wrote a
-/// register, the client's value stays, and the server's is listed. Clearing a field is a
-/// write. A device sends its offline changes as one save. A native deletion takes
-/// an ID and no tag, and the server never refuses it. So the app fetches first, and
-/// keeps a record that changed on the server. It saves a record that was deleted
-/// there again as a whole.
+/// The error contains the ancestor, the app's own copy and the server's. The
+/// app merges counters and sets by difference. If both sides wrote a register,
+/// the client's value stays, and the server's is listed. Clearing a field is a
+/// write. A device sends its offline changes as one save.
 ///
-/// The documentation makes this handler possible. Apple's own sample is
-/// ``SyncEngineSample``.
+/// A native deletion takes an ID and no tag, so the server never refuses it.
+/// The app therefore fetches first and keeps a record that changed on the
+/// server. If the record was deleted there, the app saves its whole copy again.
+///
+/// CloudKit's documentation makes this handler possible. For Apple's own
+/// sample, see ``SyncEngineSample``.
 struct ThreeWayHandler: Contender {
   let name = "handler.threeWay"
   let rule =

@@ -4,10 +4,10 @@ import Rejoin
 
 /// Last write wins for each register by the wall clock.
 ///
-/// If two times are equal, a vector clock decides which write had seen the other.
-/// Fields whose changes commute store deltas: increments of counters, insertions and
-/// removals of sets. If two writes at one time are concurrent, that of the greater
-/// device wins. Deleting the record is a write.
+/// If two times are equal, a vector clock decides which write had seen the
+/// other. If these writes are concurrent, that of the greater device wins.
+/// Fields whose changes commute store deltas: increments of counters, and
+/// insertions and removals of sets. Deleting the record is a write.
 struct TimestampThenVectorClock: Contender {
   let name = "timestampThenVectorClock"
   let rule =
@@ -16,8 +16,8 @@ struct TimestampThenVectorClock: Contender {
   let source = Source.article
 
   func outcome(of episode: Episode) -> Outcome {
-    // An offline device had seen only the base and its own writes. So its vector
-    // clock has one entry, and its later write is the greater.
+    // An offline device had seen only the base and its own writes, so its
+    // vector clock has one entry and its later write is the greater.
     var record = episode.base ?? [:]
     var exists = episode.base != nil
     for upload in episode.uploadsByTime {

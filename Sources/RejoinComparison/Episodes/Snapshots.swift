@@ -10,7 +10,7 @@ import Rejoin
 package struct Snapshots: Sendable {
   /// The ID of the episode.
   package var id: String
-  /// The record from which both people started, or `nil` if it did not exist.
+  /// The common base of both people, or `nil` if the record did not exist.
   package var base: PlainRecord?
   /// The record as the first person left it, or `nil` if it was deleted.
   package var mine: PlainRecord?
@@ -34,7 +34,7 @@ package struct Snapshots: Sendable {
   /// Whether both people changed the record.
   package var isConcurrent: Bool { mine != base && theirs != base }
 
-  /// The episode in which each person's changes are one edit.
+  /// The episode, with each person's changes as one edit.
   package var episode: Episode {
     var edits: [Episode.Edit] = []
     for (device, after, time) in [

@@ -116,9 +116,10 @@ extension CounterFacts {
   /// The maximum number of sums that the search for an explanation stores.
   private static let limit = 1 << 16
 
-  /// Finds the smallest set of devices whose missing changes explain a counter.
+  /// Finds the devices whose missing changes explain a counter at the lowest
+  /// cost.
   ///
-  /// - Returns: The devices, or `nil` if no set explains the counter or the
+  /// - Returns: The devices, or `nil` if no changes explain the counter or the
   ///   number of sums exceeds the limit.
   private func leastLost(_ found: Int64, _ fates: [String: Fate]) -> [String]? {
     var least: [Number: Lost] = [Number(): Lost()]

@@ -37,7 +37,7 @@ struct FieldVerdict {
   var losesBase = false
   /// The number of lost changes of a register beyond the minimum.
   ///
-  /// Of several concurrent values, a register can show only one.
+  /// A register can show only one of several concurrent values.
   var excess = 0
   /// The difference between a counter and the sum of its increments.
   var counterUnits = 0

@@ -16,7 +16,7 @@ public struct Losses: Hashable, Sendable {
   public var reported = 0
   /// The lost changes of registers beyond the minimum.
   ///
-  /// Of several concurrent values, a register can show only one.
+  /// A register can show only one of several concurrent values.
   public var excess = 0
   /// The changes that only the record's conflict list shows.
   public var kept = 0
@@ -43,7 +43,7 @@ public struct Losses: Hashable, Sendable {
   /// The lost changes that neither an error nor a report showed.
   public var silent: Int { lost - reported }
 
-  /// Whether the final records show or list all changes.
+  /// Whether the final records show or list everything that they should.
   public var isLossless: Bool {
     lost == 0 && baseValuesLost == 0 && recordsWrong == 0
   }

@@ -8,9 +8,9 @@ struct Column: Sendable {
   let heading: String
   /// The meaning, as a sentence for the notes.
   let meaning: String
-  /// The sentence that replaces the column if no strategy has a count in it.
+  /// The sentence that replaces the column if every strategy has zero in it.
   var absence: String?
-  /// The count of a strategy and its total, or `nil` if it has no figure.
+  /// The count of a strategy and its total, or `nil` without a figure.
   let share: @Sendable (StrategyResult) -> (part: Int, whole: Int)?
   /// Whether a greater count is better.
   var isGood = false
@@ -31,7 +31,7 @@ struct Column: Sendable {
 }
 
 extension Column {
-  /// The columns of the default table, whose totals are those of a result.
+  /// Returns the columns of the default table, with the totals of a result.
   static func brief(_ result: ComparisonResult) -> [Column] {
     let waits = result.strategies.contains { $0.losses.waiting > 0 }
     return totals(result) + (waits ? [waiting] : [])
@@ -70,7 +70,7 @@ extension Column {
     ]
   }
 
-  /// The columns of the table with every count.
+  /// Returns the columns of the table with every count.
   static func all(_ result: ComparisonResult) -> [Column] {
     totals(result) + scores(result) + counts(result) + agreement(result)
   }
@@ -201,19 +201,19 @@ extension Column {
 }
 
 extension Int {
-  /// The share of a total in percent, to a tenth.
+  /// Returns the share of a total in percent, with one decimal.
   package func percent(of whole: Int) -> String {
     (whole == 0 ? 0 : Double(self) / Double(whole)).percent
   }
 }
 
 extension Double {
-  /// The share in percent, to a tenth.
+  /// The share in percent, with one decimal.
   package var percent: String {
     let tenths = Int((abs(self) * 1000).rounded())
     return "\(self < 0 && tenths > 0 ? "−" : "")\(tenths / 10).\(tenths % 10)%"
   }
 
-  /// The share in percent, without the sign, to the nearest whole number.
+  /// The share in percent, rounded to a whole number, without the percent sign.
   var wholePercent: String { "\(Int((self * 100).rounded()))" }
 }

@@ -2,11 +2,12 @@
 
 import Rejoin
 
-/// Comparisons for programs, as one JSON document or as JSON Lines.
+/// A machine-readable form of comparisons, as one JSON document or JSON Lines.
 package struct ComparisonJSON: Sendable {
   /// The version of the method.
   ///
-  /// It changes when the same episodes give other figures, or keys change.
+  /// It changes if the same episodes lead to different figures, or if keys
+  /// change.
   package static let version = 2
 
   private var comparisons: [Part] = []
@@ -49,12 +50,12 @@ package struct ComparisonJSON: Sendable {
         verdicts: verdicts))
   }
 
-  /// Adds how strategies end on a worked example.
+  /// Adds the endings of all strategies on a worked example.
   package mutating func add(_ example: ExampleReport) throws {
     examples.append(try example.json)
   }
 
-  /// The verdicts on an episode.
+  /// Returns the verdicts on an episode.
   package static func verdict(
     _ episode: Episode, _ verdicts: [EpisodeVerdict]
   ) -> JSONValue {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How much the strategies differ in an episode: first by the number of different
-/// endings, then by how few changes it takes.
+/// A measure of how much the strategies differ in an episode.
+///
+/// More different endings come first, then fewer changes in the episode.
 package struct Difference: Comparable {
   private let endings: Int
   private let changes: Int

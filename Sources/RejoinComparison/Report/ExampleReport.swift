@@ -7,7 +7,7 @@ package struct ExampleReport: Sendable {
   private let example: WorkedExample
   private let strategies: [any Contender]
 
-  /// Creates a report of an example under some strategies.
+  /// Creates a report of an example under the given strategies.
   package init(
     _ example: WorkedExample, _ strategies: [any Contender] = Strategies.all
   ) {
@@ -17,8 +17,9 @@ package struct ExampleReport: Sendable {
 
   /// Returns the report as a table or as Markdown.
   ///
-  /// - Returns: The text. As a table, no line is longer than 80 characters, as far
-  ///   as the values have spaces to break at.
+  /// In a table, lines have at most 80 characters if the values have spaces at
+  /// which to break.
+  ///
   /// - Throws: The errors of the strategies.
   package func text(_ format: TextFormat) throws -> String {
     let edits = example.episode.edits.map(\.words)
@@ -50,7 +51,7 @@ package struct ExampleReport: Sendable {
     }
   }
 
-  /// Strategies that end alike.
+  /// An ending that several strategies may share.
   private struct Ending {
     var names: [String]
     let words: String

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Explains one episode in words: the edits, how every strategy ends, what it
-/// lost, and by which rule.
+/// An explanation of one episode in words.
+///
+/// It lists the edits and, for every strategy, the rule, the ending and the
+/// losses.
 public struct Explanation: Sendable {
   private let episode: Episode
   private let strategies: [any Contender]
@@ -14,7 +16,7 @@ public struct Explanation: Sendable {
     self.strategies = strategies
   }
 
-  /// Returns the explanation, with a line break at its end.
+  /// Returns the explanation, which ends with a line break.
   ///
   /// - Throws: The errors of the strategies.
   public func text() throws -> String {

@@ -2,7 +2,7 @@
 
 import RejoinTesting
 
-/// The result of a comparison in one sentence, or a few.
+/// The result of a comparison in one or a few sentences.
 struct Headline {
   let subject: Subject
   let result: ComparisonResult
@@ -29,7 +29,8 @@ struct Headline {
       + deletions(named["rejoin"])
   }
 
-  /// The deletions that Rejoin loses, because an edit wins over one.
+  /// Returns a sentence about the deletions that Rejoin loses to concurrent
+  /// edits.
   private func deletions(_ rejoin: StrategyResult?) -> String {
     guard let score = rejoin?.ifDeletionsWin, score.lossy > 0,
       rejoin?.score.lossy == 0
@@ -62,7 +63,7 @@ struct Headline {
     }
   }
 
-  /// The share of records with a loss, with an interval if there is one.
+  /// Returns the share of records with a loss, with an interval if available.
   private func share(_ strategy: StrategyResult) -> String {
     let (part, whole) = (strategy.score.lossy, strategy.score.episodes)
     guard part > 0, let spread = Spread(.lossyRecords, of: strategy) else {

@@ -2,9 +2,10 @@
 
 import RejoinTesting
 
-/// A comparison as an HTML page: bars, the timeline of an episode, and tables.
+/// A comparison as an HTML page with bars, the timeline of an episode, and
+/// tables.
 ///
-/// The page needs no other file and no script.
+/// The page does not need other files or scripts.
 package struct Page: Sendable {
   private let results: [(subject: Subject, result: ComparisonResult)]
   private let episode: Episode?
@@ -15,9 +16,9 @@ package struct Page: Sendable {
   ///
   /// - Parameters:
   ///   - results: The comparisons, with their subjects.
-  ///   - episode: The episode whose timeline is drawn.
-  ///   - isChosen: Whether the user chose the episode, and not the command.
-  ///   - strategies: The strategies whose timelines are drawn.
+  ///   - episode: The episode to draw as a timeline.
+  ///   - isChosen: Whether the user, not the command, chose the episode.
+  ///   - strategies: The strategies to draw timelines for.
   package init(
     _ results: [(subject: Subject, result: ComparisonResult)],
     episode: Episode?,
@@ -28,10 +29,10 @@ package struct Page: Sendable {
     self.strategies = strategies
   }
 
-  /// What every page begins with.
+  /// The first lines of every page.
   package static let start = "<!DOCTYPE html>\n<!-- rejoin compare -->\n"
 
-  /// The page in HTML.
+  /// Returns the page in HTML.
   ///
   /// - Throws: The errors of the strategies.
   package func html() throws -> String {
@@ -117,7 +118,8 @@ package struct Page: Sendable {
     }.joined()
   }
 
-  /// The bar of a strategy: what it loses, then what waits.
+  /// Returns the bar of a strategy, with its losses and then its waiting
+  /// changes.
   private func bar(_ strategy: StrategyResult) -> String {
     let losses = strategy.losses
     func part(_ count: Int, _ words: String, _ kind: String) -> [String] {
@@ -135,7 +137,8 @@ package struct Page: Sendable {
     return "<span>\(text)</span>\(lost[1])\(waiting[1])"
   }
 
-  /// The timelines of an episode: one for all strategies that end alike.
+  /// Returns the timelines of an episode, one for all strategies with the same
+  /// ending.
   private func timelines(_ episode: Episode) throws -> String {
     let oracle = Oracle(episode)
     var (order, names) = ([String](), [String: [String]]())
@@ -196,7 +199,7 @@ package struct Page: Sendable {
 }
 
 extension TextTable {
-  /// The table in HTML.
+  /// Returns the table in HTML.
   fileprivate func html() -> String {
     func row(_ cells: [String], _ tag: String) -> String {
       "<tr>" + cells.map { "<\(tag)>\($0.escaped)</\(tag)>" }.joined()
@@ -208,7 +211,7 @@ extension TextTable {
 }
 
 extension String {
-  /// The text as HTML shows it; what steers a terminal is spelled out.
+  /// The text as HTML, with the control characters of terminals escaped.
   fileprivate var escaped: String {
     var text = ""
     for scalar in printable.unicodeScalars {

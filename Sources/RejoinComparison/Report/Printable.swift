@@ -3,11 +3,11 @@
 extension String {
   /// The text with control characters escaped, except line feeds.
   ///
-  /// Names and values come from files that anyone may have written, and must
-  /// not control the terminal that they are printed on.
+  /// Names and values come from untrusted files, so they must not control the
+  /// terminal that prints them.
   package var printable: String { escaping(\.isSteering) }
 
-  /// The text with all control characters escaped, so that it is on one line.
+  /// The text on one line, with all control characters escaped.
   var printableOnOneLine: String { escaping { $0 == "\n" || $0.isSteering } }
 
   private func escaping(_ isEscaped: (Unicode.Scalar) -> Bool) -> String {
@@ -19,7 +19,7 @@ extension String {
 }
 
 extension Unicode.Scalar {
-  /// Whether a terminal does something other than print the character.
+  /// Whether a terminal interprets the character instead of printing it.
   fileprivate var isSteering: Bool {
     switch properties.generalCategory {
     case .control: self != "\n"

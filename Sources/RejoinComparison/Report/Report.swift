@@ -8,7 +8,7 @@ package struct Report: Sendable {
   package let subject: Subject
   /// The result.
   package let result: ComparisonResult
-  /// Whether the report has every count, and the rule of each strategy.
+  /// Whether the report contains every count and the rule of each strategy.
   package let isWhole: Bool
 
   /// Creates a report of a result.
@@ -25,13 +25,15 @@ package struct Report: Sendable {
 
   /// Returns the report as a table or as Markdown.
   ///
+  /// Unless the report is whole, the lines of a table have at most 80
+  /// characters.
+  ///
   /// - Parameters:
   ///   - format: The format.
   ///   - colors: Whether a table may use a terminal's colors.
   ///   - hasNotes: Whether notes below the table define the columns and the
-  ///     strategies, as they must once.
-  /// - Returns: The text, with a line break at its end. Unless the report is whole,
-  ///   no line of a table is longer than 80 characters.
+  ///     strategies. One report of an output must have notes.
+  /// - Returns: The text, which ends with a line break.
   package func text(
     _ format: TextFormat, colors: Bool = false, hasNotes: Bool = true
   ) -> String {
@@ -71,7 +73,7 @@ package struct Report: Sendable {
     return (shown, absences)
   }
 
-  /// A row for all strategies with equal figures.
+  /// The table, with one row for all strategies with equal figures.
   package var table: TextTable {
     let columns = columns.shown
     var table = TextTable(header: ["strategy"] + columns.map(\.heading))
@@ -84,10 +86,11 @@ package struct Report: Sendable {
 }
 
 extension Report {
-  /// How certain the figures are: intervals over repositories, and both orders of
-  /// arrival.
+  /// The certainty of the figures: intervals over repositories, and both orders
+  /// of arrival.
   ///
-  /// - Returns: `nil` for generated episodes, and for too few repositories.
+  /// The value is `nil` for generated episodes, and for records without any of
+  /// these figures.
   package var certainty: TextTable? {
     guard case .records = subject else { return nil }
     let hasSpread = result.strategies.contains {
@@ -154,7 +157,7 @@ extension Report {
       + rules.map { $0 + "\n" }.joined()
   }
 
-  /// The meaning of the columns, and the columns left out, in paragraphs.
+  /// The meaning of the columns, and the omitted columns, in paragraphs.
   var definitions: [String] {
     let (shown, absences) = columns
     var notes = [shown.map(\.meaning).joined(separator: " ")]
@@ -199,12 +202,12 @@ extension Spread {
     "\(low.wholePercent)–\(high.wholePercent)%"
   }
 
-  /// The range of leaving one repository out, in percent.
+  /// The range of the share with one repository left out, in percent.
   package var range: String {
     "\(least.wholePercent)–\(greatest.wholePercent)%"
   }
 
-  /// The interval of a difference, in points to a tenth.
+  /// The interval of a difference in percentage points, with one decimal.
   package var signedInterval: String {
     func signed(_ value: Double) -> String {
       let text = value.percent.dropLast()
@@ -215,6 +218,6 @@ extension Spread {
 }
 
 extension String {
-  /// A heading without its line break.
+  /// The heading without its line break.
   var onOneLine: String { replacing("\n", with: " ") }
 }

@@ -3,7 +3,7 @@
 import Rejoin
 import RejoinTesting
 
-/// Counts of how people resolved records that both sides of a merge changed.
+/// Counts of the resolutions of records that both sides of a merge changed.
 package struct Resolutions: Sendable {
   /// The records that one device deleted and another edited.
   package private(set) var deletions = 0
@@ -17,7 +17,7 @@ package struct Resolutions: Sendable {
   package private(set) var earlier = 0
   /// The counters that several devices changed.
   package private(set) var counters = 0
-  /// The counters to which all devices added the same amount.
+  /// The counters that all devices changed by the same amount.
   package private(set) var sameAmount = 0
   /// The counters that people left with the sum of all changes.
   package private(set) var sumKept = 0
@@ -81,7 +81,7 @@ package struct Resolutions: Sendable {
 }
 
 extension Resolutions {
-  /// The counts in sentences, without those about nothing.
+  /// The counts in sentences, without those that are zero.
   package var sentences: [String] {
     var sentences: [String] = []
     if deletions > 0 {
@@ -98,8 +98,8 @@ extension Resolutions {
     return sentences
   }
 
-  /// The counts about counters in two sentences, or `nil` if several devices
-  /// changed none.
+  /// Returns two sentences about counters, or `nil` if no counter was changed
+  /// by several devices.
   private func counterSentences(_ group: String) -> String? {
     guard counters > 0 else { return nil }
     return
@@ -110,10 +110,11 @@ extension Resolutions {
       + "\(share(negativeSums, counters))."
   }
 
-  /// A warning about the episodes that do not count in totals, or `nil` if all do.
+  /// Returns a warning about episodes that totals do not count, or `nil` if
+  /// totals count all.
   ///
-  /// Their numbers are derived, and declaring one a counter gives a sum that nobody
-  /// meant.
+  /// The numbers in such episodes are derived, so declaring one a counter
+  /// produces a meaningless sum.
   package static func warning(_ episodes: [Episode]) -> String? {
     let groups = Dictionary(grouping: episodes.filter { !$0.countsInTotals }) {
       $0.group ?? ""

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How the losses depend on the seed, and on how often changes meet.
+/// A table that shows how losses depend on the seed and on contention.
 package struct Sensitivity: Sendable {
   /// A run with other parameters.
   package struct Run: Sendable {
@@ -14,14 +14,18 @@ package struct Sensitivity: Sendable {
 
   /// Creates an empty table.
   ///
-  /// - Parameter name: The name of the workload, and that it is not a rate if so.
+  /// - Parameter name: The name of the workload, with a remark if it is not a
+  ///   rate.
   package init(_ name: String) { self.name = name }
 
-  /// The runs of a workload: three seeds, and three shares of edits that also
-  /// change one field that is the same for all.
+  /// Returns the runs of a workload, with three seeds and three shares of
+  /// contention.
   ///
-  /// - Parameter isRate: Whether the losses are a rate, which depends on how often
-  ///   changes meet. If they are not, only the seed differs.
+  /// Contention is the share of edits that also change one field shared by all
+  /// devices.
+  ///
+  /// - Parameter isRate: Whether the losses are a rate, which depends on
+  ///   contention. If `false`, only the seed differs.
   package static func runs(of workload: Workload, isRate: Bool) -> [Run] {
     let seeds = (1...3).map { step in
       var other = workload

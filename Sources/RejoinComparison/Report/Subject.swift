@@ -17,7 +17,7 @@ package enum Subject: Sendable {
     }
   }
 
-  /// The episodes in one sentence, without its end.
+  /// Returns the episodes in one sentence, without its end.
   func phrase(_ result: ComparisonResult) -> String {
     switch self {
     case .generated(_, let workload):
@@ -33,7 +33,7 @@ package enum Subject: Sendable {
     }
   }
 
-  /// A paragraph on what was compared, and what the figures do not show.
+  /// Returns a paragraph on the episodes and the limits of the figures.
   func title(_ result: ComparisonResult) -> String {
     let contention = result.contention
     let unit =
@@ -58,7 +58,8 @@ package enum Subject: Sendable {
     }
   }
 
-  /// The parameters of generated episodes in a sentence, or `nil` for others.
+  /// The parameters of generated episodes in a sentence, or `nil` for other
+  /// records.
   var parameters: String? {
     guard case .generated(let name, let workload) = self else { return nil }
     return
@@ -69,8 +70,8 @@ package enum Subject: Sendable {
 extension Workload {
   /// The parameters in words.
   ///
-  /// If devices are in contact before the end, a record is the time between two
-  /// contacts.
+  /// If devices sync before the end, a record covers the time between two
+  /// syncs.
   var words: String {
     let count = contact > 0 ? min(contact, editsPerDevice) : editsPerDevice
     let edits = "\(count.counted("edit")) per device"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A format for people.
+/// A human-readable format.
 package enum TextFormat: String, Hashable, Sendable, CaseIterable {
   /// Aligned text for a terminal.
   case table

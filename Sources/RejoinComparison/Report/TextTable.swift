@@ -2,7 +2,7 @@
 
 /// A table as aligned text or Markdown.
 package struct TextTable {
-  /// The text of a cell, and its color.
+  /// The text of a cell and its color.
   package struct Cell: Hashable {
     var text: String
     let mood: Mood
@@ -15,19 +15,20 @@ package struct TextTable {
     }
   }
 
-  /// The color of a cell; the raw value is the terminal's code for it.
+  /// The color of a cell, with the terminal's code as its raw value.
   enum Mood: String {
     case plain = "0", good = "32", bad = "31", faint = "2"
   }
 
-  /// The headings; a line break divides a heading into two lines.
+  /// The headings, which a line break divides into two lines.
   let header: [String]
   package var rows: [[Cell]] = []
-  /// The columns that are aligned to the left; the others are to the right.
+  /// The columns that are aligned to the left, while the others are aligned to
+  /// the right.
   var leading: Set<Int> = [0]
-  /// Whether the first cell of a row is a group of names, each on a line of its own.
+  /// Whether the first cell of a row is a group of names, each on its own line.
   ///
-  /// The last name is on the line of the figures if it fits into 80 characters.
+  /// If the last name fits, it shares the line with the figures.
   var isNameAlone = false
 
   package init(
@@ -38,7 +39,7 @@ package struct TextTable {
     self.leading = leading
   }
 
-  /// The table as aligned text.
+  /// Returns the table as aligned text.
   package func aligned(colors: Bool, indent: String = "") -> String {
     let headings = headingLines
     var widths = header.indices.map { column in
@@ -64,7 +65,8 @@ package struct TextTable {
       guard isNameAlone else {
         return indent + cells.joined(separator: "  ").trimmingTrailingSpace
       }
-      // Each name of a group has a line of its own, the last with the figures.
+      // Put each name on its own line and, if it fits, the last one next to the
+      // figures.
       var names = row[0].text.split(separator: ", ").map(String.init)
       let fits = names.last.map { $0.count <= widths[0] } ?? false
       let name = fits ? names.removeLast() : ""
@@ -79,7 +81,7 @@ package struct TextTable {
     }.joined(separator: "\n") + "\n"
   }
 
-  /// The headings in as many lines as the longest has, the last line last.
+  /// The headings in lines, aligned to the bottom.
   private var headingLines: [[Cell]] {
     let parts = header.map { $0.split(separator: "\n").map(String.init) }
     let height = parts.map(\.count).max() ?? 1
@@ -108,7 +110,7 @@ package struct TextTable {
     return table
   }
 
-  /// The table in Markdown.
+  /// Returns the table in Markdown.
   package func markdown() -> String {
     let rule = header.indices.map { leading.contains($0) ? "---" : "--:" }
     let cells = [header.map(\.onOneLine)] + rows.map { $0.map(\.text) }

@@ -4,7 +4,7 @@ import Rejoin
 import RejoinTesting
 
 extension Content {
-  /// The content, cut to 60 characters.
+  /// The content, shortened to 60 characters.
   var short: String {
     let text = description
     return text.count <= 60 ? text : text.prefix(59) + "…"
@@ -15,7 +15,7 @@ extension Episode.Edit {
   /// The device, its time and the edit in words.
   var words: String { "\(device) at \(at): \(deed(on: nil))" }
 
-  /// What the edit does, in words; to one field, or to all.
+  /// Returns the actions of the edit in words, for one field or for all fields.
   func deed(on field: String?) -> String {
     func isMeant(_ name: String) -> Bool { field == nil || field == name }
     var words = isDeletion ? ["deletes the record"] : []
@@ -42,15 +42,15 @@ extension Episode.Edit {
 }
 
 extension Dictionary where Key == String {
-  /// The pairs in the order of their keys.
+  /// The pairs, sorted by key.
   var sortedByKey: [(String, Value)] {
     sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
   }
 }
 
 extension Episode {
-  /// The fields of the outcome that any device changed, or that do not end as
-  /// they began.
+  /// Returns the fields of the outcome that a device changed or that end with
+  /// different content.
   func words(for outcome: Outcome) -> String {
     if outcome.agrees { return words(for: outcome.states.first ?? nil) }
     return zip(devices, outcome.states)
@@ -73,13 +73,12 @@ extension Episode {
 }
 
 extension Episode {
-  /// The edits as a story, by the clocks of their devices.
+  /// The edits in words, in the order of their times.
   var story: [String] {
     chronicle.map { "\($0): \($1.device) \($1.deed(on: nil))" }
   }
 
-  /// The edits in the order of their times, and how much later than the first each
-  /// was made.
+  /// The edits in the order of their times, each with the time since the first.
   var chronicle: [(time: String, edit: Edit)] {
     let edits = edits.enumerated().sorted {
       ($0.element.at, $0.offset) < ($1.element.at, $1.offset)
@@ -91,7 +90,7 @@ extension Episode {
     }
   }
 
-  /// Where edits met that had not seen each other.
+  /// The fields in which concurrent edits met, in words.
   var meetings: [String] {
     let uploads = uploads
     let deleting = uploads.filter { $0.after == nil }.map(\.device)
@@ -114,7 +113,7 @@ extension Episode {
 }
 
 extension Int64 {
-  /// The milliseconds as the two greatest units.
+  /// The milliseconds in the two largest units.
   fileprivate var duration: String {
     let units: [(Int64, String)] = [
       (86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1000, "s"),

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension String {
-  /// The text in lines of at most 80 characters, as far as it has spaces to break
-  /// at.
+  /// Returns the text in lines of at most 80 characters, if it has spaces at
+  /// which to break.
   ///
   /// - Parameters:
-  ///   - indent: What the first line begins with.
-  ///   - hanging: What the other lines begin with.
+  ///   - indent: The prefix of the first line.
+  ///   - hanging: The prefix of the other lines.
   package func wrapped(_ indent: String = "", hanging: String = "") -> String {
     var lines: [String] = []
     var line = indent

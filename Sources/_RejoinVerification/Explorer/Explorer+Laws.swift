@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Rejoin
 
-// What must be true of the replicas of every configuration.
+// The laws that the replicas of every configuration must satisfy.
 extension Explorer {
-  /// Checks the laws about two and three replicas, once for each three states.
+  /// Checks the laws for pairs and triples of replicas, once for each three
+  /// states.
   mutating func checkLaws(
     _ configuration: ExplorerConfiguration
   ) throws(ScriptMismatch) {
@@ -26,7 +27,8 @@ extension Explorer {
     tried = []
   }
 
-  /// The state of a replica after it receives its unseen changes.
+  /// Returns the state of the replica `t` after it receives its unseen changes
+  /// from `s`.
   private func joined(
     _ t: Int, with s: Int
   ) throws(ScriptMismatch) -> Int {
@@ -75,8 +77,9 @@ extension Explorer {
     if Replica.sendsFragments { try checkStrangers(s, t) }
   }
 
-  /// Messages since clocks that nobody has shown: a receiver that has not seen what
-  /// they leave out refuses what it must.
+  /// Delivers messages since clocks that no replica needs to have shown.
+  ///
+  /// A receiver that lacks the omitted saves must refuse what depends on them.
   private mutating func checkStrangers(
     _ s: Int, _ t: Int
   ) throws(ScriptMismatch) {
@@ -87,8 +90,8 @@ extension Explorer {
     }
   }
 
-  /// Law 1: neither the order in which a replica merges two others, nor whether one
-  /// of them relays the other, makes a difference.
+  /// Checks law 1: The order of two joins makes no difference, and neither does
+  /// a relay.
   private mutating func checkOrder(
     _ configuration: ExplorerConfiguration, _ i: Int
   ) throws(ScriptMismatch) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Explorer {
-  /// A shortest script that leads to a configuration, and what was tried there.
+  /// Returns a shortest script that leads to a configuration and the current
+  /// attempt.
   func script(to place: Int) -> Script {
     var path = [place]
     while let last = path.last, last != 0 {
@@ -53,14 +54,14 @@ extension Explorer {
   }
 }
 
-/// Writes down what an explorer did as a script.
+/// A writer that records an explorer's actions as a script.
 struct ExplorerScriptWriter {
   var steps: [ScriptStep] = []
-  /// The number in the script of each message.
+  /// The numbers of the messages in the script.
   private var names: [Int: Int] = [:]
   private var next = 0
 
-  /// A save, for which the device's clock shows `time`.
+  /// Adds a save while the device's clock shows `time`.
   mutating func save(
     _ save: ExplorerProgram.Save, on i: Int, at time: Int64
   ) {

@@ -1,52 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
 import Rejoin
 
-/// Goes through everything that can happen to three replicas within a program,
-/// breadth first.
+/// A breadth-first search of everything that three replicas can do in a
+/// program.
 ///
 ///     let counts = try Explorer<ReplicaUnderTest>(.counters).search()
 ///
-/// A configuration is where three replicas stand, which saves have been made, and
-/// which messages are kept. From each one everything is tried: each save on each
-/// device at each time; each device telling each other what it lacks; writing down a
-/// message since nothing or since the clock of any other device, and keeping it;
-/// delivering a kept message to any device, again and again, whole or a half of it.
+/// A configuration consists of the states of three replicas, the saves made so
+/// far, and the kept messages. From each configuration, the explorer tries
+/// every action. A device can make a save, send another device the changes that
+/// it lacks, or keep a message with all its changes or with those since another
+/// device's clock. Each kept message can reach any device repeatedly, as a
+/// whole or in halves.
 ///
-/// What makes millions of configurations affordable is that a replica is a function
-/// of its state and of what it is given. States and messages are numbers here; each
-/// pair of a state and an input is carried out once, by the replica's own code, and
-/// compared with an oracle that joins nothing. The search itself is arithmetic on
-/// numbers. ``ExplorerCounts/executions`` tells how often the replicas' code ran, and
-/// ``ExplorerCounts/transitions`` how often a result of it was used.
+/// Millions of configurations are affordable because a replica is a function of
+/// its state and its input. The explorer numbers states and messages. It
+/// executes each pair of a state and an input once, with the replica's own
+/// code, and compares the result with an oracle that doesn't join states. The
+/// search itself is arithmetic on numbers. ``ExplorerCounts/executions`` counts
+/// the runs of the replicas' code, and ``ExplorerCounts/transitions`` counts
+/// the uses of their results.
 ///
-/// Two states have the same number if they agree on the device, the hybrid clock and
-/// every save heard of, field by field. Each time a state is reached by another way,
-/// what can be read there, the contents and the message since the clock before are
-/// compared with those of the first; a difference is a violation. What is left out is
-/// what no action here reads: recorded versions, and which gaps were reported. What
-/// a replica keeps besides, such as the order in which it met its records, could make
-/// a difference later that these comparisons do not show.
+/// Two states have the same number if they agree on the device, the hybrid
+/// clock and the received saves of each field. With purges, undo or fragments,
+/// the stored bytes or the undo history must agree as well. If a state is
+/// reached again, the explorer compares its readable values, its contents and
+/// its message since the previous clock with those of the first replica. Any
+/// difference is a violation. The comparison can't show differences that appear
+/// only later, such as those caused by the order in which a replica met its
+/// records.
 ///
-/// Kept messages have no order, so configurations that differ in it only are one.
-/// Devices are not renamed, since they break ties; programs that differ by the names
-/// of records only are not written down twice.
+/// Kept messages are unordered, so their order doesn't distinguish
+/// configurations. Devices aren't renamed, because their IDs break ties.
+/// Programs that differ only in the names of records aren't listed twice.
 ///
-/// In each configuration with states that have not met, the laws hold: equal clocks
-/// have equal contents and no unseen changes; a join loses nothing; a delta since any clock
-/// below the receiver's does the same; the order of two joins makes no difference, and
-/// neither does joining by way of another.
+/// For each new pair or triple of states, the explorer checks these laws:
+///
+/// - Replicas with equal clocks have equal contents and no unseen changes.
+/// - A join loses nothing.
+/// - A delta since any clock below the receiver's has the same effect.
+/// - The order of two joins makes no difference, and neither does a relay.
 public struct Explorer<Replica: TestedReplica> {
   let program: ExplorerProgram
   let replicas: ExploredReplicas<Replica>
   let actions: [ExplorerAction]
   var table = ExplorerTable()
   var counts = ExplorerCounts()
-  /// The triples and pairs of states in which the laws have been checked.
+  /// The triples and pairs of states whose laws are already checked.
   var triples = ExplorerMemo()
   var pairs = ExplorerMemo()
-  /// What is being tried in the configuration at hand.
+  /// The action that is being tried in the current configuration.
   var attempt: ExplorerAction?
-  /// What has been done after the configuration at hand.
+  /// The steps of a law that is being checked in the current configuration.
   var tried: [ScriptStep] = []
 
   /// Creates an explorer.
@@ -56,19 +61,19 @@ public struct Explorer<Replica: TestedReplica> {
     actions = ExplorerAction.all(program)
   }
 
-  /// Meets every configuration, those with fewer steps first.
+  /// Visits every configuration, in the order of the number of steps.
   ///
   /// - Parameters:
   ///   - limit: The maximum number of configurations.
-  ///   - goesOn: Returns whether to continue, asked every few thousand
-  ///     configurations.
-  /// - Returns: What was done.
+  ///   - goesOn: A closure that returns whether to continue. It is called every
+  ///     few thousand configurations.
+  /// - Returns: The counts of the search.
   /// - Throws: The first violation, with a script that leads to it.
   public mutating func search(
     atMost limit: Int = .max, while goesOn: () -> Bool = { true }
   ) throws(ExplorerViolation) -> ExplorerCounts {
     var place = 0
-    /// The first configuration in which a law fails.
+    /// The first configuration that breaks a law.
     var broken: (place: Int, mismatch: ScriptMismatch)?
     do throws(ScriptMismatch) {
       try Premises.check()
@@ -88,8 +93,8 @@ public struct Explorer<Replica: TestedReplica> {
         }
         place += 1
       }
-      // A violation that the search meets can be printed as a script. Some laws
-      // are about clocks that no device has, so they are reported last.
+      // A violation that the search finds can be printed as a script. Some laws
+      // use clocks that no device has, so broken laws are reported last.
       if let broken {
         place = broken.place
         throw broken.mismatch
@@ -133,7 +138,8 @@ public struct Explorer<Replica: TestedReplica> {
 }
 
 extension Explorer {
-  /// What becomes of a configuration; `nil` if the action is not possible.
+  /// Returns the configuration after an action, or `nil` if the action isn't
+  /// possible.
   mutating func successor(
     of configuration: ExplorerConfiguration, _ action: ExplorerAction
   ) throws(ScriptMismatch) -> ExplorerConfiguration? {
@@ -178,7 +184,7 @@ extension Explorer {
       ? nil : configuration.keeping(letter, in: last)
   }
 
-  /// One device tells another what it lacks, and both learn how far the other is.
+  /// Syncs one device to another, after both have recorded the other's version.
   private mutating func meet(
     _ i: Int, _ j: Int, in configuration: ExplorerConfiguration
   ) throws(ScriptMismatch) -> ExplorerConfiguration? {
@@ -190,7 +196,7 @@ extension Explorer {
       try checkCut(from: old, to: new, telling: other, in: next)
       next = next.replacing(a, by: new)
       if a == i {
-        // What is sent is found before the receiver learns anything.
+        // Write the message before the receiver records the sender's version.
         letter = try message(from: i, since: j, in: next)
       }
     }
@@ -202,7 +208,7 @@ extension Explorer {
     return next
   }
 
-  /// That what has become stable is held by everybody who is waited for.
+  /// Checks that every device on the roster has the saves that became stable.
   private func checkCut(
     from old: Int, to new: Int, telling other: Int?,
     in configuration: ExplorerConfiguration

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One thing that can happen to three devices and the messages that are kept.
+/// An action of one of three devices, or the arrival of a kept message.
 enum ExplorerAction {
   /// A device makes one of the saves at one of the times.
   case save(Int, on: Int, at: Int)
-  /// A device tells another what it lacks.
+  /// A device sends another device the changes that it lacks.
   case sync(from: Int, to: Int)
-  /// A device sends another the first record with unseen changes.
+  /// A device sends another device the first record with unseen changes.
   case part(from: Int, to: Int)
-  /// A device writes down the first record with changes unseen by another.
+  /// A device keeps a message with the first record that another device must
+  /// update.
   case writePart(on: Int, since: Int)
-  /// A device writes down what it knows and another does not, or all it knows.
+  /// A device keeps a message with the changes that another device lacks, or
+  /// with all changes.
   case write(on: Int, since: Int?)
-  /// A message arrives whole, or half of it does.
+  /// A kept message arrives, as a whole or as one of its halves.
   case deliver(slot: Int, half: Int?, to: Int)
 
-  /// Everything that can happen in a program.
+  /// Returns every action that a program allows.
   static func all(_ program: ExplorerProgram) -> [ExplorerAction] {
     var actions: [ExplorerAction] = []
     for i in 0..<3 {

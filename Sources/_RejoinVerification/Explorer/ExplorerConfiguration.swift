@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where three devices stand, which saves have been made, and which messages are
-/// kept, in two words.
+/// The states of three devices, the saves made so far, and the kept messages,
+/// in two words.
 ///
-/// States and messages are numbers. The order of the kept messages makes no
-/// difference, so they are sorted.
+/// States and messages are numbers. The kept messages are sorted, because their
+/// order makes no difference.
 struct ExplorerConfiguration: Equatable {
-  /// Three states of 19 bits each, and a bit for each save that has been made.
+  /// Three states of 19 bits each, and a bit for each save that was made.
   private(set) var states: UInt64
-  /// Three messages of 21 bits each; zero where none is kept.
+  /// Three messages of 21 bits each, or zero for an empty slot.
   private(set) var messages: UInt64
 
   static let stateLimit = 1 << 19
@@ -18,7 +18,7 @@ struct ExplorerConfiguration: Equatable {
     (self.states, self.messages) = (states, messages)
   }
 
-  /// Nothing has happened.
+  /// Creates the initial configuration from the states of three devices.
   init(_ a: Int, _ b: Int, _ c: Int) {
     states = UInt64(a) | UInt64(b) << 19 | UInt64(c) << 38
     messages = 0
@@ -46,7 +46,7 @@ struct ExplorerConfiguration: Equatable {
     Int(truncatingIfNeeded: messages >> UInt64(21 &* slot)) & 0x1fffff
   }
 
-  /// The configuration that keeps another message in a slot.
+  /// Returns the configuration with another message in a slot.
   func keeping(_ message: Int, in slot: Int) -> ExplorerConfiguration {
     var kept = [self.message(0), self.message(1), self.message(2)]
     kept[slot] = message

@@ -2,45 +2,49 @@
 
 import RejoinTesting
 
-/// What an explorer has done.
+/// The counts of an explorer's work.
 public struct ExplorerCounts: Hashable, Sendable {
-  /// The distinct configurations: the states of three replicas, the saves that are
-  /// still to be made, and the messages that are kept.
+  /// The number of distinct configurations.
+  ///
+  /// A configuration consists of the states of three replicas, the remaining
+  /// saves, and the kept messages.
   public internal(set) var configurations = 0
-  /// The steps from one configuration to another or to itself.
+  /// The number of steps from one configuration to another or to itself.
   public internal(set) var transitions = 0
-  /// The distinct states of replicas.
+  /// The number of distinct states of replicas.
   public internal(set) var states = 0
-  /// The distinct messages.
+  /// The number of distinct messages.
   public internal(set) var messages = 0
-  /// The saves, messages and deliveries that the replicas' own code carried out.
+  /// The number of saves, messages and deliveries that the replicas' own code
+  /// executed.
   public internal(set) var executions = 0
-  /// The comparisons with the oracle and of states with each other.
+  /// The number of comparisons with the oracle and between states.
   public internal(set) var checks = 0
-  /// The transitions that delivered a message, whole or in part.
+  /// The number of transitions that delivered a message, whole or in part.
   public internal(set) var applied = 0
-  /// Those of them that left a gap.
+  /// The number of deliveries that left a gap.
   public internal(set) var gaps = 0
-  /// Those of them that delivered one half of a message.
+  /// The number of deliveries of one half of a message.
   public internal(set) var split = 0
-  /// Those of them that brought saves of both other devices, so that at least one
-  /// was passed on.
+  /// The number of deliveries with saves of both other devices.
+  ///
+  /// The sender relayed at least some of these saves.
   public internal(set) var relayed = 0
-  /// The fragments that the replicas' own code took.
+  /// The number of fragments that the replicas applied.
   public internal(set) var fragments = 0
-  /// The fragments that it refused, at least in part.
+  /// The number of fragments that the replicas refused, at least in part.
   public internal(set) var refused = 0
-  /// The intervals that waited for something that was refused.
+  /// The number of intervals that were blocked by a refused fragment.
   public internal(set) var waits = 0
-  /// The parts of transfers that it took.
+  /// The counts of parts of transfers.
   public internal(set) var parts = PartCounts()
-  /// Whether every configuration that can be reached has been met.
+  /// Whether the explorer visited every reachable configuration.
   public internal(set) var isComplete = true
 
-  /// Creates counts of nothing.
+  /// Creates counts of zero.
   public init() {}
 
-  /// Adds what was done elsewhere.
+  /// Adds the counts of another search.
   public static func += (a: inout ExplorerCounts, b: ExplorerCounts) {
     a.configurations += b.configurations
     a.transitions += b.transitions

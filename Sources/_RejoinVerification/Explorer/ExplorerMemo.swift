@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What became of pairs of numbers, the second below 2⁴⁰, as a number.
+/// A table of results, with pairs of numbers as keys.
 ///
-/// A hash table with open addressing over flat arrays, because its look-ups are most
-/// of what an explorer does.
+/// The second number of a pair must be below 2⁴⁰. The table uses open
+/// addressing over flat arrays, because look-ups dominate the cost of an
+/// exploration.
 struct ExplorerMemo {
   private var keys = [UInt64](repeating: .max, count: 1 << 10)
   private var values = [UInt32](repeating: 0, count: 1 << 10)
   private var count = 0
 
-  /// The value of a pair; `nil` if there is none yet.
+  /// The value of a pair, or `nil` if the pair is missing.
   subscript(a: Int, b: Int) -> Int? {
     let key = Self.key(a, b)
     let place = self.place(of: key)

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import Rejoin
 
-// Programs about fields that travel as fragments.
+// Programs about fields that are sent as fragments.
 extension ExplorerProgram {
-  /// One element, and a register whose saves need the same intervals.
+  /// A set with one element, and a register whose saves need the same
+  /// intervals.
   static let oneElement = ExplorerProgram(
     "one element", [name, tags], [a.inserting(["x"], into: tags)],
     [a.removing(["x"], from: tags), a[name, .int(1)]], [a[name, .int(2)]])
 
-  /// Two elements of one set.
+  /// A set with two elements.
   static let twoElements = ExplorerProgram(
     "two elements", [tags], [a.inserting(["x", "y"], into: tags)],
     [a.removing(["x"], from: tags)], [a.inserting(["x"], into: tags)])
@@ -19,18 +20,18 @@ extension ExplorerProgram {
     [a.removing(["x"], from: tags)],
     [.edit(a, tags, .members(.clearing))])
 
-  /// A counter that is reset, beside a register.
+  /// A counter that is reset, and a register.
   static let resets = ExplorerProgram(
     "resets", [name, count], [a.adding(1, to: count)],
     [a.resetting(count, to: 0)], [a[name, .int(1)], a.adding(2, to: count)])
 
-  /// A ledger that is cancelled.
+  /// A ledger that is canceled.
   static let cancellations = ExplorerProgram(
     "cancellations", [log], [a.appending(1, to: log)],
     [a.appending(2, to: log), .edit(b, log, .append(.cancelling))],
     [.edit(a, log, .append(.cancelling))])
 
-  /// A record with such fields that is deleted, and created again.
+  /// A record with large fields that is deleted and created again.
   static let recreation = ExplorerProgram(
     "re-creation of large fields", [tags, count],
     [a.inserting(["x"], into: tags), a.adding(1, to: count)], [.delete(a)],
@@ -40,14 +41,15 @@ extension ExplorerProgram {
     oneElement, twoElements, clearedElements, resets, cancellations, recreation,
   ]
 
-  /// For replicas that send fragments wherever they can, every day.
+  /// The programs of a daily run, for replicas that send fragments whenever
+  /// possible.
   public static let quickFragments: [ExplorerProgram] =
     fragmentMenu.map {
       $0.reduced(savers: [[0], [1], [0]], times: [0], kept: 1)
     } + [sets.takingParts(savers: [[0], [1], [0]], kept: 1)]
 
-  /// For replicas that send fragments wherever they can, more than a million
-  /// configurations.
+  /// More than a million configurations, for replicas that send fragments
+  /// whenever possible.
   public static let fragments: [ExplorerProgram] =
     fragmentMenu.map {
       $0.reduced(savers: [[0], [1], [0, 2]], times: [0], kept: 2)
@@ -57,8 +59,8 @@ extension ExplorerProgram {
       $0.reduced(savers: [[0], [1], [0, 2]], times: [0], kept: 2)
     }
 
-  /// For replicas that send fragments wherever they can, more than ten million
-  /// configurations.
+  /// More than ten million configurations, for replicas that send fragments
+  /// whenever possible.
   public static let nightlyFragments: [ExplorerProgram] =
     fragments + fragmentMenu.map { $0.reduced(times: [0], kept: 3) }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Rejoin
 
-// The programs that together touch every kind of field, deletions, and the
-// creation of what was deleted.
+// The programs cover every kind of field, deletions, and the re-creation of
+// deleted records.
 extension ExplorerProgram {
   static let a = RecordID("Note", "a")
   static let b = RecordID("Note", "b")
@@ -23,7 +23,7 @@ extension ExplorerProgram {
       saves: saves)
   }
 
-  /// Three records with registers, so that a transfer has parts in between.
+  /// Three records with registers, so that a transfer has a middle part.
   public static let transfers: ExplorerProgram = {
     let c = RecordID("Note", "c")
     return ExplorerProgram(
@@ -35,7 +35,7 @@ extension ExplorerProgram {
       ])
   }()
 
-  /// Two records, or others, with some fields.
+  /// Returns a universe with some fields, and with two records by default.
   private static func universe(
     of fields: [FieldKey], _ deletion: DeletionRule,
     _ records: [RecordID] = [a, b]
@@ -55,7 +55,7 @@ extension ExplorerProgram {
     [a[name, .int(2)], b[name, .int(2)]],
     [a[name, .int(3)], b[name, nil]])
 
-  /// A deletion beside updates that win over it, or do not.
+  /// Returns a program with a deletion and concurrent updates.
   public static func deletion(_ rule: DeletionRule) -> ExplorerProgram {
     ExplorerProgram(
       "deletion, \(rule.rawValue)", [name], deletion: rule,
@@ -64,7 +64,7 @@ extension ExplorerProgram {
       [a[name, .int(2)]])
   }
 
-  /// Records that are edited, touched and deleted, each several times.
+  /// Returns a program that edits, touches and deletes records several times.
   public static func existence(_ rule: DeletionRule) -> ExplorerProgram {
     ExplorerProgram(
       "existence, \(rule.rawValue)", [name, count], deletion: rule,
@@ -73,7 +73,8 @@ extension ExplorerProgram {
       [.touch(a), .delete(b)])
   }
 
-  /// A record with fields of every kind that is deleted and created again.
+  /// Returns a program that deletes a record with every kind of field and
+  /// creates it again.
   public static func creation(_ rule: DeletionRule) -> ExplorerProgram {
     ExplorerProgram(
       "re-creation, \(rule.rawValue)", [name, theme, count, tags, log],
@@ -100,26 +101,26 @@ extension ExplorerProgram {
     [a.removing(["x"], from: tags)],
     [a.inserting(["x", "y"], into: tags), b.removing(["x"], from: tags)])
 
-  /// Quiet registers, and ledgers that are cancelled.
+  /// Quiet registers, and ledgers that are canceled.
   public static let ledgers = ExplorerProgram(
     "quiet registers and ledgers", [theme, log],
     [a[theme, .int(1)], a.appending(5, to: log), b[theme, .int(1)]],
     [a[theme, .int(2)], .edit(a, log, .append(.cancelling))],
     [a[theme, nil], a.appending(-1, to: log), b.appending(3, to: log)])
 
-  /// A record that is deleted and purged, and edited concurrently.
+  /// A record that is deleted, purged, and concurrently edited.
   public static let purges = ExplorerProgram(
     "purges", about: [name],
     .verbs([a[name, .int(1)], .touch(b)]), .verbs([.delete(a)]), .purge,
     .verbs([a[name, .int(2)]]))
 
-  /// A device that is retired and comes back.
+  /// A device that is retired and returns.
   public static let retirement = ExplorerProgram(
     "retirement", about: [name],
     .verbs([a[name, .int(1)], b[name, .int(1)]]), .retire(0),
     .verbs([a[name, .int(2)]]), .verbs([.delete(a)]))
 
-  /// Rows that two devices bring in, beside edits.
+  /// Rows that two devices import, and other edits.
   public static let imports: ExplorerProgram = {
     let rows = [a[name, .int(7)], a.adding(3, to: count), b[name, .int(8)]]
     return ExplorerProgram(
@@ -128,7 +129,7 @@ extension ExplorerProgram {
       .verbs([.delete(b)]))
   }()
 
-  /// Saves that are undone and redone, beside those of others.
+  /// Saves that are undone and redone, and saves of other devices.
   public static let undoings = ExplorerProgram(
     "undoing", about: [name, count, tags, theme],
     .verbs([
@@ -145,7 +146,7 @@ extension ExplorerProgram {
     ]),
     .undo(again: false), .undo(again: false), .undo(again: true))
 
-  /// A record that is brought back after its deletion, or created again.
+  /// Returns a program that restores a deleted record or creates it again.
   public static func bringingBack(_ rule: DeletionRule) -> ExplorerProgram {
     ExplorerProgram(
       "bringing back, \(rule.rawValue)", about: [name, count], deletion: rule,
@@ -164,7 +165,7 @@ extension ExplorerProgram {
       saves: saves)
   }
 
-  /// Every program.
+  /// The basic programs, which the tiers vary.
   package static let menu: [ExplorerProgram] = [
     registers, deletion(.updateWins), deletion(.deleteWins),
     creation(.updateWins), creation(.deleteWins), counters, sets, ledgers,

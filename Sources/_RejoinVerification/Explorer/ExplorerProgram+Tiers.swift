@@ -2,18 +2,19 @@
 
 import Rejoin
 
-// How far the programs are explored.
+// The programs of daily and nightly runs.
 extension ExplorerProgram {
-  /// The programs for every day: about a million configurations.
+  /// The programs of a daily run, with about a million configurations.
   ///
-  /// In most of them one device saves twice and the others once or not at all, all
-  /// clocks show the same, and up to three messages arrive late. Others vary the
-  /// times, by more than one clock can draw another too, and cut messages in two.
+  /// In most of them, one device saves up to twice and the others at most once,
+  /// all clocks show the same time, and up to three messages arrive late.
+  /// Others vary the times, also beyond the maximum clock skew, or split
+  /// messages.
   public static let quick: [ExplorerProgram] = {
     let hour: Int64 = 3_600_000
     var programs: [ExplorerProgram] = []
     for (i, program) in menu.enumerated() {
-      // Each device is in turn the one that saves first.
+      // The devices take turns in saving first.
       let savers = [[i % 3], [(i + 1) % 3], [i % 3, (i + 2) % 3]]
       let isLarge = [registers, counters, sets].contains {
         $0.name == program.name
@@ -38,7 +39,7 @@ extension ExplorerProgram {
     return programs
   }()
 
-  /// Programs whose records are transferred in parts, by one sender or by two.
+  /// Returns programs that transfer records in parts, from one sender or two.
   private static func parts(kept: Int) -> [ExplorerProgram] {
     [
       transfers.takingParts(savers: [[0], [0], [0, 1]], kept: kept),
@@ -47,7 +48,7 @@ extension ExplorerProgram {
     ]
   }
 
-  /// What devices do besides saving verbs.
+  /// Returns programs with other actions than saves of verbs.
   private static func special(kept: Int) -> [ExplorerProgram] {
     [
       purges.reduced(savers: [[0], [1], [0], [1, 2]], times: [0], kept: 0),
@@ -63,11 +64,12 @@ extension ExplorerProgram {
     ]
   }
 
-  /// The programs for a night: more than ten million configurations.
+  /// The programs of a nightly run, with more than ten million configurations.
   ///
-  /// The programs about purges, retirement, undo, restoring, and deletions in parts
-  /// come first. They are the largest, so a night with a deadline gives each a part
-  /// of its time. In the others, any device makes any save.
+  /// The programs about purges, retirement, undo, restoring, and split
+  /// deletions come first. They are the largest, so a run with a deadline gives
+  /// each of them a part of its time. In most of the others, any device makes
+  /// any save.
   public static let nightly: [ExplorerProgram] =
     nightlySpecial
     + menu.map { $0.reduced(times: [0], kept: 3) }
@@ -82,7 +84,7 @@ extension ExplorerProgram {
         savers: [[0], [1], [2]], times: [0, 1, 3_600_000], kept: 3)
     ]
 
-  /// The programs of a night that come first.
+  /// The programs that come first in a nightly run.
   public static let nightlySpecial: [ExplorerProgram] =
     [
       purges.reduced(
@@ -91,8 +93,8 @@ extension ExplorerProgram {
       existence(.deleteWins).splitting(savers: [[0], [0], [1], [2]]),
     ] + special(kept: 2) + parts(kept: 2)
 
-  /// The program with fewer devices for each save, other times, and so many kept
-  /// messages, all of them whole.
+  /// Returns the program with other devices, times, and numbers of kept
+  /// messages, and without split messages.
   public func reduced(
     savers: [[Int]]? = nil, times: [Int64], kept: Int
   ) -> ExplorerProgram {
@@ -102,21 +104,22 @@ extension ExplorerProgram {
     return copy
   }
 
-  /// The program with one kept message that arrives whole or by halves.
+  /// Returns the program with one kept message, which arrives as a whole or in
+  /// halves.
   func splitting(savers: [[Int]]) -> ExplorerProgram {
     var copy = reduced(savers: savers, times: [0], kept: 1)
     copy.splits = true
     return copy
   }
 
-  /// The program with transfers in parts and a number of kept messages.
+  /// Returns the program with transfers in parts and a number of kept messages.
   func takingParts(savers: [[Int]], kept: Int) -> ExplorerProgram {
     var copy = reduced(savers: savers, times: [0], kept: kept)
     copy.takesParts = true
     return copy
   }
 
-  /// The program with the first saves only.
+  /// Returns the program with only its first saves.
   func first(_ count: Int) -> ExplorerProgram {
     ExplorerProgram(
       name, universe: universe, saves: Array(saves.prefix(count)))

@@ -2,51 +2,54 @@
 
 import Rejoin
 
-/// What three devices save, and what else can happen between their saves.
+/// The saves of three devices, and the other actions between their saves.
 ///
 ///     var program = ExplorerProgram.registers
 ///     program.times = [0, 1, 3_600_000]
 ///     let counts = try Explorer<ReplicaUnderTest>(program).search()
 ///     print(counts)  // 12345 configurations, …
 ///
-/// A save is made by any of its devices, in any order, when the wall clock shows any
-/// of the times, or never. Wall clocks show zero at all other moments.
+/// Each save is made at most once, by one of its devices, in any order, while
+/// the wall clock shows one of the times. At all other moments, wall clocks
+/// show zero.
 public struct ExplorerProgram: Sendable {
-  /// What the program is about.
+  /// The name of the program.
   public let name: String
   /// The records and fields.
   public let universe: ScriptUniverse
-  /// What a device does that makes a save.
+  /// An action that makes a save.
   public enum Save: Sendable {
     /// A save with these verbs.
     case verbs([ScriptVerb])
-    /// Undoing the last save that can be undone, or redoing it.
+    /// Undo of the last save that can be undone, or redo.
     case undo(again: Bool)
-    /// Dropping what dead records hold.
+    /// A purge of the contents of deleted records.
     case purge
-    /// Retiring one of the three devices.
+    /// The retirement of one of the three devices.
     case retire(Int)
-    /// Bringing in rows that every device already has.
+    /// An import of rows that every device already has.
     case bringIn([ScriptVerb])
   }
 
-  /// The saves, up to seven.
+  /// One to seven saves.
   public let saves: [Save]
-  /// For each save the devices that can make it: any, unless it says otherwise.
+  /// The devices that can make each save. By default, every device can.
   public var savers: [[Int]]
-  /// What a wall clock can show at a save, in milliseconds since 1970.
+  /// The times that a wall clock can show at a save, in milliseconds since
+  /// 1970.
   public var times: [Int64] = [0, 1]
-  /// How many messages are kept for late and repeated delivery, up to three.
+  /// The number of messages that are kept for late and repeated delivery, up to
+  /// three.
   public var keptMessages = 1
-  /// Whether halves of the kept messages are delivered as well.
+  /// Whether halves of the kept messages are also delivered.
   public var splits = true
   /// Whether devices also send and keep parts of transfers.
   public var takesParts = false
 
-  /// Creates a program.
+  /// Creates a program whose saves consist of verbs.
   ///
-  /// Only saves that touch a field that travels tell histories apart, so each save
-  /// needs one.
+  /// Each save must change a field that is sent to other devices, because only
+  /// such saves distinguish histories.
   ///
   /// - Precondition: There are one to seven saves.
   public init(
@@ -64,13 +67,13 @@ public struct ExplorerProgram: Sendable {
     savers = saves.map { _ in [0, 1, 2] }
   }
 
-  /// Whether devices have to tell each other what they hold, since something is
-  /// purged.
+  /// Whether the program purges, so that devices must exchange their versions.
   var isPurging: Bool {
     saves.contains { if case .purge = $0 { true } else { false } }
   }
 
-  /// Whether it makes a difference to a device which saves it can undo.
+  /// Whether the program undoes saves, so that the undo history of a device
+  /// matters.
   var isUndoing: Bool {
     saves.contains { if case .undo = $0 { true } else { false } }
   }

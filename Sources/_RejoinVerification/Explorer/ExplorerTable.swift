@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The configurations that have been met, each with the one it was met from, in the
-/// order in which they were met.
+/// The visited configurations in the order of discovery, each with its
+/// predecessor.
 ///
-/// A hash table with open addressing over flat arrays: 24 bytes a configuration and
-/// no metadata, which keeps tens of millions of them in memory.
+/// The table uses open addressing over flat arrays. It needs about 32 bytes per
+/// configuration, so tens of millions of configurations fit in memory.
 struct ExplorerTable {
   private var states: [UInt64] = []
   private var messages: [UInt64] = []
@@ -17,12 +17,14 @@ struct ExplorerTable {
     ExplorerConfiguration(states: states[place], messages: messages[place])
   }
 
-  /// The configuration from which one was met first; that of the first is itself.
+  /// Returns the index of a configuration's predecessor.
+  ///
+  /// The first configuration is its own predecessor.
   func parent(of place: Int) -> Int { Int(parents[place]) }
 
-  /// Adds a configuration unless it is there.
+  /// Adds a configuration unless the table contains it.
   ///
-  /// - Returns: Whether it is new.
+  /// - Returns: Whether the configuration is new.
   mutating func insert(
     _ configuration: ExplorerConfiguration, from parent: Int
   ) -> Bool {

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The first thing that an explorer found wrong, and a shortest way there.
+/// An error that describes the first violation that an explorer finds.
 public struct ExplorerViolation: Error, CustomStringConvertible {
-  /// What is wrong.
+  /// The difference between the replicas and their expected behavior.
   public let mismatch: ScriptMismatch
-  /// The program that was explored.
+  /// The explored program.
   public let program: ExplorerProgram
-  /// What happened; ``World/run(_:universe:)`` carries it out.
+  /// A shortest script that leads to the violation.
+  ///
+  /// To run it, use ``World/run(_:universe:)``.
   public let script: Script
-  /// What had been done.
+  /// The counts of the search until the violation.
   public let counts: ExplorerCounts
 
-  /// What ``World/run(_:universe:)`` finds wrong in the script, without sharing any
-  /// code of the search; `nil` if nothing.
+  /// Runs the script with ``World/run(_:universe:)``, which doesn't share code
+  /// with the search.
+  ///
+  /// - Returns: The mismatch, or `nil` if the script runs without one.
   public func reproduced<Replica: TestedReplica>(
     with _: Replica.Type
   ) -> ScriptMismatch? {
@@ -22,7 +26,7 @@ public struct ExplorerViolation: Error, CustomStringConvertible {
     } catch { return error }
   }
 
-  /// What is wrong in which program, and the steps.
+  /// The program, the mismatch, and the steps.
   public var description: String {
     "\(program.name): \(mismatch.what)\n"
       + script.steps.map { "  \($0)" }.joined(separator: "\n")

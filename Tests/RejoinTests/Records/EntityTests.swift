@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import RejoinTesting
-import Synchronization
 
 @testable import Rejoin
 import Testing
 
-private let instances = Atomic(0)
+private let instances = Locked(0)
 
 private struct Counted: Entity {
   let name = register("name", of: String.self)
 
-  init() { instances.add(1, ordering: .relaxed) }
+  init() { instances.withLock { $0 += 1 } }
 }
 
 private struct Twice: Entity {
@@ -95,12 +94,12 @@ private struct Pet: Entity {
 
   @Test func theFieldsAreMadeOnce() throws {
     let replica = replica([Counted.self])
-    let made = instances.load(ordering: .relaxed)
+    let made = instances.withLock { $0 }
     for i in 0..<3 {
       try replica.save { $0[Counted.self, "a"].name = "\(i)" }
       #expect(replica[Counted.self, "a"]?.name == "\(i)")
     }
-    #expect(instances.load(ordering: .relaxed) == made)
+    #expect(instances.withLock { $0 } == made)
   }
 
   @Test func undeclaredEntityIsReadByNameOnly() async throws {

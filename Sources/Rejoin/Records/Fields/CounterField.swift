@@ -10,7 +10,7 @@ extension Entity {
 extension PNCounter: FieldType {
   public typealias Element = Int64
 
-  /// The value.
+  /// Returns the value of the counter.
   public static func read<Owner>(
     _ field: Field<Owner, Self>, of record: Record
   ) -> Int64 {
@@ -36,7 +36,7 @@ extension PNCounter: FieldType {
   }
 }
 
-/// Edits a counter within a save, or in an editing context.
+/// An editor of a counter within a save or an editing context.
 public struct CounterEditor {
   let field: FieldHandle
 
@@ -45,21 +45,23 @@ public struct CounterEditor {
 
   /// Increments the counter by `amount`, which may be negative.
   ///
-  /// On overflow the save throws ``SaveError/counterOverflow(_:field:)``; an
-  /// editing context reports it.
+  /// On overflow, the save throws ``SaveError/counterOverflow(_:field:)``, or
+  /// the editing context reports it.
   public func increment(by amount: Int64 = 1) {
     field.perform(.count(CounterEdit(by: amount)))
   }
 
   /// Decrements the counter by `amount`, which may be negative.
   ///
-  /// On overflow the save throws ``SaveError/counterOverflow(_:field:)``; an
-  /// editing context reports it.
+  /// On overflow, the save throws ``SaveError/counterOverflow(_:field:)``, or
+  /// the editing context reports it.
   public func decrement(by amount: Int64 = 1) {
     field.perform(.count(CounterEdit(by: amount).opposite))
   }
 
-  /// Cancels the increments and decrements seen here; concurrent ones survive.
+  /// Cancels the increments and decrements that this replica has seen.
+  ///
+  /// Concurrent changes survive.
   public func reset() { set(to: 0) }
 
   /// Resets the counter and increments it by `value`, in one save.
@@ -82,16 +84,19 @@ extension Record {
     self[FieldKey(name, .counter)].count
   }
 
-  /// The sum of each device's changes to a counter that no reset has cancelled.
+  /// Returns each device's sum of changes to a counter, without changes that a
+  /// reset cancelled.
   ///
-  /// Together, they are the counter's value before it is clamped to `Int64`.
+  /// Together, the sums are the counter's value before it is clamped to
+  /// `Int64`.
   public func amounts(of name: String) -> [DeviceID: WideInt] {
     self[FieldKey(name, .counter)].store(of: PNCounter.self)?.amounts ?? [:]
   }
 }
 
 extension TypedRecord {
-  /// The sum of each device's changes that no reset has cancelled.
+  /// Returns each device's sum of changes, without changes that a reset
+  /// cancelled.
   public func amounts(
     of field: KeyPath<Owner, Field<Owner, PNCounter>>
   ) -> [DeviceID: WideInt] {

@@ -10,7 +10,7 @@ extension Entity {
 extension Ledger: FieldType {
   public typealias Element = Int64
 
-  /// The total.
+  /// Returns the total of the ledger.
   public static func read<Owner>(
     _ field: Field<Owner, Self>, of record: Record
   ) -> Int64 {
@@ -38,14 +38,16 @@ extension Ledger: FieldType {
   }
 }
 
-/// Edits a ledger within a save, or in an editing context.
+/// An editor of a ledger within a save or an editing context.
 public struct LedgerEditor {
   let field: FieldHandle
 
   /// The total after the edits so far.
   public var total: Int64 { field.edited.total }
 
-  /// Appends an entry; to undo an earlier one, append its negative amount.
+  /// Appends an entry.
+  ///
+  /// To undo an earlier entry, append its negative amount.
   public func append(_ amount: Int64, memo: Value? = nil) {
     var change = LedgerEdit()
     change.append(amount, memo: memo)
@@ -67,15 +69,15 @@ extension Record {
     self[FieldKey(name, .ledger)].total
   }
 
-  /// The entries of a ledger that are not folded, ordered by time.
+  /// Returns the entries of a ledger that are not folded, ordered by time.
   public func entries(of name: String) -> [LedgerEntry] {
     self[FieldKey(name, .ledger)].store(of: Ledger.self)?.entries ?? []
   }
 }
 
 extension TypedRecord {
-  /// The entries of a ledger that are not folded, ordered by time, each with
-  /// the save that appended it.
+  /// Returns the entries of a ledger that are not folded, ordered by time, each
+  /// with the save that appended it.
   public func entries(
     of field: KeyPath<Owner, Field<Owner, Ledger>>
   ) -> [LedgerEntry] {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Each of these members is chosen only for an expression that would not compile
-// anyway, and gives its error a message that says what to write.
+// The compiler chooses these members only for expressions that would not
+// compile anyway. Each message explains how to fix the expression.
 
 extension RecordEditor {
   @available(

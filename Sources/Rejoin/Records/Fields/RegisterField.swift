@@ -3,43 +3,44 @@
 extension Entity {
   /// Declares a register, the default kind of field.
   ///
-  /// It reads as `nil` if it is unset, or holds a value of another type, such
-  /// as an explicit null. Writing `nil` unsets it. To write a null, or to
-  /// distinguish it from an unset register, declare the field `of: Value.self`.
+  /// The register reads as `nil` if it is unset or contains a value of another
+  /// type, such as an explicit null. Writing `nil` unsets it. To write a null,
+  /// or to distinguish it from an unset register, declare the field
+  /// `of: Value.self`.
   ///
   /// - Parameters:
-  ///   - name: The name under which the field is stored.
+  ///   - name: The stored name of the field.
   ///   - type: The type of its values.
-  ///   - older: The fields of older versions of the app to read while this one
-  ///     has not been written.
+  ///   - older: The fields of older app versions to read until this field is
+  ///     written.
   public static func register<V: FieldValue>(
     _ name: String, of type: V.Type = V.self,
     fallingBackTo older: OlderField<V>...
   ) -> Field<Self, MVRegister<V>> { Field(name, fallingBackTo: older) }
 
-  /// Declares the same register as with the wrapped type, since every register
-  /// is optional.
+  /// Declares the register of the wrapped type, because every register is
+  /// optional.
   public static func register<V: FieldValue>(
     _ name: String, of type: V?.Type, fallingBackTo older: OlderField<V>...
   ) -> Field<Self, MVRegister<V>> { Field(name, fallingBackTo: older) }
 
-  /// Declares a *quiet* register: its concurrent writes are neither listed as
+  /// Declares a *quiet* register, whose concurrent writes are neither listed as
   /// conflicts nor reported.
   ///
-  /// Use it for a position, a cursor or a last-seen time: only the latest write
-  /// matters. The field is stored, joined and read like any other register, so
-  /// a later version of the app can change the declaration without a migration.
-  /// In an editing context, a write of the field supersedes all concurrent
-  /// writes that have arrived, and neither the write nor theirs causes a
-  /// conflict. If another field or a deletion causes one, the policies `error`,
-  /// `rollback` and `serverWins` treat the write like any other edit.
+  /// Use it for a position, a cursor or a last-seen time, where only the latest
+  /// write matters. The field is stored, joined and read like any other
+  /// register, so a later version of the app can change the declaration without
+  /// a migration. In an editing context, a write of the field supersedes all
+  /// received concurrent writes, and none of these writes causes a conflict. If
+  /// another field or a deletion causes one, the policies `error`, `rollback`
+  /// and `serverWins` treat the write like any other edit.
   ///
-  /// The field stores and sends its concurrent writes, up to one of each device.
-  /// If a clock is ahead by more than the maximum skew, a write that lost can be
-  /// shown again after the winner is overwritten. If a server is the authority
-  /// for the field, declare it with `register`: a pull of the server's value
-  /// does not overwrite a local edit, and a quiet register does not list the
-  /// conflict.
+  /// The field stores and sends its concurrent writes, at most one from each
+  /// device. If a clock is ahead by more than the maximum skew, a losing write
+  /// can appear again after the winner is overwritten. If a server is the
+  /// authority for the field, declare it with `register`: a pull of the
+  /// server's value does not overwrite a local edit, and a quiet register does
+  /// not list the conflict.
   public static func lww<V: FieldValue>(
     _ name: String, of type: V.Type = V.self,
     fallingBackTo older: OlderField<V>...
@@ -47,21 +48,21 @@ extension Entity {
     Field(name, isQuiet: true, fallingBackTo: older)
   }
 
-  /// Declares the same register as with the wrapped type, since every register
-  /// is optional.
+  /// Declares the register of the wrapped type, because every register is
+  /// optional.
   public static func lww<V: FieldValue>(
     _ name: String, of type: V?.Type, fallingBackTo older: OlderField<V>...
   ) -> Field<Self, MVRegister<V>> {
     Field(name, isQuiet: true, fallingBackTo: older)
   }
 
-  /// Declares a reference to a record of another entity, or of this one.
+  /// Declares a reference to a record of this or another entity.
   ///
   /// - Parameters:
-  ///   - name: The name under which the field is stored.
+  ///   - name: The stored name of the field.
   ///   - entity: The entity of the record.
-  ///   - older: The fields of older versions of the app to read while this one
-  ///     has not been written.
+  ///   - older: The fields of older app versions to read until this field is
+  ///     written.
   public static func toOne<E: Entity>(
     _ name: String, _ entity: E.Type,
     fallingBackTo older: OlderField<Reference<E>>...
@@ -73,8 +74,8 @@ extension Entity {
 extension MVRegister: FieldType {
   public static var kind: FieldKind { .register }
 
-  /// The visible value, or `nil` if the register is unset or its value has another
-  /// type.
+  /// Returns the visible value, or `nil` if the register is unset or its value
+  /// has another type.
   public static func read<Owner>(
     _ field: Field<Owner, Self>, of record: Record
   ) -> Element? {
@@ -105,7 +106,8 @@ extension MVRegister: FieldType {
     field.versions.value { record.target.edited($0, of: record.id).shown }
   }
 
-  /// The value after the edits so far; a ``RecordEditor`` also sets it.
+  /// Returns the value after the edits so far, which a ``RecordEditor`` can
+  /// also set.
   public static func editor<Owner>(
     of field: Field<Owner, Self>, in record: RecordEditor<Owner>
   ) -> Element? {
@@ -120,7 +122,7 @@ extension EditedField {
     return visible(stored.value)
   }
 
-  /// The values of the field, for a field that replaces it, as
+  /// The values that a newer field shows for this one, like
   /// ``FieldState/shownValues``.
   package var shown: [Value]? {
     let values =
@@ -128,7 +130,7 @@ extension EditedField {
     return values?.filter { visible($0) != nil }
   }
 
-  /// The same, with references to records that do not exist.
+  /// The same values, including references to records that do not exist.
   var valuesWithDangling: [Value]? {
     if case .write(let value) = edit { return value.map { [$0] } ?? [] }
     return stored.shownValues
@@ -136,7 +138,7 @@ extension EditedField {
 }
 
 extension Record {
-  /// The visible value of a register.
+  /// Returns the visible value of a register.
   public func value(of name: String) -> Value? {
     guard let write = visibleWrite(of: FieldKey(name, .register)) else {
       return nil
@@ -144,25 +146,25 @@ extension Record {
     return visible(write.payload.value)
   }
 
-  /// The values of concurrent writes that differ from the visible one, each
-  /// once, sorted.
+  /// Returns the values of concurrent writes that differ from the visible one,
+  /// each once, sorted.
   ///
-  /// The first is `nil` if the field shows a value and a write unset it. A record
-  /// knows no schema, so it also lists the values of a field that the schema
-  /// declares as `lww`.
+  /// The first value is `nil` if the field shows a value and a write unset it.
+  /// A record has no schema, so it also lists the values of a field that the
+  /// schema declares as `lww`.
   public func conflictingValues(of name: String) -> [Value?] {
     let showsValue = value(of: name) != nil
     return self[FieldKey(name, .register)].conflicts
       .filter { $0 == nil ? showsValue : visible($0) != nil }
   }
 
-  /// The visible write of a register: who made it, and when.
+  /// Returns the visible write of a register, with its author and time.
   public func write(of name: String) -> RegisterWrite? {
     visibleWrite(of: FieldKey(name, .register)).map { RegisterWrite($0) }
   }
 
-  /// The writes of a register that no other has superseded, the visible one
-  /// first.
+  /// Returns the writes of a register that no other write superseded, the
+  /// visible one first.
   public func writes(of name: String) -> [RegisterWrite] {
     self[FieldKey(name, .register)].writes
       .sorted { ($1.time, $1.dot) < ($0.time, $0.dot) }
@@ -170,12 +172,13 @@ extension Record {
 }
 
 extension TypedRecord {
-  /// The values of concurrent writes that differ from the visible one, sorted.
+  /// Returns the values of concurrent writes that differ from the visible one,
+  /// sorted.
   ///
   ///     replica[Profile.self, "ada"]?.conflictingValues(of: \.name)  // [nil, "Ada L."]
   ///
-  /// The first is `nil` if a write unset the field. A field declared with `lww`
-  /// lists none.
+  /// The first value is `nil` if a write unset the field. For a field declared
+  /// with `lww`, the list is empty.
   public func conflictingValues<V: FieldValue>(
     of field: KeyPath<Owner, Field<Owner, MVRegister<V>>>
   ) -> [V?] {
@@ -186,15 +189,15 @@ extension TypedRecord {
     }
   }
 
-  /// The visible write of a register: who made it, and when.
+  /// Returns the visible write of a register, with its author and time.
   public func write<V: FieldValue>(
     of field: KeyPath<Owner, Field<Owner, MVRegister<V>>>
   ) -> RegisterWrite? {
     record.write(of: fields[field].key.name)
   }
 
-  /// The writes of a register that no other has superseded, the visible one
-  /// first.
+  /// Returns the writes of a register that no other write superseded, the
+  /// visible one first.
   public func writes<V: FieldValue>(
     of field: KeyPath<Owner, Field<Owner, MVRegister<V>>>
   ) -> [RegisterWrite] {

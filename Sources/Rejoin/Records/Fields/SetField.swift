@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Entity {
-  /// Declares a set in which a concurrent insertion wins.
+  /// Declares a set whose insertions win over concurrent removals.
   ///
   /// - Parameters:
-  ///   - name: The name under which the field is stored.
+  ///   - name: The stored name of the field.
   ///   - type: The type of its elements.
-  ///   - older: The fields of older versions of the app to read while this one
-  ///     has not been written, and the older types of its own elements.
+  ///   - older: The fields of older app versions to read until this field is
+  ///     written, and the older types of its own elements.
   public static func set<V: FieldValue>(
     _ name: String, of type: V.Type = V.self,
     fallingBackTo older: OlderField<V>...
@@ -16,10 +16,10 @@ extension Entity {
   /// Declares a set of references.
   ///
   /// - Parameters:
-  ///   - name: The name under which the field is stored.
+  ///   - name: The stored name of the field.
   ///   - entity: The entity of the records.
-  ///   - older: The fields of older versions of the app to read while this one
-  ///     has not been written, and the older types of its own elements.
+  ///   - older: The fields of older app versions to read until this field is
+  ///     written, and the older types of its own elements.
   public static func toMany<E: Entity>(
     _ name: String, _ entity: E.Type,
     fallingBackTo older: OlderField<Reference<E>>...
@@ -29,7 +29,7 @@ extension Entity {
 extension ORSet: FieldType {
   public static var kind: FieldKind { .set }
 
-  /// The elements that are values of the type, sorted.
+  /// Returns the elements that are values of the type, sorted.
   public static func read<Owner>(
     _ field: Field<Owner, Self>, of record: Record
   ) -> [Element] {
@@ -58,7 +58,7 @@ extension ORSet: FieldType {
   }
 }
 
-/// Edits a set within a save, or in an editing context.
+/// An editor of a set within a save or an editing context.
 ///
 /// If a save inserts and removes the same element, the last call counts.
 public struct SetEditor<Element: FieldValue> {
@@ -73,12 +73,13 @@ public struct SetEditor<Element: FieldValue> {
     }
   }
 
-  /// Returns whether the set shows its own elements, and not those of an older field.
+  /// Returns whether the set shows its own elements instead of those of an
+  /// older field.
   private func isWritten(_ edited: EditedField) -> Bool {
     versions.older.isEmpty || edited.edit != nil || !edited.stored.clock.isEmpty
   }
 
-  /// Whether the set contains an element after the edits so far.
+  /// Returns whether the set contains an element after the edits so far.
   public func contains(_ element: Element) -> Bool {
     let value = element.fieldValue
     return versions.older.isEmpty
@@ -96,8 +97,9 @@ public struct SetEditor<Element: FieldValue> {
     perform(SetEdit(inserting: [], removing: values(of: element)))
   }
 
-  /// The values under which the set may store an element: an older version of the app
-  /// may have inserted it as another value.
+  /// Returns the values that may represent an element in the set.
+  ///
+  /// An older version of the app may store the element as another value.
   private func values(of element: Element) -> [Value] {
     let value = element.fieldValue
     if versions.older.isEmpty { return [value] }
@@ -107,13 +109,15 @@ public struct SetEditor<Element: FieldValue> {
       }
   }
 
-  /// Removes every element seen here; concurrent insertions survive.
+  /// Removes every element that this replica has seen.
+  ///
+  /// Concurrent insertions survive.
   public func removeAll() { perform(.clearing) }
 
   private func perform(_ edit: SetEdit) {
     if !versions.older.isEmpty, !isWritten(field.edited) {
-      // The edit hides the older field, so its elements move into the set, with
-      // references to records that may still arrive.
+      // The edit hides the older field, so move its elements into the set,
+      // including references to records that may still arrive.
       let older = versions.olderElements {
         field.target.edited($0, of: field.id).valuesWithDangling
       }
@@ -141,7 +145,7 @@ extension Record {
     dangling.shown(self[FieldKey(name, .set)].elements)
   }
 
-  /// The elements of a set, each with the saves that inserted it.
+  /// Returns the elements of a set, each with the saves that inserted it.
   public func insertions(of name: String) -> [Value: Set<Dot>] {
     let set = self[FieldKey(name, .set)].store(of: DotMap.self) ?? DotMap()
     let saves = set.entries.map { ($0, Set($1.map(\.dot))) }
@@ -151,7 +155,8 @@ extension Record {
 }
 
 extension TypedRecord {
-  /// The elements of a set, sorted, each with the saves that inserted it.
+  /// Returns the elements of a set, sorted, each with the saves that inserted
+  /// it.
   public func insertions<V: FieldValue>(
     of field: KeyPath<Owner, Field<Owner, ORSet<V>>>
   ) -> [(element: V, saves: Set<Dot>)] {
@@ -164,7 +169,7 @@ extension TypedRecord {
 }
 
 extension Set<RecordID> {
-  /// The elements that are shown if these records do not exist.
+  /// Returns the elements to show if these records do not exist.
   fileprivate func shown(_ elements: [Value]) -> [Value] {
     isEmpty ? elements : elements.filter { !hides($0) }
   }

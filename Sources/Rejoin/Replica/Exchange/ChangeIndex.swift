@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// For each device, the fields that its saves touched: the inverse of the
-/// fields' clocks, from which it can be rebuilt.
+/// The fields that the saves of each device touched.
 ///
-/// It lets the cost of a delta follow the number of changed fields, not the
-/// size of the state. An entry goes stale when its device touches the field
-/// again. Stale entries are skipped on reading, and removed once they are the
-/// majority: a field that is written a million times takes no more memory than
-/// one that is written once.
+/// The index is the inverse of the fields' clocks and can be rebuilt from them.
+/// It makes the cost of a delta depend on the number of changed fields, not on
+/// the size of the state. An entry becomes stale when its device touches the
+/// field again. Reads skip stale entries, and the index removes them when they
+/// are the majority. A field that is written a million times takes no more
+/// memory than a field that is written once.
 struct ChangeIndex {
   fileprivate struct Entry {
     let sequence: UInt64
@@ -16,14 +16,14 @@ struct ChangeIndex {
 
   /// The fields that one device touched.
   fileprivate struct DeviceChanges {
-    /// For each field that has seen a save of the device, one entry with the
-    /// last such save; and stale entries with earlier ones.
+    /// One entry with the last save for each field that the device touched, and
+    /// stale entries with earlier saves.
     var entries: [Entry] = []
     /// The greatest number in `entries`.
     var greatest: UInt64 = 0
     /// The length of a prefix of `entries` that is sorted by number.
     var sorted = 0
-    /// How many entries are stale.
+    /// The number of stale entries.
     var stale = 0
     /// The number of times that entries were moved or removed.
     var moves = 0
@@ -42,17 +42,18 @@ struct ChangeIndex {
     fileprivate let devices: [Device]
   }
 
-  /// The changes of each device that any field has seen a save of.
+  /// The changes of each device whose saves any field has seen.
   private var byDevice = RunMap<DeviceID, DeviceChanges>()
-  /// The number of changes that were entered.
+  /// The number of changes recorded so far.
   private(set) var recordedCount = 0
 
-  /// Enters a field that has seen a later save of one device.
+  /// Records that a field has seen a later save of one device.
   ///
   /// - Parameters:
   ///   - dot: The last save of the device that the field has seen.
   ///   - isReplacing: Whether the field had seen a save of the device before.
-  ///   - last: The last save of a device that a field has seen, with this change.
+  ///   - last: A closure that returns the last save of a device that a field
+  ///     has seen, including this change.
   /// - Complexity: O(1), amortized.
   mutating func note(
     _ location: FieldPosition, at dot: Dot, isReplacing: Bool,
@@ -90,21 +91,21 @@ struct ChangeIndex {
     byDevice.entries.reduce(0) { $0 + $1.content.entries.count }
   }
 
-  /// The last save of a device that any field here has seen; zero if there is
-  /// none.
+  /// Returns the last save of a device that any field has seen, or zero.
   func last(of device: DeviceID) -> UInt64 { byDevice[device]?.greatest ?? 0 }
 
-  /// The devices that any field here has seen a save of.
+  /// The devices whose saves any field has seen.
   var devices: [DeviceID] { byDevice.entries.map(\.key) }
 
-  /// The fields that have seen saves which are not in `basis`; a field once
-  /// for each device.
+  /// Returns the fields that have seen saves beyond `basis`, once for each
+  /// device.
   ///
   /// - Parameters:
-  ///   - devices: The devices whose saves are looked for, each once.
-  ///   - last: The last save of a device that a field has seen.
-  /// - Complexity: O(*d*) for *d* devices, and O(*k* log *k*) for *k* unseen
-  ///   changes, amortized.
+  ///   - devices: The devices whose saves to find, each once.
+  ///   - last: A closure that returns the last save of a device that a field
+  ///     has seen.
+  /// - Complexity: O(*d* + *k* log *k*), amortized, where *d* is the number of
+  ///   devices and *k* is the number of unseen changes.
   mutating func locations(
     since basis: VectorClock, of devices: [DeviceID],
     last: (DeviceID, FieldPosition) -> UInt64
@@ -116,10 +117,10 @@ struct ChangeIndex {
         let seen = basis[device]
         let unseen = changes.entries[
           changes.entries.partitioningIndex { $0.sequence > seen }...]
-        // Reserved once: for every device, it would be copied for every device.
+        // Reserve only once, because each reservation may copy the array.
         if result.isEmpty { result.reserveCapacity(unseen.count) }
-        // A stale entry can be skipped: the field has another with a later
-        // number, which is also beyond the basis.
+        // Skip stale entries: their field has a later entry, which is beyond
+        // the basis as well.
         for entry in unseen
         where last(device, entry.location) == entry.sequence {
           result.append(entry.location)
@@ -131,9 +132,9 @@ struct ChangeIndex {
 }
 
 extension ChangeIndex {
-  /// The number of changes that are not in `basis`, or more: stale ones are counted.
+  /// Returns the number of changes beyond `basis`, including stale entries.
   ///
-  /// - Parameter devices: The devices whose saves are counted, each once.
+  /// - Parameter devices: The devices whose saves to count, each once.
   mutating func count(since basis: VectorClock, of devices: [DeviceID]) -> Int {
     var count = 0
     for device in devices where last(of: device) > basis[device] {
@@ -164,7 +165,7 @@ extension ChangeIndex.DeviceChanges {
 
   /// Adds an entry.
   ///
-  /// - Returns: Whether compaction pays.
+  /// - Returns: Whether compaction is worthwhile.
   mutating func append(
     _ entry: ChangeIndex.Entry, isReplacing: Bool
   ) -> Bool {
@@ -176,10 +177,10 @@ extension ChangeIndex.DeviceChanges {
     return isMostlyStale
   }
 
-  /// Whether compaction pays.
+  /// Whether compaction is worthwhile.
   ///
-  /// It is O(1) per entry, amortized, because it removes the majority. For 16
-  /// stale entries or fewer there is little to gain.
+  /// Compaction is O(1) per entry, amortized, because it removes the majority.
+  /// It gains little for 16 stale entries or fewer.
   var isMostlyStale: Bool { stale > 16 && stale * 2 > entries.count }
 
   /// Removes the stale entries.
@@ -193,8 +194,8 @@ extension ChangeIndex.DeviceChanges {
 
   /// Sorts the entries.
   ///
-  /// Only those from the smallest unsorted number on can be out of place. These
-  /// are nearly always few, since most saves arrive in order.
+  /// Only entries from the smallest unsorted number on can be out of order.
+  /// They are nearly always few, because most saves arrive in order.
   mutating func sort() {
     guard let least = entries[sorted...].lazy.map(\.sequence).min() else {
       return
@@ -230,9 +231,8 @@ extension ChangeIndex {
 
 #if REJOIN_CHECK_INVARIANTS
   extension ChangeIndex.DeviceChanges {
-    /// Checks that each field that the device touched has one entry with its
-    /// last save, that other entries are stale, and what is known about their
-    /// order.
+    /// Checks the current entry of each touched field, the number of stale
+    /// entries, and the sort order.
     func _checkInvariants(
       _ touched: [FieldPosition: UInt64], _ device: DeviceID
     ) {

@@ -1,30 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Delta {
-  /// Reads a delta.
+  /// Decodes a delta.
   ///
   ///     let delta = try Delta(decoding: bytes)
   ///     delta.encoded() == bytes  // true
   ///
-  /// Validates the whole message before using any of it, and accepts only the
-  /// canonical encoding. The delta keeps the bytes; those of an array are not
-  /// copied.
+  /// The initializer validates the whole message before it uses any part, and
+  /// accepts only the canonical encoding. The delta keeps the bytes. It does
+  /// not copy those of an array.
   ///
-  /// - Throws: ``WireError``, with the offset and what was expected there.
-  /// - Complexity: O(*n*) for *n* bytes.
+  /// - Throws: ``WireError``, with the offset and the expected content.
+  /// - Complexity: O(*n*), where *n* is the number of bytes.
   public init(
     decoding bytes: some Sequence<UInt8>
   ) throws(WireError) {
     message = try ValidatedMessage(Array(bytes), as: [.delta])
   }
 
-  /// The delta as bytes.
+  /// Returns the delta as bytes.
   ///
-  /// Equal deltas have equal bytes, in every process. Those of ledgers that are
-  /// folded to different depths differ: see ``Replica/encoded(foldingLedgers:)``.
+  /// Equal deltas have equal bytes, in every process. Deltas differ if their
+  /// ledgers are folded to different depths: see
+  /// ``Replica/encoded(foldingLedgers:)``.
   ///
-  /// - Complexity: O(1), except for the delta of a ``ReplicaSnapshot``, which is
-  ///   written anew.
+  /// - Complexity: O(1), except for the delta of a ``ReplicaSnapshot``, which
+  ///   is encoded again.
   public func encoded() -> [UInt8] {
     message.head.kind == .delta
       ? message.bytes

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What one replica sends to another: changed fields, each complete with its
-/// clock, and the intervals of saves whose effects they contain.
+/// Changed fields that one replica sends to another, with the saves whose
+/// effects they contain.
 ///
-/// Of a large field there may be a part instead, with what is new of it.
+/// Each field is complete with its clock, but a large field can be represented
+/// by its new part. The saves are one interval for each device.
 ///
-/// A delta may be lost, duplicated, reordered or relayed. A field is
-/// never wrong because of it, at most out of date.
+/// A delta may be lost, duplicated, reordered or relayed. This never makes a
+/// field wrong, at most out of date.
 ///
-/// A delta is its canonical bytes, which are validated: a file, a network and a
-/// database hold the same. Its values are read from them when they are asked
-/// for.
+/// A delta consists of its canonical bytes, which are validated. A file, a
+/// network and a database store the same bytes. The delta decodes its values
+/// when you ask for them.
 public struct Delta: Sendable {
   /// The fields of one record.
   public typealias Change = RecordChange
@@ -18,14 +19,14 @@ public struct Delta: Sendable {
   /// The saves of one device that are in the delta.
   public typealias Interval = SaveInterval
 
-  /// A delta, or a snapshot.
+  /// The message of a delta or a snapshot.
   let message: ValidatedMessage
 
   init(_ message: ValidatedMessage) { self.message = message }
 
-  /// Writes a delta.
+  /// Creates a delta from its content.
   ///
-  /// - Parameter range: The records that it speaks for, or `nil` for all.
+  /// - Parameter range: The records that the delta covers, or `nil` for all.
   init(
     _ content: MessageContent, _ intervals: [DeviceID: Interval],
     range: RecordRange? = nil
@@ -34,7 +35,7 @@ public struct Delta: Sendable {
       .sealed()
   }
 
-  /// Creates a delta of changes in any order, never two of one record.
+  /// Creates a delta from changes in any order, at most one for each record.
   init(
     changes: [Change], intervals: [DeviceID: Interval] = [:],
     range: RecordRange? = nil
@@ -44,9 +45,9 @@ public struct Delta: Sendable {
 
   /// Creates a delta of some records, without intervals.
   ///
-  /// Applying it updates their fields and does not advance the version.
+  /// Applying it updates their fields, but does not advance the version.
   ///
-  /// - Precondition: Each change is of another record.
+  /// - Precondition: Each record has at most one change.
   public init(_ changes: [Change]) {
     let sorted = changes.sorted { $0.id < $1.id }
     for (one, next) in zip(sorted, sorted.dropFirst()) {
@@ -59,9 +60,9 @@ public struct Delta: Sendable {
 
   /// The changed records, sorted by ID.
   ///
-  /// The values are much larger than the bytes, see <doc:WireFormat>. To join
-  /// a delta, pass it to ``Replica/apply(_:reporting:)``, which builds none of
-  /// them.
+  /// The values take much more memory than the bytes: see <doc:WireFormat>. To
+  /// join a delta, pass it to ``Replica/apply(_:reporting:)``, which does not
+  /// create these values.
   ///
   /// - Complexity: O(*n*), where *n* is the number of bytes.
   public var changes: [Change] {
@@ -87,16 +88,16 @@ public struct Delta: Sendable {
     }
   }
 
-  /// For each device, the saves that the delta contains in full.
+  /// The saves that the delta contains in full, by device.
   ///
-  /// - Complexity: O(*d*) for *d* devices.
+  /// - Complexity: O(*d*), where *d* is the number of devices.
   public var intervals: [DeviceID: Interval] {
     Dictionary(uniqueKeysWithValues: message.head.saves.intervals)
   }
 
   /// The IDs of the changed records, sorted.
   ///
-  /// - Complexity: O(*n*) for *n* bytes.
+  /// - Complexity: O(*n*), where *n* is the number of bytes.
   package var recordIDs: [RecordID] {
     message.read { records in
       var ids: [RecordID] = []
@@ -110,7 +111,7 @@ public struct Delta: Sendable {
     }
   }
 
-  /// The records that the delta speaks for, or `nil` for all.
+  /// The records that the delta covers, or `nil` for all.
   package var range: RecordRange? { message.head.range }
 
   /// The number of fields.
@@ -118,9 +119,9 @@ public struct Delta: Sendable {
 
   /// Splits the delta into parts with nearly equal numbers of fields.
   ///
-  /// A part has no intervals, because it need not contain all effects of a
-  /// save. Applying it updates its fields and does not advance the version. Only
-  /// the checkers make such deltas. Apps send parts with
+  /// A part has no intervals, because it may contain only some effects of a
+  /// save. Applying it updates its fields, but does not advance the version.
+  /// Only the checkers create such deltas. Apps send parts with
   /// ``Replica/delta(since:byteLimit:)``.
   ///
   /// - Precondition: `count` is positive.
@@ -141,7 +142,7 @@ public struct Delta: Sendable {
 }
 
 extension Delta: Hashable {
-  /// Whether two deltas have the same bytes.
+  /// Returns whether two deltas have the same bytes.
   public static func == (a: Delta, b: Delta) -> Bool {
     a.encoded() == b.encoded()
   }
@@ -150,9 +151,9 @@ extension Delta: Hashable {
 }
 
 extension Replica {
-  /// A record with all of its fields, to be sent or stored on its own.
+  /// Returns a record with all of its fields, to send or store on its own.
   ///
-  /// - Returns: `nil` if no save has changed the record.
+  /// - Returns: The fields, or `nil` if no save changed the record.
   public func change(of id: RecordID) -> Delta.Change? {
     stored.positions[id].map { position in
       let record = stored.records[position]

@@ -60,9 +60,9 @@ extension MergeReport {
   /// Reports every pair of an old sibling and a new one.
   ///
   /// Siblings are concurrent: otherwise, the join would drop one of them. Above
-  /// the limits, only pairs with the winner are reported. Their number is
-  /// linear in the size of the message, while the number of all pairs is
-  /// quadratic.
+  /// the limits, only pairs with the winner are reported. The number of these
+  /// pairs is linear in the size of the message, while the number of all pairs
+  /// is quadratic.
   private mutating func recordConflictingPairs(
     _ old: Set<Dot>, in siblings: Siblings<Stamped>, _ location: FieldLocation
   ) {

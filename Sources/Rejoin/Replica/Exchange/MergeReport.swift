@@ -154,8 +154,8 @@ public struct MergeReport: Sendable {
   /// The fields that arrived with another kind than the schema declares.
   ///
   /// The replica keeps them in addition to the declared fields, but does not
-  /// read them. If you declare the older kind with `fallingBackTo`, the replica
-  /// reads them and does not list them here.
+  /// read them. To read them, declare the older kind with `fallingBackTo`. The
+  /// report then no longer lists them.
   public internal(set) var kindMismatches: Set<FieldLocation> = []
 
   /// Whether the delta changed a field, the version, or a prefix of the

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a replica has beyond a version that was shown to it, by numbers alone.
+/// The changes that a receiver lacks, found by sequence numbers alone.
 package struct MissingChanges: Sendable {
-  /// The saves that the receiver is taken to know: of a forked device none.
+  /// The saves that the receiver is assumed to have, except those of forked
+  /// devices.
   package private(set) var known: VectorClock
-  /// The last record of which the receiver has all missing changes, or `nil` if it
-  /// has them of none.
+  /// The end of the prefix that this delta continues, or `nil` without a
+  /// prefix.
   package private(set) var after: RecordID?
-  /// For each device, the saves that are in the version here and are new.
+  /// The saves of each device that the version contains and the receiver lacks.
   package private(set) var intervals: [DeviceID: SaveInterval] = [:]
-  /// The fields that the receiver holds ahead of its version, and need not get.
+  /// The fields that the receiver has ahead of its version and does not need
+  /// again.
   private var ahead: [UInt64: VectorClock]
-  /// Saves that the receiver's first records hold, and the last such record.
+  /// The saves that the receiver's first records contain, and the last of these
+  /// records.
   private var prefixes: [(saves: VectorClock, through: RecordID)] = []
 
   fileprivate init(
@@ -23,10 +26,11 @@ package struct MissingChanges: Sendable {
       var (from, to) = (shown.sequence, held)
       if stored.mayDiffer(device, from: shown) {
         // Two histories have different saves under the same numbers. The
-        // receiver's number proves nothing, so send everything of the device.
+        // receiver's number proves nothing, so send all saves of the device.
         (from, known[device], hasForks) = (0, 0, true)
-        // The receiver finds the fork if the interval ends at a number that it
-        // holds with another digest. The digests of earlier own saves are known.
+        // The receiver detects the fork if the interval ends at a number that
+        // it has with another digest. The digests of earlier own saves are
+        // known.
         if let own = stored.ownSave(contradicting: shown, of: device) {
           to = own
         }
@@ -40,16 +44,17 @@ package struct MissingChanges: Sendable {
         ($0.vectorClock.without(intervals), $0.through)
       }
     }
-    // A delta may reach other replicas than the one that showed `basis`. If
-    // they apply an interval, all fields that its saves touched must be in the
-    // delta, also those that this receiver holds ahead of its version.
+    // The delta may also reach replicas that did not show `basis`. If they
+    // apply an interval, the delta must contain all fields that its saves
+    // touched, including those that this receiver has ahead of its version.
     ahead = ahead.mapValues { [intervals] in $0.without(intervals) }
   }
 
-  /// If the receiver has a useful prefix, limits the changes to its saves and to the
-  /// records after it.
+  /// Limits the changes to the rest of a prefix, if the receiver has a useful
+  /// one.
   ///
-  /// Newer saves follow in another delta, because they can have changed records of the
+  /// The rest consists of the prefix's saves in the records after it. Newer
+  /// saves follow in another delta, because they may change records of the
   /// prefix.
   private mutating func goOn(
     since basis: ReplicaVersion, in stored: ReplicaState
@@ -57,7 +62,7 @@ package struct MissingChanges: Sendable {
     var continued: [DeviceID: SaveInterval] = [:]
     for prefix in basis.prefixes {
       for (device, save) in prefix.saves.entries {
-        // Own earlier saves also show a fork.
+        // The digests of earlier own saves can also reveal a fork.
         let isForked =
           stored.mayDiffer(device, from: basis[device])
           || stored.mayDiffer(device, from: save)
@@ -66,16 +71,16 @@ package struct MissingChanges: Sendable {
           to.sequence > interval.from
         else { continue }
         continued[device] = .init(from: interval.from, to: to)
-        // The first one ends before all others.
+        // The prefixes are sorted, so the first one ends before all others.
         after = after ?? prefix.through
       }
     }
     if after != nil { intervals = continued }
   }
 
-  /// Whether a field that has seen unknown saves is missing at the receiver.
+  /// Returns whether the receiver lacks a field.
   ///
-  /// - Parameter digest: See ``ReplicaVersion/fieldsAhead``.
+  /// - Parameter digest: The field's key in ``ReplicaVersion/fieldsAhead``.
   func lacks(
     _ clock: @autoclosure () -> VectorClock, in record: RecordID,
     _ digest: @autoclosure () -> UInt64
@@ -92,7 +97,7 @@ package struct MissingChanges: Sendable {
 }
 
 extension VectorClock {
-  /// The entries of devices without an interval.
+  /// Returns the entries of devices without an interval.
   fileprivate func without(
     _ intervals: [DeviceID: SaveInterval]
   ) -> VectorClock {
@@ -101,9 +106,9 @@ extension VectorClock {
 }
 
 extension ReplicaState {
-  /// What is here and not in `basis`.
+  /// Returns the changes that a receiver at `basis` lacks.
   ///
-  /// - Parameter inParts: Whether to send only what the prefixes of `basis` lack.
+  /// - Parameter inParts: Whether to continue from a prefix of `basis`.
   package func missingChanges(
     since basis: ReplicaVersion, inParts: Bool = false
   ) -> MissingChanges {
@@ -112,7 +117,7 @@ extension ReplicaState {
 
   /// Returns the delta with the missing changes.
   ///
-  /// - Parameter withAhead: Whether to include the fields whose unseen saves
+  /// - Parameter withAhead: Whether to include the fields whose missing saves
   ///   are all ahead of the version.
   package mutating func delta(
     of missing: MissingChanges, withAhead: Bool = true
@@ -124,7 +129,7 @@ extension ReplicaState {
     return delta(at: locations, of: missing, through: nil)
   }
 
-  /// The missing fields that have seen saves of some devices.
+  /// Returns the missing fields that have seen saves of some devices.
   mutating func missingFields(
     _ missing: MissingChanges, of devices: [DeviceID]
   ) -> [FieldPosition] {
@@ -137,17 +142,17 @@ extension ReplicaState {
     }
   }
 
-  /// The devices whose saves are looked for.
+  /// Returns the devices whose saves may be missing.
   ///
   /// A field ahead of the version can contain saves of any device. A part that
-  /// continues a prefix contains the devices of the prefix only.
+  /// continues a prefix contains only the devices of the prefix.
   func devices(with missing: MissingChanges, withAhead: Bool) -> [DeviceID] {
     !withAhead || missing.after != nil
       || ahead.isEmpty && version.prefixes.isEmpty
       ? Array(missing.intervals.keys) : index.devices
   }
 
-  /// Makes a delta of fields.
+  /// Creates a delta of fields.
   mutating func delta(
     at locations: [FieldPosition], of missing: MissingChanges,
     through: RecordID?

@@ -1,40 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Fields ahead of the version: a part of a delta arrived, and the rest did not.
+// Fields get ahead of the version when only a part of a delta arrives.
 extension ReplicaState {
-  /// The version, with the fields that are ahead of it.
+  /// The version, including the fields ahead of it.
   var shownVersion: ReplicaVersion {
     var shown = version
-    // Above the limit the list would cost more than sending those fields again.
+    // Above the limit, the list costs more than sending these fields again.
     if ahead.isEmpty || ahead.count > ReplicaVersion.fieldsAheadLimit {
       return shown
     }
     for location in ahead {
-      // If two fields had the same digest, the entry of one would be lost. That
-      // field would be sent again, which does no harm: the join is idempotent.
+      // If two fields have the same digest, the entry of one is lost. This
+      // field is sent again, which is harmless because the join is idempotent.
       let digest = digest(of: location)
       shown.fieldsAhead[digest] = savesBeyondVersion(location)
     }
     return shown
   }
 
-  /// For each device, the last save that a field has seen beyond the version.
+  /// The last save of each device that a field has seen beyond the version.
   var latestMissingSaves: VectorClock {
     var missing = VectorClock()
     for prefix in version.prefixes { missing.merge(prefix.vectorClock) }
     return ahead.reduce(into: missing) { $0.merge(savesBeyondVersion($1)) }
   }
 
-  /// The saves that a field has seen beyond the version.
+  /// Returns the saves that a field has seen beyond the version.
   private func savesBeyondVersion(
     _ location: FieldPosition
   ) -> VectorClock {
     self[location]?.clock.saves(beyond: version.vectorClock) ?? VectorClock()
   }
 
-  /// The digest that identifies a field in ``ReplicaVersion/fieldsAhead``.
+  /// Returns the digest that identifies a field in
+  /// ``ReplicaVersion/fieldsAhead``.
   ///
-  /// Locations differ between replicas, so they cannot be exchanged.
+  /// Positions differ between replicas, so they cannot be exchanged.
   func digest(of location: FieldPosition) -> UInt64 {
     let id = records[Int(location.record)].id
     let key = names[location.name]
@@ -47,14 +48,14 @@ extension ReplicaState {
     return digest.value
   }
 
-  /// Updates `ahead` after some fields, the version or both have changed.
+  /// Updates `ahead` after a change of fields, of the version, or of both.
   ///
   /// - Parameters:
-  ///   - changed: The fields whose clocks grew. Unless a prefix shrank, no other
-  ///     field can get ahead.
-  ///   - hasAdvanced: Whether the version or a prefix grew. Otherwise no field
-  ///     ahead falls behind them.
-  ///   - hasShrunk: Whether a prefix says less than before.
+  ///   - changed: The fields whose clocks grew. Unless a prefix shrank, no
+  ///     other field can get ahead.
+  ///   - hasAdvanced: Whether the version or a prefix grew. Otherwise, every
+  ///     field that is ahead stays ahead.
+  ///   - hasShrunk: Whether a prefix contains less than before.
   /// - Complexity: O(*k*), where *k* is the number of changed fields and, if
   ///   the version grew, of fields ahead. If a prefix shrank, *k* includes the
   ///   fields that it covered.
@@ -75,7 +76,7 @@ extension ReplicaState {
         record = field.location.record
         saves = self.saves(of: record, in: held)
       }
-      // One that was not ahead is so only if what it has been joined with is.
+      // A field gets ahead only if the received state is ahead.
       if let save = field.save, saves.contains(save) { continue }
       if isAhead(field.location, of: held) { ahead.insert(field.location) }
     }
@@ -84,7 +85,7 @@ extension ReplicaState {
     }
   }
 
-  /// The saves that a record is said to hold.
+  /// Returns the saves that the version and its prefixes promise for a record.
   private func saves(
     of record: UInt32, in held: [(through: RecordID, saves: VectorClock)]
   ) -> VectorClock {
@@ -94,7 +95,8 @@ extension ReplicaState {
     return place < held.count ? held[place].saves : version.vectorClock
   }
 
-  /// Whether a field has seen a save that the version does not contain.
+  /// Returns whether a field has seen a save that neither the version nor a
+  /// prefix contains.
   private func isAhead(
     _ location: FieldPosition,
     of held: [(through: RecordID, saves: VectorClock)]

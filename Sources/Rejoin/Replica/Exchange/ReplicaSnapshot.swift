@@ -1,30 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The whole shared state of a replica at one moment.
+/// The complete shared state of a replica at one moment.
 ///
 ///     let bytes = phone.encoded()
 ///     let snapshot = try ReplicaSnapshot(decoding: bytes)
 ///     tablet.apply(snapshot.delta)
 ///
-/// Replicas that hold the same saves have equal snapshots, and equal bytes
-/// unless they have folded their ledgers to different depths. To keep a replica
-/// between launches, use a ``ReplicaState``.
+/// Replicas with the same saves have equal snapshots and equal bytes, unless
+/// they fold their ledgers to different depths. To keep a replica between
+/// launches, use a ``ReplicaState``.
 public struct ReplicaSnapshot: Hashable, Sendable {
-  /// The content, to be joined to another replica: a delta since the empty
-  /// version.
+  /// The content, as a delta since the empty version.
   public let delta: Delta
 
-  /// Reads a snapshot.
+  /// Decodes a snapshot.
   ///
-  /// - Throws: ``WireError``, with the offset and what was expected there.
-  /// - Complexity: O(*n*) for *n* bytes.
+  /// - Throws: ``WireError``, with the offset and the expected content.
+  /// - Complexity: O(*n*), where *n* is the number of bytes.
   public init(
     decoding bytes: some Sequence<UInt8>
   ) throws(WireError) {
     delta = Delta(try ValidatedMessage(Array(bytes), as: [.snapshot]))
   }
 
-  /// Takes a snapshot of a replica.
+  /// Creates a snapshot of a replica.
   public init(of replica: Replica) {
     let stored = replica.state
     self.init(stored.content, stored.intervals)
@@ -36,7 +35,7 @@ public struct ReplicaSnapshot: Hashable, Sendable {
     delta = Delta(MessageWriter(content, intervals, as: .snapshot).sealed())
   }
 
-  /// The saves whose effects were fully applied at the replica.
+  /// The saves whose effects the replica contained in full.
   public var version: ReplicaVersion {
     var clock = ReplicaVersion()
     for (device, interval) in delta.intervals {
@@ -45,13 +44,13 @@ public struct ReplicaSnapshot: Hashable, Sendable {
     return clock
   }
 
-  /// The snapshot as bytes.
+  /// Returns the snapshot as bytes.
   public func encoded() -> [UInt8] { delta.message.bytes }
 
   /// The snapshot with every ledger folded into sums.
   ///
-  /// Each replica decides how far to fold its ledgers. With all of them folded,
-  /// replicas that hold the same saves have equal bytes.
+  /// Each replica decides how far to fold its ledgers. If all ledgers are
+  /// folded, replicas with the same saves have equal bytes.
   public var foldingLedgers: ReplicaSnapshot {
     let changes = delta.changes.map { change in
       Delta.Change(id: change.id, fields: change.fields.mapValues(\.folded))
@@ -69,14 +68,13 @@ extension FieldState {
 }
 
 extension Replica {
-  /// The whole shared state of the replica, as bytes.
+  /// Returns the complete shared state of the replica as bytes.
   ///
-  /// Replicas that hold the same saves have equal bytes, in every process and
-  /// on every machine, unless they have folded their ledgers to different
-  /// depths.
+  /// Replicas with the same saves have equal bytes, in every process and on
+  /// every machine, unless they fold their ledgers to different depths.
   ///
-  /// - Parameter foldingLedgers: Whether to write only the sums of ledgers, in
-  ///   order to compare replicas that may have folded theirs.
+  /// - Parameter foldingLedgers: Whether to write only the sums of ledgers. Use
+  ///   `true` to compare replicas that may fold them to different depths.
   public func encoded(foldingLedgers: Bool = false) -> [UInt8] {
     let snapshot = ReplicaSnapshot(of: self)
     let hasLedgers = stored.names.contains(.ledger)

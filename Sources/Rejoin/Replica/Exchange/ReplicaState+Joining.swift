@@ -110,8 +110,8 @@ extension ReplicaState {
 
   /// Returns whether an interval continues the saves in the version.
   ///
-  /// If not, it reports a gap, unless the device is forked and the version has
-  /// a save as late as the last one.
+  /// Otherwise, it reports a gap, unless the device is forked and the interval
+  /// ends at or before the version's last save.
   private func continues(
     _ interval: SaveInterval, of device: DeviceID, _ report: inout MergeReport
   ) -> Bool {

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Deltas of some of the records, in the order of their IDs.
+// Deltas of some records, in the order of their IDs.
 extension ReplicaState {
   /// Returns a delta with the first missing changes, of at least one record.
   ///
   /// - Parameters:
-  ///   - byteLimit: The maximum number of bytes. Only a delta of a single record can
-  ///     exceed it.
-  ///   - withAhead: Whether to include the fields whose unseen saves are all ahead
-  ///     of the version.
-  ///   - end: The last of the records that are here, if there are others elsewhere.
-  /// - Complexity: O(*k* + log *n*), where *k* is the number of records from the
-  ///   first to the last one in the delta, or of all changed ones if these are few,
-  ///   and *n* is that of all records.
+  ///   - byteLimit: The maximum number of bytes. Only a delta of a single
+  ///     record can exceed it.
+  ///   - withAhead: Whether to include the fields whose missing saves are all
+  ///     ahead of the version.
+  ///   - end: The last record in this state, if later records are stored
+  ///     elsewhere.
+  /// - Complexity: O(*k* + log *n*), where *k* is the number of records from
+  ///   the first to the last one in the delta, or of all changed records if
+  ///   they are few, and *n* is the number of all records.
   package mutating func delta(
     of missing: MissingChanges, byteLimit: Int, withAhead: Bool = true,
     readThrough end: RecordID? = nil
@@ -35,12 +36,13 @@ extension ReplicaState {
         continue
       }
       if isEnd || isCut || size > limit / 10 * 9 { return delta }
-      // At most four times as many, because the next records can be larger.
+      // Grow at most fourfold, because the next records can be larger.
       count = min(4 * count, max(count + 1, count * limit / size * 31 / 32))
     }
   }
 
-  /// The positions of the records after one, in the order of their IDs.
+  /// Returns the positions of the records after `id`, in the order of their
+  /// IDs.
   fileprivate mutating func positions(
     after id: RecordID?, limit: Int
   ) -> [UInt32] {
@@ -62,15 +64,15 @@ extension ReplicaState {
 /// The missing fields of each record, in the order of the records' IDs.
 private struct MissingFields {
   private let missing: MissingChanges
-  /// The devices whose saves are looked for, with the last that is known of each.
+  /// The devices whose saves may be missing, with the last known save of each.
   private let known: [(device: DeviceID, save: UInt64)]
-  /// The fields that were found.
+  /// The fields found so far.
   private var fields: [FieldPosition] = []
-  /// For each record, where its fields end.
+  /// The end of each record's fields in `fields`.
   private var ends: [Int] = []
-  /// The record that was looked at last.
+  /// The last record that was searched.
   private var last: RecordID?
-  /// Whether there may be more than was found.
+  /// Whether the search is unfinished.
   private var isIncomplete: Bool
 
   init(
@@ -80,8 +82,8 @@ private struct MissingFields {
     last = missing.after
     let devices = stored.devices(with: missing, withAhead: withAhead)
     known = devices.map { ($0, missing.known[$0]) }
-    // With more changes, it is faster to read the next records than to find all
-    // changes for each part.
+    // If there are more changes, reading the next records is faster than
+    // finding all changes for each part.
     isIncomplete =
       stored.index.count(since: missing.known, of: devices) > 10_000
     if isIncomplete { return }
@@ -98,10 +100,10 @@ private struct MissingFields {
 
   var isEmpty: Bool { ends.isEmpty }
 
-  /// The number of records that were found.
+  /// The number of records found so far.
   var count: Int { ends.count }
 
-  /// The fields of the first records.
+  /// Returns the fields of the first records.
   func first(_ count: Int) -> [FieldPosition] {
     count == 0 ? [] : Array(fields[..<ends[count - 1]])
   }
@@ -112,7 +114,7 @@ private struct MissingFields {
     stored.records[Int(fields[ends[place] - 1].record)].id
   }
 
-  /// Finds so many records, or all that there are.
+  /// Finds more records, up to a total of `count`.
   mutating func find(_ count: Int, in stored: inout ReplicaState) {
     while isIncomplete, ends.count < count {
       let positions = stored.positions(after: last, limit: 256)

@@ -5,13 +5,16 @@ struct Pull {
   let server: String
   let dot: Dot
   let time: Timestamp
-  /// The digest of the save so far; it depends on the order of the writes.
+  /// The digest of the save so far.
+  ///
+  /// It depends on the order of the writes.
   var digest: Digest
-  /// The changed fields, each in the state after this save, as far as the
-  /// pull devices have written it.
+  /// The changed fields after this save, each limited to the content of pull
+  /// devices.
   private(set) var changes: [RecordID: [FieldKey: FieldState]] = [:]
-  /// Whether a device pulls from the server, so that this save has observed its
-  /// saves.
+  /// Whether each device pulls from the server.
+  ///
+  /// This save observes the saves of the devices that do.
   private var isPullDevice: [DeviceID: Bool]
 
   init(server: String, dot: Dot, time: Timestamp, digest: Digest) {
@@ -26,15 +29,16 @@ struct Pull {
     from stored: ReplicaState
   ) {
     let memory = RecordID(pulling: id, from: server)
-    // Sorted, so that the digest is the same wherever the rows are pulled.
+    // The row is sorted, so every installation computes the same digest.
     for (key, edit) in row {
       guard case .write(let value) = edit else {
         preconditionFailure(
           "a pull cannot write the field \"\(key.name)\" of \(id), which is of "
             + "the kind \(key.kind): write only registers")
       }
-      // A time that is not later is that of the same row or an older one, which
-      // was pulled here or elsewhere: writing it would conflict with that pull.
+      // If the time is not later, a pull on this or another installation
+      // already wrote this row or a newer one. Another write would conflict
+      // with that pull.
       let last = stored.state(of: key, in: memory)?.write
       if let last, last.value == value || time <= last.time { continue }
       write(value, to: key, of: memory, from: stored)
@@ -45,7 +49,7 @@ struct Pull {
     touch(id)
   }
 
-  /// Marks a record without fields, unless an earlier pull touched it.
+  /// Marks a record without fields as existing.
   private mutating func touch(_ id: RecordID) {
     var state = FieldState(.existence)
     state.changeMarks(at: dot) {
@@ -56,7 +60,7 @@ struct Pull {
     digest.add(id.key)
   }
 
-  /// Writes a register, superseding only the writes of pull devices.
+  /// Writes a register and supersedes only the writes of pull devices.
   private mutating func write(
     _ value: Value?, to key: FieldKey, of id: RecordID,
     from stored: ReplicaState
@@ -72,7 +76,7 @@ struct Pull {
     digest.add(value)
   }
 
-  /// The part of a register that the pull devices wrote and have seen.
+  /// Returns the part of a register that the pull devices wrote and have seen.
   private mutating func part(
     of state: FieldState, _ stored: ReplicaState
   ) -> FieldState {
@@ -92,7 +96,7 @@ struct Pull {
         context: CausalContext(VectorClock(sorted: entries))))
   }
 
-  /// The save as a delta.
+  /// Returns the save as a delta.
   ///
   /// The first save of a pull device also enrolls it for the server.
   mutating func delta(
@@ -111,22 +115,23 @@ struct Pull {
 }
 
 extension RecordID {
-  /// The record that remembers a row of a server as it was last pulled.
+  /// Creates the ID of the record that stores a server's row as last pulled.
   ///
-  /// The row's own record cannot: local edits change it.
+  /// The row's own record cannot store it, because local edits change that
+  /// record.
   init(pulling id: RecordID, from server: String) {
     self.init(BuiltIn.pulled, id.pulledKey + server)
   }
 
-  /// The beginning of the keys of the records that remember the pulls of a row.
+  /// The key prefix of the records that store the pulls of a row.
   var pulledKey: String {
-    // The lengths keep the parts from running together.
+    // The lengths separate the parts.
     "\(entity.utf8.count):\(key.utf8.count):\(entity)\(key)"
   }
 }
 
 extension ReplicaState {
-  /// Whether a device pulls from a server, for any installation.
+  /// Returns whether a device pulls from a server, on any installation.
   fileprivate func isPullDevice(_ device: DeviceID, of server: String) -> Bool {
     let id = RecordID(BuiltIn.roster, device.hexadecimal)
     return state(of: BuiltIn.server, in: id)?.value == .string(server)

@@ -1,37 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Replica {
-  /// Imports rows of a server that is not a replica, as often as they are
-  /// pulled.
+  /// Imports rows from a server that is not a replica.
   ///
   ///     try phone.importRows(from: "crm", modifiedAt: row.modified) { transaction in
   ///       transaction[Customer.self, row.key].name = row.name
   ///     }
   ///
-  /// The changed fields become one save of a *pull device*, a device of this
-  /// installation that stands for the server, with the server's time. A field
-  /// has changed if its value differs from the latest pull known here,
-  /// whichever installation made it, and the server's time is later. If the
-  /// record was deleted and created again since the latest pull, every field of
-  /// the row has changed.
+  /// You can import the same rows repeatedly. The changed fields become one
+  /// save of a *pull device*: a device of this installation that represents the
+  /// server, with the server's time. A field counts as changed if its value
+  /// differs from the latest known pull of any installation, and the server's
+  /// time is later. If the record was deleted and created again since that
+  /// pull, every field of the row counts as changed.
   ///
-  /// The save has observed the earlier pulls of that server and nothing else,
-  /// so it never supersedes a local edit. If a register was changed on both
-  /// sides, the writes are concurrent and show as a conflict. Two installations
-  /// that pull the same rows write the same values, which is no conflict.
+  /// The save observes only the earlier pulls from that server, so it never
+  /// supersedes a local edit. If both sides changed a register, the writes are
+  /// concurrent and appear as a conflict. Two installations that pull the same
+  /// rows write the same values, which is not a conflict.
   ///
-  /// Deletions of rows are not pulled: delete the record in a save.
+  /// The method does not import deletions of rows. Delete the record in a save.
   ///
   /// - Parameters:
   ///   - server: The name of the server, the same on all installations.
   ///   - time: The server's modification time of the rows, in milliseconds
   ///     since 1970.
-  ///   - body: Writes the rows. It runs on an empty replica.
-  /// - Returns: What changed.
-  /// - Throws: ``SaveError``. On error, the replica is unchanged.
+  ///   - body: A closure that writes the rows. It runs on an empty replica.
+  /// - Returns: A report of the changes, conflicts and faults.
+  /// - Throws: ``SaveError``. If an error is thrown, the replica is unchanged.
   /// - Precondition: `body` writes only registers.
-  /// - Complexity: That of saving the rows, and O(*d*) for each field, where *d*
-  ///   is the number of devices that wrote it.
+  /// - Complexity: The cost of saving the rows, plus O(*d*) for each field,
+  ///   where *d* is the number of devices that wrote it.
   @discardableResult
   public func importRows(
     from server: String, modifiedAt time: Int64, _ body: (Transaction) -> Void
@@ -52,16 +51,17 @@ extension Replica {
         row.content.edits(named: empty.stored.names), of: row.key, from: stored)
     }
     if pull.changes.isEmpty { return MergeReport() }
-    // A delta with a save of an own device means that another incarnation made
-    // it. The pull device is therefore not ours while its delta is applied.
+    // A delta with a later save of an own device reveals a rollback. Therefore,
+    // the pull device is not an own device while its delta is applied.
     stored.identity.setPullDevice(nil, for: SchemaName(server))
     defer { stored.identity.setPullDevice(device, for: SchemaName(server)) }
     return apply(pull.delta(after: last, enrolling: stored))
   }
 
-  /// The device that pulls from a server; a new one before the first pull.
+  /// Returns the device that pulls from a server, or a new one before the first
+  /// pull.
   private func pullDevice(for server: String) throws(SaveError) -> DeviceID {
-    // A clone has the pull devices, too, and would use their numbers.
+    // A clone also has the pull devices, and would use their numbers.
     if stored.needsNewDeviceID {
       let (device, pullDevice) = (try unusedDevice(), try unusedDevice())
       guard pullDevice != device else { throw .identityInUse(device) }
@@ -76,10 +76,10 @@ extension Replica {
 }
 
 extension Transaction {
-  /// Drops what is remembered of the pulls of each record that this save creates
-  /// again, so the next pull of its row writes every field.
+  /// Drops the stored pulls of each record that this save creates again.
   ///
-  /// Like the re-creation itself, this drops only what the author has seen.
+  /// The next pull of the row then writes every field. Like the re-creation
+  /// itself, this drops only content that the author has seen.
   func forgetPulls() {
     if replica.stored.positions[BuiltIn.pulled] == nil { return }
     let created = pending.entries.filter {
@@ -96,12 +96,12 @@ extension Transaction {
 }
 
 extension FieldSlot {
-  /// Whether the slot of a row's memory holds a pulled value.
+  /// Whether the slot contains a pulled value.
   fileprivate var isPulledField: Bool { name != 0 && state.hasContent }
 }
 
 extension ReplicaState {
-  /// The records that hold values of a row as servers had them.
+  /// Returns the records that store a row as pulled from servers.
   ///
   /// - Precondition: The records of ``BuiltIn/pulled`` are sorted.
   fileprivate func memories(ofPulling id: RecordID) -> [RecordID] {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The edits that a save makes of one record.
+/// The changes that a save makes to one record.
 struct PendingRecord {
   /// The record's position in the replica, or `nil` if it is new.
   let position: Int?
-  /// Whether the record exists after the save, or `nil` if the save leaves its
-  /// existence alone.
+  /// Whether the record exists after the save, or `nil` if the save does not
+  /// change its existence.
   ///
-  /// A save writes a mark if it deletes the record, or keeps it alive without an
-  /// edit.
+  /// A save writes a mark if it deletes the record, or keeps it alive without
+  /// an edit.
   var mark: Bool?
-  /// The saves that a deletion covers, or `nil` for itself and all saves of the
-  /// record.
+  /// The saves that a deletion covers, or `nil` for the deletion and all saves
+  /// of the record.
   var covered: VectorClock?
   /// Whether the deletion is marked as a purge even if it drops nothing.
   var isPurge = false
@@ -20,21 +20,21 @@ struct PendingRecord {
   /// A re-creation (`mark` is true) or a purge (`mark` is false) drops them. The
   /// memory of a pull is dropped without a mark.
   var drops = false
-  /// The states that the author was shown of some fields, existence included.
+  /// The states of fields that the author was shown, including existence.
   ///
-  /// The author sees every other field as it is in the replica.
+  /// For every other field, the author sees the state in the replica.
   var observed: [FieldKey: FieldState] = [:]
-  /// Whether dropping leaves the fields that are not in `observed`.
+  /// Whether only the fields in `observed` are dropped.
   var dropsOnlyObserved = false
-  /// The changes that an undo takes out of some fields, existence included, by
-  /// the numbers of the fields.
+  /// The changes that an undo takes out, by the number of the field, including
+  /// existence.
   ///
-  /// The undo observes nothing else there.
+  /// The undo does not observe other content of these fields.
   var retractions: [UInt32: Retraction] = [:]
-  /// One edit for the number of each field: all its verbs in this save, combined.
+  /// The edit of each field, by number, which combines all verbs of this save.
   ///
-  /// ``Transaction/delete(_:)`` keeps them, since a deletion hides fields and
-  /// does not drop them: a concurrent update can show them again.
+  /// ``Transaction/delete(_:)`` keeps the edits. A deletion hides fields
+  /// without dropping them, and a concurrent update can show them again.
   private(set) var edits = RunMap<UInt32, FieldEdit>()
   /// Whether an edit could overflow.
   private(set) var canFail = false
@@ -46,19 +46,19 @@ struct PendingRecord {
   /// Whether the save changes a field of the record.
   var changesFields: Bool { !edits.entries.isEmpty || !retractions.isEmpty }
 
-  /// The edits and the keys of their fields, sorted.
+  /// Returns the edits and the keys of their fields, sorted by key.
   ///
-  /// - Parameter names: Those of the replica that the save is of.
+  /// - Parameter names: The field names of the replica.
   func edits(
     named names: FieldNames
   ) -> [(key: FieldKey, edit: FieldEdit)] {
     edits.entries.map { (names[$0.key], $0.content) }.sorted { $0.key < $1.key }
   }
 
-  /// Creates the record again, as an author who has seen all of it.
+  /// Creates the record again, for an author who sees all of it.
   ///
-  /// - Parameter keepingEdits: Whether the earlier edits stay. If this save
-  ///   deleted the record after them, they do not.
+  /// - Parameter keepingEdits: Whether the earlier edits stay. They do not stay
+  ///   if this save deleted the record after them.
   mutating func createAgain(keepingEdits: Bool = false) {
     if !keepingEdits { self = PendingRecord(position: position) }
     (mark, observed) = (true, [:])
@@ -72,12 +72,12 @@ struct PendingRecord {
     observed[.existence] = nil
   }
 
-  /// Marks the record, as an author who has seen all of it.
+  /// Marks the record, for an author who sees all of it.
   mutating func write(mark: Bool) {
     (self.mark, covered, observed[.existence]) = (mark, nil, nil)
   }
 
-  /// Deletes the record, as an author who was shown some of its saves.
+  /// Deletes the record, for an author who was shown some of its saves.
   ///
   /// - Parameters:
   ///   - existence: The shown existence.
@@ -90,33 +90,34 @@ struct PendingRecord {
     covered = observed.values.reduce(seen) { $0.merging($1.clock) }
   }
 
-  /// Notes the state of a field that the author of a verb observed.
+  /// Records the state of a field that the author of a verb observed.
   ///
   /// The save observes everything that any of its verbs observes.
   ///
   /// - Parameters:
   ///   - state: The observed state, or `nil` for the current one.
-  ///   - number: The number of the field, or `nil` for existence and for a field
-  ///     without edits.
+  ///   - number: The number of the field, or `nil` for existence and for a
+  ///     field without edits.
   mutating func observe(
     _ state: FieldState?, of key: FieldKey, numbered number: UInt32?
   ) {
     guard let state else { return observed[key] = nil }
     guard let clock = observed[key]?.clock else {
-      // Without a state here, an earlier verb of the field saw all of it.
+      // If no state is recorded, an earlier verb of the field saw all of it.
       if !isNamed(key, number) { observed[key] = state }
       return
     }
     if !state.clock.isContained(in: clock) { observed[key]?.merge(state) }
   }
 
-  /// Whether a verb of this save changes a field or the existence of the record.
+  /// Returns whether a verb of this save changes a field or the record's
+  /// existence.
   private func isNamed(_ key: FieldKey, _ number: UInt32?) -> Bool {
     if key == .existence { return mark != nil }
     return number.map { edits.place(of: $0) != nil } ?? false
   }
 
-  /// Combines an edit with the earlier ones of its field.
+  /// Combines an edit with the earlier edits of its field.
   ///
   /// - Returns: `false` if a counter's sums would overflow.
   mutating func add(

@@ -2,19 +2,20 @@
 
 extension Replica {
   /// Imports rows that every device already has, for example from the database
-  /// that an earlier version of the app used.
+  /// of an earlier version of the app.
   ///
   /// The rows become one save of a device whose ID is a digest of their
   /// content. Devices that import the same rows therefore make the same save:
   /// every record exists once, counters count once, and nothing conflicts. The
   /// save has the earliest timestamp, so any concurrent edit outranks it.
-  /// Import all rows in one call, and the same rows everywhere: an import of
-  /// other rows is another, concurrent save.
+  /// Import all rows in one call, and import the same rows on all devices. An
+  /// import of other rows is a separate, concurrent save.
   ///
-  /// - Parameter body: Writes the rows. It runs on an empty replica.
-  /// - Returns: What changed.
-  /// - Throws: ``SaveError/counterOverflow(_:field:)``. On error, the replica
-  ///   is unchanged.
+  /// - Parameter body: A closure that writes the rows. It runs on an empty
+  ///   replica.
+  /// - Returns: The report of the changes.
+  /// - Throws: ``SaveError/counterOverflow(_:field:)``. If an error is thrown,
+  ///   the replica is unchanged.
   @discardableResult
   public func importRows(
     _ body: (Transaction) -> Void
@@ -27,7 +28,7 @@ extension Replica {
       batch.add(row.content, of: row.key, empty.stored.names)
     }
     let dot = Dot(DeviceID(high: DeviceID.importMark, low: batch.value), 1)
-    // On an empty replica nothing can be superseded.
+    // An empty replica has no writes to supersede.
     var ignored = SaveReport()
     for row in records {
       empty.stored.commit(
@@ -38,17 +39,17 @@ extension Replica {
     return empty.delta().map { apply($0) } ?? MergeReport()
   }
 
-  /// An empty replica with the same schema, on which rows are written.
+  /// Returns an empty replica with the same schema, for writing rows.
   ///
-  /// On this replica `body` would read local edits, and the rows would depend
-  /// on them.
+  /// If `body` ran on this replica, it would read local edits, and the rows
+  /// would depend on them.
   func emptyReplica() -> Replica {
     Replica(
       device: DeviceID(0), schema: schema, wallClock: wallClock,
       makeDeviceID: makeDeviceID)
   }
 
-  /// The records that `body` writes, sorted by ID.
+  /// Returns the records that `body` writes, sorted by ID.
   func rows(
     writtenBy body: (Transaction) -> Void, on empty: Replica
   ) throws(SaveError) -> [RunMap<RecordID, PendingRecord>.Entry] {
@@ -65,7 +66,7 @@ extension DeviceID {
 
   /// Whether the device stands for an import.
   ///
-  /// No replica has its ID, so it never shows a version.
+  /// No replica has such an ID, so the device never shows a version.
   var isImport: Bool { high == DeviceID.importMark }
 }
 

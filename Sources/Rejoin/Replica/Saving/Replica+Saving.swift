@@ -6,15 +6,16 @@ extension Replica {
   ///     try phone.save { $0[Profile.self, "ada"].name = "Ada" }
   ///
   /// - Parameters:
-  ///   - name: The name for the menu if ``undo()`` can undo the save, or `nil`, the
-  ///     default. An undoable save also reads what it replaces: O(*n*), where *n* is the
-  ///     number of elements of each set that it clears and of entries of each ledger
-  ///     that it changes.
-  ///   - body: The edits.
-  /// - Returns: The dot, which is `nil` if there were no edits, and what had to
-  ///   be superseded.
-  /// - Throws: ``SaveError``. On error, the replica is unchanged.
-  /// - Complexity: That of the edits, whatever the size of the replica.
+  ///   - name: The name for the menu if ``undo()`` can undo the save, or `nil`,
+  ///     the default. An undoable save also reads the content that it replaces:
+  ///     O(*n*), where *n* is the number of elements of each set that it clears
+  ///     and of entries of each ledger that it changes.
+  ///   - body: A closure that makes the edits.
+  /// - Returns: The report of the save. Its dot is `nil` if there were no
+  ///   edits.
+  /// - Throws: ``SaveError``. If an error is thrown, the replica is unchanged.
+  /// - Complexity: The cost of the edits, regardless of the size of the
+  ///   replica.
   @discardableResult
   public func save(
     undoable name: String? = nil, _ body: (Transaction) -> Void
@@ -31,8 +32,8 @@ extension Replica {
   ///       return transaction[Profile.self, "ada"].steps.value
   ///     }.value
   ///
-  /// - Returns: What `body` returns, and the report of the save.
-  /// - Throws: ``SaveError``. On error, the replica is unchanged.
+  /// - Returns: The result of `body`, and the report of the save.
+  /// - Throws: ``SaveError``. If an error is thrown, the replica is unchanged.
   @discardableResult
   public func save<Value>(
     undoable name: String? = nil, _ body: (Transaction) -> Value
@@ -44,8 +45,8 @@ extension Replica {
 
   /// Saves the edits of `body` under one dot, unless it throws.
   ///
-  /// - Throws: What `body` throws, or ``SaveError``. On error, the replica is
-  ///   unchanged.
+  /// - Throws: The error of `body`, or ``SaveError``. If an error is thrown,
+  ///   the replica is unchanged.
   @discardableResult
   public func save(
     undoable name: String? = nil, _ body: (Transaction) throws -> Void
@@ -58,9 +59,9 @@ extension Replica {
   /// Saves the edits of `body` under one dot, unless it throws, and returns its
   /// value.
   ///
-  /// - Returns: What `body` returns, and the report of the save.
-  /// - Throws: What `body` throws, or ``SaveError``. On error, the replica is
-  ///   unchanged.
+  /// - Returns: The result of `body`, and the report of the save.
+  /// - Throws: The error of `body`, or ``SaveError``. If an error is thrown,
+  ///   the replica is unchanged.
   @discardableResult
   public func save<Value>(
     undoable name: String? = nil, _ body: (Transaction) throws -> Value
@@ -70,7 +71,7 @@ extension Replica {
     return (value, try commit(transaction))
   }
 
-  /// Carries out a transaction, and finds out how to undo it, if it can be.
+  /// Commits a transaction, and records how to undo it if it is undoable.
   func commit(_ transaction: Transaction) throws(SaveError) -> SaveReport {
     transaction.forgetPulls()
     guard transaction.isUndoable else { return try execute(transaction) }
@@ -85,10 +86,10 @@ extension Replica {
     return report
   }
 
-  /// Carries out a transaction.
+  /// Commits a transaction.
   ///
-  /// Everything that can fail is checked first, on copies: until the other
-  /// `commit` nothing of the replica has changed.
+  /// Errors are detected first, on copies. No record changes before the call of
+  /// the other `commit`.
   private func execute(_ transaction: Transaction) throws(SaveError)
     -> SaveReport
   {
@@ -108,7 +109,7 @@ extension Replica {
       throw .clockExhausted
     }
     let dot = Dot(device, stored.version[device].sequence + 1)
-    // Sorted, so that the digest of a save depends on its edits alone.
+    // Sort the records, so the digest of a save depends only on its edits.
     let records = transaction.pending.entries
     let order = RecordOrder.places(records.count) { records[$0].key }
     for i in records.indices {
@@ -123,31 +124,31 @@ extension Replica {
     return stored.commit(records, in: order, at: dot, time: time)
   }
 
-  /// The timestamp of a save made now; `nil` if the clock is at its maximum.
+  /// The timestamp of a save made now, or `nil` if the clock is at its maximum.
   package var timeOfNextSave: Timestamp? {
     var hybrid = stored.hybrid
     return try? hybrid.tick(now: wallClock.now)
   }
 
-  /// Whether a record has been deleted.
+  /// Returns whether a record is deleted.
   func isDead(_ id: RecordID) -> Bool {
     stored.positions[id].map {
       stored.records[$0].isDead(schema.deletion(of: id.entity))
     } ?? false
   }
 
-  /// Whether the contents of a dead record have been dropped.
+  /// Returns whether the contents of a dead record were dropped.
   func isPurged(_ id: RecordID) -> Bool {
     stored.positions[id].map { stored.records[$0].isPurged } ?? false
   }
 
-  /// The device of the next save: a new one if another replica saves under
-  /// ours.
+  /// Returns the device of the next save, a new one if another replica saves
+  /// under the current ID.
   private func deviceToSaveAs() throws(SaveError) -> DeviceID {
     stored.needsNewDeviceID ? try unusedDevice() : stored.device
   }
 
-  /// Whether a save made now can edit a field without overflow.
+  /// Returns whether a save made now can edit a field without overflow.
   package func accepts(
     _ edit: FieldEdit, of key: FieldKey, in id: RecordID
   ) -> Bool {
@@ -172,13 +173,13 @@ extension Replica {
 }
 
 extension ReplicaState {
-  /// Carries out a save that cannot fail any more.
+  /// Performs a save that can no longer fail.
   fileprivate mutating func commit(
     _ records: [RunMap<RecordID, PendingRecord>.Entry], in order: [UInt32]?,
     at dot: Dot, time: Timestamp
   ) -> SaveReport {
     var report = SaveReport(dot: dot)
-    // Chained, so that one digest stands for the history up to its save.
+    // Chain the digests, so one digest stands for the history up to its save.
     var digest = Digest(seed: version[dot.device].digest)
     digest.add(dot.sequence)
     digest.add(time.rawValue)
@@ -198,7 +199,7 @@ extension ReplicaState {
     return report
   }
 
-  /// Carries out the edits of one record.
+  /// Performs the edits of one record.
   mutating func commit(
     _ record: PendingRecord, of id: RecordID, at dot: Dot, time: Timestamp,
     into digest: inout Digest, _ report: inout SaveReport
@@ -245,9 +246,11 @@ extension ReplicaState {
     mark(position, as: record, at: dot, time: time, into: &digest)
   }
 
-  /// Writes the mark of a record, and supersedes marks that the author observed.
+  /// Writes the mark of a record, and supersedes marks that the author
+  /// observed.
   ///
-  /// A save that edits the record writes no mark and supersedes deletions only.
+  /// A save that edits the record does not write a mark and supersedes only
+  /// deletions.
   private mutating func mark(
     _ position: Int, as record: PendingRecord, at dot: Dot, time: Timestamp,
     into digest: inout Digest
@@ -262,8 +265,8 @@ extension ReplicaState {
     var mark: ExistenceMark?
     if record.mark == false {
       var covered = record.covered ?? records[position].clock
-      // A clock that contains this save contains all earlier saves of the device.
-      // The author of a deletion as shown may not have seen them.
+      // A clock that contains this save contains all earlier saves of the
+      // device. The author of a deletion as shown may not have seen them.
       if record.covered == nil || record.changesFields {
         covered.advance(to: dot)
       }
@@ -286,8 +289,8 @@ extension ReplicaState {
     }
   }
 
-  /// The edits, and `nil` for each further field that a re-creation, a purge or an
-  /// undoing empties, sorted by key.
+  /// Returns the edits, and `nil` for each other field that a re-creation, a
+  /// purge or an undo empties, sorted by key.
   func fieldsToChange(
     _ record: PendingRecord, at position: Int
   ) -> [(key: UInt32, content: FieldEdit?)] {
@@ -302,7 +305,7 @@ extension ReplicaState {
     where name != 0 && record.edits[name] == nil {
       fields.append((name, nil))
     }
-    // They often come in order. The closures capture the names alone.
+    // The fields are often in order. The closures capture only the names.
     let names = names
     let isSorted = fields.indices.dropFirst().allSatisfy {
       names[fields[$0 - 1].key] < names[fields[$0].key]
@@ -311,7 +314,7 @@ extension ReplicaState {
     return fields
   }
 
-  /// The fields that a re-creation or a purge drops.
+  /// Returns the fields that a re-creation or a purge drops.
   private func fieldsToDrop(
     _ record: PendingRecord, at position: Int
   ) -> [UInt32] {

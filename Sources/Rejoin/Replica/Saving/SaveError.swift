@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a save was refused.
+/// An error that describes why a save failed.
 ///
-/// On error, the replica is unchanged.
+/// If an error is thrown, the replica is unchanged.
 public enum SaveError: Error, Hashable, Sendable {
   /// The hybrid clock is at its maximum.
   case clockExhausted
-  /// The device's last save has the number `UInt64.max`, so there is no next
-  /// one.
+  /// The device's last save has the number `UInt64.max`, so another save is
+  /// impossible.
   case numbersExhausted(DeviceID)
   /// A counter's increments or decrements by one device would exceed
   /// `UInt64.max`.
   case counterOverflow(RecordID, field: String)
   /// The key of a record of this entity is empty.
   case emptyKey(entity: String)
-  /// The record cannot be undeleted, because its contents have been purged.
+  /// The record cannot be undeleted because its contents were purged.
   case purged(RecordID)
-  /// The state that an edit observed is of another kind than the field.
+  /// An edit observed a state of another kind than its field.
   case observedKind(RecordID, field: String)
-  /// A new device ID is needed, and `makeDeviceID` returned this one, which has
-  /// been used.
+  /// A new device ID is needed, but `makeDeviceID` returned this ID, which was
+  /// used before.
   case identityInUse(DeviceID)
 }
 
 extension SaveError: CustomStringConvertible {
-  /// What happened, and what to do about it.
+  /// A description of the failure and its remedy.
   public var description: String {
     switch self {
     case .clockExhausted:
@@ -53,9 +53,9 @@ extension SaveError: CustomStringConvertible {
   }
 }
 
-/// What a save did.
+/// The result of a save.
 public struct SaveReport: Hashable, Sendable {
-  /// The dot of the save; `nil` if there was nothing to save.
+  /// The dot of the save, or `nil` if it had no edits.
   public internal(set) var dot: Dot?
 
   /// Creates the report of a save without edits.
@@ -63,9 +63,10 @@ public struct SaveReport: Hashable, Sendable {
 
   init(dot: Dot) { self.dot = dot }
 
-  /// A write that was superseded although the author had not been shown it.
+  /// A write that a save superseded although the author was not shown the
+  /// write.
   ///
-  /// It has the greatest timestamp, so no new write could have outranked it.
+  /// The write has the greatest timestamp, so no new write can outrank it.
   public struct SupersededWrite: Hashable, Sendable {
     /// The record.
     public let record: RecordID
@@ -75,13 +76,15 @@ public struct SaveReport: Hashable, Sendable {
     public let write: RegisterWrite
   }
 
-  /// The writes that were superseded without having been shown.
+  /// The superseded writes that the author was not shown.
   public internal(set) var unseenSupersededWrites: [SupersededWrite] = []
 
-  /// The changes to undo, or `nil` if the save was not undoable.
+  /// The step that undoes the save, or `nil` if the save was not undoable.
   public internal(set) var undo: UndoStep?
 
-  /// The fields of which ``Replica/undo(_:)`` has left something as it was; for a
-  /// record that stays, or stays deleted, it is ``FieldKey/existence``.
+  /// The fields that ``Replica/undo(_:)`` could not fully revert.
+  ///
+  /// If the creation or deletion of a record could not be reverted, the list
+  /// contains ``FieldKey/existence``.
   public internal(set) var unrevertedFields: [FieldLocation] = []
 }

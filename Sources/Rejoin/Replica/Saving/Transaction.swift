@@ -7,31 +7,34 @@
 ///       transaction[Profile.self, "ada"].steps.increment(by: 1200)
 ///     }
 ///
-/// The edits are collected, and carried out under one dot when the closure
-/// returns: all of them or none. If the closure throws, nothing changes.
-/// Reading within the closure shows the edits so far.
+/// The transaction collects the edits and applies them under one dot when the
+/// closure returns: all of them or none. If the closure throws, nothing
+/// changes. Reads within the closure show the edits so far.
 public final class Transaction {
-  /// The replica, which the edits leave as it is.
+  /// The replica, whose records do not change before the commit.
   let replica: Replica
   /// The edits so far.
   ///
   /// Each fits the kind of its field, and its values are canonical.
   private(set) var pending = RunMap<RecordID, PendingRecord>()
-  /// Whether the report of the save is to say how to undo it.
+  /// Whether the save can be undone.
   ///
-  /// - Complexity: O(*n*) for *n* elements of each set that the save clears or, by
-  ///   creating a record again, drops, and entries of each ledger that it changes.
+  /// The default is `false`.
+  ///
+  /// - Complexity: O(*n*), where *n* is the number of elements of each set that
+  ///   the save clears, or drops when it creates a record again, and of entries
+  ///   of each ledger that it changes.
   package var isUndoable = false
-  /// The name of the save in the history of the replica, or `nil` if the history does
-  /// not get the save.
+  /// The name of the save in the replica's history, or `nil` to keep the save
+  /// out of the history.
   var undoName: String? {
     didSet { isUndoable = true }
   }
-  /// The save that this one undoes, if any.
+  /// The save that this one undoes, or `nil` if it is not an undo.
   var undone: Dot?
-  /// What an undoing leaves as it is.
+  /// The locations that an undo leaves unchanged.
   var left: [FieldLocation] = []
-  /// The first reason why the save has to be refused.
+  /// The first reason to refuse the save.
   private(set) var failure: SaveError?
 
   init(_ replica: Replica, undoable name: String? = nil) {
@@ -43,8 +46,8 @@ public final class Transaction {
   /// Returns an editor that creates the record at its first edit if the record
   /// does not exist.
   ///
-  /// After a deletion, the new record has only the fields that this save edits. To edit
-  /// only a record that exists, use ``existing(_:_:)``.
+  /// After a deletion, the new record has only the fields that this save edits.
+  /// To edit only a record that exists, use ``existing(_:_:)``.
   ///
   /// - Precondition: The schema declares the entity.
   public subscript<E: Entity>(
@@ -55,8 +58,8 @@ public final class Transaction {
       id: RecordID(fields.entityName, key), target: self, fields: fields)
   }
 
-  /// Returns an editor of a record, or `nil` if the record does not exist after the
-  /// edits so far.
+  /// Returns an editor of a record, or `nil` if the record does not exist after
+  /// the edits so far.
   ///
   ///     try phone.save { transaction in
   ///       transaction.existing(Item.self, "milk")?.isDone = true
@@ -78,9 +81,9 @@ public final class Transaction {
   ///   - id: The record.
   ///   - observed: The field as it was shown to the author, or `nil` if the
   ///     author sees its current state. The edit supersedes only what this
-  ///     state has seen. If several edits of a save name one field, they
-  ///     supersede what any of them has seen. A state of another kind makes the
-  ///     save throw ``SaveError/observedKind(_:field:)``.
+  ///     state has seen. Several edits of one field supersede what any of their
+  ///     states has seen. If the state is of another kind, the save throws
+  ///     ``SaveError/observedKind(_:field:)``.
   /// - Precondition: The schema declares the record's entity, and `edit` fits
   ///   the field's kind.
   public func apply(
@@ -104,15 +107,15 @@ public final class Transaction {
     if !fits { fail(.counterOverflow(id, field: key.name)) }
   }
 
-  /// Changes what the save does to a record.
+  /// Updates the pending changes of a record.
   func change(_ id: RecordID, _ body: (inout PendingRecord) -> Void) {
     pending.update(id, default: untouched(id), body)
   }
 
-  /// Creates a record, or keeps it alive, without editing a field.
+  /// Creates a record or keeps it alive, without editing a field.
   ///
-  /// A deleted record is created again, empty; ``undelete(_:)`` brings back its
-  /// contents instead.
+  /// A deleted record is created again without contents. To restore its
+  /// contents, use ``undelete(_:)``.
   ///
   /// - Precondition: The schema declares the record's entity.
   public func ensureExists(_ id: RecordID) {
@@ -121,8 +124,8 @@ public final class Transaction {
 
   /// Keeps a record alive, or creates it again if this save deleted it.
   ///
-  /// - Parameter asShown: Whether the marks that an earlier verb named stay the
-  ///   ones that the author saw. Otherwise the author sees all marks.
+  /// - Parameter asShown: Whether the author still sees only the marks that an
+  ///   earlier verb observed. Otherwise, the author sees all marks.
   @inline(__always)
   private func keepAlive(
     _ id: RecordID, _ record: inout PendingRecord, asShown: Bool = false
@@ -135,7 +138,7 @@ public final class Transaction {
     }
   }
 
-  /// Refuses the save if an observed state cannot be one of a field.
+  /// Refuses the save if an observed state is not of the field's kind.
   private func checkKind(
     of observed: FieldState, as key: FieldKey, of id: RecordID
   ) {
@@ -144,7 +147,7 @@ public final class Transaction {
     }
   }
 
-  /// A record that a save keeps alive and has not yet named.
+  /// Returns the initial changes of a record that the save keeps alive.
   private func fresh(_ id: RecordID) -> PendingRecord {
     let rule = checkEntity(of: id)
     checkKey(of: id)
@@ -154,7 +157,7 @@ public final class Transaction {
       drops: position.map { replica.stored.records[$0].isDead(rule) } ?? false)
   }
 
-  /// The place of a record in the replica, as an edit finds it.
+  /// Returns the initial changes of a record without a mark.
   private func untouched(_ id: RecordID) -> PendingRecord {
     PendingRecord(position: replica.stored.positions[id])
   }
@@ -168,8 +171,8 @@ public final class Transaction {
   /// - Parameters:
   ///   - id: The record.
   ///   - existence: The marks that were shown.
-  ///   - fields: If the record is created again, the fields that were shown,
-  ///     which are dropped; `nil` otherwise.
+  ///   - fields: The shown fields to drop if the record is created again, or
+  ///     `nil` otherwise.
   public func ensureExists(
     _ id: RecordID, observed existence: FieldState,
     recreatingWith fields: [FieldKey: FieldState]?
@@ -183,8 +186,8 @@ public final class Transaction {
       record.observe(existence, of: .existence, numbered: nil)
       record.mark = true
       guard let fields else { return }
-      // A re-creation by an author who sees the record drops all that no verb
-      // names as it was shown.
+      // An earlier re-creation that saw the whole record drops every field that
+      // no verb observed.
       let dropsRest = record.drops && !record.dropsOnlyObserved
       if !dropsRest { (record.drops, record.dropsOnlyObserved) = (true, true) }
       for (key, state) in fields where key != .existence {
@@ -197,7 +200,7 @@ public final class Transaction {
 
   /// Deletes a record.
   ///
-  /// Deleting a record that does not exist changes nothing.
+  /// If the record does not exist, nothing changes.
   ///
   /// - Precondition: The schema declares the record's entity.
   public func delete(_ id: RecordID) {
@@ -208,14 +211,14 @@ public final class Transaction {
 
   /// Deletes a record as it was shown to the author.
   ///
-  /// An edit that was not shown is concurrent with the deletion. Earlier edits of
-  /// the save are kept and hidden. If one of them saw the whole record, so does the
-  /// save.
+  /// An edit that was not shown is concurrent with the deletion. Earlier edits
+  /// of the save are kept and hidden. If one of them saw the whole record, so
+  /// does the save.
   ///
   /// - Parameters:
   ///   - id: The record.
-  ///   - existence: The marks that were shown, which the deletion supersedes.
-  ///   - seen: The saves of the record that were shown, which the deletion covers.
+  ///   - existence: The shown marks, which the deletion supersedes.
+  ///   - seen: The shown saves of the record, which the deletion covers.
   public func delete(
     _ id: RecordID, observed existence: FieldState, seen: VectorClock
   ) {
@@ -225,10 +228,10 @@ public final class Transaction {
     change(id) { $0.delete(observed: existence, seen: seen) }
   }
 
-  /// Brings back a deleted record with its contents.
+  /// Restores a deleted record with its contents.
   ///
-  /// A record that exists is kept alive; one that has never existed is not
-  /// created. If the contents have been purged, the save throws
+  /// A record that exists is kept alive. A record that never existed is not
+  /// created. If the contents were purged, the save throws
   /// ``SaveError/purged(_:)``.
   ///
   /// - Precondition: The schema declares the record's entity.
@@ -236,7 +239,7 @@ public final class Transaction {
     checkEntity(of: id)
     if exists(id) { return ensureExists(id) }
     guard isDead(id) else { return }
-    // What this save has deleted still has its contents.
+    // A record that this save deleted still has its contents.
     if pending[id] == nil, replica.isPurged(id) { return fail(.purged(id)) }
     change(id) { $0.write(mark: true) }
   }
@@ -249,7 +252,7 @@ public final class Transaction {
     }
   }
 
-  /// The rule for deletions of a record's entity, which must be declared.
+  /// Returns the deletion rule of a record's entity, which must be declared.
   @discardableResult
   private func checkEntity(of id: RecordID) -> DeletionRule {
     precondition(
@@ -265,22 +268,23 @@ public final class Transaction {
     if id.key.isEmpty { fail(.emptyKey(entity: id.entity)) }
   }
 
-  /// Whether the record exists after the edits so far.
+  /// Returns whether the record exists after the edits so far.
   private func exists(_ id: RecordID) -> Bool {
     pending[id]?.mark ?? replica.exists(id)
   }
 
-  /// Whether the record is deleted after the edits so far.
+  /// Returns whether the record is deleted after the edits so far.
   private func isDead(_ id: RecordID) -> Bool {
     pending[id]?.mark.map { !$0 } ?? replica.isDead(id)
   }
 
-  /// Refuses the save; the first error is the one thrown.
+  /// Refuses the save with an error, unless an earlier error did so.
   func fail(_ error: SaveError) {
     failure = failure ?? error
   }
 
-  /// The edit of a field so far, unless the record has been deleted since.
+  /// Returns the edit of a field so far, or `nil` if a later verb deleted the
+  /// record.
   func edit(of key: FieldKey, in id: RecordID) -> FieldEdit? {
     guard let record = pending[id], record.mark != false,
       let field = replica.stored.names.number(of: key)
@@ -288,8 +292,8 @@ public final class Transaction {
     return record.edits[field]
   }
 
-  /// Whether this save hides what the replica holds of a record, by deleting it
-  /// or creating it again.
+  /// Returns whether this save hides the contents of a record in the replica,
+  /// because it deletes the record or creates it again.
   func hides(_ id: RecordID) -> Bool {
     pending[id].map { $0.drops || $0.mark == false } ?? false
   }
@@ -314,8 +318,8 @@ extension Transaction: EditTarget {
 
 extension Transaction {
   #if REJOIN_CHECK_INVARIANTS
-    /// Checks that every edit fits its field and is canonical, and that what is
-    /// dropped is marked.
+    /// Checks that every edit fits its field and is canonical, and that every
+    /// drop is marked.
     func _checkInvariants() {
       for (id, record) in pending.entries.map({ ($0.key, $0.content) }) {
         for (field, edit) in record.edits.entries.map({ ($0.key, $0.content) })

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The encoded form of a change of a save: its place, and one of three contents.
+/// The encoded form of a change: its place, and one of three contents.
 struct CodedChange: Codable {
   private let record: RecordID
   /// The field, or `nil` for the existence of the record.
@@ -28,7 +28,7 @@ struct CodedChange: Codable {
     (self.siblings, self.sums, self.existence) = (siblings, sums, existence)
   }
 
-  /// The place of the change.
+  /// Returns the place of the change.
   func place(_ decoder: any Decoder) throws -> UndoStep.Place {
     guard record.entity.utf8.count <= Limits.nameBytes else {
       throw decoder.corrupted(
@@ -42,7 +42,7 @@ struct CodedChange: Codable {
       record: record, field: field ?? .existence, element: element)
   }
 
-  /// The change, whose content must be that of its field's kind.
+  /// Returns the change, whose content must match the kind of its field.
   func change(
     to place: UndoStep.Place, _ decoder: any Decoder
   ) throws -> UndoStep.Change {

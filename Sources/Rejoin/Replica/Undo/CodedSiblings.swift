@@ -57,7 +57,7 @@ struct CodedSiblings: Codable {
       }
       return
     }
-    // An element has no marks that say that it is missing.
+    // A mark of an element shows only that the element is in the set.
     guard before.time == nil, before.value == true else {
       throw decoder.corrupted(
         "Superseded marks of an element must be `true`, without a time.")

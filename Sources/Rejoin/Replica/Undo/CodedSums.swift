@@ -8,7 +8,7 @@ struct CodedSums: Codable {
     let memo: Value?
   }
 
-  /// The number of the change, or of the first entry, among those of its device.
+  /// The number of the device's change, or of its first entry in a ledger.
   private let first: UInt64
   private let amounts: [Amount]
   private let cancelled: [CodedCancellation]
@@ -48,21 +48,22 @@ struct CodedSums: Codable {
 /// The encoded form of the cancelled changes of one device.
 struct CodedCancellation: Codable {
   fileprivate let device: DeviceID
-  /// How many were cancelled before the save.
+  /// The number of changes that were cancelled before the save.
   fileprivate let before: UInt64
-  /// How many were cancelled after the save.
+  /// The number of changes that were cancelled after the save.
   fileprivate let after: UInt64
-  /// How many were cancelled after the save and those undone since.
+  /// The number of changes that are cancelled after the save and all later
+  /// saves that were undone.
   fileprivate let latest: UInt64
-  /// The sum that the save cancelled, in decimal digits, or `nil` if it cancelled
-  /// none.
+  /// The sum that the save cancelled, in decimal digits, or `nil` if it did not
+  /// cancel any changes.
   fileprivate let sum: String?
 
-  /// The sum, or `nil` if these numbers do not allow it.
+  /// The sum, or `nil` if the numbers are inconsistent.
   fileprivate var value: WideInt?? {
     guard after > 0, before <= after, after <= latest else { return nil }
     guard let sum else { return before == after ? .some(nil) : nil }
-    // In a forked history, the sum can differ although the number stays.
+    // In a forked history, the sum can change while the number stays the same.
     guard let value = WideInt(digits: sum), before < after || value != 0
     else { return nil }
     return value
@@ -70,7 +71,7 @@ struct CodedCancellation: Codable {
 }
 
 extension [CodedCancellation] {
-  /// The cancelled changes of a save, sorted by device.
+  /// Returns the cancelled changes of a save, sorted by device.
   static func cancelled(
     _ sums: [DeviceID: WideInt], _ change: UndoStep.Change
   ) -> Self {
@@ -83,7 +84,7 @@ extension [CodedCancellation] {
     }
   }
 
-  /// The sums that the save cancelled.
+  /// Returns the sums that the save cancelled, by device.
   fileprivate func sums(_ decoder: any Decoder) throws -> [DeviceID: WideInt] {
     guard zip(self, dropFirst()).allSatisfy({ $0.device < $1.device }) else {
       throw decoder.corrupted("Devices must be sorted, one entry for each.")

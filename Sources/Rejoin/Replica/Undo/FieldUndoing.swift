@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The change that the undo of a save makes to a field.
+/// The change to a field that undoes a save.
 struct FieldUndoing {
   var edit: FieldEdit?
   var retraction: Retraction?
@@ -10,17 +10,17 @@ struct FieldUndoing {
   private(set) var covered: VectorClock?
   /// Whether the deletion is marked as a purge.
   private(set) var isPurge = false
-  /// Whether something stays as it is.
+  /// Whether the undo leaves a change of the field in place.
   var isLeft = false
 
-  /// Whether there is nothing to do.
+  /// Whether the undo does not change the field.
   var isEmpty: Bool { edit == nil && retraction == nil && mark == nil }
 
   /// Adds the undo of a change, unless the change was superseded or removed.
   ///
   /// - Parameters:
-  ///   - now: The content of the place.
-  ///   - field: The field that the place is, or is a part of.
+  ///   - now: The current content of the place.
+  ///   - field: The field that contains the place.
   ///   - device: The device that undoes the change.
   mutating func take(
     _ change: UndoStep.Change, of element: Value?, from now: PlaceContent,
@@ -52,9 +52,9 @@ struct FieldUndoing {
   ///
   /// - Parameters:
   ///   - own: The opposites of the amounts that the save added.
-  ///   - sums: The sum that the save cancelled, by device.
-  ///   - now: The present sums. If more is cancelled of a device than after the save,
-  ///     a later save cancelled the amounts that would come back.
+  ///   - sums: The sums that the save cancelled, by device.
+  ///   - now: The current sums. If more changes of a device are cancelled than
+  ///     after the save, a later save cancelled the amounts that would return.
   private mutating func amounts(
     _ change: UndoStep.Change, _ own: [LedgerEdit.Entry],
     _ sums: [DeviceID: WideInt], _ now: UndoSums
@@ -70,7 +70,7 @@ struct FieldUndoing {
         isLeft = true
       }
     }
-    // Folded entries may have a sum that no few entries have.
+    // The sum of folded entries can be too large for a few new entries.
     guard amount.isWithin(WideInt(high: 4, low: 0)) else {
       isLeft = true
       return []
@@ -80,13 +80,13 @@ struct FieldUndoing {
     return amounts
   }
 
-  /// Adds the edit that brings content back, unless the edit would overflow.
+  /// Adds the edit that restores content, unless the edit would overflow.
   private mutating func restore(
     _ content: UndoRestoration, in field: FieldState, as device: DeviceID
   ) {
     guard let new = field.read({ $0.edit(restoring: content, by: device) })
     else { return isLeft = true }
-    // Changed in place, because a save may change many elements of one set.
+    // Change the edit in place: a save may change many elements of one set.
     if edit == nil { edit = new } else { _ = edit?.append(new) }
   }
 
@@ -109,22 +109,22 @@ struct FieldUndoing {
     } else if isThere, let dot = change.dot {
       retract(dot, element)
     } else {
-      // It may be shown all the same.
+      // The place may show the earlier value anyway.
       let wasShown = was ?? UndoSiblings([], now.rule).value
       isLeft = isLeft || wasShown != now.value
     }
   }
 
-  /// Removes the write or the mark that the save left under a dot, if there is one.
+  /// Removes the write or the mark that the save left, if it has a dot.
   ///
   /// - Parameters:
   ///   - element: The element of a set.
-  ///   - time: The time of the write that comes back. With its old time, it keeps its
-  ///     rank among other writes.
+  ///   - time: The time of the restored write. With its old time, the write
+  ///     keeps its rank among other writes.
   private mutating func retract(
     _ dot: Dot?, _ element: Value?, at time: Timestamp? = nil
   ) {
-    // Changed in place, because a save may change many elements of one set.
+    // Change it in place: a save may change many elements of one set.
     if retraction == nil { retraction = Retraction() }
     if let element {
       retraction?.elements[element] = dot

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The content of a place, as far as the undo of a save needs it.
+/// The content of a place that the undo of a save needs.
 enum PlaceContent {
   case field(UndoContent)
   case existence(PlaceExistence)
@@ -27,7 +27,8 @@ extension ReplicaState {
     state(of: place.field, in: place.record) ?? FieldState(place.field.kind)
   }
 
-  /// Returns the change that a save made in a place, or `nil` without a change.
+  /// Returns the change that a save made in a place, or `nil` if the place did
+  /// not change.
   func change(
     at place: UndoStep.Place, since before: PlaceContent,
     deletion: DeletionRule, by save: UndoStep.Point
@@ -67,7 +68,7 @@ extension UndoSiblings {
 }
 
 extension UndoSums {
-  /// Returns the sums for another device, which has not saved before.
+  /// Returns the sums for another device, which has no saves.
   fileprivate func of(_ device: DeviceID) -> UndoSums {
     if device == self.device { return self }
     return UndoSums(

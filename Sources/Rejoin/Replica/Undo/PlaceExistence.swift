@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The existence of a record, as far as the undo of a save depends on it.
+/// The data about a record's existence that the undo of a save needs.
 struct PlaceExistence: Sendable {
   private let exists: Bool
   private let rule: DeletionRule
@@ -8,7 +8,7 @@ struct PlaceExistence: Sendable {
   private let hasFields: Bool
   /// The last save of each device that touched the record.
   private let clock: VectorClock
-  /// The last save of each device that edited it.
+  /// The last save of each device that edited the record.
   private let edits: VectorClock
 
   init(_ record: RecordState, _ rule: DeletionRule) {
@@ -17,8 +17,8 @@ struct PlaceExistence: Sendable {
     hasFields = record.slots.contains { $0.name != 0 }
   }
 
-  /// Returns the change that a save made to the record, or `nil` if the save did not
-  /// touch it.
+  /// Returns the change that a save made to the record, or `nil` if the save
+  /// did not touch it.
   func change(
     to after: PlaceExistence, by save: UndoStep.Point
   ) -> UndoStep.Change? {
@@ -27,7 +27,8 @@ struct PlaceExistence: Sendable {
     let gone = Siblings(sorted: marks.filter { after.marks[$0.dot] == nil })
     let deletions = Siblings(sorted: gone.deletions)
     let covered = deletions.covered ?? VectorClock()
-    // Such a mark does not come back, so what it outlived must not, either.
+    // An undo does not restore a mark that kept the record alive, so it must
+    // not restore the deletions that the mark outlived.
     let isKeptAlive =
       exists
       && gone.contains {
@@ -67,7 +68,7 @@ struct PlaceExistence: Sendable {
     if existence.isDeletion, existence.existed, isThere {
       return .restoration(dot, needsMark: needsMark(without: dot, existence))
     }
-    // The deletions that the save superseded come back, and cover the save.
+    // The deletions that the save superseded return and cover the save.
     var covered = existence.covered ?? VectorClock()
     covered.advance(to: Dot(dot.device, existence.after))
     let others = edits.saves(
@@ -83,11 +84,12 @@ struct PlaceExistence: Sendable {
       clock[dot.device] <= existence.after
       && (device == dot.device || clock[device] == 0)
     guard isBack, isAlone else {
-      // A later save superseded the deletion, and may have dropped the contents.
+      // A later save superseded the deletion and possibly dropped the contents.
       let isSuperseded = existence.isDeletion && existence.existed
       return .nothing(isLeft: isSuperseded || exists != existence.existed)
     }
-    // If the record existed before the save, edits of other devices kept it.
+    // If the record existed before the save, edits of other devices kept it
+    // alive.
     return .deletion(
       covered, isPurge: existence.wasPurged,
       isLeft: !existence.existed && !others.isEmpty)
@@ -95,11 +97,12 @@ struct PlaceExistence: Sendable {
 }
 
 extension PlaceExistence {
-  /// Returns whether the record needs a mark to exist again after the deletion with a
-  /// dot is removed.
+  /// Returns whether the record needs a mark to exist after the deletion with
+  /// `dot` is removed.
   ///
-  /// If other deletions are there, it needs one only if it existed beside all of them
-  /// before, because of a mark that the deletion superseded.
+  /// If other deletions remain, the record needs a mark only if it existed
+  /// despite all of them, because of a mark that the removed deletion
+  /// superseded.
   private func needsMark(
     without dot: Dot, _ existence: UndoStep.Existence
   ) -> Bool {
@@ -130,35 +133,36 @@ extension Siblings<ExistenceMark> {
 extension UndoStep {
   /// The existence of a record before and after a save.
   struct Existence: Hashable, Codable, Sendable {
-    /// Whether the record existed before.
+    /// Whether the record existed before the save.
     let existed: Bool
-    /// Whether it existed after.
+    /// Whether the record existed after the save.
     let isThere: Bool
-    /// Whether the save deleted it.
+    /// Whether the save deleted the record.
     let isDeletion: Bool
-    /// The saves that the superseded deletions covered, or `nil` if the save did not
-    /// supersede a deletion.
+    /// The saves that the superseded deletions covered, or `nil` if the save
+    /// did not supersede a deletion.
     let covered: VectorClock?
-    /// The earlier edits that these deletions did not cover, if the record did not
-    /// exist.
+    /// The earlier edits that the superseded deletions did not cover, if the
+    /// record did not exist.
     let uncovered: VectorClock
     /// The only superseded deletion, or `nil` if the save superseded several.
     let superseded: Dot?
     /// Whether a superseded deletion was a purge.
     let wasPurged: Bool
-    /// The deletions beside which the record existed, and which the save kept, sorted by
-    /// dot, or `nil` if none exists.
+    /// The deletions that the save kept although the record existed, sorted by
+    /// dot, or `nil` without one.
     let outlived: [Dot]?
     /// The number of the device's previous save of the record.
     let before: UInt64
     /// The number of the device's last save of the record.
     ///
-    /// It is the save itself, or the undo of a later one. If an undo writes the
-    /// deletion of this save again, the save is later than this number.
+    /// It belongs to this save or to the undo of a later one. If an undo writes
+    /// the deletion of this save again, the change's save is later than this
+    /// number.
     var after: UInt64
 
-    /// Returns whether the save created the record, leaving aside the edits of other
-    /// devices.
+    /// Returns whether the save created the record, regardless of edits by
+    /// other devices.
     ///
     /// - Parameter device: The author of the save.
     func isCreation(by device: DeviceID) -> Bool {
@@ -192,7 +196,7 @@ extension UndoStep.Existence {
       save: save, before: .existence(self), superseded: .dot(superseded))
   }
 
-  /// Returns the change after the undo of a later save of the record.
+  /// Returns the existence after the undo of a later save of the record.
   ///
   /// - Parameters:
   ///   - undone: The later save.

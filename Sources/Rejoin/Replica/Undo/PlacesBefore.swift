@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is in the places that a save is about to change.
+/// The content of the places that a save is about to change.
 struct PlacesBefore {
   private var contents: [UndoStep.Place: PlaceContent] = [:]
   private let schema: Schema
@@ -46,11 +46,11 @@ struct PlacesBefore {
       of: place, deletion: schema.deletion(of: place.record.entity))
   }
 
-  /// What a save has changed.
+  /// Returns the changes of a save.
   ///
   /// - Parameters:
-  ///   - stored: The replica after it.
-  ///   - dot: The dot of the save; `nil` if there was none.
+  ///   - stored: The replica after the save.
+  ///   - dot: The dot of the save, or `nil` if nothing was saved.
   func changes(to stored: ReplicaState, by dot: Dot?) -> UndoStep {
     var undo = UndoStep(dot: dot, undone: undone)
     guard let dot else { return undo }

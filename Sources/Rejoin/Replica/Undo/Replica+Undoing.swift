@@ -4,28 +4,30 @@
 public enum UndoResult: Hashable, Sendable {
   /// The save was undone or redone.
   ///
-  /// ``SaveReport/unrevertedFields`` lists the fields that stay because of later changes.
+  /// ``SaveReport/unrevertedFields`` lists the fields that stay because of
+  /// later changes.
   case done(SaveReport)
   /// Later changes of these fields prevent the undo or the redo.
   ///
-  /// Nothing changed, and the save is still the next one. To continue with the one before
-  /// it, call ``UndoHistory/discardUndo()`` or ``UndoHistory/discardRedo()``.
+  /// Nothing changed, and the save is still the next one. To continue with the
+  /// save before it, call ``UndoHistory/discardUndo()`` or
+  /// ``UndoHistory/discardRedo()``.
   case prevented([FieldLocation])
-  /// There is nothing to undo or to redo.
+  /// The history has no save to undo or to redo.
   case nothing
 }
 
 extension Replica {
-  /// Undoes the last undoable save that was not undone.
+  /// Undoes the last undoable save that is not undone yet.
   ///
   ///     try phone.save(undoable: "Rename") { $0[Profile.self, "ada"].name = "Ada" }
   ///     try phone.undo()  // .done
   ///     phone[Profile.self, "ada"]?.name  // nil
   ///
-  /// See ``undo(_:)`` for what an undo changes.
+  /// ``undo(_:)`` describes what an undo changes.
   ///
   /// - Throws: ``SaveError``. If an error is thrown, the replica is unchanged.
-  /// - Complexity: That of ``undo(_:)``.
+  /// - Complexity: The cost of ``undo(_:)``.
   @discardableResult
   public func undo() throws(SaveError) -> UndoResult {
     try undoNext(undoHistory.undo)
@@ -34,7 +36,7 @@ extension Replica {
   /// Redoes the last save that was undone.
   ///
   /// - Throws: ``SaveError``. If an error is thrown, the replica is unchanged.
-  /// - Complexity: That of ``undo(_:)``.
+  /// - Complexity: The cost of ``undo(_:)``.
   @discardableResult
   public func redo() throws(SaveError) -> UndoResult {
     try undoNext(undoHistory.redo)
@@ -49,7 +51,7 @@ extension Replica {
       ? .prevented(report.unrevertedFields) : .done(report)
   }
 
-  /// Undoes the changes of an earlier save that are still there.
+  /// Undoes an earlier save, except for changes that were overwritten since.
   ///
   ///     let report = try phone.save(undoable: "Rename") { transaction in
   ///       transaction[Profile.self, "ada"].name = "Lovelace"
@@ -58,40 +60,46 @@ extension Replica {
   ///       try phone.undo(undo)
   ///     }
   ///
-  /// Use it for a save that is not the last one, or of another replica. It does not
-  /// change the ``undoHistory``.
+  /// Use this method to undo a save of another replica, or a save that is not
+  /// the last one. It does not change the ``undoHistory``.
   ///
-  /// It is a save like any other, whose author has seen nothing but what it takes
-  /// back:
+  /// An undo is an ordinary save that replaces only what the earlier save
+  /// wrote:
   ///
-  /// - The undo removes a value that the save wrote to a register, and a mark that it set
-  ///   on an element. The superseded value comes back with its time, unless another save
-  ///   wrote to the same place. In that case, only the other write stays.
-  /// - A record that the save deleted comes back, unless another device has deleted it
-  ///   as well. A record that the save created is deleted, unless another save has
-  ///   edited it. If two devices delete a record without fields and both undo that
-  ///   before they sync, the record is gone.
-  /// - A counter is changed by the opposite amount, and a ledger gets the opposite
+  /// - The undo removes a value that the save wrote to a register, and a mark
+  ///   that it set on an element. The superseded value returns with its time,
+  ///   unless another save wrote to the same location. In that case, only the
+  ///   other write stays.
+  /// - A record that the save deleted returns, unless another device also
+  ///   deleted it. A record that the save created is deleted, unless another
+  ///   save edited it. If two devices delete a record without fields and both
+  ///   undo that before they sync, the record is gone.
+  /// - A counter changes by the opposite amount, and a ledger gets the opposite
   ///   entries.
   ///
-  /// Records of the library itself, such as enrolled devices, stay. So do records of
-  /// entities that the schema does not declare.
+  /// Records of the library itself, such as enrolled devices, do not change.
+  /// Neither do records of entities that the schema does not declare.
   ///
-  /// What somebody has superseded, removed or reset since stays as it is, and so does a
-  /// record that has been deleted. The report has a list of it, ``SaveReport/unrevertedFields``,
-  /// and how to redo the save, ``SaveReport/undo``.
+  /// Content that other saves superseded, removed or reset since does not
+  /// change, and neither does a deleted record. ``SaveReport/unrevertedFields``
+  /// lists these fields. To redo the save, pass ``SaveReport/undo`` of the
+  /// report to this method.
   ///
-  /// Of several concurrent writes or marks that the save had superseded, what they
-  /// showed comes back as one. A state does not tell whether somebody else has
-  /// superseded, removed or reset the same as the save. So what was there comes back
-  /// although others have removed or reset it; beside what others have written, it does
-  /// not, although they may not have known it; and if two people have overwritten one
-  /// value, and each undoes that before hearing of the other's undoing, neither brings
-  /// it back.
+  /// A replica does not record which other saves superseded, removed or reset
+  /// the same content. This has four consequences:
   ///
-  /// - Returns: What changed, and what was left.
-  /// - Throws: ``SaveError``. On error, the replica is unchanged.
-  /// - Complexity: O(*c* log *c*) for *c* changes, and their edits.
+  /// - If the save superseded several concurrent writes or marks, the value
+  ///   that they showed returns as one.
+  /// - Content returns even if other devices also removed or reset it.
+  /// - Content does not return next to a write of another device, even if that
+  ///   device had not seen it.
+  /// - If two users overwrite the same value and both undo before they sync,
+  ///   the value does not return.
+  ///
+  /// - Returns: The report of the save, with the fields that were not reverted.
+  /// - Throws: ``SaveError``. If an error is thrown, the replica is unchanged.
+  /// - Complexity: O(*c* log *c*), where *c* is the number of changes, plus the
+  ///   cost of their edits.
   @discardableResult
   public func undo(_ undo: UndoStep) throws(SaveError) -> SaveReport {
     try commit(Transaction(undoing: undo, on: self))

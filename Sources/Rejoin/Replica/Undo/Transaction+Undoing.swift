@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Transaction {
-  /// A save that takes back what an earlier one has changed.
+  /// Creates a save that undoes an earlier one.
   package convenience init(undoing undo: UndoStep, on replica: Replica) {
     self.init(replica)
     isUndoable = true
@@ -17,9 +17,9 @@ extension Transaction {
     _ changes: [(key: UndoStep.Place, value: UndoStep.Change)],
     of id: RecordID
   ) {
-    // A decoded undo can come from anywhere, and must not enroll or retire devices.
-    // So the library's own records stay, except the memory of a pull, which a save
-    // drops when it creates the row's record again.
+    // A decoded undo can come from any source and must not enroll or retire
+    // devices, so the library's own records stay. The exception is the memory
+    // of a pull, which a save drops when it creates the row's record again.
     let isMemory = id.entity == BuiltIn.pulled
     let rule =
       isMemory ? .updateWins : replica.schema.declaredDeletion(of: id.entity)
@@ -36,7 +36,7 @@ extension Transaction {
           change, of: place.element, from: now,
           in: replica.stored.field(at: place), as: replica.device)
     }
-    // If updates win, an edit would bring back a record that is deleted.
+    // If updates win, an edit would restore a deleted record.
     let isMarkLeft = fields[.existence]?.isEmpty ?? true
     let isHidden = isMarkLeft && rule != .deleteWins && !replica.exists(id)
     for (key, field) in fields {
@@ -56,7 +56,7 @@ extension Transaction {
     change(id) { record in
       record.retractions[name] = field.retraction
       if let edit = field.edit {
-        // There is no other of this field to add it to.
+        // The save has no other edit of this field, so this cannot overflow.
         _ = record.add(edit.canonical, to: name, of: key.kind)
       }
       guard key == .existence else { return }
@@ -68,9 +68,9 @@ extension Transaction {
 }
 
 extension Transaction {
-  /// What an undoing does to a record, for those who check it.
+  /// The effect of an undo on one record, for callers that check it.
   package struct Undoing: Sendable {
-    /// The mark that it writes, if any.
+    /// The mark that the undo writes, or `nil` without a mark.
     package let mark: Bool?
     /// The saves that a deletion covers in addition to itself.
     package let covered: VectorClock?
@@ -80,7 +80,7 @@ extension Transaction {
     package let retractions: [FieldKey: Retraction]
   }
 
-  /// What an undoing does.
+  /// The effect of the undo on each record.
   package var undoings: [RecordID: Undoing] {
     let names = replica.stored.names
     var result: [RecordID: Undoing] = [:]
@@ -102,8 +102,8 @@ extension Transaction {
 extension ReplicaState {
   /// Returns the part of a clock that this replica knows.
   ///
-  /// A decoded undo can have any clock. If a deletion covered later saves of a
-  /// device than exist, that device would take a new ID.
+  /// A decoded undo can have any clock. If a deletion covered saves that a
+  /// device has not made, that device would take a new ID.
   fileprivate func known(_ clock: VectorClock) -> VectorClock {
     var known = VectorClock()
     for entry in clock.entries {
@@ -113,10 +113,9 @@ extension ReplicaState {
     return known
   }
 
-  /// Whether a save is among those that have been applied.
+  /// Returns whether the replica has applied a save.
   ///
-  /// Of a device that is not this one, only the last save can be told from another of
-  /// its number.
+  /// For other devices, the digest is checked only for the last save.
   fileprivate func holds(_ save: UndoStep.Point) -> Bool {
     let (device, n) = (save.dot.device, save.dot.sequence)
     let last = version[device]

@@ -6,8 +6,9 @@ struct UndoStack: Sendable {
   private(set) var saves: [UndoStep] = []
   /// The number of saves that were removed from the start.
   private var removed = 0
-  /// For each place, the numbers of the saves that changed it, in order: their indices
-  /// before any was removed.
+  /// The numbers of the saves that changed each place, in order.
+  ///
+  /// A number is the save's index before the removal of any save.
   private var indices: [UndoStep.Place: [Int]] = [:]
 
   /// Creates a stack of saves, the last one at the end.
@@ -37,7 +38,7 @@ struct UndoStack: Sendable {
     _checkInvariants()
   }
 
-  /// Removes the last save, which was not undone.
+  /// Removes the save that would be undone first.
   mutating func removeLast() {
     for place in saves.removeLast().changes.keys {
       indices[place]?.removeLast()
@@ -46,15 +47,15 @@ struct UndoStack: Sendable {
     _checkInvariants()
   }
 
-  /// The indices of the saves that changed a place, in order.
+  /// Returns the indices of the saves that changed a place, in order.
   private func indices(of place: UndoStep.Place) -> [Int] {
     (indices[place] ?? []).map { $0 - removed }
   }
 
   /// Removes the last save after `undo` undid it.
   ///
-  /// The undo brings back changes of earlier saves under its own dot. The stack
-  /// notes where they are now.
+  /// The undo restores changes of earlier saves under its own dot. The stack
+  /// records their new dots.
   ///
   /// - Complexity: O(*c* + *m*), where *c* is the number of changes of the last
   ///   save. *m* is the number of earlier changes of a counter or a ledger that
@@ -82,7 +83,7 @@ struct UndoStack: Sendable {
     if case .existence(let existence)? = new?.before { undo = existence }
     let device = change.save.dot.device
     for i in indices(of: place) {
-      // The numbers are those of one device.
+      // Numbers of different devices cannot be compared.
       guard let own = saves[i].changes[place], own.save.dot.device == device,
         new.map({ $0.save.dot.device == device }) ?? true,
         case .existence(let existence)? = own.before
@@ -100,7 +101,7 @@ struct UndoStack: Sendable {
     _ change: UndoStep.Change, to new: UndoStep.Change,
     at place: UndoStep.Place
   ) {
-    // The save cancelled nothing of a counter or a ledger.
+    // The save did not cancel changes of a counter or a ledger.
     if case .sums(let cancelled, let all) = change.superseded,
       cancelled == all, change.cancelled == all
     {
@@ -114,7 +115,7 @@ struct UndoStack: Sendable {
         saves[i].changes[place]?.position = new.position
       }
       guard case .sums(let before, _) = change.superseded else {
-        // No two saves have left a change under one dot.
+        // Two saves never leave changes under one dot.
         if isSuperseded { return }
         continue
       }
@@ -129,7 +130,7 @@ struct UndoStack: Sendable {
 }
 
 extension UndoStack: Hashable {
-  // The list of saves determines the rest, except how many were removed.
+  // The saves determine `indices`, and `removed` does not matter.
   static func == (a: UndoStack, b: UndoStack) -> Bool { a.saves == b.saves }
 
   func hash(into hasher: inout Hasher) { hasher.combine(saves) }

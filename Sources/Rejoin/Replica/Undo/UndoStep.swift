@@ -1,76 +1,78 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What it takes to undo a save, as far as the save has changed anything.
+/// The changes of a save, in the form that an undo needs.
 ///
-/// A ``SaveReport`` has it if the save was undoable. ``Replica/undo()`` undoes the last
-/// one. To undo another, pass it to ``Replica/undo(_:)``.
+/// The ``SaveReport`` of an undoable save contains its step. ``Replica/undo()``
+/// undoes the last save. To undo another save, pass its step to
+/// ``Replica/undo(_:)``.
 ///
-/// A `UndoStep` is `Codable`. If the app stores it, the user can undo the save after
-/// the app starts again. Decoding throws `DecodingError` for content that no save
-/// has. Any other undo can be passed to any replica, including one that lacks the
-/// save.
+/// An `UndoStep` is `Codable`. If the app stores it, the user can undo the save
+/// after the app starts again. Decoding throws `DecodingError` for content that
+/// no save can have. All other steps can be passed to any replica, including
+/// one that lacks the save.
 public struct UndoStep: Hashable, Sendable {
-  /// What a save changes at once: a field, or one element of a set.
+  /// The smallest unit that a save changes: a field, or one element of a set.
   struct Place: Hashable, Sendable {
     let record: RecordID
     let field: FieldKey
     var element: Value?
   }
 
-  /// A save, and the digest that tells it from another of the same number.
+  /// A save, and its digest, which distinguishes saves with the same number.
   struct Point: Hashable, Codable, Sendable {
     let dot: Dot
     let digest: UInt64
   }
 
-  /// What a save has changed in a place.
+  /// The change that a save made in a place.
   struct Change: Hashable, Sendable {
-    /// The save under which the change is: this one, or one that has brought it back
-    /// since.
+    /// The save under whose dot the change is stored: this save, or a later
+    /// save that restored the change.
     var save: Point
-    /// Whether there is anything of it; not if it has only taken something away.
+    /// Whether the change left content in the place, instead of only removing
+    /// some.
     var isThere = true
-    /// The number of the change of a counter among those of its device, or of the
+    /// The number of a counter's change among those of its device, or of the
     /// first entry in a ledger.
     var position: UInt64 = 0
-    /// What brings back what was there; `nil` if nothing was.
+    /// The content to restore, or `nil` if the place was empty.
     var before: Before?
-    /// What is no longer there.
+    /// The content that the save removed.
     let superseded: Superseded
-    /// The writes or marks beside it, which the save has left.
+    /// The other writes or marks in the place, which the save kept.
     var beside: Set<Dot> = []
-    /// Of a counter or a ledger, how much is cancelled of each device after this save
-    /// and those that have been undone since.
+    /// The last cancelled change of each device in a counter or a ledger, after
+    /// this save and all later saves that were undone.
     var cancelled = VectorClock()
 
-    /// The dot under which the change is.
+    /// The dot of the content that the change left, or `nil` if it left none.
     var dot: Dot? { isThere ? save.dot : nil }
   }
 
-  /// What brings back what was in a place.
+  /// The content of a place that an undo restores.
   enum Before: Hashable, Sendable {
-    /// The value that a register showed and its time, or whether an element was in
-    /// the set, without a time.
+    /// The value that a register showed and its time, or whether an element was
+    /// in the set, without a time.
     case value(Value?, at: Timestamp?)
     /// The existence of a record.
     case existence(Existence)
-    /// The opposites of what was added to a counter or a ledger, and what was
-    /// cancelled of each device.
+    /// The opposites of the amounts that the save added to a counter or a
+    /// ledger, and the sums that it cancelled, by device.
     ///
-    /// The sum of any of the cancelled numbers is in the range of `WideInt`.
+    /// The sum of any of the cancelled numbers is in the range of ``WideInt``.
     case sums([LedgerEdit.Entry], cancelled: [DeviceID: WideInt])
   }
 
-  /// What is no longer in a place after a save.
+  /// The content of a place that a save removed.
   enum Superseded: Hashable, Sendable {
-    /// The write or mark of which ``Before`` is a copy; `nil` if it speaks for
-    /// several, or for none.
+    /// The write or mark that ``Before`` copies, or `nil` if ``Before`` stands
+    /// for several or for none.
     case dot(Dot?)
-    /// The changes of a counter, or entries of a ledger, of which the first have
-    /// been cancelled before.
+    /// The last change of a counter or entry of a ledger, by device, that was
+    /// cancelled before the save, and after it.
     case sums(cancelled: VectorClock, all: VectorClock)
 
-    /// Whether bringing back what was there brings back a change.
+    /// Returns whether restoring the removed content restores `change`.
     func contains(_ change: Change) -> Bool {
       guard let dot = change.dot else { return false }
       switch self {
@@ -82,12 +84,11 @@ public struct UndoStep: Hashable, Sendable {
     }
   }
 
-  /// The save; `nil` if there was nothing to save.
+  /// The save, or `nil` if it had no edits.
   package let dot: Dot?
-  /// The name for the menu, or `nil` if the history of the replica lacks the save.
+  /// The name for the menu, or `nil` if the replica's history lacks the save.
   package var name: String?
-  /// The save that this one has undone, if any.
+  /// The save that this one undid, or `nil` if it is not an undo.
   var undone: Dot?
-  /// What the save has changed.
   var changes: [Place: Change] = [:]
 }
