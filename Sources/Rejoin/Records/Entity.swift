@@ -12,7 +12,7 @@
 /// find the fields. Reading and editing use key paths.
 ///
 ///     replica[Profile.self, "ada"]?.steps               // Int64
-///     replica[Profile.self, "ada"]?.conflictingValues(of: \.name)   // [String]
+///     replica[Profile.self, "ada"]?.conflictingValues(of: \.name)   // [String?]
 ///
 /// Every register reads as an optional, because a version of an app cannot rely
 /// on the values that another version wrote. You can add a field at any time. A

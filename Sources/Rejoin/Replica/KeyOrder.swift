@@ -8,7 +8,7 @@ struct KeyOrder: Sendable {
   /// The maximum length of a run.
   private static var limit: Int { 512 }
 
-  /// Sorted by key. Each run has from 1 to `limit` positions.
+  /// The runs, each with 1 to `limit` positions.
   private var runs: [[UInt32]] = []
 
   init() {}

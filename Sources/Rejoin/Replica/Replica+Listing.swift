@@ -141,7 +141,7 @@ extension Replica {
   ///
   ///     replica.conflictedFields(of: Profile.self).map(\.record.key)  // ["ada"]
   ///
-  /// A field that the schema declares as `lww` is not listed.
+  /// The list omits fields that the schema declares as `lww`.
   ///
   /// - Complexity: O(*k* log *k*), where *k* is the number of registers of the
   ///   replica with more than one write.

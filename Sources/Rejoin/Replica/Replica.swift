@@ -69,8 +69,8 @@ public final class Replica {
   /// Every mutation calls `_checkInvariants()` at its end.
   package internal(set) var stored: ReplicaState
 
-  /// The number of elements, devices or entries from which a set, a counter or
-  /// a ledger is sent as fragments.
+  /// The minimum number of elements, devices or entries of a set, a counter or
+  /// a ledger that is sent as fragments.
   package var fragmentSize: Int {
     get { stored.fragmentSize }
     set { stored.fragmentSize = newValue }
@@ -82,8 +82,8 @@ public final class Replica {
   ///   - device: The device ID, which must not have been used before.
   ///   - schema: The entities that the app knows.
   ///   - wallClock: The wall clock.
-  ///   - maximumClockSkew: The maximum time by which timestamps of other
-  ///     devices can move the replica's timestamps ahead of the wall clock.
+  ///   - maximumClockSkew: The maximum distance that timestamps of other
+  ///     devices can move the replica's clock ahead of the wall clock.
   ///   - makeDeviceID: A closure that returns an ID that was never used. The
   ///     replica calls it when another replica saves under its ID.
   public init(

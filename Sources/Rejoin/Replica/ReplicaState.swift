@@ -41,7 +41,7 @@ public struct ReplicaState: Sendable {
   private(set) var conflicted: Set<FieldPosition> = []
   /// The additional data of large fields that can be sent in part.
   var largeFields: [FieldPosition: LargeField] = [:]
-  /// The size from which a field is large.
+  /// The minimum size of a large field.
   ///
   /// It is not stored.
   package var fragmentSize = ReplicaState.defaultFragmentSize

@@ -1,39 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 import Rejoin
 
-/// The states that replicas have been in and the messages that they have written,
-/// as numbers, with what became of each state at each input.
+/// The numbered states and messages of replicas, with the result of each input
+/// in each state.
 ///
-/// A replica is a function of its state and of what it is given, so each pair of the
-/// two is carried out once, by the replica's own code, and compared with the oracle.
-/// States are the same if the oracle's knowledge is; that the replicas' contents are
-/// the same then is compared each time, and so is what they write since the clock
-/// they had before.
+/// A replica is a function of its state and its input, so each pair is executed
+/// only once, by the replica's own code, and compared with the oracle. States
+/// are the same if the oracle's knowledge is the same. Each time, the replica's
+/// contents and its message since the previous clock are compared with those of
+/// the known state.
 final class ExploredReplicas<Replica: TestedReplica> {
   typealias Letter = World<Replica>.Letter
 
-  /// A replica and what is true of it.
+  /// A replica with the oracle's model of it.
   struct State {
     let replica: Replica
     let model: OracleReplica
-    /// The number of what is shared with others.
+    /// The number of the contents, which other devices can share.
     let contents: Int
-    /// The number of what it shares with replicas that will save alike.
+    /// A number shared by states that differ at most in what they send of large
+    /// fields.
     let likeness: Int
     /// The number of the clock.
     let clock: Int
-    /// Whether a field holds saves that the clock does not.
+    /// Whether a field contains saves that the clock doesn't.
     let isAhead: Bool
-    /// What must be read of it.
+    /// The expected results of reads.
     let facts: ReplicaFacts
   }
 
   let program: ExplorerProgram
   let history: OracleHistory
   let devices: [DeviceID]
-  /// The devices that stand for rows.
+  /// The devices that stand for imported rows.
   let imports: [DeviceID]
-  /// Every field, those included that say whether a record exists.
+  /// Every field, including the existence of records.
   let paths: [FieldPath]
   var counts = ExplorerCounts()
 
@@ -41,15 +42,15 @@ final class ExploredReplicas<Replica: TestedReplica> {
   private var places: [[Int]: Int] = [:]
   private var contents: [Replica.Contents] = []
   private var contentsPlaces: [[Int]: Int] = [:]
-  /// The clocks that can be a basis; the first holds nothing.
+  /// The clocks that can be a basis. The first clock is empty.
   private(set) var clocks: [ReplicaVersion] = []
-  /// The oracle's model of the replica that shows each of them.
+  /// The oracle's models of the replicas with these clocks.
   private var receivers: [OracleReplica?] = []
   private var clockPlaces: [ReplicaVersion: Int] = [:]
-  /// The messages; number `i` stands at `i - 1`, and zero is no message.
+  /// The messages. Message `i` is stored at index `i - 1`, and zero means none.
   private(set) var letters: [Letter] = []
   private var letterPlaces: [[Int]: Int] = [:]
-  /// The devices whose saves are in a message, a bit for each.
+  /// The devices whose saves each message contains, as a bit mask.
   private(set) var origins: [Int] = []
   private var halves: [Int: (Int, Int)] = [:]
   private var lowered: [Int: [Int]] = [:]
@@ -59,14 +60,16 @@ final class ExploredReplicas<Replica: TestedReplica> {
   private var saved = ExplorerMemo()
   private var shown = ExplorerMemo()
   private var stored: [[UInt8]: Int] = [:]
-  /// The numbers of the prefixes of a state.
+  /// The numbers of the prefixes that states have.
   private var prefixes: [[DeviceID: OraclePrefix]: Int] = [:]
   private var ranges: [OracleRange?: Int] = [:]
-  /// The numbers of what can be undone and redone.
+  /// The numbers of the undo histories.
   private var histories: [UndoHistory: Int] = [:]
-  /// The numbers of messages, where equal knowledge does not make them equal.
+  /// The numbers of messages, which can differ even if the oracle's knowledge
+  /// is the same.
   private var messages: [Replica.Message: Int] = [:]
-  /// The numbers of states that differ at most in what is sent of large fields.
+  /// Numbers shared by states that differ at most in what they send of large
+  /// fields.
   private var likenesses: [[Int]: Int] = [:]
 
   init(_ program: ExplorerProgram) {
@@ -86,7 +89,7 @@ final class ExploredReplicas<Replica: TestedReplica> {
     _ = place(of: ReplicaVersion())
   }
 
-  /// Every field that a program can touch.
+  /// Returns every field that a program can touch.
   private static func paths(
     _ program: ExplorerProgram, _ devices: [DeviceID]
   ) -> [FieldPath] {
@@ -105,7 +108,7 @@ final class ExploredReplicas<Replica: TestedReplica> {
     return paths + ids.sorted().map { FieldPath($0, .existence) }
   }
 
-  /// The state of a replica that has never been used.
+  /// Returns the state of an unused replica.
   func empty(_ i: Int) throws(ScriptMismatch) -> Int {
     let device = devices[i]
     let replica = Replica(
@@ -116,9 +119,9 @@ final class ExploredReplicas<Replica: TestedReplica> {
 
   func letter(_ number: Int) -> Letter { letters[number - 1] }
 
-  /// The number of a clock.
+  /// Returns the number of a clock.
   ///
-  /// - Parameter receiver: The oracle's model of the replica that shows it.
+  /// - Parameter receiver: The oracle's model of the replica with that clock.
   func place(of clock: ReplicaVersion, at receiver: OracleReplica? = nil) -> Int
   {
     if let place = clockPlaces[clock] { return place }
@@ -130,11 +133,11 @@ final class ExploredReplicas<Replica: TestedReplica> {
 
 }
 
-// What a state becomes.
+// The results of inputs.
 extension ExploredReplicas {
   /// Makes a save.
   ///
-  /// - Returns: The new state; the old one if there was nothing to save.
+  /// - Returns: The new state, or `state` if there was nothing to save.
   func saving(
     _ save: Int, on state: Int, at time: Int
   ) throws(ScriptMismatch) -> Int {
@@ -152,9 +155,9 @@ extension ExploredReplicas {
     return result
   }
 
-  /// Makes a save with a replica and as the oracle would.
+  /// Makes a save with a replica, and the same save with the oracle.
   ///
-  /// - Returns: The place of the save; `nil` if there was nothing to save.
+  /// - Returns: The index of the save, or `nil` if there was nothing to save.
   private func perform(
     _ save: ExplorerProgram.Save, _ replica: inout Replica,
     _ model: inout OracleReplica, now: Int64
@@ -200,7 +203,7 @@ extension ExploredReplicas {
     return place
   }
 
-  /// Shows a replica how far another is.
+  /// Records the version of another replica.
   func acknowledging(
     _ other: Int, on state: Int
   ) throws(ScriptMismatch) -> Int {
@@ -221,10 +224,10 @@ extension ExploredReplicas {
     return result
   }
 
-  /// What a state knows and a clock does not.
+  /// Writes the changes that a state contains and a clock doesn't.
   ///
-  /// - Parameter isPart: Whether to write only the first part, of one record.
-  /// - Returns: The number of the message; zero if there is nothing.
+  /// - Parameter isPart: Whether to write only the first part, with one record.
+  /// - Returns: The number of the message, or zero if it would be empty.
   func writing(
     on state: Int, since clock: Int, isPart: Bool = false
   ) throws(ScriptMismatch) -> Int {
@@ -256,7 +259,7 @@ extension ExploredReplicas {
 
   /// Delivers a message.
   ///
-  /// - Returns: The new state, and whether there was a gap.
+  /// - Returns: The new state, and whether the delivery left a gap.
   func delivering(
     _ letter: Int, to state: Int
   ) throws(ScriptMismatch) -> (state: Int, isGap: Bool) {
@@ -296,7 +299,7 @@ extension ExploredReplicas {
     return (result, !gaps.isEmpty)
   }
 
-  /// The halves of a message, each zero if there is but one field.
+  /// Returns the halves of a message, or zeros if it has at most one field.
   func halves(of letter: Int) throws(ScriptMismatch) -> (Int, Int) {
     if let known = halves[letter] { return known }
     let (whole, sender) = (self.letter(letter), states[0].replica)
@@ -321,10 +324,11 @@ extension ExploredReplicas {
     return result
   }
 
-  /// Whether two states differ at most in what is sent of large fields.
+  /// Returns whether two states differ at most in what they send of large
+  /// fields.
   ///
-  /// A fragment and the whole field give the same state of it, but not the same
-  /// view of what others need not be told.
+  /// A fragment and the whole field give a receiver the same field, but
+  /// different knowledge of the parts that other devices need.
   func areAlike(_ one: Int, _ other: Int) -> Bool {
     states[one].likeness == states[other].likeness
   }
@@ -336,10 +340,10 @@ extension ExploredReplicas {
 
 // Numbers.
 extension ExploredReplicas {
-  /// The number of a state, which is compared with the oracle, and with the state
-  /// of the same knowledge if there is one.
+  /// Returns the number of a state, after comparing the state with the oracle
+  /// and with the known state of the same knowledge.
   ///
-  /// - Parameter before: The clock that the replica had before.
+  /// - Parameter before: The number of the replica's previous clock.
   private func intern(
     _ replica: Replica, _ model: OracleReplica, before: Int
   ) throws(ScriptMismatch) -> Int {
@@ -387,7 +391,8 @@ extension ExploredReplicas {
     return states.count - 1
   }
 
-  /// The number of what replicas that have heard of the same saves agree on.
+  /// Returns the number of the contents, which replicas with the same saves
+  /// share.
   private func internContents(
     _ replica: Replica, _ model: OracleReplica
   ) throws(ScriptMismatch) -> Int {
@@ -404,15 +409,17 @@ extension ExploredReplicas {
     return place
   }
 
-  /// The number of a message.
+  /// Returns the number of a message.
   ///
-  /// - Parameter sender: The clock of its author, whose digests are in it.
+  /// - Parameter sender: The version of the author, whose digests the message
+  ///   contains.
   private func intern(
     _ letter: Letter, by sender: ReplicaVersion
   ) throws(ScriptMismatch) -> Int {
     var key = key(letter.model, by: sender)
     if Replica.sendsFragments {
-      // A ledger may be folded where the fragment of another line made it so.
+      // A fragment of other entries can fold a ledger, so equal knowledge can
+      // give different messages.
       let number = messages[letter.message] ?? messages.count
       messages[letter.message] = number
       key.append(number)
@@ -438,7 +445,7 @@ extension ExploredReplicas {
     return letters.count
   }
 
-  /// The saves that a replica has heard of.
+  /// Returns the received saves of a replica, as a key.
   private func sharedKey(_ model: OracleReplica) -> [Int] {
     var key: [Int] = []
     for device in devices + imports {
@@ -451,7 +458,8 @@ extension ExploredReplicas {
     return key
   }
 
-  /// What a replica knows alone: its device and its hybrid clock.
+  /// Returns the knowledge that replicas don't share: device, hybrid clock and
+  /// prefixes.
   private func privateKey(_ model: OracleReplica) -> [Int] {
     let prefix = prefixes[model.prefixes] ?? prefixes.count
     prefixes[model.prefixes] = prefix
@@ -489,7 +497,8 @@ extension ExploredReplicas {
 
 // Earlier clocks.
 extension ExploredReplicas {
-  /// Every clock below another, from numbers alone.
+  /// Returns every clock that another clock contains, computed from its
+  /// numbers.
   func bases(below clock: Int) -> [Int] {
     if let known = lowered[clock] { return known }
     var below: [VectorClock] = [VectorClock()]

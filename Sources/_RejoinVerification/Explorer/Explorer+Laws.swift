@@ -77,7 +77,8 @@ extension Explorer {
     if Replica.sendsFragments { try checkStrangers(s, t) }
   }
 
-  /// Delivers messages since clocks that no replica needs to have shown.
+  /// Delivers messages since every clock below the sender's, even if no replica
+  /// has that clock.
   ///
   /// A receiver that lacks the omitted saves must refuse what depends on them.
   private mutating func checkStrangers(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Explorer {
-  /// Returns a shortest script that leads to a configuration and the current
+  /// Returns a shortest script to a configuration, followed by the current
   /// attempt.
   func script(to place: Int) -> Script {
     var path = [place]

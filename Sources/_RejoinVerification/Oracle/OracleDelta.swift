@@ -10,15 +10,16 @@ struct OracleDelta: Hashable {
     let time: Timestamp
   }
 
-  /// The saves that the author has heard of, of each field.
+  /// The saves of each field that the author received.
   var fields: [FieldPath: SaveSet] = [:]
-  /// Of some fields, which of these are in the message, and what must be known.
+  /// The fragments of fields, with the saves that they contain and those that
+  /// they require.
   var fragments: [FieldPath: MessageOutline.Fragment] = [:]
   var intervals: [DeviceID: Interval] = [:]
-  /// The records that the intervals are about, if not all.
+  /// The records that the intervals cover, or `nil` for all.
   var range: OracleRange?
 
-  /// The part with some of the fields, which carries no interval.
+  /// Returns a part with some of the fields and without intervals.
   func part(_ paths: some Sequence<FieldPath>) -> OracleDelta {
     var part = OracleDelta()
     for path in paths {
@@ -29,24 +30,24 @@ struct OracleDelta: Hashable {
   }
 }
 
-/// What a delta did.
+/// The expected result of applying a delta.
 struct OracleReceipt {
   /// The devices with missing saves.
   var gaps: Set<DeviceID> = []
-  /// The fragments that were taken as they are.
+  /// The number of fragments that were fully applied.
   var fragments = 0
-  /// The fragments that were refused, at least in part.
+  /// The number of fragments that were refused, at least in part.
   var refused = 0
-  /// The intervals that wait for something that was refused.
+  /// The number of intervals that were blocked by refused saves.
   var waiting = 0
-  /// The counts of a part.
+  /// The counts of parts of transfers.
   var parts = PartCounts()
 }
 
 extension OracleReplica {
-  /// The changes that a replica with the saves in `basis` has not seen.
+  /// Returns the changes that a replica with the saves in `basis` lacks.
   ///
-  /// - Parameter receiver: That replica, if its version tells which fields are
+  /// - Parameter receiver: The replica, if its version shows which fields are
   ///   ahead.
   func delta(
     since basis: VectorClock, at receiver: OracleReplica? = nil
@@ -62,10 +63,10 @@ extension OracleReplica {
     return delta.fields.isEmpty && delta.intervals.isEmpty ? nil : delta
   }
 
-  /// The fields that have saves which a receiver lacks.
+  /// Returns the fields that contain saves that a receiver lacks.
   ///
-  /// What it has ahead of its version is left out, unless an interval of that device
-  /// claims, to every reader, that it is included.
+  /// Saves that the receiver has ahead of its version are left out, unless an
+  /// interval of their device claims, to every reader, that they are included.
   func missing(
     since basis: VectorClock, at receiver: OracleReplica?,
     beside devices: some Collection<DeviceID>
@@ -83,10 +84,10 @@ extension OracleReplica {
   /// Applies a delta.
   ///
   /// - Parameters:
-  ///   - suspects: The devices that may have several histories. Which of them a
-  ///     replica has detected, the oracle does not know.
-  ///   - refusals: Of the parts of fields, for which devices the replica lacks
-  ///     earlier entries, as it says. Only what it says of suspects counts.
+  ///   - suspects: The devices that may have several histories. The oracle
+  ///     doesn't know which of them a replica detected.
+  ///   - refusals: For each fragment, the devices whose earlier entries the
+  ///     replica reports as missing. Only reports about suspects count.
   @discardableResult
   mutating func apply(
     _ delta: OracleDelta, now: Int64, suspects: Set<DeviceID> = [],
@@ -99,7 +100,7 @@ extension OracleReplica {
         min(interval.time.rawValue, Self.stamp(now + Self.maximumClockSkew)))
     }
     var receipt = OracleReceipt()
-    /// The last saves of each field that were refused.
+    /// The last refused saves of each field.
     var refused: [FieldPath: VectorClock] = [:]
     for (path, saves) in delta.fields {
       let fragment = delta.fragments[path]
@@ -129,7 +130,8 @@ extension OracleReplica {
     }
     var taken: [DeviceID: OracleDelta.Interval] = [:]
     for (device, interval) in delta.intervals {
-      // What it claims for its saves, those that were refused do not have.
+      // An interval claims that its saves are fully applied, so it must wait
+      // for those that were refused.
       let isWaiting = refused.contains { path, saves in
         min(interval.to, saves[device])
           > max(field(path).clock[device], clock[device])
@@ -146,7 +148,7 @@ extension OracleReplica {
     return receipt
   }
 
-  /// The devices of which too little is known for a part of a field.
+  /// Returns the devices with missing saves that a fragment requires.
   private func unheard(
     _ fragment: MessageOutline.Fragment, of path: FieldPath
   ) -> Set<DeviceID> {
@@ -157,9 +159,10 @@ extension OracleReplica {
       }.map(\.device))
   }
 
-  /// Compares what a message's fragments claim with what its author knows.
+  /// Compares the claims of a message's fragments with the knowledge of its
+  /// author.
   ///
-  /// - Parameter basis: What it was to leave out.
+  /// - Parameter basis: The clock that the message was written since.
   func check(
     _ fragments: [FieldPath: MessageOutline.Fragment], since basis: VectorClock
   ) throws(ScriptMismatch) {

@@ -3,7 +3,7 @@
 import Rejoin
 
 extension OracleEdit {
-  /// What was written in the end; `nil` if nothing was.
+  /// The last value that was written, or `nil` if the edit contains no write.
   var written: Value?? {
     for case .write(let value) in verbs.reversed() { return .some(value) }
     return nil
@@ -15,7 +15,7 @@ extension OracleEdit {
     }
   }
 
-  /// The change after the last reset; `nil` where there is only a reset.
+  /// The change after the last reset, or `nil` if there is only a reset.
   var count: WideInt? {
     var (sum, isChanged) = (WideInt(0), false)
     for case .count(let edit) in verbs {
@@ -43,7 +43,7 @@ extension OracleEdit {
     return entries
   }
 
-  /// The last word on each element that was named.
+  /// Whether each named element was inserted or removed last.
   private var words: [Value: Bool] {
     var words: [Value: Bool] = [:]
     for case .members(let edit) in verbs {

@@ -2,10 +2,10 @@
 
 import Rejoin
 
-/// What a field must show to a replica that has received some saves.
+/// The expected content of a field in a replica that received some saves.
 ///
-/// No join is used: the result follows from which saves were received, and which of
-/// them their authors had observed.
+/// The oracle doesn't join states. The content follows from the received saves
+/// and from the saves that their authors had observed.
 struct OracleField {
   let kind: FieldKind
   /// The received saves, with their edits of the field.
@@ -19,21 +19,22 @@ struct OracleField {
     }
   }
 
-  /// For each device, the last save that touched the field.
+  /// The last save of each device that changed the field.
   var clock: VectorClock {
     var clock = VectorClock()
     for save in heard { clock.advance(to: save.dot) }
     return clock
   }
 
-  /// Whether a save that had observed the one at `place` did `what`.
+  /// Returns whether a save that had observed the save at `place` satisfies
+  /// `what`.
   private func isFollowed(
     _ place: Int, by what: (OracleEdit) -> Bool = { _ in true }
   ) -> Bool {
     heard.contains { $0.edit.seen.contains(place) && what($0.edit) }
   }
 
-  /// Whether a received save had observed the one with `dot`.
+  /// Returns whether a received save had observed the save with `dot`.
   func isFollowed(_ dot: Dot) -> Bool {
     heard.contains { $0.dot == dot && isFollowed($0.place) }
   }
@@ -56,17 +57,17 @@ extension OracleField {
     }
   }
 
-  /// The write that would be shown if those in `seen` were not there.
+  /// Returns the write that would be shown without the saves in `seen`.
   func greatestSibling(outside seen: SaveSet) -> Write? {
     siblings(outside: seen).max { ($0.time, $0.dot) < ($1.time, $1.dot) }
   }
 
-  /// The write that is shown.
+  /// The shown write.
   var write: Write? {
     greatestSibling(outside: SaveSet())
   }
 
-  /// The values that are not shown, with `nil` if a write unset the register.
+  /// The sibling values that aren't shown, with `nil` for a cleared register.
   var conflicts: [Value?] {
     guard let write else { return [] }
     let others = Set(siblings.map(\.value)).filter { $0 != write.value }
@@ -77,7 +78,7 @@ extension OracleField {
 
 // Counters and ledgers.
 extension OracleField {
-  /// The changes that no reset has cancelled.
+  /// The changes that no reset cancels.
   private var changes: [WideInt] {
     guard kind == .counter else { return [] }
     return heard.compactMap { save in
@@ -129,7 +130,7 @@ extension OracleField {
     return insertions
   }
 
-  /// Whether there is anything that creating the record again must drop.
+  /// Whether the field has content that re-creating the record must drop.
   var hasContent: Bool {
     switch kind {
     case .register: !siblings.isEmpty

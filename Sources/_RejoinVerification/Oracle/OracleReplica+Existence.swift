@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Rejoin
 
-// A record exists if the author of each deletion had not seen some received edit.
+// A record exists if no deletion's author had seen some received edit or touch.
+// With the rule `deleteWins`, any deletion that no save follows also ends it.
 extension OracleReplica {
   /// The effect of a save on the existence of a record.
   enum ExistenceEdit {
@@ -22,7 +23,7 @@ extension OracleReplica {
     !deletions(of: id).isEmpty && !exists(id)
   }
 
-  /// Whether there is an edit or a touch that the author of no deletion had seen.
+  /// Returns whether no deletion's author had seen some edit or touch.
   private func isEdited(_ id: RecordID, beside deletions: [Int]) -> Bool {
     edits(of: id).contains { edit in
       let dot = history.saves[edit].dot
@@ -30,7 +31,8 @@ extension OracleReplica {
     }
   }
 
-  /// The received edits of a record, and the touches that no save follows.
+  /// Returns the received edits of a record, and the touches that no save
+  /// follows.
   private func edits(of id: RecordID) -> [Int] {
     let path = FieldPath(id, .existence)
     var edits = unfollowed(path) { $0 == ExistenceEdit.touch }
@@ -40,20 +42,20 @@ extension OracleReplica {
     return edits
   }
 
-  /// The last edit of each device, sorted by device.
+  /// Returns the last edit of each device, sorted by device.
   func lastEdits(of id: RecordID) -> [Dot] {
     var last = VectorClock()
     for edit in edits(of: id) { last.advance(to: history.saves[edit].dot) }
     return last.entries.map { Dot($0.device, $0.count) }
   }
 
-  /// Whether the author of a deletion had seen an edit.
+  /// Returns whether the author of a deletion had seen an edit.
   func isCovered(_ edit: Dot, by deletion: Int, of id: RecordID) -> Bool {
     history.saves[deletion].edits[FieldPath(id, .existence)]?
       .covered?.contains(edit) ?? false
   }
 
-  /// The received deletions of a record that no received save follows.
+  /// Returns the received deletions of a record that no received save follows.
   func deletions(of id: RecordID) -> [Int] {
     unfollowed(FieldPath(id, .existence)) { $0 == .deletion }
   }
@@ -65,9 +67,11 @@ extension OracleReplica {
       && !contents(of: id).isEmpty
   }
 
-  /// The received deletions or touches of a record that no received save follows.
+  /// Returns the received deletions or touches of a record that no received
+  /// save follows.
   ///
-  /// A save follows what its author had seen. An edit follows deletions only.
+  /// A save follows the saves that its author had seen. An edit follows only
+  /// deletions.
   private func unfollowed(
     _ path: FieldPath, _ isMeant: (ExistenceEdit) -> Bool
   ) -> [Int] {
@@ -86,7 +90,8 @@ extension OracleReplica {
     }
   }
 
-  /// Returns the edit of the existence of a record, or `nil` if the save makes none.
+  /// Returns the edit of a record's existence, or `nil` if the save doesn't
+  /// change it.
   func edit(
     ofExistenceOf id: RecordID, _ record: OraclePending, at dot: Dot,
     time: Timestamp
@@ -114,16 +119,17 @@ extension OracleReplica {
       isPurge: record.mark == false && (record.drops || record.isPurge))
   }
 
-  /// The received saves that touched a record.
+  /// Returns the received saves that changed a record.
   private func saves(of id: RecordID) -> SaveSet {
     held.reduce(into: SaveSet()) { all, field in
       if field.key.id == id { all.formUnion(field.value) }
     }
   }
 
-  /// The last of some saves, of each device.
+  /// Returns the last of some saves for each device.
   ///
-  /// An author who had seen it counts as having seen the earlier ones.
+  /// An author who had seen a save counts as having seen the device's earlier
+  /// ones.
   private func dots(_ saves: SaveSet) -> VectorClock {
     saves.members.reduce(into: VectorClock()) {
       $0.advance(to: history.saves[Int($1)].dot)

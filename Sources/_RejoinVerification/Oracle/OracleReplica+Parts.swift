@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Rejoin
 
-/// The records after one and up to one, whose part in a transfer a message is.
+/// The range of records in a part of a transfer.
 struct OracleRange: Hashable {
   let after: RecordID?
   let through: RecordID?
@@ -12,43 +12,45 @@ struct OracleRange: Hashable {
   }
 }
 
-/// The save of a device that the first records of a replica hold beyond its clock.
+/// The last save of a device that the first records contain ahead of the clock.
 struct OraclePrefix: Hashable {
   let through: RecordID
-  /// The last save.
   let save: OracleDelta.Interval
-  /// Who has sent the part that ended here.
+  /// The sender of the part that ended here.
   var sender: DeviceID
 
-  /// Whether the records up to one contain a save.
+  /// Returns whether the records up to `through` contain a save.
   func says(_ save: UInt64, through: RecordID) -> Bool {
     through <= self.through && save <= self.save.to
   }
 }
 
-/// The parts of transfers that were applied.
+/// Counts of parts of transfers.
 public struct PartCounts: Hashable, Sendable {
-  /// The parts.
+  /// The number of parts.
   public internal(set) var taken = 0
-  /// The parts that continued a part of another sender.
+  /// The number of parts that continued a part from another sender.
   public internal(set) var resumed = 0
-  /// The parts that replaced a longer prefix or one with later saves.
+  /// The number of parts that replaced a longer prefix or one with later saves.
   public internal(set) var replaced = 0
-  /// The parts that were refused because the part before them is missing.
+  /// The number of parts that were refused because the previous part is
+  /// missing.
   public internal(set) var refused = 0
-  /// The repeated parts.
+  /// The number of repeated parts.
   public internal(set) var doubled = 0
-  /// The parts with a fragment of a large field.
+  /// The number of parts with a fragment of a large field.
   public internal(set) var large = 0
-  /// The devices that turned out to be forked while a prefix had saves of them.
+  /// The number of devices that were found to be forked while a prefix
+  /// contained their saves.
   public internal(set) var forks = 0
-  /// The parts that arrived after a backup from another point of the transfer was restored.
+  /// The number of parts that arrived after the restore of a backup from
+  /// another point of the transfer.
   public internal(set) var restores = 0
 
-  /// Creates counts of nothing.
+  /// Creates counts of zero.
   public init() {}
 
-  /// Adds what was done elsewhere.
+  /// Adds other counts.
   public static func += (a: inout PartCounts, b: PartCounts) {
     a.taken += b.taken
     a.resumed += b.resumed
@@ -73,12 +75,13 @@ extension PartCounts: CustomStringConvertible {
 extension OracleReplica {
   var prefixes: [DeviceID: OraclePrefix] { knowledge.prefixes }
 
-  /// The last save of a device that the clock or a prefix has.
+  /// Returns the last save of a device in the clock or in a prefix.
   func lastKnown(of device: DeviceID) -> UInt64 {
     max(clock[device], prefixes[device]?.save.to ?? 0)
   }
 
-  /// Takes the saves of a message whose earlier saves are here.
+  /// Adds saves of a delta, whose earlier saves are known, to the clock or a
+  /// prefix.
   mutating func take(
     _ saves: [DeviceID: OracleDelta.Interval], of delta: OracleDelta,
     _ receipt: inout OracleReceipt
@@ -91,7 +94,7 @@ extension OracleReplica {
     for (device, save) in saves {
       var taken = save
       if let after = delta.range?.after {
-        // Only a prefix contains the saves of the records before.
+        // Only a prefix covers the records before this part.
         guard let held = former[device], held.says(1, through: after) else {
           receipt.gaps.insert(device)
           receipt.parts.refused = 1
@@ -118,8 +121,8 @@ extension OracleReplica {
   /// Returns the expected content of a part.
   ///
   /// - Parameters:
-  ///   - through: The last record of the part, or `nil` if no other follows.
-  ///   - basis: The clock that the receiver shows.
+  ///   - through: The last record of the part, or `nil` if it is the last part.
+  ///   - basis: The receiver's clock.
   func part(
     through: RecordID?, since basis: VectorClock, at receiver: OracleReplica
   ) -> OracleDelta? {
@@ -139,7 +142,7 @@ extension OracleReplica {
       part.fields = missing(
         since: basis, at: receiver, beside: continued.keys
       ).filter { path, _ in
-        // Saves of other devices follow later.
+        // Saves of other devices follow in a later transfer.
         field(path).clock.entries.contains {
           continued[$0.device] != nil && $0.count > basis[$0.device]
         }
@@ -155,14 +158,16 @@ extension OracleReplica {
 }
 
 extension OracleReplica {
-  /// Checks that every effect of every save in the clock is here, and of every save in
-  /// a prefix that on the first records.
+  /// Checks that the replica contains every effect of the saves in its clock.
+  ///
+  /// For saves in a prefix, only the effects on the first records are checked.
   ///
   /// - Parameters:
-  ///   - saves: The places of the saves that were made.
+  ///   - saves: The indices of the saves that were made.
   ///   - suspects: The devices that may have two histories.
-  ///   - isUndecidable: Whether what a save did to a record is not known, because its
-  ///     author may have seen either of two histories.
+  ///   - isUndecidable: A closure that returns whether the effect of a save on
+  ///     a record is unknown, because its author may have seen either of two
+  ///     histories.
   func checkSoundness(
     of saves: some Sequence<Int>, except suspects: Set<DeviceID> = [],
     _ isUndecidable: (RecordID) -> Bool = { _ in false }, named name: String

@@ -2,11 +2,11 @@
 
 import Rejoin
 
-// What a purge has dropped.
+// Purged records.
 extension OracleReplica {
   /// Returns whether a purge dropped the contents of a record.
   ///
-  /// If a save creates a record again and then deletes it, it also purges it.
+  /// A save that creates a record again and then deletes it also purges it.
   func isPurged(_ id: RecordID) -> Bool {
     let path = FieldPath(id, .existence)
     return deletions(of: id).contains {
@@ -14,8 +14,8 @@ extension OracleReplica {
     }
   }
 
-  /// Whether a save with these verbs must be refused: it would bring back what was
-  /// purged.
+  /// Returns whether a save must be refused because it would restore a purged
+  /// record.
   func mustRefuse(_ verbs: [ScriptVerb]) -> Bool {
     var pending: [RecordID: OraclePending] = [:]
     for verb in verbs {

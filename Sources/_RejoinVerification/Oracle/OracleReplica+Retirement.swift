@@ -2,16 +2,16 @@
 import Rejoin
 
 extension OracleReplica {
-  /// Retires a device at the greatest number of it that is known here.
+  /// Retires a device at its greatest known sequence number.
   mutating func retire(_ retired: DeviceID, now: Int64) -> Int? {
     save([retirement(of: retired, isAuthor: retired == device)], now: now)
   }
 
-  /// What the first save of a device enters about the one in whose place it came,
-  /// or what a device enters about itself.
+  /// Returns the retirement that a device's first save adds for its
+  /// predecessor, or that a device adds for itself.
   ///
-  /// - Parameter isAuthor: Whether the retired device makes the save, which is then
-  ///   its last.
+  /// - Parameter isAuthor: Whether the retired device makes the save, which is
+  ///   then its last.
   func retirement(of retired: DeviceID, isAuthor: Bool = false) -> ScriptVerb {
     let path = path(ofRetirement: retired)
     let last = max(
@@ -24,7 +24,7 @@ extension OracleReplica {
     FieldPath(RecordID(BuiltIn.retirement, device.hexadecimal), BuiltIn.last)
   }
 
-  /// The greatest number at which a device is known to have been retired.
+  /// Returns the greatest sequence number among the retirements of a device.
   func retiredNumber(of device: DeviceID) -> UInt64? {
     field(path(ofRetirement: device)).siblings.map { sibling in
       if case .int(let n) = sibling.value {
@@ -35,14 +35,13 @@ extension OracleReplica {
     }.max()
   }
 
-  /// Whether a device is retired: nothing is here after what those knew of it who
-  /// retired it.
+  /// Returns whether a device is retired, with no saves after its retirement.
   func isRetired(_ device: DeviceID) -> Bool {
     retiredNumber(of: device).map { clock[device] <= $0 } ?? false
   }
 
-  /// The devices that were retired when the clock was another, and are not any
-  /// more.
+  /// Returns the devices that were retired at an earlier clock and no longer
+  /// are.
   func returned(
     among devices: some Sequence<DeviceID>, since before: VectorClock
   ) -> Set<DeviceID> {
@@ -53,13 +52,14 @@ extension OracleReplica {
       })
   }
 
-  /// The devices that are waited for before anything is stable.
+  /// The devices that must receive a save before it is stable.
   var roster: Set<DeviceID> {
     Set(clock.entries.map(\.device)).subtracting(pullDevices())
       .subtracting(history.imports).filter { !isRetired($0) }
   }
 
-  /// The greatest number of a device's saves of which anything has been heard.
+  /// Returns the greatest sequence number of a device that was received in any
+  /// field.
   private func lastHeard(of device: DeviceID) -> UInt64 {
     held.values.flatMap(\.members).reduce(clock[device]) { last, place in
       let dot = history.saves[Int(place)].dot
@@ -69,7 +69,7 @@ extension OracleReplica {
 }
 
 extension OracleDelta {
-  /// The last save of each device that the message names.
+  /// Returns the last save of each device that the message names.
   func saves(in history: OracleHistory) -> VectorClock {
     var clock = VectorClock()
     for (device, interval) in intervals {

@@ -2,9 +2,9 @@
 
 import Rejoin
 
-// Rows that come from somewhere else.
+// Imported and pulled rows.
 extension OracleReplica {
-  /// The save that brings in rows which every device already has.
+  /// Returns the save that imports rows that every device already has.
   static func importing(
     _ rows: [ScriptVerb], as dot: Dot, history: OracleHistory
   ) -> OracleSave {
@@ -29,7 +29,7 @@ extension OracleReplica {
     return pending
   }
 
-  /// Hears of one save as a whole.
+  /// Receives a whole save.
   mutating func hear(_ place: Int, now: Int64) {
     let save = history.saves[place]
     var delta = OracleDelta()
@@ -39,9 +39,9 @@ extension OracleReplica {
     apply(delta, now: now)
   }
 
-  /// Brings in the rows of a server that differ from the last ones.
+  /// Pulls the rows of a server that differ from the last pulled rows.
   ///
-  /// - Parameter device: The device that this one has for the server.
+  /// - Parameter device: This replica's pull device for the server.
   mutating func pull(
     _ rows: [ScriptVerb], from server: String, modifiedAt milliseconds: Int64,
     as device: DeviceID, now: Int64
@@ -82,7 +82,7 @@ extension OracleReplica {
     return place
   }
 
-  /// The record that remembers the last pull of a row.
+  /// Returns the record that remembers the last pull of a row.
   private static func memory(of id: RecordID, from server: String) -> RecordID {
     RecordID(
       "rejoin.pulled",
@@ -90,16 +90,15 @@ extension OracleReplica {
         + server)
   }
 
-  /// Returns whether a record remembers pulls of the rows of another record.
+  /// Returns whether a record remembers pulls of another record's rows.
   static func isMemory(_ memory: RecordID, of id: RecordID) -> Bool {
-    // The server's name ends the key.
+    // The key ends with the server's name.
     let anyServer = Self.memory(of: id, from: "")
     return memory.entity == anyServer.entity
       && memory.key.utf8.starts(with: anyServer.key.utf8)
   }
 
-  /// Adds the memory of pulls that a save drops, because it creates their records
-  /// again.
+  /// Drops the pull memories of records that the save creates again.
   func forgettingPulls(
     _ pending: [RecordID: OraclePending]
   ) -> [RecordID: OraclePending] {
@@ -117,7 +116,7 @@ extension OracleReplica {
 
   private static let server = FieldKey("server", .register)
 
-  /// A write that has seen earlier pulls of its server and nothing else.
+  /// Returns a write that has seen only earlier pulls from its server.
   private func edit(
     _ value: Value?, of path: FieldPath, at time: Timestamp,
     seeing pullDevices: Set<DeviceID>
@@ -131,12 +130,12 @@ extension OracleReplica {
       seen: seen, drops: false, verbs: [.write(value)], stamp: time)
   }
 
-  /// The devices known to stand for a server, or for any.
+  /// Returns the known pull devices of a server, or of all servers.
   func pullDevices(of server: String? = nil) -> Set<DeviceID> {
     Set(serverNames.filter { server == nil || $0.value == server }.keys)
   }
 
-  /// The servers that the known devices stand for.
+  /// The servers of the known pull devices.
   private var serverNames: [DeviceID: String] {
     var names: [DeviceID: String] = [:]
     for path in held.keys

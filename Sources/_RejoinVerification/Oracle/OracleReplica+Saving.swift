@@ -1,31 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 import Rejoin
 
-/// What a save does to one record.
+/// The effect of a save on one record.
 struct OraclePending {
   var mark: Bool?
   var drops = false
   var verbs: [FieldKey: [FieldEdit]] = [:]
-  /// The saves that the author was shown of some fields.
+  /// The saves that the author was shown, for some fields.
   ///
-  /// The author was shown all saves of every other field here.
+  /// For all other fields, the author was shown every received save.
   var shown: [FieldKey: SaveSet] = [:]
-  /// Of sets, the saves whose marks of an element are taken back.
+  /// For sets, the save whose insertion of an element is retracted.
   var retracted: [FieldKey: [Value: Int]] = [:]
-  /// The saves of the record that the author of a deletion was shown, or `nil` for
-  /// all.
+  /// The saves of the record that the author of a deletion was shown, or `nil`
+  /// for all.
   var saw: SaveSet?
-  /// The saves that the deletion of an undo covers.
+  /// The saves that a deletion by an undo covers.
   var covered: VectorClock?
-  /// Whether that deletion is marked as a purge.
+  /// Whether the deletion by an undo is marked as a purge.
   var isPurge = false
-  /// The times of writes that come back.
+  /// The timestamps of writes that an undo restores.
   var times: [FieldKey: Timestamp] = [:]
 }
 
 extension OraclePending {
-  /// Notes what the author of a verb was shown of a field: the save has seen
-  /// whatever any of its verbs has.
+  /// Records the saves of a field that the author of a verb was shown.
+  ///
+  /// A save has seen everything that the authors of its verbs were shown.
   fileprivate mutating func show(
     _ saves: SaveSet?, of key: FieldKey, isFirst: Bool
   ) {
@@ -36,7 +37,7 @@ extension OraclePending {
     }
   }
 
-  /// Marks the record, as its author sees it.
+  /// Sets the record's mark, as its author sees the record in this replica.
   fileprivate mutating func write(mark: Bool) {
     self.mark = mark
     (shown[.existence], saw) = (nil, nil)
@@ -44,16 +45,17 @@ extension OraclePending {
 }
 
 extension OracleReplica {
-  /// Saves as the verbs say.
+  /// Saves some verbs.
   ///
-  /// - Returns: The place of the save; `nil` if there was nothing to save.
+  /// - Returns: The index of the save, or `nil` if there was nothing to save.
   mutating func save(_ verbs: [ScriptVerb], now: Int64) -> Int? {
     var pending: [RecordID: OraclePending] = [:]
     for verb in verbs { note(verb, in: &pending) }
     return commit(pending, now: now)
   }
 
-  /// Saves edits of a record that was fetched earlier, when `seen` was held.
+  /// Saves edits of a record that was fetched earlier, with the saves in
+  /// `seen`.
   mutating func save(
     _ edits: [FieldKey: FieldEdit], of id: RecordID,
     seen: [FieldPath: SaveSet], with company: ScriptCompany, now: Int64
@@ -70,7 +72,7 @@ extension OracleReplica {
     let quiet = history.schema[id.entity].quietFields
     for (key, edit) in edits {
       let path = FieldPath(id, key)
-      // A quiet register is written plainly.
+      // A write to a quiet register has seen every received save.
       record.show(
         quiet.contains(key) ? held[path] : seen[path], of: key,
         isFirst: record.verbs[key] == nil)
@@ -81,8 +83,9 @@ extension OracleReplica {
     return commit(pending, now: now)
   }
 
-  /// Saves what an undoing does, whose author has seen of each register and element
-  /// only the save that it takes back.
+  /// Saves an undo.
+  ///
+  /// For each register and element, the author has seen only the save to undo.
   mutating func save(
     _ undoings: [RecordID: Transaction.Undoing], now: Int64
   ) -> Int? {
@@ -110,7 +113,7 @@ extension OracleReplica {
     held[path]?.members.map(Int.init).first { history.saves[$0].dot == dot }
   }
 
-  /// Drops what dead records hold whose deletion lies below the cut.
+  /// Drops the contents of deleted records whose deletions are below the cut.
   mutating func purge(below cut: VectorClock, now: Int64) -> Int? {
     var pending: [RecordID: OraclePending] = [:]
     for id in Set(held.keys.map(\.id)) where isPurgeable(id, below: cut) {
@@ -119,7 +122,7 @@ extension OracleReplica {
     return commit(pending, now: now)
   }
 
-  /// Deletes a record that was fetched earlier, when `seen` was held.
+  /// Deletes a record that was fetched earlier, with the saves in `seen`.
   mutating func delete(
     _ id: RecordID, seen: [FieldPath: SaveSet], with company: ScriptCompany,
     now: Int64
@@ -143,7 +146,7 @@ extension OracleReplica {
     return commit(pending, now: now)
   }
 
-  /// Adds what a verb does.
+  /// Adds the effect of a verb.
   func note(
     _ verb: ScriptVerb, in pending: inout [RecordID: OraclePending]
   ) {
@@ -171,7 +174,7 @@ extension OracleReplica {
     _ id: RecordID, in pending: inout [RecordID: OraclePending]
   ) {
     if pending[id]?.mark == true {
-      // Its author sees a deletion that a context had not shown.
+      // The author now sees a deletion that the context didn't show.
       let isUnseen = pending[id]?.shown[.existence] != nil
       pending[id]?.shown[.existence] = nil
       if isUnseen, isDead(id) {
@@ -206,7 +209,7 @@ extension OracleReplica {
     return place
   }
 
-  /// The save that changes some records.
+  /// Returns the save that changes some records.
   func save(
     of pending: [RecordID: OraclePending], at dot: Dot, time: Timestamp
   ) -> OracleSave {
@@ -243,7 +246,8 @@ extension OracleReplica {
 }
 
 extension OracleField {
-  /// The time that makes a write the one shown, to its author at least.
+  /// Returns the timestamp that makes a write the shown one, at least to its
+  /// author.
   fileprivate func stamp(
     for dot: Dot, at time: Timestamp, seen: SaveSet
   ) -> Timestamp {

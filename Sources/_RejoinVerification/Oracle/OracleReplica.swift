@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Rejoin
 
-/// The oracle's model of a device: for each field, the saves it has received.
+/// The oracle's model of a device: the received saves of each field.
 struct OracleReplica {
-  /// All that tells one replica from another.
+  /// Everything that distinguishes one replica from another.
   struct Knowledge: Hashable {
     var device: DeviceID
     /// The hybrid clock.
@@ -14,12 +14,12 @@ struct OracleReplica {
     }
     /// The saves of some devices that only the first records contain.
     var prefixes: [DeviceID: OraclePrefix] = [:]
-    /// The time of the last save in the clock, of each device.
+    /// The time of each device's last save in the clock.
     var times: [DeviceID: Timestamp] = [:]
     var held: [FieldPath: SaveSet] = [:]
     /// The device ID that this one replaced, until its first save.
     var predecessor: DeviceID?
-    /// The devices that this one has for servers.
+    /// The pull devices of this replica, by server.
     var pullDevices: [String: DeviceID] = [:]
   }
 
@@ -32,7 +32,7 @@ struct OracleReplica {
   }
 
   var device: DeviceID { knowledge.device }
-  /// The device IDs that only this replica saves under.
+  /// The device IDs that only this replica uses for saves.
   var ours: [DeviceID] { [device] + knowledge.pullDevices.values }
   var clock: VectorClock { knowledge.clock }
   var held: [FieldPath: SaveSet] { knowledge.held }
@@ -45,14 +45,14 @@ struct OracleReplica {
     history.schema[id.entity].deletion
   }
 
-  /// The fields of a record in which there is something to drop.
+  /// Returns the fields of a record that have content to drop.
   func contents(of id: RecordID) -> [FieldPath] {
     held.keys.filter {
       $0.id == id && $0.key != .existence && field($0).hasContent
     }
   }
 
-  /// Whether some field holds saves that are not in the version.
+  /// Whether some field contains saves that the clock doesn't.
   var isAhead: Bool {
     held.keys.contains { !field($0).clock.isContained(in: clock) }
   }
@@ -66,7 +66,7 @@ extension OracleReplica {
     UInt64(min(max(milliseconds, 0), 1 << 48 - 1)) << 16
   }
 
-  /// Continues as another device beside this one.
+  /// Continues as a new device, while the original device remains.
   mutating func fork(as device: DeviceID) {
     (knowledge.device, knowledge.predecessor) = (device, nil)
     knowledge.pullDevices = [:]
@@ -82,7 +82,7 @@ extension OracleReplica {
     (knowledge.device, knowledge.pullDevices) = (device, [:])
   }
 
-  /// Reopens, under a new device ID if the token is missing.
+  /// Reopens the replica, under a new device ID if the token is missing.
   mutating func reopen(as device: DeviceID, now: Int64) {
     become(device)
     if knowledge.latest > Self.stamp(now + Self.maximumClockSkew) {

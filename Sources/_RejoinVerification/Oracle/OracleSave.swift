@@ -1,42 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 import Rejoin
 
-/// One save's edit of one field, with what its author had observed of the field.
+/// A save's edit of one field, with the knowledge of its author.
 struct OracleEdit: Hashable {
   /// The saves of the field that the author was shown.
   let seen: SaveSet
-  /// Whether everything seen was dropped first.
+  /// Whether the edit first drops everything seen.
   let drops: Bool
-  /// What was done, in order.
+  /// The changes, in order.
   let verbs: [FieldEdit]
-  /// The time of a write, later than that of the save where the field demands it.
+  /// The timestamp of a write, which can differ from the time of the save.
   let stamp: Timestamp
-  /// Of a set, the saves whose marks of an element are taken back.
+  /// For a set, the save whose insertion of an element is retracted.
   var retracted: [Value: Int] = [:]
-  /// The saves of the record that the author of a deletion had seen, and the deletion.
+  /// The saves of the record that the author of a deletion had seen, and the
+  /// deletion.
   var covered: VectorClock?
-  /// Whether a deletion also dropped the contents.
+  /// Whether a deletion also drops the contents.
   var isPurge = false
 }
 
-/// One save, as a global observer records it.
+/// A save, as a global observer records it.
 struct OracleSave: Hashable {
   let dot: Dot
   let time: Timestamp
   var edits: [FieldPath: OracleEdit] = [:]
 }
 
-/// All saves of all devices, in all branches of what might have happened.
+/// All saves of all devices, in every possible course of events.
 final class OracleHistory {
   private(set) var saves: [OracleSave] = []
   private var places: [OracleSave: Int] = [:]
-  /// The devices that stand for rows that were brought in.
+  /// The devices that stand for imported rows.
   var imports: Set<DeviceID> = []
   let schema: Schema
 
   init(schema: Schema) { self.schema = schema }
 
-  /// The place of a save, which is added if it is new.
+  /// Returns the index of a save, and adds the save if it is new.
   func place(of save: OracleSave) -> Int {
     if let place = places[save] { return place }
     places[save] = saves.count

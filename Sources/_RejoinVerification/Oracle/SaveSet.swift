@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A set of saves, each named by its place in a history.
+/// A set of saves, each identified by its index in a history.
 struct SaveSet: Hashable {
-  /// The places, in the order of the history.
+  /// The indices, in ascending order.
   private(set) var members: [Int32] = []
 
   init() {}

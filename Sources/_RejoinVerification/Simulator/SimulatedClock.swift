@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import RejoinTesting
-/// The wall clock of a device in a simulation, which need not be right.
+/// The wall clock of a simulated device, which may be wrong.
 struct SimulatedClock {
   enum Fault: Int, CaseIterable {
     case ahead, behind, drifting, frozen, jumping, extreme
@@ -10,9 +10,9 @@ struct SimulatedClock {
   private static let year: Int64 = 365 * 86_400_000
 
   let fault: Fault?
-  /// What the clock is wrong by from the beginning, in milliseconds.
+  /// The current error of the clock, apart from its drift, in milliseconds.
   private var offset: Int64 = 0
-  /// What it gains on a second, in milliseconds.
+  /// The milliseconds that the clock gains per second.
   private var drift: Int64 = 0
   private var reading: Int64 = 0
 
@@ -26,7 +26,7 @@ struct SimulatedClock {
     }
   }
 
-  /// What the clock shows at a time.
+  /// Returns the reading of the clock at a time.
   mutating func read(at time: Int64, _ random: inout SeededRandom) -> Int64 {
     switch fault {
     case .frozen where reading != 0: return reading

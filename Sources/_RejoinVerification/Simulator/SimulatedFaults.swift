@@ -1,46 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import RejoinTesting
-/// What goes wrong in a simulation, in percent of the occasions.
+/// The probabilities of faults in a simulation, in percent.
 ///
-/// Each fault is drawn anew for each seed, and in about half of them it does not
-/// happen at all: a fault shows best where not everything else goes wrong too.
+/// Each seed draws its own probabilities. About half of them are zero, because
+/// a fault is easier to detect without too many others.
 struct SimulatedFaults: Hashable {
-  /// Messages that do not arrive.
+  /// Messages that are lost.
   let losses: Int
-  /// Messages that arrive twice or more often.
+  /// Messages that arrive repeatedly.
   let duplicates: Int
   /// Messages that arrive hours or weeks later.
   let delays: Int
   /// Messages that are split.
   let splits: Int
-  /// Messages that also reach a device they were not written for.
+  /// Messages that also reach an unintended device.
   let relays: Int
-  /// Messages written from a basis that is not the receiver's.
+  /// Messages with a basis other than the receiver's version.
   let wrongBases: Int
-  /// Days on which the network falls into two halves.
+  /// Days with a network that is split into two halves.
   let partitions: Int
-  /// Devices whose wall clock is not right.
+  /// Devices with a wrong wall clock.
   let wrongClocks: Int
-  /// Restores from a backup that are detected.
+  /// Restores from a backup that the device detects.
   let restores: Int
-  /// Restores from a backup, and copies of a device, that are not detected.
+  /// Restores from a backup, and copies of a device, that the device doesn't
+  /// detect.
   let unnoticedRestores: Int
-  /// New devices that begin with another's state.
+  /// New devices that start with the state of another device.
   let clones: Int
   /// Retirements.
   let retirements: Int
-  /// Messages of which one half never arrives.
+  /// Split messages that lose one half.
   let lostHalves: Int
-  /// Rows of servers, and rows that every device already has.
+  /// Imports of a server's rows, and of rows that every device already has.
   let rows: Int
-  /// Weeks or months without a device.
+  /// Absences of a device for weeks or months.
   let absences: Int
   /// Purges and folds.
   let housekeeping: Int
-  /// Saves that are undone, and redone.
+  /// Saves that are undone or redone.
   let undoings: Int
-  /// Crashes, after which the device is opened again.
+  /// Crashes and reopenings of a device.
   let crashes: Int
 
   init(_ random: inout SeededRandom) {

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 import Rejoin
 
-/// Devices over days, weeks and months, on a timeline that a seed determines.
+/// A simulation of devices over days, weeks and months, determined by a seed.
 ///
 ///     let simulation = Simulation(seed: 7, scale: .quick)
 ///     try World<ReplicaUnderTest>.run(simulation.script)
 ///
-/// Time, network, storage and chance are all made up, so that a simulation is
-/// no more than a script: it can be run again, shortened and printed. The same
-/// seed gives the same script.
+/// Time, network, storage and random choices are simulated, so a simulation is
+/// just a script that you can repeat, shorten and print. The same seed gives
+/// the same script.
 public struct Simulation: Sendable {
   /// The seed.
   public let seed: UInt64
-  /// What happens.
+  /// The steps of the simulation.
   public let script: Script
 
-  /// Works out what happens.
+  /// Creates the simulation that a seed determines.
   public init(
     seed: UInt64, scale: SimulationScale = .quick,
     universe: ScriptUniverse = .standard
@@ -28,9 +28,9 @@ public struct Simulation: Sendable {
 
   /// Runs the simulation.
   ///
-  /// - Returns: A digest of everything that was read on the way; it is the same in
+  /// - Returns: A digest of all values read during the run. It is the same in
   ///   every run and in every process.
-  /// - Throws: The first thing in which a replica differs from the oracle.
+  /// - Throws: The first mismatch between a replica and the oracle.
   public func trace() throws(ScriptMismatch) -> UInt64 {
     try World<ReplicaUnderTest>.ran(script).trace.value
   }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Rejoin
 
-// What the network does.
+// Messages between devices.
 extension SimulationPlanner {
-  /// A device tells another, if it can reach it, what that lacks.
+  /// Sends a device's unseen changes to another device, if the two are
+  /// connected.
   mutating func tell(from i: Int) {
     let j = other(than: i)
     guard isConnected(i, j) else { return }
@@ -15,13 +16,13 @@ extension SimulationPlanner {
     }
   }
 
-  /// Sends parts until the connection is cut.
+  /// Sends parts of a transfer until the connection breaks.
   private mutating func transfer(from i: Int, to j: Int) {
     repeat {
       let k = messages
       messages += 1
       add(.writePart(on: i, since: j, byteLimit: 1, message: k), by: i)
-      // The next part goes on where the device is then.
+      // The next part continues from the receiver's state at that time.
       if random.chance(percent: faults.losses) { return }
       add(.deliver(message: k, to: j), by: j)
       if random.chance(percent: faults.duplicates) { post(k, to: j) }
@@ -45,13 +46,14 @@ extension SimulationPlanner {
     if random.chance(percent: faults.relays) { post(k, to: other(than: i)) }
   }
 
-  /// Whose clock a message is written from; `nil` means from nothing.
+  /// Returns the device whose clock is the basis of a message, or `nil` for an
+  /// empty basis.
   private mutating func basis(for j: Int) -> Int? {
     guard random.chance(percent: faults.wrongBases) else { return j }
     return random.chance(percent: 30) ? nil : other(than: j)
   }
 
-  /// Sends a message on its way, which it need not arrive by.
+  /// Plans the arrivals of a message, unless it is lost.
   private mutating func post(_ k: Int, to j: Int) {
     if random.chance(percent: faults.losses) { return }
     let copies =
@@ -69,7 +71,7 @@ extension SimulationPlanner {
     return later(upTo: random.chance(percent: 70) ? Self.day : 30 * Self.day)
   }
 
-  /// A message arrives, when its receiver is there.
+  /// Delivers a message, or postpones it until its receiver returns.
   mutating func arrive(_ k: Int, at j: Int) {
     if let end = absences[j], end > now {
       timeline.plan(.arrival(message: k, at: j), at: end)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Rejoin
 
-// What a user does with a device.
+// The actions of a user on a device.
 extension SimulationPlanner {
   mutating func use(_ i: Int) {
     if let end = absences[i], end > now {
@@ -28,7 +28,7 @@ extension SimulationPlanner {
     for _ in 0...random.number(below: 3) { tell(from: i) }
   }
 
-  /// A device is away for a week, or for months.
+  /// Takes a device offline for up to a week, or for up to 200 days.
   private mutating func leave(_ i: Int) {
     let days = random.chance(percent: 70) ? 7 : 200
     absences[i] = later(upTo: Int64(days) * Self.day)
@@ -68,7 +68,7 @@ extension SimulationPlanner {
     add(random.chance(percent: 70) ? .purge(i) : .fold(i), by: i)
   }
 
-  /// Makes edits and undoings meet purges and retirements.
+  /// Adds purges and retirements before an edit or undo of a record.
   private mutating func keepHouse(on i: Int, about id: RecordID) {
     if faults.housekeeping == 0 { return }
     for step in verbs.housekeeping(on: i, of: deviceCount, about: id) {
@@ -76,7 +76,7 @@ extension SimulationPlanner {
     }
   }
 
-  /// Somebody has the rows of a server, or those that everybody has, brought in.
+  /// Imports rows that every device has, or pulls the rows of a server.
   private mutating func bringIn(on i: Int) {
     let reading = clocks[i].read(at: now, &random)
     add(
@@ -84,8 +84,8 @@ extension SimulationPlanner {
         ? .bringIn(on: i, verbs.rows()) : verbs.pull(on: i, at: reading), by: i)
   }
 
-  /// A device stores what it has and then its token, as it must before it sends,
-  /// unless it crashes in between.
+  /// Stores a device's state and then its token, as required before a send,
+  /// unless the device crashes in between.
   private mutating func store(_ i: Int) {
     stored[i] = backups
     backups += 1
@@ -93,7 +93,7 @@ extension SimulationPlanner {
     if random.chance(percent: 80) { add(.storeToken(i), by: i) }
   }
 
-  /// A device is opened again, with what it stored last and with its token.
+  /// Reopens a device as it was, or with its last stored state and token.
   private mutating func crash(_ i: Int) {
     guard let k = stored[i], random.chance(percent: 70) else {
       return add(.reopen(i), by: i)
@@ -101,7 +101,7 @@ extension SimulationPlanner {
     add(.restore(i, from: k, with: .last), by: i)
   }
 
-  /// What happens to the storage or the name of a device.
+  /// Adds faults of a device's storage or identity.
   private mutating func suffer(_ i: Int) {
     if random.chance(percent: faults.restores) {
       backUp(i, with: random.chance(percent: 65) ? .lost : .last)
@@ -118,8 +118,10 @@ extension SimulationPlanner {
     }
   }
 
-  /// A device is backed up, and the backup is put back days later; unnoticed also
-  /// on another machine, where it goes on under the same name.
+  /// Backs up a device, and plans the restore of the backup within five days.
+  ///
+  /// An undetected restore can happen on another device, which then continues
+  /// under the same device ID.
   private mutating func backUp(_ i: Int, with token: ScriptToken) {
     let k = backups
     backups += 1

@@ -2,25 +2,25 @@
 import Rejoin
 import RejoinTesting
 
-/// Works out what happens in a simulation.
+/// A planner that derives the script of a simulation from a seed.
 struct SimulationPlanner {
-  /// What happens at one time.
+  /// An event in a simulation.
   enum Event {
-    /// Somebody uses a device.
+    /// A user uses a device.
     case session(Int)
     /// A message arrives.
     case arrival(message: Int, at: Int)
-    /// Somebody saves what was being edited.
+    /// A user saves the edits of a context.
     case commit(context: Int, on: Int, RecordID)
-    /// A backup is put back.
+    /// A backup is restored.
     case restore(Int, from: Int, with: ScriptToken)
-    /// The network changes.
+    /// A day starts, and the network changes.
     case dawn
   }
 
   static let minute: Int64 = 60_000
   static let day: Int64 = 24 * 60 * minute
-  /// When simulations begin, in milliseconds since 1970.
+  /// The start of every simulation, in milliseconds since 1970.
   static let beginning: Int64 = 1_700_000_000_000
 
   var random: SeededRandom
@@ -30,19 +30,19 @@ struct SimulationPlanner {
   var script: Script
   var timeline = Timeline<Event>()
   var now = beginning
-  /// The wall clocks, and what they were last set to.
+  /// The wall clocks, and their readings in the script.
   var clocks: [SimulatedClock] = []
   var shown: [Int64?] = []
-  /// When devices come back that are away.
+  /// The return times of absent devices.
   var absences: [Int: Int64] = [:]
-  /// The devices on one side of the network, while it is in halves.
+  /// The devices on one side of a partition of the network.
   var side: Set<Int> = []
   var messages = 0
   var backups = 0
-  /// The state that each device stored last.
+  /// The backup that each device stored last.
   var stored: [Int: Int] = [:]
   var contexts = 0
-  /// The steps still to be done, settings of clocks aside.
+  /// The number of remaining steps, not counting changes of clocks.
   var rest: Int
 
   init(seed: UInt64, scale: SimulationScale, universe: ScriptUniverse) {
@@ -58,7 +58,7 @@ struct SimulationPlanner {
     timeline.plan(.dawn, at: now)
   }
 
-  /// The number of devices so far.
+  /// The current number of devices.
   var deviceCount: Int { clocks.count }
 
   mutating func addDevice() {
@@ -72,7 +72,7 @@ struct SimulationPlanner {
     timeline.plan(.session(i), at: later(upTo: 4 * Self.day))
   }
 
-  /// A time from now on.
+  /// Returns a random time within a span from now.
   mutating func later(upTo span: Int64) -> Int64 {
     now + Int64(random.number(below: Int(span)))
   }
@@ -102,7 +102,8 @@ struct SimulationPlanner {
     }
   }
 
-  /// Adds a step of a device, at what its wall clock shows.
+  /// Adds a step of a device, after setting its wall clock to the current
+  /// reading.
   mutating func add(_ step: ScriptStep, by i: Int) {
     let reading = clocks[i].read(at: now, &random)
     if shown[i] != reading {
@@ -113,7 +114,7 @@ struct SimulationPlanner {
     rest -= 1
   }
 
-  /// Whether a message can go from one device to another now.
+  /// Returns whether a device can currently send messages to another device.
   func isConnected(_ i: Int, _ j: Int) -> Bool {
     side.contains(i) == side.contains(j) && absences[j, default: 0] <= now
   }

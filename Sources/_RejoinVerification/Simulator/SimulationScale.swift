@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How much happens in a simulation.
+/// The size of a simulation.
 public struct SimulationScale: Hashable, Sendable {
-  /// How many devices there are at the beginning.
+  /// The number of devices at the start.
   public let devices: ClosedRange<Int>
-  /// How many steps there are, settings of clocks aside.
+  /// The number of steps, not counting changes of clocks.
   public let steps: ClosedRange<Int>
 
   /// Creates a scale.
   ///
-  /// - Precondition: There are two devices or more.
+  /// - Precondition: There are at least two devices.
   public init(devices: ClosedRange<Int>, steps: ClosedRange<Int>) {
     precondition(devices.lowerBound > 1, "a simulation needs two devices")
     (self.devices, self.steps) = (devices, steps)

@@ -8,14 +8,15 @@ import RejoinTesting
 ///     result.failure      // nil
 ///     print(result)
 public enum Simulator {
-  /// Runs the simulations of some seeds, up to the first in which a replica is
-  /// not as the oracle says.
+  /// Runs the simulations of some seeds, until a replica differs from the
+  /// oracle.
   ///
   /// - Parameters:
-  ///   - replica: What is simulated.
-  ///   - seeds: One simulation is run for each.
-  ///   - scale: How long and how large a simulation is.
-  ///   - goesOn: Asked after every seed; `false` ends the run.
+  ///   - replica: The type of replica to simulate.
+  ///   - seeds: The seeds, one for each simulation.
+  ///   - scale: The size of each simulation.
+  ///   - goesOn: A closure that is called after every seed. To stop the run,
+  ///     return `false`.
   public static func run<Replica: TestedReplica>(
     _ replica: Replica.Type = ReplicaUnderTest.self,
     seeds: some Sequence<UInt64>, scale: SimulationScale = .quick,
@@ -36,27 +37,29 @@ public enum Simulator {
   }
 }
 
-/// What some simulations did.
+/// The result of a run of simulations.
 public struct SimulationResult: Sendable, CustomStringConvertible {
-  /// The first simulation in which a replica was not as the oracle says.
+  /// A simulation that found a difference between a replica and the oracle.
   public struct Failure: Sendable {
-    /// Its seed.
+    /// The seed of the simulation.
     public let seed: UInt64
-    /// What was wrong.
+    /// The difference between the replica and the oracle.
     public let mismatch: ScriptMismatch
   }
 
-  /// How many seeds were run without a failure.
+  /// The number of seeds that ran without a failure.
   public internal(set) var seeds = 0
-  /// What they did.
+  /// The counts of the simulations.
   public internal(set) var counts = WorldCounts()
-  /// What went wrong, if anything did.
+  /// The first failure, or `nil` if every simulation succeeded.
   public internal(set) var failure: Failure?
 
-  /// Creates the result of no simulation.
+  /// Creates an empty result.
   public init() {}
 
-  /// Adds what other seeds did; of two failures that of the smaller seed stays.
+  /// Adds the result of other seeds.
+  ///
+  /// If both results have a failure, the one with the smaller seed is kept.
   public static func += (a: inout SimulationResult, b: SimulationResult) {
     a.seeds += b.seeds
     a.counts += b.counts
@@ -64,7 +67,7 @@ public struct SimulationResult: Sendable, CustomStringConvertible {
     if theirs.seed < a.failure?.seed ?? .max { a.failure = theirs }
   }
 
-  /// One line with all counts, and the seed that failed.
+  /// A line with all counts, and with the failure if there is one.
   public var description: String {
     let restores: String =
       counts.restores.counted("restore")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What is going to happen, by time and, at one time, in the order of planning.
+/// A queue of planned events, ordered by time and then by the order of
+/// planning.
 struct Timeline<Event> {
   private struct Entry {
     let time: Int64
@@ -7,7 +8,7 @@ struct Timeline<Event> {
     let event: Event
   }
 
-  /// A binary heap: no entry comes before its parent.
+  /// A binary heap. No entry precedes its parent.
   private var heap: [Entry] = []
   private var count = 0
 
@@ -22,7 +23,8 @@ struct Timeline<Event> {
     }
   }
 
-  /// Takes what happens next.
+  /// Removes and returns the next event, or returns `nil` if the timeline is
+  /// empty.
   mutating func next() -> (time: Int64, event: Event)? {
     guard let first = heap.first else { return nil }
     let last = heap.removeLast()

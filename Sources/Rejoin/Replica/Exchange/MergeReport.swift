@@ -202,12 +202,12 @@ extension MergeReport {
     /// of each conflict outranks the loser.
     func _checkInvariants() {
       precondition(
-        created.union(deleted).isSubset(of: records),
-        "`records` lacks a record that was created or deleted")
+        createdRecords.union(deletedRecords).isSubset(of: changedRecords),
+        "`changedRecords` lacks a record that was created or deleted")
       precondition(
-        records.isSuperset(of: changedFields.map(\.record))
-          && changedFields.isSuperset(of: changes.map(\.location)),
-        "`records` lacks a changed field's record, or `changedFields` a change")
+        changedRecords.isSuperset(of: changedFields.map(\.record))
+          && changedFields.isSuperset(of: fieldChanges.map(\.location)),
+        "`changedRecords` lacks the record of a field, or `changedFields` a field")
       for conflict in conflicts {
         let (winner, loser) = (conflict.winner, conflict.loser)
         precondition(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which optional parts the section of the replica's own device has.
+/// The optional parts in the section of the replica's own device.
 private struct DeviceFlags: OptionSet {
   let rawValue: UInt8
   static let lastSaveBeforeRollback = DeviceFlags(rawValue: 1)
@@ -30,7 +30,7 @@ extension Identity {
     message.section(.device, section)
   }
 
-  /// Reads the section of the device, which is before the others.
+  /// Reads the section of the device, which precedes the others.
   init(
     reading part: inout WireReader, _ hybrid: inout HybridClock
   ) throws(WireError) {
@@ -57,7 +57,7 @@ extension Identity {
     }
   }
 
-  /// Writes the section of the servers, if there are any.
+  /// Writes the section of the servers, unless it is empty.
   func writePullDevices(to message: inout MessageWriter) {
     if pullDevices.isEmpty { return }
     var section = WireWriter()
@@ -85,7 +85,7 @@ extension Identity {
     } while part.remaining > 0
   }
 
-  /// Writes the section of the digests, if there are any.
+  /// Writes the section of the digests, unless it is empty.
   func writeDigests(to message: inout MessageWriter) {
     if ownDigests.digests.isEmpty { return }
     var section = WireWriter()

@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The devices under which only this replica saves, and the evidence that their
+/// The devices that only this replica saves under, and the evidence that their
 /// saves are its own.
 ///
-/// It is stored with the replica and never sent to another one.
+/// The identity is stored with the replica and never sent to another one.
 package struct Identity: Equatable, Sendable {
-  /// The device under which the replica saves.
+  /// The device ID of the replica's saves.
   let device: DeviceID
-  /// The device that `device` replaced, until a save has retired it.
+  /// The device that `device` replaced, or `nil` after a save retired it.
   var predecessor: DeviceID?
-  /// The last local save before a peer revealed later ones under our ID.
+  /// The last local save before a peer revealed later saves under the own ID.
   ///
-  /// Once set, it stays until the replica takes a new device. Saves joined in
-  /// the meantime are another incarnation's and must not move it forward.
+  /// Once set, it stays until the replica takes a new device. Saves that are
+  /// joined in the meantime are another incarnation's and must not move it
+  /// forward.
   var lastSaveBeforeRollback: UInt64?
-  /// The last token of `device` known to be stored outside every backup.
+  /// The last token of `device` that is known to be stored outside all backups.
   var durableToken: RestoreToken?
   /// The digests of the latest saves of `device`.
   package internal(set) var ownDigests = OwnDigests()
-  /// For each server, the device that stands for it in the pulls of this
-  /// installation.
+  /// The device that stands for each server in the pulls of this installation.
   private(set) var pullDevices: [SchemaName: DeviceID] = [:]
   /// The values of `pullDevices`.
   private var pulling: Set<DeviceID> = []
 
-  /// Creates the identity of a device that has never saved.
+  /// Creates the identity of a device without saves.
   init(_ device: DeviceID) { self.device = device }
 
-  /// The devices under which only this replica saves.
+  /// The devices that only this replica saves under.
   var ownDevices: [DeviceID] { [device] + pullDevices.values }
 
   /// Returns whether only this replica saves under a device.
@@ -51,46 +51,48 @@ package struct Identity: Equatable, Sendable {
 
   /// Returns the digest of a local save, or `nil` if it is not kept.
   ///
-  /// That of the durable token is kept apart, beyond the limit of `ownDigests`:
-  /// the token must be recognized however many saves ago it was stored.
+  /// The digest of the durable token is kept separately, beyond the limit of
+  /// `ownDigests`. The token is therefore recognized regardless of its age.
   func digest(ofSave n: UInt64) -> UInt64? {
     if let digest = ownDigests[n] { return digest }
     return durableToken?.sequence == n ? durableToken?.digest : nil
   }
 }
 
-// What depends on the version of the replica.
+// Functions that depend on the version of the replica.
 extension Identity {
-  /// Returns whether another incarnation is known to use an ID of ours.
+  /// Returns whether another incarnation is known to use an own ID.
   @inline(__always)
   func needsNewDeviceID(at version: ReplicaVersion) -> Bool {
     lastSaveBeforeRollback != nil
       || version.hasForks && ownDevices.contains { version[$0].isForked }
   }
 
-  /// Returns the number of saves that the pull devices have made.
+  /// Returns the number of saves of the pull devices.
   ///
-  /// It only grows while the device stays the same, so a smaller one reveals a
-  /// backup from before a pull. Pulls have no digests here, unlike local saves.
+  /// The number only grows while the device stays the same, so a smaller one
+  /// reveals a backup from before a pull. Unlike local saves, pulls have no
+  /// digests here.
   func pullCount(at version: ReplicaVersion) -> UInt64 {
     pullDevices.values.reduce(0) { $0 &+ version[$1].sequence }
   }
 
-  /// Records that a peer shows later saves of an own device: this state may be a
-  /// restored backup or a clone.
+  /// Records that a peer shows later saves of an own device.
   ///
-  /// - Returns: The last local save before the first time.
+  /// This state may then be a restored backup or a clone.
+  ///
+  /// - Returns: The last local save before the first such record.
   mutating func recordRollback(at version: ReplicaVersion) -> Dot {
     let first = lastSaveBeforeRollback ?? version[device].sequence
     lastSaveBeforeRollback = first
     return Dot(device, first)
   }
 
-  /// Returns the device that a save has to retire, because its own device
-  /// replaced it.
+  /// Returns the device that a save must retire because its own device replaced
+  /// it.
   ///
-  /// Of several replaced devices only the first has saved: a save under a later
-  /// one would have retired it.
+  /// If the device was replaced several times, only the first one has saves:
+  /// the first save under a later one retires it.
   @inline(__always)
   func deviceToRetire(
     inSaveBy new: DeviceID, at version: ReplicaVersion
@@ -99,38 +101,39 @@ extension Identity {
     return new != device && version[device].sequence > 0 ? device : nil
   }
 
-  /// Replaces the device by one that has never saved, because it is or may be in
-  /// use elsewhere.
+  /// Replaces a device that is or may be in use elsewhere by one without saves.
   ///
-  /// The pull devices go, too: whatever gave the old ID to two replicas gave
-  /// theirs to both as well.
+  /// The pull devices are removed as well: two replicas that share a device ID
+  /// also share its pull devices.
   mutating func replaceDevice(by new: DeviceID, at version: ReplicaVersion) {
     let old = deviceToRetire(inSaveBy: new, at: version)
     self = Identity(new)
     predecessor = old
   }
 
-  /// Records a save, which has retired the predecessor.
+  /// Records a save, which retired the predecessor.
   ///
-  /// - Parameter version: The version, with the save.
+  /// - Parameter version: The version that includes the save.
   mutating func recordSave(
     by new: DeviceID, digest: UInt64, at version: ReplicaVersion
   ) {
     if new != device { self = Identity(new) }
     predecessor = nil
     ownDigests.append(digest)
-    // Every device on the roster holds the saves below the cut, so none will show
-    // a lower number again. A token that was taken since the last one was stored
-    // may still name one. The digests go with the next save. When the cut rises is
-    // too early: the version that raises it may be of another history.
+    // Every device on the roster holds the saves below the cut, so none will
+    // show a lower number again. A token that was created after the last stored
+    // one may still name such a save. Drop the digests at the next save, not
+    // when the cut rises: the version that raises it may belong to another
+    // history.
     ownDigests.forget(
       through: min(version.stabilityCut[new], durableToken?.sequence ?? 0))
   }
 
   /// Returns whether the digests end with the last local save, the devices are
-  /// distinct, and no field has seen a later save of theirs than the version.
+  /// distinct, and no field has seen saves of theirs beyond the version.
   ///
-  /// Once another replica saves as one of them, its saves are here as well.
+  /// After another replica saves as one of them, its saves are here as well,
+  /// and the identity needs a new device ID.
   func agrees(with version: ReplicaVersion, _ index: ChangeIndex) -> Bool {
     needsNewDeviceID(at: version)
       || ownDigests.end(with: version[device].sequence)

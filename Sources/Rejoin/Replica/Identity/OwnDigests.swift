@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The digests of a device's latest saves, which tell whether a version that a
-/// peer shows belongs to this history of the device or to another.
+/// The digests of a device's latest saves.
+///
+/// They show whether a peer's version belongs to this history of the device or
+/// to another one.
 package struct OwnDigests: Equatable, Sendable {
-  /// The most digests that are kept, however low the stability cut is.
+  /// The maximum number of digests, regardless of the stability cut.
   ///
-  /// They take 32 KiB. A fork that began earlier is no longer detected from its
-  /// digests.
+  /// They take 32 KiB. The digests cannot reveal a fork that started earlier.
   static let limit: UInt64 = 4_096
 
-  /// The number of the last save whose digest is no longer kept.
+  /// The number of the last save whose digest was dropped.
   package private(set) var floor: UInt64
 
-  /// The digests of the saves after `floor`, in order; at most `limit`.
+  /// The digests of the saves after `floor`, in order, at most `limit`.
   ///
-  /// Never empty once the device has saved, because the digest of the last save
-  /// is what a token is compared with.
+  /// Not empty after the device's first save, because a token is compared with
+  /// the digest of the last save.
   package private(set) var digests: [UInt64]
 
   init(above floor: UInt64 = 0, _ digests: [UInt64] = []) {
     (self.floor, self.digests) = (floor, digests)
   }
 
-  /// The digest of the save with number `n`, if it is kept.
+  /// The digest of the save with number `n`, or `nil` if it is not kept.
   subscript(n: UInt64) -> UInt64? {
     guard n > floor, n - floor <= UInt64(digests.count) else { return nil }
     return digests[Int(n - floor) - 1]
@@ -36,7 +37,8 @@ package struct OwnDigests: Equatable, Sendable {
 
   /// Adds the digest of the next save, and drops the oldest above the limit.
   ///
-  /// - Complexity: O(1) amortized, because half of them are dropped at a time.
+  /// - Complexity: Amortized O(1), because half of the digests are dropped
+  ///   together.
   mutating func append(_ digest: UInt64) {
     digests.append(digest)
     if digests.count > OwnDigests.limit {
@@ -55,8 +57,8 @@ package struct OwnDigests: Equatable, Sendable {
 
 extension OwnDigests {
   #if REJOIN_CHECK_INVARIANTS
-    /// Checks that there are at most `limit` digests, and one at least above a
-    /// floor.
+    /// Checks that at most `limit` digests are kept, and at least one if some
+    /// were dropped.
     func _checkInvariants() {
       precondition(
         digests.count <= Int(OwnDigests.limit),

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Detecting that a device ID is in use twice, and replacing our own.
+// Detection of device IDs that are in use twice, and replacement of the own ID.
 extension Replica {
-  /// Makes a device ID, and checks that it has never been used.
+  /// Returns a new device ID, or throws if it was used before.
   func unusedDevice() throws(SaveError) -> DeviceID {
     let device = makeDeviceID()
     guard stored.isUnused(device) else { throw .identityInUse(device) }
     return device
   }
 
-  /// Replaces the device by one that has never saved.
+  /// Replaces the device by one without saves.
   ///
-  /// - Parameter token: The last token that was stored.
+  /// - Parameter token: The last stored token.
   func takeDevice(_ device: DeviceID, of token: RestoreToken?) {
     recordChange(to: device, of: token)
     stored.identity.replaceDevice(by: device, at: stored.version)
   }
 
-  /// Records a change of the device ID before the change is made.
+  /// Records a change of the device ID before it happens.
   func recordChange(to device: DeviceID, of token: RestoreToken?) {
     let old = stored.device
     deviceChange = DeviceChange(
@@ -27,8 +27,8 @@ extension Replica {
       lastSent: token?.device == old ? token?.sequence : nil)
   }
 
-  /// Records that this replica starts anew because its installation lost
-  /// everything that it stored, except the token.
+  /// Records that this replica starts anew because its installation lost all
+  /// stored data except the token.
   package func recordLoss(of token: RestoreToken) {
     deviceChange = DeviceChange(
       old: token.device, new: device, lastStored: 0, lastSent: token.sequence)
@@ -36,11 +36,11 @@ extension Replica {
 }
 
 extension ReplicaState {
-  /// Compares the last save of an interval that is joined with the one held
-  /// here, and marks the device as forked if they belong to different histories.
+  /// Compares the last save of a joined interval with the stored one, and marks
+  /// the device as forked if they belong to different histories.
   ///
-  /// They do if one number has two digests. They also do if the interval has a
-  /// later save of an own device than the replica holds.
+  /// The histories differ if one number has two digests, or if the interval has
+  /// a later save of an own device than the replica.
   mutating func detectReusedIdentity(
     _ shown: DeviceSave, of device: DeviceID, _ report: inout MergeReport
   ) {
@@ -51,23 +51,24 @@ extension ReplicaState {
       report.lastSaveBeforeRollback = identity.recordRollback(at: version)
       return fork(identity.ownDevices, &report)
     }
-    // The flag is joined by "or" and never cleared: nothing is left to learn.
+    // The flag is never cleared, so another comparison cannot change it.
     if held.isForked { return }
-    // Of other devices only the latest digest is here, of our own also earlier.
+    // The replica keeps earlier digests of its own device, and only the latest
+    // digest of each other device.
     let here =
       device == self.device
       ? identity.digest(ofSave: shown.sequence)
       : held.sequence == shown.sequence ? held.digest : nil
     if let here, shown.excludes(here) {
-      // The first number that is seen to have two digests: the fork itself is
+      // This is the first number that is seen with two digests. The fork is
       // there or earlier.
       report.equivocations.insert(Dot(device, shown.sequence))
     }
     fork([device], &report)
   }
 
-  /// Flags devices as forked, except those that have never saved: they have no
-  /// history that could have forked.
+  /// Marks devices as forked, except those without saves, which have no
+  /// history.
   mutating func fork(_ devices: [DeviceID], _ report: inout MergeReport) {
     for device in devices
     where version[device].sequence > 0
@@ -78,8 +79,10 @@ extension ReplicaState {
     }
   }
 
-  /// Whether a shown save may belong to another history of a device than the one
-  /// held here, by its digest or by a mark that either side has.
+  /// Returns whether a shown save may belong to another history of a device
+  /// than the stored one.
+  ///
+  /// It may if the digests differ or either side has a mark of a fork.
   func mayDiffer(_ device: DeviceID, from shown: DeviceSave) -> Bool {
     let held = version[device]
     if held.isForked || shown.isForked || held.contradicts(shown) {
@@ -88,11 +91,11 @@ extension ReplicaState {
     return ownSave(contradicting: shown, of: device) != nil
   }
 
-  /// The own save with the number of a shown one, if its digest is known and
-  /// another.
+  /// Returns the own save with the number of a shown one, if its digest is
+  /// known and different.
   ///
-  /// Only the last timestamp is known. It is later than that of the save, which
-  /// does no harm.
+  /// The result has the timestamp of the last save, because no other is known.
+  /// It is later than the save's own, which does no harm.
   func ownSave(
     contradicting shown: DeviceSave, of device: DeviceID
   ) -> DeviceSave? {
@@ -105,9 +108,10 @@ extension ReplicaState {
     return own.contradicts(shown) ? own : nil
   }
 
-  /// Whether no save of a device is known, so that it can become ours.
+  /// Returns whether no save of a device is known, so the replica can take its
+  /// ID.
   ///
-  /// The version does not suffice: a field may have seen a save beyond it.
+  /// The version is not sufficient: a field may have seen a save beyond it.
   func isUnused(_ device: DeviceID) -> Bool {
     device != self.device && lastKnownSave(of: device) == 0
   }

@@ -2,12 +2,12 @@
 
 // The roster: the devices that stability awaits.
 extension Replica {
-  /// Puts a device on the roster: a save becomes stable only when this device
-  /// is known to hold it, too.
+  /// Adds a device to the roster, so a save becomes stable only when this
+  /// device is known to hold it.
   ///
-  /// Every device that has saved is on the roster. Enroll those that have not.
+  /// Every device with saves is on the roster. Enroll devices without saves.
   ///
-  /// - Throws: ``SaveError``. On error, the replica is unchanged.
+  /// - Throws: ``SaveError``. If an error is thrown, the replica is unchanged.
   @discardableResult
   public func enroll(
     _ device: DeviceID, name: String? = nil
@@ -22,38 +22,39 @@ extension Replica {
     }
   }
 
-  /// Retires a device: stability no longer awaits it.
+  /// Retires a device, so stability no longer awaits it.
   ///
   /// A device can retire itself, for example before its app is deleted. A later
-  /// save puts it back on the roster.
+  /// save returns it to the roster.
   ///
-  /// Retiring means nothing else. Unseen saves of the device are joined like any
-  /// others when they arrive; the device is then back on the roster and listed
-  /// in ``MergeReport/reactivatedDevices``. One thing can be lost: an update that is
-  /// concurrent with a purged deletion restores the record with only the fields
-  /// that the update wrote.
+  /// Retirement has no other effect. Unseen saves of the device are joined like
+  /// any others when they arrive. The device is then back on the roster, and
+  /// ``MergeReport/reactivatedDevices`` lists it. One thing can be lost: an
+  /// update that is concurrent with a purged deletion restores the record with
+  /// only the fields that the update wrote.
   ///
-  /// - Throws: ``SaveError``. On error, the replica is unchanged.
+  /// - Throws: ``SaveError``. If an error is thrown, the replica is unchanged.
   @discardableResult
   public func retire(_ device: DeviceID) throws(SaveError) -> SaveReport {
     try save { $0.retire(device) }
   }
 
-  /// The devices that stability awaits: those that have saved or were enrolled,
-  /// except retired ones and those that stand for an import or a server.
+  /// The devices that stability awaits: devices with saves and enrolled
+  /// devices, except retired ones and those that stand for an import or a
+  /// server.
   ///
-  /// - Complexity: O(*r*) for *r* devices.
+  /// - Complexity: O(*r*), where *r* is the number of devices.
   public var roster: Set<DeviceID> {
     var devices = Set(stored.version.vectorClock.entries.map(\.device))
-    // Devices of which only parts of deltas have arrived have saved, too.
+    // Include devices whose saves arrived only in parts of deltas.
     devices.formUnion(stored.index.devices)
     devices.formUnion(stored.devices(in: BuiltIn.roster).map(\.device))
     return devices.filter(isOnRoster)
   }
 
-  /// Whether stability awaits a device, because it saved or was enrolled.
+  /// Returns whether stability awaits a device that saved or was enrolled.
   func isOnRoster(_ device: DeviceID) -> Bool {
-    // The device of an import or a server has no replica of its own that could
+    // The device of an import or a server does not have a replica that could
     // show a version.
     if device.isImport { return false }
     let id = RecordID(BuiltIn.roster, device.hexadecimal)
@@ -62,8 +63,8 @@ extension Replica {
       .map { stored.version[device].sequence > $0 } ?? true
   }
 
-  /// The retired devices, each with the last save that was known when it was
-  /// retired.
+  /// The retired devices, each with its last save that was known at its
+  /// retirement.
   public var retirements: VectorClock {
     var retired: [DeviceID: UInt64] = [:]
     for (device, _) in stored.devices(in: BuiltIn.retirement)
@@ -75,20 +76,20 @@ extension Replica {
 }
 
 extension Transaction {
-  /// Retires a device at its greatest number known here.
+  /// Retires a device at its greatest known number.
   ///
-  /// Saves beyond the version count: they are known, so their arrival in full
-  /// is no return. So do earlier retirements, which others may have made at a
-  /// number that is not known here. If the device retires itself, this save
-  /// counts as well.
+  /// Saves beyond the version count: if they arrive in full later, the device
+  /// must not return to the roster. Earlier retirements count as well, because
+  /// another replica may know a greater number. If the device retires itself,
+  /// this save also counts.
   func retire(_ device: DeviceID) {
     let stored = replica.stored
     let last = stored.lastKnownSave(of: device)
     let isAuthor = device == stored.device && !stored.needsNewDeviceID
-    // Without a next number, the save is refused.
+    // If no next number exists, the save is refused.
     let saved = isAuthor && last < .max ? last + 1 : last
     let known = max(saved, stored.retiredNumber(of: device) ?? 0)
-    // A value is a signed integer: the bits keep numbers above `Int64.max`.
+    // A value is a signed integer. Its bits preserve numbers above `Int64.max`.
     apply(
       .write(.int(Int64(bitPattern: known))), to: BuiltIn.last,
       of: RecordID(BuiltIn.retirement, device.hexadecimal))
@@ -96,7 +97,7 @@ extension Transaction {
 }
 
 extension ReplicaState {
-  /// The devices that the records of a built-in entity describe.
+  /// Returns the devices that the records of a built-in entity describe.
   func devices(
     in entity: String
   ) -> [(device: DeviceID, record: RecordState)] {
@@ -106,10 +107,10 @@ extension ReplicaState {
     }
   }
 
-  /// The greatest number of a device that was known to any replica that retired
-  /// it; `nil` if none did.
+  /// Returns the greatest number of a device that any replica knew when it
+  /// retired the device, or `nil` without a retirement.
   func retiredNumber(of device: DeviceID) -> UInt64? {
-    // Nearly always there is none, and no ID need be made.
+    // Most replicas have no retirements, so avoid creating the ID.
     if positions[BuiltIn.retirement] == nil { return nil }
     let id = RecordID(BuiltIn.retirement, device.hexadecimal)
     guard let state = state(of: BuiltIn.last, in: id) else { return nil }
@@ -119,12 +120,12 @@ extension ReplicaState {
     }
   }
 
-  /// The value that a record's register shows.
+  /// Returns the value that a record's register shows.
   func write(of key: FieldKey, in record: RecordState) -> Value? {
     names.number(of: key).flatMap { record[$0] }?.value
   }
 
-  /// A field of a record, if any save has touched it.
+  /// Returns the state of a field, or `nil` if no save touched it.
   func state(of key: FieldKey, in id: RecordID) -> FieldState? {
     guard let position = positions[id], let number = names.number(of: key)
     else { return nil }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The saves that every device on the roster is known to hold, and what can be
-// dropped because of it.
+// The saves that every device on the roster is known to hold, and the content
+// that a replica can drop because of them.
 extension Replica {
   /// Records the saves that another device holds.
   ///
-  /// The replica learns which saves are stable. A hub that relays between
-  /// devices must pass on each version under the ID of the device that showed
-  /// it.
+  /// The replica learns from the version which saves are stable. A hub that
+  /// relays between devices must pass on each version under the ID of the
+  /// device that showed it.
   ///
-  /// A version is a claim, so it marks no device as forked. If it shows a later
-  /// save of this device than the replica holds, the replica takes a new device
-  /// ID before its next save.
+  /// A version is only a claim, so it does not mark a device as forked. If it
+  /// shows a later save of this device than the replica holds, the replica
+  /// takes a new device ID before its next save.
   ///
   /// - Parameters:
   ///   - version: The version of the other device.
@@ -20,9 +20,9 @@ extension Replica {
   ///     stable at the hub then become stable in this replica.
   /// - Returns: A report without faults, or with
   ///   ``MergeReport/lastSaveBeforeRollback``.
-  /// - Complexity: O(*r* + *s*), where *r* is the number of devices in the version
-  ///   and *s* the number of servers pulled from, and now and then O(*d*), where *d*
-  ///   is the number of devices on the roster.
+  /// - Complexity: O(*r* + *s*), where *r* is the number of devices in the
+  ///   version and *s* the number of servers pulled from. Occasionally also
+  ///   O(*d*), where *d* is the number of devices on the roster.
   @discardableResult
   public func recordVersion(
     _ version: ReplicaVersion, of device: DeviceID? = nil
@@ -30,10 +30,11 @@ extension Replica {
     recordVersion(version, of: device, beside: [])
   }
 
-  /// Records the saves that another device holds, in a replica that lacks records.
+  /// Records the saves that another device holds, in a replica that lacks
+  /// records.
   ///
-  /// - Parameter devices: The devices that have saves in records which this
-  ///   replica lacks.
+  /// - Parameter devices: The devices with saves in records that this replica
+  ///   lacks.
   package func recordVersion(
     _ version: ReplicaVersion, of device: DeviceID?,
     beside devices: some Collection<DeviceID>
@@ -46,11 +47,11 @@ extension Replica {
       report.lastSaveBeforeRollback = stored.identity.recordRollback(
         at: stored.version)
     }
-    // Saves that are stable but not here yet would put the cut beyond the
+    // Exclude stable saves that are not here yet, so the cut stays within the
     // version.
     stored.version.stabilityCut.merge(
       version.stabilityCut.intersection(stored.version.vectorClock))
-    // Stability awaits only the others.
+    // Stability awaits only other devices.
     if let device, device != self.device {
       stored.stability.note(
         version.vectorClock, of: device, holding: stored.version.vectorClock)
@@ -59,21 +60,21 @@ extension Replica {
     return report
   }
 
-  /// Sets the next mark if every other device on the roster has passed the
-  /// last.
+  /// Sets the next mark if every other device on the roster passed the last
+  /// one.
   ///
-  /// - Parameter devices: The devices that have saves in records which this
-  ///   replica lacks.
+  /// - Parameter devices: The devices with saves in records that this replica
+  ///   lacks.
   func advanceStability(beside devices: some Collection<DeviceID> = []) {
-    // Most devices have not shown a later version since. The roster need not be
-    // listed while one of them is missing.
+    // Listing the roster is not necessary while one of its devices must still
+    // pass.
     if let awaited = stored.stability.awaited, awaited != device,
       isOnRoster(awaited)
     {
       return stored._checkInvariants()
     }
     var others = roster.union(devices.filter(isOnRoster))
-    // We hold whatever is in our own mark.
+    // This replica holds all saves in its own mark.
     others.remove(device)
     if let stable = stored.stability.advance(
       others, holding: stored.version.vectorClock)
@@ -85,19 +86,19 @@ extension Replica {
 
   /// The saves that every device on the roster is known to hold.
   ///
-  /// Deletions below it can be purged, and ledger entries below it folded. The
-  /// cut decides only when that happens: no result depends on it, except the
-  /// memos of folded entries. It never falls.
+  /// Deletions below the cut can be purged, and ledger entries below it can be
+  /// folded. The cut decides only when that happens. Results do not depend on
+  /// it, except for the memos of folded entries. The cut never falls.
   public var stabilityCut: VectorClock { stored.version.stabilityCut }
 
   /// Drops the contents of records whose deletion is stable, in one save.
   ///
   /// The records stay deleted.
   ///
-  /// - Returns: The report of the save; its dot is `nil` if there was nothing
-  ///   to drop.
-  /// - Throws: ``SaveError``. On error, the replica is unchanged.
-  /// - Complexity: O(*r*) for *r* records.
+  /// - Returns: The report of the save. Its dot is `nil` if nothing was
+  ///   dropped.
+  /// - Throws: ``SaveError``. If an error is thrown, the replica is unchanged.
+  /// - Complexity: O(*r*), where *r* is the number of records.
   @discardableResult
   public func purgeDeletedRecords() throws(SaveError) -> SaveReport {
     advanceStability()
@@ -109,10 +110,11 @@ extension Replica {
     }
   }
 
-  /// Whether a record is dead, all its marks are stable, and it has contents.
+  /// Returns whether a record is dead, all its marks are stable, and it has
+  /// contents.
   ///
-  /// A mark above the cut could be a deletion that others have yet to see:
-  /// their updates would then be concurrent with the purge.
+  /// A mark above the cut could be a deletion that other devices have not seen.
+  /// An update from such a device would then be concurrent with the purge.
   private func isPurgeable(
     _ record: RecordState, below cut: VectorClock
   ) -> Bool {
@@ -124,18 +126,18 @@ extension Replica {
   /// Folds the entries below the stability cut, in every ledger, into their
   /// sums.
   ///
-  /// Folding drops the memos of these entries. It changes no total and makes no
-  /// save.
+  /// Folding drops the memos of these entries. It does not change totals or
+  /// create a save.
   ///
-  /// - Returns: The number of entries folded.
-  /// - Complexity: O(*r*) for *r* records.
+  /// - Returns: The number of folded entries.
+  /// - Complexity: O(*r*), where *r* is the number of records.
   @discardableResult
   public func foldLedgers() -> UInt64 {
     advanceStability()
     let cut = stabilityCut
     var count: UInt64 = 0
     for position in stored.records.indices {
-      // Past the index, which need not know: folding changes no clock.
+      // Bypass the index: folding does not change any clock.
       for slot in stored.records[position].slots {
         guard stored.names.kind(of: slot.name) == .ledger,
           let ledger = slot.state.store(of: Ledger.self),

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension RestoreToken {
-  /// Reads a token.
+  /// Decodes a token.
   ///
-  /// - Throws: ``WireError``, with the offset and what was expected there.
+  /// - Throws: ``WireError``, with the offset and the expected content.
   public init(decoding bytes: some Sequence<UInt8>) throws(WireError) {
     self = try withBytes(of: bytes) { bytes throws(WireError) in
       var reader = try WireReader(opening: bytes, as: [.token])
@@ -15,7 +15,7 @@ extension RestoreToken {
     }
   }
 
-  /// The token as bytes, at most 51.
+  /// Returns the token as bytes, at most 51.
   public func encoded() -> [UInt8] {
     var writer = WireWriter(.token)
     writer.raw(device.bytes)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Identifies the last local save that may have been sent, which tells a
-/// restored backup from the latest state.
+/// A token that identifies the last local save that may have been sent.
 ///
-/// Keep it outside every backup. Store the replica's ``Replica/state`` first,
-/// then its ``Replica/restoreToken``, and then send:
+/// It distinguishes a restored backup from the latest state. Keep it outside
+/// all backups. Store the replica's ``Replica/state`` first, then its
+/// ``Replica/restoreToken``, and then send:
 ///
 ///     try store(replica.state.encoded())
 ///     try keychain.set(replica.restoreToken.encoded())
@@ -12,16 +12,17 @@
 ///     send(delta)
 ///
 /// If the history of a stored replica does not contain the token's save, the
-/// replica is a restored backup or a clone. A history that goes beyond the
-/// token is neither: the app ended between storing the state and the token.
+/// replica is a restored backup or a clone. If the history goes beyond the
+/// token, the replica is neither: the app stopped between storing the state and
+/// the token.
 public struct RestoreToken: Hashable, Sendable, Codable {
   /// The device that made the save.
   public let device: DeviceID
-  /// The number of its last save; zero if it had not saved.
+  /// The number of the device's last save, or zero without saves.
   public let sequence: UInt64
-  /// The digest of its saves up to that number.
+  /// The digest of the device's saves up to that number.
   public let digest: UInt64
-  /// The number of pulls that its installation had made.
+  /// The number of pulls by the device's installation.
   public let pullCount: UInt64
 
   /// Creates the token of a stored replica's last local save.
@@ -37,7 +38,7 @@ public struct RestoreToken: Hashable, Sendable, Codable {
     self.pullCount = pulls
   }
 
-  /// Whether a stored replica's history contains the token's save.
+  /// Returns whether a stored replica's history contains the token's save.
   func isContained(in stored: ReplicaState) -> Bool {
     let identity = stored.identity
     return device == identity.device

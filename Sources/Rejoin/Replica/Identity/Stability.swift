@@ -1,27 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a replica knows about the versions of the others, in memory linear in
-/// the devices.
+/// The known progress of other devices, in memory linear in the number of
+/// devices.
 ///
-/// A *mark* is the replica's version at some moment. Once every device on the
+/// A *mark* is the replica's version at some moment. When every device on the
 /// roster has shown a version that contains it, the saves in the mark are
-/// stable, and the next mark is set. A matrix clock would know the cut sooner,
-/// in memory quadratic in the devices.
+/// stable, and the next mark is set. A matrix clock would find the cut sooner,
+/// in memory quadratic in the number of devices.
 struct Stability: Sendable {
-  /// The saves that are waited for; always contained in the replica's version.
+  /// The awaited saves, which the replica's version always contains.
   private(set) var mark = VectorClock()
 
-  /// The devices that have shown a version that contains the mark, since it was
+  /// The devices that showed a version that contains the mark, since it was
   /// set.
   ///
-  /// Versions only grow, so a device that has passed stays passed.
+  /// Versions only grow, so a device that passed stays passed.
   private(set) var passed: Set<DeviceID> = []
 
-  /// A device on the roster that must still pass, or `nil` if the roster must be
-  /// listed to find one.
+  /// A device on the roster that must still pass, or `nil` if it must be found.
   ///
-  /// The choice does not matter. A set chooses at random, so few devices that pass
-  /// are the awaited one, whatever their order.
+  /// The choice does not matter. A set chooses at random, so few devices that
+  /// pass are the awaited one, regardless of their order.
   private(set) var awaited: DeviceID?
 
   init() {}
@@ -30,14 +29,14 @@ struct Stability: Sendable {
     (self.mark, self.passed) = (mark, passed)
   }
 
-  /// Notes the version that a device has shown.
+  /// Records the version that a device showed.
   ///
   /// - Parameter held: The version of the replica.
   mutating func note(
     _ clock: VectorClock, of device: DeviceID, holding held: VectorClock
   ) {
-    // Every version contains the empty mark of a new replica: passing it would
-    // prove nothing.
+    // Every version contains the empty mark of a new replica, so passing it
+    // does not prove anything.
     if mark.isEmpty { (mark, passed) = (held, []) }
     if mark.isContained(in: clock) {
       passed.insert(device)
@@ -45,12 +44,12 @@ struct Stability: Sendable {
     }
   }
 
-  /// Sets the next mark if every device on the roster has passed the last one.
+  /// Sets the next mark if every device on the roster passed the last one.
   ///
   /// - Parameters:
   ///   - roster: The other devices that stability awaits.
   ///   - held: The version of the replica.
-  /// - Returns: The saves that have become stable; `nil` if a device has yet to
+  /// - Returns: The saves that are now stable, or `nil` if a device must still
   ///   pass.
   mutating func advance(
     _ roster: Set<DeviceID>, holding held: VectorClock
@@ -65,7 +64,7 @@ struct Stability: Sendable {
 
 extension Stability {
   #if REJOIN_CHECK_INVARIANTS
-    /// Checks that the mark is contained in what the replica holds.
+    /// Checks that the replica's version contains the mark.
     func _checkInvariants(holding held: VectorClock) {
       precondition(
         mark.isContained(in: held),

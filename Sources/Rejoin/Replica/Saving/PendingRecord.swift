@@ -17,8 +17,8 @@ struct PendingRecord {
   var isPurge = false
   /// Whether the observed contents are dropped before the edits.
   ///
-  /// A re-creation (`mark` is true) or a purge (`mark` is false) drops them. The
-  /// memory of a pull is dropped without a mark.
+  /// A re-creation (`mark` is true) or a purge (`mark` is false) drops them.
+  /// The memory of a pull is dropped without a mark.
   var drops = false
   /// The states of fields that the author was shown, including existence.
   ///

@@ -1,35 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What has changed, for a store that writes it.
+// The changed records, for a store that writes them.
 extension Replica {
-  /// Begins to note which records change.
+  /// Starts to record which records change.
   package func markRecordsChanged() { stored.changedRecords = [] }
 
-  /// Records changed records again after ``takeChangedRecords()``.
+  /// Marks records as changed again after ``takeChangedRecords()``.
   package func markChanged(_ positions: [Int]) {
     stored.changedRecords?.formUnion(positions.map { UInt32($0) })
   }
 
-  /// Notes every record as changed.
+  /// Marks every record as changed.
   package func markAllRecordsChanged() {
     stored.changedRecords = Set(0..<UInt32(stored.records.count))
   }
 
-  /// Whether a record has changed since they were handed out last.
+  /// Whether a record changed since ``takeChangedRecords()`` was last called.
   package var hasChangedRecords: Bool {
     stored.changedRecords?.isEmpty == false
   }
 
-  /// Hands out the positions of the records that have changed since the last
-  /// time, in order.
+  /// Returns the positions of the records that changed since the last call, in
+  /// order.
   package func takeChangedRecords() -> [Int] {
     let changed = (stored.changedRecords ?? []).map { Int($0) }.sorted()
     stored.changedRecords?.removeAll(keepingCapacity: true)
     return changed
   }
 
-  /// Notes that a store has written a record, see
-  /// ``ReplicaState/recordWritten(_:)``.
+  /// Records that a store wrote a record.
+  ///
+  /// See ``ReplicaState/recordWritten(_:)``.
   package func recordWritten(_ position: Int, isPatched: Bool = true) {
     stored.recordWritten(position, isPatched: isPatched)
   }
@@ -40,10 +41,10 @@ extension Replica {
     stored.delta(of: stored.missingChanges(since: basis), withAhead: false)
   }
 
-  /// Returns a part of what a version lacks, likewise.
+  /// Returns a part of the saves that a version lacks, without the same fields.
   ///
-  /// - Parameter end: The last of the records that are here, if there are others
-  ///   elsewhere.
+  /// - Parameter end: The last record that this replica has, or `nil` if it has
+  ///   all records.
   package func delta(
     of missing: MissingChanges, byteLimit: Int, readThrough end: RecordID?
   ) -> Delta? {
@@ -51,7 +52,7 @@ extension Replica {
       of: missing, byteLimit: byteLimit, withAhead: false, readThrough: end)
   }
 
-  /// Takes the replica back to what a store has of it.
+  /// Reverts the replica to the state that a store has.
   ///
   /// - Parameter former: The replica before the change.
   package func revert(
@@ -65,23 +66,23 @@ extension Replica {
   }
 }
 
-// What has changed, for observers.
+// The changed records, for observers.
 extension Replica {
-  /// A record before and after a change; `nil` if no save had touched it.
+  /// A record before and after a change, or `nil` if no save had touched it.
   package typealias Difference = (old: Record?, new: Record?)
 
-  /// Begins to note which records change.
+  /// Starts to record which records change.
   ///
-  /// - Parameter withStates: Whether to keep them as they are before, too.
+  /// - Parameter withStates: Whether to keep the records as they were before
+  ///   the changes.
   package func keepFormerRecords(withStates: Bool = true) {
     stored.formerRecords = FormerRecords(keepsStates: withStates)
   }
 
-  /// Hands out the records that have changed since ``keepFormerRecords()``, and
-  /// stops to keep any.
+  /// Returns the records that changed since ``keepFormerRecords(withStates:)``,
+  /// and stops recording.
   ///
-  /// References are filtered by the records that exist now, in the old states,
-  /// too.
+  /// Both states show only references to records that exist now.
   package func takeDifferences() -> [RecordID: Difference] {
     let former = stored.formerRecords?.states ?? [:]
     stored.formerRecords = nil
@@ -98,16 +99,16 @@ extension Replica {
   }
 }
 
-/// The records that have changed since an observer has asked last.
+/// The records that changed since an observer last asked.
 struct FormerRecords: Sendable {
-  /// Whether they are kept as they were before.
+  /// Whether to keep the records as they were before the changes.
   let keepsStates: Bool
-  /// By position; `nil` if it is not kept.
+  /// The former records by position, or `nil` if they are not kept.
   private(set) var states: [UInt32: RecordState?] = [:]
 
   init(keepsStates: Bool) { self.keepsStates = keepsStates }
 
-  /// Notes that a record is going to change.
+  /// Records that a record is about to change.
   mutating func note(_ position: UInt32, of records: [RecordState]) {
     if states[position] != nil { return }
     states[position] = .some(keepsStates ? records[Int(position)] : nil)

@@ -5,10 +5,11 @@ extension ReplicaState {
   /// Returns the devices in whose name records changed.
   ///
   /// A new save names its device by a dot that the field had not seen. All
-  /// other changes alter the content of known saves, which no message may do.
-  /// In a counter or a ledger, the content is the additions of each device. In
-  /// any field, it is everything that changes without a new save. A deletion that
-  /// covers later saves of a device than the replica knows speaks for that device.
+  /// other changes alter the content of known saves, which a message must not
+  /// do. In a counter or a ledger, the content is the additions of each device.
+  /// In any field, it is everything that changes without a new save. A deletion
+  /// that covers later saves of a device than the replica knows speaks for that
+  /// device.
   ///
   /// - Parameter before: The state when the recording of changed records
   ///   started.
@@ -50,12 +51,12 @@ extension FieldState {
         authors.insert(device)
       }
     }
-    // A removal is a save, too. Folding changes nothing here.
+    // A removal is also a save. Folding does not make a state unequal.
     if !hasSave, self != before { authors.formUnion(devices) }
   }
 
-  /// The devices in the clock and, if a message is forged, the devices that have
-  /// additions without a save in the clock.
+  /// The devices in the clock and, if a message is forged, the devices that
+  /// have additions without a save in the clock.
   private var contributors: Set<DeviceID> {
     Set(clock.entries.map(\.device)).union(read { $0.contributors })
   }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a stored replica keeps besides records, saves and own digests.
+/// The parts of a stored replica other than records, saves and own digests.
 ///
-/// It changes with exchanges and not with every save, so that a store can keep it
-/// apart and write it only then.
+/// The head changes with exchanges and not with every save, so a store can keep
+/// it separately and write it only then.
 package struct StoredHead: Equatable, Sendable {
   private let identity: Identity
   private let prefixes: [ReplicaVersion.Prefix]
   private let stabilityCut: VectorClock
   private let mark: VectorClock
   private let passed: Set<DeviceID>
-  /// The time of the clock and the number of the last local save; `nil` if that
-  /// has set the clock.
+  /// The time of the clock and the number of the last local save, or `nil` if
+  /// that save set the clock.
   private let clock: [UInt64]?
 
   package init(_ stored: ReplicaState) {
@@ -25,11 +25,11 @@ package struct StoredHead: Equatable, Sendable {
   }
 }
 
-// A stored replica in parts, for a store that writes only what has changed.
+// The parts of a stored replica, for a store that writes only changed parts.
 extension ReplicaState {
-  /// The ``StoredHead``, as a message, with the last local save.
+  /// Returns the ``StoredHead`` and the last local save as a message.
   ///
-  /// A later one sets the clock to its own time, so that the head need not be
+  /// A later save sets the clock to its own time, so the head need not be
   /// written again.
   package func encodedHead() -> [UInt8] {
     let save = version[device]
@@ -41,7 +41,7 @@ extension ReplicaState {
     return message.sealed().bytes
   }
 
-  /// A record with the horizons of its large fields, as a message.
+  /// Returns a record with the horizons of its large fields as a message.
   package func encodedRecord(at position: Int) -> [UInt8] {
     let content = MessageContent([records[position]], names)
     var message = MessageWriter(content, [:], as: .stored)
@@ -49,13 +49,13 @@ extension ReplicaState {
     return message.sealed().bytes
   }
 
-  /// The number of records, each of which has a position below it.
+  /// The number of records, whose positions are all below it.
   package var recordCount: Int { records.count }
 
-  /// The ID of a record.
+  /// Returns the ID of a record.
   package func recordID(at position: Int) -> RecordID { records[position].id }
 
-  /// For each device, its last save that any field of a record has seen.
+  /// Returns the last save of each device that any field of a record has seen.
   package func lastSaves(ofRecordAt position: Int) -> VectorClock {
     records[position].slots.reduce(into: VectorClock()) {
       $0.merge($1.state.clock)
@@ -63,17 +63,18 @@ extension ReplicaState {
   }
 }
 
-/// Puts a stored replica together from its parts.
+/// A stored replica that is assembled from its parts.
 ///
-/// First the saves, since they tell which fields are ahead of them.
+/// Add the saves first, because they determine which fields are ahead of the
+/// version.
 package struct StoredAssembly {
   private var stored: ReplicaState
   /// The last local save when the head was written.
   private var headSave: UInt64 = 0
-  /// The prefixes, which follow after the saves.
+  /// The prefixes, which are added after the saves.
   private var prefixes: [ReplicaVersion.Prefix] = []
 
-  /// Begins with the head.
+  /// Creates an assembly from the head.
   package init(head bytes: [UInt8]) throws(WireError) {
     (stored, headSave, prefixes) = try withBytes(of: bytes) {
       bytes throws(WireError) in
@@ -98,15 +99,15 @@ package struct StoredAssembly {
     }
   }
 
-  /// Starts to read records of a replica as they were before a change.
+  /// Creates an assembly that reads records as they were before a change.
   package init(of replica: Replica, _ former: FormerReplica) {
     stored = former.withoutRecords
-    // Fields must have the same numbers.
+    // The fields must have the same numbers.
     stored.names = replica.stored.names
     stored.fragmentSize = replica.fragmentSize
   }
 
-  /// Returns the records that were added, and the digests.
+  /// Returns the added records and the digests.
   package consuming func parts() -> ReplicaState { stored }
 
   /// Adds the last save of a device.
@@ -114,7 +115,7 @@ package struct StoredAssembly {
     stored.version.insert(save, of: device)
   }
 
-  /// Ends the saves, which comes before the records.
+  /// Ends the saves, before the first record is added.
   package mutating func endSaves() throws(WireError) {
     for prefix in prefixes {
       guard stored.version.append(prefix) else {
@@ -125,14 +126,14 @@ package struct StoredAssembly {
     }
   }
 
-  /// Adds the digests of the own saves after the one with number `floor`.
+  /// Adds the digests of the own saves after number `floor`.
   package mutating func add(ownDigests digests: [UInt64], above floor: UInt64) {
     stored.identity.ownDigests = OwnDigests(above: floor, digests)
   }
 
   /// Adds a record.
   ///
-  /// - Returns: Its ID.
+  /// - Returns: The ID of the record.
   package mutating func add(
     record bytes: UnsafeRawBufferPointer
   ) throws(WireError) -> RecordID {
@@ -149,22 +150,23 @@ package struct StoredAssembly {
     return stored.records[position].id
   }
 
-  /// Joins what has changed of a record since it was written, see
-  /// ``ReplicaState/encodedPatch(ofRecordAt:)``.
+  /// Joins the changes of a record since it was written.
+  ///
+  /// See ``ReplicaState/encodedPatch(ofRecordAt:)``.
   package mutating func add(
     patch bytes: UnsafeRawBufferPointer, toRecordAt position: Int
   ) throws(WireError) {
     try stored.joinPatch(bytes, toRecordAt: position)
   }
 
-  /// What is here and not in `basis`, once the saves have been added.
+  /// Returns the changes that `basis` lacks, after all saves are added.
   package func missingChanges(
     since basis: ReplicaVersion, inParts: Bool
   ) -> MissingChanges {
     stored.missingChanges(since: basis, inParts: inParts)
   }
 
-  /// The stored replica, once all of its parts have been added.
+  /// Returns the stored replica, after all of its parts are added.
   package consuming func finished() throws(WireError) -> ReplicaState {
     let save = stored.version[stored.device]
     if save.sequence != headSave {

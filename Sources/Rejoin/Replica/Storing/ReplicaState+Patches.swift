@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What has changed of a record with large fields, for a store that would else
-// write it as a whole.
+// The changes of records with large fields, so a store need not write the whole
+// record.
 extension ReplicaState {
-  /// Begins to note what changes of a record's large fields, once a store has
-  /// written the record, or ends to.
+  /// Starts to record the changes of a record's large fields, after a store
+  /// wrote the record.
+  ///
+  /// - Parameter isPatched: If `false`, the recording stops instead.
   package mutating func recordWritten(_ position: Int, isPatched: Bool = true) {
     if largeFields.isEmpty { return }
     for slot in records[position].slots {
@@ -13,12 +15,13 @@ extension ReplicaState {
     }
   }
 
-  /// What has changed of a record since a store has written it, as a message
-  /// that is joined to it on reading.
+  /// Returns the changes of a record since a store wrote it, as a message to
+  /// join when the record is read.
   ///
-  /// Its large fields are in it as fragments, the others as they are.
+  /// The message contains large fields as fragments, and other fields as a
+  /// whole.
   ///
-  /// - Returns: `nil` if what has changed is not known.
+  /// - Returns: The message, or `nil` if the changes are not known.
   package func encodedPatch(ofRecordAt position: Int) -> [UInt8]? {
     var locations: [FieldPosition] = []
     var fragments: [FieldPosition: Fragment] = [:]
@@ -42,7 +45,7 @@ extension ReplicaState {
     return message.sealed().bytes
   }
 
-  /// Joins what ``encodedPatch(ofRecordAt:)`` has made to the record as it was
+  /// Joins a message from ``encodedPatch(ofRecordAt:)`` to the record as it was
   /// before.
   mutating func joinPatch(
     _ bytes: UnsafeRawBufferPointer, toRecordAt position: Int
@@ -66,10 +69,10 @@ extension ReplicaState {
     recordAhead(joined, hasAdvanced: false)
   }
 
-  /// Joins a message of one record, which a store has written.
+  /// Joins a stored message of one record.
   ///
   /// - Parameter isPatch: Whether its fields can be fragments.
-  /// - Returns: The fields that were joined, and the horizons of some.
+  /// - Returns: The joined fields, and the horizons of some of them.
   mutating func joinRow(
     _ bytes: UnsafeRawBufferPointer, isPatch: Bool
   ) throws(WireError) -> (
@@ -77,10 +80,10 @@ extension ReplicaState {
   ) {
     var sections = StoredSections()
     var isRow = true
-    // The row is validated while it is joined. After an error, the caller discards the
-    // state.
+    // The row is validated while it is joined. After an error, the caller
+    // discards the state.
     var row = try RecordReader(opening: bytes, as: [.stored])
-    // A row can have two saves under one number, so reports do not matter.
+    // A row can have two saves under one number, so ignore the reports.
     var (report, refused) = (MergeReport(), [] as [RefusedPart])
     let fields = join(&row, [], .faults, &report, &refused)
     try row.finish { section, part throws(WireError) in

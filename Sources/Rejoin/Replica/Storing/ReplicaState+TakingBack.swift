@@ -2,8 +2,8 @@
 
 /// The state of a replica before a change, except the content of its records.
 ///
-/// Together with the stored form of the changed records, it undoes the change.
-/// The cost depends on the size of the change.
+/// With the stored form of the changed records, it can undo the change. The
+/// cost depends on the size of the change.
 package struct FormerReplica {
   fileprivate let identity: Identity
   fileprivate let hybrid: HybridClock
@@ -29,7 +29,7 @@ package struct FormerReplica {
 }
 
 extension FormerReplica {
-  /// The former state without records, to which records are added.
+  /// The former state without its records.
   var withoutRecords: ReplicaState {
     var stored = ReplicaState(device: identity.device, hybrid: hybrid)
     stored.version = version

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ReplicaState {
-  /// Reads what ``encoded()`` wrote.
+  /// Decodes the bytes that ``encoded()`` returned.
   ///
-  /// The replica is much larger than the bytes, see <doc:WireFormat>.
+  /// The replica is much larger than the bytes. See <doc:WireFormat>.
   ///
-  /// - Throws: ``WireError``, with the offset and what was expected there.
+  /// - Throws: ``WireError``, with the offset and the expected content.
   /// - Complexity: O(*n*), where *n* is the number of bytes.
   public init(
     decoding bytes: some Sequence<UInt8>
@@ -52,7 +52,7 @@ extension ReplicaState {
     self = stored
   }
 
-  /// Whether what is kept besides the records agrees with the saves.
+  /// Whether the data other than records agrees with the saves.
   var isConsistent: Bool {
     identity.agrees(with: version, index) && isStabilityHeld
   }
@@ -63,13 +63,13 @@ extension ReplicaState {
       && stability.mark.isContained(in: version.vectorClock)
   }
 
-  /// The whole state of the replica, as bytes for its own device.
+  /// Returns the whole state of the replica, as bytes for its own device.
   ///
-  /// They include what is never sent to others: the replica's own device, the
-  /// digests of its saves, and its view of what is stable. To send a replica's
-  /// records elsewhere, use a ``ReplicaSnapshot``.
+  /// The bytes include data that is never sent to other devices: the replica's
+  /// own device, the digests of its saves, and its view of stability. To send a
+  /// replica's records elsewhere, use a ``ReplicaSnapshot``.
   ///
-  /// - Complexity: O(*n*) for *n* bytes.
+  /// - Complexity: O(*n*), where *n* is the number of bytes.
   public func encoded() -> [UInt8] {
     var message = MessageWriter(content, intervals, as: .stored)
     writeHead(to: &message)
@@ -82,7 +82,7 @@ extension ReplicaState {
   /// All records that have fields.
   var content: MessageContent { MessageContent(records, names) }
 
-  /// For each device, all saves that are contained in the version.
+  /// The interval of all saves of each device that the version contains.
   var intervals: [DeviceID: SaveInterval] {
     var intervals: [DeviceID: SaveInterval] = [:]
     for entry in version.vectorClock.entries {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ReplicaState {
-  /// Writes what belongs to no record and no save.
+  /// Writes the sections that do not belong to a record or a save.
   func writeHead(to message: inout MessageWriter) {
     identity.writeDevice(hybrid, to: &message)
     if !version.stabilityCut.isEmpty || !stability.mark.isEmpty
@@ -25,8 +25,9 @@ extension ReplicaState {
     message.section(.prefixes, section)
   }
 
-  /// Writes the horizons that differ from the clocks of their fields, each with
-  /// the place of its field among all that are written.
+  /// Writes the horizons that differ from the clocks of their fields.
+  ///
+  /// Each horizon follows the place of its field among all written fields.
   ///
   /// - Parameter first: The position of the first record.
   func writeHorizons(
@@ -47,10 +48,10 @@ extension ReplicaState {
     message.section(.horizons, section)
   }
 
-  /// Takes back the horizons of large fields.
+  /// Restores the horizons of large fields.
   ///
-  /// - Parameter fields: All fields, in the order in which they are written.
-  /// - Returns: `false` if they are not those that would be written.
+  /// - Parameter fields: All fields, in the order of the message.
+  /// - Returns: `false` if the message could not have these horizons.
   mutating func restore(
     _ horizons: [(place: Int, horizon: VectorClock)],
     of fields: [FieldPosition]
@@ -66,12 +67,12 @@ extension ReplicaState {
   }
 }
 
-/// Reads the sections of a stored replica.
+/// The contents of the sections of a stored replica.
 struct StoredSections {
   private(set) var hasDevice = false
   /// The prefixes of the version.
   private(set) var prefixes: [ReplicaVersion.Prefix] = []
-  /// The horizon of some large fields, each with the place of its field among all.
+  /// The horizons of some large fields, each with the place of its field.
   private(set) var horizons: [(place: Int, horizon: VectorClock)] = []
 
   mutating func read(
@@ -112,7 +113,7 @@ struct StoredSections {
 
   /// Reads the place of a field.
   ///
-  /// - Parameter next: The least that it can be.
+  /// - Parameter next: The smallest possible place.
   private static func place(
     _ next: inout Int, _ part: inout WireReader
   ) throws(WireError) -> Int {
