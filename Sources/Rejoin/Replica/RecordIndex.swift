@@ -158,7 +158,7 @@ struct EntityRecords: Sendable {
     /// Checks that each record is at its position, in order and counted.
     func _checkInvariants(_ records: [RecordState]) {
       let byEntity = Dictionary(grouping: records.indices) {
-        Name(records[$0].id.entity)
+        SchemaName(records[$0].id.entity)
       }
       precondition(Set(names) == Set(byEntity.keys), "an entity is not listed")
       for (name, all) in entities.entries.map({ ($0.key, $0.content) }) {
@@ -169,18 +169,18 @@ struct EntityRecords: Sendable {
 
   extension EntityRecords {
     fileprivate func _checkInvariants(
-      _ entity: Name, _ expected: [Int], _ records: [RecordState]
+      _ entity: SchemaName, _ expected: [Int], _ records: [RecordState]
     ) {
       precondition(
         positions.count == expected.count
           && expected.allSatisfy {
-            positions[Name(records[$0].id.key)] == UInt32($0)
+            positions[SchemaName(records[$0].id.key)] == UInt32($0)
           }, "a record of \(entity) is not at its position")
       sorted._checkInvariants()
       precondition(
         order.sorted() == expected.map { UInt32($0) },
         "`order` does not list each record of \(entity) once")
-      let keys = sorted.all.map { Name(records[Int($0)].id.key) }
+      let keys = sorted.all.map { SchemaName(records[Int($0)].id.key) }
       precondition(
         zip(keys, keys.dropFirst()).allSatisfy(<),
         "the records of \(entity) are not in order")

@@ -40,7 +40,7 @@ extension ReplicaState {
           clocks[location] = slot.state.clock
           check(slot, of: record.id)
           precondition(
-            shared.contains(location) == slot.isShared,
+            conflicted.contains(location) == slot.isShared,
             "a register of \(record.id) with siblings is not listed")
         }
       }
