@@ -3,7 +3,7 @@
 import Rejoin
 import RejoinSQL
 
-/// The check of a row.
+/// The check of a row's content.
 struct RowCheck {
   private var bytes: [UInt8] = []
 
@@ -53,14 +53,15 @@ struct ScopeRow {
 
   /// Finds a scope.
   ///
-  /// Every row is read, since a damaged name must not look like no scope.
+  /// The query reads every row. Otherwise, a scope with a damaged name would
+  /// look like a scope that does not exist.
   static func find(
     _ name: [UInt8], on connection: any SQLConnection
   ) throws -> ScopeRow? {
     try all(on: connection).first { $0.name == name }
   }
 
-  /// All scopes, by their numbers.
+  /// Returns all scopes in the order of their numbers.
   static func all(on connection: any SQLConnection) throws -> [ScopeRow] {
     try read("ORDER BY scope", [], on: connection)
   }
@@ -91,13 +92,13 @@ struct ScopeRow {
   static func lock(_ name: [UInt8], on connection: any SQLConnection) throws {
     // In SQLite, a writing transaction locks the file already.
     if connection.dialect == .sqlite { return }
-    // Two names with the same number wait for each other, which does no harm.
+    // Names with the same number wait for each other, which does no harm.
     let number = name.withUnsafeBytes { Int64(WireChecksum.of($0)) }
     try connection.run(
       "SELECT pg_advisory_xact_lock(?)", .integer(0x7265_6a6f << 32 | number))
   }
 
-  /// Whether nobody opens the scope as one replica.
+  /// Whether the scope belongs to a hub, which opens no scope as a writer.
   var isOfHub: Bool { writer == 0 }
 
   private static func read(
@@ -126,9 +127,10 @@ struct ScopeRow {
     return scopes
   }
 
-  /// Adds the row, which gets a number.
+  /// Adds the row and sets its number.
   ///
-  /// - Returns: Whether there was none of that name.
+  /// - Returns: Whether the row was added. If the name is taken, the result is
+  ///   `false`.
   @discardableResult
   mutating func insert(on connection: any SQLConnection) throws -> Bool {
     let (format, name) = (Int64(format), SQLValue.bytes(name))

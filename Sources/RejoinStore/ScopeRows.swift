@@ -3,26 +3,26 @@
 import Rejoin
 import RejoinSQL
 
-/// The rows of one scope, and what of a replica they have.
+/// The rows of one scope, and the parts of a replica that they contain.
 ///
-/// Reading, the saves come before the records; writing, the records before the
-/// saves, which vouch for them.
+/// The saves guarantee that the records contain their effects. Records are
+/// therefore written before saves, and read after them.
 final class ScopeRows {
   private let connection: any SQLConnection
   private var row: ScopeRow
   private(set) var records: RecordRows
   /// The number of each device's row.
   private(set) var devices: [DeviceID: Int64] = [:]
-  /// What records of a hub had seen when they were read; `nil` on a device.
+  /// The clocks of a hub's records when they were read, or `nil` on a device.
   private var touched: [VectorClock]?
   private var head: StoredHead
   private var version = ReplicaVersion()
   private var digests = OwnDigestRows()
-  /// The rows that were written, or were about to be, since ``begin()``.
+  /// The writes since ``begin()``, including writes that failed.
   private var attempt = Attempt()
 
   private struct Attempt {
-    /// The positions of the records.
+    /// The positions of the written records.
     var records: [Int] = []
     /// The devices that received rows.
     var devices: [DeviceID] = []
@@ -51,16 +51,16 @@ final class ScopeRows {
   /// The number of the scope's row, or zero before the first write.
   var scope: Int64 { row.scope }
 
-  /// The number that stands for who has opened the scope for writing last.
+  /// Returns the number of the scope's current writer.
   func writer() throws -> Int64 {
     try connection.integer(
       "SELECT writer FROM rejoin_scope WHERE scope = ?", .integer(row.scope))
       ?? 0
   }
 
-  /// Supersedes whoever has opened the scope before.
+  /// Supersedes the previous writer of the scope.
   ///
-  /// - Returns: The number that stands for who does.
+  /// - Returns: The number of the new writer.
   func claim() throws -> Int64 {
     let writer = row.writer &+ 1
     try connection.run(
@@ -72,20 +72,20 @@ final class ScopeRows {
 
 // Writing.
 extension ScopeRows {
-  /// Begins to note which devices touch which records, as a hub does.
-  ///
-  /// - Parameter stored: The replica as it was read.
+/// Starts to record which devices touch which records. Only a hub does so.
+///
+/// - Parameter stored: The replica that was read.
   func recordTouches(of stored: ReplicaState) {
     touched = records.numbers.indices.map { stored.lastSaves(ofRecordAt: $0) }
   }
 
-  /// Returns whether a replica differs from what was written last.
+  /// Returns whether a replica differs from its stored rows.
   func differ(from replica: Replica) -> Bool {
     replica.hasChangedRecords || head != StoredHead(replica.stored)
       || version != replica.stored.version
   }
 
-  /// Writes what has changed of a replica since the last time.
+  /// Writes the changes of a replica since the previous write.
   func write(_ replica: Replica) throws {
     if row.scope == 0 {
       guard try row.insert(on: connection) else {
@@ -104,7 +104,7 @@ extension ScopeRows {
     try writeHead(of: replica.stored)
   }
 
-  /// Writes which devices have touched a record, on a hub.
+  /// Writes the new touches of a record, on a hub.
   private func writeTouches(of position: Int, in replica: Replica) throws {
     guard let touched, let record = records.number(at: position) else { return }
     let known =
@@ -121,7 +121,7 @@ extension ScopeRows {
     }
   }
 
-  /// The number of a device's row; it is added if there is none.
+  /// Returns the number of a device's row, and adds the row if necessary.
   private func number(of device: DeviceID) throws -> Int64 {
     try devices[device] ?? insert(.none, of: device)
   }
@@ -132,14 +132,15 @@ extension ScopeRows {
       floor: own.floor, last: own.floor + UInt64(own.digests.count),
       device: stored.device)
     guard now != digests else { return }
-    // Those of another device are about other saves.
+    // The stored digests belong to saves of another device, or to saves that
+    // were undone.
     if now.device != digests.device || now.last < digests.last {
       try connection.run(
         "DELETE FROM rejoin_digest WHERE scope = ?", .integer(row.scope))
       digests = OwnDigestRows(floor: own.floor, last: own.floor)
     }
     if now.floor > digests.floor {
-      // Numbers are bit patterns, so that they are not compared by the database.
+      // The database must not compare the numbers, which are bit patterns.
       for n in digests.floor..<min(now.floor, digests.last) {
         try connection.run(
           "DELETE FROM rejoin_digest WHERE scope = ? AND n = ?",
@@ -206,9 +207,9 @@ extension ScopeRows {
   }
 }
 
-// Undoing what was not committed.
+// Reverting uncommitted changes.
 extension ScopeRows {
-  /// Starts to record what is written.
+  /// Starts to record the writes, for ``revert(_:to:)``.
   func begin() { attempt = Attempt() }
 
   /// Restores a replica and these rows to their former state.
@@ -248,13 +249,13 @@ extension ScopeRows {
 
 // Reading.
 extension ScopeRows {
-  /// Reads the rows of a scope, and the replica that they have.
+  /// Reads the rows of a scope and the replica that they contain.
   static func read(
     _ row: ScopeRow, patching: Patching = Patching(),
     on connection: any SQLConnection
   ) throws -> (rows: ScopeRows, stored: ReplicaState) {
     try read(row, patching: patching, on: connection) { reader in
-      // In the order of the file, and not in that of an index.
+      // Read in the order of the file, which is faster than by an index.
       let order = connection.dialect == .sqlite ? "NOT INDEXED" : ""
       try reader.read(
         "rejoin_record r \(order) WHERE scope = ?", .integer(row.scope))
@@ -267,7 +268,7 @@ extension ScopeRows {
     }
   }
 
-  /// Reads a scope with those of its records that a function chooses.
+  /// Reads a scope and the records that a closure chooses.
   static func read(
     _ row: ScopeRow, patching: Patching = Patching(),
     on connection: any SQLConnection,
@@ -353,14 +354,15 @@ struct OwnDigestRows: Equatable {
     guard let first = found.first, let last = found.last else {
       return OwnDigestRows()
     }
-    // With one missing between, they do not end with the last own save.
+    // If one between them is missing, `finished()` finds the error, because the
+    // digests then do not end with the last own save.
     assembly.add(ownDigests: found.map(\.digest), above: first.n - 1)
     return OwnDigestRows(floor: first.n - 1, last: last.n)
   }
 }
 
 extension DeviceSave {
-  /// The check of the row that has this save.
+  /// The check of the row that contains this save.
   fileprivate func check(of device: DeviceID) -> Int64 {
     var check = RowCheck(sequence, time.rawValue, digest, isForked ? 1 : 0)
     check.add(device)

@@ -3,52 +3,59 @@
 import Rejoin
 import RejoinSQL
 
-/// Why a store could not be opened, read or written.
+/// The reason why a store could not be opened, read or written.
 public enum StoreError: Error, Hashable, Sendable {
-  /// The file could not be opened, or not be read.
+  /// The file could not be opened or read.
   case cannotOpen(SQLError)
-  /// A part of the store is missing, or has other content than was written.
+  /// A part of the store is missing, or its content was changed by other code
+  /// or by a fault of the disk.
   case damaged(String)
   /// A token shows that the store existed, but the store is missing.
   ///
-  /// The token is `nil` if it is damaged.
+  /// The value is the token, or `nil` if the token is damaged.
   case missing(RestoreToken?)
-  /// The store was written by a later version of this library.
+  /// A later version of this library wrote the store.
   case newerFormat(Int)
-  /// Another connection holds the database's lock; nothing has changed.
-  case busy(SQLError)
-  /// The server of the database does not accept connections now.
+  /// Another connection holds the lock of the database.
   ///
-  /// The request changed no data.
+  /// The call changed no data.
+  case busy(SQLError)
+  /// The database server does not accept connections now.
+  ///
+  /// The call changed no data.
   case unavailable(SQLError)
   /// The task was canceled while the call waited, and the call changed no data.
   case canceled
-  /// The database cannot be written; nothing has changed.
+  /// The database is read-only, and the call changed no data.
   case readOnly(SQLError)
-  /// What was done could not be made durable; it is undone.
+  /// The change could not be written, and the store undid it.
   case notDurable(SQLError)
-  /// The connection was lost: what was asked for may have been done or not.
+  /// The connection was lost, so the change may or may not be saved.
   case disconnected(SQLError)
-  /// The scope has been opened for writing elsewhere; nothing has changed.
+  /// Another store opened the scope for writing.
+  ///
+  /// The call changed no data.
   case superseded
-  /// The scope is a hub's: it is no replica of a device.
+  /// The scope belongs to a hub, so a device cannot open it.
   case scopeBelongsToHub
-  /// The scope is the replica of a device: it is no hub's.
+  /// The scope belongs to a device, so a hub cannot use it.
   case scopeBelongsToDevice
-  /// The token that tells a backup from the latest state could not be read.
+  /// The restore token could not be read.
+  ///
+  /// Without the token, a restored backup looks like the latest state.
   case tokenUnreadable(String)
-  /// The token could not be stored, and therefore nothing was handed out.
+  /// The restore token could not be stored, so the store sent no data.
   case tokenNotStored(String)
   /// The file could not be copied.
   case notCopied(SQLError)
-  /// The store was closed, and the call changed no data.
+  /// The store is closed, and the call changed no data.
   case closed
-  /// A change could be neither made durable nor undone.
+  /// A change could be neither written nor undone.
   case outOfStep(SQLError)
 }
 
 extension StoreError: CustomStringConvertible {
-  /// What happened, and what to do about it.
+  /// The failure and its remedy.
   public var description: String {
     switch self {
     case .cannotOpen(let error): "the store cannot be opened: \(error)"

@@ -14,7 +14,7 @@ extension BinaryInteger {
     return text
   }
 
-  /// The number with a noun, in the singular or the plural.
+  /// Returns the number with a noun in the singular or plural.
   ///
   ///     1.counted("record")             // "1 record"
   ///     2000.counted("record")          // "2,000 records"

@@ -9,12 +9,12 @@ public final class ManualClock: Sendable {
   /// Creates a clock that shows `now`, in milliseconds since 1970.
   public init(_ now: Int64 = 1_000_000) { time = Locked(now) }
 
-  /// Milliseconds since 1970.
+  /// The time in milliseconds since 1970.
   public var now: Int64 {
     get { time.withLock { $0 } }
     set { time.withLock { $0 = newValue } }
   }
 
-  /// The clock as a replica reads it.
+  /// A wall clock that a replica can read.
   public var wallClock: WallClock { WallClock { self.now } }
 }

@@ -2,22 +2,22 @@
 
 import Rejoin
 
-/// Random numbers that a seed determines: splitmix64.
+/// A generator of random numbers that a seed determines (splitmix64).
 ///
 ///     var random = SeededRandom(seed: 7)
 ///     random.number(below: 10)          // 7, today and everywhere
 ///     random.pick(["a", "b"])   // "a"
 ///
-/// A seed gives the same numbers on every platform and with every version of the
-/// standard library, so that a failure can be replayed from it. Steele, Lea,
-/// Flood, *Fast splittable pseudorandom number generators* (2014).
+/// A seed gives the same numbers on every platform and with every version of
+/// the standard library, so you can replay a failure from its seed. See Steele,
+/// Lea, Flood, *Fast splittable pseudorandom number generators* (2014).
 public struct SeededRandom: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
-  /// Creates the source that `seed` determines.
+  /// Creates a generator with a seed.
   public init(seed: UInt64) { state = seed }
 
-  /// The next 64 random bits.
+  /// Returns the next 64 random bits.
   public mutating func next() -> UInt64 {
     state &+= 0x9e37_79b9_7f4a_7c15
     var mixed = state
@@ -26,7 +26,7 @@ public struct SeededRandom: RandomNumberGenerator, Sendable {
     return mixed ^ (mixed >> 31)
   }
 
-  /// A number from zero up to, and not including, `bound`.
+  /// Returns a random number from zero up to, but not including, `bound`.
   ///
   /// - Precondition: `bound` is positive.
   public mutating func number(below bound: Int) -> Int {
@@ -34,27 +34,29 @@ public struct SeededRandom: RandomNumberGenerator, Sendable {
     return Int(next() % UInt64(bound))
   }
 
-  /// True in `percent` cases of a hundred.
+  /// Returns `true` with a probability of `percent` in 100.
   public mutating func chance(percent: Int) -> Bool {
     number(below: 100) < percent
   }
 
-  /// One of `choices`.
+  /// Returns a random element of an array.
   ///
-  /// - Precondition: There is at least one.
+  /// - Precondition: `choices` isn't empty.
   public mutating func pick<Choice>(_ choices: [Choice]) -> Choice {
     choices[number(below: choices.count)]
   }
 
-  /// The elements of `list` in some order.
+  /// Returns the elements of an array in random order.
   public mutating func shuffled<Element>(_ list: [Element]) -> [Element] {
     var list = list
     for i in list.indices.dropFirst() { list.swapAt(i, number(below: i + 1)) }
     return list
   }
 
-  /// A timestamp unrelated to all others: clocks are wrong, and timestamps often
-  /// equal.
+  /// Returns a random timestamp.
+  ///
+  /// The timestamps are often equal and don't follow the order of events, as if
+  /// the devices' clocks were wrong.
   public mutating func timestamp() -> Timestamp {
     Timestamp(milliseconds: Int64(number(below: 5)))
   }

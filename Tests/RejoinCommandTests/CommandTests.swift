@@ -84,6 +84,23 @@ import Testing
     #expect(!printed.text.isEmpty)
   }
 
+  /// A script in an article runs, and the last line of its output is the result
+  /// that the article expects.
+  @Test func scriptOfTheGuideRuns() throws {
+    let page = try String(
+      contentsOf: Self.tests.deletingLastPathComponent().appending(
+        path: "Sources/RejoinStore/RejoinStore.docc/TestingYourApp.md"),
+      encoding: .utf8)
+    let block = page.components(separatedBy: "```\n").first {
+      $0.hasPrefix("{\"entities\"")
+    }
+    let folder = try Folder()
+    let script = try folder.write(try #require(block), to: "script.jsonl")
+    let printed = try rejoin("replay", script)
+    #expect(printed.code == 0)
+    #expect(printed.text.contains("Oat milk") && printed.text.contains("Milk"))
+  }
+
   @Test func storesAreReadFromAPipe() throws {
     let folder = try Folder()
     let stores = folder.url.path

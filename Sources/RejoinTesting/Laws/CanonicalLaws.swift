@@ -22,7 +22,7 @@ enum CanonicalLaws {
     return nil
   }
 
-  /// Values that know the same changes.
+  /// Compares values that contain the same changes.
   private static func histories<State: Lattice & Hashable>(
     _ run: LatticeRun<State>, _ cases: inout LatticeCases
   ) -> LatticeViolation? {
@@ -38,7 +38,7 @@ enum CanonicalLaws {
     return nil
   }
 
-  /// The same values, merged in different orders.
+  /// Compares the results of merging the same values in different orders.
   private static func routes<State: Lattice & Hashable>(
     _ parts: [State], _ cases: inout LatticeCases
   ) -> LatticeViolation? {

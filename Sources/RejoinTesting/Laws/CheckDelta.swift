@@ -2,19 +2,20 @@
 
 import Rejoin
 
-/// Checks that merging a delta has exactly the effect of its change, on the values
-/// that random scripts reach.
+/// Checks that merging a delta has exactly the effect of its change, using
+/// random scripts.
 ///
 ///     try checkDelta(from: PNCounter()) { counter, device, random in
 ///       try counter.increment(by: 2, on: device)
 ///     }
 ///
 /// - Parameters:
-///   - initial: The value on which every device begins.
-///   - seeds: One script is played for each.
-///   - change: Changes a value and returns the delta.
-/// - Returns: How much was tried.
-/// - Throws: ``LawFailure``, with a smallest script and its seed.
+///   - initial: The initial value of every device.
+///   - seeds: The seeds, one for each script.
+///   - change: A closure that changes a value and returns the delta.
+/// - Returns: The numbers of scripts and cases that were checked.
+/// - Throws: ``LawFailure`` if a law doesn't hold, with a minimal script and
+///   its seed.
 @discardableResult
 public func checkDelta<State: Lattice & Equatable>(
   from initial: State, seeds: Range<UInt64> = 0..<100,
@@ -25,16 +26,17 @@ public func checkDelta<State: Lattice & Equatable>(
   }
 }
 
-/// Checks that merging the delta of a change has exactly the effect of the change,
-/// on each of the given values.
+/// Checks that merging a delta has exactly the effect of its change, using the
+/// given values.
 ///
 ///     try checkDelta(samples: sets) { $0.remove("a", on: phone) }
 ///
 /// - Parameters:
 ///   - samples: The values to change.
-///   - change: Changes a value and returns the delta.
-/// - Returns: How much was tried.
-/// - Throws: ``LawFailure``, with the values that show it.
+///   - change: A closure that changes a value and returns the delta.
+/// - Returns: The number of cases that were checked.
+/// - Throws: ``LawFailure`` if a law doesn't hold, with the values that show
+///   it.
 @discardableResult
 public func checkDelta<State: Lattice & Equatable>(
   samples: [State], change: (inout State) throws -> State

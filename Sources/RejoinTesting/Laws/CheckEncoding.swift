@@ -2,7 +2,7 @@
 
 import Rejoin
 
-/// Checks the encoding of a type on the values that random scripts reach.
+/// Checks the encoding of a type, using random scripts.
 ///
 ///     try checkEncoding(
 ///       from: VectorClock(), encode: { $0.encoded() },
@@ -12,19 +12,24 @@ import Rejoin
 ///       return [device: clock[device]]
 ///     }
 ///
-/// A decoded value equals the encoded one and merges like it; equal values have
-/// equal bytes, whatever the order of delivery; and bytes that are truncated, have
-/// an extra byte or a flipped bit are refused with an error, or are the canonical
-/// encoding of the value they decode to.
+/// The function checks these laws:
+///
+/// - A decoded value equals the encoded one and merges like it.
+/// - Equal values have equal bytes, regardless of the order of delivery.
+/// - Bytes that are truncated, have an extra byte or have a flipped bit can't
+///   be decoded, unless they are the canonical encoding of another value.
 ///
 /// - Parameters:
-///   - initial: The value on which every device begins.
-///   - seeds: One script is played for each.
-///   - encode: Encodes a value; it should not throw.
-///   - decode: Decodes a value, and throws if the bytes are not an encoding.
-///   - change: Changes a value and returns the delta or the value itself.
-/// - Returns: How much was tried.
-/// - Throws: ``LawFailure``, with a smallest script and its seed.
+///   - initial: The initial value of every device.
+///   - seeds: The seeds, one for each script.
+///   - encode: A closure that encodes a value. If it throws, the check fails.
+///   - decode: A closure that decodes bytes. It throws an error if the bytes
+///     aren't an encoding.
+///   - change: A closure that changes a value and returns the delta or the
+///     value itself.
+/// - Returns: The numbers of scripts and cases that were checked.
+/// - Throws: ``LawFailure`` if a law doesn't hold, with a minimal script and
+///   its seed.
 @discardableResult
 public func checkEncoding<State: Lattice & Equatable>(
   from initial: State, seeds: Range<UInt64> = 0..<100,
@@ -43,10 +48,11 @@ public func checkEncoding<State: Lattice & Equatable>(
 ///       samples: [[], [phone: 1], [phone: 300]], encode: { $0.encoded() },
 ///       decode: { try VectorClock(decoding: $0) })
 ///
-/// - Returns: How much was tried.
-/// - Throws: ``LawFailure``, with the values that show it.
-/// - Complexity: O(*n*²) merges for *n* samples, and for each of them as many
-///   readings as it has bytes, times nine if it has few.
+/// - Returns: The number of cases that were checked.
+/// - Throws: ``LawFailure`` if a law doesn't hold, with the values that show
+///   it.
+/// - Complexity: O(*n*²) merges and O(*b*) decodings, where *n* is the number
+///   of samples and *b* is the number of bytes of all their encodings.
 @discardableResult
 public func checkEncoding<State: Lattice & Equatable>(
   samples: [State], encode: (State) throws -> [UInt8],

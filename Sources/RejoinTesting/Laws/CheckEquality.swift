@@ -2,18 +2,21 @@
 
 import Rejoin
 
-/// Checks that values which have received the same changes in different orders
-/// compare equal and hash equal, on the values that random scripts reach.
+/// Checks that values with the same changes are equal and have equal hashes,
+/// using random scripts.
 ///
-/// If equality depends on the order of delivery, on capacities, or on anything else
-/// that is not a change, replicas without unseen changes compare as different.
+/// Equality must depend only on the changes. If it also depends on the order of
+/// delivery or on a capacity, for example, replicas with the same changes
+/// compare as different.
 ///
 /// - Parameters:
-///   - initial: The value on which every device begins.
-///   - seeds: One script is played for each.
-///   - change: Changes a value and returns the delta or the value itself.
-/// - Returns: How much was tried.
-/// - Throws: ``LawFailure``, with a smallest script and its seed.
+///   - initial: The initial value of every device.
+///   - seeds: The seeds, one for each script.
+///   - change: A closure that changes a value and returns the delta or the
+///     value itself.
+/// - Returns: The numbers of scripts and cases that were checked.
+/// - Throws: ``LawFailure`` if a law doesn't hold, with a minimal script and
+///   its seed.
 @discardableResult
 public func checkEquality<State: Lattice & Hashable>(
   from initial: State, seeds: Range<UInt64> = 0..<100,
@@ -24,12 +27,13 @@ public func checkEquality<State: Lattice & Hashable>(
   }
 }
 
-/// Checks that the given values, merged in every order, compare equal and hash
-/// equal.
+/// Checks that the given values, merged in any order, are equal and have equal
+/// hashes.
 ///
-/// - Returns: How much was tried.
-/// - Throws: ``LawFailure``, with the values that show it.
-/// - Complexity: O(*n*³) merges for *n* samples.
+/// - Returns: The number of cases that were checked.
+/// - Throws: ``LawFailure`` if a law doesn't hold, with the values that show
+///   it.
+/// - Complexity: O(*n*³) merges, where *n* is the number of samples.
 @discardableResult
 public func checkEquality<State: Lattice & Hashable>(
   samples: [State]

@@ -2,22 +2,24 @@
 
 import Rejoin
 
-/// Checks that a type is a lattice and that its changes are inflationary, on the
-/// values that random scripts reach.
+/// Checks that a type is a lattice and that its changes are inflationary, using
+/// random scripts.
 ///
 ///     try checkLattice(from: ORSet<String>()) { set, device, random in
 ///       set.insert(random.pick(["a", "b"]), on: device)
 ///     }
 ///
 /// In a script, three devices change their values and merge each other's values
-/// and deltas: delayed, duplicated and reordered.
+/// and deltas, which can be delayed, duplicated and reordered.
 ///
 /// - Parameters:
-///   - initial: The value on which every device begins.
-///   - seeds: One script is played for each.
-///   - change: Changes a value and returns the delta or the value itself.
-/// - Returns: How much was tried.
-/// - Throws: ``LawFailure``, with a smallest script and its seed.
+///   - initial: The initial value of every device.
+///   - seeds: The seeds, one for each script.
+///   - change: A closure that changes a value and returns the delta or the
+///     value itself.
+/// - Returns: The numbers of scripts and cases that were checked.
+/// - Throws: ``LawFailure`` if a law doesn't hold, with a minimal script and
+///   its seed.
 @discardableResult
 public func checkLattice<State: Lattice & Equatable>(
   from initial: State, seeds: Range<UInt64> = 0..<100,
@@ -28,14 +30,15 @@ public func checkLattice<State: Lattice & Equatable>(
   }
 }
 
-/// Checks that merging is idempotent, commutative and associative on every choice
-/// of the given values.
+/// Checks that merging the given values is idempotent, commutative and
+/// associative.
 ///
 ///     try checkLattice(samples: [VectorClock(), [phone: 1], [phone: 2]])
 ///
-/// - Returns: How much was tried.
-/// - Throws: ``LawFailure``, with the values that show it.
-/// - Complexity: O(*n*³) merges for *n* samples.
+/// - Returns: The number of cases that were checked.
+/// - Throws: ``LawFailure`` if a law doesn't hold, with the values that show
+///   it.
+/// - Complexity: O(*n*³) merges, where *n* is the number of samples.
 @discardableResult
 public func checkLattice<State: Lattice & Equatable>(
   samples: [State]

@@ -2,8 +2,7 @@
 
 import Rejoin
 
-/// Checks all laws of a type: those of its join, of its deltas, and of its
-/// equality.
+/// Checks all laws of a type: those of its join, its deltas and its equality.
 ///
 ///     try checkLaws(from: Card()) { card, me, random in
 ///       let name = card.name.write("Ada", on: me, at: random.timestamp())
@@ -13,11 +12,12 @@ import Rejoin
 ///     }
 ///
 /// - Parameters:
-///   - initial: The value on which every device begins.
-///   - seeds: One script is played for each.
-///   - change: Changes a value and returns the delta.
-/// - Returns: How much was tried.
-/// - Throws: ``LawFailure``, with a smallest script and its seed.
+///   - initial: The initial value of every device.
+///   - seeds: The seeds, one for each script.
+///   - change: A closure that changes a value and returns the delta.
+/// - Returns: The numbers of scripts and cases that were checked.
+/// - Throws: ``LawFailure`` if a law doesn't hold, with a minimal script and
+///   its seed.
 @discardableResult
 public func checkLaws<State: Lattice & Hashable>(
   from initial: State, seeds: Range<UInt64> = 0..<100,

@@ -51,7 +51,7 @@ enum DeltaLaws {
         given: given)
   }
 
-  /// On the value of every device, all deltas are as good as all values.
+  /// Checks that merging all deltas into any device's value gives all changes.
   private static func anyOrder<State: Lattice & Equatable>(
     _ run: LatticeRun<State>, _ cases: inout LatticeCases
   ) -> LatticeViolation? {

@@ -2,7 +2,7 @@
 
 import Rejoin
 
-/// The laws of the join, and that changes only add.
+/// The laws of joins, and of changes that only add.
 enum JoinLaws {
   static func violation<State: Lattice & Equatable>(
     in run: LatticeRun<State>, _ cases: inout LatticeCases
@@ -17,7 +17,7 @@ enum JoinLaws {
     return nil
   }
 
-  /// The first violation, of the simplest law that is broken.
+  /// Returns the first violation of the simplest broken law.
   static func violation<State: Lattice & Equatable>(
     among states: [State], _ cases: inout LatticeCases
   ) -> LatticeViolation? {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The choices of values on which laws are tried: some, drawn from a seed, or all.
+/// The cases that the laws are checked for: all of them, or a random selection.
 struct LatticeCases {
   private var random: SeededRandom?
   private(set) var count = 0
 
-  /// Every choice there is, as far as they can be counted.
+  /// All cases, or a selection if there are too many.
   static let all = LatticeCases(random: nil)
 
-  /// A few choices that a seed determines.
+  /// Returns a small selection of cases that a seed determines.
   static func drawn(seed: UInt64) -> LatticeCases {
     LatticeCases(random: SeededRandom(seed: seed))
   }
@@ -17,7 +17,7 @@ struct LatticeCases {
 
   mutating func tried() { count += 1 }
 
-  /// Tuples of `values`, in which a value may occur repeatedly.
+  /// Returns tuples of `values`, which may contain a value repeatedly.
   mutating func tuples<Element>(
     of values: [Element], size: Int
   ) -> [[Element]] {
@@ -30,7 +30,7 @@ struct LatticeCases {
     return (0..<6).map { _ in (0..<size).map { _ in random.pick(values) } }
   }
 
-  /// Numbers below `bound`: all where they are few.
+  /// Returns numbers below `bound`, including all of them if they are few.
   mutating func numbers(below bound: Int) -> [Int] {
     if random == nil, bound <= 2_048 { return Array(0..<bound) }
     var source = random ?? SeededRandom(seed: 0)
@@ -41,7 +41,7 @@ struct LatticeCases {
     return numbers
   }
 
-  /// Orders of `values`: all where there are few.
+  /// Returns orders of `values`, including all of them if they are few.
   mutating func orders<Element>(of values: [Element]) -> [[Element]] {
     if random == nil, values.count <= 4 {
       return LatticeCases.permutations(values)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What must hold for all values of a lattice, its changes and its equality.
+/// A law that applies to all values of a lattice, their changes and their
+/// equality.
 ///
-/// `a ⊔ b` is the result of merging `b` into `a`; `m` is a change and `δ` the delta
-/// that it returns.
+/// In the formulas, `a ⊔ b` is the result of merging `b` into `a`, `m` is a
+/// change, and `δ` is the delta that the change returns.
 public enum LatticeLaw: String, Hashable, Sendable, CaseIterable {
   /// Merging a value into itself changes nothing: `a ⊔ a = a`.
   case idempotent
@@ -16,13 +17,14 @@ public enum LatticeLaw: String, Hashable, Sendable, CaseIterable {
 
   /// A delta does what the change did: `a ⊔ δ = m(a)`.
   case delta
-  /// A delta says nothing that the change did not do: `m(a) ⊔ δ = m(a)`.
+  /// A delta has no other effect than the change: `m(a) ⊔ δ = m(a)`.
   case absorbed
-  /// Merging all deltas, delayed, duplicated and reordered, gives the same value as
-  /// all changes.
+  /// Merging all deltas gives the same value as all changes, even if deltas are
+  /// delayed, duplicated and reordered.
   case anyOrder
 
-  /// Values that have received the same changes, in any order, are equal.
+  /// Values with the same changes are equal, regardless of the order of the
+  /// changes.
   case canonical
   /// Equality is reflexive and symmetric.
   case equality
@@ -31,18 +33,20 @@ public enum LatticeLaw: String, Hashable, Sendable, CaseIterable {
 
   /// Decoding an encoded value gives an equal value.
   case roundTrip
-  /// Equal values have equal bytes, and different values different ones.
+  /// Equal values have equal bytes, and different values have different bytes.
   case equalBytes
   /// Encoding a decoded value gives the same bytes.
   case writtenAgain
-  /// Decoded values merge like the values they were encoded from.
+  /// Decoded values merge like the original values.
   case joinedBytes
-  /// Bytes that are not the encoding of a value are refused.
+  /// Bytes that aren't the encoding of a value can't be decoded.
   case canonicalBytes
 
-  /// A random change throws nothing.
+  /// A random change doesn't throw an error.
   case accepted
-  /// Some random change has an effect; otherwise nothing was checked.
+  /// At least one random change has an effect.
+  ///
+  /// Otherwise, nothing was checked.
   case effective
 }
 

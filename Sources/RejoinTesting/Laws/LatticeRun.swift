@@ -2,17 +2,18 @@
 
 import Rejoin
 
-/// Changes a value on a device and returns the delta of the change, or the whole
-/// value where there is no smaller one.
+/// A closure that changes a value on a device and returns the delta of the
+/// change.
 ///
-/// Everything random in it comes from the source that it is given.
+/// If no smaller delta exists, the closure can return the whole value. All of
+/// its random choices must come from the given generator.
 public typealias RandomChange<State> = (
   inout State, DeviceID, inout SeededRandom
 ) throws -> State
 
-/// A script as it was played: every value that was reached, and every change.
+/// The run of a script, with every value and every change.
 struct LatticeRun<State: Lattice> {
-  /// A value, and the changes that have reached it.
+  /// A value with the changes that it contains.
   struct Reached {
     var state: State
     var history: Set<Int>
@@ -52,7 +53,8 @@ struct LatticeRun<State: Lattice> {
     }
   }
 
-  /// Plays a step and returns the replica that took it, if any did.
+  /// Plays a step and returns the replica that took it, or `nil` if the step
+  /// isn't possible.
   private mutating func play(
     _ step: LatticeScript.Step, _ change: RandomChange<State>
   ) -> Int? {
@@ -90,7 +92,7 @@ struct LatticeRun<State: Lattice> {
 }
 
 extension LatticeRun {
-  /// The steps in words, with what became of the values.
+  /// Descriptions of the steps and their results.
   var story: [String] {
     let names = LatticeScript.devices
     let numbers = played.enumerated().reduce(into: [Int: Int]()) {

@@ -2,20 +2,21 @@
 
 import Rejoin
 
-/// What three devices do to their values of one lattice.
+/// A script of changes and merges on three devices.
 ///
-/// Every change has a seed of its own, so that a script from which steps are taken
-/// out still makes the others as before.
+/// Each change has its own seed, so if steps are removed from a script, the
+/// other steps stay the same.
 struct LatticeScript {
   enum Step {
-    /// The change with a number, drawn from a seed.
+    /// A device makes the random change with a number and a seed.
     case change(Int, on: Int, seed: UInt64)
     /// A device merges the value of another.
     case merge(from: Int, into: Int)
-    /// A device merges the delta of a change: delayed, duplicated or reordered.
+    /// A device merges the delta of a change, perhaps late, repeatedly or out
+    /// of order.
     case deliver(Int, to: Int)
 
-    /// The place of the device that takes the step.
+    /// The index of the device that takes the step.
     var place: Int {
       switch self {
       case .change(_, let here, _), .merge(_, let here), .deliver(_, let here):
@@ -23,7 +24,7 @@ struct LatticeScript {
       }
     }
 
-    /// The same step on another device.
+    /// Returns the same step on another device.
     func moved(to place: Int) -> Step {
       switch self {
       case .change(let number, _, let seed):

@@ -2,7 +2,7 @@
 
 import Rejoin
 
-/// A law that does not hold for some values.
+/// An error that describes a law that doesn't hold for some values.
 struct LatticeViolation: Error {
   let law: LatticeLaw
   let exhibits: [LawFailure.Exhibit]
@@ -12,13 +12,13 @@ struct LatticeViolation: Error {
     self.exhibits = exhibits
   }
 
-  /// The violation that a change threw.
+  /// Creates the violation of a change that throws an error.
   init(refusal error: any Error) {
     self.init(
       .accepted, [LawFailure.Exhibit(name: "thrown", text: "\(error)")])
   }
 
-  /// The failure of values that were given.
+  /// Returns the failure of a check with samples.
   func failure<State>(
     of type: State.Type, in checker: String
   ) -> LawFailure {
@@ -28,7 +28,7 @@ struct LatticeViolation: Error {
   }
 }
 
-/// A value under the name that a law gives it.
+/// A value with its name in a law.
 struct Named<State> {
   let name: String
   let value: State
@@ -44,7 +44,8 @@ struct Named<State> {
 }
 
 extension LatticeLaw {
-  /// The violation that `left` and `right` differ; `nil` if they are equal.
+  /// Returns a violation if `left` and `right` differ, or `nil` if they are
+  /// equal.
   func unless<State: Equatable>(
     _ left: Named<State>, equals right: Named<State>,
     given: @autoclosure () -> [Named<State>]
@@ -53,7 +54,7 @@ extension LatticeLaw {
       ? nil : violation(left, right, given: given())
   }
 
-  /// The violation that two values show.
+  /// Returns the violation that two values show.
   func violation<State>(
     _ left: Named<State>, _ right: Named<State>, given: [Named<State>]
   ) -> LatticeViolation {

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How much a checker has tried without finding a law broken.
+/// The numbers of scripts and cases that were checked without a failure.
 public struct LawChecks: Hashable, Sendable {
-  /// The scripts that were played; none where samples were given.
+  /// The number of scripts, or zero if you check samples.
   public internal(set) var scripts = 0
 
-  /// The cases: one law, or the laws of one change, on one choice of values.
+  /// The number of cases.
+  ///
+  /// A case is one law, or the laws of one change, for one choice of values.
   public internal(set) var cases = 0
 
-  /// Adds what another check has tried.
+  /// Adds the counts of another check.
   public static func += (a: inout LawChecks, b: LawChecks) {
     a.scripts += b.scripts
     a.cases += b.cases
   }
 
-  /// Creates the count of cases on samples.
+  /// Creates the counts of a check of samples.
   init(_ cases: LatticeCases) { self.cases = cases.count }
 
-  /// Creates the count of nothing, to which checks are added.
+  /// Creates counts of zero.
   public init() {}
 }

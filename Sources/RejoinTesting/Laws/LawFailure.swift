@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A law that does not hold, with the smallest values found that show it.
+/// An error that describes a law that doesn't hold, with the smallest example
+/// found.
 ///
-/// Swift Testing and XCTest print the description of an error that a test throws,
-/// which is all that is needed to see the failure and to replay it:
+/// If a test throws this error, Swift Testing and XCTest print its description.
+/// The description shows the failure and how to replay it:
 ///
 ///     LastArrival breaks the law commutative: a ⊔ b = b ⊔ a
 ///       a      LastArrival(value: 3)
@@ -15,28 +16,27 @@
 ///       2. B changes: LastArrival(value: 8)
 ///     replay with checkLattice(…, seeds: 17..<18)
 public struct LawFailure: Error, Sendable {
-  /// A value and what it is in the statement of the law.
+  /// A value with its role in the statement of the law.
   public struct Exhibit: Hashable, Sendable {
-    /// What the law calls it.
+    /// The name of the value in the law.
     public let name: String
     /// The value as text.
     public let text: String
   }
 
-  /// The law that is broken.
+  /// The broken law.
   public let law: LatticeLaw
 
   /// The type that breaks it.
   public let type: String
 
-  /// The values that show it.
+  /// The values that show the failure.
   public let exhibits: [Exhibit]
 
-  /// What the devices did to reach the values, one step a line; empty where
-  /// samples were given.
+  /// The steps that lead to the values, or an empty array if you check samples.
   public let steps: [String]
 
-  /// The seed of the script; `nil` where samples were given.
+  /// The seed of the script, or `nil` if you check samples.
   public let seed: UInt64?
 
   let checker: String
@@ -44,7 +44,8 @@ public struct LawFailure: Error, Sendable {
 }
 
 extension LawFailure: CustomStringConvertible {
-  /// The law, the values, the steps to them, and how to replay them.
+  /// The law, the values, the steps that lead to them, and a call that replays
+  /// them.
   public var description: String {
     let width = exhibits.map(\.name.count).max() ?? 0
     var lines = ["\(type) breaks the law \(law.rawValue): \(law.statement)"]

@@ -2,9 +2,9 @@
 
 import Rejoin
 
-/// The body of every checker that plays scripts.
+/// Runs a check that plays scripts.
 ///
-/// - Parameter name: The name of the checker, by which a failure is replayed.
+/// - Parameter name: The name of the checker, which replays a failure.
 func check<State: Lattice & Equatable>(
   _ name: String, from initial: State, _ seeds: Range<UInt64>,
   _ change: @escaping RandomChange<State>,
@@ -15,7 +15,7 @@ func check<State: Lattice & Equatable>(
   ).run(seeds: seeds)
 }
 
-/// The body of every checker that takes samples.
+/// Runs a check of samples.
 ///
 /// - Parameter name: The name of the checker.
 func check<State: Lattice & Equatable>(
@@ -29,14 +29,14 @@ func check<State: Lattice & Equatable>(
   return LawChecks(cases)
 }
 
-/// Plays scripts, has every run inspected, and cuts a script that breaks a law to
-/// a smallest one that does.
+/// A check that plays scripts, inspects every run, and shrinks a script that
+/// breaks a law.
 struct ScriptedCheck<State: Lattice & Equatable> {
   typealias Inspection = (
     LatticeRun<State>, inout LatticeCases
   ) -> LatticeViolation?
 
-  /// The name of the function that checks.
+  /// The name of the checker.
   let checker: String
   let initial: State
   let change: RandomChange<State>
@@ -74,7 +74,8 @@ struct ScriptedCheck<State: Lattice & Equatable> {
     return inspect(run, &cases)
   }
 
-  /// The failure of the smallest script, in which all cases are tried.
+  /// Returns the failure of the smallest script, after trying all cases in each
+  /// smaller script.
   private func failure(
     _ found: LatticeViolation, seed: UInt64
   ) -> LawFailure {

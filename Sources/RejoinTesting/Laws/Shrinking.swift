@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension LatticeScript {
-  /// Takes steps out, and moves steps to earlier devices, as long as the script
-  /// satisfies `fails`.
+  /// Removes steps and moves steps to earlier devices, as long as the script
+  /// still satisfies `fails`.
   mutating func shrink(while fails: (LatticeScript) -> Bool) {
     var hasMoved = true
     while hasMoved {
@@ -20,11 +20,12 @@ extension LatticeScript {
 }
 
 extension Array {
-  /// Takes elements out as long as what remains satisfies `fails`: long runs
-  /// first, at last every single one.
+  /// Returns the array without the elements that it doesn't need to satisfy
+  /// `fails`.
   ///
-  /// Zeller, Hildebrandt, *Simplifying and isolating failure-inducing input*
-  /// (2002), without the complements.
+  /// The method first removes long runs of elements, and finally single
+  /// elements. See Zeller, Hildebrandt, *Simplifying and isolating
+  /// failure-inducing input* (2002). It omits the tests of complements.
   func shrunk(while fails: ([Element]) -> Bool) -> [Element] {
     var smallest = self
     var length = Swift.max(count / 2, 1)

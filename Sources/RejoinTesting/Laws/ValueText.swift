@@ -2,11 +2,11 @@
 
 import Rejoin
 
-/// Values as text, by their parts.
+/// The text of a value, composed of its parts.
 ///
-/// A lattice's own description is for users and may hide what merging compares:
-/// two counters that print `0` need not be equal. Its parts are printed instead.
-/// Dictionaries and sets are sorted, so that equal values print alike.
+/// A lattice's own description is for users and may hide content that merging
+/// compares. For example, two counters that print `0` can differ. Dictionaries
+/// and sets are sorted, so equal values have equal texts.
 enum ValueText {
   static func of(_ value: Any) -> String {
     if let text = value as? String { return text.debugDescription }
@@ -29,7 +29,7 @@ enum ValueText {
     return "\(name(mirror))(\(list(mirror)))"
   }
 
-  /// Bytes, two digits each.
+  /// Returns bytes as text, with two digits for each byte.
   static func hexadecimal(_ bytes: [UInt8]) -> String {
     if bytes.isEmpty { return "none" }
     return bytes.map { byte in
@@ -42,7 +42,7 @@ enum ValueText {
       ? "\(name(mirror))()" : "\(value)"
   }
 
-  /// The type without its module and its arguments.
+  /// Returns the name of the type without its module and generic arguments.
   private static func name(_ mirror: Mirror) -> String {
     String("\(mirror.subjectType)".prefix { $0 != "<" })
   }

@@ -2,7 +2,7 @@
 
 import Rejoin
 
-/// The laws of a type's bytes.
+/// The laws of a type's encoding.
 struct WireLaws<State: Lattice & Equatable> {
   let encode: (State) throws -> [UInt8]
   let decode: ([UInt8]) throws -> State
@@ -25,7 +25,10 @@ struct WireLaws<State: Lattice & Equatable> {
     violation(among: samples, damaging: samples[...], &cases)
   }
 
-  /// The first violation; to damage bytes takes long, and so some are chosen.
+  /// Returns the first violation.
+  ///
+  /// Damaging bytes is slow, so the method damages only the bytes of `some`
+  /// values.
   private func violation(
     among values: [State], damaging some: ArraySlice<State>,
     _ cases: inout LatticeCases
@@ -47,7 +50,7 @@ struct WireLaws<State: Lattice & Equatable> {
     } catch { return error }
   }
 
-  /// The bytes of a value, which were read again.
+  /// Returns the bytes of a value, after decoding and encoding them again.
   private func bytesRead(
     of a: State
   ) throws(LatticeViolation) -> [UInt8] {
@@ -104,7 +107,7 @@ struct WireLaws<State: Lattice & Equatable> {
     }
   }
 
-  /// Cuts the bytes of a value short, adds one, and turns bits of them.
+  /// Truncates the bytes of a value, appends a byte, and flips bits.
   private func damage(
     _ a: State, _ cases: inout LatticeCases
   ) throws(LatticeViolation) {
@@ -124,7 +127,8 @@ struct WireLaws<State: Lattice & Equatable> {
     }
   }
 
-  /// Expects that bytes are refused, or that they are a value's.
+  /// Checks that damaged bytes can't be decoded, or are the encoding of a
+  /// value.
   private func refuse(
     _ damaged: [UInt8], insteadOf bytes: [UInt8], of a: State
   ) throws(LatticeViolation) {

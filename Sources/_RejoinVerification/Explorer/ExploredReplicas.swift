@@ -18,7 +18,7 @@ final class ExploredReplicas<Replica: TestedReplica> {
     let model: OracleReplica
     /// The number of the contents, which other devices can share.
     let contents: Int
-    /// A number shared by states that differ at most in what they send of large
+    /// A number shared by states that differ at most in the way they send large
     /// fields.
     let likeness: Int
     /// The number of the clock.
@@ -42,12 +42,12 @@ final class ExploredReplicas<Replica: TestedReplica> {
   private var places: [[Int]: Int] = [:]
   private var contents: [Replica.Contents] = []
   private var contentsPlaces: [[Int]: Int] = [:]
-  /// The clocks that can be a basis. The first clock is empty.
+  /// The clocks that can be a basis, starting with an empty one.
   private(set) var clocks: [ReplicaVersion] = []
   /// The oracle's models of the replicas with these clocks.
   private var receivers: [OracleReplica?] = []
   private var clockPlaces: [ReplicaVersion: Int] = [:]
-  /// The messages. Message `i` is stored at index `i - 1`, and zero means none.
+  /// The messages: message `i` has index `i - 1`, and zero means none.
   private(set) var letters: [Letter] = []
   private var letterPlaces: [[Int]: Int] = [:]
   /// The devices whose saves each message contains, as a bit mask.
@@ -68,7 +68,7 @@ final class ExploredReplicas<Replica: TestedReplica> {
   /// The numbers of messages, which can differ even if the oracle's knowledge
   /// is the same.
   private var messages: [Replica.Message: Int] = [:]
-  /// Numbers shared by states that differ at most in what they send of large
+  /// Numbers shared by states that differ at most in the way they send large
   /// fields.
   private var likenesses: [[Int]: Int] = [:]
 
@@ -324,7 +324,7 @@ extension ExploredReplicas {
     return result
   }
 
-  /// Returns whether two states differ at most in what they send of large
+  /// Returns whether two states differ at most in the way they send large
   /// fields.
   ///
   /// A fragment and the whole field give a receiver the same field, but

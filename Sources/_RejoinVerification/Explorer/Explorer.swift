@@ -61,7 +61,7 @@ public struct Explorer<Replica: TestedReplica> {
     actions = ExplorerAction.all(program)
   }
 
-  /// Visits every configuration, in the order of the number of steps.
+  /// Visits every configuration, starting with the fewest steps.
   ///
   /// - Parameters:
   ///   - limit: The maximum number of configurations.
@@ -184,7 +184,8 @@ extension Explorer {
       ? nil : configuration.keeping(letter, in: last)
   }
 
-  /// Syncs one device to another, after both have recorded the other's version.
+  /// Syncs one device to another, and records each device's version at the
+  /// other.
   private mutating func meet(
     _ i: Int, _ j: Int, in configuration: ExplorerConfiguration
   ) throws(ScriptMismatch) -> ExplorerConfiguration? {

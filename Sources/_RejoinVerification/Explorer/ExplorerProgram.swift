@@ -33,7 +33,7 @@ public struct ExplorerProgram: Sendable {
 
   /// One to seven saves.
   public let saves: [Save]
-  /// The devices that can make each save. By default, every device can.
+  /// The devices that can make each save, by default all of them.
   public var savers: [[Int]]
   /// The times that a wall clock can show at a save, in milliseconds since
   /// 1970.

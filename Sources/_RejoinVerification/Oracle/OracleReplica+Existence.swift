@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Rejoin
 
-// A record exists if no deletion's author had seen some received edit or touch.
-// With the rule `deleteWins`, any deletion that no save follows also ends it.
+// A record exists if the author of every deletion had not seen some received
+// edit or touch. With the rule `deleteWins`, a deletion that no save follows
+// always wins.
 extension OracleReplica {
   /// The effect of a save on the existence of a record.
   enum ExistenceEdit {
@@ -23,7 +24,8 @@ extension OracleReplica {
     !deletions(of: id).isEmpty && !exists(id)
   }
 
-  /// Returns whether no deletion's author had seen some edit or touch.
+  /// Returns whether some edit or touch was unseen by the authors of all
+  /// deletions.
   private func isEdited(_ id: RecordID, beside deletions: [Int]) -> Bool {
     edits(of: id).contains { edit in
       let dot = history.saves[edit].dot

@@ -16,7 +16,7 @@ struct OracleRange: Hashable {
 struct OraclePrefix: Hashable {
   let through: RecordID
   let save: OracleDelta.Interval
-  /// The sender of the part that ended here.
+  /// The sender of the last part.
   var sender: DeviceID
 
   /// Returns whether the records up to `through` contain a save.

@@ -8,7 +8,7 @@ struct Timeline<Event> {
     let event: Event
   }
 
-  /// A binary heap. No entry precedes its parent.
+  /// A binary heap whose entries never precede their parents.
   private var heap: [Entry] = []
   private var count = 0
 
