@@ -4,13 +4,13 @@ import Rejoin
 
 /// The observers of changes in a store.
 ///
-/// The pending changes of an observer are kept for it. They grow with the
-/// changed records and not with the number of changes. The observers of single
-/// records are indexed by record, so a change does not search them.
+/// Each observer has a list of pending changes with one entry per changed
+/// record, regardless of the number of changes. The observers of single records
+/// are indexed by record, so a change does not search them.
 package final class ChangeObservers: Sendable {
   private struct Observer {
     let pending: PendingChanges
-    /// Wakes it; one signal that has not been seen is as good as many.
+    /// Wakes the observer. A single pending signal is enough.
     let signal: AsyncStream<Void>.Continuation
   }
 
@@ -34,14 +34,14 @@ package final class ChangeObservers: Sendable {
 
   deinit { for observer in state.withLock(\.all) { observer.signal.finish() } }
 
-  /// Whether anybody observes.
+  /// Whether no observers exist.
   package var isEmpty: Bool {
     state.withLock { $0.ofAll.isEmpty && $0.ofRecord.isEmpty }
   }
 
-  /// Whether an observer wants the former states of records.
+  /// Whether the observers need the former states of records.
   ///
-  /// The observers of all records want them.
+  /// Only observers of all records need them.
   var wantOld: Bool { state.withLock { !$0.ofAll.isEmpty } }
 
   /// The reason why the observers ended, or `nil` if they did not.
@@ -50,7 +50,7 @@ package final class ChangeObservers: Sendable {
   /// The number of the latest observer.
   var mark: Int { state.withLock(\.count) }
 
-  /// Adds an observer, who receives changes while its signals exist.
+  /// Adds an observer, which receives changes as long as its signals exist.
   ///
   /// - Parameter record: The record to observe, or `nil` for all records.
   package func observe(
@@ -92,11 +92,11 @@ package final class ChangeObservers: Sendable {
     }
   }
 
-  /// Sends changes to the observers that were there when the change began.
+  /// Sends changes to the observers that existed when the change started.
   ///
   /// - Parameters:
   ///   - changes: The changes.
-  ///   - mark: The ``mark`` at the beginning of the change.
+  ///   - mark: The ``mark`` at the start of the change.
   /// - Complexity: O(*k* + *n*), where *k* is the number of changes and *n* is
   ///   the number of their observers.
   func tell(_ changes: RecordChanges, upTo mark: Int) {
@@ -140,7 +140,7 @@ package final class ChangeObservers: Sendable {
   }
 }
 
-/// What an observer has not been told yet.
+/// The changes that an observer did not receive yet.
 package final class PendingChanges: Sendable {
   private let state = Locked<(changes: RecordChanges?, failure: StoreError?)>(
     (nil, nil))
@@ -161,7 +161,7 @@ package final class PendingChanges: Sendable {
     state.withLock { $0.failure = failure }
   }
 
-  /// Hands out what there is; `nil` if there is nothing.
+  /// Returns and removes the pending changes, or returns `nil` without any.
   package func take() -> RecordChanges? {
     state.withLock { state in
       defer { state.changes = nil }
@@ -169,7 +169,7 @@ package final class PendingChanges: Sendable {
     }
   }
 
-  /// The error to throw after the pending changes, or `nil` for none.
+  /// The error to throw after the pending changes, or `nil` if none is thrown.
   var failure: StoreError? { state.withLock(\.failure) }
 }
 

@@ -2,18 +2,18 @@
 
 import Rejoin
 
-/// The token that a keeper has when a scope is opened.
+/// The content of the token storage when a scope is opened.
 enum FoundToken: Equatable {
-  /// The keeper has no token, or the token is lost.
+  /// The token storage is empty.
   case none
-  /// The scope is being created, and has no save yet.
+  /// The scope is being created, so it has no saves.
   case creating
-  /// The token of a store that was open.
+  /// The token of an existing store.
   case token(RestoreToken)
   /// The bytes are not a valid token.
   case damaged
 
-  /// Bytes, other than a token, that are kept while a scope is created.
+  /// The bytes that replace the token while a scope is created.
   private static let mark = Array("rejoin: creating".utf8)
 
   init(of keeper: any TokenStorage) throws(StoreError) {
@@ -32,8 +32,8 @@ enum FoundToken: Equatable {
 
   /// Records that a scope is being created.
   ///
-  /// If the process exits before the commit, the scope does not exist, and
-  /// opening it does not report it as missing.
+  /// If the process exits before the commit, the scope does not exist. Opening
+  /// then must not report it as missing.
   static func keepCreating(by keeper: any TokenStorage) throws(StoreError) {
     do { try keeper.store(mark) } catch { throw .tokenNotStored("\(error)") }
   }
@@ -41,15 +41,15 @@ enum FoundToken: Equatable {
   /// Whether the token shows that a store existed.
   var tellsOfStore: Bool { self != .none && self != .creating }
 
-  /// The token, or `nil` if the keeper has no valid one.
+  /// The token, or `nil` if the token storage has no valid token.
   var token: RestoreToken? {
     if case .token(let token) = self { token } else { nil }
   }
 
-  /// Returns the token for opening a replica.
+  /// Returns the token to open a stored replica with.
   func token(of stored: ReplicaState) -> RestoreToken? {
     let own = RestoreToken(stored)
-    // The process exited between the commit and the token, before any save.
+    // The process exited after the commit and before it stored the token.
     let isCreated = self == .creating && own.sequence == 0 && own.pullCount == 0
     return isCreated ? own : token
   }

@@ -3,22 +3,21 @@
 import Rejoin
 import RejoinSQL
 
-/// Reads rows of records into a replica.
+/// A reader of record rows, which assembles a replica.
 struct RecordReader {
-  /// The scope.
   let row: ScopeRow
   /// The number of each device's row.
   let devices: [DeviceID: Int64]
-  /// The last of the records that were read, in the order of their IDs.
+  /// The greatest ID of a record that was read.
   var last: RecordID?
-  /// The number of bytes of the bodies that were read.
+  /// The number of bytes in the bodies that were read.
   private(set) var byteCount = 0
-  /// The number of each record's row, in the order in which they were read.
+  /// The row number of each record, in reading order.
   private(set) var numbers: [Int64] = []
   private var seen: Set<Int64> = []
-  /// The bodies of the rows that were read, on a hub.
+  /// The bodies of the rows that a hub read.
   private var bodies: [[UInt8]] = []
-  /// The records that get patches, by their positions.
+  /// The records with patches, by position.
   private var patches: [Int: RecordRows.Patches] = [:]
   private var assembly: StoredAssembly
   private let patching: Patching
@@ -34,12 +33,12 @@ struct RecordReader {
     numbers.reserveCapacity(Int(clamping: min(row.records, 1 << 16)))
   }
 
-  /// Reads the rows `r` of a source, as far as they have not been read.
+  /// Reads the rows `r` of a source, except those that were read before.
   mutating func read(_ source: String, _ values: SQLValue...) throws {
     try read(source, values)
   }
 
-  /// Reads the rows `r` of a source, as far as they have not been read.
+  /// Reads the rows `r` of a source, except those that were read before.
   mutating func read(_ source: String, _ values: [SQLValue]) throws {
     try connection.run(
       "SELECT r.record, r.entity, r.key, r.body FROM " + source, values
@@ -49,7 +48,7 @@ struct RecordReader {
       do {
         let id = try row.withBytes(3) { body in
           byteCount += body.count
-          // A hub reads only what a request needs, and has no patches.
+          // A hub has no patches.
           if self.row.isOfHub {
             bodies.append(Array(body))
           } else if body.count >= patching.least {
@@ -71,13 +70,14 @@ struct RecordReader {
     }
   }
 
-  /// Reads the rows whose numbers a query finds, as far as they have not been read.
+  /// Reads the rows with the numbers that a query returns, except those that
+  /// were read before.
   ///
-  /// In two steps, since a database that does not know how few they are would look
-  /// at every record.
+  /// The query and the rows are separate statements. In one statement, a
+  /// database that overestimates the number of rows would scan every record.
   ///
-  /// - Parameter limit: The number of bytes after which it stops.
-  /// - Returns: Whether it has read all.
+  /// - Parameter limit: The number of bytes after which reading stops.
+  /// - Returns: Whether all rows were read.
   @discardableResult
   mutating func readRows(
     foundBy query: String, _ values: [SQLValue], byteLimit limit: Int = .max
@@ -88,7 +88,7 @@ struct RecordReader {
         found.append(.integer(row.integer(0)))
       }
     }
-    // Always as many at once, so that the statement stays the same.
+    // Use a fixed number of parameters, so the statement can be reused.
     let count = 100
     let places = Array(repeating: "?", count: count).joined(separator: ", ")
     for start in stride(from: 0, to: found.count, by: count) {
@@ -113,7 +113,7 @@ struct RecordReader {
     try OwnDigestRows.read(into: &assembly, row, connection)
   }
 
-  /// Reads the patches of the records, all of which have been read.
+  /// Reads all patches, after all records are read.
   mutating func readPatches() throws {
     if row.patches == 0 { return }
     let count = try readPatches(
@@ -125,7 +125,7 @@ struct RecordReader {
     }
   }
 
-  /// Reads the patches with a number in a column.
+  /// Reads the patches that have `number` in a column.
   private mutating func readPatches(
     _ column: String, _ number: Int64, of positions: [Int64: Int]
   ) throws -> Int64 {
@@ -143,7 +143,8 @@ struct RecordReader {
       do {
         try row.withBytes(2) { patch in
           try assembly.add(patch: patch, toRecordAt: position)
-          // One that is not large any more is written as a whole next time.
+          // If the record is no longer large, the next write replaces it as a
+          // whole.
           patches[position, default: .init(body: 0)].add(patch)
         }
       } catch let error as WireError {
@@ -160,7 +161,7 @@ struct RecordReader {
     RecordRows(row, numbers, patches, bodies, patching: patching)
   }
 
-  /// What is here and not in a version.
+  /// Returns the changes of the scope that a version lacks.
   func missingChanges(
     since basis: ReplicaVersion, inParts: Bool = false
   ) -> MissingChanges {

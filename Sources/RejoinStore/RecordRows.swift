@@ -3,19 +3,19 @@
 import Rejoin
 import RejoinSQL
 
-/// When a record is not written as a whole.
+/// The conditions under which a change is written as a patch.
 package struct Patching {
-  /// From how many bytes on a record gets patches.
+  /// The minimum number of bytes of a record with patches.
   ///
-  /// A row of that size fills a page.
+  /// The default row fills a page.
   var least = 4096
-  /// How long the patches of a record may be together, in hundredths of its length.
+  /// The maximum size of a record's patches, in percent of the record's size.
   var percent = 50
 
-  /// As it is for apps.
+  /// Creates the conditions for apps.
   package init() {}
 
-  /// Every record gets some, for checkers.
+  /// Conditions under which every record gets patches, for tests.
   package static var forTesting: Patching {
     var patching = Patching()
     (patching.least, patching.percent) = (0, 400)
@@ -23,18 +23,17 @@ package struct Patching {
   }
 }
 
-/// The rows of a scope's records, and those of patches.
+/// The rows of a scope's records and of their patches.
 ///
-/// A large record is not written as a whole whenever a little of it changes. What
-/// has changed is written as a patch, until the patches together are half as long
-/// as the record.
+/// A small change of a large record is written as a patch. When the patches
+/// exceed half the size of the record, the whole record is written again.
 struct RecordRows {
-  /// What is kept of a record that gets patches.
+  /// The sizes of a large record and its patches.
   struct Patches {
-    /// The bytes of the record's row.
+    /// The number of bytes in the record's row.
     let body: Int
     var count: Int64 = 0
-    /// The bytes of its patches.
+    /// The number of bytes in the patches.
     var bytes = 0
 
     mutating func add(_ patch: some Collection<UInt8>) {
@@ -42,22 +41,23 @@ struct RecordRows {
     }
   }
 
-  /// The number of each record's row, by its position in the replica; zero if it
-  /// has none.
+  /// The row number of each record, by position in the replica, or zero for a
+  /// record without a row.
   private(set) var numbers: [Int64] = []
-  /// How many records there are, which need not all have been read.
+  /// The number of all records, including records that were not read.
   private(set) var count: Int64
-  /// How many patches there are.
+  /// The number of patches.
   private(set) var patchCount: Int64
-  /// The large records, by their positions.
+  /// The large records, by position.
   private var patches: [Int: Patches]
-  /// The bodies of the rows that were read, on a hub.
+  /// The bodies of the rows that a hub read.
   ///
-  /// Many requests arrive twice, and an unchanged row is not written again.
+  /// Many requests arrive twice, and a hub does not write an unchanged row
+  /// again.
   private let bodies: [[UInt8]]
   let patching: Patching
 
-  /// What was read of a scope.
+  /// Creates the rows that were read from a scope.
   init(
     _ row: ScopeRow, _ numbers: [Int64] = [], _ patches: [Int: Patches] = [:],
     _ bodies: [[UInt8]] = [], patching: Patching
@@ -67,7 +67,7 @@ struct RecordRows {
     self.patching = patching
   }
 
-  /// The check of a patch: it counts only where it was written.
+  /// Returns the check of a patch, which includes the location of the patch.
   static func check(
     of patch: [UInt8], at place: Int64, of record: Int64
   ) -> Int64 {
@@ -79,7 +79,7 @@ struct RecordRows {
   /// The positions of the large records.
   var large: some Sequence<Int> { patches.keys }
 
-  /// The number of a record's row.
+  /// Returns the number of a record's row.
   func number(at position: Int) -> Int64? {
     position < numbers.count ? numbers[position] : nil
   }
@@ -102,7 +102,7 @@ struct RecordRows {
     }
   }
 
-  /// Writes a record that has changed.
+  /// Writes a changed record as a patch or as a whole.
   mutating func write(
     _ position: Int, of replica: Replica, in scope: Int64,
     on connection: any SQLConnection

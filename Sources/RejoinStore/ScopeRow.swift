@@ -98,7 +98,7 @@ struct ScopeRow {
       "SELECT pg_advisory_xact_lock(?)", .integer(0x7265_6a6f << 32 | number))
   }
 
-  /// Whether the scope belongs to a hub, which opens no scope as a writer.
+  /// Whether the scope belongs to a hub, which never claims a scope.
   var isOfHub: Bool { writer == 0 }
 
   private static func read(
@@ -129,8 +129,7 @@ struct ScopeRow {
 
   /// Adds the row and sets its number.
   ///
-  /// - Returns: Whether the row was added. If the name is taken, the result is
-  ///   `false`.
+  /// - Returns: `false` if a scope already has the name, and otherwise `true`.
   @discardableResult
   mutating func insert(on connection: any SQLConnection) throws -> Bool {
     let (format, name) = (Int64(format), SQLValue.bytes(name))

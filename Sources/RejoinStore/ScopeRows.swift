@@ -72,7 +72,7 @@ final class ScopeRows {
 
 // Writing.
 extension ScopeRows {
-/// Starts to record which devices touch which records. Only a hub does so.
+/// Starts to record which devices touch the records of a hub.
 ///
 /// - Parameter stored: The replica that was read.
   func recordTouches(of stored: ReplicaState) {
@@ -132,8 +132,7 @@ extension ScopeRows {
       floor: own.floor, last: own.floor + UInt64(own.digests.count),
       device: stored.device)
     guard now != digests else { return }
-    // The stored digests belong to saves of another device, or to saves that
-    // were undone.
+    // If the device changed, the stored digests belong to other saves.
     if now.device != digests.device || now.last < digests.last {
       try connection.run(
         "DELETE FROM rejoin_digest WHERE scope = ?", .integer(row.scope))
@@ -354,8 +353,8 @@ struct OwnDigestRows: Equatable {
     guard let first = found.first, let last = found.last else {
       return OwnDigestRows()
     }
-    // If one between them is missing, `finished()` finds the error, because the
-    // digests then do not end with the last own save.
+    // If a digest between them is missing, `finished()` throws, because the
+    // digests do not end with the last own save.
     assembly.add(ownDigests: found.map(\.digest), above: first.n - 1)
     return OwnDigestRows(floor: first.n - 1, last: last.n)
   }

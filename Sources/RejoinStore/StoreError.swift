@@ -7,8 +7,7 @@ import RejoinSQL
 public enum StoreError: Error, Hashable, Sendable {
   /// The file could not be opened or read.
   case cannotOpen(SQLError)
-  /// A part of the store is missing, or its content was changed by other code
-  /// or by a fault of the disk.
+  /// A part of the store is missing or contains unexpected data.
   case damaged(String)
   /// A token shows that the store existed, but the store is missing.
   ///

@@ -3,36 +3,37 @@
 import Rejoin
 import RejoinSQL
 
-/// What is in a store, read and checked as a whole.
+/// The content of a store, which is read and checked as a whole.
 ///
-/// A file in use can be read, too: it is as of one moment.
+/// The summary can be read from a file in use and shows one state of it.
 package struct StoreSummary {
   /// A scope of the store.
   package struct Scope {
-    /// The scope's name.
+    /// The name of the scope.
     package let name: String
-    /// How often it has been opened for writing.
+    /// The number of times that the scope was opened for writing.
     package let openings: Int64
-    /// Its replica.
+    /// The replica in the scope.
     package let replica: ReplicaState
-    /// How many bytes its records take.
+    /// The number of bytes in the rows of records.
     package let recordBytes: Int64
-    /// How many patches of large records there are.
+    /// The number of patches of large records.
     package let patches: Int64
-    /// How many bytes they take.
+    /// The number of bytes in the patches.
     package let patchBytes: Int64
-    /// How many digests of own saves are kept.
+    /// The number of stored digests of own saves.
     package let digests: Int64
   }
 
-  /// The scopes, by their numbers.
+  /// The scopes, in the order of their numbers.
   package let scopes: [Scope]
-  /// What SQLite says of the file's pages and indexes; empty if all is well.
+  /// The faults that SQLite finds in the pages and indexes of the file.
   package let faults: [String]
 
   /// Reads a store.
   ///
-  /// - Parameter checksPages: Whether SQLite checks every page, too.
+  /// - Parameter checksPages: Whether SQLite checks every page. Otherwise,
+  ///   ``faults`` is empty.
   package init(
     of connection: any SQLConnection, checksPages: Bool
   ) throws(StoreError) {
@@ -72,7 +73,7 @@ package struct StoreSummary {
     }
   }
 
-  /// Checks what a hub finds records by; a device has nothing of it.
+  /// Checks the touches, which a hub finds records by and a device lacks.
   private static func checkTouches(
     of row: ScopeRow, _ rows: ScopeRows, _ stored: ReplicaState,
     _ connection: any SQLConnection

@@ -6,32 +6,33 @@ import RejoinSQL
 /// A replica in memory and its scope in a database, which agree when a call
 /// returns.
 ///
-/// If a change cannot be made durable, the scope undoes it by reading the
-/// changed records again. This needs no second way to change a replica.
+/// If a change cannot be written, the scope undoes it by reading the changed
+/// records again. A replica therefore needs no other way to undo a change.
 package final class StoredScope {
   package let replica: Replica
   /// The last change of the device ID since the scope was opened.
   package private(set) var deviceChange: Replica.DeviceChange?
-  /// Those who are told what changes.
+  /// The observers of the scope's changes.
   package let observers = ChangeObservers()
   private let connection: any SQLConnection
   private let keeper: any TokenStorage
   private let name: [UInt8]
   private let patching: Patching
-  /// Whom this is as a writer of the scope.
+  /// The number of this writer of the scope.
   let writer: Int64
   private var rows: ScopeRows
   private var undoRows: UndoRows
   /// The error that prevents further changes, or `nil`.
   private var failure: StoreError?
-  /// The token that the keeper has.
+  /// The token in the token storage.
   private var kept: RestoreToken?
 
   /// Opens a scope for writing, or creates it.
   ///
-  /// - Parameter initial: What a new scope begins with; `nil` for an empty
-  ///   replica.
-  /// - Parameter patching: When a record gets patches.
+  /// - Parameters:
+  ///   - initial: The initial state of a new scope, or `nil` for an empty
+  ///     replica.
+  ///   - patching: The conditions under which a record gets patches.
   package init(
     _ name: String, on connection: any SQLConnection,
     from initial: ReplicaState? = nil, recovering: StoreRecovery? = nil,
@@ -44,13 +45,15 @@ package final class StoredScope {
     do {
       (replica, rows, undoRows, writer, found, isNew) = try connection.changing
       {
-        // Under the lock: another process may be creating the scope.
+        // Read the token under the lock, because another process may be
+        // creating the scope.
         let found = try FoundToken(of: keeper)
         try Tables.create(on: connection)
         try Tables.createUndo(on: connection)
         let row = try ScopeRow.find(name, on: connection)
         guard let row else {
-          // The scope does not exist, although the token may show a store.
+          // The scope does not exist. If the token shows a store, the store was
+          // lost.
           if initial == nil, recovering == nil, found.tellsOfStore {
             throw StoreError.missing(found.token)
           }
@@ -70,7 +73,7 @@ package final class StoredScope {
           let rows = ScopeRows.new(
             name, for: replica.stored, patching: patching,
             on: connection)
-          // A token of a lost store stays until this one is durable.
+          // Keep the token of a lost store until the new store is durable.
           if !found.tellsOfStore { try FoundToken.keepCreating(by: keeper) }
           replica.markAllRecordsChanged()
           replica.confirmTokenStored(replica.restoreToken)
@@ -85,11 +88,12 @@ package final class StoredScope {
           opening: stored, token: found.token(of: stored), schema: schema,
           wallClock: wallClock, makeDeviceID: makeDeviceID)
         if replica.deviceChange != nil {
-          // Before the commit: the other way round, a crash in between would
-          // cost another device ID.
+          // Store the token before the commit. After it, a crash in between
+          // would cost another device ID.
           try StoredScope.keepToken(of: replica, by: keeper)
         }
-        // A new device is a change that is kept, too, and so is the token.
+        // Write the changes of opening: a new device ID and the confirmed
+        // token.
         try rows.write(replica)
         let undo = try UndoRows(scope: rows.scope, on: connection)
         return (replica, rows, undo, try rows.claim(), found, false)
@@ -100,11 +104,11 @@ package final class StoredScope {
     deviceChange = replica.deviceChange
     setUndoHistory()
     if isNew || found == .creating {
-      // Store the token after the commit: it makes a lost scope count as
-      // missing.
+      // Store the token after the commit. Once it is stored, opening reports a
+      // lost scope as missing.
       do {
         try connection.changing {
-          // A later writer may have stored a later token.
+          // A later writer can store a later token.
           guard try rows.writer() == writer else { return }
           try StoredScope.keepToken(of: replica, by: keeper)
         }
@@ -115,24 +119,23 @@ package final class StoredScope {
     replica.markRecordsChanged()
   }
 
-  /// Performs a change of the replica and makes it durable.
+  /// Changes the replica and writes the change.
   ///
-  /// If `body` makes a delta or a copy of the state, the token is kept before the call
-  /// returns.
+  /// If `body` creates a delta or copies the state, the scope stores the token
+  /// before the call returns.
   ///
   /// - Returns: The value that `body` returns.
-  /// - Throws: The error that `body` throws, or ``StoreError``. If an error is thrown, the
-  ///   replica and the scope are unchanged, except after
-  ///   ``StoreError/tokenNotStored(_:)``: the change is durable, and `body` made an
-  ///   export that must not be sent.
+  /// - Throws: The error that `body` throws, or ``StoreError``. If an error is
+  ///   thrown, the replica and the scope are unchanged, with one exception.
+  ///   After ``StoreError/tokenNotStored(_:)``, the change is durable, but you
+  ///   must not send what `body` exported.
   @discardableResult
   package func update<Value>(_ body: (Replica) throws -> Value) throws -> Value
   {
     try change(body) { _ in }
   }
 
-  /// Performs a change of the replica and writes other tables in one
-  /// transaction.
+  /// Changes the replica and writes other tables in one transaction.
   ///
   /// - Parameters:
   ///   - tables: A closure that receives the changes and writes the tables.
@@ -182,7 +185,7 @@ package final class StoredScope {
       if let change = replica.deviceChange { deviceChange = change }
       observers.tell(changes, upTo: mark)
     } catch {
-      // Whether or not the connection has done so itself.
+      // Ignore the error if the connection already rolled back.
       try? connection.run("ROLLBACK")
       undoRows = formerUndo
       if replica.hasChangedUndoHistory { setUndoHistory() }
@@ -190,12 +193,12 @@ package final class StoredScope {
         replica.hasChangedRecords || head != StoredHead(replica.stored)
         || version != replica.stored.version
       if isChanged || error is StoreError { try revert(to: former) }
-      // `body` can store a delta elsewhere before it throws.
+      // `body` can send a delta before it throws.
       if replica.hasExported { try? keepToken() }
       throw error
     }
     if replica.hasExported {
-      // The change is durable, whatever prevents the token from being stored.
+      // The change is durable, so report every failure as `tokenNotStored`.
       do { try keepToken() } catch let error as StoreError {
         if case .tokenNotStored = error { throw error }
         throw StoreError.tokenNotStored("\(error)")
@@ -210,7 +213,7 @@ package final class StoredScope {
     replica.hasChangedUndoHistory = false
   }
 
-  /// Begins a transaction, in which nobody else can write.
+  /// Begins a transaction that excludes other writers.
   private func begin() throws(StoreError) {
     if let failure { throw failure }
     do {
@@ -250,11 +253,11 @@ package final class StoredScope {
     }
   }
 
-  /// Reads from the replica, and exports what can contain saves that no other device
-  /// has.
+  /// Reads data from the replica to send it elsewhere.
   ///
-  /// The token is kept first: else a backup that is restored later could give
-  /// their numbers to other saves.
+  /// The data can contain saves that no other device has. The scope stores the
+  /// token first. Otherwise, a restored backup could reuse the numbers of these
+  /// saves.
   ///
   /// - Precondition: `body` does not change the replica.
   package func export<Value>(
@@ -279,7 +282,7 @@ package final class StoredScope {
     try body(ReplicaView(replica))
   }
 
-  /// Makes the keeper keep the present token, unless it does.
+  /// Stores the current token, unless it is stored already.
   private func keepToken() throws {
     if replica.restoreToken == kept { return }
     do { try checkWriter() } catch { throw StoreError(writing: error) }
@@ -303,7 +306,7 @@ package final class StoredScope {
     replica.confirmTokenStored(token)
   }
 
-  /// Takes the replica back to what the scope has.
+  /// Reverts the replica to the state in the scope.
   private func revert(to former: FormerReplica) throws(StoreError) {
     do {
       let isTakenBack = try connection.reading {
@@ -329,7 +332,7 @@ package final class StoredScope {
     }
   }
 
-  /// Reads what a scope has, without opening it for writing.
+  /// Reads the replica of a scope without opening the scope for writing.
   package static func read(
     _ name: String, on connection: any SQLConnection
   ) throws(StoreError) -> ReplicaState? {
@@ -343,7 +346,7 @@ package final class StoredScope {
 }
 
 extension StoreError {
-  /// Why a scope could not be read.
+  /// Creates the error for a scope that could not be read.
   init(opening error: any Error) {
     switch error {
     case let error as StoreError: self = error
@@ -362,7 +365,7 @@ extension StoreError {
     }
   }
 
-  /// Why a change could not be written.
+  /// Creates the error for a change that could not be written.
   init(writing error: any Error) {
     guard let error = error as? SQLError else {
       self.init(opening: error)

@@ -2,23 +2,26 @@
 
 import RejoinSQL
 
-/// The tables of a store, of a device or of a hub.
+/// The tables of a store, on a device or a hub.
 ///
-/// Each row has a check of its content, and each scope the number of its rows, so
-/// that neither a flipped bit nor a lost row goes unnoticed. Texts are kept as
-/// bytes, since they may contain NUL and are compared as bytes. Rows of records
-/// are never deleted. Rows of the undo history have checks, and their number is not stored.
+/// Each row has a check of its content, and each scope stores the number of its
+/// rows. The checks reveal flipped bits, and the numbers reveal lost rows. The
+/// number of rows of the undo history is not stored. Rows of records are never
+/// deleted.
+///
+/// Texts are stored as bytes, because they can contain NUL and are compared as
+/// bytes.
 enum Tables {
-  /// Incremented for breaking changes.
+  /// The version of the tables, which breaking changes increment.
   ///
-  /// The `user_version` of a file belongs to the app.
+  /// It is not stored in `user_version`, which belongs to the app.
   static let format = 1
 
   /// The statements that create the tables, in PostgreSQL's dialect.
   ///
-  /// No condition fits two of the indexes, so the database cannot choose the
-  /// wrong one, whatever its statistics are. A row is found by its number or by
-  /// its name within its scope, and a touch by its device.
+  /// Each condition fits only one index, so the database cannot choose a wrong
+  /// one. A row is found by its number or by its name within its scope, and a
+  /// touch by its device.
   private static let definitions = [
     """
     CREATE TABLE rejoin_scope (
@@ -44,8 +47,7 @@ enum Tables {
       entity BYTEA NOT NULL, key BYTEA NOT NULL, body BYTEA NOT NULL,
       UNIQUE (scope, entity, key))
     """,
-    // A device's alone: what has changed of a large record since its row was
-    // written.
+    // Devices only: the changes of a large record since its row was written.
     """
     CREATE TABLE rejoin_patch (
       scope BIGINT NOT NULL, record BIGINT NOT NULL, place BIGINT NOT NULL,
@@ -57,7 +59,7 @@ enum Tables {
       scope BIGINT NOT NULL, n BIGINT NOT NULL, digest BIGINT NOT NULL,
       row_check BIGINT NOT NULL, PRIMARY KEY (scope, n))
     """,
-    // A hub's alone: the last save of each device that a record has seen.
+    // Hubs only: the last save of each device that a record has seen.
     """
     CREATE TABLE rejoin_touch (
       scope BIGINT NOT NULL, record BIGINT NOT NULL, device BIGINT NOT NULL,
@@ -66,7 +68,7 @@ enum Tables {
     "CREATE INDEX rejoin_since ON rejoin_touch (device, n, record)",
   ]
 
-  /// A table that only devices need, and that files of earlier versions lack.
+  /// The table of the undo history, which files of earlier versions lack.
   private static let undo = """
     CREATE TABLE IF NOT EXISTS rejoin_undo (
       step BIGINT PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
@@ -74,7 +76,7 @@ enum Tables {
       row_check BIGINT NOT NULL)
     """
 
-  /// The names of the tables that every database of a store has.
+  /// The names of the tables that every store has.
   private static let required = [
     "rejoin_scope", "rejoin_device", "rejoin_record", "rejoin_patch",
     "rejoin_digest", "rejoin_touch",
@@ -83,7 +85,10 @@ enum Tables {
   /// The names of all tables, which distinguish them from tables of the app.
   static let names = required + ["rejoin_undo"]
 
-  /// The same in the words of SQLite, where the number of a row is its place.
+  /// Returns a definition in SQLite's dialect.
+  ///
+  /// A row with a number is stored by this number, and other tables need no row
+  /// ID.
   private static func sqlite(_ definition: String) -> String {
     var text = definition
     text.replace(
@@ -96,11 +101,11 @@ enum Tables {
       + (hasNumber || !text.hasPrefix("CREATE TABLE") ? "" : " WITHOUT ROWID")
   }
 
-  /// Creates the tables in a database that has none of them.
+  /// Creates the tables if they do not exist.
   static func create(on connection: any SQLConnection) throws {
     if try exist(on: connection) { return }
     if connection.dialect == .postgresql {
-      // Not two at once, which would be an error for one of them.
+      // If two connections created the tables at once, one of them would fail.
       try connection.run("SELECT pg_advisory_xact_lock(?)", .integer(lock))
       if try exist(on: connection) { return }
     }
@@ -121,15 +126,15 @@ enum Tables {
     }
   }
 
-  /// Any number that others are not likely to lock.
+  /// The number of the advisory lock, which other apps are unlikely to use.
   private static let lock: Int64 = 0x7265_6a6f_696e
 
-  /// Whether a database has the table of the undo history.
+  /// Returns whether a database has the table of the undo history.
   static func undoExists(on connection: any SQLConnection) throws -> Bool {
     try count(of: ["rejoin_undo"], on: connection) == 1
   }
 
-  /// Returns how many of some tables a database has.
+  /// Returns the number of the given tables that a database has.
   private static func count(
     of tables: [String], on connection: any SQLConnection
   ) throws -> Int64 {
@@ -144,7 +149,9 @@ enum Tables {
       "SELECT count(*) FROM \(names) IN (\(list))") ?? 0
   }
 
-  /// Whether a database has the tables: all of them or none.
+  /// Returns whether a database has the tables.
+  ///
+  /// - Throws: ``StoreError`` if it has only some of them.
   static func exist(on connection: any SQLConnection) throws -> Bool {
     let count = try count(of: required, on: connection)
     if count == Int64(Tables.required.count) { return true }
@@ -160,7 +167,7 @@ enum Tables {
 }
 
 extension SQLConnection {
-  /// Reads as of one moment, whatever others write.
+  /// Runs `body` in a transaction that reads one state of the database.
   func reading<Value>(_ body: () throws -> Value) throws -> Value {
     switch dialect {
     case .sqlite: try transaction("BEGIN", body)
@@ -170,7 +177,9 @@ extension SQLConnection {
     }
   }
 
-  /// Reads and writes, after the lock has been waited for.
+  /// Runs `body` in a transaction that reads and writes.
+  ///
+  /// In SQLite, the transaction first waits for the lock of the file.
   func changing<Value>(_ body: () throws -> Value) throws -> Value {
     try transaction(dialect == .sqlite ? "BEGIN IMMEDIATE" : "BEGIN", body)
   }

@@ -8,34 +8,37 @@
   import Musl
 #endif
 
-/// Keeps a few bytes outside every backup: the token that tells a restored backup
-/// from the latest state.
+/// A type that stores the restore token outside all backups.
 ///
-/// On a device, the keychain is a good place, with an item that is not
+/// The token distinguishes a restored backup from the latest state. On a
+/// device, the keychain is a good place for it. Use an item that is not
 /// synchronized and does not migrate to other devices.
 public protocol TokenStorage: Sendable {
-  /// The bytes that were kept last; `nil` if there are none, or no longer.
+  /// Returns the bytes that were stored last, or `nil` if none exist.
   func load() throws -> [UInt8]?
-  /// Keeps some bytes in place of those before, durably.
+  /// Durably replaces the stored bytes.
   func store(_ bytes: [UInt8]) throws
 }
 
-/// Keeps a token in a file, by default beside the database.
+/// A token storage that uses a file, by default next to the database.
 ///
-/// On Apple's systems it is excluded from backups. Elsewhere, exclude it from
-/// them: a token that is restored with its database tells nothing.
+/// On Apple platforms, the file is excluded from backups. On other systems,
+/// exclude it yourself. If the token is restored with its database, it cannot
+/// reveal the restored backup.
 public struct TokenFile: TokenStorage {
   private let path: String
 
+  /// Creates a token storage that uses a file.
+  ///
   /// - Parameter path: The path of the file, which need not exist.
   public init(at path: String) { self.path = path }
 
-  /// A file beside a database.
+  /// Creates a token storage that uses a file next to a database.
   public init(beside database: String) { self.init(at: database + ".token") }
 
   /// A failure of the file system.
   public struct Failure: Error, CustomStringConvertible {
-    /// What failed, where and why.
+    /// The operation that failed, its path and its cause.
     public let description: String
 
     fileprivate init(_ what: String, _ path: String) {
@@ -50,7 +53,7 @@ public struct TokenFile: TokenStorage {
       throw Failure("opened", path)
     }
     defer { close(file) }
-    // A token is shorter; anything longer is none.
+    // Tokens are shorter. The bytes of a longer file are not a valid token.
     var bytes = [UInt8](repeating: 0, count: 256)
     let count = read(file, &bytes, bytes.count)
     guard count >= 0 else { throw Failure("read", path) }
@@ -58,7 +61,7 @@ public struct TokenFile: TokenStorage {
   }
 
   public func store(_ bytes: [UInt8]) throws {
-    // Written beside it and renamed, so that there is always a whole token.
+    // Write a new file and rename it, so the path always has a complete token.
     let new = path + ".new"
     let file = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
     guard file >= 0 else { throw Failure("opened", new) }

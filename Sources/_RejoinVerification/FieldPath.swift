@@ -8,7 +8,7 @@ public struct FieldPath: Hashable, Sendable {
   /// The field.
   public let key: FieldKey
 
-  /// Names a field of a record.
+  /// Creates the path of a field.
   public init(_ id: RecordID, _ key: FieldKey) {
     (self.id, self.key) = (id, key)
   }

@@ -2,11 +2,11 @@
 
 import Foundation
 
-/// How much the tests try: little with every change, more at night.
+/// The number of cases that the tests try: few for every change, more at night.
 ///
-/// `REJOIN_TIER=nightly swift test` chooses the latter.
+/// To run the nightly tests, use `REJOIN_TIER=nightly swift test`.
 package enum Tier {
-  /// Whether it is night.
+  /// Whether the nightly tests run.
   package static let isNightly =
     ProcessInfo.processInfo.environment["REJOIN_TIER"] == "nightly"
 }

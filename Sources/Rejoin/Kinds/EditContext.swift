@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The edit that a save makes of a field, and what its author observed.
+/// An edit that a save applies to a field, and the state that its author
+/// observed.
 package struct EditContext {
-  /// The edit, or `nil` to drop what the author observed.
+  /// The edit, or `nil` to drop the observed content.
   var edit: FieldEdit?
   /// The save.
   let dot: Dot
   /// The timestamp of the save.
   let time: Timestamp
-  /// The field as the author observed it, or `nil` if that is its current state.
+  /// The state that the author observed, or `nil` for the current state.
   var observed: FieldState?
-  /// Whether the save drops the observed content first, because it creates the
-  /// record again or purges it.
+  /// Whether the save first drops the observed content, because it re-creates
+  /// or purges the record.
   var drops = false
-  /// What the edit takes out, or `nil` unless it is part of an undo.
+  /// The content that an undo takes out, or `nil` for other edits.
   var retraction: Retraction?
 }
 
-/// The dots of the content that the undo of a save takes out of a field.
+/// The dots of the content that the undo of a save removes from a field.
 package struct Retraction: Hashable, Sendable {
-  /// The dot of a write or a mark, or `nil` if neither is there.
+  /// The dot of a write or a mark, or `nil` for other content.
   package var dot: Dot?
-  /// The time of the write that takes its place, or `nil` without such a write.
+  /// The time of the write that replaces it, or `nil` without such a write.
   package var time: Timestamp?
   /// The dots of elements of a set.
   package var elements: [Value: Dot] = [:]
@@ -54,8 +55,8 @@ enum Observed: DotSet {
 extension FieldState {
   /// Applies the edit of a save.
   ///
-  /// - Returns: The unobserved writes that the edit superseded, because no
-  ///   timestamp is greater than theirs.
+  /// - Returns: The unobserved writes that the edit superseded because they
+  ///   have the greatest timestamp.
   mutating func apply(_ save: EditContext) -> [Siblings<Stamped>.Element] {
     enum Apply: FieldChange {
       static func apply<Store: FieldStore>(

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What one save does to one field, all its changes combined.
+/// The combined changes of one save to one field.
 public enum FieldEdit: Hashable, Sendable {
-  /// Writes a register; `nil` unsets it.
+  /// Writes a register, or unsets it if the value is `nil`.
   case write(Value?)
   /// Changes a counter.
   case count(CounterEdit)
@@ -17,16 +17,16 @@ protocol KindEdit {
   /// Whether the edit may add a reference.
   var mayContainReferences: Bool { get }
 
-  /// Whether the edit may remove something without a trace.
+  /// Whether the edit may remove content without a trace.
   var removes: Bool { get }
 
-  /// The edit with every value in canonical form, as it is stored.
+  /// The edit with every value in its canonical form, as in the store.
   var canonical: Self { get }
 
   /// Adds a later edit of the same field in the same save.
   ///
-  /// - Returns: `false` if a counter's sums would overflow; the edit is then
-  ///   unchanged.
+  /// - Returns: `false` if a counter's sums would overflow. In that case, the
+  ///   edit is unchanged.
   mutating func append(_ later: Self) -> Bool
 
   /// Adds the edit to the digest of its save.
@@ -48,9 +48,9 @@ extension FieldEdit {
     }
   }
 
-  /// Reads the edit, whatever its kind.
+  /// Calls `body` with the edit of any kind.
   ///
-  /// The existential is made in each case, so that it costs nothing.
+  /// Each case creates its own existential, so the compiler can remove it.
   @inline(__always)
   fileprivate func read<Result>(_ body: (any KindEdit) -> Result) -> Result {
     switch self {
@@ -64,10 +64,10 @@ extension FieldEdit {
   /// Whether the edit may add a reference.
   var mayContainReferences: Bool { read { $0.mayContainReferences } }
 
-  /// Whether the edit may remove something without a trace.
+  /// Whether the edit may remove content without a trace.
   package var removes: Bool { read { $0.removes } }
 
-  /// The edit with every value in canonical form, as it is stored.
+  /// The edit with every value in its canonical form, as in the store.
   package var canonical: FieldEdit {
     switch self {
     case .write(let value): .write(value?.canonical)
@@ -80,8 +80,8 @@ extension FieldEdit {
   /// Combines this edit with `later`, an edit of the same field in the same
   /// save.
   ///
-  /// - Returns: `false` if a counter's sums would overflow; the edit is then
-  ///   unchanged.
+  /// - Returns: `false` if a counter's sums would overflow. In that case, the
+  ///   edit is unchanged.
   public mutating func append(_ later: FieldEdit) -> Bool {
     switch later {
     case .count(let later):
@@ -90,7 +90,7 @@ extension FieldEdit {
       return edit.append(later)
     case .members(let later):
       guard case .members(var edit) = self else { break }
-      // Holding the only reference, the edit is changed without being copied.
+      // Hold the only reference, so the edit is changed without a copy.
       self = .write(nil)
       defer { self = .members(edit) }
       return edit.append(later)

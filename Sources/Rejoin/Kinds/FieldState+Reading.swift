@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension FieldState {
-  /// The values that the field shows, for a field of another kind that replaces it, or
-  /// `nil` if no save has written it.
+  /// The values to show in a newer field of another kind, or `nil` if no save
+  /// wrote the field.
   package var shownValues: [Value]? { read { $0.shownValues } }
 
   /// Whether the field has content that a re-creation of the record drops.
   package var hasContent: Bool { read { $0.hasContent } }
 
-  /// Returns whether both states show the same.
+  /// Returns whether both states show the same content.
   public func shows(sameAs other: FieldState) -> Bool {
     func compare<Store: FieldStore>(_ store: Store) -> Bool {
       other.store(of: Store.self).map(store.shows) ?? false
@@ -16,8 +16,8 @@ extension FieldState {
     return read { compare($0) }
   }
 
-  /// Returns the edit after which the field shows what another one shows after an
-  /// edit, or `nil` if it shows that already.
+  /// Returns the edit that makes this field show what `other` shows after
+  /// `edit`, or `nil` if it already does.
   package func overwriting(
     with other: FieldState, after edit: FieldEdit?
   ) -> (edit: FieldEdit, supersedesAll: Bool)? {
@@ -30,7 +30,7 @@ extension FieldState {
     return read { overwriting($0) }
   }
 
-  /// Returns what the field shows where a part of another one may change it.
+  /// Returns the shown content that the join of `part` may change.
   func shown(in part: FieldState) -> [UInt64] {
     func shown<Store: FieldStore>(_ store: Store) -> [UInt64] {
       part.store(of: Store.self).map(store.shown) ?? []
@@ -38,7 +38,7 @@ extension FieldState {
     return read { shown($0) }
   }
 
-  /// Returns the dots whose content differs between the two states.
+  /// Returns the dots with different content in the two states.
   func equivocations(with other: FieldState) -> [Dot] {
     func compare<Store: FieldStore>(_ store: Store) -> [Dot] {
       other.store(of: Store.self).map(store.equivocations) ?? []
@@ -46,8 +46,8 @@ extension FieldState {
     return read { compare($0) }
   }
 
-  /// Returns whether a device has the same additions in another state, if both
-  /// have the same saves of the device.
+  /// Returns whether a device has the same additions in both states, if both
+  /// contain the same saves of the device.
   func adds(sameAs other: FieldState, by device: DeviceID) -> Bool {
     func compare<Store: FieldStore>(_ store: Store) -> Bool {
       other.store(of: Store.self)
@@ -57,11 +57,12 @@ extension FieldState {
   }
 }
 
-// References to records.
+// References to other records.
 extension FieldState {
   /// Whether the field may contain a reference.
   ///
-  /// A set is not searched for one.
+  /// The answer for a set is always `true`, because its elements are not
+  /// searched.
   var mayContainReferences: Bool { read { $0.mayContainReferences } }
 
   /// Calls `body` with every reference in the field.

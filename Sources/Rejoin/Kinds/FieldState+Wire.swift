@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension FieldState {
-  /// Writes the field in full: its store, and the part of its causal context that
+  /// Writes the whole field: its store, and the part of its causal context that
   /// the store does not imply.
   func write(to writer: inout FieldWriter) {
     readField { $0.write(to: &writer, as: nil) }
   }
 
-  /// Reads a field, which stays empty if the reader only validates.
+  /// Reads a field. If the reader only validates, the field stays empty.
   static func read(
     _ kind: FieldKind, from reader: inout FieldReader
   ) throws(WireError) -> FieldState {
@@ -42,8 +42,8 @@ extension Causal where Store: FieldStore {
 }
 
 extension Fragment {
-  /// Writes the fragment: its field, and how many saves of each device in its clock
-  /// are new.
+  /// Writes the fragment: its field and, for each device in its clock, the
+  /// number of new saves.
   func write(to writer: inout FieldWriter) {
     var parts = FragmentParts()
     (parts.continued, parts.lost) = (continued, lost)
@@ -53,7 +53,7 @@ extension Fragment {
     }
   }
 
-  /// Creates the fragment with a state that a reader has just read.
+  /// Creates a fragment from a state that the reader has just read.
   init(_ state: FieldState, from reader: FieldReader) {
     let parts = reader.fragment
     self.init(
@@ -63,7 +63,7 @@ extension Fragment {
 }
 
 extension SaveIndex {
-  /// Collects the devices and saves that a field refers to.
+  /// Adds the devices and saves that a field refers to.
   mutating func insert(_ field: FieldState) {
     field.read { store in
       store.forEachSave { insert($0, $1?.rawValue) }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The state of one field of one record: a dot store with a causal context of
-/// its own.
+/// The state of one field of one record: a dot store with its own causal
+/// context.
 ///
-/// It is the unit that deltas transfer.
+/// A delta transfers fields as a unit, or large fields as fragments.
 public struct FieldState: Hashable, Sendable {
   /// A field of any kind.
   package enum Box: Hashable, Sendable {
@@ -20,7 +20,7 @@ public struct FieldState: Hashable, Sendable {
     box = Store.boxed(field)
   }
 
-  /// Creates the empty state of a field.
+  /// Creates an empty field.
   public init(_ kind: FieldKind) {
     func empty<Store: FieldStore>(_: Store.Type) -> FieldState {
       FieldState(Causal<Store>())
@@ -28,8 +28,7 @@ public struct FieldState: Hashable, Sendable {
     self = kind.withStore { empty($0) }
   }
 
-  /// Creates the state of a field that has seen some saves and contains nothing
-  /// of them.
+  /// Creates a field that has seen some saves but contains no content.
   package init(_ kind: FieldKind, seen: VectorClock) {
     func emptied<Store: FieldStore>(_: Store.Type) -> FieldState {
       FieldState(Causal(Store(), seen))
@@ -37,9 +36,9 @@ public struct FieldState: Hashable, Sendable {
     self = kind.withStore { emptied($0) }
   }
 
-  /// Reads the store, whatever its kind.
+  /// Calls `body` with the store of any kind.
   ///
-  /// The existential is made in each case, so that it costs nothing.
+  /// Each case creates its own existential, so the compiler can remove it.
   @inline(__always)
   package func read<Result>(_ body: (any FieldStore) -> Result) -> Result {
     switch box {
@@ -51,7 +50,7 @@ public struct FieldState: Hashable, Sendable {
     }
   }
 
-  /// Reads the store and its causal context, whatever its kind.
+  /// Calls `body` with the field of any kind, including its causal context.
   @inline(__always)
   func readField<Result>(_ body: (any CausalField) -> Result) -> Result {
     switch box {
@@ -63,13 +62,13 @@ public struct FieldState: Hashable, Sendable {
     }
   }
 
-  /// Changes the field in place, whatever its kind.
+  /// Changes the field of any kind in place.
   @inline(__always)
   mutating func change<Change: FieldChange>(
     _: Change.Type, _ input: Change.Input
   ) -> Change.Result {
     defer { _checkInvariants() }
-    // Holding the only reference, the store is changed without being copied.
+    // Hold the only reference, so the store is changed without a copy.
     switch exchange(&box, with: .register(Causal())) {
     case .register(var field):
       let result = Change.apply(input, to: &field)
@@ -94,24 +93,25 @@ public struct FieldState: Hashable, Sendable {
     }
   }
 
-  /// The field with a store of a type, or `nil` if its kind is another.
+  /// Returns the field with a store of the given type, or `nil` if the field
+  /// has another kind.
   package func field<Store: FieldStore>(of _: Store.Type) -> Causal<Store>? {
     Store.unboxed(box)
   }
 
-  /// The store, or `nil` if the kind of the field is another.
+  /// Returns the store, or `nil` if the field has another kind.
   package func store<Store: FieldStore>(of _: Store.Type) -> Store? {
     Store.unboxed(box)?.store
   }
 
-  /// Changes the field in place if it has a store of a type.
+  /// Changes the field in place if its store has the given type.
   ///
-  /// - Returns: The result of `body`, or `nil` if the kind of the field is another.
+  /// - Returns: The result of `body`, or `nil` if the field has another kind.
   package mutating func change<Store: FieldStore, Result>(
     _: Store.Type, _ body: (inout Causal<Store>) -> Result
   ) -> Result? {
     guard var field = Store.unboxed(box) else { return nil }
-    // Holding the only reference, the store is changed without being copied.
+    // Hold the only reference, so the store is changed without a copy.
     box = .register(Causal())
     let result = body(&field)
     box = Store.boxed(field)
@@ -120,9 +120,9 @@ public struct FieldState: Hashable, Sendable {
   }
 }
 
-/// A change of a field of any kind.
+/// A change that applies to a field of any kind.
 ///
-/// The types that conform have no instances.
+/// Conforming types have no instances.
 protocol FieldChange {
   associatedtype Input
   associatedtype Result
@@ -136,7 +136,7 @@ protocol FieldChange {
 protocol CausalField {
   var clock: VectorClock { get }
   func lastSave(of device: DeviceID) -> UInt64
-  /// Whether the field has seen saves and contains nothing of them.
+  /// Whether the field has seen saves but contains no content.
   var isEmptied: Bool { get }
   /// The part of the clock that the dots in the store do not imply.
   var explicitRemainder: [VectorClock.Entry] { get }
@@ -162,7 +162,7 @@ extension Causal: CausalField where Store: FieldStore {
 extension FieldState {
   /// The kind of the field.
   package var kind: FieldKind {
-    // A metatype of an existential would cost an allocation.
+    // The metatype of an existential would need an allocation.
     func kind<Store: FieldStore>(_: Store) -> FieldKind { Store.kind }
     return read { kind($0) }
   }
@@ -170,16 +170,16 @@ extension FieldState {
   /// The saves that the field has seen.
   public var clock: VectorClock { readField { $0.clock } }
 
-  /// Returns the sequence number of a device's last save that the field has seen,
-  /// or zero if it has seen no save of the device.
+  /// Returns the number of a device's last save that the field has seen, or
+  /// zero if the field has seen none.
   func lastSave(of device: DeviceID) -> UInt64 {
     readField { $0.lastSave(of: device) }
   }
 
-  /// Whether the field has seen saves and contains nothing of them.
+  /// Whether the field has seen saves but contains no content.
   var isEmptied: Bool { readField { $0.isEmptied } }
 
-  /// The write of a register, if the field consists of just that.
+  /// The write of a register, or `nil` if the field contains anything else.
   var onlyWrite: Siblings<Stamped>.Element? {
     guard case .register(let field) = box else { return nil }
     return field.onlyWrite
@@ -187,7 +187,7 @@ extension FieldState {
 }
 
 extension Causal<Siblings<Stamped>> {
-  /// The write of a register, if the field consists of just that.
+  /// The write of a register, or `nil` if the field contains anything else.
   var onlyWrite: Siblings<Stamped>.Element? {
     isContextImplied ? store.only : nil
   }
@@ -196,8 +196,8 @@ extension Causal<Siblings<Stamped>> {
 extension FieldState: Lattice {
   /// Joins another state of the same field.
   ///
-  /// The kind is part of a field's key, so both have one kind. A state of
-  /// another kind is ignored, since a join is total.
+  /// Both states have the same kind, because a field's key includes its kind. A
+  /// join is total, so it ignores a state of another kind.
   public mutating func merge(_ other: FieldState) {
     enum Merge: FieldChange {
       static func apply<Store: FieldStore>(

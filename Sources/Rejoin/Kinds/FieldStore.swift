@@ -2,40 +2,42 @@
 
 /// A dot store that can be the content of a field.
 ///
-/// The protocol lists everything that a kind of field does. Code over all kinds
+/// The protocol lists everything that a kind of field does. Code for all kinds
 /// uses a ``FieldState`` or is generic.
 package protocol FieldStore: DotStore {
-  /// The kind of the fields with such a store.
+  /// The kind of the fields that use this store.
   static var kind: FieldKind { get }
 
-  /// Returns a field of any kind.
+  /// Wraps the field in a box.
   static func boxed(_ field: consuming Causal<Self>) -> FieldState.Box
 
-  /// Returns the field in a box, or `nil` if the field has another kind.
+  /// Returns the field in a box, or `nil` for a field of another kind.
   static func unboxed(_ box: FieldState.Box) -> Causal<Self>?
 
   // Editing.
 
-  /// Whether an edit may overflow, so that a save has to ask before.
+  /// Whether an edit may overflow, so a save must first call ``allows(_:by:)``.
   static var mayOverflow: Bool { get }
 
-  /// Returns whether a save of a device can make the edit without an overflow.
+  /// Returns whether a save of a device can apply the edit without an overflow.
   func allows(_ edit: FieldEdit, by device: DeviceID) -> Bool
 
-  /// Applies the edit of a save. Without an edit, drops what the author observed.
+  /// Applies the edit of a save, or drops the observed content if the save has
+  /// no edit of the field.
   ///
-  /// - Parameter observed: The store as the author observed it, or `nil` if the
+  /// - Parameter observed: The store that the author observed, or `nil` if the
   ///   author observed this store or a field of another kind.
-  /// - Returns: The unobserved writes that the edit superseded, because no
-  ///   timestamp is greater than theirs.
+  /// - Returns: The unobserved writes that the edit superseded because they
+  ///   have the greatest timestamp.
   mutating func apply(
     _ save: EditContext, observed: Self?
   ) -> [Siblings<Stamped>.Element]
 
-  /// Returns the edit after which the store shows what another one shows after an
-  /// edit, or `nil` if it shows that already.
+  /// Returns the edit that makes this store show what `other` shows after
+  /// `edit`, or `nil` if it already does.
   ///
-  /// An edit that supersedes all also replaces what its author was not shown.
+  /// If `supersedesAll` is `true`, the edit also replaces content that its
+  /// author was not shown.
   func overwriting(
     with other: Self, after edit: FieldEdit?
   ) -> (edit: FieldEdit, supersedesAll: Bool)?
@@ -45,21 +47,21 @@ package protocol FieldStore: DotStore {
   /// Whether the store has content that a re-creation of the record drops.
   var hasContent: Bool { get }
 
-  /// The values that the store shows, for a field of another kind that replaces it, or
-  /// `nil` if that field need not look here.
+  /// The values to show in a newer field of another kind, or `nil` if that
+  /// field can ignore this store.
   ///
-  /// A register that a write unset has none.
+  /// The array is empty for a register that a write unset.
   var shownValues: [Value]? { get }
 
-  /// Returns whether both stores show the same.
+  /// Returns whether both stores show the same content.
   func shows(sameAs other: Self) -> Bool
 
-  /// Returns what the store shows where a part of another store may change it.
+  /// Returns the shown content that the join of `part` may change.
   ///
-  /// The numbers can be compared before and after the change.
+  /// The numbers can be compared before and after the join.
   func shown(in part: Self) -> [UInt64]
 
-  /// Whether the store may contain a reference. A set is not searched for one.
+  /// Whether the store may contain a reference. Always `true` for a set.
   var mayContainReferences: Bool { get }
 
   /// Calls `body` with each value that can be a reference.
@@ -67,20 +69,20 @@ package protocol FieldStore: DotStore {
 
   // Saves and devices.
 
-  /// Calls `body` with each save in the store, and the timestamp of its content.
+  /// Calls `body` with each save in the store and the timestamp of its content.
   func forEachSave(_ body: (Dot, Timestamp?) -> Void)
 
-  /// The saves that the store names beside those that its content is of.
+  /// The saves that the store names in addition to those of its content.
   var namedSaves: [VectorClock.Entry] { get }
 
   /// The devices whose additions the store contains.
   var contributors: [DeviceID] { get }
 
-  /// Returns whether a device has the same additions in another store, if both
-  /// have the same saves of the device.
+  /// Returns whether a device has the same additions in both stores, if both
+  /// contain the same saves of the device.
   func adds(sameAs other: Self, by device: DeviceID) -> Bool
 
-  /// Returns the dots whose content differs between the stores.
+  /// Returns the dots with different content in the two stores.
   func equivocations(with other: Self) -> [Dot]
 
   // Bytes.
@@ -88,18 +90,19 @@ package protocol FieldStore: DotStore {
   /// Writes the store after ``FieldWriter/head(_:)``.
   func write(to writer: inout FieldWriter)
 
-  /// Reads a store, which stays empty if the reader only validates.
+  /// Reads a store. If the reader only validates, the store stays empty.
   static func read(from reader: inout FieldReader) throws(WireError) -> Self
 
   // Fragments.
 
-  /// Whether a part of the store can be sent.
+  /// Whether replicas can send a part of the store.
   static var supportsFragments: Bool { get }
 
-  /// The number of elements, devices or entries that can be sent in part.
+  /// The number of elements, devices or entries, for a store that replicas can
+  /// send in parts.
   var size: Int { get }
 
-  /// Whether a receiver has to take this part of a store as a whole.
+  /// Whether a receiver must accept or refuse this part as a whole.
   var isWhole: Bool { get }
 
   /// Returns the part that a receiver lacks, or `nil` if it needs the whole
@@ -109,28 +112,28 @@ package protocol FieldStore: DotStore {
   /// Returns the additions of some devices.
   func part(of devices: Set<DeviceID>) -> Self
 
-  /// Joins the part of another store that is in a fragment. The content that the
-  /// part lacks was not removed.
+  /// Joins the part of another store in a fragment. Content outside the part
+  /// was not removed.
   mutating func merge(
     part: Self, of fragment: Fragment, seen: some DotSet,
     otherSeen: some DotSet)
 
   // Undo.
 
-  /// Whether an undo takes each element of a field for itself.
+  /// Whether undo treats each element of the field separately.
   static var hasElements: Bool { get }
 
-  /// Returns the elements that an edit of a set may change, or `nil` alone for a
-  /// field that an edit changes as a whole.
+  /// Returns the elements that an edit of a set may change. For other fields,
+  /// returns an array with `nil`, which stands for the whole field.
   func elements(changedBy save: EditContext) -> [Value?]
 
-  /// Returns the content that the undo of a save of a device needs.
+  /// Returns the content that the undo of a device's save needs.
   func undoContent(of element: Value?, by device: DeviceID) -> UndoContent
 
-  /// Returns the opposites of the amounts that the device added after `sums`.
+  /// Returns the opposites of the amounts that the device added since `sums`.
   func opposites(since sums: UndoSums) -> [LedgerEdit.Entry]
 
-  /// Returns the edit that brings content back, or `nil` if the edit would overflow.
+  /// Returns the edit that restores content, or `nil` if it would overflow.
   func edit(restoring content: UndoRestoration, by device: DeviceID)
     -> FieldEdit?
 
@@ -138,8 +141,8 @@ package protocol FieldStore: DotStore {
   func _checkInvariants()
 }
 
-// The defaults suit a store that replicas send as a whole. A dot identifies its
-// content.
+// The defaults suit a store that replicas send as a whole, and in which a dot
+// identifies its content.
 extension FieldStore {
   package static var mayOverflow: Bool { false }
 
@@ -191,16 +194,16 @@ package struct MissingPart {
   let known: VectorClock
   /// The saves that the field has seen.
   let clock: VectorClock
-  /// Whether the receiver has all saves that removed something without a trace.
+  /// Whether the receiver has every save that removed content without a trace.
   let hasRemovals: Bool
-  /// Finds the elements of a set with a mark beyond `known`.
+  /// Finds the elements of a set that have a mark beyond `known`.
   let elements: () -> [Value]
 }
 
 extension FieldKind {
-  /// Calls `body` with the store of the fields of this kind.
+  /// Calls `body` with the store type of this kind.
   ///
-  /// The existential is made in each case, so that it costs nothing.
+  /// Each case creates its own existential, so the compiler can remove it.
   @inline(__always)
   func withStore<Result>(_ body: (any FieldStore.Type) -> Result) -> Result {
     switch self {
@@ -212,12 +215,12 @@ extension FieldKind {
     }
   }
 
-  /// The store of the fields of this kind.
+  /// The store type of this kind.
   package var store: any FieldStore.Type { withStore { $0 } }
 
-  /// Whether a part of such a field can be sent.
+  /// Whether replicas can send a part of a field of this kind.
   var supportsFragments: Bool { withStore { $0.supportsFragments } }
 
-  /// Whether an edit of such a field may overflow.
+  /// Whether an edit of a field of this kind may overflow.
   var mayOverflow: Bool { withStore { $0.mayOverflow } }
 }

@@ -2,44 +2,47 @@
 
 /// The part of a large field that a receiver lacks.
 ///
-/// Joining a fragment has the same result as joining the whole field. If a replica
-/// may lack earlier content, it refuses the fragment and asks again.
+/// Joining a fragment has the same result as joining the whole field. If a
+/// replica may lack earlier content, it refuses the fragment and requests the
+/// field again.
 ///
-/// A fragment of a set is *whole*: a replica accepts or refuses all of it. The same
-/// is true of a counter or a ledger with cancellations. A replica accepts or refuses
-/// any other fragment device by device, because the additions of a device depend on
+/// A fragment of a set is *whole*: a replica accepts or refuses all of it. The
+/// same applies to a counter or a ledger with cancellations. A replica accepts
+/// or refuses any other fragment device by device, because the additions of a
+/// device depend only on its own saves.
 /// its own saves alone.
 package struct Fragment: Hashable, Sendable {
   /// The new part.
   ///
-  /// A set contains all marks of each element with a new mark. A counter or a ledger
-  /// contains the additions of the devices with new saves. If the fragment is whole,
-  /// the clock is that of the sender's field. Otherwise, it contains only the devices
-  /// with new saves.
+  /// For a set, it contains all marks of each element with a new mark. For a
+  /// counter or a ledger, it contains the additions of the devices with new
+  /// saves. If the fragment is whole, its clock is the clock of the sender's
+  /// field. Otherwise, the clock contains only the devices with new saves.
   package let state: FieldState
 
-  /// The saves that the receiver must hold, each of a device in the clock of
-  /// ``state``.
+  /// The saves that the receiver must have, by device. All devices are in the
+  /// clock of ``state``.
   package let basis: VectorClock
 
-  /// The devices whose entries in a ledger continue those of the receiver.
+  /// The devices whose ledger entries continue those of the receiver.
   ///
-  /// The fragment contains the number of the earlier entries, but not their sum.
+  /// The fragment contains the number of their earlier entries, but not their
+  /// sum.
   package let continued: Set<DeviceID>
 
-  /// The elements that a set has lost, sorted.
+  /// The elements that were removed from a set, sorted.
   ///
-  /// A sender has only the elements that are still there. A store, which knows what
-  /// has changed since it wrote the set, also has the others.
+  /// A sender does not know them, because it has only the present elements. A
+  /// store knows them, because it tracks the changes since it wrote the set.
   package var lost: [Value] = []
 
-  /// Whether a replica accepts or refuses all of the fragment.
+  /// Whether a replica accepts or refuses the fragment as a whole.
   package var isWhole: Bool { state.read { $0.isWhole } }
 
-  /// The last save of each device that has new ones.
+  /// The last save of each device with new saves.
   package var news: VectorClock { state.clock.saves(beyond: basis) }
 
-  /// The part of some devices.
+  /// Returns the part of some devices.
   ///
   /// - Precondition: The fragment is not whole.
   func part(of devices: Set<DeviceID>) -> Fragment {
@@ -51,7 +54,7 @@ package struct Fragment: Hashable, Sendable {
 }
 
 extension VectorClock {
-  /// The entries of some devices.
+  /// Returns the entries of some devices.
   fileprivate func part(of devices: Set<DeviceID>) -> VectorClock {
     VectorClock(sorted: entries.filter { devices.contains($0.device) })
   }
@@ -81,30 +84,32 @@ extension Causal where Store: FieldStore {
 }
 
 extension FieldState {
-  /// The number of elements, devices or entries that can be sent in part.
+  /// The number of elements, devices or entries, for a field that replicas can
+  /// send in parts.
   var size: Int { read { $0.size } }
 
-  /// Returns the fragment that a receiver lacks, or `nil` if the receiver needs the
-  /// whole field.
+  /// Returns the fragment that a receiver lacks, or `nil` if the receiver needs
+  /// the whole field.
   ///
   /// - Parameters:
-  ///   - known: The saves that the receiver holds.
-  ///   - horizon: A clock that contains every save that left nothing in the field.
-  ///   - elements: Finds the elements of a set with a mark beyond `known`.
+  ///   - known: The saves that the receiver has.
+  ///   - horizon: A clock that contains every save that left no content in the
+  ///     field.
+  ///   - elements: Finds the elements of a set that have a mark beyond `known`.
   func fragment(
     since known: VectorClock, horizon: VectorClock, elements: () -> [Value]
   ) -> Fragment? {
-    // The receiver must know of all removals that the fragment does not name.
+    // The receiver must have seen all removals that the fragment does not name.
     let hasRemovals = horizon.isContained(in: known)
     return readField {
       $0.fragment(since: known, hasRemovals: hasRemovals, elements: elements)
     }
   }
 
-  /// Joins a fragment that need not be refused.
+  /// Joins a fragment that the replica accepts.
   ///
-  /// The result is the join of whole fields at each element, and for each device, in
-  /// the fragment. Other content stays unchanged.
+  /// For each element or device in the fragment, the result equals that of
+  /// joining whole fields. Other content stays unchanged.
   mutating func merge(_ fragment: Fragment) {
     enum Merge: FieldChange {
       static func apply<Store: FieldStore>(

@@ -3,20 +3,20 @@
 import Rejoin
 import RejoinTesting
 
-/// The rows of a stored record, of which one may be damaged.
+/// The rows of a stored record, with functions to read them after damage.
 public struct DamagedRows: Sendable {
   private let head: [UInt8]
   private let body: [UInt8]
-  /// What has changed of the record since its row was written, in one step each.
+  /// The changes of the record after its row was written, one patch per save.
   private let patches: [[UInt8]]
   private let stored: ReplicaState
 
   /// The bytes of all rows.
   public var all: [[UInt8]] { [head, body] + patches }
 
-  /// Makes a record of every kind of field, and changes it in some steps.
+  /// Creates a record with every kind of field, and changes it in some saves.
   ///
-  /// - Parameter seed: Chooses the changes.
+  /// - Parameter seed: The seed of the random changes.
   public init(seed: UInt64) {
     var random = SeededRandom(seed: seed)
     let universe = ScriptUniverse.standard
@@ -36,7 +36,8 @@ public struct DamagedRows: Sendable {
       }
     }
     for _ in 0..<3 { save() }
-    // Before the steps: the rows of saves tell of all of them.
+    // The body is encoded before the patches. The rows of saves come from the
+    // final state, so they cover both.
     body = replica.state.encodedRecord(at: 0)
     var patches: [[UInt8]] = []
     for _ in 0..<3 {
@@ -49,9 +50,11 @@ public struct DamagedRows: Sendable {
     head = stored.encodedHead()
   }
 
-  /// Reads the rows, with the given bytes in place of one of their kind.
+  /// Reads the rows, with one of them replaced.
   ///
-  /// - Returns: What was read.
+  /// - Parameter bytes: The replacement of the body, or of all patches if it is
+  ///   a patch.
+  /// - Returns: The state in the rows.
   /// - Throws: `WireError`
   public func read(_ bytes: [UInt8]) throws(WireError) -> ReplicaState {
     let isPatch = bytes.count > 1 && bytes[1] == UInt8(ascii: "u")
@@ -70,9 +73,9 @@ public struct DamagedRows: Sendable {
     return try assembly.finished()
   }
 
-  /// Reads the rows as they were written.
+  /// Returns whether the undamaged rows have the content of the replica.
   ///
-  /// - Returns: Whether they have what the replica has.
+  /// - Throws: `WireError`
   public func areWhole() throws(WireError) -> Bool {
     try read(body).encoded() == stored.encoded()
   }

@@ -6,7 +6,8 @@ import Rejoin
 final class DeviceNames {
   private var incarnations: [Int: Int] = [:]
 
-  /// The letter of a device, with a number after the alphabet is used up.
+  /// Returns the letter of a device, with a number after the alphabet is used
+  /// up.
   static func name(_ number: Int) -> String {
     let letter = Character(UnicodeScalar(UInt8(65 + number % 26)))
     return number < 26 ? "\(letter)" : "\(letter)\(number / 26)"
@@ -16,7 +17,7 @@ final class DeviceNames {
     DeviceID(name: Self.name(number)) ?? DeviceID(UInt64(number))
   }
 
-  /// The next incarnation of a device.
+  /// Returns the next incarnation of a device.
   func renew(_ number: Int) -> DeviceID {
     let next = (incarnations[number] ?? 1) + 1
     incarnations[number] = next

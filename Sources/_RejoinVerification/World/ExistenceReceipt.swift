@@ -4,10 +4,10 @@ import Rejoin
 
 /// The reported effect of a message on the existence of records.
 public struct ExistenceReceipt: Equatable, Sendable {
-  /// The deletions and the edits of a record that met.
+  /// The deletions of a record, and the edits that they met.
   struct Meeting: Equatable {
     var deletions: [Dot] = []
-    /// The last edit of each device that some deletion had not seen.
+    /// The last edit of each device, if some deletion had not seen it.
     var edits: [Dot] = []
     var exists = false
   }
@@ -58,13 +58,17 @@ extension OracleReplica {
     return receipt
   }
 
-  /// The deletions and edits that have met since, one of them known before.
+  /// Returns the deletions and edits that met since an earlier state, or `nil`
+  /// if none met.
+  ///
+  /// At least one of them was known before.
   private func meeting(
     of id: RecordID, since before: OracleReplica
   ) -> ExistenceReceipt.Meeting? {
     let edits = lastEdits(of: id)
     let earlier = before.lastEdits(of: id)
-    // A deletion can supersede a later touch, and then an earlier edit is the last.
+    // If a deletion supersedes a later touch, an earlier edit becomes the last
+    // one.
     let new = edits.filter { edit in
       !earlier.contains {
         $0.device == edit.device && $0.sequence >= edit.sequence

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import Rejoin
 
-/// Everything that reading a field tells.
+/// The results of all ways to read a field.
 public struct FieldReading: Hashable, Sendable {
   /// The shown value of a register.
   public var value: Value?
-  /// The values of concurrent writes that are not shown, sorted; `nil` for one that
-  /// unset the register.
+  /// The values of concurrent writes that are not shown, sorted.
+  ///
+  /// A `nil` element is a write that unset the register.
   public var conflicts: [Value?] = []
   /// The value of a counter.
   public var count: Int64 = 0
@@ -17,12 +18,12 @@ public struct FieldReading: Hashable, Sendable {
   /// The save that wrote the shown value.
   public var author: Dot?
 
-  /// Creates the reading of a field that no save has touched.
+  /// Creates the reading of an untouched field.
   public init() {}
 }
 
 extension Record {
-  /// Returns everything that reading a field tells.
+  /// Returns the reading of a field.
   public func reading(of key: FieldKey) -> FieldReading {
     let name = key.name
     var reading = FieldReading()
@@ -41,11 +42,12 @@ extension Record {
 }
 
 extension FieldState {
-  /// What the field shows, without the conflicts of a register and without
-  /// regard to the records that references name.
+  /// The reading of the field, without the conflicts of a register.
+  ///
+  /// A reference has its value even if the record that it names does not exist.
   public var reading: FieldReading {
     var reading = FieldReading()
-    // A state shows nothing of other kinds.
+    // Properties of other kinds are empty.
     (reading.value, reading.author) = (value, write?.dot)
     reading.count = count
     reading.elements = elements
@@ -55,7 +57,7 @@ extension FieldState {
 }
 
 extension OracleField {
-  /// What must be read of the field.
+  /// The expected reading of the field.
   var reading: FieldReading {
     var reading = FieldReading()
     switch kind {

@@ -3,8 +3,8 @@
 import Rejoin
 
 extension FieldState {
-  /// Describes a change that a message of one device made in the name of another
-  /// device, or returns `nil` if it changed only its own content.
+  /// Returns a description of a change that a device made in the name of
+  /// another device, or `nil` if the device changed only its own content.
   ///
   /// A removal of the content of others is not a forgery.
   ///

@@ -33,7 +33,8 @@ public final class GuardedHub {
   /// The fields and the saves that the hub holds.
   public var content: (delta: Delta?, version: ReplicaVersion) {
     do {
-      // With the fields ahead of the version, which the hub does not send.
+      // Read the rows: they contain the fields ahead of the version, which the
+      // hub does not send.
       let stored = try StoredScope.read("\(scope)", on: connection)
       let replica = stored.map {
         Replica(
@@ -46,8 +47,10 @@ public final class GuardedHub {
 
   /// Offers a message from a client that may write as one device.
   ///
-  /// - Returns: The content of the hub afterward, or `nil` if the hub refused the
-  ///   message.
+  /// An accepted message does not affect later offers.
+  ///
+  /// - Returns: The content of the hub afterward, or `nil` if the hub refused
+  ///   the message.
   public func offer(
     _ delta: Delta, as device: DeviceID
   ) -> (delta: Delta?, version: ReplicaVersion)? {

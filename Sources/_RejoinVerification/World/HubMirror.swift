@@ -4,23 +4,23 @@ import Rejoin
 import RejoinSQL
 import RejoinStore
 
-/// A scope of a hub, and a replica in memory that is told the same.
+/// A scope of a hub, and a replica in memory that receives the same requests.
 ///
-/// The hub reads only what a request is about. It has to answer as the replica, which
-/// has everything.
+/// The hub reads only the rows that a request needs. It must answer like the
+/// replica, which has everything in memory.
 final class HubMirror {
   private static let name = "hub"
   private let connection: SQLiteConnection
   private let hub: HubScopes
   private let replica: Replica
-  /// Some versions that were shown.
+  /// The empty version at first, then the latest versions that were recorded.
   private var bases: [ReplicaVersion] = [ReplicaVersion()]
   private var steps = 0
-  /// The first difference.
+  /// The first difference between the hub and the replica.
   private var fault: String?
 
   init() {
-    // No device of a simulation.
+    // Simulations do not use this device ID.
     let device = DeviceID(high: .max, low: 0x7562)
     replica = Replica(
       device: device, schema: [], wallClock: WallClock { 0 },
@@ -55,8 +55,9 @@ final class HubMirror {
 
   /// Compares the hub with the replica.
   ///
-  /// - Parameter send: Makes what another replica has beyond a version. It is asked
-  ///   now and then, so that there are gaps, and fields ahead.
+  /// - Parameter send: A closure that returns the changes of another replica
+  ///   since a version. Only every fifth check calls it, so gaps and fields
+  ///   ahead can persist.
   func check(
     _ send: (ReplicaVersion) -> Delta?, named name: String
   ) throws(ScriptMismatch) {
@@ -77,7 +78,7 @@ final class HubMirror {
       return try hub.version(of: HubMirror.name) == version
     }
     compare("what a device learns to be stable") {
-      // The device has all saves and receives the hub's version.
+      // This device has all saves and receives only the hub's version.
       let device = newcomer()
       if let delta = replica.delta() { device.apply(delta) }
       device.recordVersion(try hub.version(of: HubMirror.name))
@@ -88,10 +89,10 @@ final class HubMirror {
       try hub.delta(since: basis, in: HubMirror.name)
         == replica.deltaOfIntervals(since: basis)
     }
-    // All of it is read, which takes most of the time.
+    // The rest reads all rows, which takes most of the time.
     guard steps % 4 == 0 else { return }
     compare("the rows") {
-      // There are none before the first delta.
+      // The hub has no rows before the first delta.
       try StoredScope.read(HubMirror.name, on: connection).map {
         $0.encoded() == replica.state.encoded()
       } ?? (replica.delta() == nil)
@@ -99,8 +100,10 @@ final class HubMirror {
     compareParts()
   }
 
-  /// Sends what there is, in parts of the hub and the replica in turn, to a replica
-  /// that has nothing.
+  /// Compares a transfer in parts with a single delta, each to an empty
+  /// replica.
+  ///
+  /// The hub and the replica send the parts in turn.
   private func compareParts() {
     compare("parts") {
       let (some, all) = (newcomer(), newcomer())
@@ -138,7 +141,7 @@ final class HubMirror {
 }
 
 extension MergeReport {
-  /// What went wrong.
+  /// The faults in the report, for comparison.
   fileprivate var faults: [AnyHashable] {
     [
       Set(gaps), forkedDevices, equivocations, reactivatedDevices,

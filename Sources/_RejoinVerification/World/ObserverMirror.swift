@@ -3,9 +3,9 @@
 import Rejoin
 import RejoinStore
 
-/// What an observer knows of a store who has only been told its changes.
+/// The view of an observer that knows only the reported changes of a store.
 ///
-/// It has to be what the store shows.
+/// The view must equal the content of the store.
 final class ObserverMirror {
   private struct Reading: Equatable {
     var exists: Bool
@@ -14,7 +14,7 @@ final class ObserverMirror {
 
   private let replica: Replica
   private let pending: PendingChanges
-  /// The observer is told as long as it has them.
+  /// The signals that keep the observer registered.
   private let signals: AsyncStream<Void>
   private var readings: [RecordID: Reading] = [:]
 

@@ -9,14 +9,15 @@ public struct OlderReading: Hashable {
   let time: Timestamp?
 }
 
-/// The reading of a later version of the app, which declares a field under another kind.
+/// The reading of a field by a later version of the app, which declares the
+/// field with another kind.
 public struct LaterReading: Hashable {
   /// The value of the field, or its elements if it is a set.
   var shown: [Value] = []
   var older: [OlderReading] = []
 }
 
-/// A later version of an entity, which declares one field under other kinds.
+/// A later version of an entity, which declares one field with other kinds.
 private struct LaterVersion: Entity {
   let asSet: Field<LaterVersion, ORSet<Value>>
   let asRegister: Field<LaterVersion, MVRegister<Value>>
@@ -33,7 +34,7 @@ private struct LaterVersion: Entity {
   }
 }
 
-/// A version of an entity of the standard universe that declares no field.
+/// The entity of the standard universe, without its fields.
 private struct Note: Entity {}
 
 extension TestedLibrary {
@@ -63,7 +64,7 @@ extension TestedLibrary {
     }
   }
 
-  /// Compares the list of typed records with the list of their IDs.
+  /// Compares the list of typed records with the list of record IDs.
   func checkRecords(
     _ list: [RecordID], named name: String
   ) throws(ScriptMismatch) {
@@ -84,7 +85,7 @@ extension TestedLibrary {
 }
 
 extension OracleField {
-  /// The correct reading of a later version of the app, for a record that exists.
+  /// The expected reading by a later version of the app, if the record exists.
   var laterReading: LaterReading? {
     switch kind {
     case .register:

@@ -3,14 +3,14 @@
 import Rejoin
 import RejoinTesting
 
-/// What the library's own preconditions take for granted.
+/// The assumptions behind the library's own preconditions.
 ///
-/// A library in which a premise fails would trap while it encodes, before there is
-/// anything to compare; a check that encodes asks here first.
+/// If a premise fails, the library traps while it encodes, before a checker can
+/// compare results. A checker that encodes therefore checks the premises first.
 public enum Premises {
   /// Checks the premises.
   ///
-  /// - Throws: The first that does not hold.
+  /// - Throws: The first violation.
   public static func check() throws(ScriptMismatch) {
     if let violation { throw violation }
   }

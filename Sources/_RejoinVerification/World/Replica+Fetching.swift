@@ -5,6 +5,6 @@ import Rejoin
 extension Replica {
   /// Reads a record as an editing context fetches it, even if it is deleted.
   ///
-  /// Fuzz bodies are in a package of their own.
+  /// This method is public because the fuzz bodies are in another package.
   public func fetched(_ id: RecordID) -> Record { recordForEditing(id) }
 }

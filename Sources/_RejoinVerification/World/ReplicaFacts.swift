@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Rejoin
 
-/// Everything that must be read of a replica with certain knowledge.
+/// The expected readings of a replica with known saves.
 struct ReplicaFacts {
   private let clock: VectorClock
   private let latest: UInt64
@@ -14,7 +14,7 @@ struct ReplicaFacts {
     fields = universe.paths.map { ($0, model.field($0).reading) }
   }
 
-  /// Compares everything that can be read with what must be.
+  /// Compares a replica with the expected readings.
   func check(
     _ replica: some TestedReplica, named name: String
   ) throws(ScriptMismatch) {

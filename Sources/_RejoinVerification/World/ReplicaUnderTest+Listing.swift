@@ -2,7 +2,7 @@
 import Rejoin
 
 extension TestedLibrary {
-  /// Compares what is listed with what is there, record by record.
+  /// Compares the lists of records with the state of each record.
   public func checkListing(
     _ records: [RecordID], pages: Bool, named name: String
   ) throws(ScriptMismatch) {

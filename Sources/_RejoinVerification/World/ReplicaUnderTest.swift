@@ -2,34 +2,35 @@
 import Rejoin
 import RejoinTesting
 
-/// From which size on fields travel as fragments.
+/// A minimum size of fields that travel as fragments.
 public protocol FragmentSize {
-  /// The number of elements, devices or entries.
+  /// The minimum number of elements, devices or entries.
   static var least: Int { get }
 }
 
-/// As the library has it, so that the small fields of scripts are sent as a whole.
+/// The library's default, at which the small fields of scripts travel whole.
 public enum UsualSize: FragmentSize {
   public static var least: Int { ReplicaState.defaultFragmentSize }
 }
 
-/// Every set, counter and ledger travels as fragments wherever it can.
+/// A minimum of zero: sets, counters and ledgers travel as fragments whenever
+/// possible.
 public enum AnySize: FragmentSize {
   public static var least: Int { 0 }
 }
 
 extension Replica {
-  /// Sends every set, counter and ledger as fragments wherever it can.
+  /// Sends sets, counters and ledgers as fragments whenever possible.
   public func sendFragments() { fragmentSize = AnySize.least }
 }
 
-/// A replica of the library, as the checkers drive it.
+/// The library's replica, for the checkers.
 public typealias ReplicaUnderTest = TestedLibrary<UsualSize>
 
-/// A replica of the library that sends fragments wherever it can.
+/// The library's replica, which sends fragments whenever possible.
 public typealias FragmentingReplica = TestedLibrary<AnySize>
 
-/// A replica of the library, as the checkers drive it.
+/// The library's replica, with a given fragment size.
 public struct TestedLibrary<Size: FragmentSize>: TestedReplica {
   public static var sendsFragments: Bool { Size.least == 0 }
 
@@ -52,9 +53,9 @@ public struct TestedLibrary<Size: FragmentSize>: TestedReplica {
     replica.fragmentSize = Size.least
   }
 
-  /// Drives a replica that somebody else keeps.
+  /// Creates a driver of an existing replica.
   ///
-  /// - Parameter hand: What its wall clock shows.
+  /// - Parameter hand: The replica's wall clock.
   package init(
     driving replica: Replica, hand: ManualClock,
     makeDeviceID: @escaping () -> DeviceID
@@ -119,8 +120,9 @@ public struct TestedLibrary<Size: FragmentSize>: TestedReplica {
   public var version: ReplicaVersion { replica.version }
   public var latest: Timestamp? { replica.state.hybrid.latest }
 
-  /// The bytes that replicas with the same saves agree on: the clock with its
-  /// digests, and every field that travels.
+  /// The bytes on which replicas with the same saves agree.
+  ///
+  /// They contain the clock with its digests, and every field that travels.
   public var contents: [UInt8] { replica.encoded(foldingLedgers: true) }
 
   public var stored: [UInt8] { replica.state.encoded() }
@@ -330,7 +332,8 @@ extension TestedLibrary {
 }
 
 extension ReplicaVersion {
-  /// A version with the numbers of a clock, and with digests that no device made.
+  /// Creates a version with the sequence numbers of a clock, and with digests
+  /// that no device made.
   public init(forging clock: VectorClock) {
     self.init()
     for entry in clock.entries {
@@ -341,7 +344,7 @@ extension ReplicaVersion {
   }
 }
 
-/// Decodes what the library has encoded.
+/// Reports a decoding error as a mismatch.
 private func readBack<Value>(
   _ what: String, _ read: () throws(WireError) -> Value
 ) throws(ScriptMismatch) -> Value {

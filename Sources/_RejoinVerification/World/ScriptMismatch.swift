@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The first thing in which a replica is not as the oracle says.
+/// The first difference between a replica and the oracle.
 public struct ScriptMismatch: Error, Hashable, CustomStringConvertible {
-  /// What is wrong.
+  /// A description of the difference.
   public let what: String
-  /// The step after which it showed; `nil` if everybody has synced since.
+  /// The step that revealed the difference, or `nil` if the final sync did.
   public var step: Int?
 
   init(_ what: String) { self.what = what }
@@ -14,13 +14,13 @@ public struct ScriptMismatch: Error, Hashable, CustomStringConvertible {
     return copy
   }
 
-  /// What is wrong, and where it showed.
+  /// The difference and the step that revealed it.
   public var description: String {
     "\(step.map { "after step \($0)" } ?? "when everybody has synced"): \(what)"
   }
 }
 
-/// Throws unless two things are equal.
+/// Throws a mismatch unless two values are equal.
 func agree<Thing: Equatable>(
   _ what: @autoclosure () -> String, _ real: Thing, _ expected: Thing
 ) throws(ScriptMismatch) {

@@ -5,11 +5,11 @@ import RejoinSQL
 import RejoinStore
 import RejoinTesting
 
-/// A replica of the library in a store, whose database fails again and again.
+/// The library's replica in a store whose database fails repeatedly.
 ///
-/// What fails is tried again, and must then do what it would have done at once.
-/// After every step, the database has to have what is in memory, byte by byte. What it
-/// receives, a hub receives, too.
+/// A failed change is repeated and must then have its usual effect. After every
+/// step, the rows must equal the state in memory, byte for byte. A hub receives
+/// the same messages.
 public struct StoringReplica: TestedReplica {
   private typealias Library = TestedLibrary<AnySize>
 
@@ -50,7 +50,7 @@ public struct StoringReplica: TestedReplica {
         library.replica.fork(as: device).state, shelf.schema, makeDeviceID))
   }
 
-  /// Carries out a change until it is durable.
+  /// Performs a change, and repeats it if the database fails.
   private mutating func update<Value>(
     _ body: (inout Library) throws -> Value
   ) throws -> Value {
@@ -72,7 +72,7 @@ public struct StoringReplica: TestedReplica {
     return value
   }
 
-  /// Carries out a change that fails only with the database.
+  /// Performs a change that can fail only because of the database.
   private mutating func surely<Value>(
     _ body: (inout Library) -> Value
   ) -> Value {
@@ -109,7 +109,7 @@ public struct StoringReplica: TestedReplica {
   }
 }
 
-// What is passed on.
+// Forwarding to the library.
 extension StoringReplica {
   public var device: DeviceID { library.device }
   public var version: ReplicaVersion { library.version }
@@ -143,7 +143,7 @@ extension StoringReplica {
   ) throws(ScriptMismatch) -> Delta { try Library.arrival(of: message) }
 }
 
-// What changes it.
+// Changes in the store.
 extension StoringReplica {
   public mutating func save(_ verbs: [ScriptVerb], now: Int64) throws -> Dot? {
     try update { try $0.save(verbs, now: now) }
@@ -238,7 +238,7 @@ private final class Shelf {
   private(set) var observer: ObserverMirror
 
   final class Keeper: TokenStorage, @unchecked Sendable {
-    // Only one thread has the replica.
+    // Unchecked: only one thread uses the replica.
     var bytes: [UInt8]?
     func load() -> [UInt8]? { bytes }
     func store(_ bytes: [UInt8]) { self.bytes = bytes }
@@ -251,7 +251,7 @@ private final class Shelf {
   ) {
     (self.schema, self.makeDeviceID) = (schema, makeDeviceID)
     keeper.bytes = RestoreToken(stored).encoded()
-    // A copy is not opened later: its clock is not set back.
+    // Opening must not set back the hybrid clock of a copy.
     hand.now = stored.hybrid.latest.milliseconds
     do {
       connection = try FailingConnection(
@@ -286,7 +286,7 @@ private final class Shelf {
     } catch { preconditionFailure("the store cannot be opened: \(error)") }
   }
 
-  /// What the rows have.
+  /// Returns the state in the rows, encoded.
   func rows(of name: String) throws(ScriptMismatch) -> [UInt8] {
     do {
       return try withoutFailures {
@@ -298,7 +298,7 @@ private final class Shelf {
   }
 }
 
-/// A connection on which every few statements fail.
+/// A connection that fails at every eleventh write.
 private final class FailingConnection: SQLConnection {
   private let connection: SQLiteConnection
   private var count = 0
@@ -311,7 +311,8 @@ private final class FailingConnection: SQLConnection {
   func run(
     _ sql: String, _ values: [SQLValue], _ body: (any SQLRow) throws -> Void
   ) throws {
-    // What has failed is read again without failures.
+    // Reads and rollbacks succeed, so the scope can read the changed records
+    // again.
     if fails, !sql.hasPrefix("SELECT"), sql != "ROLLBACK", sql != "BEGIN" {
       count += 1
       if count % 11 == 0 { throw SQLError(.full, "no room") }

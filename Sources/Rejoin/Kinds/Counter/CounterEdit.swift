@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An optional reset, and the changes after it.
+/// A change of a counter: an optional reset, then increments and decrements.
 public struct CounterEdit: Hashable, Sendable {
-  /// Whether all earlier changes are cancelled.
+  /// Whether the edit cancels all earlier changes.
   public internal(set) var isReset = false
   /// The sum of the increments.
   public internal(set) var increments: UInt64 = 0
@@ -29,13 +29,14 @@ public struct CounterEdit: Hashable, Sendable {
     return edit
   }
 
-  /// Cancels all earlier changes, those of this edit included.
+  /// Cancels all earlier changes, including those of this edit.
   mutating func reset() {
     self = CounterEdit()
     isReset = true
   }
 
-  /// The value of a counter after the edit, if it is `value` before.
+  /// Returns the value of a counter after the edit, if its value before the
+  /// edit is `value`.
   public func applied(to value: Int64) -> Int64 {
     let change = WideInt(increments) - WideInt(decrements)
     return Int64(clamping: (isReset ? 0 : WideInt(value)) + change)

@@ -3,7 +3,7 @@
 extension PNCounter: Codable {
   private enum CodingKeys: CodingKey { case entries, cancelled }
 
-  /// Encodes the sums of each device, sorted, and the cancelled ones.
+  /// Encodes the sums of each device, sorted by device, and the cancelled sums.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(entries, forKey: .entries)
@@ -12,7 +12,7 @@ extension PNCounter: Codable {
     }
   }
 
-  /// Decodes the sums of each device.
+  /// Decodes the sums of each device and the cancelled sums.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     let entries = try container.decode([Entry].self, forKey: .entries)
@@ -27,8 +27,8 @@ extension PNCounter: Codable {
       }
     }
     self.init(entries: entries, cancelled: cancelled)
-    // Merging what is cancelled changes a counter only if that exceeds the
-    // entries.
+    // If a cancelled sum is within the entry of its device, merging it changes
+    // nothing.
     guard self == merging(cancelledOnly) else {
       throw decoder.corrupted("expected cancelled sums within the entries")
     }
@@ -36,7 +36,7 @@ extension PNCounter: Codable {
 }
 
 extension PNCounter {
-  /// The counter as if nothing but the cancelled changes had been made.
+  /// A counter with only the cancelled changes.
   fileprivate var cancelledOnly: PNCounter {
     PNCounter(entries: cancelled, cancelled: cancelled)
   }

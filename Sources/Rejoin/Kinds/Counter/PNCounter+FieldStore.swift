@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension PNCounter: DotStore {
-  /// Whether there are no changes.
+  /// Whether the counter has no changes.
   package var isEmpty: Bool { entries.isEmpty }
 
   package func impliesContext(_ clock: VectorClock) -> Bool {
@@ -18,7 +18,7 @@ extension PNCounter: DotStore {
 
   /// Keeps the later entry of each device.
   ///
-  /// The contexts play no part, since entries are never removed.
+  /// The merge ignores the contexts, because entries are never removed.
   package mutating func merge(
     _ other: PNCounter, seen: some DotSet, otherSeen: some DotSet
   ) {
@@ -53,7 +53,8 @@ extension PNCounter: FieldStore {
       return []
     }
     if save.drops || edit.isReset { cancel(observed: observed) }
-    // A reset alone leaves no entry. Any other edit does, even one by zero.
+    // A reset alone leaves no entry. Any other edit leaves one, even if it is
+    // zero.
     if edit.increments > 0 || edit.decrements > 0 || !edit.isReset {
       let entry = add(
         edit.increments, edit.decrements, on: save.dot.device,
@@ -63,9 +64,10 @@ extension PNCounter: FieldStore {
     return []
   }
 
-  /// Returns the observed entries, as far as `current` has them.
+  /// Returns the part of the observed entries that `current` contains.
   ///
-  /// It has fewer if the replica was restored since.
+  /// `current` has fewer entries if the replica was restored after the
+  /// observation.
   private func held(by current: PNCounter) -> PNCounter {
     PNCounter(
       entries: entries.compactMap { entry in
@@ -158,8 +160,8 @@ extension PNCounter {
   }
 }
 
-// A part has the entries of some devices. With cancelled sums, it has all of
-// them, and a receiver takes it as a whole.
+// A fragment contains the entries of some devices. If it includes cancelled
+// sums, a receiver accepts or refuses it as a whole.
 extension PNCounter {
   package static var supportsFragments: Bool { true }
 
@@ -174,7 +176,7 @@ extension PNCounter {
     if missing.hasRemovals || cancelled.isEmpty {
       return (PNCounter(entries: new), [])
     }
-    // A cancelled sum needs its entry, or itself as one if no later entry is new.
+    // A cancelled sum needs a newer entry of its device, or a copy of itself.
     let union = new.union(cancelled) { $0.isBefore($1) }
     return (PNCounter(entries: union, cancelled: cancelled), [])
   }
@@ -185,6 +187,6 @@ extension PNCounter {
 }
 
 extension FieldState {
-  /// The value of a counter, zero for another kind.
+  /// The value of a counter, or zero for another kind of field.
   public var count: Int64 { store(of: PNCounter.self)?.value ?? 0 }
 }

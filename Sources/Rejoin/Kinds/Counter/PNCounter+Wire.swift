@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// For each entry: the reference to its save and whether something is canceled, its
-// sums, and how many saves earlier and from which sums it is canceled.
+// Each entry: the reference to its save, with a flag for a canceled sum, and
+// its sums. With the flag, three numbers follow: how many saves earlier the
+// canceled sum ends, and its increments and decrements.
 extension PNCounter {
   package func write(to writer: inout FieldWriter) {
     writer.head(entries.count)

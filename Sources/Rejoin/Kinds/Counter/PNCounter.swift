@@ -11,40 +11,42 @@
 ///     steps.merge(copy)
 ///     steps.value  // 800: the reset had not seen the tablet's steps
 ///
-/// It holds the sums of each device's changes, and how much of them resets have
-/// cancelled. A lattice only grows, so decrements have a sum of their own, which
-/// reading subtracts (Shapiro et al. 2011, §3.1.3). A join keeps the later sums of
-/// each device. A reset cancels exactly the changes it has seen: concurrent changes
-/// survive in full, and two concurrent resets cancel a change once.
+/// For each device, a counter stores the sums of its changes and the part of
+/// them that resets cancelled. A lattice only grows, so decrements have their
+/// own sum, which ``value`` subtracts (Shapiro et al. 2011, §3.1.3). A join
+/// keeps the later sums of each device. A reset cancels exactly the changes
+/// that it has seen. Concurrent changes survive in full, and two concurrent
+/// resets cancel a change once.
 public struct PNCounter: Hashable, Sendable {
-  /// The sums of a device's changes, up to one of them.
+  /// The sums of a device's changes up to one change.
   @usableFromInline
   package struct Entry: Hashable, Codable, Sendable, DeviceEntry {
     /// The device.
     package let device: DeviceID
-    /// The sequence number of its last change; never zero.
+    /// The sequence number of the device's last change. Never zero.
     package internal(set) var sequence: UInt64
-    /// The sum of its increments.
+    /// The sum of the device's increments.
     package internal(set) var increments: UInt64
-    /// The sum of its decrements.
+    /// The sum of the device's decrements.
     package internal(set) var decrements: UInt64
   }
 
   /// The sums of each device, sorted by device.
   ///
-  /// Setters that are private could not be inlined into `init(_:)`.
+  /// The setter is not private, so `init(_:)` can be inlined.
   @usableFromInline package internal(set) var entries: [Entry]
 
-  /// The sums that resets have cancelled, sorted by device; each at most the
-  /// entry of its device in ``entries``.
+  /// The sums that resets cancelled, sorted by device.
+  ///
+  /// No sum exceeds the entry of its device in ``entries``.
   @usableFromInline package internal(set) var cancelled: [Entry]
 
-  /// A device's sum would exceed `UInt64.max`.
+  /// An error that reports that a device's sum would exceed `UInt64.max`.
   public struct Overflow: Error, Hashable, CustomStringConvertible {
     /// The device whose sum would overflow.
     public let device: DeviceID
 
-    /// What happened, and what to do about it.
+    /// The rule that the change would break, and a remedy.
     public var description: String {
       "the sum of \(device)'s changes would exceed UInt64.max: count under a "
         + "new device ID"
@@ -54,11 +56,11 @@ public struct PNCounter: Hashable, Sendable {
   /// Creates a counter whose value is zero.
   public init() { (entries, cancelled) = ([], []) }
 
-  /// The delta of a change.
+  /// Creates the delta of a change.
   ///
-  /// Sums are cumulative, so that the device's entry includes every earlier
-  /// change. Inlined together with the changes: a caller that ignores the delta
-  /// does not pay for it in an optimized build.
+  /// Sums are cumulative, so the device's entry includes every earlier change.
+  /// This initializer is inlined together with the changes. In an optimized
+  /// build, a caller that ignores the delta does not pay for it.
   @inlinable
   init(_ entry: Entry) { (entries, cancelled) = ([entry], []) }
 
@@ -66,10 +68,10 @@ public struct PNCounter: Hashable, Sendable {
     (self.entries, self.cancelled) = (entries, cancelled)
   }
 
-  /// The sum of all changes that no reset has cancelled, computed exactly and
-  /// then clamped to `Int64`.
+  /// The sum of all changes that are not cancelled, computed exactly and then
+  /// clamped to `Int64`.
   ///
-  /// - Complexity: O(*r*), where *r* is the number of devices that changed it.
+  /// - Complexity: O(*r*), where *r* is the number of devices with changes.
   public var value: Int64 {
     let sum = { (entries: [Entry]) in entries.reduce(0) { $0 + $1.sum } }
     return Int64(clamping: sum(entries) - sum(cancelled))
@@ -78,12 +80,12 @@ public struct PNCounter: Hashable, Sendable {
   /// Increments the counter.
   ///
   /// - Parameters:
-  ///   - amount: By how much.
-  ///   - device: The device that makes the change.
-  /// - Returns: The delta to merge elsewhere.
+  ///   - amount: The amount to add.
+  ///   - device: The device that increments the counter.
+  /// - Returns: The delta to merge into other copies.
   /// - Throws: ``Overflow`` if the increments of `device` would exceed
-  ///   `UInt64.max`; the counter is then unchanged.
-  /// - Complexity: O(log *r*) for a device that has changed it before.
+  ///   `UInt64.max`. If an error is thrown, the counter is unchanged.
+  /// - Complexity: O(log *r*) if the device has an entry.
   @inlinable @discardableResult
   public mutating func increment(
     by amount: UInt64 = 1, on device: DeviceID
@@ -94,12 +96,12 @@ public struct PNCounter: Hashable, Sendable {
   /// Decrements the counter.
   ///
   /// - Parameters:
-  ///   - amount: By how much.
-  ///   - device: The device that makes the change.
-  /// - Returns: The delta to merge elsewhere.
+  ///   - amount: The amount to subtract.
+  ///   - device: The device that decrements the counter.
+  /// - Returns: The delta to merge into other copies.
   /// - Throws: ``Overflow`` if the decrements of `device` would exceed
-  ///   `UInt64.max`; the counter is then unchanged.
-  /// - Complexity: O(log *r*) for a device that has changed it before.
+  ///   `UInt64.max`. If an error is thrown, the counter is unchanged.
+  /// - Complexity: O(log *r*) if the device has an entry.
   @inlinable @discardableResult
   public mutating func decrement(
     by amount: UInt64 = 1, on device: DeviceID
@@ -107,21 +109,21 @@ public struct PNCounter: Hashable, Sendable {
     PNCounter(try change(0, amount, on: device))
   }
 
-  /// Cancels every change that this value has seen.
+  /// Cancels every change that this counter contains.
   ///
-  /// - Returns: The delta to merge elsewhere.
-  /// - Complexity: O(*r*) for *r* devices.
+  /// - Returns: The delta to merge into other copies.
+  /// - Complexity: O(*r*), where *r* is the number of devices.
   @discardableResult
   public mutating func reset() -> PNCounter {
     cancel()
     return self
   }
 
-  /// Sets the value to `target`, by a reset and one change.
+  /// Sets the value to `target` with a reset and one change.
   ///
-  /// - Returns: The delta to merge elsewhere.
-  /// - Throws: ``Overflow`` if the sums of `device` would exceed `UInt64.max`; the
-  ///   counter is then unchanged.
+  /// - Returns: The delta to merge into other copies.
+  /// - Throws: ``Overflow`` if the sums of `device` would exceed `UInt64.max`.
+  ///   If an error is thrown, the counter is unchanged.
   @discardableResult
   public mutating func set(
     to target: Int64, on device: DeviceID
@@ -148,18 +150,20 @@ public struct PNCounter: Hashable, Sendable {
   }
 }
 
-// What a save does to the counter of a record.
+// Changes that a save applies to the counter of a record.
 extension PNCounter {
-  /// The entry of a device, with zeros if it has none.
+  /// Returns the entry of a device, or an entry of zeros if the device has
+  /// none.
   func entry(of device: DeviceID) -> Entry {
     entries.entry(of: device) ?? Entry(device)
   }
 
-  /// Adds a change of a device: that of its save `sequence`, or else the one
-  /// after its last.
+  /// Adds a change of a device.
   ///
-  /// - Returns: The device's entry; `nil`, with nothing changed, if a sum or the
-  ///   sequence number would overflow.
+  /// - Parameter sequence: The number of the device's save, or `nil` for the
+  ///   number after that of its last change.
+  /// - Returns: The device's entry, or `nil` if a sum or the sequence number
+  ///   would overflow. In that case, the counter is unchanged.
   package mutating func add(
     _ increments: UInt64, _ decrements: UInt64, on device: DeviceID,
     sequence: UInt64? = nil
@@ -178,11 +182,11 @@ extension PNCounter {
     return entry
   }
 
-  /// Cancels the changes in `observed`, an earlier state of this counter; `nil`
-  /// cancels all.
+  /// Cancels the changes in `observed`, an earlier state of this counter, or
+  /// all changes if it is `nil`.
   package mutating func cancel(observed: PNCounter? = nil) {
     cancelled = PNCounter.join(cancelled, observed?.entries ?? entries)
-    // A reset may arrive before the changes it cancels.
+    // A reset may arrive before the changes that it cancels.
     entries = PNCounter.join(entries, cancelled)
     _checkInvariants()
   }
@@ -191,9 +195,9 @@ extension PNCounter {
 extension PNCounter: Lattice {
   /// Keeps the later entry of each device.
   ///
-  /// - Complexity: O(*r*), where *r* is the number of devices of both.
+  /// - Complexity: O(*r*), where *r* is the number of devices in both counters.
   public mutating func merge(_ other: PNCounter) {
-    // Idempotence; the most frequent join is of equal counters.
+    // Most joins are of equal counters.
     if self == other { return }
     cancelled = PNCounter.join(cancelled, other.cancelled)
     entries = PNCounter.join(
@@ -207,20 +211,20 @@ extension PNCounter: Lattice {
 }
 
 extension PNCounter: CustomStringConvertible {
-  /// The value.
+  /// The value as text.
   public var description: String { "\(value)" }
 }
 
 extension PNCounter.Entry {
-  /// A device that has changed nothing yet.
+  /// Creates the entry of a device without changes.
   init(_ device: DeviceID) {
     self.init(device: device, sequence: 0, increments: 0, decrements: 0)
   }
 
-  /// The increments without the decrements.
+  /// The increments minus the decrements.
   var sum: WideInt { WideInt(increments) - WideInt(decrements) }
 
-  /// Whether the sums can be increased without overflow.
+  /// Returns whether the sums can grow without an overflow.
   func canAdd(_ increments: UInt64, _ decrements: UInt64) -> Bool {
     increments <= .max - self.increments
       && decrements <= .max - self.decrements
@@ -228,8 +232,8 @@ extension PNCounter.Entry {
 
   /// Orders the entries of one device by sequence number.
   ///
-  /// Two entries with one number, which exist only if a device ID was used
-  /// twice, are ordered by their sums.
+  /// The sums order two entries with the same number, which exist only if two
+  /// devices used one ID.
   func isBefore(_ other: Self) -> Bool {
     (sequence, increments, decrements) < (
       other.sequence, other.increments, other.decrements

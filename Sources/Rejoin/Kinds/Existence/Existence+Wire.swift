@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// For each mark: the reference to its save, whether it is a deletion and whether it
-// is a purge, its time as that of a register's write, and the clock of what a deletion
-// covers.
+// Each mark: the reference to its save, with flags for a deletion and a purge,
+// its time as in a register's write, and the clock that a deletion covers.
 extension ExistenceMarks {
   package func write(to writer: inout FieldWriter) {
     writer.head(siblings.count)

@@ -8,10 +8,9 @@ package struct ExistenceMark: Hashable, Sendable {
   package let time: Timestamp
   /// The saves that a deletion covers, or `nil` if the mark shows that the
   /// record exists.
-  ///
-  /// A deletion covers what its author had seen of the record.
+  /// A deletion covers the saves of the record that its author had seen.
   package let covered: VectorClock?
-  /// Whether the save also dropped the contents of the record.
+  /// Whether the save also dropped the record's contents.
   package let isPurge: Bool
 
   init(
@@ -20,14 +19,14 @@ package struct ExistenceMark: Hashable, Sendable {
     (self.time, self.covered, self.isPurge) = (time, covered, isPurge)
   }
 
-  /// Whether the mark is of a deletion or a purge.
+  /// Whether the mark belongs to a deletion or a purge.
   package var isDeletion: Bool { covered != nil }
 }
 
 extension ExistenceMark: Comparable {
   /// Orders marks by their content.
   ///
-  /// The order is used only to choose between two marks of one dot.
+  /// The order serves only to choose between two marks with the same dot.
   package static func < (a: ExistenceMark, b: ExistenceMark) -> Bool {
     if a.covered == b.covered {
       return (a.isPurge ? 1 : 0, a.time) < (b.isPurge ? 1 : 0, b.time)
@@ -39,7 +38,7 @@ extension ExistenceMark: Comparable {
   }
 }
 
-/// A mark of a deletion, a purge, a restoration or a `touch`, and its save.
+/// A mark of a deletion, a purge, a restoration or a `touch`, with its save.
 ///
 /// An edit needs no mark, because the clocks of the fields contain its save.
 public struct RecordMark: Hashable, Sendable {
@@ -49,13 +48,12 @@ public struct RecordMark: Hashable, Sendable {
   public let time: Timestamp
   /// The saves that a deletion covers, or `nil` if the mark shows that the
   /// record exists.
-  ///
-  /// A deletion covers what its author had seen of the record.
+  /// A deletion covers the saves of the record that its author had seen.
   public let covered: VectorClock?
-  /// Whether the save also dropped the contents of the record.
+  /// Whether the save also dropped the record's contents.
   public let isPurge: Bool
 
-  /// Whether the mark is of a deletion or a purge.
+  /// Whether the mark belongs to a deletion or a purge.
   public var isDeletion: Bool { covered != nil }
 
   init(_ element: Siblings<ExistenceMark>.Element) {
@@ -68,7 +66,7 @@ extension Siblings<ExistenceMark> {
   /// The marks of deletions.
   var deletions: [Element] { filter { $0.payload.isDeletion } }
 
-  /// The saves that any deletion covers, or `nil` without a deletion.
+  /// The saves that the deletions cover, or `nil` without a deletion.
   var covered: VectorClock? {
     let clocks = compactMap(\.payload.covered)
     return clocks.count < 2 ? clocks.first : VectorClock(joining: clocks)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The store of a record's existence: the marks that later saves left in place.
+/// The store of a record's existence: the marks that later saves did not
+/// replace.
 package struct ExistenceMarks: Hashable, Sendable {
   /// The marks.
   package var siblings: Siblings<ExistenceMark>
@@ -28,8 +29,8 @@ extension ExistenceMarks: DotStore {
   }
 }
 
-// A schema declares no such field, and the record reads and changes it. So it
-// shows nothing, and no edit applies to it.
+// No schema declares this field. The record reads and changes it, so it shows
+// nothing and accepts no edit.
 extension ExistenceMarks: FieldStore {
   package static var kind: FieldKind { .existence }
 
@@ -65,7 +66,7 @@ extension ExistenceMarks: FieldStore {
     siblings.equivocations(with: other.siblings)
   }
 
-  // The record takes its existence back as a whole.
+  // The record restores its existence as a whole.
   package func undoContent(
     of element: Value?, by device: DeviceID
   ) -> UndoContent { .siblings(UndoSiblings([], .any)) }
@@ -89,7 +90,8 @@ extension FieldState {
 }
 
 extension FieldState {
-  /// The marks of a record's existence, sorted by dot, or none for another kind.
+  /// The marks of a record's existence, sorted by dot, or an empty array for
+  /// another kind of field.
   public var marks: [RecordMark] {
     (store(of: ExistenceMarks.self)?.siblings ?? Siblings())
       .map { RecordMark($0) }
