@@ -2,34 +2,35 @@
 
 import Rejoin
 
-/// Records that have changed, each before and after.
+/// The changed records, each in its state before and after the change.
 ///
 ///     for change in changes.changes(to: Note.self) {
 ///       print(change.key, change.old?.title, change.new?.title)
 ///     }
 ///
-/// A store passes the changes to its observers, see ``ReplicaStore/changes``, and to the
-/// closures that write tables of the app.
+/// A store passes the changes to its observers (see ``ReplicaStore/changes``)
+/// and to closures that write tables of the app.
 public struct RecordChanges: Sendable {
-  /// A record before and after.
+  /// A record before and after a change.
   public struct Change: Sendable {
-    /// The record's ID.
+    /// The ID of the record.
     public let id: RecordID
-    /// The record before; `nil` if no save had touched it.
+    /// The record before the change, or `nil` if it was never saved before.
     ///
-    /// References to records that do not exist now read as unset.
+    /// A reference reads as unset if its record does not exist after the
+    /// change.
     public let old: Record?
-    /// The record after.
+    /// The record after the change.
     public internal(set) var new: Record?
   }
 
-  /// A record before and after, read by the fields that its entity declares.
+  /// A typed record before and after a change.
   public struct TypedChange<Owner: Entity>: Sendable {
-    /// The record's key.
+    /// The key of the record.
     public let key: String
-    /// The record before; `nil` if it did not exist.
+    /// The record before the change, or `nil` if it did not exist.
     public let old: TypedRecord<Owner>?
-    /// The record after; `nil` if it does not exist.
+    /// The record after the change, or `nil` if it no longer exists.
     public let new: TypedRecord<Owner>?
   }
 
@@ -44,19 +45,19 @@ public struct RecordChanges: Sendable {
     self.schema = schema
   }
 
-  /// Every change, sorted by ID.
+  /// All changes, sorted by ID.
   public var all: [Change] { changes.values.sorted { $0.id < $1.id } }
 
-  /// The change of one record, if there is any.
+  /// The change of one record, or `nil` if the record did not change.
   public subscript(id: RecordID) -> Change? { changes[id] }
 
-  /// The changes of records of an entity, sorted by key.
+  /// Returns the changes of an entity's records, sorted by key.
   ///
-  /// - Complexity: O(*n* log *n*) for *n* changed records.
+  /// - Complexity: O(*n* log *n*), where *n* is the number of changed records.
   public func changes<E: Entity>(to entity: E.Type) -> [TypedChange<E>] {
     let fields = schema.fields(of: entity)
     let entity = E.entityName
-    // Names are compared as bytes.
+    // Record IDs compare names as bytes.
     return all.filter { $0.id == RecordID(entity, $0.id.key) }.map { change in
       TypedChange(
         key: change.id.key, old: change.old?.typed(fields),
@@ -64,7 +65,8 @@ public struct RecordChanges: Sendable {
     }
   }
 
-  /// A record after the change; nothing if it has not changed.
+  /// Returns a record after the change, or `nil` at the outermost level if it
+  /// did not change.
   func new<E: Entity>(_ id: RecordID, _ entity: E.Type) -> TypedRecord<E>?? {
     changes[id].map { $0.new?.typed(schema.fields(of: entity)) }
   }
@@ -81,7 +83,7 @@ public struct RecordChanges: Sendable {
     return only
   }
 
-  /// Adds later changes: of each record, what was before all of them stays.
+  /// Adds later changes, and keeps the earliest former state of each record.
   mutating func add(_ later: RecordChanges) {
     for (id, change) in later.changes {
       changes[id, default: change].new = change.new

@@ -3,49 +3,49 @@
 import Rejoin
 
 extension ReplicaStore {
-  /// The name of the save that ``undo()`` undoes, or `nil` if no save can be undone.
+  /// The name of the save that ``undo()`` undoes, or `nil` without such a save.
   public var undoName: String? { read { $0.replica.undoHistory.undoName } }
 
-  /// The name of the save that ``redo()`` redoes, or `nil` if no save can be redone.
+  /// The name of the save that ``redo()`` redoes, or `nil` without such a save.
   public var redoName: String? { read { $0.replica.undoHistory.redoName } }
 
-  /// Undoes the last undoable save that was not undone, durably.
+  /// Undoes the last undoable save that is not undone yet.
   ///
   ///     try await store.save(undoable: "Rename") { $0[Note.self, "1"].title = "Milk" }
   ///     await store.undoName  // "Rename"
   ///     try await store.undo()
   ///     await store.redoName  // "Rename"
   ///
-  /// The file contains the last saves that can be undone, up to `UndoHistory.limit`, and
-  /// a store that is opened again continues with them. They include saves of editing
-  /// contexts and drafts, if these have a name.
+  /// The file contains the last undoable saves, up to `UndoHistory.limit`, so
+  /// you can undo them after you open the store again. They include named saves
+  /// of editing contexts and drafts.
   ///
-  /// - Returns: The result. If later changes prevent the undo, nothing changes, and the
-  ///   save remains the next one. To continue with the save before it, call
-  ///   ``discardUndo()``.
-  /// - Throws: `SaveError` or ``StoreError``. If an error is thrown, the store is
-  ///   unchanged.
+  /// - Returns: The result. If later changes prevent the undo, nothing changes,
+  ///   and the save is still the next one. To continue with the save before it,
+  ///   call ``discardUndo()``.
+  /// - Throws: `SaveError` or ``StoreError``. If an error is thrown, the store
+  ///   is unchanged.
   @discardableResult
   public func undo() throws -> UndoResult { try withReplica { try $0.undo() } }
 
-  /// Redoes the last save that was undone, durably.
+  /// Redoes the save that was undone last.
   ///
-  /// - Returns: The result. If later changes prevent the redo, nothing changes, and the
-  ///   save remains the next one. To continue with the save before it, call
-  ///   ``discardRedo()``.
-  /// - Throws: `SaveError` or ``StoreError``. If an error is thrown, the store is
-  ///   unchanged.
+  /// - Returns: The result. If later changes prevent the redo, nothing changes,
+  ///   and the save is still the next one. To continue with the save before it,
+  ///   call ``discardRedo()``.
+  /// - Throws: `SaveError` or ``StoreError``. If an error is thrown, the store
+  ///   is unchanged.
   @discardableResult
   public func redo() throws -> UndoResult { try withReplica { try $0.redo() } }
 
-  /// Removes the save that ``undo()`` would undo next, and keeps what it wrote.
+  /// Removes the save that ``undo()`` would undo next, and keeps its edits.
   ///
   /// - Throws: ``StoreError``. If an error is thrown, the store is unchanged.
   public func discardUndo() throws {
     try withReplica { $0.undoHistory.discardUndo() }
   }
 
-  /// Removes the save that ``redo()`` would redo next, and keeps what is there.
+  /// Removes the save that ``redo()`` would redo next, without redoing it.
   ///
   /// - Throws: ``StoreError``. If an error is thrown, the store is unchanged.
   public func discardRedo() throws {

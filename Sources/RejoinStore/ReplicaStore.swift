@@ -3,7 +3,7 @@
 import Rejoin
 import RejoinSQL
 
-/// A replica whose every save is durable when the call returns.
+/// A replica that writes every save to an SQLite file.
 ///
 ///     let store = try await ReplicaStore(
 ///       at: "notes.sqlite", schema: [Note.self], wallClock: clock,
@@ -16,17 +16,17 @@ import RejoinSQL
 ///       makeDeviceID: newDevice)
 ///     await again.read { $0[Note.self, "1"]?.title }  // "Milk"
 ///
-/// An SQLite file stores the replica in a scope, with one row per record and
-/// one per device. A save therefore costs what it changes. Crashes and power
-/// cuts lose no acknowledged save, if the disk and the file system keep the
-/// data that they report as synced.
+/// When a call returns, the change is on disk. A crash or a power failure
+/// doesn't lose it, provided that the disk and the file system keep the data
+/// that they report as synced. A file contains one or more scopes, and each
+/// scope contains one replica, with a row per record and per device. A save
+/// writes only the rows that change.
 ///
-/// Each scope has one writer. Opening a scope supersedes the store that opened
-/// it before, and the next change of that store throws
-/// ``StoreError/superseded``.
+/// A scope has one writer. If you open a scope that is already open, the next
+/// change through the earlier store throws ``StoreError/superseded``.
 ///
-/// The calls run on a thread that belongs to the store. A wait for the disk or
-/// for a lock therefore blocks no other task.
+/// The store runs its calls on its own thread, so a wait for the disk or for a
+/// lock doesn't block other tasks.
 public actor ReplicaStore {
   private let scope: StoredScope
   private let connection: SQLiteConnection
@@ -40,21 +40,21 @@ public actor ReplicaStore {
 
   /// Opens a scope, and creates the scope and the file if they do not exist.
   ///
-  /// If the file is a restored backup or a copy, the replica takes a new device
+  /// If the file is a restored backup or a copy, the replica gets a new device
   /// ID. See ``deviceChange``.
   ///
   /// - Parameters:
   ///   - path: The path of the file.
   ///   - name: The name of the scope. A file can have many scopes, each with
   ///     its own replica.
-  ///   - schema: The entities that the app knows.
+  ///   - schema: The entities of the app.
   ///   - wallClock: The wall clock.
-  ///   - token: The keeper of the restore token, or `nil` for a ``TokenFile``
+  ///   - token: The storage of the restore token, or `nil` for a ``TokenFile``
   ///     next to the file, with the scope in its name.
-  ///   - recovery: The way to continue if the token shows that the store
-  ///     existed and the store is missing. If it is `nil`, the default, opening
-  ///     throws ``StoreError/missing(_:)``.
-  ///   - makeDeviceID: A closure that returns a device ID that was never used.
+  ///   - recovery: The way to continue if the token shows that a missing store
+  ///     existed. If it is `nil`, the default, opening throws
+  ///     ``StoreError/missing(_:)``.
+  ///   - makeDeviceID: A closure that returns an unused device ID.
   /// - Throws: ``StoreError``
   /// - Complexity: O(*n*), where *n* is the number of fields.
   public init(
@@ -63,7 +63,7 @@ public actor ReplicaStore {
     recovering recovery: StoreRecovery? = nil,
     makeDeviceID: @escaping @Sendable () -> DeviceID
   ) async throws(StoreError) {
-    // SQLite interprets these names as a database without a file.
+    // SQLite interprets these paths as a database without a file.
     guard path != "", path != ":memory:" else {
       throw .cannotOpen(
         SQLError(
@@ -78,7 +78,8 @@ public actor ReplicaStore {
       token
       ?? TokenFile(beside: name == "main" ? path : path + "." + hexadecimal)
     try await self.init(path, name) {
-      // SQLite would create the file, and delete a log without a file.
+      // Check first. SQLite would create the file and delete a log without a
+      // file.
       let found = try FoundToken(of: token)
       if recovery == nil, found.tellsOfStore, DurableFile(path: path).isEmpty {
         throw StoreError.missing(found.token)
@@ -98,9 +99,9 @@ public actor ReplicaStore {
   /// The content of the store is lost when the process exits.
   ///
   /// - Parameters:
-  ///   - schema: The entities that the app knows.
+  ///   - schema: The entities of the app.
   ///   - wallClock: The wall clock.
-  ///   - makeDeviceID: A closure that returns a device ID that was never used.
+  ///   - makeDeviceID: A closure that returns an unused device ID.
   /// - Throws: ``StoreError``
   public static func inMemory(
     schema: Schema, wallClock: WallClock,
@@ -135,7 +136,7 @@ public actor ReplicaStore {
     (observers, writer) = (scope.observers, scope.writer)
   }
 
-  /// Every commit is synced; damage is looked for; the log stays small.
+  /// Sync every commit, detect damage, and limit the size of the log.
   private static let settings = [
     "PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL",
     "PRAGMA fullfsync = 1", "PRAGMA checkpoint_fullfsync = 1",
@@ -143,38 +144,39 @@ public actor ReplicaStore {
     "PRAGMA journal_size_limit = 16777216",
   ]
 
-  /// Reads or changes a setting of the connection, for checkers.
+  /// Reads or changes a setting of the connection, for tests.
   package func setting(_ text: String) throws -> Int64? {
     try connection.integer("PRAGMA " + text)
   }
 
-  /// The device under which the replica saves.
+  /// The device ID of the replica's saves.
   public var device: DeviceID { scope.replica.device }
 
   /// The last change of the device ID since the store was opened.
   public var deviceChange: Replica.DeviceChange? { scope.deviceChange }
 
-  /// The saves that are fully applied here, and the fields ahead of them.
+  /// The saves that are fully applied here, and the fields that are ahead of
+  /// them.
   public var version: ReplicaVersion { scope.replica.version }
 
   /// Whether the scope was opened for writing elsewhere.
   ///
-  /// A superseded store cannot change and still shows its last state. If
-  /// another process has opened the scope, the store notices at its next
+  /// A superseded store still shows its last state, but cannot change. If
+  /// another process opened the scope, the store detects it during its next
   /// change.
   public nonisolated var isSuperseded: Bool {
     observers.failure == .superseded
   }
 
-  /// Saves the edits of `body` under one dot, durably.
+  /// Saves edits under one dot and writes them to disk.
   ///
   /// - Parameters:
-  ///   - name: The name for the menu if ``undo()`` can undo the save, or `nil`, the
-  ///     default.
-  ///   - body: The edits.
+  ///   - name: The name that the Undo menu shows for the save, or `nil`, the
+  ///     default, if ``undo()`` must not undo it.
+  ///   - body: A closure that edits records.
   /// - Returns: The value that `body` returns, and the report of the save.
-  /// - Throws: The error that `body` throws, `SaveError` or ``StoreError``. If an error is
-  ///   thrown, the store is unchanged.
+  /// - Throws: The error that `body` throws, `SaveError` or ``StoreError``. If
+  ///   an error is thrown, the store is unchanged.
   @discardableResult
   public func save<Value: Sendable>(
     undoable name: String? = nil,
@@ -183,8 +185,9 @@ public actor ReplicaStore {
     try scope.update { try $0.save(undoable: name, body) }
   }
 
-  /// Saves edits and writes tables of the app, in the same file, in one
-  /// transaction.
+  /// Saves edits and writes tables of the app in one transaction.
+  ///
+  /// The tables are in the file of the store.
   ///
   ///     try await store.save(writing: { connection, changes in
   ///       for note in changes.changes(to: Note.self) {
@@ -195,13 +198,13 @@ public actor ReplicaStore {
   ///     }) { $0[Note.self, "1"].title = "Milk" }
   ///
   /// - Parameters:
-  ///   - name: The name for the menu if ``undo()`` can undo the save, or `nil`, the
-  ///     default.
-  ///   - tables: A closure that runs statements and receives the changes of the
-  ///     save. The statements must not end the transaction, change its
+  ///   - name: The name that the Undo menu shows for the save, or `nil`, the
+  ///     default, if ``undo()`` must not undo it.
+  ///   - tables: A closure that receives the changes of the save and runs
+  ///     statements. The statements must not end the transaction, change its
   ///     durability, or change the tables of the store. Such a statement throws
   ///     an `SQLError` with the code `misused`.
-  ///   - body: The edits.
+  ///   - body: A closure that edits records.
   /// - Returns: The value that `body` returns, and the report of the save.
   /// - Throws: The error that `tables` or `body` throws, `SaveError` or
   ///   ``StoreError``. If an error is thrown, the store is unchanged.
@@ -214,21 +217,20 @@ public actor ReplicaStore {
     try withReplica(writing: tables) { try $0.save(undoable: name, body) }
   }
 
-  /// Joins a delta, durably.
+  /// Joins a delta and writes the changes to disk.
   ///
-  /// - Throws: ``StoreError``. On error, nothing has changed.
+  /// - Throws: ``StoreError``. If an error is thrown, the store is unchanged.
   @discardableResult
   public func apply(_ delta: Delta) throws -> MergeReport {
     try scope.update { $0.apply(delta) }
   }
 
-  /// Joins a delta and writes tables of the app, in the same file, in one
-  /// transaction.
+  /// Joins a delta and writes tables of the app in one transaction.
   ///
   /// - Parameters:
   ///   - delta: The delta.
-  ///   - tables: A closure that runs statements, as in ``save(undoable:writing:_:)``,
-  ///     and receives the changes of the delta.
+  ///   - tables: A closure that receives the changes of the delta and runs
+  ///     statements, as in ``save(undoable:writing:_:)``.
   /// - Throws: The error that `tables` throws, or ``StoreError``. If an error
   ///   is thrown, the store is unchanged.
   @discardableResult
@@ -239,9 +241,10 @@ public actor ReplicaStore {
     try withReplica(writing: tables) { $0.apply(delta) }
   }
 
-  /// Joins the bytes of a delta, durably.
+  /// Decodes and joins a delta, and writes the changes to disk.
   ///
-  /// - Throws: `WireError` or ``StoreError``. On error, nothing has changed.
+  /// - Throws: `WireError` or ``StoreError``. If an error is thrown, the store
+  ///   is unchanged.
   @discardableResult
   public func apply(decoding bytes: [UInt8]) throws -> MergeReport {
     try scope.update { replica in
@@ -249,18 +252,18 @@ public actor ReplicaStore {
     }
   }
 
-  /// Changes the replica with its own verbs, durably.
+  /// Changes the replica and writes the changes to disk.
   ///
   ///     try await store.withReplica { try $0.purgeDeletedRecords() }
   ///
-  /// Use it to commit drafts, enroll or retire a device, record a version, purge, fold or
-  /// import rows. To read, use ``read(_:)``.
+  /// Use this method to commit drafts, enroll or retire a device, record a
+  /// version, purge, fold or import rows. To read, use ``read(_:)``.
   ///
   /// - Returns: The value that `body` returns.
-  /// - Throws: The error that `body` throws, or ``StoreError``. If an error is thrown, the
-  ///   store is unchanged, with one exception. If `body` makes a delta or a copy of the
-  ///   state, ``StoreError/tokenNotStored(_:)`` means that the change is durable, and
-  ///   that the delta must not be sent.
+  /// - Throws: The error that `body` throws, or ``StoreError``. If an error is
+  ///   thrown, the store is unchanged, with one exception. After
+  ///   ``StoreError/tokenNotStored(_:)``, the change is on disk, but you must
+  ///   not send a delta or a copy of the state that `body` created.
   @discardableResult
   public func withReplica<Value: Sendable>(
     _ body: @Sendable (Replica) throws -> Value
@@ -268,16 +271,15 @@ public actor ReplicaStore {
     try scope.update(body)
   }
 
-  /// Changes the replica and writes tables of the app, in the same file, in one
-  /// transaction.
+  /// Changes the replica and writes tables of the app in one transaction.
   ///
   /// - Parameters:
-  ///   - tables: A closure that runs statements, as in ``save(undoable:writing:_:)``,
-  ///     and receives the changes.
+  ///   - tables: A closure that receives the changes and runs statements, as in
+  ///     ``save(undoable:writing:_:)``.
   ///   - body: A closure that changes the replica.
   /// - Returns: The value that `body` returns.
-  /// - Throws: The error that `tables` or `body` throws, or ``StoreError``, as
-  ///   ``withReplica(_:)`` does.
+  /// - Throws: The error that `tables` or `body` throws, or ``StoreError``.
+  ///   ``withReplica(_:)`` describes the effect of an error.
   @discardableResult
   public func withReplica<Value: Sendable>(
     writing tables: @Sendable (any SQLConnection, RecordChanges) throws -> Void,
@@ -291,16 +293,16 @@ public actor ReplicaStore {
       }, body)
   }
 
-  /// Makes a delta of the changes that a replica with a version lacks.
+  /// Returns the delta that a replica at `basis` lacks.
   ///
   /// - Returns: The delta, or `nil` if `basis` contains everything.
-  /// - Throws: ``StoreError/tokenNotStored(_:)`` if the store must first write the
-  ///   restore token and cannot.
+  /// - Throws: ``StoreError/tokenNotStored(_:)`` if the store cannot store the
+  ///   restore token, which it does first.
   public func delta(since basis: ReplicaVersion) throws -> Delta? {
     try scope.export { $0.delta(since: basis) }
   }
 
-  /// Makes a delta of the first records that a replica with a version lacks.
+  /// Returns a delta of the first records with changes that `basis` lacks.
   ///
   ///     while let delta = try phone.delta(since: tablet.version, byteLimit: 256_000) {
   ///       guard try tablet.apply(delta).hasAdvanced else { break }
@@ -309,25 +311,26 @@ public actor ReplicaStore {
   /// See `Replica.delta(since:byteLimit:)`.
   ///
   /// - Returns: The delta, or `nil` if `basis` contains everything.
-  /// - Throws: ``StoreError/tokenNotStored(_:)`` if the store must first write the
-  ///   restore token and cannot.
+  /// - Throws: ``StoreError/tokenNotStored(_:)`` if the store cannot store the
+  ///   restore token, which it does first.
   public func delta(
     since basis: ReplicaVersion, byteLimit: Int
   ) throws -> Delta? {
     try scope.export { $0.delta(since: basis, byteLimit: byteLimit) }
   }
 
-  /// Reads from the replica, and makes deltas or copies of the same moment.
+  /// Reads from the replica and creates deltas or copies of the same state.
   ///
   ///     let (version, delta) = try await store.export { replica in
   ///       (replica.version, replica.delta(since: basis))
   ///     }
   ///
-  /// The store first writes the restore token, which ``read(_:)`` does not do.
+  /// Unlike ``read(_:)``, this method first stores the restore token.
   ///
   /// - Returns: The value that `body` returns.
-  /// - Throws: The error that `body` throws, or ``StoreError/tokenNotStored(_:)`` if the
-  ///   store cannot write the restore token.
+  /// - Throws: The error that `body` throws, or
+  ///   ``StoreError/tokenNotStored(_:)`` if the store cannot store the restore
+  ///   token.
   /// - Precondition: `body` does not change the replica.
   public func export<Value: Sendable>(
     _ body: @Sendable (Replica) throws -> Value
@@ -341,8 +344,8 @@ public actor ReplicaStore {
   ///       (view.records(of: Item.self, limit: 50), view.version)
   ///     }
   ///
-  /// - Parameter body: A closure that reads from a view of the replica. To make a delta
-  ///   at the same moment, use ``export(_:)``.
+  /// - Parameter body: A closure that reads from a view of the replica. To
+  ///   create a delta of the same state, use ``export(_:)``.
   /// - Returns: The value that `body` returns.
   public func read<Value: Sendable>(
     _ body: @Sendable (ReplicaView) throws -> Value
@@ -352,9 +355,9 @@ public actor ReplicaStore {
 
   /// Writes the log into the file and closes the store.
   ///
-  /// After a store is closed, its observers end, every change throws
-  /// ``StoreError/closed``, and the state in memory can still be read. Closing
-  /// it again has no effect.
+  /// Closing ends the sequences of the store's observers. After that, you can
+  /// still read the state in memory, but every change throws
+  /// ``StoreError/closed``. Closing a closed store has no effect.
   ///
   /// - Throws: ``StoreError``. If an error is thrown, the store is still open.
   public func close() throws(StoreError) {
@@ -364,18 +367,17 @@ public actor ReplicaStore {
     }
   }
 
-  /// Writes a complete copy of the store into a file, while the store is in
-  /// use.
+  /// Writes a complete copy of the store into a file while the store is in use.
   ///
   ///     try await store.backup(to: "notes-2026-11-25.sqlite")
   ///
-  /// The copy has every acknowledged save, in one file without a log. It does
-  /// not include the restore token: if an app opens the copy as a store, the
-  /// replica takes a new device ID.
+  /// The copy contains every acknowledged save, in one file without a log. It
+  /// does not contain the restore token, so an app that opens the copy as a
+  /// store gets a new device ID.
   ///
   /// - Parameter path: The path of the copy. The file must not exist.
-  /// - Throws: ``StoreError/notCopied(_:)``, and the copy does not exist, or
-  ///   ``StoreError/closed``.
+  /// - Throws: ``StoreError/closed``, or ``StoreError/notCopied(_:)``, which
+  ///   leaves no copy.
   /// - Complexity: O(*n*), where *n* is the size of the file.
   public func backup(to path: String) throws(StoreError) {
     try scope.copy(to: path)

@@ -18,7 +18,7 @@ package final class StoredScope {
   private let keeper: any TokenStorage
   private let name: [UInt8]
   private let patching: Patching
-  /// The number of this writer of the scope.
+  /// The writer number of this instance.
   let writer: Int64
   private var rows: ScopeRows
   private var undoRows: UndoRows

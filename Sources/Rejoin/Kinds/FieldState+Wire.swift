@@ -7,7 +7,9 @@ extension FieldState {
     readField { $0.write(to: &writer, as: nil) }
   }
 
-  /// Reads a field. If the reader only validates, the field stays empty.
+  /// Reads a field.
+  ///
+  /// If the reader only validates, the field stays empty.
   static func read(
     _ kind: FieldKind, from reader: inout FieldReader
   ) throws(WireError) -> FieldState {

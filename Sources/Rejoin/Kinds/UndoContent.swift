@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The content of a field, or of one element of a set, that the undo of a save needs.
+/// The content of a field or of one element of a set that undo needs.
 ///
-/// It is small even if the field is large. A save stores it before it changes the
-/// field.
+/// It is small even if the field is large. A save stores it before it changes
+/// the field.
 package enum UndoContent: Sendable {
   /// The writes of a register, or the marks of an element.
   case siblings(UndoSiblings)
@@ -11,17 +11,17 @@ package enum UndoContent: Sendable {
   case sums(UndoSums)
 }
 
-/// The content that an undo brings back.
+/// The content that an undo restores.
 package enum UndoRestoration {
-  /// The value of a register, or whether an element is in the set.
+  /// The value of a register, or whether an element is in a set.
   case value(Value?, element: Value?)
-  /// Amounts of a counter or a ledger.
+  /// The amounts of a counter or a ledger.
   case amounts([LedgerEdit.Entry])
 }
 
 /// The writes of a register, or the marks of an element.
 package struct UndoSiblings: Sendable {
-  /// A write, or a mark.
+  /// A write or a mark.
   struct Sibling: Sendable {
     let dot: Dot
     var time = Timestamp.zero
@@ -31,15 +31,15 @@ package struct UndoSiblings: Sendable {
 
   /// The rule that chooses the shown sibling.
   enum Rule: Sendable {
-    /// The latest write.
+    /// The latest write is shown.
     case latest
-    /// An element is shown if it has a mark.
+    /// The element is shown if it has a mark.
     case any
   }
 
   let all: [Sibling]
   let rule: Rule
-  /// Whether an element without a mark was shown from an older field.
+  /// Whether the element was shown from an older field and has no mark.
   var isMoved = false
 
   init(_ all: [Sibling], _ rule: Rule) { (self.all, self.rule) = (all, rule) }
@@ -52,28 +52,29 @@ package struct UndoSiblings: Sendable {
     }
   }
 
-  /// The dot of the write that is shown, or of the only mark.
+  /// The dot of the shown write or of the only mark.
   var decisive: Dot? {
     rule == .latest ? latest?.dot : all.count == 1 ? all[0].dot : nil
   }
 
-  /// The write that is shown.
+  /// The shown write of a register.
   var latest: Sibling? {
     all.max { ($0.time, $0.dot) < ($1.time, $1.dot) }
   }
 }
 
-/// The additions of one device to a counter or a ledger, and the cancelled sums of all
-/// devices.
+/// The additions of one device to a counter or a ledger, and the cancelled sums
+/// of all devices.
 package struct UndoSums: Sendable {
   /// The device.
   let device: DeviceID
-  /// The number of the next entry of the device, or `nil` in a counter, where the
-  /// number of the save tells its change from others.
+  /// The number of the device's next entry, or `nil` for a counter.
+  ///
+  /// A counter identifies a change by the number of its save.
   var next: UInt64?
   /// The sum of the device's changes to a counter.
   var sum: WideInt = 0
-  /// How many changes or entries of each device are cancelled, and their sum.
+  /// The number of cancelled changes or entries of each device, and their sum.
   let cancelled: [DeviceID: (count: UInt64, sum: WideInt)]
 
   /// The last cancelled change or entry of each device.
@@ -81,9 +82,10 @@ package struct UndoSums: Sendable {
 }
 
 extension [LedgerEdit.Entry] {
-  /// Appends an amount, in as many entries as it takes.
+  /// Appends an amount as one or more entries.
   ///
-  /// Zero takes one, too: earlier entries are looked for where it is.
+  /// An amount of zero also becomes an entry, because undo finds earlier
+  /// entries by their position.
   mutating func append(_ amount: WideInt, memo: Value?) {
     var rest = amount
     repeat {

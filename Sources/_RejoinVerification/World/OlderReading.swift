@@ -34,7 +34,7 @@ private struct LaterVersion: Entity {
   }
 }
 
-/// The entity of the standard universe, without its fields.
+/// The `Note` entity of the standard universe, without its fields.
 private struct Note: Entity {}
 
 extension TestedLibrary {

@@ -1,95 +1,100 @@
 // SPDX-License-Identifier: Apache-2.0
 import Rejoin
 
-/// A replica as the checkers drive it: the library's own, or a broken one that
-/// they must reject.
+/// A replica that the checkers drive: the library's, or a broken one that they
+/// must reject.
 public protocol TestedReplica {
   /// The delta that one replica sends another.
   associatedtype Message: Hashable
   /// A record as an editing context shows it.
   associatedtype Fetched
-  /// Everything that replicas with the same saves must agree on.
+  /// The content on which replicas with the same saves must agree.
   associatedtype Contents: Hashable
-  /// The token that is stored outside every backup, to detect a restored one.
+  /// The token that is stored outside all backups, to detect a restored backup.
   associatedtype Token
 
-  /// Whether its messages may have fragments, so that what it sends depends on
-  /// more than the saves it has heard of.
+  /// Whether messages may contain fragments.
+  ///
+  /// A message with fragments depends on more than the saves that the replica
+  /// has.
   static var sendsFragments: Bool { get }
 
   /// Creates an empty replica.
   ///
   /// - Parameters:
-  ///   - device: The replica's device.
-  ///   - schema: What its records are.
-  ///   - makeDeviceID: Gives a device that is new, when the replica learns that its own
-  ///     is in use elsewhere.
+  ///   - device: The replica's device ID.
+  ///   - schema: The schema of the records.
+  ///   - makeDeviceID: A closure that returns a new device ID, for a replica
+  ///     that learns that another one uses its ID.
   init(device: DeviceID, schema: Schema, makeDeviceID: @escaping () -> DeviceID)
 
-  /// Another replica with the same state and the same device, as a backup is.
+  /// Returns a replica with the same state and device ID, like a backup.
   func copy() -> Self
-  /// Another replica with the same state, for another device.
+  /// Returns a replica with the same state and another device ID.
   func forked(as device: DeviceID, makeDeviceID: @escaping () -> DeviceID)
     -> Self
 
-  /// The device that saves next.
+  /// The device ID of the next save.
   var device: DeviceID { get }
   /// The saves that the replica claims to hold.
   var version: ReplicaVersion { get }
-  /// The last timestamp given out or learned; `nil` if the replica does not tell.
+  /// The last timestamp that the replica created or received, or `nil` if it
+  /// does not report one.
   var latest: Timestamp? { get }
-  /// What replicas with the same saves must agree on.
+  /// The content on which replicas with the same saves must agree.
   var contents: Contents { get }
 
-  /// Everything that is stored, where there is more than the oracle knows.
+  /// The stored bytes, if they contain more than the oracle models.
   var stored: [UInt8] { get }
-  /// Whether a record exists.
+  /// Returns whether a record exists.
   func exists(_ id: RecordID) -> Bool
   /// Reads a field.
   func reading(of path: FieldPath) -> FieldReading
-  /// Reads a field as a later version of the app that declares it under another kind,
-  /// or returns `nil` if the replica does not tell.
+  /// Reads a field like a later version of the app that declares it with
+  /// another kind, or returns `nil` if the replica does not support this.
   func laterReading(of path: FieldPath) -> LaterReading?
 
-  /// Compares what is listed of some records with what is read of each.
+  /// Compares the lists of some records with the readings of each record.
   ///
-  /// - Parameter pages: Whether to read the list page by page, too, and the
-  ///   conflicts.
+  /// - Parameter pages: Whether to check the pages of the list and the
+  ///   conflicts as well.
   func checkListing(
     _ records: [RecordID], pages: Bool, named name: String
   ) throws(ScriptMismatch)
 
-  /// Saves what the verbs say.
+  /// Saves some verbs.
   ///
-  /// - Returns: The dot; `nil` if there was nothing to save.
+  /// - Returns: The dot of the save, or `nil` if there was nothing to save.
   mutating func save(_ verbs: [ScriptVerb], now: Int64) throws -> Dot?
   /// Fetches a record for a later edit.
   func fetch(_ id: RecordID) -> Fetched
-  /// Saves edits of a record as it was shown.
+  /// Saves edits of a record that was fetched earlier.
   mutating func save(
     _ edits: [FieldKey: FieldEdit], of id: RecordID, shown: Fetched,
     with company: ScriptCompany, now: Int64
   ) throws -> Dot?
 
-  /// The changes in this replica that `basis` has not seen.
+  /// Returns the changes that `basis` has not seen, or `nil` if it has seen
+  /// all.
   func message(since basis: ReplicaVersion) -> Message?
-  /// The first of these changes, of one record at least.
+  /// Returns the changes of the first records that `basis` has not seen.
   ///
-  /// - Parameter byteLimit: How many bytes there should be.
+  /// - Parameter byteLimit: The approximate maximum of bytes. A part contains
+  ///   at least one record.
   func part(since basis: ReplicaVersion, byteLimit: Int) -> Message?
-  /// Cuts a message into parts.
+  /// Splits a message into parts.
   func parts(of message: Message, count: Int) -> [Message]
-  /// The fields in a message and its intervals.
+  /// Returns the fields and the intervals of a message.
   func outline(of message: Message) -> MessageOutline
-  /// A message as it arrives: by way of its bytes, where it has some.
+  /// Returns a message as it arrives, decoded from its bytes if it has any.
   ///
-  /// - Throws: What is wrong with the bytes.
+  /// - Throws: A mismatch if the bytes are wrong.
   static func arrival(of message: Message) throws(ScriptMismatch) -> Message
   /// Applies a message.
   mutating func apply(_ message: Message, now: Int64) -> MessageReceipt
   /// Records the version of another replica.
   ///
-  /// - Throws: What is wrong with the bytes.
+  /// - Throws: A mismatch if the bytes of the version are wrong.
   mutating func recordVersion(of other: Self, now: Int64) throws(ScriptMismatch)
   /// Records a version that may be forged.
   mutating func recordVersion(
@@ -97,63 +102,65 @@ public protocol TestedReplica {
 
   /// The saves that every device is known to have.
   var stabilityCut: VectorClock { get }
-  /// Drops what dead records hold, as far as the deletion is stable.
+  /// Drops the content of deleted records whose deletion is stable.
   mutating func purge(now: Int64) throws -> Dot?
   /// Folds ledgers below the stability cut.
   mutating func fold()
-  /// The token that belongs to the replica as it is.
+  /// The token for the current state.
   var restoreToken: Token { get }
 
-  /// Says that a token is stored where no backup reaches.
+  /// Confirms that a token is stored outside all backups.
   ///
   /// - Returns: Whether the replica's history contains the token's save.
   mutating func confirmTokenStored(_ token: Token) -> Bool
 
-  /// Opens again, as another device unless the token belongs to the replica's
-  /// history.
+  /// Closes the replica and opens its stored state.
   ///
-  /// - Throws: What is wrong with the bytes.
+  /// The replica takes a new device ID unless its history contains the token.
+  ///
+  /// - Throws: A mismatch if the stored bytes are wrong.
   mutating func reopen(with token: Token?, now: Int64) throws(ScriptMismatch)
 
-  /// Deletes a record as it was shown.
+  /// Deletes a record that was fetched earlier.
   mutating func delete(
     _ id: RecordID, shown: Fetched, with company: ScriptCompany, now: Int64
   ) throws -> Dot?
 
-  /// Undoes the last save that can be undone, or redoes it.
+  /// Undoes the last undoable save, or redoes the last undone one.
   mutating func undo(again: Bool, now: Int64) throws -> UndoneSave
 
   /// The saves that can be undone and redone.
   var history: UndoHistory { get }
 
-  /// Brings in rows that every device already has.
+  /// Imports rows that every device already has.
   ///
-  /// - Returns: The name that equal rows have everywhere, whether they are new here
-  ///   or not.
+  /// - Returns: The dot that equal rows have on all devices, even if the rows
+  ///   are already imported.
   mutating func bringIn(_ rows: [ScriptVerb], now: Int64) throws -> Dot?
 
-  /// Brings in rows of a server that knows no CRDT.
+  /// Imports rows of a server that does not use CRDTs.
   ///
-  /// - Returns: The dot; `nil` if nothing was new.
+  /// - Returns: The dot of the save, or `nil` if no row was new.
   mutating func pull(
     _ rows: [ScriptVerb], from server: String, modifiedAt time: Int64,
     now: Int64
   ) throws -> Dot?
   /// Retires a device.
   ///
-  /// - Returns: The dot; `nil` if the replica knows no retirement.
+  /// - Returns: The dot of the save, or `nil` if the replica does not support
+  ///   retirement.
   mutating func retire(_ device: DeviceID, now: Int64) throws -> Dot?
 }
 
-// What a replica need not know.
+// Defaults for replicas that do not support everything.
 extension TestedReplica {
-  /// Only whole fields are sent.
+  /// Returns `false`: messages contain only whole fields.
   public static var sendsFragments: Bool { false }
 
-  /// Nothing.
+  /// Returns `nil`: the replica does not report a timestamp.
   public var latest: Timestamp? { nil }
 
-  /// Nothing.
+  /// Returns an empty array: the oracle models the whole state.
   public var stored: [UInt8] { [] }
 
   /// Does nothing.
@@ -166,47 +173,48 @@ extension TestedReplica {
     _ records: [RecordID], pages: Bool, named name: String
   ) throws(ScriptMismatch) {}
 
-  /// All of the changes.
+  /// Returns all changes.
   public func part(since basis: ReplicaVersion, byteLimit: Int) -> Message? {
     message(since: basis)
   }
 
-  /// Does nothing.
+  /// Returns an undo without a save.
   public mutating func undo(again: Bool, now: Int64) throws -> UndoneSave {
     UndoneSave()
   }
 
-  /// None.
+  /// Returns an empty history.
   public var history: UndoHistory { UndoHistory() }
   public func laterReading(of path: FieldPath) -> LaterReading? { nil }
 
-  /// Does nothing.
+  /// Returns `nil` without importing the rows.
   public mutating func bringIn(
     _ rows: [ScriptVerb], now: Int64
   ) throws -> Dot? { nil }
 
-  /// Does nothing.
+  /// Returns `nil` without importing the rows.
   public mutating func pull(
     _ rows: [ScriptVerb], from server: String, modifiedAt time: Int64,
     now: Int64
   ) throws -> Dot? { nil }
 
-  /// The message itself.
+  /// Returns the message itself.
   public static func arrival(of message: Message) -> Message { message }
 }
 
-/// What is in a message.
+/// The observable content of a message.
 public struct MessageOutline {
-  /// The fields, those of which there is a fragment included.
+  /// The changed fields, including the fields with fragments.
   public var fields: Set<FieldPath>
-  /// What the fragments claim.
+  /// The claims of the fragments.
   public var fragments: [FieldPath: Fragment] = [:]
-  /// Of each device with unseen changes, which of its saves they are.
+  /// The unseen saves of each device.
   public var intervals: [DeviceID: Interval]
   /// The times of the last saves of the intervals.
   public var times: [DeviceID: Timestamp] = [:]
-  /// The record before those that the intervals are about, and the last of them;
-  /// `nil` if they are about all.
+  /// The records of a part, or `nil` if the message covers all records.
+  ///
+  /// The part starts after `after` and ends with `through`.
   public var range: (after: RecordID?, through: RecordID?)?
 
   /// The saves of a device after `from` and up to `to`.
@@ -216,26 +224,29 @@ public struct MessageOutline {
     /// The last save in the interval.
     public let to: UInt64
 
-    /// Describes an interval; of a sound replica, `from` is below `to`.
+    /// Creates an interval.
+    ///
+    /// If the replica is correct, `from` is less than `to`.
     public init(from: UInt64, to: UInt64) { (self.from, self.to) = (from, to) }
   }
 
-  /// What a part of a field claims.
+  /// The claims of a fragment.
   public struct Fragment: Hashable {
-    /// The last saves that whoever takes it has seen of the field.
+    /// The field's saves that a receiver has seen after it accepts the
+    /// fragment.
     public let clock: VectorClock
     /// The saves that the receiver must hold.
     public let basis: VectorClock
-    /// Whether it is taken or refused as one.
+    /// Whether a receiver accepts or refuses the fragment as a whole.
     public let isWhole: Bool
 
-    /// Describes a fragment.
+    /// Creates the claims of a fragment.
     public init(clock: VectorClock, basis: VectorClock, isWhole: Bool) {
       (self.clock, self.basis, self.isWhole) = (clock, basis, isWhole)
     }
   }
 
-  /// Describes a message.
+  /// Creates an outline of a message.
   public init(
     fields: Set<FieldPath>, fragments: [FieldPath: Fragment] = [:],
     intervals: [DeviceID: Interval]
@@ -245,14 +256,15 @@ public struct MessageOutline {
   }
 }
 
-/// What undoing a save did.
+/// The result of undoing or redoing a save.
 public struct UndoneSave {
-  /// The dot of the save that has undone it; `nil` if there was nothing to save.
+  /// The dot of the save that performed the undo, or `nil` if there was nothing
+  /// to save.
   public let dot: Dot?
-  /// What it does.
+  /// The changes of the undo, by record.
   let undoings: [RecordID: Transaction.Undoing]
 
-  /// Reports that there was nothing to undo.
+  /// Creates a result for an empty history.
   public init() { (dot, undoings) = (nil, [:]) }
 
   init(_ undoings: [RecordID: Transaction.Undoing], at dot: Dot?) {
@@ -260,23 +272,23 @@ public struct UndoneSave {
   }
 }
 
-/// What receiving a message did.
+/// The reported effect of a message.
 public struct MessageReceipt {
-  /// The devices with missing saves.
+  /// The devices whose saves have a gap.
   public var gaps: Set<DeviceID> = []
-  /// Of the parts of fields that were refused, for which devices.
+  /// The devices whose contributions were refused, by field.
   public var refusals: [FieldPath: Set<DeviceID>] = [:]
-  /// The dots that were found to be used twice.
+  /// The dots that two different saves use.
   public var equivocations: Set<Dot> = []
-  /// The devices that were retired and are on the roster again.
+  /// The retired devices that returned to the roster.
   public var returned: Set<DeviceID> = []
-  /// The devices that are now known to be forked.
+  /// The devices that the message revealed as forked.
   public var forked: Set<DeviceID> = []
-  /// Whether something has become known, so that another part may follow.
+  /// Whether the message changed the replica, so another part may follow.
   public var hasAdvanced = true
   /// The effect on records, or `nil` if the replica does not report it.
   public var existence: ExistenceReceipt?
 
-  /// Reports no fault.
+  /// Creates a receipt without faults.
   public init() {}
 }

@@ -4,9 +4,9 @@ import Foundation
 import Rejoin
 
 extension UndoHistory {
-  /// Returns the history as an app reads it after it starts again.
+  /// Returns the history that an app reads when it restarts.
   ///
-  /// - Throws: The difference between the history and the one that is read.
+  /// - Throws: A mismatch if the history differs after it is read back.
   func readBack() throws(ScriptMismatch) -> UndoHistory {
     let (bytes, read, again): (Data, UndoHistory, Data)
     do {

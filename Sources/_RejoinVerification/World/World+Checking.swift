@@ -2,8 +2,7 @@
 import Rejoin
 
 extension World {
-  /// Compares everything that can be read of some records at a device with what
-  /// the oracle says.
+  /// Compares all readings of some records on a device with the oracle.
   mutating func check(
     _ i: Int, _ records: [RecordID]
   ) throws(ScriptMismatch) {
@@ -19,10 +18,10 @@ extension World {
     counts.checks += 1
   }
 
-  /// Law 8: every effect of every save in the version is applied, and of every save
-  /// in a prefix that on the first records.
+  /// Law 8: A replica contains every effect of every save in its version.
   ///
-  /// Of a device that may have two histories, only if there is just one.
+  /// For saves in a prefix, the replica contains the effects on the first
+  /// records. Devices that may have two histories are not checked.
   func checkSoundness(_ i: Int) throws(ScriptMismatch) {
     try peers[i].model.checkSoundness(
       of: places.values.joined(), except: suspects, isUndecidable,
@@ -33,10 +32,9 @@ extension World {
 }
 
 extension TestedReplica {
-  /// Compares everything that can be read of some records with what the oracle
-  /// says.
+  /// Compares all readings of some records with the oracle.
   ///
-  /// - Returns: What was read.
+  /// - Returns: The readings.
   @discardableResult
   func check(
     against model: OracleReplica, _ records: [RecordID],
@@ -58,7 +56,7 @@ extension TestedReplica {
     return readings
   }
 
-  /// Compares the hybrid clock with what the oracle says.
+  /// Compares the hybrid clock with the oracle.
   func checkLatest(
     against model: OracleReplica, named name: String
   ) throws(ScriptMismatch) {
@@ -83,7 +81,7 @@ extension TestedReplica {
     return real
   }
 
-  /// Law 12: a save's writes are read back.
+  /// Law 12: A replica reads back the writes of its own save.
   func checkReadBack(
     _ verbs: [ScriptVerb], named name: String
   ) throws(ScriptMismatch) {

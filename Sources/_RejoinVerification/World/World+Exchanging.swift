@@ -2,7 +2,7 @@
 import Rejoin
 
 extension World.Letter {
-  /// A message with the fragments that it has.
+  /// Creates a message whose model has the fragments of the outline.
   fileprivate init(
     message: Replica.Message, outline: MessageOutline, model: OracleDelta
   ) {
@@ -13,7 +13,7 @@ extension World.Letter {
 }
 
 extension World {
-  /// Sends a device its unseen changes; both record the other's version.
+  /// Sends a device its unseen changes, after both record the other's version.
   mutating func sync(from i: Int, to j: Int) throws(ScriptMismatch) -> Int {
     try checkDeltaLaw(from: i, to: j)
     try checkParts(from: i, to: j)
@@ -32,7 +32,7 @@ extension World {
     return j
   }
 
-  /// Shows a device the version of another.
+  /// Records the version of one device on another.
   mutating func recordVersion(of i: Int, by j: Int) throws(ScriptMismatch) {
     show(peers[i].model.clock, to: j)
     sent.merge(peers[i].model.clock)
@@ -43,9 +43,11 @@ extension World {
     }
   }
 
-  /// Shows a device a forged version: it marks no device as forked.
+  /// Records a forged version on a device, and checks that it marks no device
+  /// as forked.
   ///
-  /// It has no later own saves, which would be reason enough for a new device ID.
+  /// The forged version contains no later own saves of the device, because
+  /// those alone would require a new device ID.
   mutating func mislead(_ i: Int, with j: Int) throws(ScriptMismatch) {
     let shown = peers[i].replica.version.vectorClock.intersection(
       peers[j].replica.version.vectorClock)
@@ -60,9 +62,10 @@ extension World {
       peers[i].replica.version.vectorClock, before.vectorClock)
   }
 
-  /// Records which of its own saves a device has been shown.
+  /// Records the own saves of a device that a clock contains.
   ///
-  /// - Returns: Whether one of them is later than those that the device has.
+  /// - Returns: Whether the clock contains own saves that the device does not
+  ///   have.
   @discardableResult
   private mutating func show(_ clock: VectorClock, to i: Int) -> Bool {
     var isBehind = false
@@ -74,8 +77,10 @@ extension World {
     return isBehind
   }
 
-  /// The changes of a device that another has not seen, or all of them; `nil` if
-  /// there are none.
+  /// Returns the changes of a device that another has not seen, or `nil` if no
+  /// such changes exist.
+  ///
+  /// If `j` is `nil`, the message contains all changes.
   mutating func letter(
     from i: Int, since j: Int?
   ) throws(ScriptMismatch) -> Letter? {
@@ -89,7 +94,7 @@ extension World {
       at: j.map { peers[$0].model })
   }
 
-  /// The first of the changes of a device that another has not seen.
+  /// Returns the first part of the changes that another device has not seen.
   mutating func part(
     from i: Int, since j: Int, byteLimit: Int
   ) throws(ScriptMismatch) -> Letter? {
@@ -104,7 +109,7 @@ extension World {
       at: peers[j].model, byteLimit: byteLimit)
   }
 
-  /// A message, compared with what must be in it.
+  /// Returns a message after comparing its content with the oracle.
   static func letter(
     from replica: Replica, _ model: OracleReplica, since basis: ReplicaVersion,
     at receiver: OracleReplica?
@@ -119,7 +124,7 @@ extension World {
   }
 
   /// Compares the fields, the fragments and the intervals of a message with the
-  /// oracle's.
+  /// oracle.
   private static func check(
     _ outline: MessageOutline, of author: OracleReplica,
     against model: OracleDelta, since basis: ReplicaVersion
@@ -131,7 +136,7 @@ extension World {
       model.intervals.mapValues { .init(from: $0.from, to: $0.to) })
   }
 
-  /// Makes the first part of a message, and compares it with the oracle's.
+  /// Returns the first part of a message after comparing it with the oracle.
   static func part(
     from replica: Replica, _ model: OracleReplica, since basis: ReplicaVersion,
     at receiver: OracleReplica, byteLimit: Int
@@ -151,8 +156,10 @@ extension World {
     return Letter(message: message, outline: outline, model: part)
   }
 
-  /// The content of a message from a device that may have merged two histories of
-  /// one device ID, so that sequence numbers do not tell which changes are unseen.
+  /// Returns a message with the content that the sender reports.
+  ///
+  /// If a device may have merged two histories of a device ID, its sequence
+  /// numbers do not determine the unseen changes.
   private func letter(from i: Int, _ message: Replica.Message) -> Letter {
     let outline = peers[i].replica.outline(of: message)
     var model = OracleDelta()
@@ -173,12 +180,12 @@ extension World {
     return Letter(message: message, model: model)
   }
 
-  /// Applies a message, and compares the effect with the oracle's.
+  /// Applies a message, and compares the effect with the oracle.
   mutating func receive(_ letter: Letter, at i: Int) throws(ScriptMismatch) {
     let now = peers[i].now
     let message = try Replica.arrival(of: letter.message)
     let receipt = peers[i].replica.apply(message, now: now)
-    // A delta also marks the device as forked, which a version does not.
+    // Unlike a version, a delta marks the device as forked.
     if show(letter.model.saves(in: history), to: i) {
       exposed.formUnion(peers[i].model.ours)
     }
@@ -197,14 +204,14 @@ extension World {
     count(expected.parts, of: letter, receipt, since: earlier, at: i)
     counts.deliveries += 1
     counts.gaps += gaps.isEmpty ? 0 : 1
-    // The saves of a forked device count only from the first on, and the oracle does
-    // not know which forks a replica has detected.
+    // An interval of a forked device must start at its first save, and the
+    // oracle does not know which forks the replica detected.
     try agree(
       "gaps", receipt.gaps.subtracting(suspects), gaps.subtracting(suspects))
     for device in suspects {
       let held = peers[i].replica.version[device]
       peers[i].model.knowledge.clock[device] = held.sequence
-      // The time of a forked device is that of the later of two histories.
+      // A forked device has the time of the later of its two histories.
       peers[i].model.knowledge.times[device] = held.time
     }
     if !suspects.isEmpty { takePrefixes(of: i, since: earlier) }
@@ -214,8 +221,8 @@ extension World {
     }
   }
 
-  /// Checks which records are reported as created and deleted, and which deletions
-  /// and edits as having met.
+  /// Checks which records are reported as created or deleted, and which
+  /// deletions and edits as met.
   private func checkExistence(
     _ receipt: MessageReceipt, of letter: Letter, since before: OracleReplica,
     at i: Int
@@ -229,8 +236,8 @@ extension World {
       ).part(isMeant))
   }
 
-  /// Checks that a device is reported as returned if it has saves beyond those known
-  /// at its retirement.
+  /// Checks that a device is reported as returned if it has saves beyond those
+  /// known at its retirement.
   private mutating func checkReturns(
     _ returned: Set<DeviceID>, of devices: some Sequence<DeviceID>,
     since before: VectorClock, at i: Int
@@ -242,8 +249,8 @@ extension World {
       expected.subtracting(suspects))
   }
 
-  /// Whether a dot is at or after the first sequence number that its device used
-  /// twice.
+  /// Returns whether a dot is at or after the first sequence number that its
+  /// device used twice.
   func isUndecidable(_ dot: Dot) -> Bool {
     dot.sequence >= firstCollisions[dot.device] ?? .max
   }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Rejoin
 
-// Convergence alone proves nothing: that everybody has lost an edit converges too.
+// Convergence alone proves nothing: devices that all lose an edit also
+// converge.
 extension World {
-  /// That every save whose storage has survived has had its effect, whatever way
-  /// it went.
+  /// Checks that every device has the effects of every save whose storage
+  /// survived.
   func checkIntentions(of ring: [Int]) throws(ScriptMismatch) {
     let survivors = ring.reduce(into: Set<Int>()) {
       $0.formUnion(peers[$1].authored)

@@ -2,7 +2,7 @@
 import Rejoin
 
 extension World {
-  /// Law 5: replicas with the same saves are equal and have no unseen changes.
+  /// Law 5: Replicas with the same saves are equal and have no unseen changes.
   func checkEquality(_ i: Int, _ j: Int) throws(ScriptMismatch) {
     guard suspects.isEmpty, i != j else { return }
     let (s, t) = (peers[i], peers[j])
@@ -16,7 +16,8 @@ extension World {
       s.replica.message(since: t.replica.version) == nil, true)
   }
 
-  /// Law 4: a delta since the receiver's version has the effect of the full state.
+  /// Law 4: A delta since the receiver's version has the effect of the full
+  /// state.
   func checkDeltaLaw(
     from i: Int, to j: Int
   ) throws(ScriptMismatch) {
@@ -36,7 +37,10 @@ extension World {
       true)
   }
 
-  /// Checks that one delta is enough, even if parts of earlier ones were lost.
+  /// Checks that one delta is enough, even if parts of earlier deltas were
+  /// lost.
+  ///
+  /// - Returns: Whether one of the replicas had fields ahead of its version.
   func checkLoop(
     from i: Int, to j: Int
   ) throws(ScriptMismatch) -> Bool {
@@ -59,7 +63,7 @@ extension World {
     return true
   }
 
-  /// Checks a device with fields ahead of its clock against all others.
+  /// Checks that one delta is enough between a device and each other device.
   mutating func checkLoops(_ i: Int) throws(ScriptMismatch) {
     guard suspects.isEmpty else { return }
     for j in peers.indices where j != i {
@@ -68,8 +72,10 @@ extension World {
     }
   }
 
-  /// Law 13: once saving stops, all replicas converge within the diameter of the
-  /// network, here a ring, and no save is lost.
+  /// Law 13: After the last save, all replicas converge within the diameter of
+  /// the network, and no save is lost.
+  ///
+  /// The network is a ring.
   public mutating func settle() throws(ScriptMismatch) {
     let ring = Array(peers.indices)
     guard ring.count > 1 else { return }
@@ -89,12 +95,13 @@ extension World {
     for i in ring { try checkSoundness(i) }
   }
 
-  /// The saves that the replicas claim to hold, all together.
+  /// The saves that the replicas together claim to hold.
   private var clocks: VectorClock {
     peers.reduce(VectorClock()) { $0.merging($1.replica.version.vectorClock) }
   }
 
-  /// At most `rounds` rounds; stops after two in which nothing was sent.
+  /// Exchanges messages for at most `rounds` rounds, or until two rounds in a
+  /// row send nothing.
   private mutating func exchange(
     _ ring: [Int], rounds: Int
   ) throws(ScriptMismatch) {
@@ -104,9 +111,10 @@ extension World {
     }
   }
 
-  /// One round: each device sends both neighbours what it had before the round.
+  /// Performs a round: each device sends both neighbors the saves that it had
+  /// before the round.
   ///
-  /// - Returns: Whether anything was sent.
+  /// - Returns: Whether a device sent a message.
   private mutating func exchange(
     _ ring: [Int]
   ) throws(ScriptMismatch) -> Bool {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Rejoin
 
-// Opening what was stored.
+// Opening stored states.
 extension World {
-  /// Whether a device ID may be in use twice, so that it is replaced eventually.
+  /// Returns whether two devices may use a device ID, so one of them replaces
+  /// it eventually.
   func isSuspect(_ i: Int) -> Bool {
     peers[i].needsNewDeviceID || suspects.contains(peers[i].model.device)
   }
@@ -19,7 +20,7 @@ extension World {
     peers[i].now = now
     peers[i].isInEarlierTransfer = old.model.prefixes != backup.model.prefixes
     counts.restores += 1
-    // A backup brings back saves whose IDs may have become free since.
+    // The backup restores saves whose dots may have become free.
     for place in backup.authored { claim(history.saves[place].dot, for: place) }
     switch token {
     case .lost: try reopen(i, with: nil, keeping: false)
@@ -36,8 +37,10 @@ extension World {
     return i
   }
 
-  /// Opens with the token that was stored last: the device stays the same if and
-  /// only if its history goes on from there.
+  /// Opens the state of a backup with the token that was stored last.
+  ///
+  /// The device keeps its ID if and only if the backup's history contains the
+  /// token.
   private mutating func openWithLastToken(
     _ i: Int, insteadOf old: Peer
   ) throws(ScriptMismatch) {
@@ -46,7 +49,8 @@ extension World {
       return try reopen(i, with: nil, keeping: false)
     }
     let isContained = peers[i].contains(stored)
-    // A device that sends saves which no stored token covers loses its protection.
+    // A device loses its protection if it sends saves that its stored token
+    // does not cover.
     let isInOrder = sent[device] <= UInt64(stored.chain.count)
     if isContained, isSuspect(i) || !isInOrder {
       try reopen(i, with: stored.token, keeping: nil)
@@ -58,7 +62,7 @@ extension World {
     try reopen(i, with: stored.token, keeping: isContained)
     guard isContained else { return }
     counts.crashes += 1
-    // The lost saves were never sent: their dots are free.
+    // The lost saves were never sent, so their dots are free.
     for place in old.authored.subtracting(peers[i].authored) {
       let dot = history.saves[place].dot
       if dot.sequence > sent[dot.device] { places[dot]?.remove(place) }
@@ -76,8 +80,8 @@ extension World {
     for (j, stored) in tokens.sorted(by: { $0.key < $1.key }) {
       let isBelieved = peers[i].replica.confirmTokenStored(stored.token)
       let isContained = peer.contains(stored)
-      // A device forgets the digests of saves that all others hold. If its storage
-      // was copied, it lacks those of the other incarnation.
+      // A device forgets the digests of saves that all others hold. A copied
+      // storage lacks the digests of the other incarnation.
       let last = UInt64(stored.chain.count)
       let isForgotten =
         i != j && last <= peer.replica.stabilityCut[stored.device]
@@ -90,13 +94,14 @@ extension World {
     }
   }
 
-  /// Opens what a device has stored.
+  /// Opens the stored state of a device.
   ///
-  /// - Parameter keeps: Whether it must stay the same device; `nil` if it may.
+  /// - Parameter keeps: Whether the device must keep its ID, or `nil` if both
+  ///   are correct.
   mutating func reopen(
     _ i: Int, with token: Replica.Token?, keeping keeps: Bool?
   ) throws(ScriptMismatch) {
-    // Open editing contexts end when the app closes.
+    // Editing contexts end when the app closes.
     closeContexts(of: i)
     let (old, now) = (peers[i].model.device, peers[i].now)
     try peers[i].replica.reopen(with: token, now: now)
@@ -111,7 +116,7 @@ extension World {
     if device != old { peers[i].startAnew() }
   }
 
-  /// Checks that a new device ID has not been used.
+  /// Checks that no save uses a device ID.
   func checkUnused(_ device: DeviceID) throws(ScriptMismatch) {
     let isUsed = places.keys.contains { $0.device == device }
     try agree("\(device) has been used", isUsed, false)
@@ -119,12 +124,13 @@ extension World {
 }
 
 extension World.Peer {
-  /// The number of saves here that are pulls of this device.
+  /// The number of received saves that are pulls of this device.
   var pulls: UInt64 {
     model.knowledge.pullDevices.values.reduce(0) { $0 + model.clock[$1] }
   }
 
-  /// Whether the device has made what it had made when a token was stored.
+  /// Returns whether the device has the saves and pulls that it had when a
+  /// token was stored.
   func contains(_ stored: World.StoredToken) -> Bool {
     stored.device == model.device && stored.pulls <= pulls
       && chain.starts(with: stored.chain)

@@ -3,7 +3,7 @@ import Rejoin
 
 // Transfers in parts.
 extension World {
-  /// Counts what became of a part.
+  /// Counts the effects of a part.
   mutating func count(
     _ parts: PartCounts, of letter: Letter, _ receipt: MessageReceipt,
     since before: OracleReplica, at i: Int
@@ -21,8 +21,8 @@ extension World {
     }
   }
 
-  /// Copies the prefixes of a replica, because the oracle does not know the detected
-  /// forks.
+  /// Copies the prefixes of a replica, because the oracle does not know which
+  /// forks the replica detected.
   mutating func takePrefixes(of i: Int, since before: OracleReplica) {
     let known = peers[i].model.prefixes
     var prefixes = [DeviceID: OraclePrefix](peers[i].replica.version)
@@ -33,7 +33,7 @@ extension World {
     peers[i].model.knowledge.prefixes = prefixes
   }
 
-  /// Transfers in parts have the effect of a whole delta, and come to an end.
+  /// Checks that a transfer in parts ends and has the effect of a single delta.
   func checkParts(from i: Int, to j: Int) throws(ScriptMismatch) {
     guard suspects.isEmpty, !peers[i].model.isAhead else { return }
     let (sender, now) = (peers[i].replica, peers[j].now)
@@ -41,7 +41,7 @@ extension World {
     if let news = sender.message(since: one.version) {
       _ = one.apply(news, now: now)
     }
-    // Each record is in one part of the old transfer and in one of the new transfer.
+    // The old transfer and the new one each contain a record once.
     var count = 2 * universe.records.count + 8
     while let part = sender.part(since: other.version, byteLimit: 1) {
       count -= 1
@@ -58,7 +58,7 @@ extension World {
 }
 
 extension [DeviceID: OraclePrefix] {
-  /// The prefixes of a version, without their senders.
+  /// Creates the prefixes of a version, without their senders.
   init(_ version: ReplicaVersion) {
     self.init()
     for prefix in version.prefixes {
@@ -71,7 +71,7 @@ extension [DeviceID: OraclePrefix] {
     }
   }
 
-  /// A description that can be compared with that of a replica.
+  /// A description for comparison with the prefixes of a replica.
   var text: String {
     map { "\($0): \($1.save.to) through \($1.through)" }.sorted()
       .joined(separator: ", ")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Rejoin
 
-// Rows that come from somewhere else.
+// Rows from other databases.
 extension World {
   mutating func bringIn(
     _ i: Int, _ rows: [ScriptVerb]
@@ -15,7 +15,7 @@ extension World {
     guard let dot = name, dot.sequence == 1 else {
       throw ScriptMismatch("an import is \(String(describing: name))")
     }
-    // The rows alone make the name.
+    // Only the rows determine the device ID of an import.
     let plain = OracleReplica.importing(
       rows, as: Dot(DeviceID(0), 1), history: history)
     if let device = imports[plain] {

@@ -21,8 +21,10 @@ extension World {
     return i
   }
 
-  /// Whether the effect of a verb depends on which of two saves with one dot is
-  /// seen: a record that does not exist is not deleted.
+  /// Returns whether the effect of a verb depends on which of two saves with
+  /// one dot the device has.
+  ///
+  /// A deletion has no effect if its record does not exist.
   private func dependsOnDoubt(_ verb: ScriptVerb, _ i: Int) -> Bool {
     switch verb {
     case .delete(let id): return isUndecidable(id)
@@ -31,18 +33,18 @@ extension World {
     }
   }
 
-  /// Whether a record may show either of two saves with one dot.
+  /// Returns whether a record may show either of two saves with one dot.
   ///
-  /// A save drops the memories of pulls with a record that it creates again. So a
-  /// memory is as uncertain as the existence of its record.
+  /// A save that creates a record again drops the memories of pulls into that
+  /// record. A memory is therefore as uncertain as the existence of its record.
   func isUndecidable(_ id: RecordID) -> Bool {
     undecidable.contains {
       $0 == id || OracleReplica.isMemory(id, of: $0)
     }
   }
 
-  /// Checks that a save which would restore a purged record is refused and has no
-  /// effect.
+  /// Checks that a save is refused without effect if it would restore a purged
+  /// record.
   private mutating func checkRefusal(
     _ i: Int, _ verbs: [ScriptVerb]
   ) throws(ScriptMismatch) -> Int {
@@ -57,9 +59,9 @@ extension World {
   }
 
   mutating func purge(_ i: Int) throws(ScriptMismatch) -> Int {
-    // As with deletions: replicas may differ on whether such a record is deleted.
+    // Replicas may disagree on whether an undecidable record is deleted.
     if !undecidable.isEmpty { return i }
-    // A purge first advances the stability cut; so does a fold.
+    // Purges and folds first advance the stability cut.
     try checkStability(of: i) { $0.fold() }
     let (now, cut) = (peers[i].now, peers[i].replica.stabilityCut)
     let saves = counts.saves
@@ -96,7 +98,7 @@ extension World {
       peer: i, id: id, shown: peers[i].replica.fetch(id), model: model)
   }
 
-  /// Saves the edits of a context that make a difference to what it shows.
+  /// Saves the edits that change the values that a context shows.
   mutating func commit(
     _ k: Int, _ edits: [FieldKey: FieldEdit], _ company: ScriptCompany
   ) throws(ScriptMismatch) -> Int? {
@@ -133,7 +135,7 @@ extension World {
     let (i, id, now) = (context.peer, context.id, peers[context.peer].now)
     if isUndecidable(id) { return nil }
     contexts[k] = nil
-    // If a context shows no record, the deletion only withdraws its insertion.
+    // A context that shows no record would only withdraw its insertion.
     if !context.model.exists(id) { return nil }
     let saves = counts.saves
     let company = company.filter { !dependsOnDoubt($0, i) }
@@ -148,7 +150,10 @@ extension World {
     return i
   }
 
-  /// One save, and the purges and retirements that its author learned of since.
+  /// Returns the counts of one save.
+  ///
+  /// They include the purges and retirements that its author made or received
+  /// since an earlier clock.
   private func lateSave(of i: Int, since before: VectorClock) -> LateSaves {
     func isMet(_ place: Int) -> Bool {
       let dot = history.saves[place].dot
@@ -179,7 +184,7 @@ extension World {
     return i
   }
 
-  /// Saves, and notes the save as the oracle would.
+  /// Performs a save, and compares its dot with the oracle's save.
   private mutating func note(
     _ i: Int, _ what: String,
     _ body: (inout Replica) throws -> Dot?,
@@ -199,16 +204,16 @@ extension World {
     peers[i].chain.append(place)
   }
 
-  /// Checks that a replica takes a new device ID if and only if it was shown a save
-  /// under its own ID that it does not have.
+  /// Checks that a replica takes a new device ID if and only if it received an
+  /// unknown save under its own ID.
   mutating func checkRenewal(_ i: Int) throws(ScriptMismatch) {
     let (old, device) = (peers[i].model.device, peers[i].replica.device)
     if device == old {
       return try agree(
         "\(old) needs a new device ID", peers[i].needsNewDeviceID, false)
     }
-    // The device ID of a server is replaced by the first replica that detects that
-    // the storage was copied, and then by every replica that holds it.
+    // The first replica that detects a copied storage replaces the server's
+    // device ID. Every replica that receives that save follows.
     let isUsedTwice = peers[i].model.ours.contains {
       firstCollisions[$0] != nil || exposed.contains($0)
         || $0 != old && suspects.contains($0)
@@ -221,7 +226,7 @@ extension World {
     peers[i].startAnew()
   }
 
-  /// Notes a save that a device has made.
+  /// Records a save of a device.
   mutating func note(
     _ dot: Dot, _ place: Int, by i: Int
   ) throws(ScriptMismatch) {
@@ -234,13 +239,14 @@ extension World {
     counts.saves += 1
   }
 
-  /// Notes which save a dot belongs to, and whether that makes two.
+  /// Records the save of a dot, and whether another save has the same dot.
   mutating func claim(_ dot: Dot, for place: Int) {
     if places[dot, default: []].insert(place).inserted,
       places[dot, default: []].count == 2
     {
       collisions.insert(dot)
-      // A backup of a history that was given up brings it back under the ID.
+      // A backup of an abandoned history restores that history under the same
+      // ID.
       suspects.insert(dot.device)
       firstCollisions[dot.device] = min(
         dot.sequence, firstCollisions[dot.device] ?? .max)
@@ -256,7 +262,7 @@ extension World {
 }
 
 extension World.Peer {
-  /// Continues under a new device ID.
+  /// Prepares for a new device ID.
   mutating func startAnew() {
     (shownOwn, needsNewDeviceID, chain) = (VectorClock(), false, [])
   }

@@ -3,9 +3,9 @@ import Rejoin
 
 // The stability cut: the saves that every device is known to have.
 extension World {
-  /// Runs a step that may raise the stability cut, and checks the new cut.
+  /// Performs a step that may raise the stability cut, and checks the new cut.
   ///
-  /// - Parameter shown: The cut that another device has shown.
+  /// - Parameter shown: The cut that the device receives in this step.
   mutating func checkStability(
     of i: Int, shown: VectorClock = VectorClock(),
     _ body: (inout Replica) throws(ScriptMismatch) -> Void
@@ -31,8 +31,8 @@ extension World {
     }
   }
 
-  /// The clocks of the devices on a roster, if they are known and nothing was
-  /// lost.
+  /// Returns the clocks of the devices on a roster, except devices that lost
+  /// saves or whose ID is used twice.
   private func holders(
     roster: Set<DeviceID>
   ) -> [(name: String, clock: VectorClock)] {

@@ -2,7 +2,7 @@
 import Rejoin
 
 extension World {
-  /// Performs one step, and checks the device it concerns.
+  /// Performs a step, and checks the device that it changes.
   public mutating func perform(_ step: ScriptStep) throws(ScriptMismatch) {
     try Premises.check()
     touched = []
@@ -82,7 +82,7 @@ extension World {
     }
   }
 
-  /// Whether a step may change what is read of any record.
+  /// Returns whether a step may change the readings of any record.
   private func changesAll(_ step: ScriptStep) -> Bool {
     switch step {
     case .restore, .reopen, .fork, .fold: true
@@ -115,7 +115,7 @@ extension World {
     }
   }
 
-  /// Editing contexts end when the app closes.
+  /// Closes the editing contexts of a device, as the end of its app does.
   mutating func closeContexts(of i: Int) {
     contexts = contexts.filter { $0.value.peer != i }
   }
@@ -124,7 +124,7 @@ extension World {
     let number = peers.count
     let device = names.device(number)
     var peer = peers[i]
-    // The copy has the saves of the original as if they had been sent.
+    // The copy has the original's saves, so they count as sent.
     sent.merge(peer.model.clock)
     peer.replica = peers[i].replica.forked(
       as: device, makeDeviceID: { [names] in names.renew(number) })

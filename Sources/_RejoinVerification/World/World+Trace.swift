@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Rejoin
 
-// What is observed is digested, so that two runs can be compared, also in
-// different processes.
+// The digest of all observations, for comparing two runs, even from different
+// processes.
 extension World {
   mutating func observe(_ clock: VectorClock) {
     for entry in clock.entries { observe(Dot(entry.device, entry.count)) }

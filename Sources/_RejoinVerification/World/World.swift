@@ -1,36 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 import Rejoin
 
-/// Devices that follow a script, beside an oracle that tracks which device has which
-/// saves.
+/// Devices that follow a script, and an oracle that tracks the saves of each
+/// device.
 ///
-/// After every step the device it concerns must show what the oracle derives.
+/// After every step, the device that it changes must show the state that the
+/// oracle derives.
 public struct World<Replica: TestedReplica> {
-  /// A device: its replica, and the oracle's model of it.
+  /// A replica and the oracle's model of it.
   struct Peer {
     var replica: Replica
     var model: OracleReplica
     /// The wall clock, in milliseconds since 1970.
     var now: Int64 = 0
-    /// The greatest sequence numbers that peers have shown for this device ID, and
-    /// for those it uses for servers.
+    /// The greatest sequence numbers, under the device's own IDs, that peers
+    /// sent.
+    ///
+    /// The own IDs include the pull devices.
     var shownOwn = VectorClock()
-    /// Whether a peer has shown more than the device had, so that its next save
-    /// must take a new device ID.
+    /// Whether a peer sent an own save that the device did not have.
+    ///
+    /// In that case, its next save must take a new device ID.
     var needsNewDeviceID = false
-    /// The places of the device's own saves, in their order.
+    /// The indices of the device's own saves, in order.
     var chain: [Int] = []
-    /// The places of the saves that were made in this storage.
+    /// The indices of the saves that were made in this storage.
     var authored: Set<Int> = []
-    /// The saves that were here at the last save that can be undone.
+    /// The device's clock after its last undoable save of verbs.
     var lastSaved = VectorClock()
     /// The parts of transfers that arrived.
     var parts: Set<Replica.Message> = []
-    /// Whether a backup was put back that is of another time of a transfer.
+    /// Whether the last restore went back to another point of a transfer.
     var isInEarlierTransfer = false
   }
 
-  /// A token, and the saves and pulls that its device has made until then.
+  /// A token, and the saves and pulls of its device at that time.
   struct StoredToken {
     let token: Replica.Token
     let device: DeviceID
@@ -59,37 +63,38 @@ public struct World<Replica: TestedReplica> {
   var letters: [Int: Letter] = [:]
   var backups: [Int: Peer] = [:]
   var contexts: [Int: Context] = [:]
-  /// The tokens that were stored last, which no backup reaches.
+  /// The last token of each device, which no backup contains.
   var tokens: [Int: StoredToken] = [:]
-  /// The last saves of each device that have left it.
+  /// The last exported save of each device.
   var sent = VectorClock()
-  /// The devices that stand for rows that were brought in, by these.
+  /// The device IDs of imported rows, by their content.
   var imports: [OracleSave: DeviceID] = [:]
   /// The devices whose storage was restored or copied without being detected.
   var suspects: Set<DeviceID> = []
-  /// The devices of which a delta showed later saves to a replica that saves as
-  /// them.
+  /// The devices whose later saves reached, in a delta, a replica that uses the
+  /// same ID.
   ///
-  /// From then on, its deltas mark them as forked.
+  /// From then on, that replica's deltas mark them as forked.
   var exposed: Set<DeviceID> = []
-  /// The saves with each dot, to find equivocations.
+  /// The indices of the saves with each dot, to find equivocations.
   var places: [Dot: Set<Int>] = [:]
   /// The dots that two different saves share.
   public internal(set) var collisions: Set<Dot> = []
-  /// For each device, the first sequence number that two of its saves share.
+  /// The first sequence number of each device that two of its saves share.
   var firstCollisions: [DeviceID: UInt64] = [:]
-  /// The records touched by saves that may share a dot with another save, so that
-  /// a replica may show either.
+  /// The records that saves with an ambiguous dot touched.
+  ///
+  /// A replica may show either of the saves that share a dot.
   var undecidable: Set<RecordID> = []
-  /// For each device, what it had when a backup replaced its storage.
+  /// The saves that each device had when a backup replaced its storage.
   var forgotten: [DeviceID: VectorClock] = [:]
-  /// The places of the saves that purged records.
+  /// The indices of the saves that purged records.
   var purges: Set<Int> = []
-  /// The places of the saves that retired devices.
+  /// The indices of the saves that retired devices.
   var retirements: Set<Int> = []
-  /// The records that the step in hand has touched.
+  /// The records that the current step touches.
   var touched: Set<RecordID> = []
-  /// What has been done so far.
+  /// The counts so far.
   public internal(set) var counts = WorldCounts()
   /// A digest of all readings, equal in every process.
   var trace = Digest()
@@ -113,10 +118,10 @@ public struct World<Replica: TestedReplica> {
         model: OracleReplica(device, history: history)))
   }
 
-  /// Runs a script from the beginning.
+  /// Runs a script from the start.
   ///
-  /// - Returns: What has been done.
-  /// - Throws: The first thing in which a replica differs from the oracle.
+  /// - Returns: The counts of the run.
+  /// - Throws: The first difference between a replica and the oracle.
   @discardableResult
   public static func run(
     _ script: Script, universe: ScriptUniverse = .standard
@@ -124,10 +129,11 @@ public struct World<Replica: TestedReplica> {
     try ran(script, universe: universe).counts
   }
 
-  /// What every device holds, as devices with the same saves agree on it.
+  /// The contents of every device, which are equal for devices with the same
+  /// saves.
   public var contents: [Replica.Contents] { peers.map(\.replica.contents) }
 
-  /// The world after a script.
+  /// Returns the world after a script.
   public static func ran(
     _ script: Script, universe: ScriptUniverse = .standard
   ) throws(ScriptMismatch) -> World {
@@ -142,16 +148,16 @@ public struct World<Replica: TestedReplica> {
   }
 }
 
-/// Saves that are based on an earlier state: that of a fetch, or of the save that
-/// is undone.
+/// Counts of saves that are based on an earlier state: a fetched one, or that
+/// of an undone save.
 public struct LateSaves: Hashable, Sendable {
   /// The number of saves.
   public internal(set) var count = 0
-  /// The saves whose device made a purge, or learned of one, in between.
+  /// The number of saves whose device made or received a purge in between.
   public internal(set) var metPurges = 0
-  /// The saves whose device learned of a retirement in between.
+  /// The number of saves whose device made or received a retirement in between.
   public internal(set) var metRetirements = 0
-  /// The saves that met a purge, a retirement or both.
+  /// The number of saves with a purge, a retirement or both in between.
   public internal(set) var met = 0
 
   static func += (a: inout LateSaves, b: LateSaves) {
@@ -169,55 +175,56 @@ extension LateSaves: CustomStringConvertible {
   }
 }
 
-/// What has been done and checked.
+/// Counts of the actions and checks of a run.
 public struct WorldCounts: Hashable, Sendable {
-  /// The saves.
+  /// The number of saves.
   public internal(set) var saves = 0
-  /// Those that undo another, or redo it.
+  /// The undos and redos.
   public internal(set) var undoings = LateSaves()
   /// The saves of editing contexts.
   public internal(set) var contextSaves = LateSaves()
-  /// The messages that were applied.
+  /// The number of messages that were applied.
   public internal(set) var deliveries = 0
-  /// The messages that left a gap.
+  /// The number of messages that left a gap.
   public internal(set) var gaps = 0
-  /// The fragments that were taken.
+  /// The number of fragments that were accepted.
   public internal(set) var fragments = 0
-  /// The fragments that were refused, at least in part.
+  /// The number of fragments that were refused, at least in part.
   public internal(set) var refusedFragments = 0
-  /// The intervals that waited for something that was refused.
+  /// The number of intervals that waited for refused content.
   public internal(set) var waits = 0
   /// The parts of transfers.
   public internal(set) var parts = PartCounts()
-  /// The backups that were restored.
+  /// The number of restored backups.
   public internal(set) var restores = 0
-  /// Those that were not detected, on the same machine or on another.
+  /// The number of undetected restores.
   public internal(set) var unnoticedRestores = 0
-  /// Those for which the token showed that no sent save was lost.
+  /// The number of restores after which the token showed that no sent save was
+  /// lost.
   public internal(set) var crashes = 0
-  /// The fields ahead of a clock after which one delta was enough.
+  /// The number of checks that one delta is enough despite fields ahead.
   public internal(set) var loops = 0
-  /// The times that a stability cut rose.
+  /// The number of times that a stability cut rose.
   public internal(set) var cuts = 0
-  /// The purges that dropped something.
+  /// The number of purges that dropped content.
   public internal(set) var purges = 0
-  /// The retired devices that came back.
+  /// The number of retired devices that returned.
   public internal(set) var returns = 0
-  /// The rows of servers that were new.
+  /// The number of pulls with new rows.
   public internal(set) var pulls = 0
-  /// The refused attempts to restore a purged record.
+  /// The number of refused attempts to restore a purged record.
   public internal(set) var refusals = 0
-  /// The new devices that started from another's state.
+  /// The number of new devices that started from another device's state.
   public internal(set) var forks = 0
-  /// The dots that two different saves shared.
+  /// The number of dots that two different saves shared.
   public internal(set) var collisions = 0
-  /// The comparisons with the oracle.
+  /// The number of comparisons with the oracle.
   public internal(set) var checks = 0
 
-  /// Creates counts of nothing.
+  /// Creates counts of zero.
   public init() {}
 
-  /// Adds what was done elsewhere.
+  /// Adds the counts of another run.
   public static func += (a: inout WorldCounts, b: WorldCounts) {
     a.saves += b.saves
     a.undoings += b.undoings

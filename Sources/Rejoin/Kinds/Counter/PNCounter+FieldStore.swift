@@ -78,7 +78,7 @@ extension PNCounter: FieldStore {
       })
   }
 
-  /// The sum of each device's changes that no reset has cancelled.
+  /// The sum of each device's changes that are not cancelled.
   var amounts: [DeviceID: WideInt] {
     let pairs = entries.compactMap { entry -> (DeviceID, WideInt)? in
       let gone = cancelled.entry(of: entry.device)

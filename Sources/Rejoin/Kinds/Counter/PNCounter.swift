@@ -23,7 +23,9 @@ public struct PNCounter: Hashable, Sendable {
   package struct Entry: Hashable, Codable, Sendable, DeviceEntry {
     /// The device.
     package let device: DeviceID
-    /// The sequence number of the device's last change. Never zero.
+    /// The sequence number of the device's last change.
+    ///
+    /// Never zero.
     package internal(set) var sequence: UInt64
     /// The sum of the device's increments.
     package internal(set) var increments: UInt64

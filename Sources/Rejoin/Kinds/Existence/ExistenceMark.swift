@@ -8,6 +8,7 @@ package struct ExistenceMark: Hashable, Sendable {
   package let time: Timestamp
   /// The saves that a deletion covers, or `nil` if the mark shows that the
   /// record exists.
+  ///
   /// A deletion covers the saves of the record that its author had seen.
   package let covered: VectorClock?
   /// Whether the save also dropped the record's contents.
@@ -48,6 +49,7 @@ public struct RecordMark: Hashable, Sendable {
   public let time: Timestamp
   /// The saves that a deletion covers, or `nil` if the mark shows that the
   /// record exists.
+  ///
   /// A deletion covers the saves of the record that its author had seen.
   public let covered: VectorClock?
   /// Whether the save also dropped the record's contents.

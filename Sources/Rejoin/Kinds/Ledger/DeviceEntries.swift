@@ -1,43 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The entries that one device has appended to a ledger: a folded prefix, of
-/// which only the sum is kept, and the entries after it.
+/// The entries that one device appended to a ledger: a folded prefix, reduced
+/// to its sum, and the entries after it.
 package struct DeviceEntries: Sendable {
   /// One immutable entry.
   package struct Entry: Hashable, Codable, Sendable {
-    /// The sequence number of the save that appended it.
+    /// The sequence number of the save that appended the entry.
     package let sequence: UInt64
-    /// When it was appended.
+    /// The timestamp of the save.
     package let time: Timestamp
     /// The amount, negative for a reversal.
     package let amount: Int64
-    /// What it was for.
+    /// The purpose of the amount.
     package let memo: Value?
   }
 
-  /// The number of entries that have been folded into ``foldedSum``; at most
-  /// 2⁴⁰, so that a sum of them stays far from overflow.
+  /// The number of entries that were folded into ``foldedSum``.
+  ///
+  /// At most 2⁴⁰, so their sum stays far from an overflow.
   package private(set) var folded: UInt64 = 0
 
-  /// The sum of the folded entries; its magnitude is at most ``folded`` × 2⁶³.
+  /// The sum of the folded entries.
+  ///
+  /// Its magnitude is at most ``folded`` × 2⁶³.
   package private(set) var foldedSum: WideInt = 0
 
-  /// The entries after the folded ones, in the order in which they were
-  /// appended.
+  /// The entries after the folded ones, in the order of their appends.
   package private(set) var tail: [Entry] = []
 
-  /// The number of entries that have been cancelled; at most ``folded``, since
-  /// cancelling also folds.
+  /// The number of cancelled entries.
+  ///
+  /// At most ``folded``, because cancelling also folds.
   package private(set) var cancelled: UInt64 = 0
 
-  /// The sum of the cancelled entries; its magnitude is at most ``cancelled`` ×
-  /// 2⁶³.
+  /// The sum of the cancelled entries.
+  ///
+  /// Its magnitude is at most ``cancelled`` × 2⁶³.
   package private(set) var cancelledSum: WideInt = 0
 
   init() {}
 
-  /// Creates entries of which a prefix has been folded, and a prefix of that
-  /// cancelled.
+  /// Creates entries with a folded prefix, which contains the cancelled prefix.
   init(
     folded: UInt64, sum: WideInt, cancelled: UInt64, cancelledSum: WideInt,
     tail: [Entry]
@@ -50,26 +53,27 @@ package struct DeviceEntries: Sendable {
     _checkInvariants()
   }
 
-  /// Whether this can be the sum of `count` entries that were folded or cancelled.
+  /// Returns whether `count` folded or cancelled entries can have the sum
+  /// `sum`.
   static func isSum(_ sum: WideInt, of count: UInt64) -> Bool {
     count > 0 && count <= Limits.foldedEntries
       && sum.isWithin(WideInt(high: Int64(count >> 1), low: count << 63))
   }
 
-  /// The number of all entries, folded ones included.
+  /// The number of all entries, including the folded ones.
   package var count: UInt64 { folded + UInt64(tail.count) }
 
-  /// The sum of all entries, cancelled ones included.
+  /// The sum of all entries, including the cancelled ones.
   package var sum: WideInt { tail.reduce(foldedSum) { $0 + WideInt($1.amount) } }
 
-  /// The sum of the entries that have not been cancelled.
+  /// The sum of the entries that are not cancelled.
   package var total: WideInt { sum - cancelledSum }
 
   mutating func append(_ entry: Entry) { tail.append(entry) }
 
-  /// Folds the first `count` entries, or as many as there are.
+  /// Folds the first `count` entries, or all entries if there are fewer.
   ///
-  /// Capped at the format limit, 2⁴⁰.
+  /// The limit of the format is 2⁴⁰ folded entries.
   mutating func fold(upTo count: UInt64) {
     guard count > folded else { return }
     let end = min(count, Limits.foldedEntries)
@@ -80,18 +84,17 @@ package struct DeviceEntries: Sendable {
     _checkInvariants()
   }
 
-  /// Cancels and folds the entries in `observed`, an earlier state of this
-  /// value.
+  /// Cancels and folds the entries in `observed`, an earlier state of these
+  /// entries.
   ///
-  /// Later entries are not cancelled, even if they have been folded.
+  /// Later entries are not cancelled, even if they are folded.
   mutating func cancel(_ observed: DeviceEntries) {
     if observed.count > count { merge(observed) }
     fold(upTo: observed.count)
     var seen = observed
     seen.fold(upTo: .max)
-    // Both have folded as many entries, so their sums differ only if a device
-    // ID was used twice. Cancelling the sum that is kept leaves a total of
-    // zero.
+    // Both sides folded the same number of entries, so their sums differ only
+    // if two devices used one ID. Cancel this side's sum, so the total is zero.
     if seen.folded == folded { seen.foldedSum = foldedSum }
     if (seen.folded, seen.foldedSum) > (cancelled, cancelledSum) {
       (cancelled, cancelledSum) = (seen.folded, seen.foldedSum)
@@ -99,7 +102,7 @@ package struct DeviceEntries: Sendable {
     _checkInvariants()
   }
 
-  /// The number of entries that the first `n` saves of the device have
+  /// Returns the number of entries that the first `n` saves of the device
   /// appended.
   func entries(upToSave n: UInt64) -> UInt64 {
     folded + UInt64(tail.prefix { $0.sequence <= n }.count)
@@ -108,11 +111,11 @@ package struct DeviceEntries: Sendable {
   /// Keeps the longer folded prefix, the union of the entries after it, and the
   /// longer cancelled prefix.
   ///
-  /// - Parameter isContinuation: Whether the other ones continue those here, and
-  ///   their folded prefix has no sum.
+  /// - Parameter isContinuation: Whether the other entries continue these
+  ///   entries. If so, their folded prefix has no sum.
   mutating func merge(_ other: DeviceEntries, isContinuation: Bool = false) {
-    // Prefixes of one length have different sums only if a device ID was used
-    // twice. Then the greater sum is kept, so that the join stays commutative.
+    // Prefixes of one length have different sums only if two devices used one
+    // ID. Keep the greater sum, so the join stays commutative.
     if !isContinuation, (other.folded, other.foldedSum) > (folded, foldedSum) {
       let known = min(tail.count, Int(clamping: other.folded - folded))
       tail.removeFirst(known)
@@ -123,8 +126,8 @@ package struct DeviceEntries: Sendable {
       (cancelled, cancelledSum) = (other.cancelled, other.cancelledSum)
     }
     fold(upTo: cancelled)
-    // What is continued may be another history, whose prefix was not sent: of two
-    // sums, the greater one is kept here, too.
+    // A continuation may belong to another history, whose prefix was not sent.
+    // Keep the greater of the two sums here as well.
     if folded == cancelled { foldedSum = max(foldedSum, cancelledSum) }
     _checkInvariants()
   }
@@ -135,8 +138,8 @@ package struct DeviceEntries: Sendable {
 
   /// Joins the entries from an index on.
   ///
-  /// Both follow the same entries, and a device only appends, so that one is a
-  /// prefix of the other.
+  /// Both lists follow the same entries, and a device only appends. One is
+  /// therefore a prefix of the other.
   private mutating func extend(
     by entries: ArraySlice<Entry>, from start: UInt64
   ) {
@@ -153,8 +156,8 @@ package struct DeviceEntries: Sendable {
 }
 
 extension DeviceEntries.Entry {
-  /// Orders two entries in the same place, which differ only if a device ID was
-  /// used twice.
+  /// Orders two entries at one index, which differ only if two devices used one
+  /// ID.
   fileprivate func isBefore(_ other: DeviceEntries.Entry) -> Bool {
     if (sequence, time.rawValue, amount) != (
       other.sequence, other.time.rawValue, other.amount
@@ -167,7 +170,7 @@ extension DeviceEntries.Entry {
 }
 
 extension DeviceEntries: Hashable {
-  /// Compares numbers and sums of entries, since folding must not affect
+  /// Compares numbers and sums of entries, because folding must not affect
   /// equality.
   package static func == (a: DeviceEntries, b: DeviceEntries) -> Bool {
     a.count == b.count && a.sum == b.sum && a.cancelled == b.cancelled

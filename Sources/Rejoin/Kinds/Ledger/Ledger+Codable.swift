@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A device's entries in a ledger, as they are encoded.
+/// The encoded form of a device's entries in a ledger.
 private struct CodedLine: Codable {
   struct Sum: Codable {
     let count: UInt64
-    /// An integer of 128 bits, in decimal digits.
+    /// A 128-bit integer in decimal digits.
     let sum: String
 
     var value: (UInt64, WideInt)? {

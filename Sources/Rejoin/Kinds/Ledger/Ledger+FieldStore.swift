@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Ledger: DotStore {
-  /// Whether there are no entries.
+  /// Whether the ledger has no entries.
   package var isEmpty: Bool { lines.isEmpty }
 
   package func impliesContext(_ clock: VectorClock) -> Bool {
-    // Folded entries no longer have dots, so that only an empty ledger implies
-    // its context.
+    // Folded entries have no dots, so only an empty ledger implies its context.
     lines.isEmpty && clock.isEmpty
   }
 
@@ -17,9 +16,9 @@ extension Ledger: DotStore {
       })
   }
 
-  /// Joins device by device.
+  /// Joins the entries of each device.
   ///
-  /// The contexts play no part, since entries are never removed.
+  /// The merge ignores the contexts, because entries are never removed.
   package mutating func merge(
     _ other: Ledger, seen: some DotSet, otherSeen: some DotSet
   ) {
@@ -53,9 +52,10 @@ extension Ledger: FieldStore {
     return []
   }
 
-  /// Returns the observed entries, as far as `current` has them.
+  /// Returns the part of the observed entries that `current` contains.
   ///
-  /// It has fewer if the replica was restored since.
+  /// `current` has fewer entries if the replica was restored after the
+  /// observation.
   private func held(by current: Ledger) -> Ledger {
     var held: [DeviceID: DeviceEntries] = [:]
     for (device, line) in lines {
@@ -67,15 +67,14 @@ extension Ledger: FieldStore {
 
   package var hasContent: Bool {
     lines.values.contains {
-      // No more entries can be folded, and only folded ones are cancelled.
+      // Only folded entries are cancelled, and the format limits their number.
       $0.cancelled < min($0.count, Limits.foldedEntries)
     }
   }
 
   package func shows(sameAs other: Self) -> Bool { total == other.total }
 
-  /// Returns how many entries each device has, and how many of them are
-  /// cancelled.
+  /// Returns the number of entries and of cancelled entries of each device.
   package func shown(in part: Self) -> [UInt64] {
     part.lines.keys.flatMap { device in
       lines[device].map { [$0.count, $0.cancelled] } ?? [0, 0]
@@ -103,7 +102,7 @@ extension Ledger: FieldStore {
 }
 
 extension Ledger {
-  /// Entries are never replaced.
+  /// Returns `edit`, because entries are never replaced.
   package func overwriting(
     with other: Self, after edit: FieldEdit?
   ) -> (edit: FieldEdit, supersedesAll: Bool)? {
@@ -142,7 +141,8 @@ extension Ledger {
 
 extension DeviceEntries {
   fileprivate func equivocations(with other: DeviceEntries) -> [UInt64] {
-    // Folded entries are gone. Only entries that neither side folded can differ.
+    // A folded entry is only part of a sum, so compare the entries that neither
+    // side folded.
     let start = max(folded, other.folded)
     let pairs = zip(
       tail.dropFirst(Int(clamping: start - folded)),
@@ -151,8 +151,8 @@ extension DeviceEntries {
   }
 }
 
-// A part has the new entries of some devices. With cancelled entries, it has all
-// of these, and a receiver takes it as a whole.
+// A fragment contains the new entries of some devices. If it includes cancelled
+// entries, a receiver accepts or refuses it as a whole.
 extension Ledger {
   package static var supportsFragments: Bool { true }
 
@@ -173,7 +173,7 @@ extension Ledger {
       let (part, isContinued) = line.part(
         since: entry.count > known ? known : nil, cancels: cancels)
       guard let part else { continue }
-      // No message counts more entries before a part.
+      // A message cannot count more entries before a fragment.
       if part.folded > Limits.foldedEntries { return nil }
       parts[device] = part
       if isContinued { continued.insert(device) }
@@ -194,16 +194,17 @@ extension Ledger {
 }
 
 extension DeviceEntries {
-  /// Returns the entries of saves after the `n`-th, and whether it leaves out
-  /// earlier entries.
+  /// Returns the entries of saves after the `n`-th, and whether the result
+  /// omits earlier entries.
   ///
-  /// - Parameter n: `nil` if no entry is new.
+  /// - Parameter n: The number of the last known save, or `nil` if no entry is
+  ///   new.
   fileprivate func part(
     since n: UInt64?, cancels: Bool
   ) -> (DeviceEntries?, isContinued: Bool) {
     let old = n.map { n in tail.partitioningIndex { $0.sequence > n } }
     let (j, sum) = cancels ? (cancelled, cancelledSum) : (0, 0)
-    // Folded entries may be new, unless the receiver knows an entry after them.
+    // Folded entries may be new, unless the receiver has an entry after them.
     let isContinued = old != 0
     let start = old ?? tail.count
     if isContinued, start == tail.count, j == 0 { return (nil, false) }
@@ -217,6 +218,6 @@ extension DeviceEntries {
 }
 
 extension FieldState {
-  /// The total of a ledger, zero for another kind.
+  /// The total of a ledger, or zero for another kind of field.
   public var total: Int64 { store(of: Ledger.self)?.total ?? 0 }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// For each line: which device it is of and whether it continues what the receiver of a
-// fragment has; how many entries are folded and canceled, with their sums; and the
-// entries after them.
+// Each line: its device, with a flag if it continues the receiver's entries,
+// the numbers and sums of the folded and the canceled entries, and the entries
+// after the folded ones.
 extension Ledger {
   package func write(to writer: inout FieldWriter) {
     writer.head(lines.count)
@@ -50,7 +50,7 @@ extension DeviceEntries {
     }
   }
 
-  /// Reads the line of a device, and the index of the device.
+  /// Reads the entries of a device and the index of its line.
   fileprivate static func read(
     from reader: inout FieldReader
   ) throws(WireError) -> (line: Int, DeviceEntries) {
@@ -92,7 +92,8 @@ extension DeviceEntries {
 
   /// Reads the number and the sum of folded or canceled entries.
   ///
-  /// - Parameter isKnown: Whether the sum is left out, because the receiver has it.
+  /// - Parameter isKnown: Whether the message omits the sum, because the
+  ///   receiver has it.
   private static func readSum(
     isKnown: Bool, from reader: inout FieldReader
   ) throws(WireError) -> (count: UInt64, sum: WideInt) {
@@ -109,8 +110,9 @@ extension DeviceEntries {
 extension DeviceEntries.Entry {
   /// Reads an entry of a device.
   ///
-  /// - Parameter place: The place of the save of the entry before, or of the first
-  ///   save of the device. It becomes that of this entry.
+  /// - Parameter place: The index of the previous entry's save or, for the
+  ///   first entry, of the device's first save. On return, the index of this
+  ///   entry's save.
   fileprivate init(
     from reader: inout FieldReader, after place: inout Int, of line: Int
   ) throws(WireError) {

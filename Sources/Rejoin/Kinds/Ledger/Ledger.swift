@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An append-only list of amounts, the oldest of which can be folded into a
-/// sum.
+/// An append-only list of amounts that can fold its oldest entries into a sum.
 ///
 ///     var cash = Ledger()
 ///     cash.append(100, memo: .string("float"), on: phone, at: time)
@@ -10,11 +9,13 @@
 ///     cash.fold(upTo: [phone: 1])
 ///     cash.total               // 70: a fold changes no total
 ///
-/// Any replica may fold any prefix of a device's entries; no entry is ever
-/// counted twice. The memos of folded entries are lost. To undo an entry,
+/// Any replica may fold any prefix of a device's entries. No entry is ever
+/// counted twice. Folding drops the memos of the entries. To undo an entry,
 /// append its reversal.
 public struct Ledger: Hashable, Sendable {
-  /// The entries by device; each device has at least one.
+  /// The entries of each device.
+  ///
+  /// Every device in the dictionary has at least one entry.
   package private(set) var lines: [DeviceID: DeviceEntries] = [:]
 
   /// Creates an empty ledger.
@@ -28,12 +29,13 @@ public struct Ledger: Hashable, Sendable {
   /// The sum of all entries that are not cancelled, computed exactly and then
   /// clamped to `Int64`.
   ///
-  /// - Complexity: O(*n*) for *n* entries that are not folded.
+  /// - Complexity: O(*n*), where *n* is the number of entries that are not
+  ///   folded.
   public var total: Int64 {
     Int64(clamping: lines.values.reduce(0) { $0 + $1.total })
   }
 
-  /// The entries that are not folded, ordered by time.
+  /// The entries that are not folded, sorted by time.
   public var entries: [LedgerEntry] {
     lines.flatMap { device, line in
       line.tail.map { LedgerEntry($0, by: device) }
@@ -47,7 +49,8 @@ public struct Ledger: Hashable, Sendable {
 
   /// Appends an entry.
   ///
-  /// - Returns: The delta to merge elsewhere: all entries of the device.
+  /// - Returns: The delta to merge into other copies: all entries of the
+  ///   device.
   @discardableResult
   public mutating func append(
     _ amount: Int64, memo: Value? = nil, on device: DeviceID,
@@ -60,26 +63,26 @@ public struct Ledger: Hashable, Sendable {
 
   /// Folds the first entries of each device into a sum.
   ///
-  /// Fold only what every replica holds: one that receives an entry in folded
-  /// form never gets its memo.
+  /// Fold only entries that every replica has. A replica that receives an entry
+  /// in folded form never gets its memo.
   ///
-  /// - Parameter counts: How many entries of each device to fold.
-  /// - Returns: The number of entries folded.
+  /// - Parameter counts: The number of entries to fold, by device.
+  /// - Returns: The number of folded entries.
   @discardableResult
   public mutating func fold(upTo counts: VectorClock) -> UInt64 {
     fold(below: counts)
   }
 }
 
-/// An entry of a ledger, with the save that appended it.
+/// An entry of a ledger and the save that appended it.
 public struct LedgerEntry: Hashable, Sendable {
   /// The save that appended the entry.
   public let dot: Dot
-  /// When it was appended.
+  /// The timestamp of the save.
   public let time: Timestamp
   /// The amount, negative for a reversal.
   public let amount: Int64
-  /// What it was for.
+  /// The purpose of the amount.
   public let memo: Value?
 
   init(_ entry: DeviceEntries.Entry, by device: DeviceID) {
@@ -88,7 +91,7 @@ public struct LedgerEntry: Hashable, Sendable {
   }
 }
 
-// What a save does to the ledger of a record.
+// Changes that a save applies to the ledger of a record.
 extension Ledger {
   package mutating func append(
     _ amount: Int64, memo: Value?, at dot: Dot, time: Timestamp
@@ -99,9 +102,9 @@ extension Ledger {
     _checkInvariants()
   }
 
-  /// Folds the entries that the saves in `cut` have appended.
+  /// Folds the entries that the saves in `cut` appended.
   ///
-  /// - Returns: The number of entries folded.
+  /// - Returns: The number of folded entries.
   package mutating func fold(below cut: VectorClock) -> UInt64 {
     var count: UInt64 = 0
     for (device, line) in lines {
@@ -113,7 +116,7 @@ extension Ledger {
     return count
   }
 
-  /// Whether ``fold(below:)`` would fold any entry.
+  /// Returns whether ``fold(below:)`` would fold any entry.
   package func canFold(below cut: VectorClock) -> Bool {
     lines.contains { device, line in
       line.folded < Limits.foldedEntries
@@ -126,8 +129,8 @@ extension Ledger {
     for device in Array(lines.keys) { lines[device]?.fold(upTo: .max) }
   }
 
-  /// Cancels the entries in `observed`, an earlier state of this ledger; `nil`
-  /// cancels all.
+  /// Cancels the entries in `observed`, an earlier state of this ledger, or all
+  /// entries if it is `nil`.
   package mutating func cancel(observed: Ledger? = nil) {
     for (device, line) in observed?.lines ?? lines {
       lines[device, default: DeviceEntries()].cancel(line)
@@ -137,13 +140,13 @@ extension Ledger {
 }
 
 extension Ledger: Lattice {
-  /// Joins device by device.
+  /// Joins the entries of each device.
   public mutating func merge(_ other: Ledger) { merge(other, continued: []) }
 
-  /// Joins device by device.
+  /// Joins the entries of each device.
   ///
-  /// - Parameter continued: The devices of which the other ledger lacks the sum
-  ///   of what is before its entries, which has to be here.
+  /// - Parameter continued: The devices whose earlier entries the other ledger
+  ///   omits, together with their sum. This ledger must contain them.
   mutating func merge(
     _ other: Ledger, continued: Set<DeviceID>
   ) {

@@ -2,15 +2,15 @@
 
 /// The entries that a save appends, after an optional cancellation.
 public struct LedgerEdit: Hashable, Sendable {
-  /// An amount and what it is for.
+  /// An amount and its purpose.
   public struct Entry: Hashable, Sendable {
     /// The amount.
     public let amount: Int64
-    /// What it is for.
+    /// The purpose of the amount.
     public let memo: Value?
   }
 
-  /// Whether all earlier entries are cancelled.
+  /// Whether the edit cancels all earlier entries.
   public internal(set) var isCancelled = false
   /// The entries to append.
   public internal(set) var entries: [Entry] = []
@@ -18,7 +18,7 @@ public struct LedgerEdit: Hashable, Sendable {
   /// Creates an edit without effect.
   public init() {}
 
-  /// Cancels every entry.
+  /// An edit that cancels every entry.
   public static var cancelling: LedgerEdit {
     var edit = LedgerEdit()
     edit.isCancelled = true
@@ -30,7 +30,8 @@ public struct LedgerEdit: Hashable, Sendable {
     entries.append(Entry(amount: amount, memo: memo))
   }
 
-  /// The total of a ledger after the edit, if it is `total` before.
+  /// Returns the total of a ledger after the edit, if its total before the edit
+  /// is `total`.
   public func applied(to total: Int64) -> Int64 {
     let sum = entries.reduce(isCancelled ? 0 : WideInt(total)) {
       $0 + WideInt($1.amount)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A last-writer-wins register: it keeps only the write with the greatest
+/// A last-writer-wins register, which keeps only the write with the greatest
 /// timestamp.
 ///
 ///     var theme = LWWRegister<String>()
@@ -8,43 +8,44 @@
 ///     try theme.write("light", on: phone, at: Timestamp(milliseconds: 1))
 ///     theme.value  // "light": stamped above the write that it has seen
 ///
-/// It is half the size of an ``MVRegister``. Of two concurrent writes, it
-/// forgets the loser, and a device whose clock is far ahead wins over
-/// concurrent writers. Choose it where that is acceptable. Shapiro et al.
-/// (2011), §3.2.1.
+/// A last-writer-wins register is half the size of an ``MVRegister``. It drops
+/// the loser of two concurrent writes, and a device whose clock is far ahead
+/// wins over concurrent writers. Use it if your app can accept that. See
+/// Shapiro et al. (2011), §3.2.1.
 public struct LWWRegister<Element: FieldValue>: Hashable, Sendable {
-  /// The write with the greatest timestamp; `nil` if there has been none.
+  /// The write with the greatest timestamp, or `nil` before the first write.
   var write: Write?
 
-  /// A value, and the device that wrote it.
+  /// A value and the device that wrote it.
   struct Write: Hashable, Sendable {
     let device: DeviceID
     let content: Stamped
   }
 
-  /// The current write has the greatest timestamp, so that none can follow it.
+  /// An error that reports that no write can follow the current one, because it
+  /// has the greatest timestamp.
   public struct Exhausted: Error, Hashable, CustomStringConvertible {
-    /// What happened, and what to do about it.
+    /// The cause of the error, and a remedy.
     public var description: String {
       "the register's current write has the greatest timestamp, so no later "
         + "write is possible: store the value in a new register"
     }
   }
 
-  /// Creates a register that is unset.
+  /// Creates an unset register.
   public init() {}
 
-  /// The value; `nil` while the register is unset.
+  /// The value, or `nil` while the register is unset.
   public var value: Element? { write?.content.value.flatMap { Element($0) } }
 
   /// The device that wrote the value.
   public var author: DeviceID? { write?.device }
 
-  /// Writes a value; `nil` unsets the register.
+  /// Writes a value, or unsets the register if the value is `nil`.
   ///
-  /// - Returns: The delta to merge elsewhere.
-  /// - Throws: ``Exhausted`` if the current write has the greatest timestamp;
-  ///   the register is then unchanged.
+  /// - Returns: The delta to merge into other copies.
+  /// - Throws: ``Exhausted`` if the current write has the greatest timestamp.
+  ///   If an error is thrown, the register is unchanged.
   @discardableResult
   public mutating func write(
     _ value: Element?, on device: DeviceID, at time: Timestamp
@@ -69,10 +70,10 @@ extension LWWRegister: Lattice {
 }
 
 extension LWWRegister.Write: Comparable {
-  /// Orders writes by time, then device.
+  /// Orders writes by time and then by device.
   ///
-  /// Two writes of one time and device differ only by equivocation. Then their
-  /// values decide.
+  /// Two writes with the same time and device differ only if two devices used
+  /// one ID (equivocation). In that case, their values decide.
   static func < (a: Self, b: Self) -> Bool {
     if a.content.time != b.content.time {
       return a.content.time < b.content.time

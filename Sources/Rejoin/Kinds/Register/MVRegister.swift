@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A multi-value register: it keeps concurrent writes until a later write
+/// A multi-value register, which keeps concurrent writes until a later write
 /// supersedes them.
 ///
 ///     var title = MVRegister<String>()
@@ -12,28 +12,28 @@
 ///     title.value      // "Sketch"
 ///     title.conflicts  // ["Plan"]
 ///
-/// The visible value is never one that a later write has seen, whatever the
-/// clocks show: a write supersedes others by their dots, and timestamps only
-/// order concurrent writes. Shapiro et al., *A comprehensive study* (2011),
-/// §3.2.2.
+/// A write supersedes other writes by their dots. Timestamps only order
+/// concurrent writes, so the visible value is never one that a later write has
+/// seen, whatever the clocks show. See Shapiro et al., *A comprehensive study*
+/// (2011), §3.2.2.
 public struct MVRegister<Element: FieldValue>: Hashable, Sendable {
   private(set) var state = Causal<Siblings<Stamped>>()
 
-  /// Creates a register that is unset.
+  /// Creates an unset register.
   public init() {}
 
   init(state: Causal<Siblings<Stamped>>) { self.state = state }
 
-  /// The visible value, that of the write with the greatest timestamp; `nil`
-  /// while the register is unset.
+  /// The value of the write with the greatest timestamp, or `nil` while the
+  /// register is unset.
   public var value: Element? {
     state.store.winner?.payload.value.flatMap { Element($0) }
   }
 
-  /// The values of concurrent writes that differ from the visible one, each
-  /// once, sorted.
+  /// The values of concurrent writes that differ from the visible value, sorted
+  /// and without duplicates.
   ///
-  /// The first is `nil` if a write unset the register.
+  /// The first value is `nil` if a write unset the register.
   public var conflicts: [Element?] {
     state.store.conflicts.converted { Element($0) }
   }
@@ -47,10 +47,10 @@ public struct MVRegister<Element: FieldValue>: Hashable, Sendable {
   /// Writes a value that supersedes every sibling.
   ///
   /// - Parameters:
-  ///   - value: The value; `nil` unsets the register.
-  ///   - device: The device that writes.
+  ///   - value: The value, or `nil` to unset the register.
+  ///   - device: The device that writes the value.
   ///   - time: The timestamp of the write, from the device's ``HybridClock``.
-  /// - Returns: The delta to merge elsewhere.
+  /// - Returns: The delta to merge into other copies.
   @discardableResult
   public mutating func write(
     _ value: Element?, on device: DeviceID, at time: Timestamp
@@ -60,10 +60,10 @@ public struct MVRegister<Element: FieldValue>: Hashable, Sendable {
 
   /// Writes a value that supersedes only the siblings in `observed`.
   ///
-  /// Other siblings stay. The write is stamped above them, so that it is
-  /// visible.
+  /// Other siblings stay. The new write gets a later timestamp than they have,
+  /// so it is visible.
   ///
-  /// - Returns: The delta to merge elsewhere.
+  /// - Returns: The delta to merge into other copies.
   @discardableResult
   public mutating func write(
     _ value: Element?, on device: DeviceID, at time: Timestamp,
@@ -80,8 +80,9 @@ public struct MVRegister<Element: FieldValue>: Hashable, Sendable {
     let (dot, _) = state.updateNext(of: device) { siblings, dot in
       siblings.write(value?.fieldValue, at: dot, time: time, observed: seen)
     }
-    // The delta has seen only the new dot and those it superseded. Siblings
-    // that stay are not in it, and it must not claim to have seen them.
+    // The delta has seen only the new dot and the dots that it superseded. It
+    // does not contain the siblings that stay, so its context must not contain
+    // them either.
     var delta = MVRegister()
     let kept = Set(state.store.map(\.dot))
     var change = state.store

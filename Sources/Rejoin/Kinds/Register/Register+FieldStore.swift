@@ -51,7 +51,7 @@ extension Siblings<Stamped>: FieldStore {
     for sibling in self { body(sibling.dot, sibling.payload.time) }
   }
 
-  /// A write supersedes the others anyway.
+  /// Returns `nil`, because a write supersedes the other writes anyway.
   package func overwriting(
     with other: Self, after edit: FieldEdit?
   ) -> (edit: FieldEdit, supersedesAll: Bool)? { nil }
@@ -73,7 +73,7 @@ extension Siblings<Stamped>: FieldStore {
   }
 }
 
-// A state of another kind shows nothing.
+// For a field of another kind, these properties are `nil` or empty.
 extension FieldState {
   /// The visible value of a register.
   public var value: Value? {
@@ -85,14 +85,14 @@ extension FieldState {
     store(of: Siblings<Stamped>.self)?.winner.map { RegisterWrite($0) }
   }
 
-  /// The writes that a register holds, sorted by dot.
+  /// The writes in a register, sorted by dot.
   public var writes: [RegisterWrite] {
     (store(of: Siblings<Stamped>.self) ?? Siblings()).map { RegisterWrite($0) }
   }
 
-  /// The values of a register's other writes that differ from the visible one,
-  /// each once, sorted.
+  /// The values of a register's other writes that differ from the visible
+  /// value, sorted and without duplicates.
   ///
-  /// The first is `nil` if a write unset the register.
+  /// The first value is `nil` if a write unset the register.
   var conflicts: [Value?] { store(of: Siblings<Stamped>.self)?.conflicts ?? [] }
 }

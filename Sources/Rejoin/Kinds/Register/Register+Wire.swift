@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// For each write: the reference to its save, how much later it is stamped than the
-// message says of the save, and its value.
+// Each write: the reference to its save, the difference between its timestamp
+// and the message's timestamp of the save, and its value.
 extension Siblings<Stamped> {
   package func write(to writer: inout FieldWriter) {
     writer.head(count)
@@ -28,13 +28,15 @@ extension Siblings<Stamped> {
 }
 
 extension Siblings {
-  /// Reads siblings, which stay empty if the reader only validates.
+  /// Reads siblings.
+  ///
+  /// If the reader only validates, it does not store two or more siblings.
   static func readSiblings(
     from reader: inout FieldReader, count: Int,
     _ sibling: (inout FieldReader, Int) throws(WireError) -> Element
   ) throws(WireError) -> Self {
     guard count > 1 else {
-      // Nearly always there is one, which needs no array.
+      // Most fields have one write, which needs no array.
       if count == 0 { return Self() }
       let only = try sibling(&reader, 0)
       return Self(only.payload, at: only.dot)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The last write of a save to a register.
+/// The last write to a register in one save.
 struct RegisterEdit: KindEdit {
   /// The value, or `nil` to unset the register.
   var value: Value?

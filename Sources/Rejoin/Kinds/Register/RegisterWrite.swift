@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A write of a register: its save, its timestamp and its value.
+/// A write to a register: its save, its timestamp and its value.
 public struct RegisterWrite: Hashable, Sendable {
   /// The save that wrote the value.
   public let dot: Dot
@@ -8,7 +8,7 @@ public struct RegisterWrite: Hashable, Sendable {
   /// The timestamp of the write.
   public let time: Timestamp
 
-  /// The value; `nil` if the write unset the register.
+  /// The value, or `nil` if the write unset the register.
   public let value: Value?
 
   /// Creates a description of a write.

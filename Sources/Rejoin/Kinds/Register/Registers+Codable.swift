@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A write as it is encoded: its dot, its timestamp and its value.
+/// The encoded form of a write: its dot, its timestamp and its value.
 struct CodedWrite: Codable {
   let device: DeviceID
   let sequence: UInt64
   let time: Timestamp
-  /// The value; `nil` if the write unset the register.
+  /// The value, or `nil` if the write unset the register.
   let value: Value?
 
   init(_ element: Siblings<Stamped>.Element) {
@@ -43,7 +43,7 @@ extension MVRegister: Codable {
 extension LWWRegister: Codable {
   private enum CodingKeys: CodingKey { case device, time, value }
 
-  /// Encodes the current write, if there is one.
+  /// Encodes the current write, or an empty object before the first write.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     guard let write else { return }

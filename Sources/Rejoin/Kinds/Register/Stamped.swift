@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A written value with its timestamp; a value of `nil` unsets the register.
+/// A written value with its timestamp, where `nil` unsets the register.
 package struct Stamped: Hashable, Sendable {
   /// The timestamp of the write.
   package let time: Timestamp
@@ -8,13 +8,13 @@ package struct Stamped: Hashable, Sendable {
   /// The value, in canonical form.
   package let value: Value?
 
-  /// Creates a payload; makes the value canonical.
+  /// Creates a payload from a value, which it converts to canonical form.
   package init(_ value: Value?, at time: Timestamp) {
     self.time = time
     self.value = value?.canonical
   }
 
-  /// Creates a payload of a canonical value.
+  /// Creates a payload from a canonical value.
   init(canonical value: Value?, at time: Timestamp) {
     (self.time, self.value) = (time, value)
   }
@@ -23,7 +23,7 @@ package struct Stamped: Hashable, Sendable {
 extension Stamped: Comparable {
   /// Orders payloads by value, and equal values by time.
   ///
-  /// The order is used only to choose between two payloads of one dot
+  /// The order serves only to choose between two payloads with one dot
   /// (equivocation). For concurrent writes, see ``Siblings/winner``.
   package static func < (a: Stamped, b: Stamped) -> Bool {
     a.value == b.value ? a.time < b.time : a.value.isBefore(b.value)
@@ -31,7 +31,7 @@ extension Stamped: Comparable {
 }
 
 extension [Value?] {
-  /// Converts each value, and leaves out those that cannot be converted.
+  /// Returns the converted values, without those that cannot be converted.
   func converted<Kind>(_ convert: (Value) -> Kind?) -> [Kind?] {
     compactMap { value -> Kind?? in
       guard let value else { return .some(nil) }
@@ -41,8 +41,9 @@ extension [Value?] {
 }
 
 extension Siblings<Stamped> {
-  /// The index of the visible write: the one with the greatest timestamp, ties
-  /// broken by device.
+  /// The index of the visible write, which has the greatest timestamp.
+  ///
+  /// If timestamps are equal, the greater device ID decides.
   var winnerIndex: Int? {
     indices.max { a, b in
       let (x, y) = (self[a], self[b])
@@ -56,10 +57,10 @@ extension Siblings<Stamped> {
     count == 1 ? self[0] : winnerIndex.map { self[$0] }
   }
 
-  /// The values of the other writes that differ from the visible one, each
-  /// once, sorted.
+  /// The values of the other writes that differ from the visible value, sorted
+  /// and without duplicates.
   ///
-  /// The first is `nil` if a write unset the register.
+  /// The first value is `nil` if a write unset the register.
   package var conflicts: [Value?] {
     guard count > 1, let winner else { return [] }
     let losers = Set(map(\.payload.value))
@@ -69,17 +70,17 @@ extension Siblings<Stamped> {
 
   /// Writes a value that supersedes the siblings in `observed`.
   ///
-  /// The write must be visible to its author. If a sibling that stays would
-  /// outrank it, the write is stamped one tick above that sibling. There is no
-  /// tick above the greatest timestamp: siblings that would still outrank the
-  /// write are superseded.
+  /// The write must be visible to its author. If it would lose to a sibling
+  /// that stays, it gets the timestamp one tick above that sibling's. If that
+  /// sibling has the greatest timestamp, no tick is left. In that case, the
+  /// write supersedes all siblings that it would lose to.
   ///
-  /// - Returns: The unobserved siblings that were superseded.
+  /// - Returns: The unobserved siblings that the write superseded.
   mutating func write(
     _ value: Value?, at dot: Dot, time: Timestamp, observed: some DotSet
   ) -> [Element] {
     drop(seen: observed)
-    // One save writes a register once: its last write replaces the others.
+    // A save writes a register only once: its last write replaces the others.
     drop(seen: Only(dot))
     var stamp = time
     var superseded: [Element] = []

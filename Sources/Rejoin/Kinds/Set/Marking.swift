@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension DotMap {
-  /// Inserts an element or removes it, and drops the marks of it that `seen`
-  /// contains.
+  /// Inserts or removes an element, and drops its marks in `seen`.
   ///
-  /// - Returns: The marks that were there before.
+  /// - Returns: The marks of the element before the change.
   @discardableResult
   mutating func mark(
     _ element: Value, isIn: Bool, at dot: Dot, seen: some DotSet
@@ -19,9 +18,10 @@ extension DotMap {
 }
 
 extension Causal<DotMap> {
-  /// Inserts or removes one element in the next save of `device` and returns the
-  /// delta: what the element holds now, having seen the change and what it
-  /// superseded.
+  /// Inserts or removes one element in the next save of `device`.
+  ///
+  /// - Returns: The delta: the element's content after the change, and a
+  ///   context of the change and the marks that it superseded.
   mutating func mark(
     _ key: Value, isIn: Bool, on device: DeviceID
   ) -> Causal {

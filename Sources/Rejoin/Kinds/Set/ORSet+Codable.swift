@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An element of a set as it is encoded, with the changes that inserted it.
+/// The encoded form of an element: its value and the changes that inserted it.
 private struct CodedElement: Codable {
   let element: Value
   let changes: [Dot]

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An observed-remove set: an insertion wins over a concurrent removal.
+/// An observed-remove set, in which an insertion wins over a concurrent
+/// removal.
 ///
 ///     var tags = ORSet<String>()
 ///     tags.insert("runner", on: phone)
@@ -10,7 +11,7 @@
 ///     tags.merge(copy)
 ///     tags.elements  // ["runner"]: the tablet's insertion was concurrent
 ///
-/// A removal drops the insertions it has seen, and leaves no tombstone.
+/// A removal drops the insertions that it has seen and leaves no tombstone. See
 /// Bieniusa et al., *An optimized conflict-free replicated set* (2012).
 public struct ORSet<Element: FieldValue>: Hashable, Sendable {
   private(set) var state = Causal<DotMap>()
@@ -22,7 +23,7 @@ public struct ORSet<Element: FieldValue>: Hashable, Sendable {
 
   /// The elements, sorted by their canonical bytes.
   ///
-  /// - Complexity: O(*n* log *n*).
+  /// - Complexity: O(*n* log *n*), where *n* is the number of elements.
   public var elements: [Element] {
     state.store.elements.compactMap { Element($0) }
   }
@@ -30,13 +31,13 @@ public struct ORSet<Element: FieldValue>: Hashable, Sendable {
   /// The number of elements.
   public var count: Int { state.store.count }
 
-  /// Whether there are no elements.
+  /// Whether the set has no elements.
   public var isEmpty: Bool { state.store.isEmpty }
 
   /// The saves that the set has seen.
   public var clock: VectorClock { state.clock }
 
-  /// Whether an element is in the set.
+  /// Returns whether an element is in the set.
   ///
   /// - Complexity: O(1) on average.
   public func contains(_ element: Element) -> Bool {
@@ -45,8 +46,8 @@ public struct ORSet<Element: FieldValue>: Hashable, Sendable {
 
   /// Inserts an element.
   ///
-  /// - Returns: The delta to merge elsewhere.
-  /// - Complexity: O(1) on average, for a value that is not shared.
+  /// - Returns: The delta to merge into other copies.
+  /// - Complexity: O(1) on average, if the set shares no storage with a copy.
   @discardableResult
   public mutating func insert(
     _ element: Element, on device: DeviceID
@@ -56,10 +57,10 @@ public struct ORSet<Element: FieldValue>: Hashable, Sendable {
 
   /// Removes an element.
   ///
-  /// Removing an absent element takes a dot but has no other effect.
+  /// The removal of an absent element uses a dot but has no other effect.
   ///
-  /// - Returns: The delta to merge elsewhere.
-  /// - Complexity: O(1) on average, for a value that is not shared.
+  /// - Returns: The delta to merge into other copies.
+  /// - Complexity: O(1) on average, if the set shares no storage with a copy.
   @discardableResult
   public mutating func remove(
     _ element: Element, on device: DeviceID
@@ -69,6 +70,7 @@ public struct ORSet<Element: FieldValue>: Hashable, Sendable {
 }
 
 extension ORSet: Lattice {
-  /// - Complexity: O(*n*) on average for the *n* elements of both.
+  /// - Complexity: O(*n*) on average, where *n* is the number of elements in
+  ///   both sets.
   public mutating func merge(_ other: ORSet) { state.merge(other.state) }
 }

@@ -57,7 +57,7 @@ extension DotMap: FieldStore {
   }
 
   package func equivocations(with other: Self) -> [Dot] {
-    // Under a dot, a set contains elements without payloads.
+    // A set has no payloads that could differ.
     []
   }
 }
@@ -112,7 +112,7 @@ extension DotMap {
   }
 }
 
-// A part has all marks of the elements with a new mark.
+// A fragment contains all marks of the elements with a new mark.
 extension DotMap {
   package static var supportsFragments: Bool { true }
 
@@ -135,6 +135,7 @@ extension DotMap {
 }
 
 extension FieldState {
-  /// The elements of a set, sorted, or an empty array for another kind.
+  /// The elements of a set, sorted, or an empty array for another kind of
+  /// field.
   public var elements: [Value] { store(of: DotMap.self)?.elements ?? [] }
 }

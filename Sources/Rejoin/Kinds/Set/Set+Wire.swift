@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// For each element: its value, and for each mark the reference to its save and whether
-// another mark follows. In a fragment that a store has written, the elements follow
-// that the set has lost.
+// Each element: its value and, for each mark, the reference to its save with a
+// flag if another mark follows. In a stored fragment, the removed elements
+// follow.
 extension DotMap {
   package func write(to writer: inout FieldWriter) {
     writer.head(count)
@@ -25,7 +25,7 @@ extension DotMap {
     from reader: inout FieldReader
   ) throws(WireError) -> Self {
     try reader.check(size: 2, "elements")
-    // A receiver takes a fragment of a set as a whole.
+    // A receiver accepts or refuses a fragment of a set as a whole.
     reader.fragment.isWhole = true
     var elements: [Entry] = []
     if reader.isBuilding { elements.reserveCapacity(reader.count) }
@@ -55,7 +55,7 @@ extension DotMap {
       let (place, more) = try reader.reference(isFirst: isFirst, flags: 1)
       let dot = reader.storeDot(at: place).dot
       hasMore = more == 1
-      // Nearly always there is one, which needs no array.
+      // Most elements have one mark, which needs no array.
       if isFirst, !hasMore { return Siblings(AddMark(), at: dot) }
       isFirst = false
       if reader.isBuilding { marks.append(.init(dot: dot, payload: AddMark())) }
@@ -65,7 +65,7 @@ extension DotMap {
 }
 
 extension FieldReader {
-  /// Reads an element, which must be greater than the one before.
+  /// Reads an element, which must be greater than the previous one.
   fileprivate mutating func readElement(
     after previous: inout Value?
   ) throws(WireError) -> Value {

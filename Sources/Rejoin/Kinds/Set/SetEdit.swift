@@ -2,17 +2,16 @@
 
 /// The insertions and removals of a save, after an optional clear.
 ///
-/// The last change to an element counts.
+/// If an element changes several times, the last change counts.
 public struct SetEdit: Hashable, Sendable {
-  /// Whether every element is removed first.
+  /// Whether the edit first removes every element.
   public internal(set) var isCleared = false
-  /// For each element that is changed, whether it is inserted.
+  /// The changed elements, each with whether it is inserted.
   public internal(set) var members: [Value: Bool] = [:]
 
-  /// The elements that the set showed from an older field, and that the first edit moves
-  /// into it.
+  /// The elements that the first edit moves from an older field into the set.
   ///
-  /// An undo keeps them.
+  /// The set already showed them, so an undo keeps them.
   package internal(set) var moved: Set<Value> = []
 
   /// Creates an edit without effect.
@@ -24,21 +23,21 @@ public struct SetEdit: Hashable, Sendable {
     for element in removing { members[element] = false }
   }
 
-  /// Removes every element.
+  /// An edit that removes every element.
   public static var clearing: SetEdit {
     var edit = SetEdit()
     edit.isCleared = true
     return edit
   }
 
-  /// Creates an edit that moves elements of an older field into the set.
+  /// Creates an edit that moves elements from an older field into the set.
   init(moving elements: [Value]) {
     self.init(inserting: elements)
     moved = Set(elements)
   }
 
-  /// The elements of a set after the edit, sorted, if they are `elements`
-  /// before.
+  /// Returns the sorted elements of a set after the edit, if its elements
+  /// before the edit are `elements`.
   public func applied(to elements: [Value]) -> [Value] {
     var result = isCleared ? [] : Set(elements)
     for (element, isIn) in members {
