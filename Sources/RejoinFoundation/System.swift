@@ -4,7 +4,7 @@ public import Foundation
 public import Rejoin
 
 extension WallClock {
-  /// The system's clock.
+  /// The system clock.
   public static let system = WallClock {
     Int64(Date().timeIntervalSince1970 * 1000)
   }
@@ -20,7 +20,7 @@ extension DeviceID {
       high: UInt64(bigEndian: halves.0), low: UInt64(bigEndian: halves.1))
   }
 
-  /// A random device ID of 128 bits, which nobody has used.
+  /// Returns a random device ID of 128 bits.
   @Sendable public static func random() -> DeviceID {
     var generator = SystemRandomNumberGenerator()
     return .random(using: &generator)

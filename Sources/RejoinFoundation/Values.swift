@@ -6,15 +6,15 @@ public import Rejoin
 extension Date: FieldValue {
   /// The moment, rounded to microseconds since 1970.
   ///
-  /// Moments that 64 bits of microseconds cannot hold, 292,000 years away, become
-  /// the nearest that they can.
+  /// A date more than about 292,000 years away does not fit into 64 bits and
+  /// becomes the nearest date that fits.
   public var fieldValue: Value {
     let microseconds = (timeIntervalSince1970 * 1_000_000).rounded()
     if let exact = Int64(exactly: microseconds) { return .date(exact) }
     return .date(microseconds > 0 ? .max : .min)
   }
 
-  /// Creates a date from a stored moment.
+  /// Creates a date from a stored date.
   public init?(_ value: Value) {
     guard case .date(let microseconds) = value else { return nil }
     self.init(timeIntervalSince1970: Double(microseconds) / 1_000_000)
@@ -22,7 +22,7 @@ extension Date: FieldValue {
 }
 
 extension UUID: FieldValue {
-  /// Its 16 bytes.
+  /// The 16 bytes of the UUID.
   public var fieldValue: Value {
     .bytes(withUnsafeBytes(of: uuid) { Array($0) })
   }
@@ -36,7 +36,7 @@ extension UUID: FieldValue {
 }
 
 extension Data: FieldValue {
-  /// Its bytes.
+  /// The bytes of the data.
   public var fieldValue: Value { .bytes(Array(self)) }
 
   /// Creates data from stored bytes.
@@ -47,10 +47,10 @@ extension Data: FieldValue {
 }
 
 extension URL: FieldValue {
-  /// The absolute text; what a URL is relative to is not kept.
+  /// The absolute string of the URL, without its base URL.
   public var fieldValue: Value { .string(absoluteString) }
 
-  /// Creates a URL from a stored text that is one.
+  /// Creates a URL from a stored string, or returns `nil` if it is not a URL.
   public init?(_ value: Value) {
     guard case .string(let text) = value, let url = URL(string: text) else {
       return nil
@@ -60,7 +60,7 @@ extension URL: FieldValue {
 }
 
 extension Decimal: FieldValue {
-  /// Its shortest text: equal numbers have one, whatever their scale.
+  /// The shortest text of the number, which is the same for equal numbers.
   ///
   ///     Decimal(string: "1.50")?.fieldValue  // "1.5"
   public var fieldValue: Value { .string(description) }
@@ -75,26 +75,26 @@ extension Decimal: FieldValue {
   }
 }
 
-/// Any value that can be coded, as a field.
+/// A field value of any `Codable` type.
 ///
-/// It is written as a whole: of two concurrent writes to different members, one is
-/// shown and the other is a conflict. Members that are edited independently are
-/// better fields of their own.
+/// The value is written as a whole, so concurrent writes to different members
+/// conflict. Use separate fields for members that people edit independently.
 ///
 ///     let address = register("address", of: Coded<Address>.self)
 ///     ada.address = Coded(Address(street: "12 Elm", city: "Paris"))
 public struct Coded<Content: Codable & Hashable & Sendable>: FieldValue,
   Hashable
 {
-  /// What is coded.
+  /// The value of the field.
   public var content: Content
 
   /// Wraps a value.
   public init(_ content: Content) { self.content = content }
 
-  /// JSON with sorted keys, so that equal values have equal bytes.
+  /// The value as JSON with sorted keys, so equal values have equal bytes.
   ///
-  /// A value that cannot be encoded, such as an infinite number, is `null`.
+  /// A value that cannot be encoded, such as an infinite number, becomes
+  /// `null`.
   public var fieldValue: Value {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -102,7 +102,7 @@ public struct Coded<Content: Codable & Hashable & Sendable>: FieldValue,
     return .bytes(Array(data))
   }
 
-  /// Creates a value from stored JSON.
+  /// Decodes a value from stored JSON.
   public init?(_ value: Value) {
     guard case .bytes(let bytes) = value,
       let content = try? JSONDecoder().decode(Content.self, from: Data(bytes))

@@ -132,10 +132,10 @@ public struct MergeConflictError: Error, Sendable, CustomStringConvertible {
       return names.isEmpty
         ? ["\(conflict.record)"] : names.map { "\(conflict.record).\($0)" }
     }
-    return "changed in the store since they were fetched: "
-      + fields.joined(separator: ", ")
-      + "; save under another merge policy, or roll the context back and edit "
-      + "again"
+    return
+      "The context could not be saved because these fields changed in the "
+      + "store since they were fetched: \(fields.joined(separator: ", ")). Save "
+      + "under another merge policy, or roll the context back and edit again."
   }
 }
 

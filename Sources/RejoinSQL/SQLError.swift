@@ -51,23 +51,26 @@ public struct SQLError: Error, Hashable, Sendable {
 }
 
 extension SQLError: CustomStringConvertible {
-  /// What happened, and what to do about it.
-  public var description: String { "\(message): \(advice)" }
+  /// The message of the database.
+  public var description: String { message }
+}
 
-  private var advice: String {
+extension SQLError {
+  /// The remedy, as a sentence.
+  package var advice: String {
     switch code {
-    case .libraryMissing: "install the package that has it"
-    case .busy: "try again, or close the other connection"
-    case .canceled: "nothing has changed"
-    case .unavailable: "check that the server is running, and try again"
-    case .full: "make room on the disk"
-    case .readOnly: "open the file where it can be written"
-    case .cannotOpen: "check the name and the permissions"
-    case .corrupted: "restore the file from a backup"
-    case .inputOutput: "check the disk"
-    case .disconnected: "connect again"
-    case .misused: "change the statement"
-    case .other(let code): "see code \(code) in the database's manual"
+    case .libraryMissing: "Install the package with the library."
+    case .busy: "Try again, or close the other connection."
+    case .canceled: "Repeat the call if it is still needed."
+    case .unavailable: "Check that the server runs, and try again."
+    case .full: "Free space on the disk."
+    case .readOnly: "Move the file to a folder that can be written."
+    case .cannotOpen: "Check the path and its permissions."
+    case .corrupted: "Restore the file from a backup."
+    case .inputOutput: "Check the disk."
+    case .disconnected: "Connect again."
+    case .misused: "Change the statement."
+    case .other(let code): "See code \(code) in the database's manual."
     }
   }
 

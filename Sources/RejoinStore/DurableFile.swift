@@ -8,7 +8,7 @@
   import Musl
 #endif
 
-/// A file whose content and name outlive a power cut.
+/// A file whose content and name survive a power failure.
 struct DurableFile {
   let path: String
 
@@ -29,7 +29,7 @@ struct DurableFile {
     return lstat(path, &status) == 0
   }
 
-  /// Whether no file exists, or a file without content.
+  /// Whether the file does not exist or has no content.
   var isEmpty: Bool {
     var status = stat()
     return stat(path, &status) != 0 ? errno == ENOENT : status.st_size == 0
@@ -37,13 +37,13 @@ struct DurableFile {
 
   func remove() { unlink(path) }
 
-  /// Makes the file durable after other code wrote it.
+  /// Syncs the content and the name after other code wrote the file.
   func sync() throws {
     try DurableFile.sync(path)
     try syncFolder()
   }
 
-  /// Makes the name durable.
+  /// Syncs the name of the file.
   func syncFolder() throws {
     let end = path.lastIndex(of: "/")
     let folder = end.map { $0 == path.startIndex ? "/" : String(path[..<$0]) }

@@ -3,7 +3,7 @@
 import Rejoin
 import RejoinSQL
 
-/// Replicas in a database, one per scope, through which devices exchange saves.
+/// A database of replicas, one per scope, through which devices exchange saves.
 ///
 ///     let hub = try await Hub(connections: 8) {
 ///       try PostgreSQLConnection("dbname=notes")
@@ -14,55 +14,55 @@ import RejoinSQL
 ///     try await session.apply(delta, in: "list-17")
 ///     try await session.delta(since: version, in: "list-17")
 ///
-/// A hub makes no saves and has no policy: it joins deltas and stores the
-/// result. It keeps no replica in memory, so the cost of a request depends on
-/// the data that the request concerns. Any number of processes can serve the
-/// same database.
+/// A hub joins deltas and stores the result. It makes no saves and has no
+/// policy. Because it keeps no replica in memory, the cost of a request depends
+/// only on the data that the request concerns. Any number of processes can
+/// serve the same database.
 ///
-/// A request waits for one of the hub's connections, each with its own thread.
-/// The hub retries a request for ten seconds, with growing pauses, if it loses
-/// the connection or if the database is busy or unavailable. A retry is safe,
-/// because a repeated request has the same result. If a task is canceled while
-/// it waits, the request changes nothing and throws ``StoreError/canceled``.
+/// Each connection of the hub has its own thread, and a request waits for one
+/// of them. If the connection is lost, or if the database is busy or
+/// unavailable, the hub retries the request for ten seconds with growing
+/// pauses. A retry is safe, because a repeated request has the same result. If
+/// a task is canceled while it waits, the request changes nothing and throws
+/// ``StoreError/canceled``.
 public final class Hub: Sendable {
   let pool: HubPool
   let changes: HubChanges
 
-  /// An access that a request is about to perform.
+  /// An access to check before a request performs it.
   public enum Request: Hashable, Sendable {
     /// Reading a scope.
     case read(scope: String)
     /// Joining saves into a scope.
     case write(scope: String, Write)
-    /// Recording the saves that a device holds, which decides what can be
-    /// purged.
+    /// Recording the saves that a device holds, which determine the records
+    /// that can be purged.
     case recordVersion(scope: String, device: DeviceID)
   }
 
   /// The effect that a delta would have on a scope.
   public struct Write: Hashable, Sendable {
-    /// The devices in whose name the delta writes.
+    /// The devices that the delta writes for.
     ///
-    /// These are the devices whose saves the delta adds to any field, whose
-    /// saves it declares complete, or of which it shows two saves under one
-    /// number.
+    /// A delta writes for a device if it adds the device's saves to a field,
+    /// declares them complete, or shows two of them with the same number.
     public let devices: Set<DeviceID>
-    /// The number of these devices that the scope does not know.
+    /// The number of these devices that are new to the scope.
     ///
     /// A scope keeps every device permanently.
     public let newDevices: Int
     /// Whether the delta declares the saves of any device complete.
     ///
-    /// Every delta that a replica makes does so. The fields of any other delta
-    /// wait in the scope until the scope has the saves that they belong to.
+    /// Every delta that a replica creates does so. The fields of any other
+    /// delta wait in the scope until their saves arrive.
     public let hasIntervals: Bool
   }
 
   /// Opens a hub, and creates its tables if they do not exist.
   ///
   /// - Parameters:
-  ///   - connections: The maximum number of connections. The hub opens them
-  ///     when it needs them. The default is 8.
+  ///   - connections: The maximum number of connections, which the hub opens on
+  ///     demand. The default is 8.
   ///   - connect: A closure that connects to the database.
   /// - Throws: ``StoreError``
   public init(
@@ -80,12 +80,12 @@ public final class Hub: Sendable {
     try await pool.run { _ in }
   }
 
-  /// Returns a session that serves one client.
+  /// Creates a session for one client.
   ///
-  /// - Parameter check: A closure that throws an error if the client must not
-  ///   perform an access. The request then throws this error and changes
-  ///   nothing. A write is checked during a transaction, so the closure must
-  ///   not wait.
+  /// - Parameter check: A closure that checks each access. To refuse the
+  ///   access, throw an error. The request then throws this error and has no
+  ///   effect. The closure must not wait, because the hub checks writes during
+  ///   a transaction.
   public func makeSession(
     authorizing check: @escaping @Sendable (Request) throws -> Void
   ) -> HubSession {

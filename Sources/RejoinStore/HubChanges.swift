@@ -2,12 +2,12 @@
 
 import Rejoin
 
-/// The requests that change scopes, in a queue for each scope.
+/// The queues of requests that change scopes, one for each scope.
 ///
-/// Without queues, the requests would wait for each other in the database. The
-/// queued requests of a scope share a transaction, which is synced once.
+/// Without a queue, requests would wait for each other in the database. Queued
+/// requests of a scope share a transaction, which is synced once.
 final class HubChanges: Sendable {
-  /// The maximum number of requests per transaction, which limits their wait.
+  /// The maximum number of requests per transaction, which limits the wait.
   private static let limit = 64
 
   private typealias Outcome = Result<MergeReport, any Error>
@@ -19,9 +19,7 @@ final class HubChanges: Sendable {
   }
 
   private struct State {
-    /// The waiting requests of each scope.
-    ///
-    /// A scope has an entry while a task serves its queue.
+    /// The waiting requests of each scope whose queue a task serves.
     var lines: [String: [Request]] = [:]
     /// The requests that were canceled before they started to wait.
     var canceled: Set<Int> = []
@@ -35,8 +33,7 @@ final class HubChanges: Sendable {
 
   /// Performs a change.
   ///
-  /// If the task is canceled while the change waits for its turn, nothing
-  /// changes. After its turn starts, the change is performed.
+  /// Canceling the task has an effect only while the change waits for its turn.
   func make(_ change: HubChange, in scope: String) async throws -> MergeReport {
     let number = state.withLock { state in
       state.count += 1
@@ -77,7 +74,7 @@ final class HubChanges: Sendable {
       {
         return state.lines[scope]?.remove(at: i)
       }
-      // The request does not wait yet, or its transaction runs already.
+      // The request does not wait yet, or its transaction is in progress.
       state.canceled.insert(number)
       return nil
     }
@@ -88,7 +85,7 @@ final class HubChanges: Sendable {
   private func serve(_ scope: String) async {
     while isAwaited(scope) {
       let turn = Turn()
-      // More requests can join the queue until a connection is free.
+      // Until a connection is free, more requests can join the transaction.
       await make(in: scope) { turn.take { self.next(in: scope) } }
     }
   }
@@ -106,7 +103,8 @@ final class HubChanges: Sendable {
     }
   }
 
-  /// Returns whether a request waits for a scope, and otherwise ends its queue.
+  /// Returns whether requests of a scope are waiting, and otherwise removes the
+  /// queue.
   private func isAwaited(_ scope: String) -> Bool {
     state.withLock { state in
       if state.lines[scope]?.isEmpty == false { return true }
@@ -136,7 +134,7 @@ final class HubChanges: Sendable {
     } catch let error as StoreError
       where requests().count > 1 && !error.mayPass
     {
-      // One request may be the cause, and the others must not fail with it.
+      // Run the requests separately, so only the faulty request fails.
       for request in requests() { await make(in: scope) { [request] } }
     } catch {
       for request in requests() {

@@ -5,7 +5,7 @@ import RejoinSQL
 
 /// The connections of a hub, each on its own thread.
 ///
-/// Requests receive connections in the order in which they arrive.
+/// Requests receive connections in the order of their arrival.
 final class HubPool: Sendable {
   private struct Waiter {
     let number: Int
@@ -34,8 +34,8 @@ final class HubPool: Sendable {
         }))
   }
 
-  /// Runs `body` with a connection, and runs it again if the connection was
-  /// lost.
+  /// Runs `body` with a connection, and repeats it after a failure that may
+  /// pass.
   func run<Value: Sendable>(
     _ body: @Sendable (HubScopes) throws -> Value
   ) async throws -> Value {
@@ -96,9 +96,9 @@ final class HubPool: Sendable {
   }
 }
 
-/// A connection of a hub, which is opened on demand and reopened after a loss.
+/// A connection of a hub, which it opens on demand and reopens after a loss.
 actor HubWorker {
-  /// The maximum time during which a failed request is retried.
+  /// The maximum duration of the retries of a request.
   private static let patience = Duration.seconds(10)
 
   private let queue = SerialQueue("rejoin.hub")
@@ -117,7 +117,7 @@ actor HubWorker {
     (self.connect, self.makeDeviceID) = (connect, makeDeviceID)
   }
 
-  /// Runs `body`, which must be safe to run twice.
+  /// Runs `body`, which must be safe to repeat.
   func run<Value: Sendable>(
     _ body: @Sendable (HubScopes) throws -> Value
   ) async throws -> Value {

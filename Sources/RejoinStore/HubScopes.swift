@@ -7,19 +7,20 @@ import RejoinSQL
 package enum HubChange: Sendable {
   /// Joins a delta if `check` allows the effect of the delta.
   case join(Delta, check: @Sendable (Hub.Write) throws -> Void)
-  /// Records the version that a device has shown.
+  /// Records the saves that a device holds.
   case recordVersion(ReplicaVersion, of: DeviceID)
 }
 
-/// The replicas of a hub, none of which is in memory.
+/// The scopes of a hub, which are not kept in memory.
 ///
-/// A request reads the saves of its scope and the records that it is about, makes
-/// a replica of them, and does with it what a replica does. Whether a record has
-/// missing is read off an index of the saves that records have seen: what it finds
-/// too much is left out by the replica.
+/// A request reads the saves of its scope and the records that it concerns, and
+/// creates a temporary replica from them. An index of the saves that each
+/// record has seen finds the records with missing changes. It can find too
+/// many, and the replica then leaves them out.
 ///
-/// Requests that change a scope wait for each other, and what reads is as of one
-/// moment. So nothing depends on the order in which transactions are committed.
+/// Requests that change the same scope wait for each other, and a request that
+/// reads sees one state of the database. The order of commits therefore doesn't
+/// matter.
 package final class HubScopes {
   private let connection: any SQLConnection
   private let makeDeviceID: () -> DeviceID
@@ -44,8 +45,8 @@ package final class HubScopes {
 
   /// Returns the saves of a scope that a version lacks.
   ///
-  /// Fields ahead of the hub's own version are sent with the saves that
-  /// complete them, or with other saves that touch them.
+  /// The delta contains a field that is ahead of the hub's version only if it
+  /// also contains a save that touched this field.
   package func delta(
     since basis: ReplicaVersion, in scope: String
   ) throws(StoreError) -> Delta? {
@@ -68,17 +69,17 @@ package final class HubScopes {
       missing = changes
       end = try reader.readPart(of: changes, byteLimit: byteLimit)
     } body: { replica, _ in
-      // Nothing is missing of a scope that is not there.
+      // If the scope does not exist, no changes are missing.
       missing.flatMap {
         replica.delta(of: $0, byteLimit: byteLimit, readThrough: end)
       }
     }
   }
 
-  /// Returns the report of a recorded version that changes nothing, or `nil` if
-  /// it changes the scope.
+  /// Returns the report for a version that would not change the scope, or `nil`
+  /// if it would.
   ///
-  /// Nearly every version changes nothing, and then no request has to wait.
+  /// Most versions do not change the scope. Their requests need not wait.
   package func recordVersionIfKnown(
     _ version: ReplicaVersion, of device: DeviceID, in scope: String
   ) throws(StoreError) -> MergeReport? {
@@ -94,9 +95,9 @@ package final class HubScopes {
   ///
   /// The scope is created if it does not exist.
   ///
-  /// - Returns: For each change the report, or the error that refused it. A
+  /// - Returns: The report of each change, or the error that refused it. A
   ///   refused change has no effect.
-  /// - Throws: ``StoreError``, and then no change was performed.
+  /// - Throws: ``StoreError``. If an error is thrown, the scope is unchanged.
   package func make(
     _ changes: [HubChange], in scope: String
   ) throws(StoreError) -> [Result<MergeReport, any Error>] {
@@ -128,7 +129,7 @@ package final class HubScopes {
           version, of: device, beside: rows.devices.keys))
     case .join(let delta, let check):
       let before = replica.state
-      // Record only the effect of this change.
+      // From here, record only the effect of this change.
       let changed = replica.takeChangedRecords()
       let report = replica.apply(delta, reporting: .faults)
       let intervals = delta.intervals.keys
@@ -149,7 +150,7 @@ package final class HubScopes {
     }
   }
 
-  /// Reads from a scope, as of one moment.
+  /// Reads one state of a scope.
   private func read<Value>(
     _ scope: String, choosing choose: (inout RecordReader) throws -> Void,
     body: (Replica, ScopeRows) -> Value
@@ -176,7 +177,8 @@ package final class HubScopes {
     return (ScopeRows.new(name, for: empty, on: connection), empty)
   }
 
-  /// A replica that never saves, and needs neither a schema nor a clock.
+  /// Creates a replica that never saves, so it needs neither a schema nor a
+  /// clock.
   private func replica(_ stored: ReplicaState) -> Replica {
     Replica(
       resuming: stored, schema: [], wallClock: WallClock { 0 },
@@ -184,7 +186,7 @@ package final class HubScopes {
   }
 }
 
-// What a request reads of a scope.
+// The records that a request needs.
 extension RecordReader {
   fileprivate mutating func read(_ change: HubChange) throws {
     switch change {
@@ -204,14 +206,14 @@ extension RecordReader {
       .integer(row.scope), .utf8(id.entity), .utf8(id.key))
   }
 
-  /// The devices that are enrolled or retired.
+  /// Reads the records of enrolled and retired devices.
   fileprivate mutating func readBuiltIn() throws {
     try read(
       "rejoin_record r WHERE scope = ? AND entity IN (?, ?)",
       .integer(row.scope), .utf8(BuiltIn.roster), .utf8(BuiltIn.retirement))
   }
 
-  /// Reads the records that devices with missing saves touch in these saves.
+  /// Reads the records that the missing saves touch.
   fileprivate mutating func readTouched(since missing: MissingChanges) throws {
     if let saves = touchingSaves(missing) {
       try readRows(foundBy: RecordReader.touched(connection.dialect), [saves])
@@ -220,12 +222,14 @@ extension RecordReader {
 
   /// Reads the records of a part of the missing changes.
   ///
-  /// - Returns: The last record that was read, or `nil` if it is the last of all.
+  /// - Returns: The last record that was read, or `nil` if no records follow
+  ///   it.
   fileprivate mutating func readPart(
     of missing: MissingChanges, byteLimit: Int
   ) throws -> RecordID? {
     guard let saves = touchingSaves(missing) else { return nil }
-    // A row is larger than its record in a delta.
+    // Read more than the limit, because a row is larger than its record in a
+    // delta.
     let limit = min(max(byteLimit, 1), .max / 4) / 4 * 5 + 1
     let touched = RecordReader.touched(connection.dialect)
     let count = try connection.integer(
@@ -243,12 +247,12 @@ extension RecordReader {
     return isEnd ? nil : last
   }
 
-  /// Reads the records after one, up to a limit.
+  /// Reads the records after another record, up to a limit.
   ///
-  /// If many records have changed, this is faster than to find all changes for each
-  /// part.
+  /// If many records changed, this is faster than finding all changes again for
+  /// each part.
   ///
-  /// - Returns: Whether these are the last records.
+  /// - Returns: Whether no more records follow.
   private mutating func readFollowing(
     _ id: RecordID?, byteLimit limit: Int
   ) throws -> Bool {
@@ -269,16 +273,16 @@ extension RecordReader {
     return false
   }
 
-  /// The devices with missing saves, and the last known save of each, as a value for
-  /// ``touched(_:)``.
+  /// Returns the devices with missing saves and the last known save of each, as
+  /// a value for ``touched(_:)``.
   ///
-  /// - Returns: `nil` if all saves are known.
+  /// - Returns: The value, or `nil` if no saves are missing.
   private func touchingSaves(_ missing: MissingChanges) -> SQLValue? {
-    // One statement serves all devices, whose numbers are in a list.
+    // Pass a list, so that one statement serves any number of devices.
     let list = missing.intervals.keys.compactMap { device in
       devices[device].map { number in
-        // A number above the greatest integer of the database counts as that
-        // integer.
+        // Greater numbers are stored as `Int64.max`, so always find this
+        // number.
         let known = min(Int64(clamping: missing.known[device]), .max - 1)
         return "[\(number),\(known)]"
       }
@@ -286,10 +290,10 @@ extension RecordReader {
     return list.isEmpty ? nil : .text("[\(list.joined(separator: ","))]")
   }
 
-  /// Returns a query for the records that devices of a list touch in later
-  /// saves than the list has, once for each device.
+  /// Returns a query for the records that listed devices touch after the listed
+  /// saves, once for each device.
   ///
-  /// The query uses the index for each device. It must not read all touches of
+  /// The query must use the index for each device, and not read all touches of
   /// the scope.
   static func touched(_ dialect: SQLDialect) -> String {
     switch dialect {
@@ -306,8 +310,8 @@ extension RecordReader {
     }
   }
 
-  /// Returns a query for the results of another one that come after a record, in the
-  /// order of their IDs.
+  /// Returns a query that sorts the results of another query by ID, and starts
+  /// after a given record.
   private static func inOrder(
     _ query: String, _ dialect: SQLDialect
   ) -> String {

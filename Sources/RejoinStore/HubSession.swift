@@ -2,18 +2,20 @@
 
 import Rejoin
 
-/// The requests of one client of a hub, limited to the accesses that it may
-/// make.
+/// The requests of one client to a hub.
+///
+/// The session checks every request with the closure that was passed to
+/// ``Hub/makeSession(authorizing:)``.
 public struct HubSession: Sendable {
   let hub: Hub
   let check: @Sendable (Hub.Request) throws -> Void
 
-  /// Returns the saves that a scope has.
+  /// Returns the saves in a scope.
   ///
-  /// If the scope does not exist, the version is empty. The `fieldsAhead` of
-  /// the version are always empty. The version includes the stability cut of
-  /// the scope: a device that records it, with `nil` as the device, learns
-  /// what it can purge.
+  /// If the scope does not exist, the version is empty. The version's
+  /// `fieldsAhead` are always empty. The version includes the stability cut of
+  /// the scope. A device that records it, with `nil` as the device, can purge
+  /// what is stable at the hub.
   ///
   /// - Throws: The error that the check throws, or ``StoreError``.
   /// - Complexity: O(*d*), where *d* is the number of devices in the scope.
@@ -25,7 +27,7 @@ public struct HubSession: Sendable {
   /// Joins a delta into a scope, and creates the scope if it does not exist.
   ///
   /// The hub calls the check after it joins the delta and before it commits the
-  /// result. Only then does it know in whose name the delta writes.
+  /// result, because the join shows which devices the delta writes for.
   ///
   /// - Returns: The faults that the hub found.
   /// - Throws: The error that the check throws, or ``StoreError``. If an error
@@ -41,10 +43,10 @@ public struct HubSession: Sendable {
       .join(delta) { try check(.write(scope: scope, $0)) }, in: scope)
   }
 
-  /// Records the version that a device has shown.
+  /// Records the saves that a device holds.
   ///
-  /// The hub derives from it which saves are stable and whether two devices use
-  /// the same device ID.
+  /// The hub uses the version to determine which saves are stable and whether
+  /// two devices use the same device ID.
   ///
   /// - Throws: The error that the check throws, or ``StoreError``.
   /// - Complexity: O(*d*), where *d* is the number of devices in the scope.
@@ -63,8 +65,8 @@ public struct HubSession: Sendable {
 
   /// Returns the saves of a scope that a version lacks.
   ///
-  /// The hub holds the whole delta in memory. For a device that may lack much, use
-  /// ``delta(since:byteLimit:in:)``.
+  /// The hub holds the whole delta in memory. For a device that may be far
+  /// behind, use ``delta(since:byteLimit:in:)``.
   ///
   /// - Returns: The delta, or `nil` if the version contains all saves.
   /// - Throws: The error that the check throws, or ``StoreError``.
@@ -85,20 +87,20 @@ public struct HubSession: Sendable {
   ///       guard tablet.apply(delta).hasAdvanced else { break }
   ///     }
   ///
-  /// The version contains the end of the previous part. The hub keeps nothing between
-  /// two parts, and another hub can send the next one. Saves that reach the hub in the
-  /// meantime follow after the last part.
+  /// The device's version contains the end of the previous part, so the hub
+  /// keeps no state between parts, and another hub can send the next part.
+  /// Saves that reach the hub in the meantime follow after the last part.
   ///
   /// - Parameters:
   ///   - basis: The version of the device.
-  ///   - byteLimit: The maximum number of bytes. Only a delta of a single record can
-  ///     exceed it.
+  ///   - byteLimit: The maximum number of bytes. Only a delta of a single
+  ///     record can exceed it.
   ///   - scope: The name of the scope.
   /// - Returns: The delta, or `nil` if the version contains all saves.
   /// - Throws: The error that the check throws, or ``StoreError``.
-  /// - Complexity: O(*k* + *d*), where *k* is the number of records from the first to
-  ///   the last one in the delta, or of changed ones if these are few, and *d* is the
-  ///   number of devices in the scope.
+  /// - Complexity: O(*k* + *d*), where *k* is the number of records from the
+  ///   first to the last one in the delta, and *d* is the number of devices in
+  ///   the scope. If few records changed, *k* is the number of changed records.
   public func delta(
     since basis: ReplicaVersion, byteLimit: Int, in scope: String
   ) async throws -> Delta? {

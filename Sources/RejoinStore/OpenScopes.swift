@@ -13,12 +13,13 @@ import Rejoin
 
 /// The scopes that this process has open for writing.
 ///
-/// If a store is superseded by a store of the same process, its observers end
-/// immediately. A store in another process notices at its next change.
+/// If a store supersedes another store of the same process, the observers of
+/// that store end immediately. A store in another process detects it during its
+/// next change.
 final class OpenScopes: Sendable {
   static let shared = OpenScopes()
 
-  /// A scope of a file, independent of the path that leads to the file.
+  /// A scope of a file, independent of the path to the file.
   struct Key: Hashable {
     private let device: UInt64
     private let file: UInt64
@@ -44,8 +45,8 @@ final class OpenScopes: Sendable {
   /// Records the observers of a scope's new writer, and ends the observers of
   /// the previous writer.
   ///
-  /// - Parameter writer: The number of the writer. If two stores open a scope at
-  ///   the same time, the greater number supersedes the other.
+  /// - Parameter writer: The number of the new writer. If two stores open a
+  ///   scope at the same time, the greater number wins.
   func open(_ key: Key, by observers: ChangeObservers, as writer: Int64) {
     let superseded = holders.withLock { holders -> ChangeObservers? in
       holders = holders.filter { $0.value.observers != nil }

@@ -64,7 +64,7 @@ struct RecordReader {
         }
         last = last.map { max($0, id) } ?? id
       } catch let error as WireError {
-        throw StoreError.damaged("in row \(number) of the records: \(error)")
+        throw StoreError.damaged("in row \(number) of the records: \(error.detail)")
       }
       numbers.append(number)
     }
@@ -121,7 +121,7 @@ struct RecordReader {
       of: Dictionary(uniqueKeysWithValues: zip(numbers, 0...)))
     guard count == row.patches else {
       throw StoreError.damaged(
-        "with \(count) patches in place of \(row.patches)")
+        "with \(count) patches instead of \(row.patches)")
     }
   }
 
@@ -149,7 +149,7 @@ struct RecordReader {
         }
       } catch let error as WireError {
         throw StoreError.damaged(
-          "in patch \(place) of row \(record) of the records: \(error)")
+          "in patch \(place) of row \(record) of the records: \(error.detail)")
       }
       count += 1
     }

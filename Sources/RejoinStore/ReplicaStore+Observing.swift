@@ -4,16 +4,16 @@ import Rejoin
 
 /// An element of ``ReplicaStore/changes``.
 public enum StoreUpdate: Sendable {
-  /// The IDs of all records that existed when the sequence was made, sorted.
+  /// The sorted IDs of all records that existed when the sequence was created.
   ///
-  /// It is the first element.
+  /// This case is always the first element.
   case recordIDs([RecordID])
-  /// Records that changed since the element before.
+  /// The changes since the previous element.
   case changes(RecordChanges)
 }
 
 extension ReplicaStore {
-  /// The records that exist now, and then all changes, including deletions.
+  /// The current records, and then all changes, including deletions.
   ///
   ///     for try await update in await store.changes {
   ///       switch update {
@@ -25,33 +25,37 @@ extension ReplicaStore {
   ///       }
   ///     }
   ///
-  /// No change is missing between the elements, even if the task that iterates starts
-  /// later, or is slow. A slow observer receives each record once, with the
-  /// state before all pending changes and the current state. The sequence ends
-  /// with the store. It throws ``StoreError/superseded`` or
-  /// ``StoreError/closed`` if the store can no longer change. The sequence has
-  /// one observer, who iterates it once.
+  /// The sequence contains every change, even if you start to iterate later. If
+  /// an observer is slow, the sequence combines changes: each record appears
+  /// once, with its state before the first of them and its state after the
+  /// last.
   ///
-  /// A reference reads as unset while its record does not exist. The sequence
-  /// then reports only that record, not the records that refer to it.
+  /// The sequence ends when the store is deallocated. If the store can no
+  /// longer change, the sequence throws ``StoreError/superseded`` or
+  /// ``StoreError/closed``. Create a sequence for each observer, and iterate it
+  /// only once.
   ///
-  /// - Complexity: O(*n*), where *n* is the number of records. While the store has
-  ///   observers, each change copies the fields that it changes.
+  /// A reference reads as unset while its record doesn't exist. If that record
+  /// is deleted, the change lists only that record, not the records that refer
+  /// to it.
+  ///
+  /// - Complexity: O(*n*), where *n* is the number of records. While the store
+  ///   has observers, each change copies the fields that it modifies.
   public var changes: StoreUpdates {
-    // The store runs one call at a time, so no change comes between the two.
+    // The store runs one call at a time, so no change can happen in between.
     StoreUpdates(
       recordIDs: read(\.allRecordIDs), changes: ObservedChanges(observers))
   }
 
-  /// Returns the current state of a record, and then its state after each
-  /// change.
+  /// Returns a sequence of the current state of a record and its later states.
   ///
   ///     for try await note in store.values(of: Note.self, key: "1") {
   ///       title = note?.title
   ///     }
   ///
-  /// The value is `nil` while the record does not exist. The sequence ends like
-  /// ``changes``. It has one observer, who iterates it once.
+  /// The value is `nil` while the record doesn't exist. The sequence ends like
+  /// ``changes``. Create a sequence for each observer, and iterate it only
+  /// once.
   ///
   /// - Complexity: A change of another record has no cost, regardless of the
   ///   number of observers of this record.
@@ -65,7 +69,7 @@ extension ReplicaStore {
   }
 }
 
-/// The records of a store, and then their changes, as an asynchronous sequence.
+/// An asynchronous sequence of the records of a store and their changes.
 ///
 /// ``ReplicaStore/changes`` creates it.
 public struct StoreUpdates: AsyncSequence, Sendable {
@@ -82,7 +86,7 @@ public struct StoreUpdates: AsyncSequence, Sendable {
     fileprivate var recordIDs: [RecordID]?
     fileprivate var changes: ObservedChanges.Iterator
 
-    /// Waits for the next update, and returns it, or `nil` if the store is gone.
+    /// Returns the next update, or `nil` if the store no longer exists.
     ///
     /// - Throws: ``StoreError/superseded`` or ``StoreError/closed``.
     public mutating func next() async throws(StoreError) -> StoreUpdate? {
@@ -91,14 +95,13 @@ public struct StoreUpdates: AsyncSequence, Sendable {
     }
   }
 
-  /// Creates an iterator. A sequence can be iterated once.
+  /// Creates an iterator for the only iteration of the sequence.
   public func makeAsyncIterator() -> Iterator {
     Iterator(recordIDs: recordIDs, changes: changes.makeAsyncIterator())
   }
 }
 
-/// The values of a record, starting with the current one, as an asynchronous
-/// sequence.
+/// An asynchronous sequence of the current and later values of a record.
 ///
 /// ``ReplicaStore/values(of:key:)`` creates it.
 public struct RecordValues<E: Entity>: AsyncSequence, Sendable {
@@ -118,15 +121,16 @@ public struct RecordValues<E: Entity>: AsyncSequence, Sendable {
     fileprivate let id: RecordID
     fileprivate var current: (@Sendable () async -> TypedRecord<E>??)?
 
-    /// Waits for the next value, and returns it, or `nil` at the outermost level
-    /// if the store is gone.
+    /// Returns the next value, or `nil` at the outermost level if the store no
+    /// longer exists.
     ///
     /// - Throws: ``StoreError/superseded`` or ``StoreError/closed``.
     public mutating func next() async throws(StoreError) -> TypedRecord<E>?? {
       if let current {
         self.current = nil
         if let value = await current() { return value }
-        // The store is gone, but its pending changes can still be read.
+        // The store no longer exists, but its pending changes can still be
+        // read.
       }
       while let changes = try await changes.next() {
         if let value = changes.new(id, E.self) { return value }
@@ -135,7 +139,7 @@ public struct RecordValues<E: Entity>: AsyncSequence, Sendable {
     }
   }
 
-  /// Creates an iterator. A sequence can be iterated once.
+  /// Creates an iterator for the only iteration of the sequence.
   public func makeAsyncIterator() -> Iterator {
     Iterator(changes: changes.makeAsyncIterator(), id: id, current: current)
   }

@@ -3,10 +3,12 @@
 import Rejoin
 
 extension ReplicaStore {
-  /// The name of the save that ``undo()`` undoes, or `nil` without such a save.
+  /// The name of the save that ``undo()`` undoes, or `nil` if no save can be
+  /// undone.
   public var undoName: String? { read { $0.replica.undoHistory.undoName } }
 
-  /// The name of the save that ``redo()`` redoes, or `nil` without such a save.
+  /// The name of the save that ``redo()`` redoes, or `nil` if no save can be
+  /// redone.
   public var redoName: String? { read { $0.replica.undoHistory.redoName } }
 
   /// Undoes the last undoable save that is not undone yet.

@@ -296,8 +296,8 @@ public actor ReplicaStore {
   /// Returns the delta that a replica at `basis` lacks.
   ///
   /// - Returns: The delta, or `nil` if `basis` contains everything.
-  /// - Throws: ``StoreError/tokenNotStored(_:)`` if the store cannot store the
-  ///   restore token, which it does first.
+  /// - Throws: ``StoreError``, such as ``StoreError/tokenNotStored(_:)`` if the
+  ///   store cannot first store the restore token.
   public func delta(since basis: ReplicaVersion) throws -> Delta? {
     try scope.export { $0.delta(since: basis) }
   }
@@ -311,8 +311,8 @@ public actor ReplicaStore {
   /// See `Replica.delta(since:byteLimit:)`.
   ///
   /// - Returns: The delta, or `nil` if `basis` contains everything.
-  /// - Throws: ``StoreError/tokenNotStored(_:)`` if the store cannot store the
-  ///   restore token, which it does first.
+  /// - Throws: ``StoreError``, such as ``StoreError/tokenNotStored(_:)`` if the
+  ///   store cannot first store the restore token.
   public func delta(
     since basis: ReplicaVersion, byteLimit: Int
   ) throws -> Delta? {

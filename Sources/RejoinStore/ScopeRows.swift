@@ -261,7 +261,7 @@ extension ScopeRows {
       try reader.readPatches()
       guard reader.numbers.count == row.records else {
         throw StoreError.damaged(
-          "with \(reader.numbers.count) rows of records in place of "
+          "with \(reader.numbers.count) rows of records instead of "
             + "\(row.records)")
       }
     }
@@ -283,7 +283,7 @@ extension ScopeRows {
         : try OwnDigestRows.read(into: &assembly, row, connection)
       guard devices.count == row.devices else {
         throw StoreError.damaged(
-          "with \(devices.count) rows of devices in place of \(row.devices)")
+          "with \(devices.count) rows of devices instead of \(row.devices)")
       }
       var reader = RecordReader(
         row, devices, assembly, patching: patching, on: connection)
@@ -297,7 +297,7 @@ extension ScopeRows {
       rows.digests.device = stored.device
       return (rows, stored)
     } catch let error as WireError {
-      throw StoreError.damaged("in what is kept of the replica: \(error)")
+      throw StoreError.damaged("in the row of the replica: \(error.detail)")
     }
   }
 

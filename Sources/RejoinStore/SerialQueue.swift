@@ -4,8 +4,7 @@ import Dispatch
 
 /// The executor of an actor whose calls block.
 ///
-/// They block their own thread, and not a thread that all tasks of the process
-/// share.
+/// The calls block their own thread instead of a thread that tasks share.
 final class SerialQueue: SerialExecutor {
   private let queue: DispatchQueue
 
@@ -21,7 +20,8 @@ final class SerialQueue: SerialExecutor {
   }
 }
 
-/// Runs blocking calls on a queue before its own actor exists.
+/// An actor that runs blocking calls on a queue before the queue's own actor
+/// exists.
 actor QueueWorker {
   private let queue: SerialQueue
 

@@ -57,49 +57,61 @@ extension StoreError: CustomStringConvertible {
   /// The failure and its remedy.
   public var description: String {
     switch self {
-    case .cannotOpen(let error): "the store cannot be opened: \(error)"
+    case .cannotOpen(let error):
+      "The store could not be opened (\(error)). \(error.advice)"
     case .damaged(let what):
-      "the store is damaged, \(what): restore it from a backup, or create "
-        + "another and receive the records from the other devices"
+      "The store is damaged (\(what)). Restore a backup, or create a new store "
+        + "and sync the records from other devices."
     case .missing(let token):
-      "the store is missing, and "
+      "The store is missing, but its token exists"
         + (token.map {
-          "save \($0.sequence) of device \($0.device) may have been sent"
-        } ?? "its token is damaged")
-        + ": put the file back, with its log, or open the store with "
-        + "`recovering: .asNewDevice` and receive the records from the other "
-        + "devices"
+          " (save \($0.sequence) of device \($0.device) may have been sent)"
+        } ?? " (and is damaged)")
+        + ". Put the file and its log back, or open the store with "
+        + "`recovering: .asNewDevice` and sync the records from other devices."
     case .newerFormat(let format):
-      "the store has format \(format), and this version of the library knows "
-        + "\(Tables.format): update the app"
-    case .busy(let error): "the store is busy: \(error)"
-    case .unavailable(let error): "the store cannot be reached: \(error)"
+      "The store has format \(format), but this version of Rejoin reads formats "
+        + "up to \(Tables.format). Update the app."
+    case .busy(let error):
+      "The store is locked by another connection, and nothing has changed "
+        + "(\(error)). Try again, or close the other connection."
+    case .unavailable(let error):
+      "The database server could not be reached, and nothing has changed "
+        + "(\(error)). \(error.advice)"
     case .canceled:
-      "the call was canceled while it waited, and nothing has changed: repeat "
-        + "the call if it is still needed"
-    case .readOnly(let error): "the store cannot be written: \(error)"
+      "The task was canceled while the call waited, and nothing has changed. "
+        + "Repeat the call if it is still needed."
+    case .readOnly(let error):
+      "The store is read-only, and nothing has changed (\(error)). Move the file "
+        + "to a folder that can be written."
     case .notDurable(let error):
-      "the change could not be made durable and is undone: \(error)"
+      "The change could not be written and was undone (\(error)). \(error.advice)"
     case .disconnected(let error):
-      "it is not known whether the change was made, since the connection was "
-        + "lost: \(error), and make the request again"
+      "The connection was lost during a change, so the change may or may not "
+        + "have been saved (\(error)). Connect again and repeat the request, "
+        + "which is safe."
     case .superseded:
-      "the scope has been opened for writing elsewhere: open the store again"
+      "Another store opened this scope for writing, and nothing has changed. "
+        + "Use that store, or open the scope again."
     case .scopeBelongsToHub:
-      "the scope is a hub's: open another as a replica, and exchange deltas"
+      "This scope belongs to a hub and cannot be opened as a replica. Open "
+        + "another scope, and exchange deltas with the hub."
     case .scopeBelongsToDevice:
-      "the scope is the replica of a device: give the hub another"
+      "This scope belongs to a device and cannot be used by a hub. Give the hub "
+        + "another scope."
     case .tokenUnreadable(let why):
-      "the restore token cannot be read: \(why): try again, since without it a "
-        + "backup cannot be told from the latest state"
+      "The restore token could not be read (\(why)), so the store was not "
+        + "opened. Try again later. Without the token, a restored backup looks "
+        + "like the latest state."
     case .tokenNotStored(let why):
-      "the restore token cannot be stored, and nothing was handed out: \(why): "
-        + "try again"
-    case .notCopied(let error): "the store could not be copied: \(error)"
-    case .closed: "the store was closed: open it again"
+      "The restore token could not be stored (\(why)), so nothing was sent. Try "
+        + "again."
+    case .notCopied(let error):
+      "The store could not be copied (\(error)). \(error.advice)"
+    case .closed: "The store is closed. Open it again."
     case .outOfStep(let error):
-      "a change could be neither made durable nor undone: \(error); open the "
-        + "store again"
+      "A change could be neither saved nor undone (\(error)). Open the store "
+        + "again."
     }
   }
 }

@@ -2,9 +2,9 @@
 
 /// The way to continue after ``StoreError/missing(_:)``.
 public enum StoreRecovery: Hashable, Sendable {
-  /// Starts again as a new device.
+  /// Creates an empty store with a new device ID.
   ///
-  /// The records return from the devices that have them. Saves that were never
+  /// The records return when other devices send them. Saves that were never
   /// sent are lost.
   case asNewDevice
 }

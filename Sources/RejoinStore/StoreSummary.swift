@@ -51,7 +51,7 @@ package struct StoreSummary {
     _ connection: any SQLConnection
   ) throws -> [Scope] {
     guard try Tables.exist(on: connection) else {
-      throw StoreError.damaged("or no store: it has none of the tables")
+      throw StoreError.damaged("it has no tables of a store")
     }
     let hasUndo = try Tables.undoExists(on: connection)
     return try ScopeRow.all(on: connection).map { row in
@@ -94,12 +94,12 @@ package struct StoreSummary {
       let touch = [row.integer(0), row.integer(1), row.integer(2)]
       if touches.remove(touch) == nil {
         throw StoreError.damaged(
-          "in what touched row \(touch[0]) of the records")
+          "in the touches of row \(touch[0]) of the records")
       }
     }
     if let touch = touches.first {
       throw StoreError.damaged(
-        "without what touched row \(touch[0]) of the records")
+        "without a touch of row \(touch[0]) of the records")
     }
   }
 

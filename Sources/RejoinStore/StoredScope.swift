@@ -316,7 +316,7 @@ package final class StoredScope {
       let stored: ReplicaState
       (rows, stored) = try connection.reading {
         guard let row = try ScopeRow.find(name, on: connection) else {
-          throw StoreError.damaged("and no longer has the scope")
+          throw StoreError.damaged("the scope is missing")
         }
         return try ScopeRows.read(
           row, patching: patching, on: connection)
@@ -351,7 +351,7 @@ extension StoreError {
     switch error {
     case let error as StoreError: self = error
     case let error as SQLError where error.code == .corrupted:
-      self = .damaged("as the database says: \(error.message)")
+      self = .damaged("\(error)")
     case let error as SQLError where error.code == .busy: self = .busy(error)
     case let error as SQLError where error.code == .canceled: self = .canceled
     case let error as SQLError where error.code == .unavailable:

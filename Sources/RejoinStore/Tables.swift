@@ -162,7 +162,7 @@ enum Tables {
     if let format, format > Self.format {
       throw StoreError.newerFormat(Int(format))
     }
-    throw StoreError.damaged("of whose tables there are \(count)")
+    throw StoreError.damaged("it has only \(count) tables of a store")
   }
 }
 

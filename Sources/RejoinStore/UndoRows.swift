@@ -10,12 +10,13 @@ import RejoinSQL
 
 /// The rows of an undo history, one for each save.
 ///
-/// A save writes only the rows of saves that differ. The numbers of the rows are in the
-/// order of the saves.
+/// The numbers of the rows are in the order of the saves. Only rows that
+/// changed are written.
 struct UndoRows {
   private struct Row {
     let number: Int64
-    /// The save, or `nil` if another version of the library wrote it.
+    /// The save, or `nil` if it could not be decoded because another version of
+    /// the library wrote it.
     let save: UndoStep?
     let isUndone: Bool
   }
@@ -45,9 +46,10 @@ struct UndoRows {
     self.rows = rows
   }
 
-  /// The history that the rows contain.
+  /// The history in the rows.
   ///
-  /// If another version of the library wrote one of them, the history is empty.
+  /// If another version of the library wrote a row that cannot be decoded, the
+  /// history is empty.
   var history: UndoHistory {
     if rows.contains(where: { $0.save == nil }) { return UndoHistory() }
     return UndoHistory(
@@ -55,7 +57,7 @@ struct UndoRows {
       undone: rows.filter(\.isUndone).compactMap(\.save))
   }
 
-  /// Writes the saves of a history that the rows lack, and deletes the rows of others.
+  /// Updates the rows to the saves of a history.
   mutating func write(
     _ history: UndoHistory, on connection: any SQLConnection
   ) throws {
@@ -66,7 +68,7 @@ struct UndoRows {
     for (saves, isUndone) in [(done, false), (undone, true)] {
       var inserts = false
       for save in saves {
-        // The numbers of the rows are in the order of the saves.
+        // After a new row, insert all later saves again to keep the order.
         guard !inserts, let row = known[save.dot], row.isUndone == isUndone
         else {
           inserts = true

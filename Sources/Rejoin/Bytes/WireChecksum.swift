@@ -4,9 +4,10 @@
 ///
 /// It detects accidental corruption, not tampering.
 ///
-/// Words of eight bytes, the last padded with zeros, are mixed into a state
-/// that begins with the number of bytes. Each step is invertible, so that a
-/// change within one word always changes the state, of which 32 bits are kept.
+/// The state starts with the number of bytes. Each word of eight bytes is mixed
+/// into it, and the last one is padded with zeros. Each step is invertible, so
+/// a change within one word always changes the state. The checksum is 32 bits
+/// of the state.
 package enum WireChecksum {
   package static let size = 4
 

@@ -43,16 +43,32 @@ public struct WireError: Error, Hashable, Sendable {
 extension WireError: CustomStringConvertible {
   /// Where the error is, what was expected there, and what to do about it.
   public var description: String {
-    "byte \(offset): \(code.name), expected \(expected): \(remedy)"
+    "\(problem) (\(detail)). \(remedy)"
+  }
+
+  /// The offset and what was expected there, as a part of a sentence.
+  package var detail: String { "byte \(offset): expected \(expected)" }
+
+  private var problem: String {
+    switch code {
+    case .truncated: "The message ends too early"
+    case .unrecognizedFormat: "The bytes are not a Rejoin message"
+    case .unexpectedKind: "The message is of another kind"
+    case .olderVersion: "The message has an older format"
+    case .newerVersion: "The message has a newer format"
+    case .checksumMismatch: "The message is damaged"
+    case .notCanonical: "The message is not in its canonical form"
+    default: "The message is invalid"
+    }
   }
 
   private var remedy: String {
     switch code {
-    case .olderVersion: "convert it with the version of the app that wrote it"
-    case .newerVersion: "update the app"
-    case .unexpectedKind: "decode it as the kind that it is"
-    case .unrecognizedFormat: "check that these bytes are a message of Rejoin"
-    default: "fetch the message again"
+    case .olderVersion: "Convert it with the version of the app that wrote it."
+    case .newerVersion: "Update the app."
+    case .unexpectedKind: "Decode it as the kind that it is."
+    case .unrecognizedFormat: "Pass the bytes of `encoded()`."
+    default: "Fetch the message again."
     }
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The kind of a message, as the letter in its second byte.
+/// The kind of a message, identified by the letter in its second byte.
 package enum WireKind: UInt8, CaseIterable {
   case delta = 0x64  // d
   case snapshot = 0x73  // s
@@ -12,9 +12,9 @@ package enum WireKind: UInt8, CaseIterable {
   /// The first byte of every message: `R`.
   static let mark: UInt8 = 0x52
 
-  /// The third byte of every message, the version of the format.
+  /// The third byte of every message, which is the version of the format.
   ///
-  /// Incremented for breaking changes.
+  /// It is incremented for breaking changes.
   package static let version: UInt8 = 2
 
   package var name: String {
@@ -28,11 +28,10 @@ package enum WireKind: UInt8, CaseIterable {
     }
   }
 
-  /// Whether every interval begins at zero, so that its beginning is not
-  /// written.
+  /// Whether every interval starts at zero, so messages omit its start.
   var startsAtZero: Bool { self != .delta }
 
-  /// Whether it may have fragments of fields.
+  /// Whether messages of this kind may contain fragments of fields.
   var hasFragments: Bool {
     self == .delta || self == .stored
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Calls `body` with the bytes in place, or with a copy if they are not
-/// contiguous in memory.
+/// Calls `body` with the bytes, or with a copy if they are not contiguous in
+/// memory.
 package func withBytes<Result>(
   of bytes: some Sequence<UInt8>,
   _ body: (UnsafeRawBufferPointer) throws(WireError) -> Result
@@ -19,18 +19,18 @@ package func withBytes<Result>(
   return try result.get()
 }
 
-/// Reads the primitives of the format, and accepts only canonical encodings.
+/// Reads the primitives of the format and accepts only canonical encodings.
 ///
-/// It borrows the bytes, which must outlive it. It never allocates by a count
-/// that the remaining bytes cannot hold.
+/// The bytes must outlive the reader, which does not copy them. It never
+/// allocates memory for a count that the remaining bytes cannot hold.
 package struct WireReader {
   private let bytes: UnsafeRawBufferPointer
   package private(set) var offset: Int
-  /// The end of the part that is being read.
+  /// The end of the current part.
   private(set) var end: Int
   package let kind: WireKind
 
-  /// Opens a message: validates its kind, its version and its checksum.
+  /// Opens a message and validates its kind, its version and its checksum.
   package init(
     opening bytes: UnsafeRawBufferPointer, as kinds: [WireKind]
   ) throws(WireError) {
@@ -72,16 +72,16 @@ package struct WireReader {
     offset = 3
   }
 
-  /// Goes on at an offset of a message that was validated.
+  /// Creates a reader at an offset of a validated message.
   init(_ bytes: UnsafeRawBufferPointer, of kind: WireKind, from offset: Int) {
     (self.bytes, self.kind, self.offset) = (bytes, kind, offset)
     end = bytes.count - WireChecksum.size
   }
 
-  /// Goes back to read a part again.
+  /// Returns to an earlier offset to read a part again.
   mutating func goBack(to offset: Int) { self.offset = offset }
 
-  /// The number of bytes that remain.
+  /// The number of remaining bytes.
   package var remaining: Int { end - offset }
 
   func error(
@@ -108,7 +108,7 @@ package struct WireReader {
   }
 
   mutating func varint() throws(WireError) -> UInt64 {
-    // Nearly all have one byte.
+    // Nearly all integers have one byte.
     if offset < end, bytes[offset] < 0x80 {
       defer { offset += 1 }
       return UInt64(bytes[offset])
@@ -116,7 +116,7 @@ package struct WireReader {
     return try integer()
   }
 
-  /// Reads an integer with seven bits a byte, the lowest first.
+  /// Reads an integer with seven bits per byte, the lowest first.
   private mutating func integer() throws(WireError) -> UInt64 {
     let start = offset
     var (number, shift) = (0 as UInt64, 0)
@@ -141,7 +141,7 @@ package struct WireReader {
     Int64(zigzag: try varint())
   }
 
-  /// Reads an integer of 128 bits in zigzag.
+  /// Reads a 128-bit integer in zigzag form.
   mutating func wide() throws(WireError) -> WideInt {
     let start = offset
     var (high, low, shift): (UInt64, UInt64, UInt64) = (0, 0, 0)
@@ -151,7 +151,7 @@ package struct WireReader {
       try require(
         shift < 126 || shift == 126 && part < 4, .invalid,
         "an integer of 128 bits", at: start)
-      // Shifts of 64 bits or more, in either direction, give zero.
+      // Shifts by 64 bits or more result in zero, in either direction.
       low |= part << shift
       high |= shift < 64 ? part >> (64 - shift) : part << (shift - 64)
       if next < 0x80 {
@@ -167,9 +167,9 @@ package struct WireReader {
     }
   }
 
-  /// Reads a count of items, each of which takes at least `size` bytes.
+  /// Reads a count of items of at least `size` bytes each.
   ///
-  /// - Parameter more: How many more items there are than the number says.
+  /// - Parameter more: The number of items in addition to the encoded number.
   mutating func count(
     of size: Int = 1, more: UInt64 = 0
   ) throws(WireError) -> Int {
@@ -181,7 +181,7 @@ package struct WireReader {
     return Int(number)
   }
 
-  /// Reads two small integers of 32 bits, not yet validated.
+  /// Reads two small 32-bit integers, which are not yet validated.
   mutating func pair() throws(WireError) -> (low: Int, high: Int) {
     let both = try byte()
     var (low, high) = (Int(both & 15), Int(both >> 4))
@@ -204,12 +204,12 @@ package struct WireReader {
     return UInt64(littleEndian: word)
   }
 
-  /// Whether two ranges have the same bytes.
+  /// Returns whether two ranges contain the same bytes.
   func hasEqualBytes(_ one: Range<Int>, _ other: Range<Int>) -> Bool {
     bytes[one].elementsEqual(bytes[other])
   }
 
-  /// The next `count` bytes, in place.
+  /// Returns the next `count` bytes without copying them.
   mutating func take(_ count: Int) throws(WireError) -> UnsafeRawBufferPointer {
     try require(
       count <= remaining, .truncated, "\(count) more bytes, not \(remaining)")
@@ -219,7 +219,8 @@ package struct WireReader {
 
   /// Reads a text of `count` bytes.
   ///
-  /// - Parameter isBuilding: Whether the text is needed, and not only validated.
+  /// - Parameter isBuilding: Whether the text is needed. If not, it is only
+  ///   validated.
   mutating func text(
     _ count: Int, isBuilding: Bool = true
   ) throws(WireError) -> String {
@@ -229,7 +230,7 @@ package struct WireReader {
     return isBuilding ? String(decoding: bytes, as: UTF8.self) : ""
   }
 
-  /// Throws unless the bytes are well-formed UTF-8.
+  /// Throws an error unless the bytes are well-formed UTF-8.
   func checkText(
     _ bytes: some Collection<UInt8>, at start: Int
   ) throws(WireError) {
@@ -239,7 +240,9 @@ package struct WireReader {
       "a text in valid UTF-8", at: start)
   }
 
-  /// Reads the next `count` bytes as a part, which `body` must read in full.
+  /// Reads the next `count` bytes as a part.
+  ///
+  /// `body` must read all of them.
   mutating func part<Result>(
     _ count: Int, _ body: (inout WireReader) throws(WireError) -> Result
   ) throws(WireError) -> Result {
@@ -253,7 +256,7 @@ package struct WireReader {
     return result
   }
 
-  /// Throws if any bytes remain.
+  /// Throws an error if any bytes remain.
   func finish() throws(WireError) {
     try require(
       offset == end, .invalid,

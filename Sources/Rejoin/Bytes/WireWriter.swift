@@ -4,15 +4,15 @@
 struct WireWriter {
   private(set) var bytes: [UInt8]
 
-  /// Begins a message.
+  /// Starts a message.
   init(_ kind: WireKind) {
     bytes = []
-    // Enough for the delta of one save of one device.
+    // Enough for the delta of one save from one device.
     bytes.reserveCapacity(160)
     bytes += [WireKind.mark, kind.rawValue, WireKind.version]
   }
 
-  /// Begins a section of a message.
+  /// Starts a section of a message.
   init() {
     bytes = []
     // Enough for the digests of one device.
@@ -24,8 +24,9 @@ struct WireWriter {
 
   mutating func byte(_ byte: UInt8) { bytes.append(byte) }
 
-  /// Writes an integer with seven bits per byte, the lowest first; all bytes
-  /// but the last have the top bit set (LEB128).
+  /// Writes an integer with seven bits per byte, the lowest first.
+  ///
+  /// All bytes except the last have the top bit set (LEB128).
   mutating func varint(_ number: UInt64) {
     if number < 0x80 { return bytes.append(UInt8(truncatingIfNeeded: number)) }
     var rest = number
@@ -41,7 +42,7 @@ struct WireWriter {
   /// Writes 0, −1, 1, −2, … as 0, 1, 2, 3, … (zigzag).
   mutating func signed(_ number: Int64) { varint(number.zigzag) }
 
-  /// Writes an integer of 128 bits in zigzag, with seven bits a byte.
+  /// Writes a 128-bit integer in zigzag form, with seven bits per byte.
   mutating func wide(_ number: WideInt) {
     let sign = UInt64(bitPattern: number.high >> 63)
     var high = (UInt64(bitPattern: number.high) << 1 | number.low >> 63) ^ sign
@@ -54,9 +55,9 @@ struct WireWriter {
     bytes.append(UInt8(low))
   }
 
-  /// Writes two integers that are usually small: half a byte for each.
+  /// Writes two integers that are usually small, with half a byte for each.
   ///
-  /// For each that is 15 or more, the rest follows.
+  /// If an integer is 15 or more, the remainder follows.
   mutating func pair(_ low: Int, _ high: Int) {
     bytes.append(UInt8(min(low, 15) | min(high, 15) << 4))
     if low >= 15 { varint(low - 15) }
@@ -72,19 +73,19 @@ struct WireWriter {
     bytes.append(contentsOf: content)
   }
 
-  /// Writes the bytes of a text, whose length stands before it.
+  /// Writes the bytes of a text, whose length is written before it.
   mutating func text(_ text: String) {
     var text = text
     text.withUTF8 { bytes.append(contentsOf: $0) }
   }
 
-  /// Ends the message with its checksum.
+  /// Completes the message with its checksum.
   mutating func seal() {
     let sum = bytes.withUnsafeBytes { WireChecksum.of($0) }
     withUnsafeBytes(of: sum.littleEndian) { bytes.append(contentsOf: $0) }
   }
 
-  /// The message with its checksum.
+  /// Returns the message with its checksum.
   consuming func sealed() -> [UInt8] {
     seal()
     return bytes

@@ -34,8 +34,8 @@ public struct HybridClock: Hashable, Sendable {
   public struct Exhausted: Error, Hashable, CustomStringConvertible {
     /// What happened, and what to do about it.
     public var description: String {
-      "the hybrid clock is at its maximum and cannot issue another timestamp: "
-        + "correct the device's wall clock and open the replica again"
+      "No timestamp follows because the hybrid clock is at its maximum. Correct "
+        + "the device's wall clock, and open the replica again."
     }
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// An entity in a message: its name, and the table of the fields that its records have
-// there. The existence of a record is one of them, with an empty name.
+// An entity in a message starts with its name and the table of its records'
+// fields. The existence of a record is one of these fields, with an empty name.
 extension WireWriter {
   mutating func entity(_ name: String, _ keys: some Collection<FieldKey>) {
     pair(name.utf8.count, keys.count)
@@ -15,7 +15,7 @@ extension WireWriter {
     }
   }
 
-  /// Writes the places of a record's fields in the table.
+  /// Writes the indices of a record's fields in the table.
   mutating func layout(_ places: [Int32]) {
     pair(places.count, Int(places[0]))
     for i in places.indices.dropFirst() {
@@ -23,8 +23,10 @@ extension WireWriter {
     }
   }
 
-  /// Writes a record's key: how many bytes it shares with the previous one, at
-  /// most ``Limits/sharedBytes``, and the rest.
+  /// Writes a record's key.
+  ///
+  /// It starts with the number of bytes that the key shares with the previous
+  /// key, at most ``Limits/sharedBytes``. The other bytes follow.
   mutating func key(_ key: String, after previous: String?) {
     var (key, previous) = (key, previous ?? "")
     key.withUTF8 { key in
@@ -39,7 +41,7 @@ extension WireWriter {
   }
 }
 
-/// The entity of a message that is being read, with the key and the fields of the
+/// The current entity of a message, with the key and the fields of the current
 /// record.
 struct EntityTable {
   private(set) var name = ""
@@ -51,7 +53,7 @@ struct EntityTable {
 
   /// Sorted by key.
   private(set) var columns: [Column] = []
-  /// The places of the record's fields in the table.
+  /// The indices of the record's fields in the table.
   ///
   /// Sorted, without duplicates.
   private(set) var fields: [Int32] = []
@@ -59,7 +61,7 @@ struct EntityTable {
   private var key: [UInt8] = []
   private var isFirst = true
 
-  /// Forgets the entity.
+  /// Removes the entity.
   mutating func reset() { columns.removeAll(keepingCapacity: true) }
 
   /// The ID of the record.
@@ -67,7 +69,7 @@ struct EntityTable {
     RecordID(name, String(decoding: key, as: UTF8.self))
   }
 
-  /// Whether the record's existence is among its fields.
+  /// Whether the record's fields include its existence.
   var hasExistence: Bool { fields[0] == 0 && columns[0].key == .existence }
 
   /// Reads the name and the fields of the next entity.
@@ -124,8 +126,8 @@ struct EntityTable {
     try reader.checkText(key, at: start)
   }
 
-  /// Reads which fields of the table the record has, if not those of the record
-  /// before.
+  /// Reads the fields of the record, unless they are those of the previous
+  /// record.
   mutating func readLayout(
     isSame: Bool, _ reader: inout WireReader
   ) throws(WireError) {
@@ -137,7 +139,7 @@ struct EntityTable {
     if isSame { return }
     let before = fields.count
     for i in 0..<count {
-      // Clamped far above any index, so that the sum cannot overflow.
+      // Clamp the number far above any index, so the sum cannot overflow.
       if i > 0 { next += 1 + Int(clamping: min(try reader.varint(), 1 << 32)) }
       try reader.require(
         next < columns.count, .invalid,
@@ -152,7 +154,7 @@ struct EntityTable {
     _checkInvariants()
   }
 
-  /// Throws if no record has some field of the table.
+  /// Throws an error unless some record has each field of the table.
   func checkUses(_ reader: WireReader) throws(WireError) {
     try reader.require(
       columns.allSatisfy(\.isUsed), .notCanonical,

@@ -1,28 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The fields that a message is made of, sorted by record.
+/// The fields of a message, sorted by record.
 struct MessageContent {
-  /// A record, and the range of its fields in `slots`, if not all are chosen.
+  /// A record and the range of its chosen fields in `slots`, if only some are
+  /// chosen.
   struct Choice {
     let position: UInt32
     let start: UInt32
     fileprivate(set) var end: UInt32
   }
 
-  /// Those of which there is a choice.
+  /// The records to choose from.
   let records: [RecordState]
   let names: FieldNames
-  /// Sorted by entity, and then by key.
+  /// Sorted by entity and then by key.
   private(set) var choices: [Choice] = []
-  /// The ranges in `choices` of each entity.
+  /// The entities and their ranges in `choices`.
   private(set) var entities: [(name: SchemaName, choices: Range<Int>)] = []
-  /// The indices of the chosen fields among their records' slots; `nil` if all
-  /// of a record are chosen.
+  /// The indices of the chosen fields in their records' slots, or `nil` if the
+  /// message contains all fields of the records.
   private var slots: [UInt32]?
-  /// The fields of which there are only fragments.
+  /// The fields that the message contains only as fragments.
   private var fragments: [FieldPosition: Fragment] = [:]
 
-  /// Chooses records with all their fields; those without any are left out.
+  /// Creates content with all fields of the records.
+  ///
+  /// Records without fields are omitted.
   init(_ records: [RecordState], _ names: FieldNames) {
     (self.records, self.names) = (records, names)
     choices.reserveCapacity(records.count)
@@ -32,9 +35,10 @@ struct MessageContent {
     group()
   }
 
-  /// Chooses fields that exist, each once even if it is named more often.
+  /// Creates content with existing fields, without duplicates.
   ///
-  /// - Parameter fragments: Those of which there is only a fragment.
+  /// - Parameter fragments: The fields of which the message contains only a
+  ///   fragment.
   init(
     _ records: [RecordState], _ names: FieldNames,
     at locations: consuming [FieldPosition],
@@ -66,7 +70,7 @@ struct MessageContent {
     group()
   }
 
-  /// Makes the content of values.
+  /// Creates content from changes.
   init(_ changes: [RecordChange]) {
     var names = FieldNames()
     var fragments: [FieldPosition: Fragment] = [:]
@@ -102,14 +106,14 @@ struct MessageContent {
     }
   }
 
-  /// The fragment of a field, by its number, or `nil` if the whole field is chosen.
+  /// Returns the fragment of a field, or `nil` if the whole field is chosen.
   @inline(__always)
   func fragment(_ choice: Choice, _ name: UInt32) -> Fragment? {
     fragments.isEmpty
       ? nil : fragments[FieldPosition(record: choice.position, name: name)]
   }
 
-  /// Where the chosen fields are, in the order in which they are written.
+  /// Returns the positions of the chosen fields, in the order of the message.
   ///
   /// - Parameter first: The position of the first record.
   func locations(from first: UInt32 = 0) -> some Sequence<FieldPosition> {
@@ -122,7 +126,7 @@ struct MessageContent {
     }
   }
 
-  /// Calls `body` with the index of each chosen field among the record's slots.
+  /// Calls `body` with the index of each chosen field in the record's slots.
   @inline(__always)
   func forEachField(of choice: Choice, _ body: (Int) -> Void) {
     if let slots {

@@ -2,21 +2,22 @@
 
 /// Reads the records of a message, to validate them or to build them.
 ///
-/// It accepts only what ``MessageWriter`` writes, so that messages are equal if
-/// and only if their bytes are.
+/// It accepts only the bytes that ``MessageWriter`` writes. Messages are
+/// therefore equal if and only if their bytes are.
 struct MessageReader {
   var fields: FieldReader
   private(set) var table = EntityTable()
 
-  // The record that is being read.
+  // The current record.
 
-  /// Whether all of its fields are registers, each with one write of `last`.
+  /// Whether all fields are registers, each with one write by the save `last`.
   private var isOfOneSave = false
-  /// The index of its next field.
+  /// The index of the next field.
   private var next = 0
-  /// The only save of all of its fields so far, if it could be of one save.
+  /// The only save of all fields so far, or `nil` if the fields rule it out.
   private var onlySave: Int?
-  /// The bytes of the field before, if that was written in full and has no content.
+  /// The bytes of the previous field, if it was written in full and has no
+  /// content.
   private var emptied: Range<Int>?
   /// The clock of that field.
   private var emptiedClock = VectorClock()
@@ -30,7 +31,7 @@ struct MessageReader {
     (self.fields, entitiesLeft) = (fields, entities)
   }
 
-  /// Goes back to the first entity, to build the records.
+  /// Returns to the first entity to build the records.
   mutating func goBack(to start: Int, entities: Int) {
     fields.goBack(to: start)
     table.reset()
@@ -39,7 +40,7 @@ struct MessageReader {
 
   /// Reads the table of the next entity.
   ///
-  /// - Returns: Whether there is another.
+  /// - Returns: Whether another entity exists.
   mutating func nextEntity() throws(WireError) -> Bool {
     try table.checkUses(fields.bytes)
     guard entitiesLeft > 0 else { return false }
@@ -51,7 +52,7 @@ struct MessageReader {
 
   /// Reads the key and the layout of the entity's next record.
   ///
-  /// - Returns: Whether there is another.
+  /// - Returns: Whether the entity has another record.
   mutating func nextRecord() throws(WireError) -> Bool {
     if isFinished { return false }
     try table.readKey(&fields.bytes)
@@ -75,8 +76,9 @@ struct MessageReader {
 
   /// Reads the next field of the record.
   ///
-  /// - Returns: Its place in the entity's table, and its state, which is empty if
-  ///   nothing is built; `nil` after the last field.
+  /// - Returns: The index of the field in the entity's table, and its state, or
+  ///   `nil` after the last field. If the reader only validates, the state is
+  ///   empty.
   mutating func nextField() throws(WireError) -> (
     place: Int, state: FieldState
   )? {
@@ -94,10 +96,10 @@ struct MessageReader {
     )
   }
 
-  /// Whether the field that was just read is only a fragment.
+  /// Whether the last field that was read is only a fragment.
   var isAtFragment: Bool { fields.isFragment }
 
-  /// Reads a field that consists of one write, stamped as its save is.
+  /// Reads a field with one write that has its save's timestamp.
   private mutating func readValue(
     _ kind: FieldKind
   ) throws(WireError) -> FieldState {
@@ -114,7 +116,7 @@ struct MessageReader {
     return FieldState(Causal(Siblings(write, at: dot), nil))
   }
 
-  /// Reads a field in full, or that it is as empty as the one before.
+  /// Reads a whole field, or a mark that it equals the previous empty one.
   private mutating func readField(
     _ kind: FieldKind
   ) throws(WireError) -> FieldState {

@@ -1,37 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Writes what deltas, snapshots and stored replicas have in common: devices,
+/// Writes the common parts of deltas, snapshots and stored replicas: devices,
 /// saves, intervals and records.
 struct MessageWriter {
   private var writer: FieldWriter
   private let content: MessageContent
   private let start: Int
-  /// The place of each field, by number, in the table of the entity; −1 for those
-  /// that the entity does not have.
+  /// The index of each field in the entity's table, by number, or −1 if the
+  /// entity does not have the field.
   private var places: [Int32]
-  /// The fields of the record that is being written, or of the one before, in the
-  /// order of the record's slots.
+  /// The fields of the current or the previous record, in the order of the
+  /// record's slots.
   private var fields: [Field] = []
   /// The same fields, in the order of the entity's table.
   private var sorted: [Field] = []
-  /// The places of these fields.
+  /// The indices of these fields in the table.
   private var layout: [Int32] = []
   private let range: RecordRange?
   private var recordCount = 0
   private var fieldCount = 0
 
-  /// A field by its place in the entity's table and its index among the record's
-  /// slots.
+  /// A field, as its index in the entity's table and in the record's slots.
   private struct Field: Equatable {
     let place: Int32
     let slot: Int32
   }
 
-  /// Writes a message up to its sections.
+  /// Creates a writer and writes the message up to its sections.
   ///
   /// - Parameters:
-  ///   - intervals: The interval of each device with unseen saves.
-  ///   - range: The records that a delta speaks for, or `nil` for all.
+  ///   - intervals: The intervals of the devices with unseen saves.
+  ///   - range: The records that a delta covers, or `nil` for all records.
   init(
     _ content: MessageContent, _ intervals: [DeviceID: SaveInterval],
     as kind: WireKind, range: RecordRange? = nil
@@ -68,7 +67,7 @@ struct MessageWriter {
     writer.out.section(id, content)
   }
 
-  /// The message with its checksum.
+  /// Returns the message with its checksum.
   consuming func sealed() -> ValidatedMessage {
     writer.out.seal()
     let head = MessageHead(
@@ -83,7 +82,7 @@ struct MessageWriter {
     _ entity: SchemaName, _ choices: ArraySlice<MessageContent.Choice>
   ) {
     let numbers = writeTable(entity, choices)
-    // One by one: there may be many entities, and many fields of others.
+    // Reset them one by one: other entities may have many more fields.
     defer { for number in numbers { places[Int(number)] = -1 } }
     (fields, sorted, layout) = ([], [], [])
     var previous: String?
@@ -98,11 +97,11 @@ struct MessageWriter {
     }
   }
 
-  /// Makes room for the other records, if the first ones tell how much.
+  /// Reserves memory for the remaining records, estimated from the first ones.
   ///
-  /// Else the buffer would double, and there would be up to three times the
-  /// message in memory for a moment. It takes at most 64 bytes for a field, about as
-  /// many as the replica does.
+  /// Otherwise, the buffer would double, and memory would briefly contain up to
+  /// three times the message. The estimate is at most 64 bytes per field, about
+  /// as much as the replica uses.
   private mutating func reserve() {
     let fraction = Double(content.choices.count) / Double(recordCount)
     let count = writer.out.bytes.count
@@ -168,8 +167,10 @@ struct MessageWriter {
     }
   }
 
-  /// The place of the save of which all fields are one write, stamped as the save
-  /// is, or `nil` if they are not.
+  /// Returns the place of the only save in the record, or `nil` if the record
+  /// needs the long form.
+  ///
+  /// In the short form, each field is one write with the save's timestamp.
   private mutating func onlySave(
     _ choice: MessageContent.Choice, _ slots: [FieldSlot]
   ) -> Int? {
@@ -184,7 +185,8 @@ struct MessageWriter {
     return writer.saves.saves[place].time == save.time.rawValue ? place : nil
   }
 
-  /// Finds the fields of a record, and whether the one before had the same.
+  /// Finds the fields of a record, and returns whether the previous record had
+  /// the same fields.
   private mutating func hasSameFields(
     _ choice: MessageContent.Choice, _ slots: [FieldSlot]
   ) -> Bool {
@@ -200,7 +202,7 @@ struct MessageWriter {
       }
       count += 1
     }
-    // The same fields in the same slots, as most records have.
+    // Most records have the same fields in the same slots.
     if isSame, count == fields.count { return true }
     fields.removeSubrange(count...)
     sorted.removeAll(keepingCapacity: true)

@@ -10,7 +10,7 @@ extension WireWriter {
 }
 
 extension WireReader {
-  /// Reads a range, with one end at least.
+  /// Reads a range with at least one end.
   mutating func range() throws(WireError) -> RecordRange {
     let start = offset
     let range = RecordRange(after: try recordID(), through: try recordID())
@@ -21,7 +21,7 @@ extension WireReader {
     return range
   }
 
-  /// Reads a value that is a record ID, or unset.
+  /// Reads a record ID, or `nil` for an unset value.
   mutating func recordID() throws(WireError) -> RecordID? {
     let start = offset
     switch try value() {

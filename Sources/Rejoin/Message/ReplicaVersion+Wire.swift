@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ReplicaVersion {
-  /// Reads a version, which another replica has sent to ask for the saves it
-  /// lacks.
+  /// Decodes a version that another replica sent to request missing saves.
   ///
-  /// - Throws: ``WireError``, with the offset and what was expected there.
-  /// - Complexity: O(*n*) for *n* bytes.
+  /// - Throws: ``WireError`` with the offset of the error.
+  /// - Complexity: O(*n*), where *n* is the number of bytes.
   public init(
     decoding bytes: some Sequence<UInt8>
   ) throws(WireError) {
@@ -25,7 +24,8 @@ extension ReplicaVersion {
     }
   }
 
-  /// The version as bytes: about 30 for each device, 16 of them its ID.
+  /// Returns the version as bytes: about 30 per device, including its 16-byte
+  /// ID.
   public func encoded() -> [UInt8] {
     var writer = WireWriter(.replicaVersion)
     writer.saves(saves, stabilityCut)
@@ -39,7 +39,7 @@ extension ReplicaVersion {
   }
 }
 
-/// What a version says about a device besides its last save.
+/// The properties of a device in a version, in addition to its last save.
 private struct DeviceFlags: OptionSet {
   let rawValue: UInt8
   static let isForked = DeviceFlags(rawValue: 1)
@@ -47,7 +47,7 @@ private struct DeviceFlags: OptionSet {
 }
 
 extension WireWriter {
-  /// Writes the latest save of each device, and the stability cut.
+  /// Writes the latest save of each device and the stability cut.
   fileprivate mutating func saves(
     _ saves: LatestSaves, _ stabilityCut: VectorClock
   ) {
@@ -66,7 +66,7 @@ extension WireWriter {
     }
   }
 
-  /// Writes what the first records hold beyond a version.
+  /// Writes the saves that only the first records contain.
   mutating func prefixes(_ prefixes: [ReplicaVersion.Prefix]) {
     varint(prefixes.count)
     for prefix in prefixes {
@@ -83,7 +83,7 @@ extension WireReader {
     return version
   }
 
-  /// Reads the latest save of each device, and a stability cut.
+  /// Reads the latest save of each device and a stability cut.
   private mutating func saves() throws(WireError) -> (
     LatestSaves, cut: VectorClock
   ) {
@@ -111,7 +111,7 @@ extension WireReader {
     return (saves, VectorClock(sorted: cut))
   }
 
-  /// Reads what the first records hold beyond a version.
+  /// Reads the saves that only the first records contain.
   mutating func prefixes() throws(WireError) -> [ReplicaVersion.Prefix] {
     var prefixes: [ReplicaVersion.Prefix] = []
     for _ in 0..<(try count(of: 31)) {

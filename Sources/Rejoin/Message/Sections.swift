@@ -12,7 +12,7 @@ enum WireSection: Int {
 }
 
 extension WireWriter {
-  /// Writes a section, after its number and its length.
+  /// Writes the number, the length and the content of a section.
   mutating func section(_ id: WireSection, _ content: WireWriter) {
     pair(id.rawValue, content.bytes.count)
     raw(content.bytes)
@@ -20,9 +20,10 @@ extension WireWriter {
 }
 
 extension WireReader {
-  /// Reads sections up to the end of the message.
+  /// Reads the sections up to the end of the message.
   ///
-  /// - Parameter body: Reads the content of a section to its end.
+  /// - Parameter body: A closure that reads the content of a section to its
+  ///   end.
   mutating func sections(
     _ body: (WireSection, inout WireReader) throws(WireError) -> Void
   ) throws(WireError) {

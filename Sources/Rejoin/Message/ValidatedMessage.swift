@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A message whose bytes were validated.
+/// A message with validated bytes.
 ///
-/// Everything is read from it, and no reading can fail because of the bytes.
+/// Its bytes cannot cause an error when it is read.
 package struct ValidatedMessage: Sendable {
   package let bytes: [UInt8]
   package let head: MessageHead
@@ -17,12 +17,12 @@ package struct ValidatedMessage: Sendable {
     self.bytes = bytes
   }
 
-  /// Takes the bytes that a writer has just written.
+  /// Creates a message from the bytes that a writer just wrote.
   init(_ bytes: [UInt8], _ head: MessageHead) {
     (self.bytes, self.head) = (bytes, head)
   }
 
-  /// Reads the records from the first one on.
+  /// Calls `body` with a reader at the first record.
   package func read<Result>(
     _ body: (inout RecordReader) -> Result
   ) -> Result {
@@ -33,12 +33,12 @@ package struct ValidatedMessage: Sendable {
   }
 }
 
-/// What is known of a message, except its records, once it was validated.
+/// The properties of a validated message, except its records.
 package struct MessageHead: Sendable {
   package let kind: WireKind
   /// The devices, saves and intervals.
   fileprivate(set) var saves = SaveTable()
-  /// The records that a delta speaks for, or `nil` for all.
+  /// The records that a delta covers, or `nil` for all records.
   fileprivate(set) var range: RecordRange?
   let entityCount: Int
   fileprivate(set) var recordCount = 0
@@ -57,8 +57,9 @@ package final class ValidationCounter: Sendable {
 
 /// Reads the records of a message.
 ///
-/// Of a valid message, nothing can fail. Other records are validated while they are
-/// read: after a failure there are no more, and ``finish(_:)`` throws the error.
+/// A message that is known to be valid causes no errors. Any other message is
+/// validated while it is read. After a failure no more records follow, and
+/// ``finish(_:)`` throws the error.
 package struct RecordReader {
   package private(set) var head: MessageHead
   private var reader: MessageReader
@@ -67,13 +68,13 @@ package struct RecordReader {
   /// The first record of a message that is not known to be valid.
   private var first: RecordID?
 
-  /// Begins to read a message that is not known to be valid.
+  /// Opens a message that is not known to be valid.
   init(
     opening bytes: UnsafeRawBufferPointer, as kinds: [WireKind],
     isBuilding: Bool = true
   ) throws(WireError) {
     MessageHead.counter?.count += 1
-    // A reader that is complete at once is not copied for a failure.
+    // A reader that is initialized in one step is not copied for a failure.
     var bytes = try WireReader(opening: bytes, as: kinds)
     let (devices, entities) = try bytes.pair()
     reader = MessageReader(
@@ -85,9 +86,9 @@ package struct RecordReader {
     isValid = false
   }
 
-  /// Validates a message, and goes back to the first record.
+  /// Validates a message and returns to the first record.
   ///
-  /// - Parameter section: Reads a section that only stored replicas have.
+  /// - Parameter section: A closure that reads a section of a stored replica.
   init(
     validating bytes: UnsafeRawBufferPointer, as kinds: [WireKind],
     section: (WireSection, inout WireReader) throws(WireError) -> Void = {
@@ -105,9 +106,9 @@ package struct RecordReader {
     reader.goBack(to: head.start, entities: head.entityCount)
   }
 
-  /// Reads what follows the records.
+  /// Reads the part after the records.
   ///
-  /// - Throws: An error if any of the message is not valid.
+  /// - Throws: ``WireError`` if any part of the message is not valid.
   mutating func finish(
     _ section: (WireSection, inout WireReader) throws(WireError) -> Void
   ) throws(WireError) {
@@ -130,7 +131,7 @@ package struct RecordReader {
     head.saves = reader.fields.saves
   }
 
-  /// Reads a message that was validated.
+  /// Creates a reader of a validated message.
   init(_ bytes: UnsafeRawBufferPointer, _ head: MessageHead) {
     self.head = head
     reader = MessageReader(
@@ -140,22 +141,22 @@ package struct RecordReader {
     isValid = true
   }
 
-  /// How many bytes have been read.
+  /// The number of bytes that were read so far.
   package var offset: Int { reader.fields.bytes.offset }
 
-  /// The entity, with the key and the fields of the record.
+  /// The current entity, with the key and the fields of the record.
   var table: EntityTable {
     _read { yield reader.table }
   }
 
-  /// Goes to the next entity, if there is another.
+  /// Moves to the next entity, and returns whether it exists.
   package mutating func nextEntity() -> Bool {
     do { return failure == nil ? try reader.nextEntity() : false } catch {
       return fail(error, false)
     }
   }
 
-  /// Goes to the next record of the entity, if there is another.
+  /// Moves to the entity's next record, and returns whether it exists.
   package mutating func nextRecord() -> Bool {
     do {
       guard failure == nil, try reader.nextRecord() else { return false }
@@ -168,7 +169,7 @@ package struct RecordReader {
     } catch { return fail(error, false) }
   }
 
-  /// The next field of the record, with its place in the entity's table.
+  /// Reads the next field of the record, with its index in the entity's table.
   package mutating func nextField() -> (place: Int, state: FieldState)? {
     do { return failure == nil ? try reader.nextField() : nil } catch {
       return fail(error, nil)
@@ -183,13 +184,14 @@ package struct RecordReader {
     return result
   }
 
-  /// Whether any field was a fragment, once all have been read.
+  /// Whether any field was a fragment, after all fields were read.
   var hasFragments: Bool { reader.fields.hasFragments }
 
-  /// Whether the field that was just read is only a fragment.
+  /// Whether the last field that was read is only a fragment.
   var isAtFragment: Bool { reader.isAtFragment }
 
-  /// The fragment with a state that was just read, or `nil` for a whole field.
+  /// Returns the fragment of a state that was just read, or `nil` for a whole
+  /// field.
   func fragment(_ state: FieldState) -> Fragment? {
     reader.isAtFragment ? Fragment(state, from: reader.fields) : nil
   }

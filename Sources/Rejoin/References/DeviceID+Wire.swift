@@ -20,7 +20,9 @@ extension WireReader {
     return DeviceID(high: half(at: 0), low: half(at: 8))
   }
 
-  /// Reads a device ID of a sorted list, which must be greater than the one before.
+  /// Reads a device ID of a sorted list.
+  ///
+  /// It must be greater than the previous ID.
   mutating func device(
     after previous: DeviceID?
   ) throws(WireError) -> DeviceID {
@@ -32,7 +34,7 @@ extension WireReader {
     return device
   }
 
-  /// Reads a sequence number, which is greater than another one.
+  /// Reads a sequence number, encoded as its distance from a lesser one.
   mutating func number(after last: UInt64) throws(WireError) -> UInt64 {
     let start = offset
     let (step, before) = try varint().addingReportingOverflow(1)

@@ -2,34 +2,35 @@
 
 /// Reads fields, which refer to the devices and saves of a message by index.
 ///
-/// It validates what it reads, unless that was done before. It builds the fields or only
-/// validates them.
+/// It validates the fields on the first pass. It builds them, or only validates
+/// them.
 package struct FieldReader {
   package internal(set) var bytes: WireReader
   var saves: SaveTable
   private(set) var isBuilding: Bool
   private var isValidating: Bool
-  /// The place of the save that was referred to last.
+  /// The place of the last save that a field referred to.
   var last = -1
-  /// The device of the save that was looked up last.
+  /// The device of the last save that was looked up.
   private var current = 0
-  // The field that is being read, or was read last.
+  // The current field, or the last one.
 
-  /// The number of items in its store, each of at least one byte.
+  /// The number of items in the store, each of at least one byte.
   private(set) var count = 0
   var isFragment = false
   /// Whether any field was a fragment.
   private(set) var hasFragments = false
   private(set) var hasRemainder = false
-  /// The greatest sequence number of each device in it.
+  /// The greatest sequence number of each device in the field.
   var dots: StoreDots
-  /// What is only in a fragment.
+  /// The content that only a fragment has.
   var fragment = FragmentParts()
-  /// Whether the last write has the timestamp of its save.
+  /// Whether the last write has its save's timestamp.
   private var isExact = false
   private(set) var start = 0
 
-  /// Reads the devices and saves of a message that is not known to be valid.
+  /// Creates a reader of a message that was not validated, and reads its
+  /// devices and saves.
   init(
     _ bytes: WireReader, devices: Int, isBuilding: Bool
   ) throws(WireError) {
@@ -43,29 +44,29 @@ package struct FieldReader {
     }
   }
 
-  /// Reads a valid message.
+  /// Creates a reader of a valid message.
   init(_ bytes: WireReader, _ saves: SaveTable) {
     (self.bytes, self.saves) = (bytes, saves)
     (isBuilding, isValidating) = (true, false)
     dots = StoreDots(count: saves.lines.count)
   }
 
-  /// Goes back to the first entity of a message that was validated.
+  /// Returns to the first entity of a validated message.
   mutating func goBack(to start: Int) {
     bytes.goBack(to: start)
     (isBuilding, isValidating, last) = (true, false, -1)
   }
 }
 
-/// What is only in a fragment of a field.
+/// The content that only a fragment of a field has.
 struct FragmentParts {
-  /// Whether a receiver has to take it as a whole.
+  /// Whether a receiver must accept or refuse the fragment as a whole.
   var isWhole = false
-  /// The devices that it has additions of, by index.
+  /// The devices whose additions the fragment contains, by index.
   var lines: [Int] = []
-  /// The devices whose part continues what the receiver has.
+  /// The devices whose part continues the receiver's content.
   var continued: Set<DeviceID> = []
-  /// The elements that a set has lost.
+  /// The elements that were removed from a set.
   var lost: [Value] = []
   /// The saves that the receiver must have.
   fileprivate(set) var basis = VectorClock()
@@ -74,7 +75,8 @@ struct FragmentParts {
 extension FieldReader {
   /// Starts a field.
   ///
-  /// - Returns: `false` if the field is as empty as the one before.
+  /// - Returns: `false` if the field is empty and has the clock of the previous
+  ///   field.
   mutating func begin() throws(WireError) -> Bool {
     start = bytes.offset
     let head = try bytes.varint()
@@ -90,7 +92,7 @@ extension FieldReader {
     return true
   }
 
-  /// Reads what follows the store: the rest of the clock, and the basis of a
+  /// Reads the bytes after the store: the rest of the clock and the basis of a
   /// fragment.
   mutating func end() throws(WireError) {
     if hasRemainder {
@@ -112,17 +114,20 @@ extension FieldReader {
 }
 
 extension FieldReader {
-  /// Throws unless `count` items of `size` bytes can follow.
+  /// Throws an error unless the message has room for `count` items of `size`
+  /// bytes.
   func check(size: Int, _ name: String) throws(WireError) {
     try bytes.require(
       count <= bytes.remaining / size, .truncated,
       "at least \(size) bytes for each of \(count) \(name)", at: start)
   }
 
-  /// Reads a reference to a save: the first of a field at any distance from the
-  /// last reference, the others after it.
+  /// Reads a reference to a save.
   ///
-  /// - Parameter bits: How many bits of the number are flags.
+  /// The first reference of a field can be before or after the last reference.
+  /// The others are after it.
+  ///
+  /// - Parameter bits: The number of low bits that contain flags.
   mutating func reference(
     isFirst: Bool, flags bits: UInt64 = 0
   ) throws(WireError) -> (place: Int, flags: UInt64) {
@@ -134,7 +139,7 @@ extension FieldReader {
     return (last, code & (1 << bits - 1))
   }
 
-  /// The place of the save at a distance from another.
+  /// Returns the place at a distance from another place.
   func place(
     _ place: Int, movedBy distance: UInt64, isSigned: Bool, at start: Int
   ) throws(WireError) -> Int {
@@ -146,7 +151,7 @@ extension FieldReader {
     return Int(result)
   }
 
-  /// Reads how much later a write is stamped than its save.
+  /// Reads the difference between the timestamps of a write and its save.
   ///
   /// - Returns: The timestamp of the write.
   mutating func readTime(of place: Int) throws(WireError) -> Timestamp {
@@ -159,12 +164,12 @@ extension FieldReader {
     return Timestamp(rawValue: time)
   }
 
-  /// Notes that something refers to a save of a device.
+  /// Records that the message refers to a save of a device.
   mutating func see(_ sequence: UInt64, of line: Int) {
     if isValidating { saves.see(sequence, of: line) }
   }
 
-  /// Notes that something has a timestamp of a save.
+  /// Records that the message uses a timestamp of a save.
   mutating func stamp(_ place: Int, at time: UInt64) {
     if !isValidating { return }
     let isExact = time == saves.saves[place].time
@@ -173,13 +178,13 @@ extension FieldReader {
         ? [.isReferred, .isStamped, .isExact] : [.isReferred, .isStamped])
   }
 
-  /// The place of the save of a register that was just read, if the register
-  /// consists of one write with the timestamp of its save.
+  /// Returns the place of the save of the last field, or `nil` unless the field
+  /// is a register with one write that has its save's timestamp.
   func onlyExactWrite(of kind: FieldKind) -> Int? {
     kind == .register && count == 1 && !hasRemainder && isExact ? last : nil
   }
 
-  /// The dot of a save, and the index of its device.
+  /// Returns the dot of a save and the index of its device.
   mutating func dot(at place: Int) -> (dot: Dot, line: Int) {
     if !saves.places(of: current).contains(place) {
       current = saves.line(at: place)
@@ -188,14 +193,15 @@ extension FieldReader {
     return (Dot(device, saves.saves[place].sequence), current)
   }
 
-  /// The dot of a save that is in the store, and the index of its device.
+  /// Returns the dot of a save in the store and the index of its device.
   mutating func storeDot(at place: Int) -> (dot: Dot, line: Int) {
     let (dot, line) = dot(at: place)
     dots.insert(dot.sequence, line)
     return (dot, line)
   }
 
-  /// Reads the number of devices that are left out, and returns the next index.
+  /// Reads the number of skipped devices, and returns the index of the next
+  /// device.
   ///
   /// - Parameter next: The least index that the device can have.
   mutating func readLine(from next: Int) throws(WireError) -> Int {
@@ -207,7 +213,7 @@ extension FieldReader {
     return next + Int(gap)
   }
 
-  /// Reads a clock of devices in the message, with at least one.
+  /// Reads a clock of at least one device in the message.
   mutating func readClock() throws(WireError) -> VectorClock {
     var (entries, line) = ([] as [VectorClock.Entry], -1)
     for _ in 0..<(try bytes.count(of: 2, more: 1)) {
@@ -222,7 +228,7 @@ extension FieldReader {
     return VectorClock(sorted: entries)
   }
 
-  /// Reads how many saves of each device in the clock of a fragment are new.
+  /// Reads the number of new saves of each device in a fragment's clock.
   private mutating func readBasis() throws(WireError) {
     let start = bytes.offset
     var basis: [VectorClock.Entry] = []
@@ -245,7 +251,8 @@ extension FieldReader {
     fragment.basis = VectorClock(sorted: basis)
   }
 
-  /// Throws unless something refers to every device, save and timestamp.
+  /// Throws an error unless the message refers to every device, save and
+  /// timestamp.
   func checkUses() throws(WireError) {
     for line in saves.lines where line.latest == 0 {
       throw bytes.error(.notCanonical, "no unreferenced device")

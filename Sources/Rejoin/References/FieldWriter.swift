@@ -5,15 +5,16 @@ package struct FieldWriter {
   var out: WireWriter
   let kind: WireKind
   let saves: SaveTable
-  /// The place of the save that was referred to last.
+  /// The place of the last save that a field referred to.
   var last = -1
 
-  /// The fragment that is being written, or `nil` for a whole field.
+  /// The current fragment, or `nil` for a whole field.
   private(set) var fragment: FragmentParts?
   private var hasRemainder = false
-  /// The device that was looked up last: fields of one device come in runs.
+  /// The last device that was looked up, because fields of one device come in
+  /// runs.
   private var current = 0
-  /// The save that was found last: fields of one save come in runs, too.
+  /// The last save that was found, because fields of one save come in runs.
   private var found: (dot: Dot, place: Int)?
 
   init(_ kind: WireKind, _ saves: SaveTable) {
@@ -31,7 +32,7 @@ package struct FieldWriter {
       UInt64(count) << 2 | (fragment == nil ? 0 : 2) | (hasRemainder ? 1 : 0))
   }
 
-  /// The index of a device.
+  /// Returns the index of a device.
   mutating func line(of device: DeviceID) -> Int {
     if saves.lines[current].device != device {
       current = saves.lines.position(of: device)
@@ -39,7 +40,7 @@ package struct FieldWriter {
     return current
   }
 
-  /// The place of a save.
+  /// Returns the place of a save.
   mutating func place(of dot: Dot) -> Int {
     if let found, found.dot == dot { return found.place }
     let place = saves.place(of: dot.sequence, of: line(of: dot.device))
@@ -47,12 +48,11 @@ package struct FieldWriter {
     return place
   }
 
-  /// Writes the distance to a save from the one referred to last.
+  /// Writes the distance to a save from the last reference.
   ///
-  /// Within a field, references ascend, so that only the first needs a sign.
+  /// References ascend within a field, so only the first needs a sign.
   ///
-  /// - Parameter flags: What is written in the lowest bits of the same number, and
-  ///   how many bits that takes.
+  /// - Parameter flags: The flags, and the number of low bits that they take.
   /// - Returns: The timestamp of the save in the message.
   @discardableResult
   mutating func reference(
@@ -66,7 +66,7 @@ package struct FieldWriter {
     return saves.saves[place].time
   }
 
-  /// Writes the entries of a clock, each of which is greater than that of `base`.
+  /// Writes the entries of a clock, each greater than the entry of `base`.
   mutating func entries(
     _ entries: [VectorClock.Entry], beyond base: VectorClock
   ) {

@@ -4,8 +4,7 @@
 struct SaveIndex {
   fileprivate struct Save: Sendable {
     let sequence: UInt64
-    /// The least timestamp of what the save has written, or `nil` if nothing of that
-    /// has one.
+    /// The least timestamp of the save's content, or `nil` without timestamps.
     var time: UInt64?
 
     mutating func add(_ other: UInt64?) {
@@ -16,14 +15,14 @@ struct SaveIndex {
 
   fileprivate struct Line: Sendable {
     var interval: SaveInterval?
-    /// Not yet sorted, and perhaps with duplicates.
+    /// Unsorted at first, with possible duplicates.
     var saves: [Save] = []
     /// The greatest sequence number in a clock.
     var latest: UInt64 = 0
   }
 
   private var lines = RunMap<DeviceID, Line>()
-  /// The save of the write that was collected last.
+  /// The save of the last write that was collected.
   private var latest: (dot: Dot, time: Timestamp)?
 
   /// Collects the end of an interval.
@@ -47,10 +46,10 @@ struct SaveIndex {
     }
   }
 
-  /// Collects a save, and the timestamp of its content.
+  /// Collects a save and the timestamp of its content.
   mutating func insert(_ dot: Dot, _ time: UInt64?) {
     lines.update(dot.device, default: Line()) { line in
-      // Fields of one save come in runs, too.
+      // Fields of one save also come in runs.
       let last = line.saves.count - 1
       if last >= 0, line.saves[last].sequence == dot.sequence {
         line.saves[last].add(time)
@@ -60,7 +59,7 @@ struct SaveIndex {
     }
   }
 
-  /// The table of what was collected.
+  /// Returns the table of the collected devices and saves.
   consuming func table() -> SaveTable {
     lines.updateAll { $1.sortAndDeduplicate() }
     var table = SaveTable()
@@ -84,7 +83,7 @@ struct SaveIndex {
 }
 
 extension SaveIndex.Line {
-  /// Sorts the saves and keeps each once, with its least timestamp.
+  /// Sorts the saves and removes duplicates, keeping the least timestamps.
   fileprivate mutating func sortAndDeduplicate() {
     let isSorted = zip(saves, saves.dropFirst()).allSatisfy {
       $0.sequence < $1.sequence

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// First each device with the number of its saves, and then for each device the saves
-// and the interval. So a reader knows how many saves there are before the first.
+// The devices come first, each with the number of its saves. Then follow the
+// saves and the interval of each device. A reader therefore knows the number of
+// all saves before the first one.
 extension SaveTable {
   /// Writes the devices, saves and intervals.
   func write(to out: inout WireWriter, as kind: WireKind) {
@@ -66,7 +67,7 @@ extension SaveTable {
     _checkInvariants()
   }
 
-  /// Reads a device and how many saves of it there are.
+  /// Reads a device and the number of its saves.
   private mutating func readDevice(
     _ reader: inout WireReader
   ) throws(WireError) {

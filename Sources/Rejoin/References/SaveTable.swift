@@ -2,31 +2,31 @@
 
 /// The devices, saves and intervals of a message.
 ///
-/// A message lists each save once, with its timestamp, and fields refer to it by
-/// its index among all saves, its *place*.
+/// A message lists each save once, with its timestamp. Fields refer to a save
+/// by its index among all saves, its *place*.
 ///
-/// The table of a message that was read takes at most 16 times its bytes: a save
-/// takes at least two bytes there and 24 here, and a device 17 there and 80 here.
+/// The table takes at most 16 times the bytes of a received message. A save
+/// takes 24 bytes here and at least 2 in the message. A device takes 80 bytes
+/// here and at least 17 in the message.
 struct SaveTable: Sendable {
   struct Save {
     let sequence: UInt64
-    /// The least timestamp of what the save has written in the message, or zero if
-    /// nothing of that has one.
+    /// The least timestamp of the save's content in the message, or zero
+    /// without timestamps.
     let time: UInt64
-    /// How the fields of a message that is being validated refer to the save.
+    /// The references of fields to the save, recorded during validation.
     var uses: SaveUses = []
   }
 
   struct Line: DeviceEntry {
     let device: DeviceID
-    /// The place of its first save.
+    /// The place of the device's first save.
     let start: Int32
-    /// The greatest sequence number of the device that anything in the message
-    /// refers to.
+    /// The greatest sequence number of the device that the message refers to.
     var latest: UInt64 = 0
-    /// What a reader knows before the interval.
+    /// The flags that a reader gets before the interval.
     fileprivate(set) var flags: Flags = []
-    /// Ends at one of the saves.
+    /// The interval of the device, which ends at one of the saves.
     var interval: SaveInterval?
   }
 
@@ -34,7 +34,7 @@ struct SaveTable: Sendable {
     let rawValue: UInt8
     /// The device has an interval.
     static let hasInterval = Flags(rawValue: 1)
-    /// The interval does not end with the last save listed and its timestamp.
+    /// The interval does not end with the last listed save and its timestamp.
     static let endsElsewhere = Flags(rawValue: 2)
     /// The device is forked.
     static let isForked = Flags(rawValue: 4)
@@ -44,31 +44,31 @@ struct SaveTable: Sendable {
   var lines: [Line] = []
   /// Sorted by device and number.
   var saves: [Save] = []
-  /// The number of saves, once all devices have been added.
+  /// The number of saves of all devices, including saves not yet added.
   private(set) var count = 0
 
-  /// Adds a device after all others, and says how many saves of it follow.
+  /// Adds a device after the others, with the number of its saves.
   mutating func add(_ device: DeviceID, saves: Int, _ flags: Flags = []) {
     lines.append(Line(device: device, start: Int32(count), flags: flags))
     count += saves
   }
 
-  /// Notes that something refers to a save of a device.
+  /// Records that the message refers to a save of a device.
   mutating func see(_ sequence: UInt64, of line: Int) {
     if sequence > lines[line].latest { lines[line].latest = sequence }
   }
 
-  /// The places of a device's saves.
+  /// Returns the places of a device's saves.
   func places(of line: Int) -> Range<Int> {
     let end = line + 1 < lines.count ? Int(lines[line + 1].start) : count
     return Int(lines[line].start)..<end
   }
 
-  /// The place of a device's save.
+  /// Returns the place of a device's save.
   func place(of sequence: UInt64, of line: Int) -> Int {
     let places = places(of: line)
     let first = saves[places.lowerBound].sequence
-    // Where the numbers have no gaps, no search is needed.
+    // If the numbers are contiguous, no search is needed.
     let guess = sequence - first
     if guess < UInt64(places.count),
       saves[places.lowerBound + Int(guess)].sequence == sequence
@@ -78,29 +78,31 @@ struct SaveTable: Sendable {
     return saves[places].partitioningIndex { $0.sequence >= sequence }
   }
 
-  /// The device of a save, of several with one start the last.
+  /// Returns the index of the device of a save.
+  ///
+  /// If several devices have one start, the last one contains the save.
   func line(at place: Int) -> Int {
     lines.partitioningIndex { $0.start > place } - 1
   }
 
-  /// The greatest sequence number of a device that anything refers to.
+  /// Returns the greatest sequence number of a device in the message, or zero.
   func latest(of device: DeviceID) -> UInt64 {
     lines.entry(of: device)?.latest ?? 0
   }
 
-  /// Each device that has an interval, and the interval.
+  /// The devices with an interval, and their intervals.
   var intervals: some Sequence<(DeviceID, SaveInterval)> {
     lines.lazy.compactMap { line in line.interval.map { (line.device, $0) } }
   }
 }
 
-/// How something in a message refers to a save.
+/// The uses of a save in a message.
 struct SaveUses: OptionSet {
   let rawValue: UInt8
   static let isReferred = SaveUses(rawValue: 1)
-  /// Something has a timestamp of the save.
+  /// A field has a timestamp of the save.
   static let isStamped = SaveUses(rawValue: 2)
-  /// Something has the timestamp that the message gives the save.
+  /// A field has the timestamp that the table lists for the save.
   static let isExact = SaveUses(rawValue: 4)
 }
 

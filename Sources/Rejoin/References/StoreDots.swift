@@ -5,11 +5,12 @@ struct StoreDots {
   private let count: Int
   /// The number of each device, zero for most.
   ///
-  /// Allocated with the first number, since records in the short form need
+  /// Allocated with the first number, because the short form of a record needs
   /// none.
   private var greatest: [UInt64] = []
-  /// The devices whose number is not zero, so that clearing costs no more than
-  /// inserting.
+  /// The devices whose number is not zero.
+  ///
+  /// With this list, clearing costs as much as inserting.
   private(set) var touched: [Int32] = []
 
   init(count: Int) { self.count = count }
@@ -29,7 +30,7 @@ struct StoreDots {
     greatest[line] = max(greatest[line], sequence)
   }
 
-  /// The numbers as a clock.
+  /// Returns the numbers as a clock.
   func clock(_ saves: SaveTable) -> VectorClock {
     VectorClock(
       sorted: touched.sorted().map { line in

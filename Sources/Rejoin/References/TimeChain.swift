@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Writes and reads a sequence of timestamps as differences, with milliseconds and
-/// logical time apart.
+/// A sequence of timestamps, encoded as differences.
 ///
-/// The first difference is to the beginning of 2024, which keeps it short.
+/// Milliseconds and logical time are separate. To keep the first difference
+/// short, it starts at the beginning of 2024.
 struct TimeChain {
   private var milliseconds: Int64 = 1_704_067_200_000
 

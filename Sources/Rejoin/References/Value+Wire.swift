@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The form of a value: the lowest three bits of its first number.
+/// The form of a value, in the lowest three bits of its first number.
 private enum ValueForm: UInt64 {
   case constant, int, wide, double, string, bytes, date, reference
 }
 
 extension WireWriter {
-  /// Writes a value; `nil` for an unset register.
+  /// Writes a value, or the mark of an unset register for `nil`.
   mutating func value(_ value: Value?) {
     switch value {
     case nil: head(.constant, 0)
@@ -36,7 +36,7 @@ extension WireWriter {
     varint(content << 3 | form.rawValue)
   }
 
-  /// Writes an integer in the first number if it has at most 61 bits.
+  /// Writes an integer, within the first number if it has at most 61 bits.
   private mutating func integer(
     _ number: Int64, _ form: ValueForm, wide: UInt64
   ) {
@@ -47,10 +47,10 @@ extension WireWriter {
 }
 
 extension WireReader {
-  /// Reads a value; `nil` for an unset register.
+  /// Reads a value, or `nil` for an unset register.
   ///
-  /// - Parameter isBuilding: Whether a text or bytes are needed, and not only
-  ///   validated.
+  /// - Parameter isBuilding: Whether texts and bytes are needed. If not, they
+  ///   are only validated.
   mutating func value(
     isBuilding: Bool = true
   ) throws(WireError) -> Value? {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension VectorClock {
-  /// Reads a clock.
+  /// Decodes a clock.
   ///
-  /// - Throws: ``WireError``, with the offset and what was expected there.
-  /// - Complexity: O(*n*) for *n* bytes.
+  /// - Throws: ``WireError`` with the offset of the error.
+  /// - Complexity: O(*n*), where *n* is the number of bytes.
   public init(
     decoding bytes: some Sequence<UInt8>
   ) throws(WireError) {
@@ -16,7 +16,7 @@ extension VectorClock {
     }
   }
 
-  /// The clock as bytes: about 18 for each device, 16 of them its ID.
+  /// Returns the clock as bytes: about 18 per device, including its 16-byte ID.
   public func encoded() -> [UInt8] {
     var writer = WireWriter(.vectorClock)
     writer.clock(self)
@@ -25,7 +25,7 @@ extension VectorClock {
 }
 
 extension WireWriter {
-  /// Writes the number of devices, and each with its count of saves.
+  /// Writes the number of devices and the number of saves of each device.
   mutating func clock(_ clock: VectorClock) {
     varint(clock.entries.count)
     for entry in clock.entries {
@@ -36,7 +36,7 @@ extension WireWriter {
 }
 
 extension WireReader {
-  /// Reads the number of devices, and each with its count of saves.
+  /// Reads the number of devices and the number of saves of each device.
   mutating func clock() throws(WireError) -> VectorClock {
     let count = try count(of: 17)
     var entries: [VectorClock.Entry] = []

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Decoder {
-  /// The error of content that cannot be.
+  /// Returns an error for invalid content.
   func corrupted(_ description: String) -> DecodingError {
     .dataCorrupted(.init(codingPath: codingPath, debugDescription: description))
   }

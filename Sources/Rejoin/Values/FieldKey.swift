@@ -2,21 +2,22 @@
 
 /// The key of a field within a record: its name and kind.
 ///
-/// Fields of one name and different kinds are different fields: if the kind
+/// Fields with one name and different kinds are different fields. If the kind
 /// changes between versions of a schema, both are kept.
 public struct FieldKey: Sendable {
   /// The name in the schema.
   public let name: String
 
-  /// The kind of the field: its lattice, and how this version of the library
-  /// reads it.
+  /// The kind of the field, which determines its lattice and how this version
+  /// of the library reads it.
   public let kind: FieldKind
 
-  /// The name of a kind that only newer versions of the library know, and that
-  /// reads the lattice of ``kind`` in another way; nearly always `nil`.
+  /// The name of a kind that only newer versions of the library know, or `nil`
+  /// for all other fields.
   ///
-  /// Such a field is kept, passed on and joined by its lattice. It is a
-  /// different field from the one without a variant.
+  /// A newer kind has the lattice of ``kind`` but reads it differently. A
+  /// replica keeps such a field, sends it and joins it by its lattice. The
+  /// field differs from the field without a variant.
   public let variant: String?
 
   /// Creates the key of a field.
@@ -36,10 +37,10 @@ public struct FieldKey: Sendable {
 
   private init() { (name, kind, variant) = ("", .existence, nil) }
 
-  /// The field that holds the marks of the record's existence.
+  /// The key of the field that contains the marks of the record's existence.
   public static let existence = FieldKey()
 
-  /// Whether a field can have this key.
+  /// Returns whether a field can have this key.
   static func isValid(
     _ name: String, _ kind: FieldKind, _ variant: String?
   ) -> Bool {
@@ -75,7 +76,7 @@ extension FieldKey: Comparable {
 }
 
 extension FieldKey: Codable {
-  /// Decodes the name of a field.
+  /// Decodes the key of a field.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     let name = try container.decode(String.self, forKey: .name)

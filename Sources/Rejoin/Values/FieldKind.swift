@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The kind of a field: its lattice, and how it is read.
+/// The kind of a field, which determines its lattice and how it is read.
 public enum FieldKind: String, Codable, Hashable, Sendable, CaseIterable {
   /// A register that keeps concurrent writes as siblings.
   case register
   /// A counter.
   case counter
-  /// A set in which an insertion wins over a concurrent removal.
+  /// A set whose insertions win over concurrent removals.
   case set
   /// An append-only list of amounts.
   case ledger
   /// The marks of ``FieldKey/existence``.
   ///
-  /// A schema declares no field of this kind.
+  /// A schema cannot declare a field of this kind.
   case existence
 
   /// The kinds that a schema can declare.
@@ -27,12 +27,12 @@ extension FieldKind: Comparable {
 
   /// The position among all kinds, with existence at the end.
   ///
-  /// It is the number of the kind in a message.
+  /// Messages contain this number.
   var order: Int {
     FieldKind.allCases.firstIndex(of: self) ?? FieldKind.allCases.count
   }
 
-  /// Creates the kind at a position, if there is one.
+  /// Creates the kind at a position, or returns `nil` if no kind has it.
   init?(order: Int) {
     guard order <= FieldKind.allCases.count else { return nil }
     self =

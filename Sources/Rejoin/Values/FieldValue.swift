@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A Swift type whose values fields can hold.
+/// A type whose values fields can store.
 ///
 /// The conversion must preserve identity: two values are equal if and only if
-/// their ``Value``s are. A `RawRepresentable` type only has to declare the
-/// conformance:
+/// their ``Value``s are. For a `RawRepresentable` type, it is enough to declare
+/// the conformance:
 ///
 ///     enum Colour: String, FieldValue { case red, green }
 public protocol FieldValue: Sendable {
-  /// The value as it is stored.
+  /// The stored form of the value.
   var fieldValue: Value { get }
 
-  /// Creates a value from what is stored.
+  /// Creates a value from its stored form.
   ///
   /// - Returns: `nil` if the stored value has another type, for example because
-  ///   a newer version of the app has written it.
+  ///   a newer version of the app wrote it.
   init?(_ value: Value)
 }
 
 extension Value: FieldValue {
-  /// The value itself.
+  /// This value.
   public var fieldValue: Value { self }
 
-  /// Creates the value itself.
+  /// Creates a copy of a value.
   public init(_ value: Value) { self = value }
 }
 
@@ -36,10 +36,10 @@ extension Bool: FieldValue {
 }
 
 extension FieldValue where Self: FixedWidthInteger {
-  /// The integer, or its big-endian bytes if `Int64` cannot represent it.
+  /// The integer, or its big-endian bytes if it exceeds `Int64`.
   ///
-  /// Such bytes sort after all integers, so that unsigned elements of a set are
-  /// in numerical order.
+  /// Such bytes sort after all integers, so unsigned elements of a set are in
+  /// numerical order.
   ///
   ///     UInt64.max.fieldValue  // .bytes of eight times 255
   public var fieldValue: Value {
@@ -47,13 +47,14 @@ extension FieldValue where Self: FixedWidthInteger {
     return .bytes(withUnsafeBytes(of: bigEndian) { Array($0) })
   }
 
-  /// Creates an integer from a stored one that fits.
+  /// Creates an integer from a stored value, or returns `nil` if it does not
+  /// fit.
   public init?(_ value: Value) {
     switch value {
     case .int(let number): self.init(exactly: number)
     case .bytes(let bytes) where bytes.count == Self.bitWidth / 8:
       let number = bytes.reduce(0 as Self) { $0 << 8 | Self($1) }
-      // A number has one form: these would have been stored as an integer.
+      // A number has one form. This one must be stored as an integer.
       if Int64(exactly: number) != nil { return nil }
       self = number
     default: return nil
@@ -82,10 +83,11 @@ extension Double: FieldValue {
 }
 
 extension Float: FieldValue {
-  /// The same number as a `Double`.
+  /// The number as a `Double`.
   public var fieldValue: Value { Double(self).fieldValue }
 
-  /// Creates a number from a stored one that `Float` represents exactly.
+  /// Creates a number from a stored one, or returns `nil` if `Float` cannot
+  /// represent it exactly.
   public init?(_ value: Value) {
     guard let number = Double(value) else { return nil }
     self.init(number)
@@ -121,10 +123,11 @@ extension RecordID: FieldValue {
 }
 
 extension FieldValue where Self: RawRepresentable, RawValue: FieldValue {
-  /// The raw value, as it is stored.
+  /// The stored form of the raw value.
   public var fieldValue: Value { rawValue.fieldValue }
 
-  /// Creates a value from a stored raw value, if that is valid.
+  /// Creates a value from a stored raw value, or returns `nil` if it is not
+  /// valid.
   public init?(_ value: Value) {
     guard let raw = RawValue(value) else { return nil }
     self.init(rawValue: raw)

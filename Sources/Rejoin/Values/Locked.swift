@@ -6,10 +6,10 @@
   import Synchronization
 #endif
 
-/// A value that one thread at a time can use.
+/// A value that only one thread can use at a time.
 ///
-/// `Mutex` requires iOS 18 and macOS 15. On earlier systems, an unfair lock of
-/// the system does the same.
+/// `Mutex` requires iOS 18 and macOS 15. On Apple systems, an unfair lock does
+/// the same.
 package final class Locked<Value>: @unchecked Sendable {
   #if canImport(Darwin)
     private let lock = OSAllocatedUnfairLock()
@@ -20,7 +20,8 @@ package final class Locked<Value>: @unchecked Sendable {
 
   package init(_ value: sending Value) { self.value = value }
 
-  /// Returns what a closure returns that has exclusive access to the value.
+  /// Calls a closure with exclusive access to the value, and returns its
+  /// result.
   package func withLock<Result>(
     _ body: (inout Value) throws -> Result
   ) rethrows -> Result {

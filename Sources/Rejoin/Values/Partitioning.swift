@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension RandomAccessCollection where Index == Int {
-  /// The index of the first element that `isInSecond` picks, or the end: a binary
-  /// search in an array that begins with all elements it does not pick.
+  /// Returns the index of the first element that satisfies `isInSecond`, or the
+  /// end index.
   ///
-  /// - Complexity: O(log *n*).
+  /// This is a binary search. The elements that satisfy `isInSecond` must
+  /// follow all others.
+  ///
+  /// - Complexity: O(log *n*), where *n* is the number of elements.
   func partitioningIndex(where isInSecond: (Element) -> Bool) -> Int {
     var (low, high) = (startIndex, endIndex)
     while low < high {

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension RecordID {
-  /// Creates the ID of the record that has a unique key.
+  /// Creates the ID of a record with a unique key.
   ///
   ///     RecordID("Contact", key: "ada@example.com").key  // "s15:ada@example.com"
   ///     RecordID("Seat", key: 12, "A").key               // "i2:12s1:A"
   ///
-  /// Use it if no two records of an entity may have the same values in certain
-  /// fields. Devices that create a record with one key then create the same
-  /// record, and their edits merge.
+  /// Use this initializer if no two records of an entity may have the same
+  /// values in certain fields. Devices that create a record with the same key
+  /// then create the same record, and their edits merge.
   ///
-  /// Different values always give different IDs: the ID contains each value with
-  /// its type and length. It is not a hash, because a collision would unite two
-  /// records permanently. The order of the values counts.
+  /// Different values always result in different IDs, because the ID contains
+  /// each value with its type and length. It is not a hash: a collision would
+  /// unite two records permanently. The order of the values counts.
   ///
   /// - Parameters:
   ///   - entity: The name of the entity.
@@ -28,7 +28,7 @@ extension RecordID {
 }
 
 extension Value {
-  /// The value as a part of a key: the letter of its type, its length in bytes, a
+  /// The value as part of a key: the letter of its type, its length in bytes, a
   /// colon, and its text.
   fileprivate var keyPart: String {
     let (letter, text) =

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The ID of a record: an entity and a key within it.
+/// The ID of a record: an entity and a key within the entity.
 ///
 ///     RecordID("Profile", "ada")
 ///
-/// IDs are equal if their UTF-8 bytes are; Unicode equivalence plays no part.
+/// IDs are equal if their UTF-8 bytes are. Unicode equivalence does not count.
 public struct RecordID: Codable, Sendable {
   /// The name of the entity.
   public let entity: String

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The order of many records by ID.
+/// Sorts many records by ID.
 ///
-/// Few comparisons look at a text: each entity is ranked once, and the first
-/// bytes of the keys decide most of the rest.
+/// Most comparisons read no text: each entity is ranked once, and the first
+/// bytes of the keys decide most other comparisons.
 struct RecordOrder {
   private struct Item {
     let prefix: UInt64
@@ -11,7 +11,8 @@ struct RecordOrder {
     let place: UInt32
   }
 
-  /// The indices of the IDs, sorted by ID; `nil` if they came in order.
+  /// Returns the indices of the IDs, sorted by ID, or `nil` if the IDs are
+  /// already sorted.
   static func places(_ count: Int, _ id: (Int) -> RecordID) -> [UInt32]? {
     if count < 2 { return nil }
     var entities = RunMap<SchemaName, Void>()

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A key that a number tells apart from most others.
+/// A key with a number that differs from that of most other keys.
 protocol RunKey: Hashable, Sendable {
-  /// Equal for equal keys, and mostly different for others.
+  /// Equal for equal keys, and usually different for different keys.
   var mark: UInt32 { get }
 }
 
@@ -23,15 +23,15 @@ extension UInt32: RunKey {
 }
 
 extension ObjectIdentifier: RunKey {
-  /// The lowest bits of an address are alike.
+  /// Without the lowest bits, which are the same in all addresses.
   var mark: UInt32 { UInt32(truncatingIfNeeded: UInt(bitPattern: self) >> 3) }
 }
 
-/// A map for keys that come in runs: it looks first where it looked last.
+/// A map for keys that come in runs, which starts a look-up at the last index.
 ///
-/// A save edits one record after the other and may name a field several times.
-/// Few keys are compared one by one, without being hashed. Their marks are
-/// compared first, since most comparisons fail.
+/// A save edits record after record and may name a field several times. A small
+/// map compares keys one by one and does not hash them. It compares their marks
+/// first, because most comparisons fail.
 struct RunMap<Key: RunKey, Content: Sendable>: Sendable {
   struct Entry: Sendable {
     let key: Key
@@ -43,25 +43,25 @@ struct RunMap<Key: RunKey, Content: Sendable>: Sendable {
     }
   }
 
-  /// Up to that many keys are not hashed.
+  /// The maximum number of keys that are not hashed.
   private static var few: Int { 12 }
 
-  /// The entries, in the order in which their keys came.
+  /// The entries, in the order of their insertion.
   private(set) var entries: [Entry] = []
-  /// The inverse of `entries`; empty while there are few.
+  /// The inverse of `entries`, or empty while there are few.
   private var places: [Key: Int] = [:]
-  /// The place that was found last.
+  /// The index of the last key that was found.
   private var last = 0
 
   init() {}
 
   var isEmpty: Bool { entries.isEmpty }
 
-  /// The index of a key in `entries`.
+  /// Returns the index of a key in `entries`.
   func place(of key: Key) -> Int? { place(of: key, key.mark) }
 
   private func place(of key: Key, _ mark: UInt32) -> Int? {
-    // Some come again in the order in which they came first.
+    // Keys often return in the order of their insertion.
     if isPlace(last, of: key, mark) { return last }
     if isPlace(last + 1, of: key, mark) { return last + 1 }
     if entries.count > Self.few { return places[key] }
@@ -81,13 +81,14 @@ struct RunMap<Key: RunKey, Content: Sendable>: Sendable {
     place(of: key).map { entries[$0].content }
   }
 
-  /// Whether a key is where it is looked for first.
+  /// Returns whether a key is at one of the first two indices to search.
   private func isNear(_ key: Key, _ mark: UInt32) -> Bool {
     isPlace(last, of: key, mark) || isPlace(last + 1, of: key, mark)
   }
 
-  /// The index of a key in `entries`; a key that is missing is added with
-  /// `initial`.
+  /// Returns the index of a key in `entries`.
+  ///
+  /// Adds a missing key with `initial`.
   mutating func intern(
     _ key: Key, default initial: @autoclosure () -> Content
   ) -> Int {
@@ -104,15 +105,16 @@ struct RunMap<Key: RunKey, Content: Sendable>: Sendable {
       }
       return last
     }
-    // Hashed once, whether the key is missing or not.
+    // Hash the key only once, whether or not it is missing.
     let new = entries.count
     last = { (place: inout Int) in place }(&places[key, default: new])
     if last == new { entries.append(Entry(key, mark, initial())) }
     return last
   }
 
-  /// Changes the content under a key in place; a key that is missing begins
-  /// with `initial`.
+  /// Changes the content under a key in place.
+  ///
+  /// A missing key starts with `initial`.
   mutating func update<Result>(
     _ key: Key, default initial: @autoclosure () -> Content,
     _ change: (inout Content) -> Result
@@ -121,7 +123,7 @@ struct RunMap<Key: RunKey, Content: Sendable>: Sendable {
     return change(&entries[place].content)
   }
 
-  /// Removes the keys that came after the first `count`.
+  /// Removes all keys except the first `count`.
   mutating func removeAll(after count: Int) {
     for entry in entries[count...] { places[entry.key] = nil }
     entries.removeSubrange(count...)
@@ -129,7 +131,8 @@ struct RunMap<Key: RunKey, Content: Sendable>: Sendable {
     last = 0
   }
 
-  /// Changes each content in place, given its place.
+  /// Calls `change` with each index and its content, which it can change in
+  /// place.
   mutating func updateAll(_ change: (Int, inout Content) -> Void) {
     for place in entries.indices { change(place, &entries[place].content) }
   }
@@ -141,7 +144,7 @@ struct RunMap<Key: RunKey, Content: Sendable>: Sendable {
 }
 
 extension RunMap where Key: Comparable {
-  /// Whether the keys came in order, as they often do.
+  /// Whether the keys were inserted in order, as they often are.
   private var isSorted: Bool {
     entries.indices.dropFirst().allSatisfy {
       entries[$0 - 1].key < entries[$0].key

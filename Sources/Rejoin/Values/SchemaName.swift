@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A text that is compared, ordered and hashed by its UTF-8 bytes.
+/// A text that is compared, sorted and hashed by its UTF-8 bytes.
 ///
-/// It is a dictionary key for entities and fields. As a `String`, a composed
+/// It is the dictionary key for entities and fields. As a `String`, a composed
 /// and a decomposed "é" would be the same key.
 public struct SchemaName: Sendable {
   /// The text.

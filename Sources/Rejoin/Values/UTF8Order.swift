@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Equality, order and hashing of text by its UTF-8 bytes.
+/// Compares, sorts and hashes text by its UTF-8 bytes.
 ///
 /// `String` compares by Unicode equivalence: a composed and a decomposed "é"
-/// are equal, and the result may depend on the version of Unicode. Replicas
-/// must agree on bytes under any version.
+/// are equal, and the result may depend on the Unicode version. Replicas must
+/// agree on the bytes under any version.
 enum UTF8Order {
   static func equal(_ a: String, _ b: String) -> Bool {
-    // Texts of equal bytes are equal under any version of Unicode, and those
-    // that differ are mostly told apart by `==` without being unpacked.
+    // Texts with equal bytes are equal in every Unicode version. `==`
+    // distinguishes most other texts without unpacking them.
     a.utf8.count == b.utf8.count && a == b && compare(a, b) == 0
   }
 
-  /// A negative number, zero or a positive number, if `a` is less than, equal
-  /// to or greater than `b`.
+  /// Returns a negative number, zero or a positive number if `a` is less than,
+  /// equal to or greater than `b`.
   static func compare(_ a: String, _ b: String) -> Int {
     let fast = a.utf8.withContiguousStorageIfAvailable { x in
       b.utf8.withContiguousStorageIfAvailable { y in compare(x, y) }
@@ -30,8 +30,9 @@ enum UTF8Order {
     }
   }
 
-  /// The first eight bytes as a number, so that a lesser number means a lesser
-  /// text.
+  /// Returns the first eight bytes as a number.
+  ///
+  /// A text with a lesser number is a lesser text.
   static func prefix(of text: String) -> UInt64 {
     var (text, prefix) = (text, 0 as UInt64)
     text.withUTF8 { bytes in
@@ -42,7 +43,7 @@ enum UTF8Order {
     return prefix
   }
 
-  /// A number that tells most texts apart that differ in their first eight bytes.
+  /// Returns a number that usually differs if the first eight bytes differ.
   static func mark(of text: String) -> UInt32 {
     let prefix = prefix(of: text)
     return UInt32(truncatingIfNeeded: prefix ^ prefix >> 32)
@@ -51,8 +52,8 @@ enum UTF8Order {
   static func hash(_ text: String, into hasher: inout Hasher) {
     var text = text
     text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
-    // A byte that UTF-8 never contains ends the text, so that "ab", "c" and
-    // "a", "bc" hash differently.
+    // UTF-8 never contains this byte. It ends the text, so "ab", "c" and "a",
+    // "bc" have different hashes.
     hasher.combine(0xff as UInt8)
   }
 

@@ -7,7 +7,7 @@ extension Value: Codable {
 
   /// Encodes the content under the name of its type, such as `{"int": 5}`.
   ///
-  /// Numbers that JSON cannot represent are encoded as text: `"inf"`, `"-inf"`,
+  /// Encodes numbers that JSON cannot represent as text: `"inf"`, `"-inf"`,
   /// `"nan"`.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)

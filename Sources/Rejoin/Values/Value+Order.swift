@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Value {
-  /// A number that is less only if the value is, and equal for few others.
+  /// A number that sorts like the value and is equal for few other values.
   fileprivate var rank: UInt64 {
     let prefix =
       if case .string(let text) = self { UTF8Order.prefix(of: text) } else {
@@ -12,9 +12,10 @@ extension Value {
 }
 
 extension Sequence {
-  /// The elements, sorted by a value of each.
+  /// Returns the elements, sorted by a value of each.
   ///
-  /// Few comparisons look at a text, since its first bytes decide most.
+  /// Few comparisons read a whole text, because its first bytes decide most of
+  /// them.
   func sorted(byValue value: (Element) -> Value) -> [Element] {
     let all = Array(self)
     var order = all.indices.map { (rank: value(all[$0]).rank, place: $0) }

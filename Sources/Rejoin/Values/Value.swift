@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A value that a field of a record can hold.
+/// A value that a field of a record can store.
 ///
-/// Values are compared in canonical form: text by its UTF-8 bytes, numbers by
-/// their IEEE bits, with one NaN and no negative zero. A value is made
-/// canonical when it is written: −0 reads as 0 even on the device that wrote
-/// it.
+/// Values are compared in canonical form: text by its UTF-8 bytes, and numbers
+/// by their IEEE bits, with one NaN and no negative zero. A write makes a value
+/// canonical, so −0 reads as 0 even on the device that wrote it.
 ///
 ///     Value.double(-0.0) == .double(0.0)         // true
 ///     Value.string("e\u{301}") == .string("é")   // false: other bytes
@@ -23,20 +22,21 @@ public enum Value: Sendable {
   case string(String)
   /// Bytes.
   case bytes([UInt8])
-  /// A moment, in microseconds since 1970.
+  /// A point in time, in microseconds since 1970.
   case date(Int64)
   /// The ID of another record.
   indirect case reference(RecordID)
 }
 
 extension Value {
-  /// The IEEE bits of a number, the same for every NaN and for both zeros.
+  /// Returns the IEEE bits of a number, with one form for all NaNs and one for
+  /// both zeros.
   static func canonicalBits(_ number: Double) -> UInt64 {
     if number.isNaN { return Double.nan.bitPattern }
     return number == 0 ? 0 : number.bitPattern
   }
 
-  /// The value as it is stored, with one NaN and no negative zero.
+  /// The stored form of the value, with one NaN and no negative zero.
   package var canonical: Value {
     guard case .double(let number) = self else { return self }
     return .double(Double(bitPattern: Value.canonicalBits(number)))
@@ -45,15 +45,15 @@ extension Value {
   /// Whether the value is the ID of a record.
   var isReference: Bool { if case .reference = self { true } else { false } }
 
-  /// Whether the value is as it is stored.
+  /// Whether the value equals its stored form.
   var isCanonical: Bool {
     guard case .double(let number) = self else { return true }
     return number.bitPattern == Value.canonicalBits(number)
   }
 
-  /// The bits of a number, mapped so that their order is the numerical one.
+  /// Returns the bits of a number, mapped so they sort in numerical order.
   private static func sortKey(_ number: Double) -> UInt64 {
-    // IEEE bits order positive numbers, and negative ones in reverse.
+    // IEEE bits sort positive numbers in order and negative ones in reverse.
     let bits = canonicalBits(number)
     return bits >> 63 == 1 ? ~bits : bits | 1 << 63
   }
@@ -120,7 +120,9 @@ extension Value: Comparable {
 }
 
 extension Value? {
-  /// Whether this comes before `other`; no value comes before any.
+  /// Returns whether this value sorts before `other`.
+  ///
+  /// `nil` sorts before every value.
   func isBefore(_ other: Value?) -> Bool {
     guard let other else { return false }
     return map { $0 < other } ?? true
@@ -128,7 +130,7 @@ extension Value? {
 }
 
 extension Value: CustomStringConvertible {
-  /// The value as it would be written in a script.
+  /// The value as text, for example in a script.
   public var description: String {
     switch self {
     case .null: "null"

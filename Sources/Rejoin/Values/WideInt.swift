@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A signed integer of 128 bits, for sums of many `Int64` and `UInt64` numbers.
+/// A signed 128-bit integer for sums of many `Int64` and `UInt64` numbers.
 ///
 ///     let sum = WideInt(UInt64.max) + 1
 ///     sum                     // 18446744073709551616
@@ -8,7 +8,7 @@
 ///
 /// The standard library's `Int128` requires iOS 18 and macOS 15.
 public struct WideInt: Hashable, Sendable {
-  /// The upper and the lower half in two's complement.
+  /// The upper and the lower half, in two's complement.
   let high: Int64
   let low: UInt64
 
@@ -17,13 +17,13 @@ public struct WideInt: Hashable, Sendable {
     (self.high, self.low) = (high, low)
   }
 
-  /// Creates a number with the value of an `Int64`.
+  /// Creates a number from an `Int64`.
   @inline(__always)
   public init(_ number: Int64) {
     self.init(high: number >> 63, low: UInt64(bitPattern: number))
   }
 
-  /// Creates a number with the value of a `UInt64`.
+  /// Creates a number from a `UInt64`.
   @inline(__always)
   public init(_ number: UInt64) { self.init(high: 0, low: number) }
 
@@ -40,7 +40,7 @@ public struct WideInt: Hashable, Sendable {
     return (~high &+ (low == 0 ? 1 : 0), ~low &+ 1)
   }
 
-  /// Whether the number lies between −`bound` and `bound`, both included.
+  /// Returns whether the number lies between −`bound` and `bound`, inclusive.
   func isWithin(_ bound: WideInt) -> Bool { -bound <= self && self <= bound }
 }
 
@@ -51,7 +51,7 @@ extension WideInt: ExpressibleByIntegerLiteral {
 }
 
 extension WideInt: Comparable {
-  /// Whether a number is less than another.
+  /// Returns whether a number is less than another.
   @inline(__always)
   public static func < (a: WideInt, b: WideInt) -> Bool {
     (a.high, a.low) < (b.high, b.low)
@@ -97,7 +97,7 @@ extension WideInt: AdditiveArithmetic {
 }
 
 extension Int64 {
-  /// Creates the `Int64` that is closest to a wider number.
+  /// Creates the `Int64` closest to a wider number.
   @inline(__always)
   public init(clamping number: WideInt) {
     let low = Int64(bitPattern: number.low)
@@ -107,8 +107,8 @@ extension Int64 {
 }
 
 extension UInt64 {
-  /// Creates the `UInt64` with the value of a wider number, or `nil` if it does
-  /// not fit.
+  /// Creates the `UInt64` with the value of a wider number, or returns `nil` if
+  /// it does not fit.
   init?(exactly number: WideInt) {
     guard number.high == 0 else { return nil }
     self = number.low
@@ -118,7 +118,7 @@ extension UInt64 {
 extension WideInt: CustomStringConvertible {
   private static let chunk: UInt64 = 1_000_000_000_000_000_000
 
-  /// The decimal digits, after a minus sign if the number is negative.
+  /// The decimal digits, with a minus sign if the number is negative.
   public var description: String {
     var (rest, text) = (magnitude, "")
     while true {
@@ -134,10 +134,10 @@ extension WideInt: CustomStringConvertible {
     }
   }
 
-  /// Creates a number from decimal digits, as ``description`` writes them.
+  /// Creates a number from decimal digits in the form of ``description``.
   ///
-  /// Other forms, such as a plus sign or leading zeros, give `nil`, so a number
-  /// has one encoded form.
+  /// Returns `nil` for other forms, such as a plus sign or leading zeros, so a
+  /// number has one encoded form.
   init?(digits text: String) {
     let digits = text.utf8.drop { $0 == UInt8(ascii: "-") }
     let isNegative = digits.count < text.utf8.count
@@ -168,7 +168,7 @@ extension WideInt: CustomStringConvertible {
 }
 
 extension Sequence<WideInt> {
-  /// Whether no sum of any of these numbers overflows.
+  /// Whether the sum of any of these numbers stays within the range.
   var isSummable: Bool {
     var total: WideInt = 0
     for number in self {

@@ -3,12 +3,12 @@
 import Rejoin
 import RejoinTesting
 
-// The edits of each kind that scripts and checks draw. Recorded seeds and stored
-// inputs depend on the order of the draws.
+// The edits of each kind that scripts and checks draw. The order of the draws
+// must stay the same: recorded seeds and stored inputs depend on it.
 
-/// A source of choices that bytes determine.
+/// A source of choices that are determined by bytes.
 public protocol ChoiceSource {
-  /// Returns a number from zero up to, and not including, `bound`.
+  /// Returns a number from zero up to but not including `bound`.
   mutating func below(_ bound: Int) -> Int
 
   mutating func flag() -> Bool
@@ -17,10 +17,10 @@ public protocol ChoiceSource {
   mutating func pick<Choice>(_ choices: [Choice]) -> Choice
 }
 
-// Edits that a check can predict.
+// Edits with a predictable effect.
 extension FieldKind {
-  /// Returns an edit that adds a number to the content of a field, or writes it to
-  /// a register.
+  /// Returns an edit that adds a number to the content of a field, or writes it
+  /// to a register.
   public func adding(_ number: Int64) -> FieldEdit {
     switch self {
     case .register: .write(.int(number))
@@ -31,8 +31,8 @@ extension FieldKind {
     }
   }
 
-  /// Returns an edit after which the field ``FieldReading/shows(_:in:)`` a number,
-  /// whatever the field contained.
+  /// Returns an edit after which the field ``FieldReading/shows(_:in:)`` a
+  /// number, regardless of its earlier content.
   public func showing(_ number: Int64) -> FieldEdit {
     switch self {
     case .register, .set: adding(number)
@@ -44,7 +44,7 @@ extension FieldKind {
 }
 
 extension FieldReading {
-  /// Changes the reading as ``FieldKind/adding(_:)`` changes the field.
+  /// Changes the reading like ``FieldKind/adding(_:)`` changes the field.
   public mutating func add(_ number: Int64, in kind: FieldKind) {
     switch kind {
     case .register: value = .int(number)
@@ -55,8 +55,8 @@ extension FieldReading {
     }
   }
 
-  /// Returns whether a set contains a number, or whether a field of another kind
-  /// shows exactly the number.
+  /// Returns whether a set contains a number, or whether a field of another
+  /// kind shows exactly the number.
   public func shows(_ number: Int64, in kind: FieldKind) -> Bool {
     switch kind {
     case .register: value == .int(number)
@@ -105,7 +105,7 @@ extension SeededRandom {
   }
 }
 
-// The edits of scripts that bytes choose.
+// The edits of scripts from a choice source.
 extension FieldKind {
   public func edit(choosing source: inout some ChoiceSource) -> FieldEdit {
     switch self {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Rejoin
 
-/// JSON as a replay script needs it.
+/// The JSON of replay scripts.
 enum ReplayJSON {
   static func text(_ text: String) -> String {
     var result = "\""
@@ -35,7 +35,7 @@ enum ReplayJSON {
     }
   }
 
-  /// The verbs of a line that make the edits.
+  /// Returns the members of a line that express the edits.
   static func members(
     _ edits: [FieldKey: FieldEdit]
   ) -> [(String, String)] {
@@ -54,7 +54,7 @@ enum ReplayJSON {
       .sorted { $0.key < $1.key }
   }
 
-  /// The verbs that make an edit, with what each takes.
+  /// Returns the verbs of an edit, with their arguments.
   private static func spell(
     _ edit: FieldEdit
   ) -> [(verb: String, argument: String?)] {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Rejoin
 
-// Scripts that say much the same with plainer means: steps that can be read without
-// looking elsewhere, and fewer devices.
+// Simplified scripts: their steps depend on fewer other steps, and they have
+// fewer devices.
 extension Script {
-  /// The script with one step said more plainly, for every step where that can be.
+  /// The scripts that result from simplifying one step, for every such step.
   var plainer: [Script] {
     var authors: [Int: Int] = [:]
     var contexts: [Int: (on: Int, id: RecordID)] = [:]
@@ -36,7 +36,7 @@ extension Script {
           result.append(replacing(place, by: .sync(from: i, to: j)))
         }
       case .fork where !steps[..<place].contains(where: \.isFork):
-        // The device is there from the beginning, under the same number.
+        // The device exists from the start, under the same number.
         var copy = self
         copy.steps.remove(at: place)
         copy.deviceCount += 1
@@ -47,8 +47,8 @@ extension Script {
     return result
   }
 
-  /// The script without a device that no step is about, or with all that one device
-  /// does done by an earlier one.
+  /// The scripts without an idle device, or with one device's steps moved to an
+  /// earlier device.
   var withFewerDevices: [Script] {
     (1..<max(deviceCount, 1)).reversed().flatMap { i in
       isIdle(i) ? [removing(i)] : (0..<i).map { renaming(i, to: $0) }
@@ -82,7 +82,7 @@ extension ScriptStep {
     if case .fork = self { true } else { false }
   }
 
-  /// The same step by and about other devices.
+  /// Returns the step with other device numbers.
   fileprivate func mapDevices(_ new: (Int) -> Int) -> ScriptStep {
     switch self {
     case .save(let i, let verbs): .save(on: new(i), verbs)

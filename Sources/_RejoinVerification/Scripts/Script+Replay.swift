@@ -2,15 +2,17 @@
 import Rejoin
 
 extension Script {
-  /// The script as `rejoin replay` reads it: JSON, an object a line.
+  /// Returns the script in the format of `rejoin replay`: a JSON object per
+  /// line.
   ///
-  /// Steps about things that are not there are left out. What a replay script
-  /// cannot say in one save, such as deleting a record and creating it again, is
-  /// printed as several, with a comment. That a record is touched is only a comment.
+  /// Forged versions are omitted, and so are steps that refer to a missing
+  /// device, message, backup or context. A save that a replay script cannot
+  /// express, such as deleting and recreating a record, becomes several lines
+  /// and a comment. A touch of a record becomes a comment.
   ///
   /// - Parameters:
-  ///   - universe: The schema that the script is about.
-  ///   - showing: The devices to show at the end; all by default.
+  ///   - universe: The universe of the script.
+  ///   - showing: The devices to show at the end, or `nil` for all devices.
   public func replayText(
     universe: ScriptUniverse = .standard, showing: [Int]? = nil
   ) -> String {
@@ -46,7 +48,7 @@ extension Script {
 }
 
 extension [ScriptVerb] {
-  /// The fields that the verbs name, existence among them.
+  /// The fields that the verbs name, including the existence of records.
   fileprivate var paths: [FieldPath] {
     flatMap { verb in
       let existence = FieldPath(verb.id, .existence)
@@ -56,7 +58,8 @@ extension [ScriptVerb] {
   }
 }
 
-/// Writes steps as lines, and keeps account of what there is to name.
+/// A printer of steps, which tracks the devices, messages, backups and contexts
+/// that a later line can name.
 private struct ReplayPrinter {
   var lines: [String] = []
   private(set) var deviceCount: Int
@@ -183,7 +186,8 @@ private struct ReplayPrinter {
     case .bringIn(let i, let rows) where isThere(i):
       add("import", "on", i, [("records", records(rows))])
     case .pull(let i, let server, let time, let rows) where isThere(i):
-      // The line's time is the server's; this one sets the device's clock.
+      // The time of the pull is the server's, so the line before sets the
+      // device's clock.
       add("backup", "on", i, [("as", "\"clock\"")])
       lines.append(
         ReplayJSON.object([
@@ -212,7 +216,7 @@ private struct ReplayPrinter {
     if isShared { lines.append("#") }
   }
 
-  /// The rows that some verbs make.
+  /// Returns the rows that some verbs write.
   private func records(_ verbs: [ScriptVerb]) -> String {
     var records: [(id: RecordID, edits: [FieldKey: FieldEdit])] = []
     for case .edit(let id, let key, let edit) in verbs {
@@ -264,7 +268,7 @@ private struct ReplayPrinter {
     for verb in verbs {
       switch verb {
       case .touch(let id):
-        // A line that names a record and no verb makes no edit.
+        // A line without a verb makes no edit.
         lines.append(
           "# \(DeviceNames.name(i)) touches \(id), which no verb says.")
       case .delete(let id):

@@ -2,14 +2,14 @@
 import Rejoin
 import RejoinTesting
 
-// What a save of a random script does.
+// The verbs of random saves.
 extension ScriptGenerator {
-  /// One to five verbs.
+  /// Returns one to five verbs.
   mutating func verbs() -> [ScriptVerb] {
     (0...random.number(below: 5)).map { _ in verb() }
   }
 
-  /// Sometimes verbs before those of a context, and after them.
+  /// Returns verbs before and after those of a context, or none.
   mutating func company() -> ScriptCompany {
     guard random.chance(percent: weights.company) else {
       return ScriptCompany()
@@ -35,7 +35,7 @@ extension ScriptGenerator {
     return .edit(id, key, edit(of: key.kind))
   }
 
-  /// Rows that are the same every few times.
+  /// Returns the rows of one of three imports.
   mutating func rows() -> [ScriptVerb] {
     let rest = random
     random = SeededRandom(seed: UInt64(random.number(below: 3)))
@@ -48,14 +48,15 @@ extension ScriptGenerator {
     }
   }
 
-  /// A field of a row, or a row without fields.
+  /// Returns an edit of a field, or a touch of the record.
   private mutating func row(
     of id: RecordID, _ fields: [FieldKey]
   ) -> ScriptVerb {
     random.chance(percent: 10) ? .touch(id) : edit(of: id, fields)
   }
 
-  /// Rows of one of two servers, which mostly knows the time.
+  /// Returns a pull of rows from one of two servers, with a time near the
+  /// device's.
   mutating func pull(on i: Int, at now: Int64) -> ScriptStep {
     let registers = universe.fields.filter { $0.kind == .register }
     let rows = (0...random.number(below: 3)).map { _ in

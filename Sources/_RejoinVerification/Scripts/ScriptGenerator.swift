@@ -2,13 +2,14 @@
 import Rejoin
 import RejoinTesting
 
-/// How often each thing happens in a random script, relative to the others.
+/// The relative frequencies of the kinds of steps in random scripts.
 public struct ScriptWeights: Sendable {
   /// Saves.
   public var saves = 36
   /// Exchanges between two devices.
   public var syncs = 14
-  /// Messages that are kept, and delivered late, in parts, twice or never.
+  /// Messages that are kept, and then delivered late, in parts, repeatedly or
+  /// never.
   public var messages = 10
   /// Deliveries of kept messages.
   public var deliveries = 14
@@ -20,9 +21,9 @@ public struct ScriptWeights: Sendable {
   public var restores = 2
   /// Restores and clones that are not detected.
   public var unnoticedRestores = 3
-  /// Closing and opening again.
+  /// Reopened replicas.
   public var reopenings = 3
-  /// New devices that begin with another's state.
+  /// New devices that start from another device's state.
   public var forks = 2
   /// Jumps of a wall clock.
   public var clockJumps = 5
@@ -30,38 +31,38 @@ public struct ScriptWeights: Sendable {
   public var purges = 2
   /// Folds of ledgers.
   public var folds = 2
-  /// Edits of a record as it was shown some time before.
+  /// Edits of a record that was fetched earlier.
   public var contexts = 12
   /// Retirements.
   public var retirements = 2
-  /// Deletions of a record as it was shown some time before.
+  /// Deletions of a record that was fetched earlier.
   public var discards = 3
-  /// Records that are brought back after their deletion.
+  /// Restorations of deleted records.
   public var undeletions = 3
-  /// Rows that every device already has.
+  /// Imports of rows that every device already has.
   public var imports = 2
-  /// Rows of servers.
+  /// Pulls of rows from servers.
   public var pulls = 3
-  /// Tokens that are stored, and states that are opened with them.
+  /// Stored tokens, and states that are opened with them.
   public var tokens = 4
-  /// Messages of which one half is lost for good.
+  /// Messages that permanently lose one half.
   public var lostHalves = 3
-  /// Transfers in parts, from one sender or from two.
+  /// Transfers in parts, from one or more senders.
   public var transfers = 5
-  /// Saves that are undone or redone.
+  /// Undos and redos.
   public var undoings = 8
-  /// Versions whose digests no device made.
+  /// Forged versions, whose digests no device made.
   public var deceptions = 2
-  /// Saves of contexts that share their save with other verbs, in percent.
+  /// The percentage of saves of contexts that include other verbs.
   public var company = 25
-  /// Saves of contexts, and undone saves, before which a device purges a record or
-  /// retires another device, in percent.
+  /// The percentage of saves of contexts, and of undos, that follow a purge of
+  /// a record or a retirement.
   public var housekeeping = 20
 
-  /// Weights that let everything happen.
+  /// Creates weights that let every kind of step occur.
   public init() {}
 
-  /// Weights for transfers in parts among restores and forks.
+  /// Weights for transfers in parts, with restores and forks.
   public static let transfers: ScriptWeights = {
     var weights = ScriptWeights()
     (weights.saves, weights.transfers) = (30, 40)
@@ -81,7 +82,9 @@ public struct ScriptWeights: Sendable {
   }
 }
 
-/// Writes random scripts: the same seed gives the same script.
+/// A generator of random scripts.
+///
+/// The same seed gives the same script.
 public struct ScriptGenerator {
   /// The kinds of steps, in the order of ``ScriptWeights/list``.
   enum Happening: Int, CaseIterable {
@@ -110,10 +113,11 @@ public struct ScriptGenerator {
   /// Creates a generator.
   ///
   /// - Parameters:
-  ///   - seed: What determines the script.
-  ///   - devices: How many devices there are at the beginning.
-  ///   - weights: How often each thing happens.
-  ///   - universe: The records and fields that there are to edit.
+  ///   - seed: The seed of the script.
+  ///   - devices: The number of devices at the start, or `nil` for a random
+  ///     one.
+  ///   - weights: The frequencies of the kinds of steps.
+  ///   - universe: The records and fields of the script.
   public init(
     seed: UInt64, devices: Int? = nil, weights: ScriptWeights = .init(),
     universe: ScriptUniverse = .standard
@@ -125,7 +129,7 @@ public struct ScriptGenerator {
     clocks = []
   }
 
-  /// A script with about as many steps as asked for.
+  /// Returns a random script with at least `steps` steps.
   public static func script(
     seed: UInt64, steps: Int, devices: Int? = nil,
     weights: ScriptWeights = .init(), universe: ScriptUniverse = .standard
@@ -212,7 +216,7 @@ public struct ScriptGenerator {
     let basis = random.chance(percent: 15) ? nil : other(than: i)
     var steps: [ScriptStep] = []
     if let basis, random.chance(percent: 40) {
-      // The basis is up to date, so that all others see a gap.
+      // Bring the basis up to date first, so all other devices see a gap.
       steps = [.sync(from: i, to: basis), .save(on: i, verbs())]
     }
     steps.append(.write(on: i, since: basis, message: k))
@@ -226,7 +230,7 @@ public struct ScriptGenerator {
     return steps
   }
 
-  /// An arrival, more often of a recent message than of an old one.
+  /// Returns the delivery of a message, more often of a recent one.
   private mutating func deliver(to i: Int) -> [ScriptStep] {
     if messages == 0 { return [] }
     let age = random.number(
@@ -241,8 +245,8 @@ public struct ScriptGenerator {
     return [.restore(i, from: k, with: token)]
   }
 
-  /// A state and then its token are stored, or one of them, and the device opens
-  /// some stored state with the token.
+  /// Returns steps that may store a state and then its token, save, and open a
+  /// stored state with the token.
   private mutating func open(_ i: Int) -> [ScriptStep] {
     var steps: [ScriptStep] = []
     if random.chance(percent: 70) {
@@ -262,7 +266,7 @@ public struct ScriptGenerator {
     return steps
   }
 
-  /// One half of a message arrives, and the other never does.
+  /// Returns steps that deliver one half of a message and lose the other.
   private mutating func loseHalf(from i: Int, to j: Int) -> [ScriptStep] {
     let k = messages
     messages += 3
@@ -273,7 +277,8 @@ public struct ScriptGenerator {
     ]
   }
 
-  /// Sends parts to a device, with other steps between them.
+  /// Returns the parts of a transfer to a device, with other steps between
+  /// them.
   private mutating func transfer(to j: Int) -> [ScriptStep] {
     var (steps, sender) = ([] as [ScriptStep], other(than: j))
     for _ in 0...random.number(below: 5) {
@@ -310,8 +315,10 @@ public struct ScriptGenerator {
     return steps
   }
 
-  /// A device sends a part, goes on from a backup unnoticed, and shows another what it
-  /// has saved then.
+  /// Returns the steps of an undetected fork during a transfer.
+  ///
+  /// A device sends a part, continues from a backup, and sends its new saves to
+  /// the same receiver.
   private mutating func fork(_ i: Int, showing j: Int) -> [ScriptStep] {
     let (backup, k) = (backups.count, messages)
     messages += 2
@@ -332,7 +339,7 @@ public struct ScriptGenerator {
     return [.fetch(on: i, id, context: contexts - 1)]
   }
 
-  /// Chooses a context to save, which may meet a purge or a retirement.
+  /// Chooses a context to save, and steps before it that may purge or retire.
   private mutating func closeContext() -> (k: Int, before: [ScriptStep]) {
     let context = openContexts.remove(
       at: random.number(below: openContexts.count))
@@ -350,8 +357,9 @@ public struct ScriptGenerator {
     return before + [.discard(context: k, with: company())]
   }
 
-  /// Sometimes a retirement, or a deletion that all devices learn of before the
-  /// record is purged.
+  /// Returns a retirement, a purge of a record, or no steps.
+  ///
+  /// All devices learn of the deletion before the purge.
   mutating func housekeeping(
     on i: Int, of count: Int? = nil, about id: RecordID
   ) -> [ScriptStep] {
@@ -359,7 +367,8 @@ public struct ScriptGenerator {
     if weights.retirements > 0, random.chance(percent: 35) {
       return [.retire(on: i, random.chance(percent: 25) ? i : other(than: i))]
     }
-    // A cut rises to what all had at the time of the cut before it.
+    // Two rounds: a cut rises to the saves that all devices had at the previous
+    // cut.
     let round = (0..<(count ?? devices)).filter { $0 != i }.map {
       ScriptStep.sync(from: i, to: $0)
     }
@@ -372,7 +381,7 @@ public struct ScriptGenerator {
     }
     var edits: [FieldKey: FieldEdit] = [:]
     for _ in 0...random.number(below: 2) {
-      // Registers have the conflicts that a context can show.
+      // Prefer registers, because a context can show their conflicts.
       let registers = universe.fields.filter { $0.kind == .register }
       let isPlain = registers.isEmpty || random.chance(percent: 50)
       let key = random.pick(isPlain ? universe.fields : registers)

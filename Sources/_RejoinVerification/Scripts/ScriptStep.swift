@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import Rejoin
 
-/// One thing that happens to devices.
+/// A step of a script.
 ///
-/// Devices are numbered in the order of their appearance; messages, backups and
-/// contexts have numbers of their own. A step about something that is not there
-/// does nothing, so that any part of a script is a script.
+/// Devices, messages, backups and contexts are numbered separately. Devices are
+/// numbered in order of appearance. A step has no effect if it refers to a
+/// missing item, so any part of a script is a script.
 public enum ScriptStep: Hashable, Sendable {
   /// A device saves.
   case save(on: Int, [ScriptVerb])
-  /// A device undoes the last of its saves of verbs that can be undone, or redoes
-  /// it.
+  /// A device undoes its last undoable save, or redoes its last undone one.
   case undo(on: Int, again: Bool)
   /// A device's wall clock is set, in milliseconds since 1970.
   case setClock(of: Int, to: Int64)
@@ -19,30 +18,30 @@ public enum ScriptStep: Hashable, Sendable {
   case sync(from: Int, to: Int)
   /// A device merges the full state of another.
   case merge(from: Int, into: Int)
-  /// A device encodes the changes another has not seen, or all of them.
+  /// A device encodes the changes that another has not seen, or all changes.
   case write(on: Int, since: Int?, message: Int)
-  /// A device encodes the first changes that another has not seen, in so many bytes.
+  /// A device encodes the first unseen changes of another, limited in bytes.
   case writePart(on: Int, since: Int, byteLimit: Int, message: Int)
-  /// A message is split in two.
+  /// A message is split into two.
   case split(message: Int, into: Int, Int)
-  /// A message arrives, any number of times.
+  /// A message arrives, possibly not for the first time.
   case deliver(message: Int, to: Int)
-  /// A device's state is stored away.
+  /// A device's state is backed up.
   case backUp(Int, as: Int)
-  /// A stored state is put back and opened with a token.
+  /// A backup is restored and opened with a token.
   case restore(Int, from: Int, with: ScriptToken)
-  /// A device's token is stored where no backup reaches.
+  /// A device's token is stored outside all backups.
   case storeToken(Int)
-  /// A device is opened again as it was left.
+  /// A device closes and reopens its current state.
   case reopen(Int)
-  /// A device's state is copied for a new one, which takes the next number.
+  /// A device's state is copied to a new device, which takes the next number.
   case fork(Int)
   /// A device purges deleted records.
   case purge(Int)
   /// A device folds its ledgers.
   case fold(Int)
-  /// A device is shown a version with the numbers of another and with digests that
-  /// no device made.
+  /// A device receives a forged version, with the sequence numbers of another
+  /// device and digests that no device made.
   case mislead(Int, with: Int)
   /// A device retires another.
   case retire(on: Int, Int)
@@ -55,25 +54,26 @@ public enum ScriptStep: Hashable, Sendable {
   case discard(context: Int, with: ScriptCompany = .init())
   /// A device imports rows that every device already has.
   case bringIn(on: Int, [ScriptVerb])
-  /// A device pulls rows that a server modified at a time, in milliseconds since
-  /// 1970.
+  /// A device pulls rows with a server's modification time, in milliseconds
+  /// since 1970.
   case pull(on: Int, from: String, at: Int64, [ScriptVerb])
 }
 
-/// The verbs that share the save of a context, by an author who sees the current
-/// state.
+/// The other verbs in the save of a context.
+///
+/// The author of these verbs sees the current state.
 public struct ScriptCompany: Hashable, Sendable {
   /// The verbs before those of the context.
   public var before: [ScriptVerb]
   /// The verbs after those of the context.
   public var after: [ScriptVerb]
 
-  /// Creates the company of a context, by default none.
+  /// Creates the other verbs of a context, by default none.
   public init(before: [ScriptVerb] = [], after: [ScriptVerb] = []) {
     (self.before, self.after) = (before, after)
   }
 
-  /// All verbs of the save.
+  /// Returns all verbs of the save.
   func around(_ verbs: [ScriptVerb]) -> [ScriptVerb] { before + verbs + after }
 
   func filter(_ isIncluded: (ScriptVerb) -> Bool) -> ScriptCompany {
@@ -82,18 +82,18 @@ public struct ScriptCompany: Hashable, Sendable {
   }
 }
 
-/// The token with which a stored state is opened.
+/// The token that opens a stored state.
 public enum ScriptToken: Hashable, Sendable {
-  /// None: it is lost, so that the replica takes a new device ID.
+  /// No token: it is lost, so the replica takes a new device ID.
   case lost
-  /// One that fits, so that the restore is not detected.
+  /// A token that fits, so the restore is not detected.
   case fitting
-  /// The one that was stored last.
+  /// The token that was stored last.
   case last
 }
 
 extension ScriptStep {
-  /// Whether the step is a save, so that it adds to what there is to lose.
+  /// Whether the step is a save, which a device could lose.
   var isSave: Bool {
     switch self {
     case .save, .undo, .commit, .discard, .purge, .retire, .bringIn, .pull:
@@ -103,11 +103,11 @@ extension ScriptStep {
   }
 }
 
-/// What happens to some devices, from the beginning.
+/// A sequence of steps, and the number of devices at the start.
 public struct Script: Hashable, Sendable {
-  /// How many devices there are at the beginning.
+  /// The number of devices at the start.
   public var deviceCount: Int
-  /// What happens.
+  /// The steps.
   public var steps: [ScriptStep]
 
   /// Creates a script.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Rejoin
 
-/// The records and fields that a script is about.
+/// The records and fields of a script.
 public struct ScriptUniverse: Sendable {
   /// The entities.
   public let schema: Schema
@@ -12,7 +12,7 @@ public struct ScriptUniverse: Sendable {
 
   /// Creates a universe.
   ///
-  /// - Precondition: There are records and fields.
+  /// - Precondition: `records` and `fields` are not empty.
   public init(schema: Schema, records: [RecordID], fields: [FieldKey]) {
     precondition(
       !records.isEmpty && !fields.isEmpty, "a script needs records and fields")
@@ -24,8 +24,9 @@ public struct ScriptUniverse: Sendable {
     records.flatMap { id in fields.map { FieldPath(id, $0) } }
   }
 
-  /// Two records that an update brings back, and one that it does not, with a
-  /// field of each kind and a quiet register.
+  /// Two records whose updates win over deletions, and one whose deletions win.
+  ///
+  /// Each has a field of each kind and a quiet register.
   public static let standard: ScriptUniverse = {
     let quiet = FieldKey("lww", .register)
     let fields = FieldKind.allCases.map { FieldKey($0.rawValue, $0) } + [quiet]

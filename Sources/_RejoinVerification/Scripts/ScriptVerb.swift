@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import Rejoin
 
-/// One verb of a save.
+/// A verb of a save.
 public enum ScriptVerb: Hashable, Sendable {
-  /// Creates a record, or keeps it alive.
+  /// Creates a record, or keeps it against a concurrent deletion.
   case touch(RecordID)
   /// Deletes a record.
   case delete(RecordID)
-  /// Brings a deleted record back as it was.
+  /// Restores a deleted record with its content.
   case undelete(RecordID)
   /// Edits a field.
   case edit(RecordID, FieldKey, FieldEdit)
 
-  /// The record that the verb is about.
+  /// The record of the verb.
   public var id: RecordID {
     switch self {
     case .touch(let id), .delete(let id), .undelete(let id),
@@ -23,7 +23,7 @@ public enum ScriptVerb: Hashable, Sendable {
 }
 
 extension Transaction {
-  /// Carries out a verb.
+  /// Performs a verb.
   public func perform(_ verb: ScriptVerb) {
     switch verb {
     case .touch(let id): ensureExists(id)

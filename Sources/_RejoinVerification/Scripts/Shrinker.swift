@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 import Rejoin
 
-/// Cuts a script that shows a fault down to one that shows it with less.
+/// A type that shortens a script while it still shows a fault.
 ///
-/// Steps are left out, first in large parts and then one by one, and then verbs of
-/// the saves that remain, until nothing more can go: the delta debugging of Zeller
-/// and Hildebrandt, *Simplifying and Isolating Failure-Inducing Input*, 2002. What
-/// remains is said as plainly as it can be: by few devices, and by exchanges in
-/// place of messages that are kept.
+/// The shrinker first removes large parts of the script, then single steps, and
+/// then verbs of the remaining saves, until nothing more can go. This is the
+/// delta debugging of Zeller and Hildebrandt, *Simplifying and Isolating
+/// Failure-Inducing Input*, 2002. Then it reduces the number of devices, and
+/// replaces kept messages by exchanges.
 public struct Shrinker {
-  /// Whether a script shows the fault.
+  /// A closure that returns whether a script shows the fault.
   let fails: (Script) -> Bool
-  /// How many scripts have been tried.
+  /// The number of scripts that were tried.
   public private(set) var attempts = 0
 
   /// Creates a shrinker.
   ///
-  /// - Parameter fails: Whether a script shows the fault. It must give the same
-  ///   answer every time.
+  /// - Parameter fails: A closure that returns whether a script shows the
+  ///   fault. It must be deterministic.
   public init(_ fails: @escaping (Script) -> Bool) { self.fails = fails }
 
-  /// The shortest script found that still shows the fault.
+  /// Returns the shortest script found that still shows the fault.
   ///
-  /// - Returns: `script` itself if it shows no fault.
-  /// - Complexity: O(*n*²) trials for *n* steps; O(*n* log *n*) where the fault
-  ///   hangs on a few of them.
+  /// - Returns: A shorter script, or `script` itself if it shows no fault.
+  /// - Complexity: O(*n*²) trials, where *n* is the number of steps. If few
+  ///   steps cause the fault, O(*n* log *n*).
   public mutating func shrink(_ script: Script) -> Script {
     guard fails(script) else { return script }
     var current = script
@@ -60,7 +60,7 @@ public struct Shrinker {
     }
   }
 
-  /// The script as long as one of its simplifications still shows the fault.
+  /// Simplifies the script while a simplification still shows the fault.
   private mutating func first(
     of simplifications: (Script) -> [Script], _ script: Script
   ) -> Script {
@@ -85,7 +85,7 @@ public struct Shrinker {
 }
 
 extension ScriptStep {
-  /// The number of verbs that could be left out.
+  /// The number of verbs that can be removed.
   fileprivate var verbCount: Int {
     switch self {
     case .save(_, let verbs), .bringIn(_, let verbs),
@@ -140,9 +140,9 @@ extension [ScriptVerb] {
 }
 
 extension World {
-  /// The first fault of a script, and the shortest script that shows one.
+  /// Returns the shortest script found that shows a fault, and that fault.
   ///
-  /// - Returns: `nil` if the script shows no fault.
+  /// - Returns: The shortest script, or `nil` if `script` shows no fault.
   public static func counterexample(
     in script: Script, universe: ScriptUniverse = .standard
   ) -> (script: Script, mismatch: ScriptMismatch)? {
@@ -157,7 +157,7 @@ extension World {
     if let step = first.step {
       candidate.steps.removeSubrange((step + 1)...)
     } else {
-      // With the last exchange spelt out, less of it may be needed.
+      // If the steps contain the final exchanges, the shrinker can remove some.
       var spelt = script
       spelt.steps += exchanges(after: script)
       if mismatch(spelt)?.step != nil { candidate = spelt }
@@ -170,7 +170,7 @@ extension World {
     return (shortest, mismatch(shortest) ?? first)
   }
 
-  /// Everybody tells everybody else, twice.
+  /// Returns two rounds of syncs between all pairs of devices.
   private static func exchanges(after script: Script) -> [ScriptStep] {
     let forks = script.steps.count {
       if case .fork = $0 { true } else { false }

@@ -8,7 +8,7 @@ public protocol FragmentSize {
   static var least: Int { get }
 }
 
-/// The library's default, at which the small fields of scripts travel whole.
+/// The library's default, so the small fields of scripts travel whole.
 public enum UsualSize: FragmentSize {
   public static var least: Int { ReplicaState.defaultFragmentSize }
 }
@@ -120,7 +120,7 @@ public struct TestedLibrary<Size: FragmentSize>: TestedReplica {
   public var version: ReplicaVersion { replica.version }
   public var latest: Timestamp? { replica.state.hybrid.latest }
 
-  /// The bytes on which replicas with the same saves agree.
+  /// The bytes that replicas with the same saves agree on.
   ///
   /// They contain the clock with its digests, and every field that travels.
   public var contents: [UInt8] { replica.encoded(foldingLedgers: true) }

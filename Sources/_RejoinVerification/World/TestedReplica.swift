@@ -8,7 +8,7 @@ public protocol TestedReplica {
   associatedtype Message: Hashable
   /// A record as an editing context shows it.
   associatedtype Fetched
-  /// The content on which replicas with the same saves must agree.
+  /// The content that is equal on replicas with the same saves.
   associatedtype Contents: Hashable
   /// The token that is stored outside all backups, to detect a restored backup.
   associatedtype Token
@@ -41,7 +41,7 @@ public protocol TestedReplica {
   /// The last timestamp that the replica created or received, or `nil` if it
   /// does not report one.
   var latest: Timestamp? { get }
-  /// The content on which replicas with the same saves must agree.
+  /// The content that must equal that of replicas with the same saves.
   var contents: Contents { get }
 
   /// The stored bytes, if they contain more than the oracle models.
@@ -256,7 +256,7 @@ public struct MessageOutline {
   }
 }
 
-/// The result of undoing or redoing a save.
+/// The result of an undo or a redo.
 public struct UndoneSave {
   /// The dot of the save that performed the undo, or `nil` if there was nothing
   /// to save.

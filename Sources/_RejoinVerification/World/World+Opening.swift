@@ -73,8 +73,8 @@ extension World {
     if isSent { suspects.formUnion(peers[i].model.ours) }
   }
 
-  /// Checks that a device believes a token only if its history contains the save
-  /// that the token names.
+  /// Checks that a device believes a token only if its history contains the
+  /// token's save.
   mutating func checkTokens(_ i: Int) throws(ScriptMismatch) {
     let peer = peers[i]
     for (j, stored) in tokens.sorted(by: { $0.key < $1.key }) {

@@ -135,7 +135,8 @@ extension World {
     let (i, id, now) = (context.peer, context.id, peers[context.peer].now)
     if isUndecidable(id) { return nil }
     contexts[k] = nil
-    // A context that shows no record would only withdraw its insertion.
+    // If a context shows no record, its deletion would only withdraw the
+    // insertion.
     if !context.model.exists(id) { return nil }
     let saves = counts.saves
     let company = company.filter { !dependsOnDoubt($0, i) }
@@ -212,8 +213,8 @@ extension World {
       return try agree(
         "\(old) needs a new device ID", peers[i].needsNewDeviceID, false)
     }
-    // The first replica that detects a copied storage replaces the server's
-    // device ID. Every replica that receives that save follows.
+    // The first replica that detects a copied storage replaces the device ID of
+    // a server. Then every other replica with that ID does so.
     let isUsedTwice = peers[i].model.ours.contains {
       firstCollisions[$0] != nil || exposed.contains($0)
         || $0 != old && suspects.contains($0)

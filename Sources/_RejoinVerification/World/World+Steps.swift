@@ -15,9 +15,9 @@ extension World {
     try checkLoops(i)
   }
 
-  /// Performs one step.
+  /// Performs a step.
   ///
-  /// - Returns: The device that may have changed.
+  /// - Returns: The device to check, or `nil` if no replica changed.
   private mutating func execute(
     _ step: ScriptStep
   ) throws(ScriptMismatch) -> Int? {

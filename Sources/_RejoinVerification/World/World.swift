@@ -74,7 +74,7 @@ public struct World<Replica: TestedReplica> {
   /// The devices whose later saves reached, in a delta, a replica that uses the
   /// same ID.
   ///
-  /// From then on, that replica's deltas mark them as forked.
+  /// After that, the replica's deltas mark them as forked.
   var exposed: Set<DeviceID> = []
   /// The indices of the saves with each dot, to find equivocations.
   var places: [Dot: Set<Int>] = [:]
@@ -191,9 +191,9 @@ public struct WorldCounts: Hashable, Sendable {
   public internal(set) var fragments = 0
   /// The number of fragments that were refused, at least in part.
   public internal(set) var refusedFragments = 0
-  /// The number of intervals that waited for refused content.
+  /// The number of intervals that were blocked by refused saves.
   public internal(set) var waits = 0
-  /// The parts of transfers.
+  /// The counts of parts of transfers.
   public internal(set) var parts = PartCounts()
   /// The number of restored backups.
   public internal(set) var restores = 0

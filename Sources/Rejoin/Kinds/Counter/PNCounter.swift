@@ -50,8 +50,8 @@ public struct PNCounter: Hashable, Sendable {
 
     /// The rule that the change would break, and a remedy.
     public var description: String {
-      "the sum of \(device)'s changes would exceed UInt64.max: count under a "
-        + "new device ID"
+      "The counter cannot be changed because the changes of device \(device) "
+        + "would exceed UInt64.max. Use a new device ID."
     }
   }
 
@@ -87,7 +87,8 @@ public struct PNCounter: Hashable, Sendable {
   /// - Returns: The delta to merge into other copies.
   /// - Throws: ``Overflow`` if the increments of `device` would exceed
   ///   `UInt64.max`. If an error is thrown, the counter is unchanged.
-  /// - Complexity: O(log *r*) if the device has an entry.
+  /// - Complexity: O(log *r*), where *r* is the number of devices with changes, if
+  ///   `device` is one of them.
   @inlinable @discardableResult
   public mutating func increment(
     by amount: UInt64 = 1, on device: DeviceID
@@ -103,7 +104,8 @@ public struct PNCounter: Hashable, Sendable {
   /// - Returns: The delta to merge into other copies.
   /// - Throws: ``Overflow`` if the decrements of `device` would exceed
   ///   `UInt64.max`. If an error is thrown, the counter is unchanged.
-  /// - Complexity: O(log *r*) if the device has an entry.
+  /// - Complexity: O(log *r*), where *r* is the number of devices with changes, if
+  ///   `device` is one of them.
   @inlinable @discardableResult
   public mutating func decrement(
     by amount: UInt64 = 1, on device: DeviceID

@@ -27,8 +27,8 @@ public struct LWWRegister<Element: FieldValue>: Hashable, Sendable {
   public struct Exhausted: Error, Hashable, CustomStringConvertible {
     /// The cause of the error, and a remedy.
     public var description: String {
-      "the register's current write has the greatest timestamp, so no later "
-        + "write is possible: store the value in a new register"
+      "The register cannot be written because its write has the greatest "
+        + "timestamp. Store the value in a new register."
     }
   }
 

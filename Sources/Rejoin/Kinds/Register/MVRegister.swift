@@ -60,8 +60,8 @@ public struct MVRegister<Element: FieldValue>: Hashable, Sendable {
 
   /// Writes a value that supersedes only the siblings in `observed`.
   ///
-  /// Other siblings stay. The new write gets a later timestamp than they have,
-  /// so it is visible.
+  /// Other siblings stay. If one of them would win, the new write gets a later
+  /// timestamp, so it is visible.
   ///
   /// - Returns: The delta to merge into other copies.
   @discardableResult

@@ -36,7 +36,7 @@ extension Siblings {
     _ sibling: (inout FieldReader, Int) throws(WireError) -> Element
   ) throws(WireError) -> Self {
     guard count > 1 else {
-      // Most fields have one write, which needs no array.
+      // Most registers contain one write, which needs no array.
       if count == 0 { return Self() }
       let only = try sibling(&reader, 0)
       return Self(only.payload, at: only.dot)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An observed-remove set, in which an insertion wins over a concurrent
-/// removal.
+/// An observed-remove set, where an insertion wins over a concurrent removal.
 ///
 ///     var tags = ORSet<String>()
 ///     tags.insert("runner", on: phone)

@@ -55,7 +55,7 @@ extension DotMap {
       let (place, more) = try reader.reference(isFirst: isFirst, flags: 1)
       let dot = reader.storeDot(at: place).dot
       hasMore = more == 1
-      // Most elements have one mark, which needs no array.
+      // Most elements have a single mark, without an array.
       if isFirst, !hasMore { return Siblings(AddMark(), at: dot) }
       isFirst = false
       if reader.isBuilding { marks.append(.init(dot: dot, payload: AddMark())) }

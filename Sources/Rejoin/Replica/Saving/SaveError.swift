@@ -30,25 +30,26 @@ extension SaveError: CustomStringConvertible {
     case .clockExhausted:
       HybridClock.Exhausted().description
     case .numbersExhausted(let device):
-      "no number is left for another save of \(device): fork the replica as a "
-        + "new device"
+      "Device \(device) cannot save again because it has used all sequence "
+        + "numbers. Fork the replica under a new device ID."
     case .counterOverflow(let id, let field):
-      "the counter \(field) of \(id) would overflow: count in smaller steps, "
-        + "or fork the replica as a new device"
+      "The counter \"\(field)\" of \(id) cannot be changed because this device's "
+        + "changes would exceed the maximum. Use smaller amounts, or fork the "
+        + "replica under a new device ID."
     case .emptyKey(let entity):
       "A record of \(entity) cannot be saved because its key is empty. Use a key "
         + "with at least one character."
     case .purged(let id):
-      "\(id) was deleted, and what it held has been purged: write to it to "
-        + "create it anew"
+      "\(id) cannot be undeleted because its content was purged. Write to the "
+        + "record to create it again."
     case .observedKind(let id, let field):
       "The state observed of "
         + (field.isEmpty ? "the existence" : "the field \"\(field)\"")
         + " of \(id) is of another kind. Pass the state of that field, as a record "
         + "shows it."
     case .identityInUse(let device):
-      "a new device ID is needed, and `makeDeviceID` returned \(device), which "
-        + "has been used: it must return an ID that is new each time"
+      "The replica needs a new device ID, but `makeDeviceID` returned "
+        + "\(device), which was used before. Return a new ID from each call."
     }
   }
 }
